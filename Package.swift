@@ -1,0 +1,37 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let swiftSettings: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableExperimentalFeature("Lifetimes"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .treatAllWarnings(as: .error),
+]
+let cSettings: [CSetting] = [.treatAllWarnings(as: .error)]
+
+let package = Package(
+  name: "realm-swift",
+  platforms: [.macOS(.v15), .iOS(.v18)],
+  products: [
+    .library(name: "RealmStorage", targets: ["RealmStorage"])
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0")
+  ],
+  targets: [
+    .target(name: "CPlatform", cSettings: cSettings),
+    .systemLibrary(
+      name: "CSodium", pkgConfig: "libsodium",
+      providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
+    .target(
+      name: "RealmStorage", dependencies: ["CPlatform", "CSodium"], swiftSettings: swiftSettings),
+    .target(
+      name: "TestSupport", dependencies: ["RealmStorage"], path: "Tests/TestSupport", swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "crash-run",
+      dependencies: ["TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      path: "Tests/CrashRun", swiftSettings: swiftSettings),
+    .testTarget(
+      name: "RealmStorageTests", dependencies: ["RealmStorage", "TestSupport"], swiftSettings: swiftSettings),
+  ]
+)

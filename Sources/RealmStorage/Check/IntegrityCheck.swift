@@ -1,0 +1,66 @@
+/// Looks at everything a version reaches: each node's checksum and structure, that no two nodes share bytes, the order
+/// of keys, the counts, and the length of long values.
+package struct IntegrityCheck {
+  package private(set) var report = Report()
+  private let store: NodeStore
+  private var space: PageMap
+
+  package struct Report: Sendable {
+    package var nodes = 0
+    /// Bytes of the nodes' extents.
+    package var liveBytes: UInt64 = 0
+    /// Entries of all named trees.
+    package var entries: UInt64 = 0
+    package var findings: [StorageError] = []
+    package var isClean: Bool { findings.isEmpty }
+  }
+
+  /// Checks the version a snapshot holds. Takes time in proportion to the version's size.
+  package static func run(_ snapshot: Snapshot) -> Report {
+    var check = IntegrityCheck(snapshot.database.store, pageCount: snapshot.base.pageCount)
+    let access = snapshot.access()
+    check.checkNode(snapshot.root, access)
+    check.checkTrees(snapshot.root, access)
+    return check.report
+  }
+
+  private init(_ store: NodeStore, pageCount: Int) {
+    self.store = store
+    space = PageMap(pageCount: pageCount)
+  }
+
+  /// Every node once, whatever its kind.
+  private mutating func checkNode(_ ref: Ref, _ access: borrowing NodeAccess) {
+    guard !ref.isNull else { return }
+    let units = store.units(ofLength: ref.length)
+    guard ref.offset >= FilePlace.firstNode, space.claim(unit: Int(ref.unit), units: units, birth: ref.birth) else {
+      report.findings.append(store.corrupted(.overlap, ref))
+      return
+    }
+    report.nodes += 1
+    report.liveBytes += UInt64(units * Ref.unit)
+    do {
+      _ = try access.node(ref).length
+      for child in try access.children(of: ref) { checkNode(child, access) }
+    } catch {
+      report.findings.append(error)
+    }
+  }
+
+  /// What the nodes mean together. Only where all of them were sound: else the same is found again.
+  private mutating func checkTrees(_ root: Ref, _ access: borrowing NodeAccess) {
+    guard report.isClean else { return }
+    do {
+      let catalogue = try Catalogue(root, access)
+      var trees: [Ref] = []
+      _ = try OrderedTree.check(catalogue.namedTrees, access) { if let ref = $0.ref { trees.append(ref) } }
+      for tree in trees {
+        report.entries += try OrderedTree.check(tree, access) { (value) throws(StorageError) in
+          _ = try value.contents(access)
+        }
+      }
+    } catch {
+      report.findings.append(error)
+    }
+  }
+}

@@ -1,0 +1,247 @@
+import CPlatform
+import Synchronization
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A database in a file, mapped for reading and written by calls.
+///
+/// Stores through the mapping are never used: they cost two flushes and write whole folios.
+package final class FileStorage: Storage {
+  package let path: String
+  package let identity: FileIdentity
+  package let isReadOnly: Bool
+  package let boot = BootID.current
+  package let control: SharedMemory?
+
+  private let calls: any SystemCalls
+  private let descriptor: CInt
+  private let state: Mutex<State>
+
+  private struct State {
+    var mapping: Mapping
+    /// Mappings outgrown by the file. Readers may still use their addresses.
+    var outgrown: [Mapping] = []
+    var isClosed = false
+  }
+
+  package var mapping: Mapping { state.withLock { $0.mapping } }
+
+  /// Opens a file that exists.
+  ///
+  /// - Throws: `.system` when the system refuses, `.inUse` when another open file holds its lock,
+  ///   `.remoteFileSystem` for writing where mappings are not coherent.
+  package init(path: String, readOnly: Bool, calls: any SystemCalls = NativeSystemCalls()) throws(StorageError) {
+    self.path = path
+    self.calls = calls
+    isReadOnly = readOnly
+    let descriptor = open(path, (readOnly ? O_RDONLY : O_RDWR) | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .system(call: .open, errno: errno, path: path, offset: nil) }
+    do throws(StorageError) {
+      let info = try Self.status(descriptor, path: path)
+      identity = FileIdentity(device: UInt64(info.st_dev), inode: UInt64(info.st_ino))
+      if !readOnly, cp_is_remote(descriptor) != 0 { throw .remoteFileSystem(path: path) }
+      try Self.lock(descriptor, exclusive: !readOnly, path: path)
+      let mapping = try Self.map(descriptor, length: UInt64(info.st_size), path: path)
+      control = readOnly ? nil : try Self.openControl(beside: path)
+      state = Mutex(State(mapping: mapping))
+    } catch {
+      _ = Self.closeDescriptor(descriptor)
+      throw error
+    }
+    self.descriptor = descriptor
+  }
+
+  deinit { close() }
+
+  package func close() {
+    let first = state.withLock { state in
+      defer { state.isClosed = true }
+      return !state.isClosed
+    }
+    guard first else { return }
+    // The mapping keeps the open file, and with it the lock, beyond the descriptor.
+    _ = cp_unlock(descriptor)
+    _ = Self.closeDescriptor(descriptor)
+  }
+
+  package func length() throws(StorageError) -> UInt64 {
+    UInt64(try Self.status(descriptor, path: path).st_size)
+  }
+
+  package func read(_ count: Int, at offset: UInt64) throws(StorageError) -> [UInt8] {
+    var refusal: CInt = 0
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      while filled < count {
+        let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...])
+        let got = calls.read(descriptor, into: rest, at: offset + UInt64(filled))
+        if got == -Int(EINTR) { continue }
+        if got < 0 { refusal = CInt(-got) }
+        if got <= 0 { return }
+        filled += got
+      }
+    }
+    guard refusal == 0 else { throw .system(call: .read, errno: refusal, path: path, offset: offset) }
+    return bytes
+  }
+
+  package func write(_ bytes: RawSpan, at offset: UInt64) throws(StorageError) {
+    guard !isReadOnly else { throw .readOnly(path: path) }
+    let refusal = bytes.withUnsafeBytes { buffer -> CInt in
+      var done = 0
+      while done < buffer.count {
+        let rest = UnsafeRawBufferPointer(rebasing: buffer[done...])
+        let put = calls.write(descriptor, from: rest, at: offset + UInt64(done))
+        if put == -Int(EINTR) { continue }
+        if put < 0 { return CInt(-put) }
+        if put == 0 { return ENOSPC }
+        done += put
+      }
+      return 0
+    }
+    guard refusal == 0 else { throw .system(call: .write, errno: refusal, path: path, offset: offset) }
+  }
+
+  package func sync(_ kind: SyncKind) throws(StorageError) {
+    let refusal = calls.sync(descriptor, kind: kind)
+    guard refusal == 0 else { throw .system(call: .sync, errno: refusal, path: path, offset: nil) }
+  }
+
+  package func truncate(to length: UInt64) throws(StorageError) {
+    guard !isReadOnly else { throw .readOnly(path: path) }
+    let refusal = calls.truncate(descriptor, to: length)
+    guard refusal == 0 else { throw .system(call: .truncate, errno: refusal, path: path, offset: length) }
+  }
+
+  package func reserve(_ length: UInt64) throws(StorageError) {
+    guard length <= FileLimit.bytes else { throw .limitExceeded(.fileSize, path: path) }
+    guard length > UInt64(mapping.size) else { return }
+    let larger = try Self.map(descriptor, length: length, path: path)
+    state.withLock { state in
+      state.outgrown.append(state.mapping)
+      state.mapping = larger
+    }
+  }
+
+  package func populate(_ count: Int, at offset: UInt64) throws(StorageError) {
+    let start = offset & ~4095
+    let end = offset + UInt64(count)
+    let refusal = cp_populate(mapping.base + Int(start), Int(end - start))
+    guard refusal == 0 else { throw .system(call: .read, errno: refusal, path: path, offset: offset) }
+  }
+
+  // MARK: - Opening
+
+  /// Addresses are reserved for far more than the file holds: an address costs nothing until it is touched.
+  private static func map(_ descriptor: CInt, length: UInt64, path: String) throws(StorageError) -> Mapping {
+    var size = UInt64(1) << 36
+    while size < length * 4 { size *= 2 }
+    while true {
+      if let mapping = Mapping.file(descriptor, size: Int(size)) { return mapping }
+      // Where addresses are scarce, take what there is, down to the file itself and room to grow.
+      guard size / 2 >= max(length, 1 << 22) else { throw .system(call: .map, errno: errno, path: path, offset: nil) }
+      size /= 2
+    }
+  }
+
+  private static func status(_ descriptor: CInt, path: String) throws(StorageError) -> stat {
+    var info = stat()
+    guard fstat(descriptor, &info) == 0 else { throw .system(call: .stat, errno: errno, path: path, offset: nil) }
+    return info
+  }
+
+  private static func lock(_ descriptor: CInt, exclusive: Bool, path: String) throws(StorageError) {
+    switch cp_lock(descriptor, exclusive ? 1 : 0, 0) {
+    case 0: return
+    case EWOULDBLOCK: throw .inUse(path: path)
+    case let refusal: throw .system(call: .lock, errno: refusal, path: path, offset: nil)
+    }
+  }
+
+  /// The control file in `NAME.management`: made at open, never later.
+  private static func openControl(beside path: String) throws(StorageError) -> SharedMemory {
+    let folder = path + ".management"
+    if mkdir(folder, 0o777) != 0, errno != EEXIST {
+      throw .system(call: .makeDirectory, errno: errno, path: folder, offset: nil)
+    }
+    let file = folder + "/control"
+    let descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { throw .system(call: .open, errno: errno, path: file, offset: nil) }
+    defer { _ = closeDescriptor(descriptor) }
+    guard ftruncate(descriptor, 4096) == 0 else {
+      throw .system(call: .truncate, errno: errno, path: file, offset: nil)
+    }
+    guard let mapping = Mapping.file(descriptor, size: 4096, writable: true) else {
+      throw .system(call: .map, errno: errno, path: file, offset: nil)
+    }
+    return SharedMemory(mapping)
+  }
+
+  private static func closeDescriptor(_ descriptor: CInt) -> CInt {
+    #if canImport(Darwin)
+      Darwin.close(descriptor)
+    #elseif canImport(Glibc)
+      Glibc.close(descriptor)
+    #else
+      Musl.close(descriptor)
+    #endif
+  }
+}
+
+/// What the file can be at most.
+package enum FileLimit {
+  package static let bytes = UInt64(1) << 47
+}
+
+extension FileStorage {
+  package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+  /// Makes a file that holds `content` appear at `path` at once and whole, whatever happens meanwhile.
+  ///
+  /// Who comes second finds the first one's file. The content is durable, and so is the name, on return.
+  package static func create(path: String, content: [UInt8]) throws(StorageError) {
+    let temporary = "\(path).new-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
+    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { throw .system(call: .open, errno: errno, path: path, offset: nil) }
+    var refusal: CInt = 0
+    content.withUnsafeBytes { bytes in
+      var done = 0
+      while done < bytes.count {
+        let put = NativeSystemCalls().write(
+          descriptor, from: UnsafeRawBufferPointer(rebasing: bytes[done...]), at: UInt64(done))
+        if put == -Int(EINTR) { continue }
+        if put <= 0 {
+          refusal = put == 0 ? ENOSPC : CInt(-put)
+          return
+        }
+        done += put
+      }
+    }
+    if refusal == 0 { refusal = cp_sync(descriptor, CInt(CP_SYNC_ALL.rawValue)) }
+    _ = closeDescriptor(descriptor)
+    defer { unlink(temporary) }
+    guard refusal == 0 else { throw .system(call: .write, errno: refusal, path: path, offset: nil) }
+    if link(temporary, path) != 0, errno != EEXIST {
+      throw .system(call: .link, errno: errno, path: path, offset: nil)
+    }
+    try syncFolder(of: path)
+  }
+
+  private static func syncFolder(of path: String) throws(StorageError) {
+    let end = path.lastIndex(of: "/")
+    let folder = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .system(call: .open, errno: errno, path: folder, offset: nil) }
+    let refusal = cp_sync(descriptor, CInt(CP_SYNC_ALL.rawValue))
+    _ = closeDescriptor(descriptor)
+    // Some file systems can't flush a folder; the link is then as durable as they make it.
+    guard refusal == 0 || refusal == EINVAL else {
+      throw .system(call: .sync, errno: refusal, path: folder, offset: nil)
+    }
+  }
+}

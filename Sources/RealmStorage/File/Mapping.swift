@@ -1,0 +1,59 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A range of addresses, kept until the last reference to it goes.
+///
+/// Pages that were never touched cost nothing, so a range is made far larger than what it holds at first:
+/// addresses stay valid as the content grows.
+package final class Mapping: @unchecked Sendable {
+  // Sendable: base and size never change; who writes the bytes is the owner's business.
+  package let base: UnsafeMutableRawPointer
+  package let size: Int
+
+  private init(base: UnsafeMutableRawPointer, size: Int) {
+    self.base = base
+    self.size = size
+  }
+
+  deinit { munmap(base, size) }
+
+  /// Zeroed private memory. Nil when the system has no such range of addresses left.
+  package static func anonymous(_ size: Int) -> Mapping? {
+    #if canImport(Darwin)
+      let flags = MAP_PRIVATE | MAP_ANON | MAP_NORESERVE
+    #else
+      let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
+    #endif
+    return make(size, protection: PROT_READ | PROT_WRITE, flags: flags, descriptor: -1)
+  }
+
+  /// A file's bytes from its start, shared with all who map it. `size` may pass the end of the file.
+  package static func file(_ descriptor: CInt, size: Int, writable: Bool = false) -> Mapping? {
+    make(
+      size, protection: writable ? PROT_READ | PROT_WRITE : PROT_READ, flags: MAP_SHARED, descriptor: descriptor)
+  }
+
+  private static func make(_ size: Int, protection: CInt, flags: CInt, descriptor: CInt) -> Mapping? {
+    guard let base = mmap(nil, size, protection, flags, descriptor, 0), base != MAP_FAILED else { return nil }
+    return Mapping(base: base, size: size)
+  }
+
+  /// Gives the memory of whole pages back; they read as zeros again. For private memory only.
+  package func discard(_ range: Range<Int>) {
+    precondition(range.lowerBound >= 0 && range.upperBound <= size, "discard outside of the mapping")
+    guard !range.isEmpty else { return }
+    #if canImport(Darwin)
+      // MADV_DONTNEED keeps the content on Apple systems; mapping anew does not.
+      mmap(
+        base + range.lowerBound, range.count, PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANON | MAP_NORESERVE | MAP_FIXED, -1, 0)
+    #else
+      madvise(base + range.lowerBound, range.count, MADV_DONTNEED)
+    #endif
+  }
+}

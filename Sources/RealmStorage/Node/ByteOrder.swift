@@ -1,0 +1,38 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+extension RawSpan {
+  /// Compares byte by byte, unsigned; the shorter of two with a common start comes first.
+  ///
+  /// - Returns: negative, zero or positive.
+  package func compare(_ other: RawSpan) -> Int {
+    let common = min(byteCount, other.byteCount)
+    if common > 0 {
+      let order = withUnsafeBytes { left in
+        other.withUnsafeBytes { right in memcmp(left.baseAddress!, right.baseAddress!, common) }
+      }
+      if order != 0 { return Int(order) }
+    }
+    return byteCount - other.byteCount
+  }
+
+  /// How many bytes the two have in common at their start.
+  package func commonPrefix(_ other: RawSpan) -> Int {
+    let limit = min(byteCount, other.byteCount)
+    return withUnsafeBytes { left in
+      other.withUnsafeBytes { right in
+        var count = 0
+        while count < limit, left[count] == right[count] { count += 1 }
+        return count
+      }
+    }
+  }
+
+  /// A copy that can be kept.
+  package var array: [UInt8] { withUnsafeBytes { [UInt8]($0) } }
+}

@@ -1,0 +1,136 @@
+/// The nodes a transaction has made and not yet written.
+///
+/// A dirty node is packed bytes like any other, named by a ref with a memory bit, so readers know one form. Nodes are
+/// made whole and then only two things change in place: a ref and a word of the body. Their space is reused within the
+/// transaction by size.
+package final class NodeArena {
+  let memory: Mapping
+  package let refWidth: RefWidth
+  /// The version the transaction will be.
+  package private(set) var birth: UInt64 = 0
+  /// Unit 0 is never given, so that no dirty ref is null.
+  private var nextUnit: UInt64 = 1
+  private var freeUnits: [[UInt64]] = []
+  /// Bytes of nodes alive in the arena.
+  package private(set) var liveBytes = 0
+
+  /// Memory kept from one transaction to the next.
+  private static let keptBytes = 1 << 20
+
+  package init(refWidth: RefWidth, capacity: Int, path: String) throws(StorageError) {
+    guard let memory = Mapping.anonymous(capacity) else {
+      throw .system(call: .map, errno: 12, path: path, offset: nil)
+    }
+    self.memory = memory
+    self.refWidth = refWidth
+    freeUnits = Array(repeating: [], count: Ref.maximumLength / Ref.unit + 1)
+  }
+
+  /// Forgets all nodes and starts the transaction that will be version `birth`.
+  package func reset(birth: UInt64) {
+    let used = Int(nextUnit) * Ref.unit
+    if used > Self.keptBytes { memory.discard(Self.keptBytes..<((used + 4095) / 4096 * 4096)) }
+    for index in freeUnits.indices where !freeUnits[index].isEmpty { freeUnits[index].removeAll(keepingCapacity: true) }
+    nextUnit = 1
+    liveBytes = 0
+    self.birth = birth
+  }
+
+  /// Makes a node of `bodyLength` bytes after `refCount` refs.
+  ///
+  /// The body's content is undefined until it is written, but for the padding at its end.
+  @_lifetime(borrow self)
+  package func make(kind: NodeKind, level: UInt8, refCount: Int, bodyLength: Int) -> NodeWriter {
+    let content = NodeView.Layout.size + refCount * refWidth.bytes + bodyLength
+    let length = (content + 7) & ~7
+    precondition(length <= Ref.maximumLength && refCount <= Int(UInt16.max), "a node of \(length) bytes is too long")
+    let unit = allocate(units: (length + Ref.unit - 1) / Ref.unit)
+    let base = memory.base + Int(unit) * Ref.unit
+    let identity = Ref.identity(birth: birth, kind: kind, level: level)
+    base.storeBytes(of: 0, toByteOffset: length - 8, as: UInt64.self)
+    base.storeBytes(of: identity.littleEndian, toByteOffset: NodeView.Layout.identity, as: UInt64.self)
+    base.storeBytes(of: UInt32(length).littleEndian, toByteOffset: NodeView.Layout.length, as: UInt32.self)
+    base.storeBytes(of: UInt32(refCount).littleEndian, toByteOffset: NodeView.Layout.refCount, as: UInt32.self)
+    let ref = Ref(unit: unit, length: length, identity: identity, dirty: true)
+    return NodeWriter(base, ref: ref, refCount: refCount, refWidth: refWidth, borrowing: self)
+  }
+
+  /// Gives a dirty node's space back.
+  package func free(_ ref: Ref) {
+    precondition(ref.isDirty, "only a transaction's own nodes lie in its arena")
+    let units = (ref.length + Ref.unit - 1) / Ref.unit
+    freeUnits[units].append(ref.unit)
+    liveBytes -= units * Ref.unit
+  }
+
+  /// Changes a ref of a dirty node in place.
+  package func setRef(_ index: Int, of node: Ref, to ref: Ref) {
+    edit(node) { writer in writer.setRef(index, to: ref) }
+  }
+
+  /// Changes words of a dirty node's body in place.
+  package func edit(_ node: Ref, _ body: (inout NodeWriter) -> Void) {
+    precondition(node.isDirty, "only a transaction's own nodes change in place")
+    let base = memory.base + Int(node.unit) * Ref.unit
+    let refCount = Int(UInt16(littleEndian: base.load(fromByteOffset: NodeView.Layout.refCount, as: UInt16.self)))
+    var writer = NodeWriter(base, ref: node, refCount: refCount, refWidth: refWidth, borrowing: self)
+    body(&writer)
+  }
+
+  private func allocate(units: Int) -> UInt64 {
+    liveBytes += units * Ref.unit
+    if let unit = freeUnits[units].popLast() { return unit }
+    let unit = nextUnit
+    nextUnit += UInt64(units)
+    precondition(Int(nextUnit) * Ref.unit <= memory.size, "a transaction holds more than its arena")
+    return unit
+  }
+}
+
+/// A new node being filled.
+package struct NodeWriter: ~Escapable {
+  private let base: UnsafeMutableRawPointer
+  private let refWidth: Int
+  private let bodyOffset: Int
+  /// The node, whose content is what has been written so far.
+  package let ref: Ref
+
+  @_lifetime(borrow arena)
+  fileprivate init(
+    _ base: UnsafeMutableRawPointer, ref: Ref, refCount: Int, refWidth: RefWidth, borrowing arena: borrowing NodeArena
+  ) {
+    self.base = base
+    self.ref = ref
+    self.refWidth = refWidth.bytes
+    bodyOffset = NodeView.Layout.size + refCount * refWidth.bytes
+  }
+
+  package func setRef(_ index: Int, to child: Ref) {
+    let at = NodeView.Layout.size + index * refWidth
+    precondition(index >= 0 && at + refWidth <= bodyOffset, "no ref \(index) in the node")
+    precondition(child.level < ref.level, "a child stands below its parent")
+    base.storeBytes(of: child.place.littleEndian, toByteOffset: at, as: UInt64.self)
+    base.storeBytes(of: child.identity.littleEndian, toByteOffset: at + 8, as: UInt64.self)
+    base.storeBytes(of: child.check.littleEndian, toByteOffset: at + 16, as: UInt64.self)
+    if refWidth == RefWidth.sealed.bytes {
+      base.storeBytes(of: child.check2.littleEndian, toByteOffset: at + 24, as: UInt64.self)
+    }
+  }
+
+  package func store<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value, at offset: Int) {
+    precondition(
+      offset >= 0 && bodyOffset + offset + MemoryLayout<Value>.size <= ref.length, "store outside of the node's body")
+    base.storeBytes(of: value.littleEndian, toByteOffset: bodyOffset + offset, as: Value.self)
+  }
+
+  package func copy(_ bytes: RawSpan, at offset: Int) {
+    precondition(
+      offset >= 0 && bodyOffset + offset + bytes.byteCount <= ref.length, "copy outside of the node's body")
+    guard bytes.byteCount > 0 else { return }
+    bytes.withUnsafeBytes { source in
+      (base + bodyOffset + offset).copyMemory(from: source.baseAddress!, byteCount: source.count)
+    }
+  }
+
+  package func copy(_ bytes: [UInt8], at offset: Int) { copy(bytes.span.bytes, at: offset) }
+}

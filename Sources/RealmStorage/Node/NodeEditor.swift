@@ -1,0 +1,66 @@
+/// A writer's hands on nodes: reads them, makes new ones, and notes which of the file's it replaced.
+package final class NodeEditor {
+  package let store: NodeStore
+  package let arena: NodeArena
+  /// Nodes of the file that the version being made no longer reaches.
+  package private(set) var freed: [Ref] = []
+  /// Where the nodes of the file end.
+  private var end: UInt64 = 0
+
+  package init(store: NodeStore, arena: NodeArena) {
+    self.store = store
+    self.arena = arena
+  }
+
+  /// Starts the transaction that will be version `birth`, on a file whose nodes end at `end`.
+  package func begin(birth: UInt64, end: UInt64) {
+    arena.reset(birth: birth)
+    freed.removeAll(keepingCapacity: true)
+    self.end = end
+  }
+
+  /// Views taken of it end before a node they show is freed.
+  package func access() -> NodeAccess { store.access(below: end, arena: arena) }
+
+  package func free(_ ref: Ref) {
+    if ref.isDirty { arena.free(ref) } else { freed.append(ref) }
+  }
+
+  /// Copies a node and all below it that is younger than `version`; the rest is shared.
+  package func copy(_ ref: Ref, bornAfter version: UInt64) throws(StorageError) -> Ref {
+    guard !ref.isNull, !ref.isDirty, ref.birth > version else { return ref }
+    let children = try access().children(of: ref)
+    var copies: [Ref] = []
+    for child in children { copies.append(try copy(child, bornAfter: version)) }
+    let access = access()
+    let view = try access.node(ref)
+    guard let kind = ref.kind else { throw store.corrupted(.structure, ref) }
+    let arena = arena
+    let writer = arena.make(kind: kind, level: ref.level, refCount: view.refCount, bodyLength: view.bodyLength)
+    for (index, copy) in copies.enumerated() { writer.setRef(index, to: copy) }
+    writer.copy(view.bytes(at: 0, count: view.bodyLength), at: 0)
+    free(ref)
+    return writer.ref
+  }
+
+  /// Frees a node and all below it.
+  package func freeTree(_ ref: Ref) throws(StorageError) {
+    guard !ref.isNull else { return }
+    if ref.level > 0 {
+      for child in try access().children(of: ref) { try freeTree(child) }
+    }
+    free(ref)
+  }
+}
+
+extension NodeAccess {
+  /// The refs a node holds.
+  package func children(of ref: Ref) throws(StorageError) -> [Ref] {
+    guard ref.level > 0 else { return [] }
+    let view = try node(ref)
+    var refs: [Ref] = []
+    refs.reserveCapacity(view.refCount)
+    for index in 0..<view.refCount { refs.append(view.ref(index)) }
+    return refs
+  }
+}

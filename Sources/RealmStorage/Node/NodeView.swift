@@ -1,0 +1,101 @@
+/// A node's bytes, for the length of a function.
+///
+/// Every node starts with 16 bytes that repeat what its ref says, then the refs of its children, so that recovery,
+/// space accounting and checks need not know kinds (FORMAT.md, "Nodes"):
+///
+///     offset  size  field
+///          0     8  identity   as in the ref: birth, kind, level
+///          8     4  length     bytes, this header included; a multiple of 8
+///         12     2  refCount
+///         14     2  zero
+///         16  w·n   refs       w = 24, sealed 32
+///             ...   body       laid out by kind
+///
+/// - Invariant: the node was vouched for by its ref, its refs lie below and are no younger than it, and its kind's
+///   validator accepted it, before the first view of it was made.
+package struct NodeView: ~Escapable {
+  enum Layout {
+    static let identity = 0
+    static let length = 8
+    static let refCount = 12
+    static let reserved = 14
+    static let size = 16
+  }
+
+  @usableFromInline let base: UnsafeRawPointer
+  package let length: Int
+  @usableFromInline let refWidth: Int
+
+  @_lifetime(borrow owner)
+  init<Owner: ~Copyable & ~Escapable>(
+    _ base: UnsafeRawPointer, length: Int, refWidth: RefWidth, borrowing owner: borrowing Owner
+  ) {
+    self.base = base
+    self.length = length
+    self.refWidth = refWidth.bytes
+  }
+
+  var identity: UInt64 { loadUnchecked(at: Layout.identity) }
+  package var refCount: Int { Int(loadUnchecked(at: Layout.refCount) as UInt16) }
+  package var kind: UInt8 { UInt8(truncatingIfNeeded: identity >> 48) }
+  package var level: UInt8 { UInt8(truncatingIfNeeded: identity >> 56) }
+  package var birth: UInt64 { identity & Ref.maximumBirth }
+
+  /// Offset of the body in the node.
+  package var bodyOffset: Int { Layout.size + refCount * refWidth }
+  /// Bytes of the body, the padding at its end included.
+  package var bodyLength: Int { length - bodyOffset }
+
+  package func ref(_ index: Int) -> Ref {
+    precondition(index >= 0 && index < refCount, "no ref \(index) in the node")
+    let at = Layout.size + index * refWidth
+    return Ref(
+      place: loadUnchecked(at: at), identity: loadUnchecked(at: at + 8), check: loadUnchecked(at: at + 16),
+      check2: refWidth == RefWidth.sealed.bytes ? loadUnchecked(at: at + 24) : 0)
+  }
+
+  /// The little-endian integer at an offset of the body.
+  package func load<Value: FixedWidthInteger & BitwiseCopyable>(_ type: Value.Type = Value.self, at offset: Int) -> Value {
+    let start = bodyOffset + offset
+    precondition(offset >= 0 && start + MemoryLayout<Value>.size <= length, "load outside of the node's body")
+    return Value(littleEndian: base.loadUnaligned(fromByteOffset: start, as: Value.self))
+  }
+
+  /// Bytes of the body.
+  @_lifetime(copy self)
+  package func bytes(at offset: Int, count: Int) -> RawSpan {
+    let start = bodyOffset + offset
+    precondition(offset >= 0 && count >= 0 && start + count <= length, "bytes outside of the node's body")
+    let span = RawSpan(_unsafeStart: base + start, byteCount: count)
+    return _overrideLifetime(span, copying: self)
+  }
+
+  /// The whole node, header and refs included.
+  var allBytes: RawSpan {
+    @_lifetime(copy self) get {
+      _overrideLifetime(RawSpan(_unsafeStart: base, byteCount: length), copying: self)
+    }
+  }
+
+  /// What holds of every node, whatever its kind: checked before anything else of it is read.
+  func hasSoundHeader(for ref: Ref) -> Bool {
+    guard identity == ref.identity, UInt32(length) == loadUnchecked(at: Layout.length) as UInt32,
+      (loadUnchecked(at: Layout.reserved) as UInt16) == 0, bodyOffset <= length
+    else { return false }
+    return (refCount == 0) == (level == 0)
+  }
+
+  /// Refs point down the tree and never to something younger: no cycle can be made of such refs.
+  func hasSoundRefs() -> Bool {
+    let (birth, level) = (birth, level)
+    for index in 0..<refCount {
+      let child = ref(index)
+      guard child.isWellFormed, child.birth <= birth, child.level < level else { return false }
+    }
+    return true
+  }
+
+  private func loadUnchecked<Value: FixedWidthInteger & BitwiseCopyable>(at offset: Int) -> Value {
+    Value(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: Value.self))
+  }
+}

@@ -1,0 +1,248 @@
+/// Which pages of the file are free, which are live, and which wait for a reader.
+///
+/// Per page it keeps the version that wrote it and how many of its 64-byte units the newest version reaches. There is
+/// no such list on disk: a writer that has none walks the refs of the versions that are held (`SpaceWalk`).
+///
+/// Invariants:
+/// 1. A page is written by one commit only. It is given out again when nothing that anyone may read lies in it.
+/// 2. A page written at `birth` and freed at `freed` may be read by the versions in `birth..<freed` and by no other.
+///    It is free once none of them is held: by a reader, as published, as the last durable one, or on its way.
+package struct PageMap {
+  /// Birth in the upper 48 bits, live units below. Zero: nothing lives there.
+  private var pages: [UInt64] = []
+  /// A bit a page: may be given out.
+  private var freeBits: [UInt64] = []
+  package private(set) var freeCount = 0
+  /// Units the newest version reaches.
+  package private(set) var liveUnits = 0
+  /// Pages that wait, listed under one held version of those that may read them.
+  private var waiting: [UInt64: [WaitingPage]] = [:]
+  package private(set) var waitingCount = 0
+  /// Pages given out that had held something before.
+  package private(set) var recycledCount = 0
+  /// Where the last run ended: the next is looked for from here, so that runs follow each other through the file.
+  package private(set) var cursor = 2
+
+  private struct WaitingPage {
+    var page: Int
+    var birth: UInt64
+    var freed: UInt64
+  }
+
+  /// How far from the cursor a hole is worth going to.
+  private static let reach = (64 << 20) / FilePlace.page
+
+  /// A map of `pageCount` pages of which all but the meta pages are free.
+  package init(pageCount: Int) {
+    grow(to: max(pageCount, 2))
+    setFree(0, false)
+    setFree(1, false)
+    freeCount = max(pageCount, 2) - 2
+  }
+
+  /// Pages of the file, free ones included.
+  package var pageCount: Int { pages.count }
+  package func liveUnits(ofPage page: Int) -> Int { Int(pages[page] & 0xffff) }
+  package func birth(ofPage page: Int) -> UInt64 { pages[page] >> 16 }
+  package func isFree(_ page: Int) -> Bool { freeBits[page >> 6] & (1 << UInt64(page & 63)) != 0 }
+  package func waitingCount(heldBy version: UInt64) -> Int { waiting[version]?.count ?? 0 }
+
+  // MARK: - Live units
+
+  /// Notes a node as live. False when another commit's node stands in one of its pages, or more than fits.
+  package mutating func claim(unit: Int, units: Int, birth: UInt64) -> Bool {
+    var unit = unit
+    let end = unit + units
+    while unit < end {
+      let page = unit / FilePlace.unitsPerPage
+      let part = min(end, (page + 1) * FilePlace.unitsPerPage) - unit
+      guard page < pages.count, page >= 2 else { return false }
+      let (old, live) = (pages[page] >> 16, Int(pages[page] & 0xffff))
+      guard live == 0 || old == birth, live + part <= FilePlace.unitsPerPage else { return false }
+      if isFree(page) {
+        setFree(page, false)
+        freeCount -= 1
+      }
+      pages[page] = birth << 16 | UInt64(live + part)
+      unit += part
+    }
+    liveUnits += units
+    return true
+  }
+
+  /// Notes that version `freed` no longer reaches a node.
+  package mutating func release(unit: Int, units: Int, freed: UInt64, holders: [UInt64]) {
+    var unit = unit
+    let end = unit + units
+    while unit < end {
+      let page = unit / FilePlace.unitsPerPage
+      let part = min(end, (page + 1) * FilePlace.unitsPerPage) - unit
+      let live = Int(pages[page] & 0xffff)
+      precondition(live >= part, "more is freed in page \(page) than lives there")
+      pages[page] -= UInt64(part)
+      if live == part {
+        let birth = pages[page] >> 16
+        pages[page] = 0
+        settle(WaitingPage(page: page, birth: birth, freed: freed), holders: holders)
+      }
+      unit += part
+    }
+    liveUnits -= units
+  }
+
+  /// Notes a node that only older versions reach; its page waits for them. False when it overlaps a live one.
+  package mutating func hold(unit: Int, units: Int, birth: UInt64, freed: UInt64, holders: [UInt64]) -> Bool {
+    let (first, last) = (unit / FilePlace.unitsPerPage, (unit + units - 1) / FilePlace.unitsPerPage)
+    guard first >= 2, last < pages.count else { return false }
+    for page in first...last where isFree(page) {
+      setFree(page, false)
+      freeCount -= 1
+      settle(WaitingPage(page: page, birth: birth, freed: freed), holders: holders)
+    }
+    return true
+  }
+
+  // MARK: - Waiting pages
+
+  /// Frees the pages whose last possible reader is gone. `holders` are all held versions, ascending.
+  package mutating func settle(holders: [UInt64]) {
+    for (holder, pages) in waiting where holders.binarySearch(holder) == nil {
+      waiting[holder] = nil
+      waitingCount -= pages.count
+      for page in pages { settle(page, holders: holders) }
+    }
+  }
+
+  private mutating func settle(_ page: WaitingPage, holders: [UInt64]) {
+    let index = holders.lowerBound(page.birth)
+    if index < holders.count, holders[index] < page.freed {
+      waiting[holders[index], default: []].append(page)
+      waitingCount += 1
+    } else {
+      setFree(page.page, true)
+      freeCount += 1
+    }
+  }
+
+  // MARK: - Giving out
+
+  /// Where `count` pages for one commit may stand, best first; the last range is open to the end of the file.
+  ///
+  /// One hole of that size within reach of the cursor; else the end of the file, while the file is not far larger than
+  /// what lives in it; else a few pieces; else the end.
+  package func candidates(_ count: Int) -> [Range<Int>] {
+    let end = pages.count..<pages.count + count
+    if count <= freeCount {
+      if let hole = hole(of: count) { return [hole, end] }
+      if !isRoomy { return pieces(count) + [end] }
+    }
+    return [end]
+  }
+
+  /// The file may grow while it is not much larger than what lives in it.
+  private var isRoomy: Bool { pages.count * 20 <= (liveUnits / FilePlace.unitsPerPage) * 27 + 256 * 20 }
+
+  private func hole(of count: Int) -> Range<Int>? {
+    let ahead = min(pages.count, cursor + Self.reach)
+    if let found = run(of: count, in: min(cursor, ahead)..<ahead) { return found }
+    // At the end of the file the cursor starts over.
+    guard ahead == pages.count else { return nil }
+    return run(of: count, in: 2..<max(2, min(cursor + count, pages.count, Self.reach - (ahead - cursor))))
+  }
+
+  /// For a small commit at most three pieces; for a large one every hole that is worth a write of its own.
+  private func pieces(_ count: Int) -> [Range<Int>] {
+    let (limit, least) = count <= 64 ? (3, max(1, count / 4)) : (Int.max, 16)
+    var found: [Range<Int>] = []
+    var rest = count
+    var page = 2
+    while rest > 0, found.count < limit, let piece = run(of: least, in: page..<pages.count) {
+      var end = piece.upperBound
+      while end < pages.count, end - piece.lowerBound < rest, isFree(end) { end += 1 }
+      found.append(piece.lowerBound..<end)
+      rest -= end - piece.lowerBound
+      page = end
+    }
+    return rest > 0 && count <= 64 ? [] : found
+  }
+
+  /// The first `count` free pages in a row.
+  private func run(of count: Int, in range: Range<Int>) -> Range<Int>? {
+    guard range.count >= count else { return nil }
+    var page = range.lowerBound
+    var length = 0
+    while page < range.upperBound {
+      let word = freeBits[page >> 6] >> UInt64(page & 63)
+      if word == 0 {
+        length = 0
+        page = (page | 63) + 1
+      } else if word & 1 == 0 {
+        length = 0
+        page += word.trailingZeroBitCount
+      } else {
+        let ones = min((~word).trailingZeroBitCount, 64 - (page & 63), range.upperBound - page)
+        if length + ones >= count { return page - length..<page - length + count }
+        length += ones
+        page += ones
+      }
+    }
+    return nil
+  }
+
+  /// Gives out pages, growing the file where they lie past its end.
+  package mutating func take(_ range: Range<Int>) {
+    recycledCount += max(0, min(range.upperBound, pages.count) - range.lowerBound)
+    if range.upperBound > pages.count {
+      let old = pages.count
+      grow(to: range.upperBound)
+      freeCount += range.upperBound - old
+    }
+    for page in range {
+      precondition(isFree(page), "page \(page) is given out twice")
+      setFree(page, false)
+    }
+    freeCount -= range.count
+    cursor = range.upperBound
+  }
+
+  /// Takes back pages given out in vain.
+  package mutating func giveBack(_ range: Range<Int>) {
+    for page in range {
+      pages[page] = 0
+      setFree(page, true)
+    }
+    freeCount += range.count
+  }
+
+  private mutating func grow(to count: Int) {
+    let old = pages.count
+    pages.append(contentsOf: repeatElement(0, count: count - old))
+    freeBits.append(contentsOf: repeatElement(0, count: (count + 63) / 64 - freeBits.count))
+    for page in old..<count { setFree(page, true) }
+  }
+
+  private mutating func setFree(_ page: Int, _ free: Bool) {
+    if free {
+      freeBits[page >> 6] |= 1 << UInt64(page & 63)
+    } else {
+      freeBits[page >> 6] &= ~(1 << UInt64(page & 63))
+    }
+  }
+}
+
+extension [UInt64] {
+  /// Index of the first element that is not less, in ascending order.
+  fileprivate func lowerBound(_ value: UInt64) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle] < value { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  fileprivate func binarySearch(_ value: UInt64) -> Int? {
+    let index = lowerBound(value)
+    return index < count && self[index] == value ? index : nil
+  }
+}

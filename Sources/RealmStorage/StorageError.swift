@@ -1,0 +1,147 @@
+/// Why the engine could not open, read or write a database.
+///
+/// Each case carries what a program needs to react; `description` says it in words, with the remedy.
+/// No stored key or value appears in any of them.
+public indirect enum StorageError: Error, Sendable, Equatable {
+  /// The file does not start with a meta page of this format, and never did.
+  case notARealmFile(path: String)
+  /// The file was written in a format this engine does not read.
+  case unsupportedFormat(found: UInt32, supported: UInt32, path: String)
+  /// The file is shorter than its newest version needs.
+  case truncated(path: String, length: UInt64, needed: UInt64)
+  /// The file is encrypted with another key.
+  case wrongKey(path: String)
+  /// The file is encrypted and no key was given.
+  case keyMissing(path: String)
+  /// A key was given for a file that is not encrypted.
+  case keyForPlainFile(path: String)
+  /// An encryption key has another length than 64 bytes.
+  case invalidKeyLength(Int)
+  /// The file breaks its own format.
+  case corrupted(Corruption, path: String)
+  /// The system refused `call` at `offset` of the file at `path`.
+  case system(call: SystemCall, errno: CInt, path: String, offset: UInt64?)
+  /// An earlier sync or meta page write failed; the outcome of the commits since then is unknown.
+  case poisoned(path: String)
+  /// Another process, or another handle of this one, has the file open for writing.
+  case inUse(path: String)
+  /// A write was asked of a database opened for reading only.
+  case readOnly(path: String)
+  /// The file lies on a network or user-space file system, where mappings are not coherent.
+  case remoteFileSystem(path: String)
+  /// A limit of the format stands against what was asked; nothing was written.
+  case limitExceeded(Limit, path: String)
+}
+
+/// The system call a `StorageError.system` speaks of.
+public enum SystemCall: String, Sendable {
+  case open, read, write, sync, truncate, map, lock, link, remove, stat
+  case makeDirectory = "make directory"
+}
+
+/// A limit of the format.
+public enum Limit: Sendable, Equatable {
+  /// A key of an ordered tree is longer than `maximum` bytes.
+  case keyLength(Int, maximum: Int)
+  /// A value is longer than 2^40 bytes.
+  case valueLength(Int, maximum: Int)
+  /// The file would pass 2^47 bytes.
+  case fileSize
+  /// 2^48 versions have been given.
+  case versions
+  /// A name of a tree, table or column is longer than `maximum` bytes, or empty.
+  case nameLength(Int, maximum: Int)
+}
+
+/// What breaks the format, and where.
+public struct Corruption: Sendable, Equatable {
+  public enum Finding: String, Sendable {
+    case checksum = "the checksum does not match"
+    case authentication = "the authentication tag does not match"
+    case header = "the node's header does not repeat its ref"
+    case place = "a ref points outside of its file"
+    case order = "a child is younger than its parent, or not below it"
+    case structure = "the node's content breaks its layout"
+    case overlap = "two nodes claim the same bytes"
+    case rows = "a count of rows does not match"
+    case keyOrder = "keys are out of order"
+    case metaPages = "no meta page is whole"
+    case metaPage = "a meta page is damaged"
+    case unreadable = "the disk can't read it"
+  }
+  public let finding: Finding
+  /// Byte offset in the file; nil for a node that was never written.
+  public let offset: UInt64?
+  /// Bytes of the node's content.
+  public let length: Int
+  /// The version that wrote the node, as its ref tells.
+  public let birth: UInt64
+  /// What the node is: a name of FORMAT.md's list of node kinds.
+  public let nodeKind: String
+
+  package init(_ finding: Finding, offset: UInt64?, length: Int, birth: UInt64, nodeKind: String) {
+    self.finding = finding
+    self.offset = offset
+    self.length = length
+    self.birth = birth
+    self.nodeKind = nodeKind
+  }
+}
+
+extension Corruption: CustomStringConvertible {
+  public var description: String {
+    let place = offset.map { "at offset \($0)" } ?? "in memory"
+    return "\(nodeKind) \(place) (\(length) bytes, written by version \(birth)): \(finding.rawValue)"
+  }
+}
+
+extension StorageError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .notARealmFile(let path):
+      "\(path) is not a realm file; give the path of a .realm file, or of one that does not exist yet."
+    case .unsupportedFormat(let found, let supported, let path):
+      "\(path) has format \(found), this library reads format \(supported); use a library of the file's age."
+    case .truncated(let path, let length, let needed):
+      "\(path) has \(length) bytes where its newest version needs \(needed): it was cut short. "
+        + "Restore it from a copy, or salvage what is left."
+    case .wrongKey(let path):
+      "\(path) is encrypted with another key; the file was not touched."
+    case .keyMissing(let path):
+      "\(path) is encrypted; give its 64-byte key."
+    case .keyForPlainFile(let path):
+      "\(path) is not encrypted; open it without a key, and copy it with one to encrypt it."
+    case .invalidKeyLength(let length):
+      "An encryption key has 64 bytes; this one has \(length)."
+    case .corrupted(let corruption, let path):
+      "\(path) is damaged: \(corruption). Run `realm check` on it, and restore it from a copy."
+    case .system(let call, let errno, let path, let offset):
+      "The system refused to \(call.rawValue) \(path)\(offset.map { " at offset \($0)" } ?? ""): "
+        + "\(systemMessage(errno)) (error \(errno))."
+    case .poisoned(let path):
+      "An earlier write to \(path) failed in a way that leaves its outcome unknown; "
+        + "close the database and open it again, which recovers the last durable version."
+    case .inUse(let path):
+      "\(path) is open elsewhere; close it there first."
+    case .readOnly(let path):
+      "\(path) was opened for reading only."
+    case .remoteFileSystem(let path):
+      "\(path) lies on a network or user-space file system, where a mapped database is not safe; "
+        + "move it to a local disk, or open it for reading only."
+    case .limitExceeded(let limit, let path):
+      "\(path): \(limit.description)"
+    }
+  }
+}
+
+extension Limit: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .keyLength(let length, let maximum): "a key of \(length) bytes is longer than \(maximum)."
+    case .valueLength(let length, let maximum): "a value of \(length) bytes is longer than \(maximum)."
+    case .fileSize: "the file would pass 2^47 bytes."
+    case .versions: "all 2^48 version numbers have been given; copy the file to go on."
+    case .nameLength(let length, let maximum): "a name has 1 to \(maximum) bytes; this one has \(length)."
+    }
+  }
+}

@@ -1,0 +1,61 @@
+/// The node a version starts from: facts of the whole database, and the roots of its trees.
+///
+/// Body, after the refs of the trees that are not empty, in the order of their slots (FORMAT.md, "Root"):
+///
+///     offset  size  field
+///          0     4  slots          a bit for each tree that is there
+///          4     4  zero
+///          8     8  schemaVersion  the user's
+package struct Catalogue: Equatable {
+  /// The trees a version may have. Stored on disk, never renumber.
+  enum Slot: Int, CaseIterable {
+    /// Name → root of a named tree, without a ref while the tree is empty.
+    case namedTrees = 2
+  }
+
+  enum Layout {
+    static let slots = 0
+    static let schemaVersion = 8
+    static let size = 16
+  }
+
+  package var schemaVersion: UInt64 = 0
+  package var namedTrees = Ref.null
+
+  package static let maximumNameLength = 255
+
+  init() {}
+
+  /// See `NodeValidators`.
+  static func isValid(_ view: NodeView) -> Bool {
+    guard view.bodyLength >= Layout.size else { return false }
+    let slots = view.load(UInt32.self, at: Layout.slots)
+    let known = Slot.allCases.reduce(UInt32(0)) { $0 | 1 << UInt32($1.rawValue) }
+    return slots & ~known == 0 && slots.nonzeroBitCount == view.refCount
+  }
+
+  package init(_ root: Ref, _ access: borrowing NodeAccess) throws(StorageError) {
+    guard !root.isNull else { return }
+    let view = try access.node(root, .root)
+    schemaVersion = view.load(UInt64.self, at: Layout.schemaVersion)
+    let slots = view.load(UInt32.self, at: Layout.slots)
+    var index = 0
+    for slot in Slot.allCases where slots & 1 << UInt32(slot.rawValue) != 0 {
+      switch slot {
+      case .namedTrees: namedTrees = view.ref(index)
+      }
+      index += 1
+    }
+  }
+
+  package func write(_ editor: NodeEditor) -> Ref {
+    let trees = [(Slot.namedTrees, namedTrees)].filter { !$0.1.isNull }
+    let level = trees.map { $0.1.level + 1 }.max() ?? 0
+    let arena = editor.arena
+    let node = arena.make(kind: .root, level: level, refCount: trees.count, bodyLength: Layout.size)
+    node.store(trees.reduce(UInt64(0)) { $0 | 1 << UInt64($1.0.rawValue) }, at: Layout.slots)
+    node.store(schemaVersion, at: Layout.schemaVersion)
+    for (index, tree) in trees.enumerated() { node.setRef(index, to: tree.1) }
+    return node.ref
+  }
+}

@@ -1,0 +1,209 @@
+/// Keys and values in the order of the keys, byte by byte, under a name of their own.
+///
+/// Keys have up to 1,024 bytes, values up to 2^40. A tree that was never written to is empty.
+public protocol ReadableTree {
+  /// What reading the tree needs; opaque. Only the library's own types can make one.
+  var contents: TreeContents { get }
+}
+
+/// Where a tree stands: its root, and who reads it.
+public struct TreeContents {
+  let root: Ref
+  let reader: any NodeReader
+}
+
+extension ReadableTree {
+  private var root: Ref { contents.root }
+  private var reader: any NodeReader { contents.reader }
+
+  /// Entries in the tree. O(1).
+  ///
+  /// - Throws: `StorageError.corrupted`, as all reading does.
+  public func count() throws(StorageError) -> Int { Int(try OrderedTree.count(root, reader.access())) }
+
+  /// The value of a key, or nil. O(log n), and in proportion to the value.
+  public func value(for key: [UInt8]) throws(StorageError) -> [UInt8]? {
+    let access = reader.access()
+    return try OrderedTree.find(key.span.bytes, in: root, access) { (value) throws(StorageError) in
+      try value.contents(access)
+    }
+  }
+
+  /// How many keys come before `key`. O(log n).
+  public func rank(of key: [UInt8]) throws(StorageError) -> Int {
+    Int(try OrderedTree.rank(key.span.bytes, in: root, reader.access()))
+  }
+
+  /// The entry with `position` entries before it, or nil. O(log n).
+  public func entry(at position: Int) throws(StorageError) -> (key: [UInt8], value: [UInt8])? {
+    guard position >= 0 else { return nil }
+    let access = reader.access()
+    var cursor = TreeCursor(root)
+    try cursor.seek(position: UInt64(position), access)
+    guard cursor.isValid else { return nil }
+    return try cursor.withEntry(access) { (leaf, index) throws(StorageError) in
+      (leaf.key(index), try leaf.value(index).contents(access))
+    }
+  }
+
+  /// Calls `body` with each entry in order, from the first whose key is not less than `start`, until it answers false.
+  public func forEach(
+    from start: [UInt8] = [], _ body: (_ key: [UInt8], _ value: [UInt8]) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    let access = reader.access()
+    var cursor = TreeCursor(root)
+    guard !root.isNull else { return }
+    try cursor.seek(start.span.bytes, access)
+    while cursor.isValid {
+      let goesOn = try cursor.withEntry(access) { (leaf, index) throws(StorageError) in
+        try body(leaf.key(index), leaf.value(index).contents(access))
+      }
+      guard goesOn else { return }
+      try cursor.next(access)
+    }
+  }
+}
+
+extension TreeValue {
+  /// The value, from wherever it stands. A ref's bytes tell its length.
+  func contents(_ access: borrowing NodeAccess) throws(StorageError) -> [UInt8] {
+    guard let ref else { return bytes.array }
+    let value = try LongValue.read(ref, access)
+    guard bytes.array == LongValue.lengthBytes(value.count) else { throw access.corrupted(.rows, ref) }
+    return value
+  }
+}
+
+extension LongValue {
+  static func lengthBytes(_ length: Int) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: 8)
+    bytes.store(UInt64(length), at: 0)
+    return bytes
+  }
+}
+
+/// A named tree of a snapshot.
+public struct Tree: ReadableTree {
+  public let contents: TreeContents
+}
+
+/// A named tree of a transaction, with its changes.
+///
+/// Used by the transaction's thread, while it is open.
+public struct WritableTree: ReadableTree {
+  private let transaction: WriteTransaction
+  private let index: Int
+
+  init(transaction: WriteTransaction, index: Int) {
+    self.transaction = transaction
+    self.index = index
+  }
+
+  private var root: Ref {
+    get { transaction.openTrees[index].root }
+    nonmutating set { transaction.openTrees[index].root = newValue }
+  }
+
+  public var contents: TreeContents { TreeContents(root: root, reader: transaction) }
+
+  /// Sets the value of a key. O(log n), and in proportion to the value.
+  ///
+  /// - Throws: `.limitExceeded` for a key over 1,024 bytes; `.corrupted`.
+  public func set(_ value: [UInt8], for key: [UInt8]) throws(StorageError) {
+    guard value.count <= LongValue.maximumLength else {
+      throw .limitExceeded(
+        .valueLength(value.count, maximum: LongValue.maximumLength), path: transaction.editor.store.storage.path)
+    }
+    let editor = transaction.editor
+    let old = try longValue(of: key)
+    let key = key.span.bytes
+    if value.count <= OrderedTree.maximumInlineValue {
+      root = try OrderedTree.set(TreeValue(bytes: value.span.bytes), for: key, in: root, editor: editor)
+    } else {
+      let length = LongValue.lengthBytes(value.count)
+      let ref = LongValue.write(value.span.bytes, editor: editor)
+      root = try OrderedTree.set(
+        TreeValue(bytes: length.span.bytes, ref: ref), for: key, in: root, editor: editor)
+    }
+    if let old { try editor.freeTree(old) }
+  }
+
+  /// Removes a key and its value, if it is there. O(log n).
+  public func removeValue(for key: [UInt8]) throws(StorageError) {
+    let old = try longValue(of: key)
+    root = try OrderedTree.remove(key.span.bytes, from: root, editor: transaction.editor)
+    if let old { try transaction.editor.freeTree(old) }
+  }
+
+  /// Removes all entries. Takes time in proportion to the nodes that hold refs.
+  public func removeAll() throws(StorageError) {
+    try transaction.editor.freeTree(root)
+    root = .null
+  }
+
+  private func longValue(of key: [UInt8]) throws(StorageError) -> Ref? {
+    try OrderedTree.find(key.span.bytes, in: root, transaction.editor.access()) { $0.ref } ?? nil
+  }
+}
+
+extension Snapshot {
+  /// The tree of that name; empty where none was written.
+  ///
+  /// - Throws: `StorageError.corrupted`.
+  public func tree(_ name: String) throws(StorageError) -> Tree {
+    Tree(contents: TreeContents(root: try NamedTrees.root(of: name, in: self), reader: self))
+  }
+
+  /// The names of all trees, in order.
+  public func treeNames() throws(StorageError) -> [String] { try NamedTrees.names(in: self) }
+
+  /// How the tree `name` of this snapshot differs from that of `older`, in the order of the keys.
+  ///
+  /// Takes time in proportion to what changed, not to what exists.
+  package func treeDifferences(
+    _ name: String, since older: Snapshot
+  ) throws(StorageError) -> [TreeDiff.Difference] {
+    let access = access()
+    let olderAccess = older.access()
+    return try TreeDiff.differences(
+      from: NamedTrees.root(of: name, in: older), olderAccess, to: NamedTrees.root(of: name, in: self), access
+    ) { (old, new) throws(StorageError) in
+      try old.contents(olderAccess) == new.contents(access)
+    }
+  }
+}
+
+/// The names of a version's trees and their roots.
+enum NamedTrees {
+  static func root(of name: String, in reader: any NodeReader) throws(StorageError) -> Ref {
+    let access = reader.access()
+    let trees = try Catalogue(reader.root, access).namedTrees
+    return try OrderedTree.find(Array(name.utf8).span.bytes, in: trees, access) { $0.ref ?? .null } ?? .null
+  }
+
+  static func names(in reader: any NodeReader) throws(StorageError) -> [String] {
+    let access = reader.access()
+    var cursor = TreeCursor(try Catalogue(reader.root, access).namedTrees)
+    var names: [String] = []
+    try cursor.seekFirst(access)
+    while cursor.isValid {
+      names.append(
+        try cursor.withEntry(access) { (leaf, index) throws(StorageError) in
+          String(decoding: leaf.key(index), as: UTF8.self)
+        })
+      try cursor.next(access)
+    }
+    return names
+  }
+
+  /// Puts a tree's root, which a transaction has changed, into the catalogue.
+  static func set(_ tree: Ref, name: String, in root: Ref, _ editor: NodeEditor) throws(StorageError) -> Ref {
+    var catalogue = try Catalogue(root, editor.access())
+    let nothing: [UInt8] = []
+    catalogue.namedTrees = try OrderedTree.set(
+      TreeValue(bytes: nothing.span.bytes, ref: tree.isNull ? nil : tree), for: Array(name.utf8).span.bytes,
+      in: catalogue.namedTrees, editor: editor)
+    if !root.isNull { editor.free(root) }
+    return catalogue.write(editor)
+  }
+}

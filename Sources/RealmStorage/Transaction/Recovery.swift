@@ -1,0 +1,131 @@
+/// Finds the version to open, whatever was cut short before.
+///
+/// Rules (FORMAT.md, "Recovery"; the argument for each crash point stands there):
+/// 1. The newest meta page that verifies is taken, and from its root every node born after the version it names as
+///    durable is verified: exactly what may be missing. If one fails, the other page is taken.
+/// 2. A page that was rejected gets the opened version before the sync of rule 3, or it would come back later.
+/// 3. Before anything else is written or published, the file is synced. Nothing is rewritten in place.
+/// 4. After a failed sync in this boot the cache proves nothing: the control block's durable version is opened.
+/// 5. Where a sync was begun and its outcome never noted, an error may have been seen by nobody: what was born after
+///    the durable version is written again, as a new version, at free pages (`Database`).
+struct Recovery {
+  let storage: any Storage
+  let store: NodeStore
+  let meta: MetaPair
+
+  struct Outcome {
+    /// The version to open.
+    var version: Version
+    /// The meta page that names it.
+    var page: Int
+    var greatest: UInt64
+    /// The version surely on disk, and its page; the opened one, but for rule 5.
+    var durable: Version
+    var durablePage: Int
+    /// A page was found damaged, or named a version that is not whole.
+    var rejectedPage: Bool
+    /// Rule 5: the nodes born after `durable` are in the cache and perhaps nowhere else.
+    var mustRewrite: Bool
+  }
+
+  /// Rule 1, in memory only. For who may not write.
+  func choose() throws(StorageError) -> Outcome {
+    let order = [0, 1].filter { meta.pages[$0] != nil }
+      .sorted { meta.pages[$0]!.version.number > meta.pages[$1]!.version.number }
+    let length = try storage.length()
+    var firstFailure: StorageError?
+    for page in order {
+      guard let candidate = meta.pages[page] else { continue }
+      do {
+        try verify(candidate, length: length)
+        return Outcome(
+          version: candidate.version, page: page, greatest: meta.greatest, durable: candidate.version,
+          durablePage: page, rejectedPage: page != order[0] || order.count < 2, mustRewrite: false)
+      } catch {
+        firstFailure = firstFailure ?? error
+      }
+    }
+    throw firstFailure ?? MetaPair.noPage(.metaPages, path: storage.path)
+  }
+
+  /// Rules 1 to 4, for who holds the writer's lock; `control` is of this boot and file, or nil.
+  func run(control: ControlBlock?) throws(StorageError) -> Outcome {
+    if let control, control.sync == .failed { return try openDurable(control) }
+    var outcome = try choose()
+    outcome.greatest = max(outcome.greatest, control?.greatest ?? 0)
+    if let control, control.sync == .inFlight, let durable = meta.pages[control.durablePage],
+      durable.version.number == control.durable, durable.version.number < outcome.version.number
+    {
+      outcome.durable = durable.version
+      outcome.durablePage = control.durablePage
+      outcome.mustRewrite = true
+      return outcome
+    }
+    if outcome.rejectedPage { try overwriteOther(than: outcome.page, greatest: outcome.greatest) }
+    try storage.sync(.data)
+    return outcome
+  }
+
+  /// Rule 4.
+  private func openDurable(_ control: ControlBlock) throws(StorageError) -> Outcome {
+    let page = control.durablePage
+    guard let durable = meta.pages[page], durable.version.number == control.durable else {
+      throw MetaPair.noPage(.metaPage, path: storage.path)
+    }
+    let greatest = max(meta.greatest, control.greatest)
+    try overwriteOther(than: page, greatest: greatest)
+    try storage.sync(.data)
+    return Outcome(
+      version: durable.version, page: page, greatest: greatest, durable: durable.version, durablePage: page,
+      rejectedPage: true, mustRewrite: false)
+  }
+
+  /// Rule 2. The copy keeps the durable version its page names: until the sync, no more than that is sure.
+  private func overwriteOther(than page: Int, greatest: UInt64) throws(StorageError) {
+    guard var copy = meta.pages[page] else { return }
+    copy.greatest = greatest
+    copy.isClean = false
+    copy.identity = storage.identity
+    copy.recoveryTime = Clock.now
+    copy.recoveredTo = copy.version.number
+    try storage.write(copy.encoded(cipher: meta.cipher), at: UInt64((1 - page) * FilePlace.page))
+  }
+
+  private func verify(_ page: MetaPage, length: UInt64) throws(StorageError) {
+    guard page.version.end <= length else {
+      throw .truncated(path: storage.path, length: length, needed: page.version.end)
+    }
+    // A copy made while the file was in use holds pages of different moments: all of it is checked.
+    let isCopy = !page.isClean && page.identity != storage.identity
+    let after = isCopy ? 0 : meta.isClean ? page.version.number : page.durable
+    var walk = VerificationWalk(access: store, end: page.version.end, after: after)
+    try walk.run(page.version.root)
+  }
+}
+
+/// Verifies the nodes of a version that were born after another.
+struct VerificationWalk {
+  private let store: NodeStore
+  private let end: UInt64
+  private let after: UInt64
+  private var visited: Set<UInt64> = []
+
+  init(access store: NodeStore, end: UInt64, after: UInt64) {
+    self.store = store
+    self.end = end
+    self.after = after
+  }
+
+  mutating func run(_ root: Ref) throws(StorageError) {
+    let access = store.access(below: end)
+    try visit(root, access)
+  }
+
+  private mutating func visit(_ ref: Ref, _ access: borrowing NodeAccess) throws(StorageError) {
+    guard !ref.isNull, ref.birth > after else { return }
+    // Each node has one parent: a second way to it was forged, and many would make the walk endless.
+    guard visited.insert(ref.unit).inserted else { throw store.corrupted(.overlap, ref) }
+    _ = try access.node(ref).length
+    for child in try access.children(of: ref) { try visit(child, access) }
+  }
+}

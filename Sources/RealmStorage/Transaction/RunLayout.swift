@@ -1,0 +1,74 @@
+/// The dirty nodes below a root, children before parents: the order in which refs become final.
+struct CommitNodes {
+  private(set) var order: [Ref] = []
+
+  init(root: Ref, editor: NodeEditor) throws(StorageError) {
+    try collect(root, editor)
+  }
+
+  private mutating func collect(_ ref: Ref, _ editor: NodeEditor) throws(StorageError) {
+    guard ref.isDirty else { return }
+    for child in try editor.access().children(of: ref) { try collect(child, editor) }
+    order.append(ref)
+  }
+}
+
+/// Where the nodes of a commit will stand: packed at 64 bytes into whole pages.
+///
+/// Nodes that stay (leaves, long values) stand apart from nodes that the next commit writes anew (branches, the root),
+/// so that pages are freed whole.
+struct RunLayout {
+  /// The first unit of each node, in the order they were given.
+  private(set) var units: [UInt64]
+  /// The pages that hold a node.
+  private(set) var pieces: [Range<Int>] = []
+
+  /// Packs nodes into `candidates`, of which the last has no end.
+  init(_ nodes: [(units: Int, isShortLived: Bool)], candidates: [Range<Int>]) {
+    units = Array(repeating: 0, count: nodes.count)
+    var filler = Filler(candidates: candidates)
+    for (index, node) in nodes.enumerated() where !node.isShortLived { units[index] = filler.place(node.units) }
+    filler.startPage()
+    for (index, node) in nodes.enumerated() where node.isShortLived { units[index] = filler.place(node.units) }
+    filler.closePiece()
+    pieces = filler.pieces
+  }
+
+  /// Pages that hold the nodes when they stand in one run.
+  static func pageCount(_ nodes: [(units: Int, isShortLived: Bool)]) -> Int {
+    let stays = nodes.reduce(0) { $0 + ($1.isShortLived ? 0 : $1.units) }
+    let shortLived = nodes.reduce(0) { $0 + ($1.isShortLived ? $1.units : 0) }
+    return pages(stays) + pages(shortLived)
+  }
+
+  private static func pages(_ units: Int) -> Int { (units + FilePlace.unitsPerPage - 1) / FilePlace.unitsPerPage }
+
+  private struct Filler {
+    let candidates: [Range<Int>]
+    var index = 0
+    var unit: Int
+    var pieces: [Range<Int>] = []
+
+    init(candidates: [Range<Int>]) {
+      self.candidates = candidates
+      unit = candidates[0].lowerBound * FilePlace.unitsPerPage
+    }
+
+    mutating func place(_ size: Int) -> UInt64 {
+      while index < candidates.count - 1, unit + size > candidates[index].upperBound * FilePlace.unitsPerPage {
+        closePiece()
+        index += 1
+        unit = candidates[index].lowerBound * FilePlace.unitsPerPage
+      }
+      defer { unit += size }
+      return UInt64(unit)
+    }
+
+    mutating func startPage() { unit = RunLayout.pages(unit) * FilePlace.unitsPerPage }
+
+    mutating func closePiece() {
+      let start = candidates[index].lowerBound
+      if RunLayout.pages(unit) > start { pieces.append(start..<RunLayout.pages(unit)) }
+    }
+  }
+}

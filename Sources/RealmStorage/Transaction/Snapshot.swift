@@ -1,0 +1,30 @@
+/// One version of a database, which never changes. Held until it is released; reading waits for nobody.
+///
+/// Safe to use from any number of threads at once.
+public final class Snapshot: Sendable {
+  let database: Database
+  package let base: Version
+
+  init(database: Database, version: Version) {
+    self.database = database
+    base = version
+  }
+
+  deinit { database.unpin(base.number) }
+
+  /// The number of the version.
+  public var version: UInt64 { base.number }
+}
+
+extension Snapshot: NodeReader {
+  package var root: Ref { base.root }
+  package func access() -> NodeAccess { database.store.access(below: base.end) }
+}
+
+/// What can be read: a snapshot, or a transaction with its own changes.
+package protocol NodeReader: AnyObject {
+  /// The catalogue of the version; null when it is empty.
+  var root: Ref { get }
+  /// Views taken of it live no longer than the function that took it.
+  func access() -> NodeAccess
+}

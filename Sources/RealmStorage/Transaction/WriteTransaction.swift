@@ -1,0 +1,78 @@
+/// Makes the next version of a database. Readers do not see its changes before it is committed; it does.
+///
+/// Used by one thread at a time. A transaction that is neither committed nor cancelled is cancelled when it goes.
+public final class WriteTransaction {
+  private let database: Database
+  private let writer: Writer
+  /// The version the transaction started from.
+  package let base: Version
+  /// The catalogue, as changed so far but for the open trees.
+  package private(set) var root: Ref
+  /// The named trees asked for, with their roots as changed so far.
+  var openTrees: [(name: String, root: Ref)] = []
+  /// Neither committed nor cancelled yet.
+  public private(set) var isOpen = true
+
+  init(database: Database, writer: Writer, base: Version) {
+    self.database = database
+    self.writer = writer
+    self.base = base
+    root = base.root
+  }
+
+  deinit { cancel() }
+
+  package var editor: NodeEditor {
+    precondition(isOpen, "WriteTransaction: it has ended; begin another with Database.beginWrite()")
+    return writer.editor
+  }
+
+  /// Commits the changes as the next version, and ends the transaction. Without changes no version is made.
+  ///
+  /// - Returns: the number of the newest version.
+  /// - Throws: `StorageError`. The transaction is then cancelled; after `.system` of a sync its outcome is known only
+  ///   when the database is opened again.
+  @discardableResult
+  public func commit(_ durability: Durability = .full) throws(StorageError) -> UInt64 {
+    precondition(isOpen, "WriteTransaction.commit: the transaction has ended already")
+    defer { end() }
+    try storeTrees()
+    guard root != base.root else { return base.number }
+    return try writer.commit(root: root, durability: durability).number
+  }
+
+  /// Forgets the changes and ends the transaction. Does nothing when it has ended.
+  public func cancel() {
+    if isOpen { end() }
+  }
+
+  /// The tree of that name, made when it is first written to.
+  ///
+  /// - Throws: `.limitExceeded` for a name that is empty or longer than 255 bytes; `.corrupted`.
+  public func tree(_ name: String) throws(StorageError) -> WritableTree {
+    if let index = openTrees.firstIndex(where: { $0.name == name }) {
+      return WritableTree(transaction: self, index: index)
+    }
+    guard (1...Catalogue.maximumNameLength).contains(name.utf8.count) else {
+      throw .limitExceeded(
+        .nameLength(name.utf8.count, maximum: Catalogue.maximumNameLength), path: editor.store.storage.path)
+    }
+    openTrees.append((name, try NamedTrees.root(of: name, in: self)))
+    return WritableTree(transaction: self, index: openTrees.count - 1)
+  }
+
+  private func storeTrees() throws(StorageError) {
+    for (name, tree) in openTrees where try NamedTrees.root(of: name, in: self) != tree {
+      root = try NamedTrees.set(tree, name: name, in: root, editor)
+    }
+  }
+
+  private func end() {
+    isOpen = false
+    database.leaveGate()
+  }
+}
+
+extension WriteTransaction: NodeReader {
+  package func access() -> NodeAccess { editor.access() }
+}

@@ -1,0 +1,118 @@
+/// A branch of an ordered tree: its children in the order of their keys, with the entries below each.
+///
+/// Body, after the refs of the children (FORMAT.md, "Branch"):
+///
+///     offset  size  field
+///          0   8·n  counts         entries below each child
+///              2·n  separatorEnds  where each separator ends in the separators
+///                   separators     the least key that may stand in each child; the first is empty
+///
+/// - Invariant: separators grow; at least two children, but for a moment while a transaction rebuilds them.
+package struct BranchNode: ~Escapable {
+  let view: NodeView
+  package let count: Int
+  private let ends: Int
+  private let separators: Int
+
+  /// Ends have 16 bits.
+  static let maximumHeap = 0xffff
+
+  @_lifetime(copy view)
+  init(_ view: NodeView) {
+    self.view = view
+    count = view.refCount
+    ends = 8 * count
+    separators = ends + 2 * count
+  }
+
+  /// See `NodeValidators`.
+  static func isValid(_ view: NodeView) -> Bool {
+    let count = view.refCount
+    guard count >= 1, 10 * count <= view.bodyLength else { return false }
+    var last = 0
+    var sum: UInt64 = 0
+    for index in 0..<count {
+      let end = Int(view.load(UInt16.self, at: 8 * count + 2 * index))
+      guard end >= last, index > 0 || end == 0 else { return false }
+      last = end
+      let (next, overflow) = sum.addingReportingOverflow(view.load(UInt64.self, at: 8 * index))
+      guard !overflow, next < 1 << 62 else { return false }
+      sum = next
+    }
+    return 10 * count + last <= view.bodyLength
+  }
+
+  package func child(_ index: Int) -> Ref { view.ref(index) }
+  package func rows(_ index: Int) -> UInt64 { view.load(UInt64.self, at: 8 * index) }
+
+  /// Entries below all children.
+  package var totalRows: UInt64 {
+    var sum: UInt64 = 0
+    for index in 0..<count { sum += rows(index) }
+    return sum
+  }
+
+  @_lifetime(copy self)
+  func separator(_ index: Int) -> RawSpan {
+    let start = index == 0 ? 0 : Int(view.load(UInt16.self, at: ends + 2 * (index - 1)))
+    let end = Int(view.load(UInt16.self, at: ends + 2 * index))
+    return view.bytes(at: separators + start, count: end - start)
+  }
+
+  /// The child that may hold `key`.
+  package func search(_ key: RawSpan) -> Int {
+    var (low, high) = (1, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if separator(middle).compare(key) <= 0 { low = middle + 1 } else { high = middle }
+    }
+    return low - 1
+  }
+
+  func entry(_ index: Int) -> TreeChild {
+    TreeChild(separator: separator(index).array, count: rows(index), ref: child(index))
+  }
+
+  /// Makes as many branches as the children need.
+  static func make(_ children: [TreeChild], shape: TreeShape, editor: NodeEditor) -> [TreeChild] {
+    let total = children.reduce(0) { $0 + 10 + $1.separator.count + editor.store.refWidth.bytes }
+    if children.count < 4 || (children.count <= shape.fanOut && total <= shape.branchBytes) {
+      return [write(children[...], editor)]
+    }
+    var half = children.count / 2
+    if total > shape.branchBytes {
+      // Long separators: by bytes, but never fewer than two children a side.
+      var bytes = 0
+      half = children.firstIndex { child in
+        bytes += 10 + child.separator.count + editor.store.refWidth.bytes
+        return bytes >= total / 2
+      } ?? half
+    }
+    half = min(max(half, 2), children.count - 2)
+    return make(Array(children[..<half]), shape: shape, editor: editor)
+      + make(Array(children[half...]), shape: shape, editor: editor)
+  }
+
+  private static func write(_ children: ArraySlice<TreeChild>, _ editor: NodeEditor) -> TreeChild {
+    let count = children.count
+    let first = children.startIndex
+    // What is less than all separators still belongs to the first child, so its own separator moves up.
+    let bytes = children.dropFirst().reduce(0) { $0 + $1.separator.count }
+    let level = (children.map(\.ref.level).max() ?? 0) + 1
+    let arena = editor.arena
+    let branch = arena.make(kind: .branch, level: level, refCount: count, bodyLength: 10 * count + bytes)
+    var end = 0
+    var rows: UInt64 = 0
+    for (index, child) in children.enumerated() {
+      branch.setRef(index, to: child.ref)
+      branch.store(child.count, at: 8 * index)
+      if index > 0 {
+        branch.copy(child.separator, at: 10 * count + end)
+        end += child.separator.count
+      }
+      branch.store(UInt16(end), at: 8 * count + 2 * index)
+      rows += child.count
+    }
+    return TreeChild(separator: children[first].separator, count: rows, ref: branch.ref)
+  }
+}

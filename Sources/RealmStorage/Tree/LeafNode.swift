@@ -1,0 +1,208 @@
+/// A leaf of an ordered tree: entries in the order of their keys, byte by byte.
+///
+/// What all keys have in common at their start stands once. Where all keys, or all values, have one length, no table
+/// of ends is needed: keys of whole numbers pack to a few bytes each. Body (FORMAT.md, "Leaf"):
+///
+///     offset  size  field
+///          0     2  count         at least 1
+///          2     2  prefixLength
+///          4     2  keyWidth      bytes of each key after the prefix; ffff: see keyEnds
+///          6     2  valueWidth    bytes of each value; ffff: see valueEnds
+///          8     p  prefix
+///              2·n  keyEnds       absent where keys have one width: where each key ends in the keys
+///              2·n  valueEnds     absent where values have one width: where each value ends in the values, with
+///                                 bit 15 set where the value starts with the 2-byte index of a ref
+///                   keys          without their prefix
+///                   values
+///
+/// - Invariant: a leaf holds as many refs as values that name one, each named once.
+package struct LeafNode: ~Escapable {
+  enum Layout {
+    static let count = 0
+    static let prefixLength = 2
+    static let keyWidth = 4
+    static let valueWidth = 6
+    static let prefix = 8
+    static let variable: UInt16 = 0xffff
+    static let refFlag: UInt16 = 0x8000
+    /// Ends have 15 bits.
+    static let maximumHeap = 0x7fff
+  }
+
+  let view: NodeView
+  package let count: Int
+  let prefixLength: Int
+  /// Nil where keys differ in length.
+  let keyWidth: Int?
+  let valueWidth: Int?
+  private let keyEnds: Int
+  private let valueEnds: Int
+  private let keys: Int
+  private let values: Int
+
+  @_lifetime(copy view)
+  init(_ view: NodeView) {
+    self.view = view
+    count = Int(view.load(UInt16.self, at: Layout.count))
+    prefixLength = Int(view.load(UInt16.self, at: Layout.prefixLength))
+    let keyWidth = view.load(UInt16.self, at: Layout.keyWidth)
+    let valueWidth = view.load(UInt16.self, at: Layout.valueWidth)
+    self.keyWidth = keyWidth == Layout.variable ? nil : Int(keyWidth)
+    self.valueWidth = valueWidth == Layout.variable ? nil : Int(valueWidth)
+    keyEnds = Layout.prefix + prefixLength
+    valueEnds = keyEnds + (self.keyWidth == nil ? 2 * count : 0)
+    keys = valueEnds + (self.valueWidth == nil ? 2 * count : 0)
+    if let keyWidth = self.keyWidth {
+      values = keys + keyWidth * count
+    } else {
+      values = keys + Int(view.load(UInt16.self, at: keyEnds + 2 * (count - 1)))
+    }
+  }
+
+  /// See `NodeValidators`.
+  static func isValid(_ view: NodeView) -> Bool {
+    let length = view.bodyLength
+    guard length >= Layout.prefix else { return false }
+    let count = Int(view.load(UInt16.self, at: Layout.count))
+    let prefixLength = Int(view.load(UInt16.self, at: Layout.prefixLength))
+    let keyWidth = view.load(UInt16.self, at: Layout.keyWidth)
+    let valueWidth = view.load(UInt16.self, at: Layout.valueWidth)
+    var end = Layout.prefix + prefixLength
+    let keyEnds = end
+    if keyWidth == Layout.variable { end += 2 * count }
+    let valueEnds = end
+    if valueWidth == Layout.variable { end += 2 * count }
+    guard count >= 1, end <= length else { return false }
+    guard
+      let keyBytes = heap(view, ends: keyEnds, count: count, width: keyWidth, flag: 0),
+      let valueBytes = heap(view, ends: valueEnds, count: count, width: valueWidth, flag: Layout.refFlag),
+      end + keyBytes + valueBytes <= length
+    else { return false }
+    return refsAreNamedOnce(view, valueEnds: valueEnds, values: end + keyBytes, count: count, width: valueWidth)
+  }
+
+  /// Bytes of a heap whose ends only grow.
+  private static func heap(_ view: NodeView, ends: Int, count: Int, width: UInt16, flag: UInt16) -> Int? {
+    guard width == Layout.variable else { return Int(width) * count }
+    var last: UInt16 = 0
+    for index in 0..<count {
+      let end = view.load(UInt16.self, at: ends + 2 * index) & ~flag
+      guard end >= last else { return nil }
+      last = end
+    }
+    return Int(last)
+  }
+
+  private static func refsAreNamedOnce(
+    _ view: NodeView, valueEnds: Int, values: Int, count: Int, width: UInt16
+  ) -> Bool {
+    guard width == Layout.variable else { return view.refCount == 0 }
+    var next = 0
+    var start = 0
+    for index in 0..<count {
+      let word = view.load(UInt16.self, at: valueEnds + 2 * index)
+      let end = Int(word & ~Layout.refFlag)
+      if word & Layout.refFlag != 0 {
+        guard end - start >= 2, Int(view.load(UInt16.self, at: values + start)) == next else { return false }
+        next += 1
+      }
+      start = end
+    }
+    return next == view.refCount
+  }
+
+  // MARK: - Entries
+
+  var prefix: RawSpan {
+    @_lifetime(copy self) get { view.bytes(at: Layout.prefix, count: prefixLength) }
+  }
+
+  /// A key without the prefix.
+  @_lifetime(copy self)
+  func suffix(_ index: Int) -> RawSpan {
+    let (start, end) = suffixBounds(index)
+    return view.bytes(at: keys + start, count: end - start)
+  }
+
+  func suffixBounds(_ index: Int) -> (Int, Int) {
+    if let keyWidth { return (index * keyWidth, (index + 1) * keyWidth) }
+    return (index == 0 ? 0 : end(keyEnds, index - 1), end(keyEnds, index))
+  }
+
+  /// The suffixes of a range of entries, which stand one after another.
+  @_lifetime(copy self)
+  func suffixes(_ range: Range<Int>) -> RawSpan {
+    guard !range.isEmpty else { return view.bytes(at: keys, count: 0) }
+    let (start, end) = (suffixBounds(range.lowerBound).0, suffixBounds(range.upperBound - 1).1)
+    return view.bytes(at: keys + start, count: end - start)
+  }
+
+  func keyLength(_ index: Int) -> Int {
+    let (start, end) = suffixBounds(index)
+    return prefixLength + end - start
+  }
+
+  package func key(_ index: Int) -> [UInt8] { prefix.array + suffix(index).array }
+
+  func valueBounds(_ index: Int) -> (start: Int, end: Int, hasRef: Bool) {
+    if let valueWidth { return (index * valueWidth, (index + 1) * valueWidth, false) }
+    let word = view.load(UInt16.self, at: valueEnds + 2 * index)
+    return (index == 0 ? 0 : end(valueEnds, index - 1), Int(word & ~Layout.refFlag), word & Layout.refFlag != 0)
+  }
+
+  /// What is stored for a key: bytes, and perhaps a ref.
+  @_lifetime(copy self)
+  package func value(_ index: Int) -> TreeValue {
+    let (start, end, hasRef) = valueBounds(index)
+    let skip = hasRef ? 2 : 0
+    let ref = hasRef ? view.ref(Int(view.load(UInt16.self, at: values + start))) : nil
+    return TreeValue(bytes: view.bytes(at: values + start + skip, count: end - start - skip), ref: ref)
+  }
+
+  /// The values of a range of entries, which stand one after another.
+  @_lifetime(copy self)
+  func values(_ range: Range<Int>) -> RawSpan {
+    guard !range.isEmpty else { return view.bytes(at: values, count: 0) }
+    let (start, end) = (valueBounds(range.lowerBound).start, valueBounds(range.upperBound - 1).end)
+    return view.bytes(at: values + start, count: end - start)
+  }
+
+  private func end(_ table: Int, _ index: Int) -> Int {
+    Int(view.load(UInt16.self, at: table + 2 * index) & ~Layout.refFlag)
+  }
+
+  // MARK: - Search
+
+  /// The first entry whose key is not less, and whether its key is the one looked for.
+  package func search(_ key: RawSpan) -> (index: Int, found: Bool) {
+    let common = prefix
+    let head = key.extracting(first: min(key.byteCount, prefixLength))
+    let order = common.compare(head)
+    if order > 0 { return (0, false) }
+    if order < 0 { return (count, false) }
+    let rest = key.extracting(droppingFirst: prefixLength)
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      let order = suffix(middle).compare(rest)
+      if order == 0 { return (middle, true) }
+      if order < 0 { low = middle + 1 } else { high = middle }
+    }
+    return (low, false)
+  }
+}
+
+/// What an ordered tree stores for a key: bytes, and perhaps a ref of something larger.
+package struct TreeValue: ~Escapable {
+  package let bytes: RawSpan
+  package let ref: Ref?
+
+  @_lifetime(copy bytes)
+  package init(bytes: RawSpan, ref: Ref? = nil) {
+    self.bytes = bytes
+    self.ref = ref
+  }
+
+  /// Bytes it takes in a leaf.
+  var storedLength: Int { bytes.byteCount + (ref == nil ? 0 : 2) }
+}

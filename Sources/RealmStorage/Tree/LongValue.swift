@@ -1,0 +1,95 @@
+/// Bytes too many for a leaf: chunks, and above them branches that tell the bytes below each child.
+///
+/// A chunk's body is the count of its bytes in 4 bytes, 4 bytes of zero, and the bytes; a chunk branch's body is the
+/// count of bytes below each child, 8 bytes each (FORMAT.md, "Long values").
+package enum LongValue {
+  static let chunkBytes = 64 * 1024
+  static let fanOut = 256
+  /// The longest value, in bytes.
+  package static let maximumLength = 1 << 40
+
+  /// See `NodeValidators`.
+  static func isValidChunk(_ view: NodeView) -> Bool {
+    view.refCount == 0 && view.bodyLength >= 8 && Int(view.load(UInt32.self, at: 0)) <= view.bodyLength - 8
+  }
+
+  /// See `NodeValidators`.
+  static func isValidBranch(_ view: NodeView) -> Bool {
+    guard view.refCount >= 1, 8 * view.refCount <= view.bodyLength else { return false }
+    var sum: UInt64 = 0
+    for index in 0..<view.refCount {
+      let (next, overflow) = sum.addingReportingOverflow(view.load(UInt64.self, at: 8 * index))
+      guard !overflow, next <= UInt64(maximumLength) else { return false }
+      sum = next
+    }
+    return true
+  }
+
+  /// Writes the bytes; answers the ref that names them.
+  package static func write(_ bytes: RawSpan, editor: NodeEditor) -> Ref {
+    let arena = editor.arena
+    var children: [(length: UInt64, ref: Ref)] = []
+    var start = 0
+    repeat {
+      let part = bytes.extracting(start..<min(start + chunkBytes, bytes.byteCount))
+      let chunk = arena.make(kind: .chunk, level: 0, refCount: 0, bodyLength: 8 + part.byteCount)
+      chunk.store(UInt32(part.byteCount), at: 0)
+      chunk.store(UInt32(0), at: 4)
+      chunk.copy(part, at: 8)
+      children.append((UInt64(part.byteCount), chunk.ref))
+      start += part.byteCount
+    } while start < bytes.byteCount
+    while children.count > 1 {
+      children = stride(from: 0, to: children.count, by: fanOut).map { first in
+        branch(Array(children[first..<min(first + fanOut, children.count)]), editor)
+      }
+    }
+    return children[0].ref
+  }
+
+  private static func branch(_ children: [(length: UInt64, ref: Ref)], _ editor: NodeEditor) -> (UInt64, Ref) {
+    let arena = editor.arena
+    let level = (children.map(\.ref.level).max() ?? 0) + 1
+    let node = arena.make(
+      kind: .chunkBranch, level: level, refCount: children.count, bodyLength: 8 * children.count)
+    for (index, child) in children.enumerated() {
+      node.setRef(index, to: child.ref)
+      node.store(child.length, at: 8 * index)
+    }
+    return (children.reduce(0) { $0 + $1.length }, node.ref)
+  }
+
+  package static func length(_ ref: Ref, _ access: borrowing NodeAccess) throws(StorageError) -> Int {
+    let view = try access.node(ref)
+    if ref.rawKind == NodeKind.chunk.rawValue { return Int(view.load(UInt32.self, at: 0)) }
+    guard ref.rawKind == NodeKind.chunkBranch.rawValue else { throw access.corrupted(.structure, ref) }
+    var sum = 0
+    for index in 0..<view.refCount { sum += Int(view.load(UInt64.self, at: 8 * index)) }
+    return sum
+  }
+
+  /// All the bytes. Takes time and memory in proportion to them.
+  package static func read(_ ref: Ref, _ access: borrowing NodeAccess) throws(StorageError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    try append(ref, to: &bytes, access)
+    return bytes
+  }
+
+  private static func append(
+    _ ref: Ref, to bytes: inout [UInt8], _ access: borrowing NodeAccess
+  ) throws(StorageError) {
+    let view = try access.node(ref)
+    guard ref.rawKind == NodeKind.chunkBranch.rawValue else {
+      guard ref.rawKind == NodeKind.chunk.rawValue else { throw access.corrupted(.structure, ref) }
+      bytes += view.bytes(at: 8, count: Int(view.load(UInt32.self, at: 0))).array
+      return
+    }
+    for index in 0..<view.refCount {
+      let start = bytes.count
+      try append(view.ref(index), to: &bytes, access)
+      guard UInt64(bytes.count - start) == view.load(UInt64.self, at: 8 * index) else {
+        throw access.corrupted(.rows, ref)
+      }
+    }
+  }
+}

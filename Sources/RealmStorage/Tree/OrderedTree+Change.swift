@@ -1,0 +1,163 @@
+extension OrderedTree {
+  /// What is done to a key.
+  fileprivate enum Change: ~Escapable {
+    case set(TreeValue)
+    case remove
+  }
+
+  /// Sets the value of a key; answers the new root. What an old value's ref named is the caller's to free.
+  package static func set(
+    _ value: TreeValue, for key: RawSpan, in root: Ref, shape: TreeShape = .standard, editor: NodeEditor
+  ) throws(StorageError) -> Ref {
+    try check(key, editor)
+    if root.isNull {
+      var builder = TreeBuilder(shape: shape, editor: editor)
+      try builder.append(key: key, value: value)
+      return try builder.finish()
+    }
+    let children = try update(key, .set(value), in: root, shape, editor)
+    return try self.root(of: children, shape, editor)
+  }
+
+  /// Removes a key; answers the new root, the old one if the key was not there.
+  package static func remove(
+    _ key: RawSpan, from root: Ref, shape: TreeShape = .standard, editor: NodeEditor
+  ) throws(StorageError) -> Ref {
+    guard !root.isNull, try find(key, in: root, editor.access(), { _ in true }) ?? false else { return root }
+    let children = try update(key, .remove, in: root, shape, editor)
+    return try self.root(of: children, shape, editor)
+  }
+
+  private static func check(_ key: RawSpan, _ editor: NodeEditor) throws(StorageError) {
+    guard key.byteCount <= maximumKeyLength else {
+      throw .limitExceeded(
+        .keyLength(key.byteCount, maximum: maximumKeyLength), path: editor.store.storage.path)
+    }
+  }
+
+  /// Adds levels until one node is left, and takes away those with a single child.
+  static func root(of children: [TreeChild], _ shape: TreeShape, _ editor: NodeEditor) throws(StorageError) -> Ref {
+    var children = children
+    while children.count > 1 { children = BranchNode.make(children, shape: shape, editor: editor) }
+    guard var root = children.first?.ref else { return .null }
+    while root.isBranch {
+      let refs = try editor.access().children(of: root)
+      guard refs.count == 1 else { break }
+      editor.free(root)
+      root = refs[0]
+    }
+    return root
+  }
+
+  /// Answers the nodes that take the place of `ref`: none when it became empty, several when it split.
+  private static func update(
+    _ key: RawSpan, _ change: Change, in ref: Ref, _ shape: TreeShape, _ editor: NodeEditor
+  ) throws(StorageError) -> [TreeChild] {
+    ref.isBranch
+      ? try updateBranch(key, change, in: ref, shape, editor) : try updateLeaf(key, change, in: ref, shape, editor)
+  }
+
+  private static func updateLeaf(
+    _ key: RawSpan, _ change: Change, in ref: Ref, _ shape: TreeShape, _ editor: NodeEditor
+  ) throws(StorageError) -> [TreeChild] {
+    let access = editor.access()
+    let leaf = try leaf(ref, access)
+    let (index, found) = leaf.search(key)
+    let replaced = index..<(found ? index + 1 : index)
+    let made: [TreeChild]
+    switch change {
+    case .set(let value):
+      let parts = LeafParts(leaf, replacing: replaced, key: key, value: value)
+      made = parts.makeLeaves(limit: shape.leafBytes, editor: editor)
+    case .remove:
+      made = LeafParts(leaf, removing: replaced).makeLeaves(limit: shape.leafBytes, editor: editor)
+    }
+    editor.free(ref)
+    return made
+  }
+
+  private static func updateBranch(
+    _ key: RawSpan, _ change: Change, in ref: Ref, _ shape: TreeShape, _ editor: NodeEditor
+  ) throws(StorageError) -> [TreeChild] {
+    let access = editor.access()
+    let branch = BranchNode(try access.node(ref))
+    let index = branch.search(key)
+    var made = try update(key, change, in: branch.child(index), shape, editor)
+    let isSmall = made.count == 1 && made[0].ref.length < shape.leafBytes / 2
+    if case .remove = change, isSmall {
+      return try replaceWithNeighbours(made[0], at: index, of: branch, ref, shape, editor)
+    }
+    if made.count == 1, ref.isDirty, made[0].ref.level < ref.level {
+      let child = made[0]
+      editor.arena.edit(ref) { writer in
+        writer.setRef(index, to: child.ref)
+        writer.store(child.count, at: 8 * index)
+      }
+      return [TreeChild(separator: [], count: branch.totalRows, ref: ref)]
+    }
+    if !made.isEmpty { made[0].separator = branch.separator(index).array }
+    return replace(index..<index + 1, of: branch, ref, with: made, shape, editor)
+  }
+
+  /// Joins a child that became small with a neighbour where both fit one node.
+  private static func replaceWithNeighbours(
+    _ child: TreeChild, at index: Int, of branch: BranchNode, _ ref: Ref, _ shape: TreeShape, _ editor: NodeEditor
+  ) throws(StorageError) -> [TreeChild] {
+    var child = child
+    child.separator = branch.separator(index).array
+    for (neighbour, first) in [(index - 1, index - 1), (index + 1, index)]
+    where neighbour >= 0 && neighbour < branch.count {
+      let other = branch.entry(neighbour)
+      let pair = neighbour < index ? (other, child) : (child, other)
+      if let joined = try join(pair.0, pair.1, shape, editor) {
+        return replace(first..<first + 2, of: branch, ref, with: [joined], shape, editor)
+      }
+    }
+    return replace(index..<index + 1, of: branch, ref, with: [child], shape, editor)
+  }
+
+  private static func join(
+    _ left: TreeChild, _ right: TreeChild, _ shape: TreeShape, _ editor: NodeEditor
+  ) throws(StorageError) -> TreeChild? {
+    guard left.ref.rawKind == right.ref.rawKind, left.ref.length + right.ref.length <= shape.leafBytes * 9 / 10 else {
+      return nil
+    }
+    var made: [TreeChild]
+    let access = editor.access()
+    if left.ref.isBranch {
+      let (first, second) = (BranchNode(try access.node(left.ref)), BranchNode(try access.node(right.ref)))
+      guard first.count + second.count <= shape.fanOut else { return nil }
+      var children: [TreeChild] = []
+      for index in 0..<first.count { children.append(first.entry(index)) }
+      for index in 0..<second.count { children.append(second.entry(index)) }
+      children[first.count].separator = right.separator
+      made = BranchNode.make(children, shape: shape, editor: editor)
+    } else {
+      let parts = LeafParts(try leaf(left.ref, access), try leaf(right.ref, access))
+      // Without their prefixes the two may be longer than apart.
+      guard parts.totalLength <= shape.leafBytes else { return nil }
+      made = parts.makeLeaves(limit: shape.leafBytes, editor: editor)
+    }
+    guard made.count == 1 else {
+      for child in made { editor.free(child.ref) }
+      return nil
+    }
+    editor.free(left.ref)
+    editor.free(right.ref)
+    made[0].separator = left.separator
+    return made[0]
+  }
+
+  private static func replace(
+    _ replaced: Range<Int>, of branch: BranchNode, _ ref: Ref, with made: [TreeChild], _ shape: TreeShape,
+    _ editor: NodeEditor
+  ) -> [TreeChild] {
+    var children: [TreeChild] = []
+    children.reserveCapacity(branch.count + made.count)
+    for index in 0..<replaced.lowerBound { children.append(branch.entry(index)) }
+    children += made
+    for index in replaced.upperBound..<branch.count { children.append(branch.entry(index)) }
+    editor.free(ref)
+    return children.isEmpty ? [] : BranchNode.make(children, shape: shape, editor: editor)
+  }
+}

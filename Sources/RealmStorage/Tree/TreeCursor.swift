@@ -1,0 +1,105 @@
+/// A place in an ordered tree that moves. Holds refs and indices, never addresses.
+package struct TreeCursor {
+  private let root: Ref
+  /// Branches from the root down, and the child taken in each.
+  private var path: [(ref: Ref, index: Int)] = []
+  private var leaf = Ref.null
+  private var index = 0
+
+  package init(_ root: Ref) { self.root = root }
+
+  /// Stands on an entry.
+  package var isValid: Bool { !leaf.isNull }
+
+  /// Moves to the first entry whose key is not less than `key`.
+  package mutating func seek(_ key: RawSpan, _ access: borrowing NodeAccess) throws(StorageError) {
+    try descend(access) { branch in branch.search(key) }
+    guard isValid else { return }
+    index = try OrderedTree.leaf(leaf, access).search(key).index
+    try skipToNextLeafIfAtEnd(access)
+  }
+
+  package mutating func seekFirst(_ access: borrowing NodeAccess) throws(StorageError) {
+    try descend(access) { _ in 0 }
+    index = 0
+  }
+
+  package mutating func seekLast(_ access: borrowing NodeAccess) throws(StorageError) {
+    try descend(access) { branch in branch.count - 1 }
+    if isValid { index = try OrderedTree.leaf(leaf, access).count - 1 }
+  }
+
+  /// Moves to the entry with `position` entries before it.
+  package mutating func seek(position: UInt64, _ access: borrowing NodeAccess) throws(StorageError) {
+    var rest = position
+    try descend(access) { branch in
+      var child = 0
+      while child < branch.count - 1, rest >= branch.rows(child) {
+        rest -= branch.rows(child)
+        child += 1
+      }
+      return child
+    }
+    guard isValid else { return }
+    if rest < UInt64(try OrderedTree.leaf(leaf, access).count) { index = Int(rest) } else { leaf = .null }
+  }
+
+  package mutating func next(_ access: borrowing NodeAccess) throws(StorageError) {
+    index += 1
+    try skipToNextLeafIfAtEnd(access)
+  }
+
+  package mutating func previous(_ access: borrowing NodeAccess) throws(StorageError) {
+    guard index == 0 else {
+      index -= 1
+      return
+    }
+    try moveLeaf(by: -1, access)
+    if isValid { index = try OrderedTree.leaf(leaf, access).count - 1 }
+  }
+
+  /// Calls `body` with the entry the cursor stands on.
+  package func withEntry<Result>(
+    _ access: borrowing NodeAccess, _ body: (LeafNode, Int) throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    try body(OrderedTree.leaf(leaf, access), index)
+  }
+
+  private mutating func descend(
+    _ access: borrowing NodeAccess, _ choose: (BranchNode) -> Int
+  ) throws(StorageError) {
+    path.removeAll(keepingCapacity: true)
+    try descend(from: root, access, choose)
+  }
+
+  private mutating func descend(
+    from start: Ref, _ access: borrowing NodeAccess, _ choose: (BranchNode) -> Int
+  ) throws(StorageError) {
+    var ref = start
+    while ref.isBranch {
+      let branch = BranchNode(try access.node(ref))
+      let child = choose(branch)
+      path.append((ref, child))
+      ref = branch.child(child)
+    }
+    leaf = ref
+  }
+
+  private mutating func skipToNextLeafIfAtEnd(_ access: borrowing NodeAccess) throws(StorageError) {
+    guard try index >= OrderedTree.leaf(leaf, access).count else { return }
+    try moveLeaf(by: 1, access)
+    index = 0
+  }
+
+  private mutating func moveLeaf(by step: Int, _ access: borrowing NodeAccess) throws(StorageError) {
+    while let (ref, child) = path.popLast() {
+      let branch = BranchNode(try access.node(ref))
+      let sibling = child + step
+      guard sibling >= 0, sibling < branch.count else { continue }
+      path.append((ref, sibling))
+      try descend(from: branch.child(sibling), access) { step > 0 ? 0 : $0.count - 1 }
+      return
+    }
+    leaf = .null
+  }
+}

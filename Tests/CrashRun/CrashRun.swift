@@ -1,0 +1,232 @@
+import RealmStorage
+import TestSupport
+
+struct Violation: Error {
+  var seed: UInt64
+  var what: String
+}
+
+/// Chains of lives of a database: each opens what the last one left, is checked against what was acknowledged, commits
+/// some more, and ends by being killed, by power loss, by a failed sync or by closing.
+struct CrashRun {
+  let isEncrypted: Bool
+  let seed: UInt64
+  let states: Int
+  private var seen: Set<UInt64> = []
+  private var figures = Figures()
+
+  private struct Figures {
+    var states = 0
+    var commits = 0
+    var afterRecycling = 0
+    var depthTwo = 0
+    var fallBacks = 0
+    var failedSyncs = 0
+    var cleanCloses = 0
+  }
+
+  init(isEncrypted: Bool, seed: UInt64, states: Int) {
+    self.isEncrypted = isEncrypted
+    self.seed = seed
+    self.states = states
+  }
+
+  var reachesItsFloors: Bool {
+    seen.count >= states && figures.afterRecycling * 5 >= figures.states && figures.depthTwo * 10 >= figures.states
+  }
+
+  var summary: String {
+    "crash encrypted=\(isEncrypted) states=\(seen.count) opened=\(figures.states) commits=\(figures.commits) "
+      + "recycled=\(figures.afterRecycling) fallBacks=\(figures.fallBacks) depth2=\(figures.depthTwo) "
+      + "failedSyncs=\(figures.failedSyncs) cleanCloses=\(figures.cleanCloses) lost=0 wrong=0 hung=0 seed=\(seed)"
+  }
+
+  mutating func explore() throws {
+    var chainSeed = seed
+    while seen.count < states {
+      try runChain(seed: chainSeed)
+      chainSeed += 1
+    }
+  }
+
+  // MARK: - One chain
+
+  /// What the oracle knows: every content a version may have, and what was acknowledged.
+  private struct History {
+    /// By fingerprint of the content, in the order they were made.
+    var order: [UInt64: Int] = [:]
+    var contents: [Content] = []
+    /// Index of the last content acknowledged to survive power loss, and of any kind.
+    var full = 0
+    var any = 0
+
+    mutating func add(_ content: Content) -> Int {
+      order[content.fingerprint] = contents.count
+      contents.append(content)
+      return contents.count - 1
+    }
+  }
+
+  private mutating func runChain(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    var history = History()
+    _ = history.add(Content())
+    var disk = SimulatedDisk()
+    do { _ = try Database(creatingIn: disk, options: options) } catch {
+      throw Violation(seed: seed, what: "an empty database can't be made: \(error)")
+    }
+    var hasRecycled = false
+    var crashedInRecovery = false
+    for _ in 0..<12 {
+      let dies = generator.chance(75)
+      disk.follow(
+        .init(
+          dieAt: dies ? generator.below(generator.chance(30) ? 4 : 60) : nil, pagesWritten: generator.below(8),
+          failSync: generator.chance(12) ? generator.below(8) : nil))
+      seen.insert(disk.fingerprint)
+      figures.states += 1
+      if hasRecycled { figures.afterRecycling += 1 }
+      if crashedInRecovery { figures.depthTwo += 1 }
+      let eventsBefore = disk.events.count
+      let life = try live(on: disk, seed: seed, &history, &generator)
+      crashedInRecovery = disk.isDead && !life.opened && disk.events.count > eventsBefore
+      if life.syncFailed { figures.failedSyncs += 1 }
+      hasRecycled = hasRecycled || life.recycled
+      let loses = !life.closedCleanly && generator.chance(60) || generator.chance(10)
+      if loses {
+        // Several outcomes of the same power loss; the last one lives on.
+        for _ in 0..<generator.below(4) {
+          let other = disk.afterPowerLoss(&generator)
+          seen.insert(other.fingerprint)
+          figures.states += 1
+          if hasRecycled { figures.afterRecycling += 1 }
+          if crashedInRecovery { figures.depthTwo += 1 }
+          var copy = history
+          copy.any = copy.full
+          try check(other, seed: seed, &copy)
+        }
+        disk = disk.afterPowerLoss(&generator)
+        history.any = history.full
+      } else {
+        disk = disk.afterKill(&generator)
+        if life.syncFailed { history.any = history.full }
+      }
+    }
+  }
+
+  private var options: Database.Options {
+    .init(encryptionKey: isEncrypted ? Keys.first : nil, decryptedMemory: 1 << 20)
+  }
+
+  private mutating func check(_ disk: SimulatedDisk, seed: UInt64, _ history: inout History) throws {
+    do {
+      let database = try Database(storage: disk, options: options)
+      try compare(database, seed: seed, &history)
+    } catch let error as StorageError {
+      throw Violation(seed: seed, what: "nothing opens: \(error)")
+    }
+  }
+
+  private struct Life {
+    var opened = false
+    var recycled = false
+    var closedCleanly = false
+    var syncFailed = false
+  }
+
+  /// Opens, compares, commits, and ends when the plan says so.
+  private mutating func live(
+    on disk: SimulatedDisk, seed: UInt64, _ history: inout History, _ generator: inout SeededGenerator
+  ) throws -> Life {
+    var life = Life()
+    let database: Database
+    do {
+      database = try Database(storage: disk, options: options)
+    } catch {
+      life.syncFailed = disk.hasFailedSync
+      if disk.isDead || life.syncFailed { return life }
+      throw Violation(seed: seed, what: "nothing opens: \(error)")
+    }
+    life.opened = true
+    var (content, _) = try compare(database, seed: seed, &history)
+    var pinned: [(snapshot: Snapshot, fingerprint: UInt64)] = []
+    for _ in 0..<generator.below(12) {
+      if generator.chance(20) { pinned.append((database.snapshot(), content.fingerprint)) }
+      guard let next = try commit(to: database, disk, content, &history, &generator, &life) else { break }
+      content = next
+      figures.commits += 1
+      for pin in pinned where try Content.fingerprint(of: pin.snapshot) != pin.fingerprint {
+        throw Violation(seed: seed, what: "the snapshot of version \(pin.snapshot.version) changed")
+      }
+      if generator.chance(30), !pinned.isEmpty { pinned.removeFirst() }
+    }
+    life.recycled = database.recycledPages > 0
+    if !disk.isDead, !life.syncFailed, generator.chance(50) {
+      pinned = []
+      database.close()
+      life.syncFailed = disk.hasFailedSync
+      life.closedCleanly = !disk.isDead && !life.syncFailed
+      if life.closedCleanly {
+        figures.cleanCloses += 1
+        history.full = history.any
+      }
+    } else if !disk.isDead {
+      disk.follow(.init(dieAt: disk.events.count))
+      database.close()
+    }
+    return life
+  }
+
+  private func commit(
+    to database: Database, _ disk: SimulatedDisk, _ content: Content, _ history: inout History,
+    _ generator: inout SeededGenerator, _ life: inout Life
+  ) throws -> Content? {
+    var next = content
+    do {
+      let transaction = try database.beginWrite()
+      try Workload.change(transaction, &next, &generator)
+      // Each content is its own, so that it tells the version.
+      let stamp = generator.bytes(8)
+      try transaction.tree("stamp").set(stamp, for: [0])
+      next.trees["stamp"] = [[0]: stamp]
+      if generator.chance(10) {
+        transaction.cancel()
+        return content
+      }
+      let index = history.add(next)
+      let durability: Durability = generator.chance(60) ? .full : .relaxed
+      try transaction.commit(durability)
+      history.any = index
+      if durability == .full { history.full = index }
+      return next
+    } catch {
+      // What was being committed may or may not be found; after a failed sync, what was relaxed may be lost.
+      life.syncFailed = disk.hasFailedSync
+      guard disk.isDead || life.syncFailed else { throw error }
+      return nil
+    }
+  }
+
+  @discardableResult
+  private mutating func compare(
+    _ database: Database, seed: UInt64, _ history: inout History
+  ) throws -> (Content, Int) {
+    let snapshot = database.snapshot()
+    let report = IntegrityCheck.run(snapshot)
+    guard report.isClean else {
+      throw Violation(seed: seed, what: "version \(snapshot.version) opens damaged: \(report.findings[0])")
+    }
+    guard let index = history.order[try Content.fingerprint(of: snapshot)] else {
+      throw Violation(seed: seed, what: "version \(snapshot.version) opens with content nobody committed")
+    }
+    guard index >= history.any else {
+      throw Violation(
+        seed: seed, what: "content \(index) opens, but \(history.any) was acknowledged (full: \(history.full))")
+    }
+    if index < history.contents.count - 1 { figures.fallBacks += 1 }
+    // Whatever opened is durable now, and is what the next life builds on.
+    history.any = index
+    history.full = index
+    return (history.contents[index], index)
+  }
+}

@@ -1,0 +1,53 @@
+import RealmStorage
+
+/// Random changes, made to a transaction and to the content it is to have.
+package enum Workload {
+  package static func change(
+    _ transaction: WriteTransaction, _ content: inout Content, _ generator: inout SeededGenerator
+  ) throws {
+    for _ in 0...generator.below(6) {
+      let name = ["a", "b", "long names come too"][generator.below(3)]
+      let tree = try transaction.tree(name)
+      let key = key(&generator)
+      switch generator.below(100) {
+      case 0..<60:
+        let value = value(&generator)
+        try tree.set(value, for: key)
+        content.trees[name, default: [:]][key] = value
+      case 60..<95:
+        let victim = content.trees[name]?.keys.sorted { $0.lexicographicallyPrecedes($1) } ?? []
+        let key = victim.isEmpty ? key : victim[generator.below(victim.count)]
+        try tree.removeValue(for: key)
+        content.trees[name]?[key] = nil
+      case 95..<98:
+        try tree.removeAll()
+        content.trees[name] = nil
+      default:
+        for number in 0..<200 {
+          let key = Array("batch \(number * 7 % 200)".utf8)
+          let value = [UInt8](repeating: UInt8(number), count: 20)
+          try tree.set(value, for: key)
+          content.trees[name, default: [:]][key] = value
+        }
+      }
+    }
+  }
+
+  private static func key(_ generator: inout SeededGenerator) -> [UInt8] {
+    switch generator.below(10) {
+    case 0: return generator.bytes(generator.below(5))
+    case 1: return [UInt8](repeating: 7, count: 900) + generator.bytes(2)
+    case 2..<6: return Array("key \(generator.below(500))".utf8)
+    default: return generator.bytes(8)
+    }
+  }
+
+  private static func value(_ generator: inout SeededGenerator) -> [UInt8] {
+    switch generator.below(20) {
+    case 0: return []
+    case 1: return generator.bytes(1000 + generator.below(50))
+    case 2: return [UInt8](repeating: UInt8(generator.below(256)), count: 70_000)
+    default: return generator.bytes(generator.below(60))
+    }
+  }
+}
