@@ -31,6 +31,13 @@ let package = Package(
       name: "crash-run",
       dependencies: ["TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")],
       path: "Tests/CrashRun", swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "fuzz-run",
+      dependencies: ["TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      path: "Tests/FuzzRun", swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "engine-in-ten-lines", dependencies: ["RealmStorage"], path: "Examples/EngineInTenLines",
+      swiftSettings: swiftSettings),
     .testTarget(
       name: "RealmStorageTests", dependencies: ["RealmStorage", "TestSupport"], swiftSettings: swiftSettings),
   ]

@@ -82,7 +82,7 @@ struct CrashRun {
       disk.follow(
         .init(
           dieAt: dies ? generator.below(generator.chance(30) ? 4 : 60) : nil, pagesWritten: generator.below(8),
-          failSync: generator.chance(12) ? generator.below(8) : nil))
+          failSync: generator.chance(15) ? generator.below(8) : nil, diesInFailedSync: generator.chance(50)))
       seen.insert(disk.fingerprint)
       figures.states += 1
       if hasRecycled { figures.afterRecycling += 1 }
@@ -139,6 +139,7 @@ struct CrashRun {
     on disk: SimulatedDisk, seed: UInt64, _ history: inout History, _ generator: inout SeededGenerator
   ) throws -> Life {
     var life = Life()
+    let known = greatestNumber(on: disk)
     let database: Database
     do {
       database = try Database(storage: disk, options: options)
@@ -152,8 +153,12 @@ struct CrashRun {
     var pinned: [(snapshot: Snapshot, fingerprint: UInt64)] = []
     for _ in 0..<generator.below(12) {
       if generator.chance(20) { pinned.append((database.snapshot(), content.fingerprint)) }
+      let version = database.version
       guard let next = try commit(to: database, disk, content, &history, &generator, &life) else { break }
       content = next
+      guard database.version == version || database.version > known else {
+        throw Violation(seed: seed, what: "version \(database.version) is given though \(known) was")
+      }
       figures.commits += 1
       for pin in pinned where try Content.fingerprint(of: pin.snapshot) != pin.fingerprint {
         throw Violation(seed: seed, what: "the snapshot of version \(pin.snapshot.version) changed")
@@ -175,6 +180,17 @@ struct CrashRun {
       database.close()
     }
     return life
+  }
+
+  /// The greatest version number that either meta page says was given.
+  private func greatestNumber(on disk: SimulatedDisk) -> UInt64 {
+    var greatest: UInt64 = 0
+    for page in 0..<2 {
+      guard let bytes = try? disk.read(4096, at: UInt64(page * 4096)), case .sound(let meta) = MetaPage.read(bytes)
+      else { continue }
+      greatest = max(greatest, meta.greatest)
+    }
+    return greatest
   }
 
   private func commit(

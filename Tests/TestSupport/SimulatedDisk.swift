@@ -32,11 +32,14 @@ package final class SimulatedDisk: Storage {
     package var pagesWritten = 0
     /// The sync of this number fails, counted from 0.
     package var failSync: Int?
+    /// The process dies in that sync, so that nobody sees it fail.
+    package var diesInFailedSync = false
 
-    package init(dieAt: Int? = nil, pagesWritten: Int = 0, failSync: Int? = nil) {
+    package init(dieAt: Int? = nil, pagesWritten: Int = 0, failSync: Int? = nil, diesInFailedSync: Bool = false) {
       self.dieAt = dieAt
       self.pagesWritten = pagesWritten
       self.failSync = failSync
+      self.diesInFailedSync = diesInFailedSync
     }
   }
 
@@ -146,6 +149,10 @@ package final class SimulatedDisk: Storage {
       state.withLock { state in
         for (page, contents) in state.pending { state.stale[page, default: []] += contents }
         state.pending = [:]
+        if state.plan.diesInFailedSync {
+          state.isDead = true
+          state.controlAtDeath = Self.copy(of: control)
+        }
       }
       throw .system(call: .sync, errno: 5, path: path, offset: nil)
     }
@@ -210,8 +217,9 @@ package final class SimulatedDisk: Storage {
     new.syncs = 0
     new.plan = Plan()
     new.isDead = false
+    let drops = generator.chance(30)
     for (page, contents) in new.stale.sorted(by: { $0.key < $1.key })
-    where new.pending[page] == nil && generator.chance(50) {
+    where drops && new.pending[page] == nil && generator.chance(50) {
       let content = Self.fallen(page, contents, new.platter, &generator)
       while new.platter.count <= page { new.platter.append([UInt8](repeating: 0, count: Self.page)) }
       new.platter[page] = content ?? new.platter[page]

@@ -54,12 +54,16 @@ struct Recovery {
     var outcome = try choose()
     outcome.greatest = max(outcome.greatest, control?.greatest ?? 0)
     if let control, control.sync == .inFlight, let durable = meta.pages[control.durablePage],
-      durable.version.number == control.durable, durable.version.number < outcome.version.number
+      durable.version.number == control.durable
     {
       outcome.durable = durable.version
       outcome.durablePage = control.durablePage
-      outcome.mustRewrite = true
-      return outcome
+      if durable.version.number < outcome.version.number {
+        outcome.mustRewrite = true
+        return outcome
+      }
+      // The other page may name the same version, and the sync that was to make that page durable may have failed.
+      outcome.page = control.durablePage
     }
     if outcome.rejectedPage { try overwriteOther(than: outcome.page, greatest: outcome.greatest) }
     try storage.sync(.data)
