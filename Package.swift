@@ -13,7 +13,8 @@ let package = Package(
   name: "realm-swift",
   platforms: [.macOS(.v15), .iOS(.v18)],
   products: [
-    .library(name: "RealmStorage", targets: ["RealmStorage"])
+    .library(name: "RealmStorage", targets: ["RealmStorage"]),
+    .executable(name: "realm", targets: ["RealmTool"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0")
@@ -25,6 +26,10 @@ let package = Package(
       providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
     .target(
       name: "RealmStorage", dependencies: ["CPlatform", "CSodium"], swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "RealmTool",
+      dependencies: ["RealmStorage", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      swiftSettings: swiftSettings),
     .target(
       name: "TestSupport", dependencies: ["RealmStorage"], path: "Tests/TestSupport", swiftSettings: swiftSettings),
     .executableTarget(
@@ -40,5 +45,8 @@ let package = Package(
       swiftSettings: swiftSettings),
     .testTarget(
       name: "RealmStorageTests", dependencies: ["RealmStorage", "TestSupport"], swiftSettings: swiftSettings),
+    .testTarget(
+      name: "RealmToolTests", dependencies: ["RealmTool", "RealmStorage", "TestSupport"],
+      swiftSettings: swiftSettings),
   ]
 )

@@ -4,6 +4,7 @@ package struct IntegrityCheck {
   package private(set) var report = Report()
   private let store: NodeStore
   private var space: PageMap
+  private let progress: (UInt64) -> Void
 
   package struct Report: Sendable {
     package var nodes = 0
@@ -16,16 +17,19 @@ package struct IntegrityCheck {
   }
 
   /// Checks the version a snapshot holds. Takes time in proportion to the version's size.
-  package static func run(_ snapshot: Snapshot) -> Report {
-    var check = IntegrityCheck(snapshot.database.store, pageCount: snapshot.base.pageCount)
+  ///
+  /// `progress` is called now and then with the bytes of nodes looked at so far.
+  package static func run(_ snapshot: Snapshot, progress: @escaping (UInt64) -> Void = { _ in }) -> Report {
+    var check = IntegrityCheck(snapshot.database.store, pageCount: snapshot.base.pageCount, progress)
     let access = snapshot.access()
     check.checkNode(snapshot.root, access)
     check.checkTrees(snapshot.root, access)
     return check.report
   }
 
-  private init(_ store: NodeStore, pageCount: Int) {
+  private init(_ store: NodeStore, pageCount: Int, _ progress: @escaping (UInt64) -> Void) {
     self.store = store
+    self.progress = progress
     space = PageMap(pageCount: pageCount)
   }
 
@@ -39,6 +43,7 @@ package struct IntegrityCheck {
     }
     report.nodes += 1
     report.liveBytes += UInt64(units * Ref.unit)
+    if report.nodes % 256 == 0 { progress(report.liveBytes) }
     do {
       _ = try access.node(ref).length
       for child in try access.children(of: ref) { checkNode(child, access) }

@@ -11,6 +11,8 @@ package final class NodeArena {
   /// Unit 0 is never given, so that no dirty ref is null.
   private var nextUnit: UInt64 = 1
   private var freeUnits: [[UInt64]] = []
+  /// The sizes of which some were freed, so that a new transaction need not look at all.
+  private var freedSizes: [Int] = []
   /// Bytes of nodes alive in the arena.
   package private(set) var liveBytes = 0
 
@@ -30,7 +32,8 @@ package final class NodeArena {
   package func reset(birth: UInt64) {
     let used = Int(nextUnit) * Ref.unit
     if used > Self.keptBytes { memory.discard(Self.keptBytes..<((used + 4095) / 4096 * 4096)) }
-    for index in freeUnits.indices where !freeUnits[index].isEmpty { freeUnits[index].removeAll(keepingCapacity: true) }
+    for units in freedSizes { freeUnits[units].removeAll(keepingCapacity: true) }
+    freedSizes.removeAll(keepingCapacity: true)
     nextUnit = 1
     liveBytes = 0
     self.birth = birth
@@ -59,6 +62,7 @@ package final class NodeArena {
   package func free(_ ref: Ref) {
     precondition(ref.isDirty, "only a transaction's own nodes lie in its arena")
     let units = (ref.length + Ref.unit - 1) / Ref.unit
+    if freeUnits[units].isEmpty { freedSizes.append(units) }
     freeUnits[units].append(ref.unit)
     liveBytes -= units * Ref.unit
   }

@@ -1,0 +1,72 @@
+/// What the meta pages of a file say.
+package struct FileInfo: Sendable {
+  package struct Page: Sendable {
+    package var state: State
+    package var version: UInt64
+    package var durable: UInt64
+    package var time: UInt64
+    package var pageCount: Int
+    package var isClean: Bool
+  }
+
+  package enum State: String, Sendable {
+    case sound
+    case damaged
+    case foreign = "not a meta page"
+    case otherFormat = "of another format"
+  }
+
+  package var pages: [Page]
+  package var fileID: [UInt8]
+  package var isEncrypted: Bool
+  package var fileLength: UInt64
+  /// The version that was opened, and its facts.
+  package var version: UInt64
+  package var schemaVersion: UInt64
+  package var treeCount: Int
+  /// Nanoseconds since 1970 of the last recovery that found a meta page rejected, and the version it opened.
+  package var lastRecovery: (time: UInt64, version: UInt64)?
+  /// Both meta pages are whole, marked clean and name one version.
+  package var isCleanlyClosed: Bool
+
+  package init(_ database: Database) throws(StorageError) {
+    let storage = database.store.storage
+    var pages: [Page] = []
+    var known: [MetaPage] = []
+    for page in 0..<2 {
+      let bytes = try storage.read(FilePlace.page, at: UInt64(page * FilePlace.page))
+      var state: State
+      switch MetaPage.read(bytes) {
+      case .sound(let meta):
+        state = database.store.isAuthentic(bytes) ? .sound : .damaged
+        if state == .sound { known.append(meta) }
+        pages.append(
+          Page(
+            state: state, version: meta.version.number, durable: meta.durable, time: meta.time,
+            pageCount: meta.version.pageCount, isClean: meta.isClean))
+        continue
+      case .foreign: state = .foreign
+      case .otherFormat: state = .otherFormat
+      case .damaged: state = .damaged
+      }
+      pages.append(Page(state: state, version: 0, durable: 0, time: 0, pageCount: 0, isClean: false))
+    }
+    self.pages = pages
+    guard let constants = known.first?.constants else { throw MetaPair.noPage(.metaPages, path: storage.path) }
+    fileID = constants.fileID
+    isEncrypted = constants.isEncrypted
+    fileLength = try storage.length()
+    let snapshot = database.snapshot()
+    version = snapshot.version
+    schemaVersion = try Catalogue(snapshot.root, snapshot.access()).schemaVersion
+    treeCount = try snapshot.treeNames().count
+    let recovered = known.max { $0.recoveryTime < $1.recoveryTime }
+    lastRecovery = recovered.flatMap { $0.recoveryTime == 0 ? nil : ($0.recoveryTime, $0.recoveredTo) }
+    isCleanlyClosed = known.count == 2 && known.allSatisfy(\.isClean) && known[0].version == known[1].version
+  }
+}
+
+extension NodeStore {
+  /// Whether who wrote a meta page had the key; of a plain file every sound page is authentic.
+  func isAuthentic(_ page: [UInt8]) -> Bool { cipher.map { MetaPage.isAuthentic(page, cipher: $0) } ?? true }
+}

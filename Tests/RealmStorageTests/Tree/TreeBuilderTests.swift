@@ -1,0 +1,112 @@
+import TestSupport
+import Testing
+
+@testable import RealmStorage
+
+@Suite struct TreeBuilderTests {
+  @Test(arguments: Array(0...52) + [100, 257, 500])
+  func `a tree built at once equals one that was inserted into`(count: Int) throws {
+    var generator = SeededGenerator(seed: UInt64(count))
+    let fixture = try TreeFixture()
+    let editor = fixture.editor
+    let keys = TestKeys.sorted(count, &generator)
+    let entries = keys.map { TreeEntry(key: $0, bytes: generator.bytes(generator.below(61)), ref: nil) }
+    let built = try build(entries, .tiny, editor)
+    var inserted = Ref.null
+    for entry in entries.shuffled(using: &generator) {
+      inserted = try OrderedTree.set(
+        TreeValue(bytes: entry.bytes.span.bytes), for: entry.key.span.bytes, in: inserted, shape: .tiny,
+        editor: editor)
+    }
+    let access = editor.access()
+    let (inBuilt, inInserted) = (try TreeNodes.entries(built, access), try TreeNodes.entries(inserted, access))
+    #expect(inBuilt == entries)
+    #expect(inInserted == entries)
+    let checked = try OrderedTree.check(built, access) { _ in }
+    #expect(checked == UInt64(count))
+    let counted = try OrderedTree.count(built, access)
+    #expect(counted == UInt64(count))
+    #expect(built.isNull == (count == 0))
+    try TreeNodes.expectLimits(built, .tiny, access)
+    try expectTwoChildren(built, access)
+  }
+
+  @Test(arguments: 0..<8, [nil, Keys.first])
+  func `a tree built at once can be changed like any other`(seed: UInt64, key: [UInt8]?) throws {
+    var generator = SeededGenerator(seed: seed)
+    let fixture = try TreeFixture(key: key)
+    let count = generator.below(120)
+    var tree = try ModelledTree(fixture.editor, building: count, &generator)
+    try tree.verify(&generator)
+    for _ in 0..<60 {
+      if !tree.isEmpty, generator.chance(60) {
+        try tree.removeOne(&generator)
+      } else {
+        try tree.setOne(&generator)
+      }
+    }
+    try tree.verify(&generator)
+    while !tree.isEmpty { try tree.removeOne(&generator) }
+    let (root, alive) = (tree.root, fixture.editor.arena.liveBytes)
+    #expect(root == Ref.null)
+    #expect(alive == 0)
+  }
+
+  @Test(arguments: [nil, Keys.first])
+  func `leaves that name many long values are no longer than others`(key: [UInt8]?) throws {
+    var generator = SeededGenerator(seed: 1)
+    let fixture = try TreeFixture(key: key)
+    let editor = fixture.editor
+    let keys = TestKeys.sorted(120, &generator)
+    let entries = keys.map { key in
+      TreeEntry(key: key, bytes: [1, 2], ref: LongValue.write(key.span.bytes, editor: editor))
+    }
+    let built = try build(entries, .tiny, editor)
+    let access = editor.access()
+    let found = try TreeNodes.entries(built, access)
+    #expect(found == entries)
+    try TreeNodes.expectLimits(built, .tiny, access)
+  }
+
+  @Test func `leaves built at once are nearly full`() throws {
+    var generator = SeededGenerator(seed: 1)
+    let shape = TreeShape(leafBytes: 1000, branchBytes: 1000, fanOut: 16)
+    let fixture = try TreeFixture()
+    // Keys with nothing in common, and lengths that differ: what a leaf takes is then what its entries add up to.
+    let keys = (0..<800).map { (number: Int) -> [UInt8] in
+      [UInt8(truncatingIfNeeded: number * 7), UInt8(number / 256)] + generator.bytes(6 + generator.below(4))
+    }
+    let entries = Set(keys).sorted { $0.lexicographicallyPrecedes($1) }
+      .map { TreeEntry(key: $0, bytes: generator.bytes(4 + generator.below(10)), ref: nil) }
+    let built = try build(entries, shape, fixture.editor)
+    let fill = try TreeNodes.averageFill(built, shape, fixture.editor.access())
+    #expect(fill > 0.8)
+  }
+
+  @Test func `a key that is too long is refused`() throws {
+    let fixture = try TreeFixture()
+    let editor = fixture.editor
+    let key = [UInt8](repeating: 1, count: 1025)
+    let refusal = StorageError.limitExceeded(.keyLength(1025, maximum: 1024), path: "tree")
+    #expect(throws: refusal) {
+      var builder = TreeBuilder(shape: .tiny, editor: editor)
+      try builder.append(key: key.span.bytes, value: TreeValue(bytes: key.span.bytes))
+    }
+  }
+
+  private func build(_ entries: [TreeEntry], _ shape: TreeShape, _ editor: NodeEditor) throws -> Ref {
+    var builder = TreeBuilder(shape: shape, editor: editor)
+    for entry in entries {
+      try builder.append(
+        key: entry.key.span.bytes, value: TreeValue(bytes: entry.bytes.span.bytes, ref: entry.ref))
+    }
+    return try builder.finish()
+  }
+
+  private func expectTwoChildren(_ root: Ref, _ access: borrowing NodeAccess) throws {
+    for ref in try TreeNodes.all(root, access) where ref.isBranch {
+      let count = BranchNode(try access.node(ref)).count
+      #expect(count >= 2)
+    }
+  }
+}
