@@ -31,7 +31,8 @@ let package = Package(
       dependencies: ["RealmStorage", .product(name: "ArgumentParser", package: "swift-argument-parser")],
       swiftSettings: swiftSettings),
     .target(
-      name: "TestSupport", dependencies: ["RealmStorage"], path: "Tests/TestSupport", swiftSettings: swiftSettings),
+      name: "TestSupport", dependencies: ["RealmStorage"], path: "Tests/TestSupport",
+      swiftSettings: swiftSettings),
     .executableTarget(
       name: "crash-run",
       dependencies: ["TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")],

@@ -7,7 +7,8 @@ let database = try Database(path: path)
 let before = database.snapshot()
 try database.write { transaction in
   let visits = try transaction.tree("visits")
-  let count = try visits.value(for: Array("count".utf8)).map { Int(String(decoding: $0, as: UTF8.self)) ?? 0 } ?? 0
+  let count =
+    try visits.value(for: Array("count".utf8)).map { Int(String(decoding: $0, as: UTF8.self)) ?? 0 } ?? 0
   try visits.set(Array("\(count + 1)".utf8), for: Array("count".utf8))
 }
 let now = try database.snapshot().tree("visits").value(for: Array("count".utf8)) ?? []

@@ -23,6 +23,8 @@ public indirect enum StorageError: Error, Sendable, Equatable {
   case system(call: SystemCall, errno: CInt, path: String, offset: UInt64?)
   /// An earlier sync or meta page write failed; the outcome of the commits since then is unknown.
   case poisoned(path: String)
+  /// A snapshot of a version that a failed sync left unsure; it can't be read any more.
+  case snapshotExpired(path: String)
   /// Another process, or another handle of this one, has the file open for writing.
   case inUse(path: String)
   /// A write was asked of a database opened for reading only.
@@ -45,8 +47,12 @@ public enum Limit: Sendable, Equatable {
   case keyLength(Int, maximum: Int)
   /// A value is longer than 2^40 bytes.
   case valueLength(Int, maximum: Int)
+  /// A transaction holds more than 64 GiB of changes, or a database in memory more than 64 GiB.
+  case memory
   /// The file would pass 2^47 bytes.
   case fileSize
+  /// 2^62 rows have been made in a table.
+  case rows
   /// 2^48 versions have been given.
   case versions
   /// A name of a tree, table or column is longer than `maximum` bytes, or empty.
@@ -121,6 +127,9 @@ extension StorageError: CustomStringConvertible {
     case .poisoned(let path):
       "An earlier write to \(path) failed in a way that leaves its outcome unknown; "
         + "close the database and open it again, which recovers the last durable version."
+    case .snapshotExpired(let path):
+      "A sync of \(path) failed, and this snapshot is of a later version than the disk surely holds; "
+        + "close the database, open it again and take a new one."
     case .inUse(let path):
       "\(path) is open elsewhere; close it there first."
     case .readOnly(let path):
@@ -139,7 +148,9 @@ extension Limit: CustomStringConvertible {
     switch self {
     case .keyLength(let length, let maximum): "a key of \(length) bytes is longer than \(maximum)."
     case .valueLength(let length, let maximum): "a value of \(length) bytes is longer than \(maximum)."
+    case .memory: "it would hold more than 64 GiB in memory; commit in smaller parts."
     case .fileSize: "the file would pass 2^47 bytes."
+    case .rows: "all 2^62 keys of a table have been given."
     case .versions: "all 2^48 version numbers have been given; copy the file to go on."
     case .nameLength(let length, let maximum): "a name has 1 to \(maximum) bytes; this one has \(length)."
     }

@@ -3,7 +3,9 @@ import RealmStorage
 
 struct Check: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Looks at every node: checksums, structure, order, counts, space. Exits with 1 when something is damaged.")
+    abstract:
+      "Looks at every node: checksums, structure, order, counts, space. Exits with 1 when something is damaged."
+  )
 
   @OptionGroup var options: FileOptions
 

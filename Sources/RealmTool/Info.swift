@@ -19,7 +19,8 @@ struct Info: ParsableCommand {
     Output.row("Named trees", "\(info.treeCount)")
     Output.row("Closed cleanly", info.isCleanlyClosed ? "yes" : "no")
     for (index, page) in info.pages.enumerated() {
-      let content = page.state == .sound
+      let content =
+        page.state == .sound
         ? "version \(page.version), durable \(page.durable), \(page.pageCount) pages, \(Output.time(page.time))"
           + (page.isClean ? ", clean" : "")
         : page.state.rawValue

@@ -42,7 +42,9 @@ struct FileOptions: ParsableArguments {
 
   @Option(
     name: .customLong("key-file"),
-    help: "A file with the encryption key: 64 raw bytes or 128 hexadecimal digits. Or set REALM_KEY to the digits.")
+    help:
+      "A file with the encryption key: 64 raw bytes or 128 hexadecimal digits. Or set REALM_KEY to the digits."
+  )
   var keyFile: String?
 
   /// Opens the file for reading; nothing of it is changed.

@@ -3,7 +3,8 @@ import Foundation
 import RealmStorage
 
 struct Stats: ParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Prints where the bytes go: by tree and by kind of node.")
+  static let configuration = CommandConfiguration(
+    abstract: "Prints where the bytes go: by tree and by kind of node.")
 
   @OptionGroup var options: FileOptions
 

@@ -32,7 +32,8 @@ struct CrashRun {
   }
 
   var reachesItsFloors: Bool {
-    seen.count >= states && figures.afterRecycling * 5 >= figures.states && figures.depthTwo * 10 >= figures.states
+    seen.count >= states && figures.afterRecycling * 5 >= figures.states
+      && figures.depthTwo * 10 >= figures.states
   }
 
   var summary: String {
@@ -44,7 +45,11 @@ struct CrashRun {
   mutating func explore() throws {
     var chainSeed = seed
     while seen.count < states {
-      try runChain(seed: chainSeed)
+      do {
+        try runChain(seed: chainSeed)
+      } catch let error as StorageError {
+        throw Violation(seed: chainSeed, what: "a healthy database refuses: \(error)")
+      }
       chainSeed += 1
     }
   }
@@ -81,7 +86,8 @@ struct CrashRun {
       let dies = generator.chance(75)
       disk.follow(
         .init(
-          dieAt: dies ? generator.below(generator.chance(30) ? 4 : 60) : nil, pagesWritten: generator.below(8),
+          dieAt: dies ? generator.below(generator.chance(30) ? 4 : 60) : nil,
+          pagesWritten: generator.below(8),
           failSync: generator.chance(15) ? generator.below(8) : nil, diesInFailedSync: generator.chance(50)))
       seen.insert(disk.fingerprint)
       figures.states += 1
@@ -186,7 +192,8 @@ struct CrashRun {
   private func greatestNumber(on disk: SimulatedDisk) -> UInt64 {
     var greatest: UInt64 = 0
     for page in 0..<2 {
-      guard let bytes = try? disk.read(4096, at: UInt64(page * 4096)), case .sound(let meta) = MetaPage.read(bytes)
+      guard let bytes = try? disk.read(4096, at: UInt64(page * 4096)),
+        case .sound(let meta) = MetaPage.read(bytes)
       else { continue }
       greatest = max(greatest, meta.greatest)
     }
@@ -237,7 +244,8 @@ struct CrashRun {
     }
     guard index >= history.any else {
       throw Violation(
-        seed: seed, what: "content \(index) opens, but \(history.any) was acknowledged (full: \(history.full))")
+        seed: seed,
+        what: "content \(index) opens, but \(history.any) was acknowledged (full: \(history.full))")
     }
     if index < history.contents.count - 1 { figures.fallBacks += 1 }
     // Whatever opened is durable now, and is what the next life builds on.

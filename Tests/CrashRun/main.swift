@@ -26,7 +26,9 @@ struct CrashRunCommand: ParsableCommand {
       }
       print(run.summary)
       guard mutant || run.reachesItsFloors else {
-        print("The run does not reach its floors: 20 % of the states after space was recycled, 10 % at depth two.")
+        print(
+          "The run does not reach its floors: 20 % of the states after space was recycled, 10 % at depth two."
+        )
         throw ExitCode(1)
       }
     }

@@ -1,1 +1,63 @@
-// replaced
+import ArgumentParser
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Gives the storage engine damaged, cut, foreign and forged files, and calls that fail.
+struct FuzzRunCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "fuzz-run",
+    abstract: "Opens files that are not as the engine left them and checks that nothing wrong is read.")
+
+  @Option(help: "Where the random numbers start.")
+  var seed: UInt64 = 1
+
+  @Flag(help: "Fewer states: about half a minute in a release build.")
+  var quick = false
+
+  @Option(help: "Run only the parts whose name starts with this.")
+  var part = ""
+
+  func run() throws {
+    Alarm.shared.start()
+    do {
+      let chosen = try parts().filter { $0.name.hasPrefix(part) }
+      guard !chosen.isEmpty else { throw ValidationError("There is no part whose name starts with \(part).") }
+      for (name, body) in chosen {
+        let part = Part(name: name, seed: seed, isQuick: quick)
+        try body(part)
+        print(part.summary)
+        // An abort later must not take the lines along.
+        fflush(nil)
+      }
+    } catch let violation as Violation {
+      print(violation.what)
+      throw ExitCode(1)
+    }
+  }
+
+  private typealias NamedPart = (name: String, body: (Part) throws -> Void)
+
+  private func parts() throws -> [NamedPart] {
+    let samples = try Sample.all(seed: seed)
+    var parts: [NamedPart] = []
+    for sample in samples { parts.append(("flips-\(sample.name)", { try Flips(sample: sample).run($0) })) }
+    for sample in samples {
+      parts.append(("truncations-\(sample.name)", { try Truncations(sample: sample).run($0) }))
+    }
+    parts.append(("garbage", { try Garbage().run($0) }))
+    parts.append(("decoders", { try Decoders(samples: samples).run($0) }))
+    for sample in samples { parts.append(("io-\(sample.name)", { try InputOutput(sample: sample).run($0) })) }
+    for sample in samples where sample.key == nil && sample.isClean {
+      parts.append(("forged", { try Forged(sample: sample).run($0) }))
+    }
+    return parts
+  }
+}
+
+FuzzRunCommand.main()

@@ -14,7 +14,9 @@ import Testing
     let folder = engine.appending(path: floor)
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
     return names.filter { $0.hasSuffix(".swift") }.sorted().compactMap { name in
-      guard let text = try? String(contentsOf: folder.appending(path: name), encoding: .utf8) else { return nil }
+      guard let text = try? String(contentsOf: folder.appending(path: name), encoding: .utf8) else {
+        return nil
+      }
       return (name, withoutComments(text))
     }
   }
@@ -26,7 +28,8 @@ import Testing
   }
 
   private static func declaredTypes(in code: String) -> Set<String> {
-    let declaration = /^(?:(?:public|package|private|fileprivate|final|indirect)\s+)*(?:struct|class|enum|protocol|actor|typealias)\s+(\w+)/
+    let declaration =
+      /^(?:(?:public|package|private|fileprivate|final|indirect)\s+)*(?:struct|class|enum|protocol|actor|typealias)\s+(\w+)/
       .anchorsMatchLineEndings()
     return Set(code.matches(of: declaration).map { String($0.1) })
   }
@@ -40,7 +43,9 @@ import Testing
       }
       for file in Self.files(of: floor) {
         let words = Set(file.code.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init))
-        for word in words { #expect(above[word] == nil, "\(floor)/\(file.name) names \(word) of \(above[word] ?? "")") }
+        for word in words {
+          #expect(above[word] == nil, "\(floor)/\(file.name) names \(word) of \(above[word] ?? "")")
+        }
       }
     }
   }
@@ -49,7 +54,8 @@ import Testing
     for floor in Self.floors where !["File", "Node", "Kernel"].contains(floor) {
       for file in Self.files(of: floor) {
         #expect(
-          !file.code.contains("Unsafe") && !file.code.contains("withUnsafe"), "\(floor)/\(file.name) uses raw memory")
+          !file.code.contains("Unsafe") && !file.code.contains("withUnsafe"),
+          "\(floor)/\(file.name) uses raw memory")
       }
     }
   }

@@ -14,5 +14,7 @@ package struct SeededGenerator: RandomNumberGenerator {
 
   package mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
   package mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
-  package mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) } }
+  package mutating func bytes(_ count: Int) -> [UInt8] {
+    (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
+  }
 }

@@ -35,7 +35,9 @@ package final class SimulatedDisk: Storage {
     /// The process dies in that sync, so that nobody sees it fail.
     package var diesInFailedSync = false
 
-    package init(dieAt: Int? = nil, pagesWritten: Int = 0, failSync: Int? = nil, diesInFailedSync: Bool = false) {
+    package init(
+      dieAt: Int? = nil, pagesWritten: Int = 0, failSync: Int? = nil, diesInFailedSync: Bool = false
+    ) {
       self.dieAt = dieAt
       self.pagesWritten = pagesWritten
       self.failSync = failSync
@@ -89,12 +91,16 @@ package final class SimulatedDisk: Storage {
 
   package var events: [Event] { state.withLock { $0.events } }
   /// A sync failed in this life of the disk's process.
-  package var hasFailedSync: Bool { state.withLock { state in state.plan.failSync.map { $0 < state.syncs } ?? false } }
+  package var hasFailedSync: Bool {
+    state.withLock { state in state.plan.failSync.map { $0 < state.syncs } ?? false }
+  }
   package var isDead: Bool { state.withLock { $0.isDead } }
   package func follow(_ plan: Plan) { state.withLock { $0.plan = plan } }
 
   private static func show(_ content: [UInt8], _ page: Int, _ mapping: Mapping) {
-    content.withUnsafeBytes { (mapping.base + page * Self.page).copyMemory(from: $0.baseAddress!, byteCount: Self.page) }
+    content.withUnsafeBytes {
+      (mapping.base + page * Self.page).copyMemory(from: $0.baseAddress!, byteCount: Self.page)
+    }
   }
 
   // MARK: - Storage
@@ -259,11 +265,17 @@ package final class SimulatedDisk: Storage {
     // Pages that were written to the platter lie within its length.
     var length = keepsLength ? old.cacheLength : min(old.platterLength, old.cacheLength)
     new.platter = old.platter
+    new.unreadable = old.unreadable
     let onTheirWay = old.stale.merging(old.pending) { $0 + $1 }
     for (page, contents) in onTheirWay.sorted(by: { $0.key < $1.key }) {
       let content = Self.fallen(page, contents, old.platter, &generator)
       while new.platter.count <= page { new.platter.append([UInt8](repeating: 0, count: Self.page)) }
-      if let content { new.platter[page] = content } else { new.unreadable.insert(page) }
+      if let content {
+        new.platter[page] = content
+        new.unreadable.remove(page)
+      } else {
+        new.unreadable.insert(page)
+      }
       if generator.chance(50) { length = max(length, min((page + 1) * Self.page, old.cacheLength)) }
     }
     let pages = (length + Self.page - 1) / Self.page
@@ -273,7 +285,8 @@ package final class SimulatedDisk: Storage {
     new.cache = new.platter
     new.cacheLength = length
     new.platterLength = length
-    return SimulatedDisk(boot: BootID(first: boot.first + 1, second: boot.second + 1), control: nil, state: new)
+    return SimulatedDisk(
+      boot: BootID(first: boot.first + 1, second: boot.second + 1), control: nil, state: new)
   }
 
   /// A number that differs for most contents, to count distinct states.

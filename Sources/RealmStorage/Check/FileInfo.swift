@@ -52,7 +52,9 @@ package struct FileInfo: Sendable {
       pages.append(Page(state: state, version: 0, durable: 0, time: 0, pageCount: 0, isClean: false))
     }
     self.pages = pages
-    guard let constants = known.first?.constants else { throw MetaPair.noPage(.metaPages, path: storage.path) }
+    guard let constants = known.first?.constants else {
+      throw MetaPair.noPage(.metaPages, path: storage.path)
+    }
     fileID = constants.fileID
     isEncrypted = constants.isEncrypted
     fileLength = try storage.length()

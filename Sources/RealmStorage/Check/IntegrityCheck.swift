@@ -3,7 +3,7 @@
 package struct IntegrityCheck {
   package private(set) var report = Report()
   private let store: NodeStore
-  private var space: PageMap
+  private var claimed: UnitMap
   private let progress: (UInt64) -> Void
 
   package struct Report: Sendable {
@@ -30,14 +30,14 @@ package struct IntegrityCheck {
   private init(_ store: NodeStore, pageCount: Int, _ progress: @escaping (UInt64) -> Void) {
     self.store = store
     self.progress = progress
-    space = PageMap(pageCount: pageCount)
+    claimed = UnitMap(pageCount: pageCount)
   }
 
   /// Every node once, whatever its kind.
   private mutating func checkNode(_ ref: Ref, _ access: borrowing NodeAccess) {
     guard !ref.isNull else { return }
     let units = store.units(ofLength: ref.length)
-    guard ref.offset >= FilePlace.firstNode, space.claim(unit: Int(ref.unit), units: units, birth: ref.birth) else {
+    guard claimed.claim(unit: Int(ref.unit), units: units) else {
       report.findings.append(store.corrupted(.overlap, ref))
       return
     }
@@ -64,8 +64,39 @@ package struct IntegrityCheck {
           _ = try value.contents(access)
         }
       }
+      try checkTables(catalogue, access)
     } catch {
       report.findings.append(error)
     }
+  }
+
+  /// Schemas, the order of keys, the counts, and each value of varying size.
+  private mutating func checkTables(_ catalogue: Catalogue, _ access: borrowing NodeAccess)
+    throws(StorageError)
+  {
+    let nothing: (TreeValue) throws(StorageError) -> Void = { _ in }
+    _ = try OrderedTree.check(catalogue.schema, access, visit: nothing)
+    _ = try OrderedTree.check(catalogue.tables, access, visit: nothing)
+    for schema in try Tables.schemas(catalogue, access) {
+      let table = try Tables.root(of: schema.id, catalogue, access)
+      let rows = try KeyedTree.check(table.clusters, access) { (leaf) throws(StorageError) in
+        try Self.checkCluster(leaf, schema, access)
+      }
+      guard rows == table.rows else { throw access.corrupted(.rows, table.clusters) }
+      report.entries += rows
+    }
+  }
+
+  private static func checkCluster(
+    _ ref: Ref, _ schema: TableSchema, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> (rows: UInt64, keys: ClosedRange<UInt64>) {
+    let cluster = ClusterNode(try access.node(ref, .cluster))
+    for column in schema.columns {
+      for row in 0..<cluster.rows {
+        let value = try TableReading.value(column, row, of: cluster, access)
+        guard column.accepts(value) else { throw access.corrupted(.structure, ref) }
+      }
+    }
+    return (UInt64(cluster.rows), cluster.key(0)...cluster.key(cluster.rows - 1))
   }
 }

@@ -31,7 +31,9 @@ package struct SpaceReport: Sendable {
     try cursor.seekFirst(access)
     while cursor.isValid {
       try cursor.withEntry(access) { (leaf, index) in
-        if let ref = leaf.value(index).ref { roots.append((String(decoding: leaf.key(index), as: UTF8.self), ref)) }
+        if let ref = leaf.value(index).ref {
+          roots.append((String(decoding: leaf.key(index), as: UTF8.self), ref))
+        }
       }
       try cursor.next(access)
     }
@@ -54,9 +56,11 @@ package struct SpaceReport: Sendable {
     /// Roots that are counted as parts of their own.
     var stopAt: Set<Ref>
     var kinds: [UInt8: Part] = [:]
+    var visited: Set<Ref> = []
 
     mutating func visit(_ ref: Ref, _ part: inout Part, _ access: borrowing NodeAccess) throws(StorageError) {
       guard !ref.isNull, !stopAt.contains(ref) else { return }
+      if ref.level > 0, !visited.insert(ref).inserted { throw store.corrupted(.overlap, ref) }
       let bytes = UInt64(store.units(ofLength: ref.length) * Ref.unit)
       part.nodes += 1
       part.bytes += bytes

@@ -36,7 +36,9 @@ package final class FileStorage: Storage {
   ///
   /// - Throws: `.system` when the system refuses, `.inUse` when another open file holds its lock,
   ///   `.remoteFileSystem` for writing where mappings are not coherent.
-  package init(path: String, readOnly: Bool, calls: any SystemCalls = NativeSystemCalls()) throws(StorageError) {
+  package init(path: String, readOnly: Bool, calls: any SystemCalls = NativeSystemCalls())
+    throws(StorageError)
+  {
     self.path = path
     self.calls = calls
     isReadOnly = readOnly
@@ -144,14 +146,18 @@ package final class FileStorage: Storage {
     while true {
       if let mapping = Mapping.file(descriptor, size: Int(size)) { return mapping }
       // Where addresses are scarce, take what there is, down to the file itself and room to grow.
-      guard size / 2 >= max(length, 1 << 22) else { throw .system(call: .map, errno: errno, path: path, offset: nil) }
+      guard size / 2 >= max(length, 1 << 22) else {
+        throw .system(call: .map, errno: errno, path: path, offset: nil)
+      }
       size /= 2
     }
   }
 
   private static func status(_ descriptor: CInt, path: String) throws(StorageError) -> stat {
     var info = stat()
-    guard fstat(descriptor, &info) == 0 else { throw .system(call: .stat, errno: errno, path: path, offset: nil) }
+    guard fstat(descriptor, &info) == 0 else {
+      throw .system(call: .stat, errno: errno, path: path, offset: nil)
+    }
     return info
   }
 
@@ -222,10 +228,11 @@ extension FileStorage {
         done += put
       }
     }
-    if refusal == 0 { refusal = cp_sync(descriptor, CInt(CP_SYNC_ALL.rawValue)) }
+    let syncRefusal = refusal == 0 ? cp_sync(descriptor, CInt(CP_SYNC_ALL.rawValue)) : 0
     _ = closeDescriptor(descriptor)
     defer { unlink(temporary) }
     guard refusal == 0 else { throw .system(call: .write, errno: refusal, path: path, offset: nil) }
+    guard syncRefusal == 0 else { throw .system(call: .sync, errno: syncRefusal, path: path, offset: nil) }
     if link(temporary, path) != 0, errno != EEXIST {
       throw .system(call: .link, errno: errno, path: path, offset: nil)
     }

@@ -35,7 +35,8 @@ package final class Mapping: @unchecked Sendable {
   /// A file's bytes from its start, shared with all who map it. `size` may pass the end of the file.
   package static func file(_ descriptor: CInt, size: Int, writable: Bool = false) -> Mapping? {
     make(
-      size, protection: writable ? PROT_READ | PROT_WRITE : PROT_READ, flags: MAP_SHARED, descriptor: descriptor)
+      size, protection: writable ? PROT_READ | PROT_WRITE : PROT_READ, flags: MAP_SHARED,
+      descriptor: descriptor)
   }
 
   private static func make(_ size: Int, protection: CInt, flags: CInt, descriptor: CInt) -> Mapping? {

@@ -37,7 +37,8 @@ package final class MemoryStorage: Storage {
     let end = offset + UInt64(bytes.byteCount)
     try reserve(end)
     bytes.withUnsafeBytes { source in
-      UnsafeMutableRawBufferPointer(start: mapping.base + Int(offset), count: source.count).copyMemory(from: source)
+      UnsafeMutableRawBufferPointer(start: mapping.base + Int(offset), count: source.count).copyMemory(
+        from: source)
     }
     size.withLock { $0 = max($0, end) }
   }
@@ -49,6 +50,9 @@ package final class MemoryStorage: Storage {
     size.withLock { size in
       if length < size {
         let whole = (Int(length) + 4095) / 4096 * 4096
+        let rest = UnsafeMutableRawBufferPointer(
+          start: mapping.base + Int(length), count: whole - Int(length))
+        rest.initializeMemory(as: UInt8.self, repeating: 0)
         mapping.discard(whole..<max(whole, (Int(size) + 4095) / 4096 * 4096))
       }
       size = length
@@ -56,7 +60,7 @@ package final class MemoryStorage: Storage {
   }
 
   package func reserve(_ length: UInt64) throws(StorageError) {
-    guard length <= UInt64(mapping.size) else { throw .limitExceeded(.fileSize, path: path) }
+    guard length <= UInt64(mapping.size) else { throw .limitExceeded(.memory, path: path) }
   }
 
   package func populate(_ count: Int, at offset: UInt64) {}

@@ -31,7 +31,8 @@ package enum SyncKind: Sendable {
 package struct NativeSystemCalls: SystemCalls {
   package init() {}
 
-  package func read(_ descriptor: CInt, into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int {
+  package func read(_ descriptor: CInt, into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int
+  {
     let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
     return count < 0 ? -Int(errno) : count
   }

@@ -20,17 +20,21 @@ package final class DecryptedNodes: Sendable {
   private let state: Mutex<State>
 
   private struct State {
-    /// Chunks that hold memory, the one filled longest ago first.
-    var resident: [Int] = []
-    var isResident: Set<Int> = []
-    var forgetting: [Int: Grace] = [:]
-  }
+    /// Chunks that hold memory.
+    var resident: Set<Int> = []
+    /// Chunks in the order they were filled; those no longer resident, or being forgotten, are passed over.
+    var queue: [Int] = []
+    var head = 0
+    /// Chunks being forgotten, by the reader counters seen at zero since their bits were cleared: none, the first, the
+    /// second. Seen both, a chunk is gone.
+    var forgetting: [Set<Int>] = [[], [], []]
 
-  /// Which reader counters were seen at zero since a chunk's bits were cleared.
-  private struct Grace {
-    var first = false
-    var second = false
-    var isOver: Bool { first && second }
+    var forgettingCount: Int { forgetting.reduce(0) { $0 + $1.count } }
+
+    mutating func keep(_ chunk: Int) -> Bool {
+      for seen in 0..<3 where forgetting[seen].remove(chunk) != nil { return true }
+      return false
+    }
   }
 
   /// `limit` is the memory for content, in bytes; at least four of the longest nodes.
@@ -51,50 +55,62 @@ package final class DecryptedNodes: Sendable {
   /// Makes room for a node before it is unsealed, forgetting others where the limit asks for it.
   func willFill(_ bytes: Range<Int>, seen: SeenNodes) {
     state.withLock { state in
-      advance(&state, seen: seen)
-      for chunk in Self.chunks(bytes) {
-        state.forgetting[chunk] = nil
-        if state.isResident.insert(chunk).inserted { state.resident.append(chunk) }
+      let chunks = Self.chunks(bytes)
+      hold(chunks, &state)
+      var excess = state.resident.count - state.forgettingCount - limit / Self.chunk
+      while excess > 0, state.head < state.queue.count {
+        let chunk = state.queue[state.head]
+        state.head += 1
+        if chunks.contains(chunk) {
+          state.queue.append(chunk)
+        } else if state.resident.contains(chunk), !state.forgetting.contains(where: { $0.contains(chunk) }) {
+          clearBits(of: chunk, seen: seen)
+          state.forgetting[0].insert(chunk)
+          excess -= 1
+        }
+        if state.head > 4096 {
+          state.queue.removeFirst(state.head)
+          state.head = 0
+        }
       }
-      let keep = Set(Self.chunks(bytes))
-      var excess = (state.isResident.count - state.forgetting.count) - limit / Self.chunk
-      while excess > 0, let position = state.resident.firstIndex(where: { !keep.contains($0) && state.forgetting[$0] == nil }) {
-        let victim = state.resident.remove(at: position)
-        state.resident.append(victim)
-        clearBits(of: victim, seen: seen)
-        state.forgetting[victim] = Grace()
-        excess -= 1
-      }
-      advance(&state, seen: seen)
+      advance(&state)
     }
   }
 
   /// Marks a node as there after it was unsealed.
   func didFill(_ bytes: Range<Int>, unit: UInt64, birth: UInt64, seen: SeenNodes) {
     state.withLock { state in
-      for chunk in Self.chunks(bytes) { state.forgetting[chunk] = nil }
+      hold(Self.chunks(bytes), &state)
       seen.insert(unit: unit, birth: birth)
     }
   }
 
-  private func advance(_ state: inout State, seen: SeenNodes) {
-    guard !state.forgetting.isEmpty else { return }
-    let current = phase.load(ordering: .relaxed)
-    let isFree = (readers.isZero(phase: 0), readers.isZero(phase: 1))
-    for (chunk, grace) in state.forgetting {
-      var grace = grace
-      if isFree.0 { grace.first = true }
-      if isFree.1 { grace.second = true }
-      guard grace.isOver else {
-        state.forgetting[chunk] = grace
-        continue
-      }
-      state.forgetting[chunk] = nil
-      state.isResident.remove(chunk)
-      state.resident.removeAll { $0 == chunk }
+  /// Bytes of memory the content takes.
+  var residentBytes: Int { state.withLock { $0.resident.count * Self.chunk } }
+
+  private func hold(_ chunks: ClosedRange<Int>, _ state: inout State) {
+    for chunk in chunks where state.keep(chunk) || state.resident.insert(chunk).inserted {
+      state.queue.append(chunk)
+    }
+  }
+
+  /// Called once for each filling: called twice, the phase would be where it was and one counter never at zero.
+  private func advance(_ state: inout State) {
+    guard state.forgettingCount > 0 else { return }
+    let isFree = [readers.isZero(phase: 0), readers.isZero(phase: 1)]
+    var gone: Set<Int> = []
+    for counter in 0..<2 where isFree[counter] {
+      // Those that wait for this counter only are gone; those that wait for both wait for the other.
+      gone.formUnion(state.forgetting[2 - counter])
+      state.forgetting[2 - counter] = []
+      state.forgetting[1 + counter].formUnion(state.forgetting[0])
+      state.forgetting[0] = []
+    }
+    for chunk in gone {
+      state.resident.remove(chunk)
       memory.discard(chunk * Self.chunk..<min((chunk + 1) * Self.chunk, memory.size))
     }
-    phase.store(1 - current, ordering: .sequentiallyConsistent)
+    phase.store(1 - phase.load(ordering: .relaxed), ordering: .sequentiallyConsistent)
   }
 
   /// A node that ends in the chunk may start up to its greatest length before it.
@@ -135,7 +151,9 @@ struct ReaderCounts: @unchecked Sendable {
   func isZero(phase: Int) -> Bool {
     // A reader leaves in the stripe it entered in, so a stripe at zero holds none of the readers of before; one that
     // enters after its stripe was read looks at bits cleared already.
-    (0..<Self.stripes).allSatisfy { word(phase: phase, stripe: $0).pointee.load(ordering: .sequentiallyConsistent) == 0 }
+    (0..<Self.stripes).allSatisfy {
+      word(phase: phase, stripe: $0).pointee.load(ordering: .sequentiallyConsistent) == 0
+    }
   }
 
   private func word(phase: Int, stripe: Int) -> UnsafeMutablePointer<Atomic<Int>> {

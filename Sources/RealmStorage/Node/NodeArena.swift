@@ -46,14 +46,16 @@ package final class NodeArena {
   package func make(kind: NodeKind, level: UInt8, refCount: Int, bodyLength: Int) -> NodeWriter {
     let content = NodeView.Layout.size + refCount * refWidth.bytes + bodyLength
     let length = (content + 7) & ~7
-    precondition(length <= Ref.maximumLength && refCount <= Int(UInt16.max), "a node of \(length) bytes is too long")
+    precondition(
+      length <= Ref.maximumLength && refCount <= Int(UInt16.max), "a node of \(length) bytes is too long")
     let unit = allocate(units: (length + Ref.unit - 1) / Ref.unit)
     let base = memory.base + Int(unit) * Ref.unit
     let identity = Ref.identity(birth: birth, kind: kind, level: level)
     base.storeBytes(of: 0, toByteOffset: length - 8, as: UInt64.self)
     base.storeBytes(of: identity.littleEndian, toByteOffset: NodeView.Layout.identity, as: UInt64.self)
     base.storeBytes(of: UInt32(length).littleEndian, toByteOffset: NodeView.Layout.length, as: UInt32.self)
-    base.storeBytes(of: UInt32(refCount).littleEndian, toByteOffset: NodeView.Layout.refCount, as: UInt32.self)
+    base.storeBytes(
+      of: UInt32(refCount).littleEndian, toByteOffset: NodeView.Layout.refCount, as: UInt32.self)
     let ref = Ref(unit: unit, length: length, identity: identity, dirty: true)
     return NodeWriter(base, ref: ref, refCount: refCount, refWidth: refWidth, borrowing: self)
   }
@@ -76,9 +78,15 @@ package final class NodeArena {
   package func edit(_ node: Ref, _ body: (inout NodeWriter) -> Void) {
     precondition(node.isDirty, "only a transaction's own nodes change in place")
     let base = memory.base + Int(node.unit) * Ref.unit
-    let refCount = Int(UInt16(littleEndian: base.load(fromByteOffset: NodeView.Layout.refCount, as: UInt16.self)))
+    let refCount = Int(
+      UInt16(littleEndian: base.load(fromByteOffset: NodeView.Layout.refCount, as: UInt16.self)))
     var writer = NodeWriter(base, ref: node, refCount: refCount, refWidth: refWidth, borrowing: self)
     body(&writer)
+  }
+
+  /// Whether so many bytes of values, and the nodes that change with them, still fit.
+  func hasRoom(for bytes: Int) -> Bool {
+    Int(nextUnit) * Ref.unit + bytes + bytes / 8 + 64 * Ref.maximumLength < memory.size
   }
 
   private func allocate(units: Int) -> UInt64 {
@@ -101,7 +109,8 @@ package struct NodeWriter: ~Escapable {
 
   @_lifetime(borrow arena)
   fileprivate init(
-    _ base: UnsafeMutableRawPointer, ref: Ref, refCount: Int, refWidth: RefWidth, borrowing arena: borrowing NodeArena
+    _ base: UnsafeMutableRawPointer, ref: Ref, refCount: Int, refWidth: RefWidth,
+    borrowing arena: borrowing NodeArena
   ) {
     self.base = base
     self.ref = ref
@@ -121,10 +130,11 @@ package struct NodeWriter: ~Escapable {
     }
   }
 
-  package func store<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value, at offset: Int) {
+  package func store<Integer: FixedWidthInteger & BitwiseCopyable>(_ value: Integer, at offset: Int) {
     precondition(
-      offset >= 0 && bodyOffset + offset + MemoryLayout<Value>.size <= ref.length, "store outside of the node's body")
-    base.storeBytes(of: value.littleEndian, toByteOffset: bodyOffset + offset, as: Value.self)
+      offset >= 0 && bodyOffset + offset + MemoryLayout<Integer>.size <= ref.length,
+      "store outside of the node's body")
+    base.storeBytes(of: value.littleEndian, toByteOffset: bodyOffset + offset, as: Integer.self)
   }
 
   package func copy(_ bytes: RawSpan, at offset: Int) {

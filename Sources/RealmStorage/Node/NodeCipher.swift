@@ -4,7 +4,7 @@ import CSodium
 ///
 /// A sealed node is a random nonce of 24 bytes and the ciphertext; its tag stands in the parent's ref. The associated
 /// data binds file, place and birth, so that no node can be swapped, moved or replayed. The nonce is random because a
-/// place and a birth come again after a cancelled commit.
+/// place and a birth can come again: a version number that power loss took without a trace is given anew.
 package final class NodeCipher: Sendable {
   static let nonceLength = 24
   private let nodeKey: SecretBytes
@@ -36,17 +36,24 @@ package final class NodeCipher: Sendable {
     return tag
   }
 
-  /// Writes the node's content to `out` if the tag vouches for it; else leaves `out` as it is.
+  /// Writes the node's content to `out` if the tag vouches for it; else leaves `out` as it is, since others may be
+  /// reading there: libsodium wipes what it could not open, so it works on a copy.
   func unseal(
     _ sealed: UnsafeRawPointer, length: Int, ref: Ref, into out: UnsafeMutableRawPointer
   ) -> Bool {
     let bytes = sealed.assumingMemoryBound(to: UInt8.self)
     let tag = (ref.check, ref.check2)
     let data = associatedData(unit: ref.unit, birth: ref.birth)
-    return withUnsafeBytes(of: tag) { tag in
-      crypto_aead_xchacha20poly1305_ietf_decrypt_detached(
-        out.assumingMemoryBound(to: UInt8.self), nil, bytes + Self.nonceLength, UInt64(length),
-        tag.baseAddress!.assumingMemoryBound(to: UInt8.self), data, UInt64(data.count), bytes, nodeKey.base) == 0
+    return withUnsafeTemporaryAllocation(byteCount: length, alignment: 16) { plain in
+      let isWhole = withUnsafeBytes(of: tag) { tag in
+        crypto_aead_xchacha20poly1305_ietf_decrypt_detached(
+          plain.baseAddress!.assumingMemoryBound(to: UInt8.self), nil, bytes + Self.nonceLength,
+          UInt64(length),
+          tag.baseAddress!.assumingMemoryBound(to: UInt8.self), data, UInt64(data.count), bytes, nodeKey.base)
+          == 0
+      }
+      if isWhole { out.copyMemory(from: plain.baseAddress!, byteCount: length) }
+      return isWhole
     }
   }
 

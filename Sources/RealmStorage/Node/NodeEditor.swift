@@ -26,19 +26,26 @@ package final class NodeEditor {
     if ref.isDirty { arena.free(ref) } else { freed.append(ref) }
   }
 
+  /// Refuses more once a transaction nears what its arena holds.
+  package func checkRoom(for bytes: Int) throws(StorageError) {
+    guard arena.hasRoom(for: bytes) else { throw .limitExceeded(.memory, path: store.storage.path) }
+  }
+
   /// Copies a node and all below it that is younger than `version`; the rest is shared.
   package func copy(_ ref: Ref, bornAfter version: UInt64) throws(StorageError) -> Ref {
     guard !ref.isNull, !ref.isDirty, ref.birth > version else { return ref }
     let children = try access().children(of: ref)
     var copies: [Ref] = []
     for child in children { copies.append(try copy(child, bornAfter: version)) }
-    let access = access()
-    let view = try access.node(ref)
     guard let kind = ref.kind else { throw store.corrupted(.structure, ref) }
+    let content = try store.copyOut(ref)
+    let bodyOffset = NodeView.Layout.size + children.count * store.refWidth.bytes
+    guard bodyOffset <= content.count else { throw store.corrupted(.header, ref) }
     let arena = arena
-    let writer = arena.make(kind: kind, level: ref.level, refCount: view.refCount, bodyLength: view.bodyLength)
+    let writer = arena.make(
+      kind: kind, level: ref.level, refCount: children.count, bodyLength: content.count - bodyOffset)
     for (index, copy) in copies.enumerated() { writer.setRef(index, to: copy) }
-    writer.copy(view.bytes(at: 0, count: view.bodyLength), at: 0)
+    writer.copy(content.span.bytes.extracting(droppingFirst: bodyOffset), at: 0)
     free(ref)
     return writer.ref
   }

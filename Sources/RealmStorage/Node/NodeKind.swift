@@ -13,12 +13,20 @@ package enum NodeKind: UInt8, Sendable, CaseIterable {
   case chunk = 4
   /// Children of a long value, with the bytes below each.
   case chunkBranch = 5
+  /// Children of a tree by whole numbers, with the rows below each.
+  case keyedBranch = 6
+  /// What a table starts from.
+  case table = 7
+  /// Rows of a table: their fixed-size columns, and the refs of the pieces of the others.
+  case cluster = 8
+  /// Values of a column of varying size, of some rows of a cluster.
+  case piece = 9
 
   /// Nodes on the path that nearly every commit writes anew stand apart from those that stay.
   package var isShortLived: Bool {
     switch self {
-    case .root, .branch: true
-    case .leaf, .chunk, .chunkBranch: false
+    case .root, .branch, .keyedBranch, .table: true
+    case .leaf, .chunk, .chunkBranch, .cluster, .piece: false
     }
   }
 
@@ -29,6 +37,10 @@ package enum NodeKind: UInt8, Sendable, CaseIterable {
     case .branch: "branch"
     case .chunk: "chunk"
     case .chunkBranch: "chunk branch"
+    case .keyedBranch: "keyed branch"
+    case .table: "table"
+    case .cluster: "cluster"
+    case .piece: "piece"
     }
   }
 }

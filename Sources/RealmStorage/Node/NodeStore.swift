@@ -59,6 +59,11 @@ package final class NodeStore: @unchecked Sendable {
     NodeAccess(store: self, regions: regions.withLock { $0 }, end: end, arena: arena)
   }
 
+  /// For a version that can't be believed any more: every read throws.
+  package func expiredAccess() -> NodeAccess {
+    NodeAccess(store: self, regions: regions.withLock { $0 }, end: 0, arena: nil, isExpired: true)
+  }
+
   /// Follows the storage where the file has outgrown the addresses it was mapped at.
   package func reserve(_ length: UInt64) throws(StorageError) {
     try storage.reserve(length)
@@ -72,8 +77,10 @@ package final class NodeStore: @unchecked Sendable {
   // MARK: - First touch
 
   fileprivate func verify(_ ref: Ref, in regions: Regions, below end: UInt64) throws(StorageError) {
+    guard end > 0 else { throw .snapshotExpired(path: storage.path) }
     let extent = UInt64(extent(ofLength: ref.length))
-    guard ref.isWellFormed, ref.offset >= FilePlace.firstNode, ref.offset + extent <= min(end, UInt64(regions.file.size))
+    guard ref.isWellFormed, ref.offset >= FilePlace.firstNode,
+      ref.offset + extent <= min(end, UInt64(regions.file.size))
     else { throw corrupted(.place, ref) }
     do {
       try storage.populate(Int(extent), at: ref.offset)
@@ -102,6 +109,24 @@ package final class NodeStore: @unchecked Sendable {
     guard view.hasSoundHeader(for: ref) else { throw corrupted(.header, ref) }
     guard view.hasSoundRefs() else { throw corrupted(.order, ref) }
     guard validators.isValid(view, kind: ref.rawKind) else { throw corrupted(.structure, ref) }
+  }
+
+  /// A node's content, verified on a copy of its own: for who writes it again under a new checksum.
+  package func copyOut(_ ref: Ref) throws(StorageError) -> [UInt8] {
+    let stored = try storage.read(extent(ofLength: ref.length), at: ref.offset)
+    guard stored.count == extent(ofLength: ref.length) else { throw corrupted(.place, ref) }
+    guard let cipher else {
+      guard stored.span.bytes.checksum == ref.check else { throw corrupted(.checksum, ref) }
+      return stored
+    }
+    var content = [UInt8](repeating: 0, count: ref.length)
+    let isWhole = stored.withUnsafeBytes { sealed in
+      content.withUnsafeMutableBytes { out in
+        cipher.unseal(sealed.baseAddress!, length: ref.length, ref: ref, into: out.baseAddress!)
+      }
+    }
+    guard isWhole else { throw corrupted(.authentication, ref) }
+    return content
   }
 
   /// Takes a node just written as verified: this process made its bytes.
@@ -146,12 +171,14 @@ package struct NodeAccess: ~Copyable {
   private let content: UnsafeRawPointer
   private let seen: SeenNodes
   private let arenaBase: UnsafeRawPointer?
-  private let end: UInt64
+  package let end: UInt64
   private let mappedUnits: UInt64
   private let refWidth: RefWidth
   private let slot: ReaderCounts.Slot?
 
-  fileprivate init(store: NodeStore, regions: NodeStore.Regions, end: UInt64, arena: NodeArena?) {
+  fileprivate init(
+    store: NodeStore, regions: NodeStore.Regions, end: UInt64, arena: NodeArena?, isExpired: Bool = false
+  ) {
     self.store = store
     self.regions = regions
     seen = regions.seen
@@ -164,7 +191,7 @@ package struct NodeAccess: ~Copyable {
     }
     arenaBase = arena.map { UnsafeRawPointer($0.memory.base) }
     self.end = end
-    mappedUnits = UInt64(regions.file.size / Ref.unit)
+    mappedUnits = isExpired ? 0 : UInt64(regions.file.size / Ref.unit)
     refWidth = store.refWidth
   }
 

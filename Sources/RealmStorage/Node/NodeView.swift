@@ -55,10 +55,13 @@ package struct NodeView: ~Escapable {
   }
 
   /// The little-endian integer at an offset of the body.
-  package func load<Value: FixedWidthInteger & BitwiseCopyable>(_ type: Value.Type = Value.self, at offset: Int) -> Value {
+  package func load<Integer: FixedWidthInteger & BitwiseCopyable>(
+    _ type: Integer.Type = Integer.self, at offset: Int
+  ) -> Integer {
     let start = bodyOffset + offset
-    precondition(offset >= 0 && start + MemoryLayout<Value>.size <= length, "load outside of the node's body")
-    return Value(littleEndian: base.loadUnaligned(fromByteOffset: start, as: Value.self))
+    precondition(
+      offset >= 0 && start + MemoryLayout<Integer>.size <= length, "load outside of the node's body")
+    return Integer(littleEndian: base.loadUnaligned(fromByteOffset: start, as: Integer.self))
   }
 
   /// Bytes of the body.
@@ -95,7 +98,7 @@ package struct NodeView: ~Escapable {
     return true
   }
 
-  private func loadUnchecked<Value: FixedWidthInteger & BitwiseCopyable>(at offset: Int) -> Value {
-    Value(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: Value.self))
+  private func loadUnchecked<Integer: FixedWidthInteger & BitwiseCopyable>(at offset: Int) -> Integer {
+    Integer(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: Integer.self))
   }
 }

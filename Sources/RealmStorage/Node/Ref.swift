@@ -31,6 +31,9 @@ package struct Ref: Hashable, Sendable {
   package static let maximumLength = 256 * 1024
   package static let maximumBirth = UInt64(1) << 48 - 1
 
+  /// Far above what any tree needs, and far enough below what a byte holds that no change of a file passes that.
+  static let maximumLevel: UInt8 = 128
+
   static let unitMask = UInt64(1) << 41 - 1
   static let dirtyBit = UInt64(1) << 41
   static let unusedPlaceBits = ~(UInt64(1) << 57 - 1)
@@ -58,12 +61,13 @@ package struct Ref: Hashable, Sendable {
   package var birth: UInt64 { identity & Self.maximumBirth }
   package var rawKind: UInt8 { UInt8(truncatingIfNeeded: identity >> 48) }
   package var kind: NodeKind? { NodeKind(rawValue: rawKind) }
-  /// 0 for a node without refs, else one more than the highest level below it.
+  /// 0 for a node without refs, else greater than the level of each node below it.
   package var level: UInt8 { UInt8(truncatingIfNeeded: identity >> 56) }
 
   /// What the format allows of a ref that stands in a file.
   var isWellFormed: Bool {
     place & (Self.unusedPlaceBits | Self.dirtyBit) == 0 && kind != nil && birth > 0
+      && level <= Self.maximumLevel
   }
 }
 

@@ -26,7 +26,8 @@ package final class RunBuffer {
   /// Puts a dirty node, whose refs are final, at `unit` of the file, and answers the ref that vouches for it there.
   package func place(_ dirty: Ref, of arena: NodeArena, at unit: UInt64) -> Ref {
     let start = Int(unit - firstUnit) * Ref.unit
-    precondition(unit >= firstUnit && start + store.extent(ofLength: dirty.length) <= count, "a node outside of its run")
+    precondition(
+      unit >= firstUnit && start + store.extent(ofLength: dirty.length) <= count, "a node outside of its run")
     let source = UnsafeRawBufferPointer(
       start: arena.memory.base + Int(dirty.offset), count: dirty.length)
     var ref = Ref(unit: unit, length: dirty.length, identity: dirty.identity, dirty: false)

@@ -22,7 +22,7 @@ struct SeenNodes: @unchecked Sendable {
   func contains(unit: UInt64, birth: UInt64) -> Bool {
     let page = Int(truncatingIfNeeded: unit >> 6) * 2
     guard words[page].load(ordering: .acquiring) == birth else { return false }
-    return words[page + 1].load(ordering: .acquiring) & (1 << (unit & 63)) != 0
+    return words[page + 1].load(ordering: .sequentiallyConsistent) & (1 << (unit & 63)) != 0
   }
 
   func insert(unit: UInt64, birth: UInt64) {

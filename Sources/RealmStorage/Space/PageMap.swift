@@ -90,7 +90,8 @@ package struct PageMap {
     liveUnits -= units
   }
 
-  /// Notes a node that only older versions reach; its page waits for them. False when it overlaps a live one.
+  /// Notes a node that only older versions reach: its pages wait for them, unless they hold something live or wait
+  /// already. False when they lie outside of the file.
   package mutating func hold(unit: Int, units: Int, birth: UInt64, freed: UInt64, holders: [UInt64]) -> Bool {
     let (first, last) = (unit / FilePlace.unitsPerPage, (unit + units - 1) / FilePlace.unitsPerPage)
     guard first >= 2, last < pages.count else { return false }

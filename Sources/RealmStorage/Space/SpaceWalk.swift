@@ -5,11 +5,14 @@
 package struct SpaceWalk {
   private let store: NodeStore
   package private(set) var map: PageMap
+  private var claimed: UnitMap
+  /// First units of the nodes walked, to skip what versions share.
   private var seen: Set<UInt64> = []
 
   package init(store: NodeStore, pageCount: Int) {
     self.store = store
     map = PageMap(pageCount: pageCount)
+    claimed = UnitMap(pageCount: pageCount)
   }
 
   /// Notes all that the newest version reaches.
@@ -17,7 +20,10 @@ package struct SpaceWalk {
   /// - Throws: `.corrupted` when two nodes claim the same bytes or one can't be read.
   package mutating func walkNewest(_ root: Ref, access: borrowing NodeAccess) throws(StorageError) {
     guard !root.isNull else { return }
-    guard map.claim(unit: Int(root.unit), units: store.units(ofLength: root.length), birth: root.birth) else {
+    let units = store.units(ofLength: root.length)
+    guard claimed.claim(unit: Int(root.unit), units: units),
+      map.claim(unit: Int(root.unit), units: units, birth: root.birth)
+    else {
       throw store.corrupted(.overlap, root)
     }
     seen.insert(root.unit)

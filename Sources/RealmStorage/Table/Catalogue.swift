@@ -4,22 +4,30 @@
 ///
 ///     offset  size  field
 ///          0     4  slots          a bit for each tree that is there
-///          4     4  zero
+///          4     4  lastTable      the greatest id given to a table
 ///          8     8  schemaVersion  the user's
 package struct Catalogue: Equatable {
   /// The trees a version may have. Stored on disk, never renumber.
   enum Slot: Int, CaseIterable {
+    /// Table id → name and columns.
+    case schema = 0
+    /// Table id → the table's root.
+    case tables = 1
     /// Name → root of a named tree, without a ref while the tree is empty.
     case namedTrees = 2
   }
 
   enum Layout {
     static let slots = 0
+    static let lastTable = 4
     static let schemaVersion = 8
     static let size = 16
   }
 
   package var schemaVersion: UInt64 = 0
+  package var lastTable: UInt32 = 0
+  package var schema = Ref.null
+  package var tables = Ref.null
   package var namedTrees = Ref.null
 
   package static let maximumNameLength = 255
@@ -39,9 +47,12 @@ package struct Catalogue: Equatable {
     let view = try access.node(root, .root)
     schemaVersion = view.load(UInt64.self, at: Layout.schemaVersion)
     let slots = view.load(UInt32.self, at: Layout.slots)
+    lastTable = view.load(UInt32.self, at: Layout.lastTable)
     var index = 0
     for slot in Slot.allCases where slots & 1 << UInt32(slot.rawValue) != 0 {
       switch slot {
+      case .schema: schema = view.ref(index)
+      case .tables: tables = view.ref(index)
       case .namedTrees: namedTrees = view.ref(index)
       }
       index += 1
@@ -49,11 +60,12 @@ package struct Catalogue: Equatable {
   }
 
   package func write(_ editor: NodeEditor) -> Ref {
-    let trees = [(Slot.namedTrees, namedTrees)].filter { !$0.1.isNull }
+    let trees = [(Slot.schema, schema), (.tables, tables), (.namedTrees, namedTrees)].filter { !$0.1.isNull }
     let level = trees.map { $0.1.level + 1 }.max() ?? 0
     let arena = editor.arena
     let node = arena.make(kind: .root, level: level, refCount: trees.count, bodyLength: Layout.size)
-    node.store(trees.reduce(UInt64(0)) { $0 | 1 << UInt64($1.0.rawValue) }, at: Layout.slots)
+    node.store(trees.reduce(UInt32(0)) { $0 | 1 << UInt32($1.0.rawValue) }, at: Layout.slots)
+    node.store(lastTable, at: Layout.lastTable)
     node.store(schemaVersion, at: Layout.schemaVersion)
     for (index, tree) in trees.enumerated() { node.setRef(index, to: tree.1) }
     return node.ref

@@ -18,7 +18,6 @@ public final class Database: Sendable {
   /// Nil when opened for reading only.
   private let writer: Writer?
   private let gate = Gate()
-  private let control: ControlBlock?
 
   /// How to open a database.
   public struct Options: Sendable {
@@ -42,10 +41,11 @@ public final class Database: Sendable {
   ///
   /// Takes time in proportion to what was written since the last durable commit, whatever the size of the file.
   ///
-  /// - Throws: `StorageError`; the file is then as it was.
+  /// - Throws: `StorageError`. The content is then as it was; a recovery that was begun is begun again by the next.
   public convenience init(path: String, options: Options = Options()) throws(StorageError) {
     if !options.isReadOnly, !FileStorage.exists(path) {
-      let content = try Self.emptyFile(key: options.encryptionKey, identity: FileIdentity(device: 0, inode: 0))
+      let content = try Self.emptyFile(
+        key: options.encryptionKey, identity: FileIdentity(device: 0, inode: 0))
       try FileStorage.create(path: path, content: content)
     }
     try self.init(storage: FileStorage(path: path, readOnly: options.isReadOnly), options: options)
@@ -57,7 +57,8 @@ public final class Database: Sendable {
   }
 
   /// Makes an empty database in a storage that holds nothing.
-  package convenience init(creatingIn storage: any Storage, options: Options = Options()) throws(StorageError) {
+  package convenience init(creatingIn storage: any Storage, options: Options = Options()) throws(StorageError)
+  {
     try storage.write(Self.emptyFile(key: options.encryptionKey, identity: storage.identity), at: 0)
     try storage.sync(.all)
     try self.init(storage: storage, options: options)
@@ -72,41 +73,40 @@ public final class Database: Sendable {
     let recovery = Recovery(storage: storage, store: store, meta: meta)
     guard !storage.isReadOnly, !options.isReadOnly, let shared = storage.control else {
       let found = try recovery.choose()
-      held = HeldVersions(published: found.version, durable: found.durable.number, durablePage: found.durablePage)
-      control = nil
+      held = HeldVersions(
+        published: found.version, durable: found.durable.number, durablePage: found.durablePage)
       writer = nil
       return
     }
     let control = ControlBlock(shared)
-    let isOurs = control.belongs(to: storage.identity, boot: storage.boot)
-    let found: Recovery.Outcome
-    do {
-      found = try recovery.run(control: isOurs ? control : nil)
-    } catch {
-      if case .system(call: .sync, _, _, _) = error { Self.noteFailedSync(control, isOurs: isOurs, recovery: recovery) }
-      throw error
-    }
-    if !isOurs { control.claim(for: storage.identity, boot: storage.boot) }
+    let found = try recovery.run(control)
     control.durablePage = found.durablePage
     control.durable = found.durable.number
     control.published = found.version.number
     control.greatest = found.greatest
     if !found.mustRewrite { control.sync = .none }
-    held = HeldVersions(published: found.version, durable: found.durable.number, durablePage: found.durablePage)
+    held = HeldVersions(
+      published: found.version, durable: found.durable.number, durablePage: found.durablePage)
     let last = meta.pages.compactMap { $0 }.max { $0.recoveryTime < $1.recoveryTime }
     writer = try Writer(
       store: store, held: held, control: control, constants: meta.constants, greatest: found.greatest,
       recovery: found.rejectedPage
         ? (Clock.now, found.version.number) : (last?.recoveryTime ?? 0, last?.recoveredTo ?? 0),
-      isDirty: !meta.isClean)
-    self.control = control
-    if found.mustRewrite { try writer?.rewrite(bornAfter: found.durable) }
-    control.inWrite = false
+      isDirty: !meta.isClean || found.rejectedPage)
+    guard found.mustRewrite else { return }
+    do {
+      try writer?.rewrite(bornAfter: found.durable)
+    } catch {
+      // What was found is not sure to be on disk: it must not be closed as if it were.
+      writer?.shut()
+      throw error
+    }
   }
 
   deinit { close() }
 
-  /// Closes the file, cleanly where it can be written. Snapshots still held stay readable; nothing can be written.
+  /// Closes the file, cleanly where it can be written. Nothing can be written any more; snapshots still held stay
+  /// readable, and the file stays locked until the last of them is released.
   ///
   /// Called by itself when the last reference goes. What goes wrong here loses nothing: the file is then recovered
   /// when it is opened next.
@@ -115,7 +115,7 @@ public final class Database: Sendable {
     defer { gate.leave() }
     try? writer?.closeCleanly()
     writer?.shut()
-    storage.close()
+    if held.close() { storage.close() }
   }
 
   // MARK: - Reading and writing
@@ -129,7 +129,8 @@ public final class Database: Sendable {
   /// Begins the one transaction that may write, after those that came before have ended.
   ///
   /// - Precondition: this thread has no open transaction on the same database: it would wait for itself.
-  /// - Throws: `.readOnly`, `.poisoned`.
+  /// - Throws: `.readOnly`, `.poisoned`; the first time also `.corrupted`, where the space of the file can't be told;
+  ///   `.limitExceeded` when all version numbers are given.
   public func beginWrite() throws(StorageError) -> WriteTransaction {
     guard let writer else { throw .readOnly(path: storage.path) }
     gate.enter()
@@ -145,7 +146,8 @@ public final class Database: Sendable {
   ///
   /// - Throws: what `body` throws, or a `StorageError` of the commit: nothing was then written, unless it is one
   ///   after which `beginWrite` throws `.poisoned`.
-  public func write<Result>(_ durability: Durability = .full, _ body: (WriteTransaction) throws -> Result) throws -> Result
+  public func write<Result>(_ durability: Durability = .full, _ body: (WriteTransaction) throws -> Result)
+    throws -> Result
   {
     let transaction = try beginWrite()
     defer { transaction.cancel() }
@@ -155,7 +157,14 @@ public final class Database: Sendable {
   }
 
   func leaveGate() { gate.leave() }
-  func unpin(_ version: UInt64) { held.unpin(version) }
+  func unpin(_ version: UInt64) {
+    if held.unpin(version) { storage.close() }
+  }
+
+  /// Begins reading a held version.
+  func access(_ version: Version) -> NodeAccess {
+    held.isExpired(version.number) ? store.expiredAccess() : store.access(below: version.end)
+  }
 
   /// The newest published version's number.
   public var version: UInt64 { held.current.published.number }
@@ -182,22 +191,12 @@ public final class Database: Sendable {
       constants: MetaPage.Constants(
         fileID: fileID, salt: salt, isEncrypted: key != nil,
         keyCheck: cipher?.keyCheck ?? [UInt8](repeating: 0, count: 16)),
-      version: Version(number: 1, root: .null, pageCount: 2), greatest: 1, durable: 1, isClean: true, time: Clock.now,
+      version: Version(number: 1, root: .null, pageCount: 2), greatest: 1, durable: 1, isClean: true,
+      time: Clock.now,
       identity: identity)
     let encoded = page.encoded(cipher: cipher)
     return encoded + encoded
   }
 
   private static var quarterOfMemory: Int { sysconf(CInt(_SC_PHYS_PAGES)) / 4 * sysconf(CInt(_SC_PAGESIZE)) }
-
-  /// A sync failed before anything was published: whoever opens next must not believe the cache either.
-  private static func noteFailedSync(_ control: ControlBlock, isOurs: Bool, recovery: Recovery) {
-    if !isOurs, let found = try? recovery.choose() {
-      control.claim(for: recovery.storage.identity, boot: recovery.storage.boot)
-      control.durablePage = found.page
-      control.durable = found.version.number
-      control.greatest = found.greatest
-    }
-    control.sync = .failed
-  }
 }

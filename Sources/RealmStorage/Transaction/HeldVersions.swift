@@ -3,6 +3,8 @@ import Synchronization
 /// Which versions may be read, and by how many: nothing they reach is overwritten.
 final class HeldVersions: Sendable {
   private let state: Mutex<State>
+  /// Snapshots of later versions can't be believed any more.
+  private let lastSure = Atomic<UInt64>(.max)
 
   struct State: Sendable {
     var published: Version
@@ -10,6 +12,7 @@ final class HeldVersions: Sendable {
     var durable: UInt64
     var durablePage: Int
     var pins: [UInt64: Int] = [:]
+    var isClosed = false
   }
 
   init(published: Version, durable: UInt64, durablePage: Int) {
@@ -26,12 +29,27 @@ final class HeldVersions: Sendable {
     }
   }
 
-  func unpin(_ version: UInt64) {
+  /// Answers whether it was the last pin of a closed database.
+  func unpin(_ version: UInt64) -> Bool {
     state.withLock { state in
       guard let count = state.pins[version] else { preconditionFailure("version \(version) is not pinned") }
       state.pins[version] = count > 1 ? count - 1 : nil
+      return state.isClosed && state.pins.isEmpty
     }
   }
+
+  /// Notes that the database is closed; answers whether nothing is pinned.
+  func close() -> Bool {
+    state.withLock { state in
+      state.isClosed = true
+      return state.pins.isEmpty
+    }
+  }
+
+  /// After a failed sync the cache proves nothing of what came after the durable version.
+  func expire() { lastSure.store(current.durable, ordering: .releasing) }
+
+  func isExpired(_ version: UInt64) -> Bool { version > lastSure.load(ordering: .acquiring) }
 
   /// All held versions, ascending.
   var holders: [UInt64] {

@@ -14,7 +14,7 @@
 ///         64     8  greatest      the greatest version number given when the page was written
 ///         72     8  durable       the newest version known durable when the page was written
 ///         80     8  pageCount     of the file, at that version
-///         88     8  time          of the commit, nanoseconds since 1970
+///         88     8  time          when the page was made, nanoseconds since 1970
 ///         96    32  root          as a sealed ref; plain: the last 8 bytes zero
 ///        128     8  device        of the file, and
 ///        136     8  inode         to tell a copy made while the file was in use
@@ -130,10 +130,13 @@ package struct MetaPage: Equatable, Sendable {
       version: Version(
         number: page.load(UInt64.self, at: Layout.version),
         root: Ref(
-          place: page.load(UInt64.self, at: Layout.root), identity: page.load(UInt64.self, at: Layout.root + 8),
-          check: page.load(UInt64.self, at: Layout.root + 16), check2: page.load(UInt64.self, at: Layout.root + 24)),
+          place: page.load(UInt64.self, at: Layout.root),
+          identity: page.load(UInt64.self, at: Layout.root + 8),
+          check: page.load(UInt64.self, at: Layout.root + 16),
+          check2: page.load(UInt64.self, at: Layout.root + 24)),
         pageCount: Int(truncatingIfNeeded: pageCount)),
-      greatest: page.load(UInt64.self, at: Layout.greatest), durable: page.load(UInt64.self, at: Layout.durable),
+      greatest: page.load(UInt64.self, at: Layout.greatest),
+      durable: page.load(UInt64.self, at: Layout.durable),
       isClean: flags & 2 != 0, time: page.load(UInt64.self, at: Layout.time),
       identity: FileIdentity(
         device: page.load(UInt64.self, at: Layout.device), inode: page.load(UInt64.self, at: Layout.inode)),
@@ -142,7 +145,8 @@ package struct MetaPage: Equatable, Sendable {
     guard flags & ~3 == 0, pageCount <= FileLimit.bytes / UInt64(FilePlace.page), pageCount >= 2,
       (1...maximumVersion).contains(meta.version.number), meta.durable <= meta.version.number,
       (meta.version.number...maximumVersion).contains(meta.greatest),
-      meta.version.root.isNull || meta.version.root.birth <= meta.version.number
+      meta.version.root.isNull
+        || (meta.version.root.isWellFormed && meta.version.root.birth <= meta.version.number)
     else { return .damaged }
     return .sound(meta)
   }
@@ -163,11 +167,15 @@ extension [UInt8] {
   /// The little-endian integer at an offset.
   package func load<Value: FixedWidthInteger>(_ type: Value.Type, at offset: Int) -> Value {
     var value: Value = 0
-    for byte in 0..<MemoryLayout<Value>.size { value |= Value(truncatingIfNeeded: self[offset + byte]) << (8 * byte) }
+    for byte in 0..<MemoryLayout<Value>.size {
+      value |= Value(truncatingIfNeeded: self[offset + byte]) << (8 * byte)
+    }
     return value
   }
 
   package mutating func store<Value: FixedWidthInteger>(_ value: Value, at offset: Int) {
-    for byte in 0..<MemoryLayout<Value>.size { self[offset + byte] = UInt8(truncatingIfNeeded: value >> (8 * byte)) }
+    for byte in 0..<MemoryLayout<Value>.size {
+      self[offset + byte] = UInt8(truncatingIfNeeded: value >> (8 * byte))
+    }
   }
 }

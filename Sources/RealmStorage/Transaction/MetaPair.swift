@@ -12,13 +12,21 @@ struct MetaPair {
   init(storage: any Storage, key: [UInt8]?) throws(StorageError) {
     let path = storage.path
     var raw: [[UInt8]] = []
+    var unreadable: StorageError?
     for page in 0..<2 {
-      // An unreadable page is a damaged one.
-      raw.append((try? storage.read(FilePlace.page, at: UInt64(page * FilePlace.page))) ?? [])
+      do {
+        raw.append(try Self.read(page, storage))
+      } catch {
+        // A page the disk can't read is a damaged one, as long as the other is sound.
+        guard error.isReadFailure else { throw error }
+        raw.append([])
+        unreadable = error
+      }
     }
     let readings = raw.map(MetaPage.read)
     var sound: [MetaPage?] = readings.map { if case .sound(let page) = $0 { page } else { nil } }
     guard let known = sound.compactMap({ $0 }).first else {
+      if let unreadable { throw unreadable }
       throw Self.refusal(readings, length: try storage.length(), path: path)
     }
     switch (key, known.constants.isEncrypted) {
@@ -37,10 +45,24 @@ struct MetaPair {
       cipher = nil
     }
     // Two sound pages of different files, or with one root of the wrong width, were put together by no writer.
-    for page in 0..<2 where sound[page].map({ $0.constants != known.constants }) ?? false { sound[page] = nil }
+    for page in 0..<2 where sound[page].map({ $0.constants != known.constants }) ?? false {
+      sound[page] = nil
+    }
     guard sound.contains(where: { $0 != nil }) else { throw Self.noPage(.metaPages, path: path) }
     constants = known.constants
     pages = sound
+  }
+
+  /// A failure may pass; taking the other page instead would lose what was committed last.
+  private static func read(_ page: Int, _ storage: any Storage) throws(StorageError) -> [UInt8] {
+    for _ in 0..<2 {
+      do {
+        return try storage.read(FilePlace.page, at: UInt64(page * FilePlace.page))
+      } catch {
+        guard error.isReadFailure else { throw error }
+      }
+    }
+    return try storage.read(FilePlace.page, at: UInt64(page * FilePlace.page))
   }
 
   private static func refusal(_ readings: [MetaPage.Reading], length: UInt64, path: String) -> StorageError {
@@ -48,13 +70,16 @@ struct MetaPair {
       return .unsupportedFormat(found: format, supported: MetaPage.format, path: path)
     }
     if readings.allSatisfy({ $0 == .foreign }) { return .notARealmFile(path: path) }
-    if length < FilePlace.firstNode { return .truncated(path: path, length: length, needed: FilePlace.firstNode) }
+    if length < FilePlace.firstNode {
+      return .truncated(path: path, length: length, needed: FilePlace.firstNode)
+    }
     return noPage(.metaPages, path: path)
   }
 
   static func noPage(_ finding: Corruption.Finding, path: String) -> StorageError {
     .corrupted(
-      Corruption(finding, offset: 0, length: 2 * FilePlace.page, birth: 0, nodeKind: "meta pages"), path: path)
+      Corruption(finding, offset: 0, length: 2 * FilePlace.page, birth: 0, nodeKind: "meta pages"), path: path
+    )
   }
 
   var isClean: Bool {
@@ -63,6 +88,13 @@ struct MetaPair {
   }
 
   var greatest: UInt64 { pages.compactMap { $0?.greatest }.max() ?? 0 }
+}
+
+extension StorageError {
+  /// The disk can't read what is there (EIO), at least not now.
+  fileprivate var isReadFailure: Bool {
+    if case .system(call: .read, errno: 5, _, _) = self { true } else { false }
+  }
 }
 
 extension NodeCipher {

@@ -19,7 +19,9 @@ extension ReadableTree {
   /// Entries in the tree. O(1).
   ///
   /// - Throws: `StorageError.corrupted`, as all reading does.
-  public func count() throws(StorageError) -> Int { Int(try OrderedTree.count(root, reader.access())) }
+  public func count() throws(StorageError) -> Int {
+    Int(clamping: try OrderedTree.count(root, reader.access()))
+  }
 
   /// The value of a key, or nil. O(log n), and in proportion to the value.
   public func value(for key: [UInt8]) throws(StorageError) -> [UInt8]? {
@@ -31,7 +33,7 @@ extension ReadableTree {
 
   /// How many keys come before `key`. O(log n).
   public func rank(of key: [UInt8]) throws(StorageError) -> Int {
-    Int(try OrderedTree.rank(key.span.bytes, in: root, reader.access()))
+    Int(clamping: try OrderedTree.rank(key.span.bytes, in: root, reader.access()))
   }
 
   /// The entry with `position` entries before it, or nil. O(log n).
@@ -50,35 +52,20 @@ extension ReadableTree {
   public func forEach(
     from start: [UInt8] = [], _ body: (_ key: [UInt8], _ value: [UInt8]) throws(StorageError) -> Bool
   ) throws(StorageError) {
-    let access = reader.access()
-    var cursor = TreeCursor(root)
     guard !root.isNull else { return }
-    try cursor.seek(start.span.bytes, access)
+    var cursor = TreeCursor(root)
+    try cursor.seek(start.span.bytes, reader.access())
     while cursor.isValid {
-      let goesOn = try cursor.withEntry(access) { (leaf, index) throws(StorageError) in
-        try body(leaf.key(index), leaf.value(index).contents(access))
+      // A long reading gives up its access now and then, so that decrypted nodes can be forgotten behind it.
+      let access = reader.access()
+      for _ in 0..<256 where cursor.isValid {
+        let goesOn = try cursor.withEntry(access) { (leaf, index) throws(StorageError) in
+          try body(leaf.key(index), leaf.value(index).contents(access))
+        }
+        guard goesOn else { return }
+        try cursor.next(access)
       }
-      guard goesOn else { return }
-      try cursor.next(access)
     }
-  }
-}
-
-extension TreeValue {
-  /// The value, from wherever it stands. A ref's bytes tell its length.
-  func contents(_ access: borrowing NodeAccess) throws(StorageError) -> [UInt8] {
-    guard let ref else { return bytes.array }
-    let value = try LongValue.read(ref, access)
-    guard bytes.array == LongValue.lengthBytes(value.count) else { throw access.corrupted(.rows, ref) }
-    return value
-  }
-}
-
-extension LongValue {
-  static func lengthBytes(_ length: Int) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: 8)
-    bytes.store(UInt64(length), at: 0)
-    return bytes
   }
 }
 
@@ -112,19 +99,13 @@ public struct WritableTree: ReadableTree {
   public func set(_ value: [UInt8], for key: [UInt8]) throws(StorageError) {
     guard value.count <= LongValue.maximumLength else {
       throw .limitExceeded(
-        .valueLength(value.count, maximum: LongValue.maximumLength), path: transaction.editor.store.storage.path)
+        .valueLength(value.count, maximum: LongValue.maximumLength),
+        path: transaction.editor.store.storage.path)
     }
     let editor = transaction.editor
+    try editor.checkRoom(for: value.count)
     let old = try longValue(of: key)
-    let key = key.span.bytes
-    if value.count <= OrderedTree.maximumInlineValue {
-      root = try OrderedTree.set(TreeValue(bytes: value.span.bytes), for: key, in: root, editor: editor)
-    } else {
-      let length = LongValue.lengthBytes(value.count)
-      let ref = LongValue.write(value.span.bytes, editor: editor)
-      root = try OrderedTree.set(
-        TreeValue(bytes: length.span.bytes, ref: ref), for: key, in: root, editor: editor)
-    }
+    root = try StoredValue.set(value, for: key, in: root, editor)
     if let old { try editor.freeTree(old) }
   }
 

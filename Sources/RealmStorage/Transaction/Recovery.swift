@@ -48,25 +48,36 @@ struct Recovery {
     throw firstFailure ?? MetaPair.noPage(.metaPages, path: storage.path)
   }
 
-  /// Rules 1 to 4, for who holds the writer's lock; `control` is of this boot and file, or nil.
-  func run(control: ControlBlock?) throws(StorageError) -> Outcome {
-    if let control, control.sync == .failed { return try openDurable(control) }
+  /// Rules 1 to 4, for who holds the writer's lock.
+  func run(_ control: ControlBlock) throws(StorageError) -> Outcome {
+    let isOurs = control.belongs(to: storage.identity, boot: storage.boot)
+    if isOurs, control.sync == .failed { return try openDurable(control) }
     var outcome = try choose()
-    outcome.greatest = max(outcome.greatest, control?.greatest ?? 0)
-    if let control, control.sync == .inFlight, let durable = meta.pages[control.durablePage],
+    if !isOurs {
+      // The first of this boot to open the file: what it reads is what the disk holds.
+      control.claim(for: storage.identity, boot: storage.boot)
+      control.durablePage = outcome.page
+      control.durable = outcome.version.number
+    }
+    outcome.greatest = max(outcome.greatest, control.greatest)
+    control.greatest = outcome.greatest
+    if control.sync == .inFlight, let durable = meta.pages[control.durablePage],
       durable.version.number == control.durable
     {
-      outcome.durable = durable.version
-      outcome.durablePage = control.durablePage
       if durable.version.number < outcome.version.number {
+        outcome.durable = durable.version
+        outcome.durablePage = control.durablePage
         outcome.mustRewrite = true
         return outcome
       }
       // The other page may name the same version, and the sync that was to make that page durable may have failed.
-      outcome.page = control.durablePage
+      if durable.version.number == outcome.version.number { outcome.page = control.durablePage }
     }
+    outcome.durable = outcome.version
+    outcome.durablePage = outcome.page
+    control.sync = .inFlight
     if outcome.rejectedPage { try overwriteOther(than: outcome.page, greatest: outcome.greatest) }
-    try storage.sync(.data)
+    try sync(control)
     return outcome
   }
 
@@ -78,10 +89,21 @@ struct Recovery {
     }
     let greatest = max(meta.greatest, control.greatest)
     try overwriteOther(than: page, greatest: greatest)
-    try storage.sync(.data)
+    try sync(control)
     return Outcome(
       version: durable.version, page: page, greatest: greatest, durable: durable.version, durablePage: page,
       rejectedPage: true, mustRewrite: false)
+  }
+
+  /// The mark was set before: where the process dies in the sync, its outcome is unknown.
+  private func sync(_ control: ControlBlock) throws(StorageError) {
+    do {
+      try storage.sync(.data)
+    } catch {
+      control.sync = .failed
+      throw error
+    }
+    control.sync = .none
   }
 
   /// Rule 2. The copy keeps the durable version its page names: until the sync, no more than that is sure.

@@ -27,9 +27,13 @@ struct RunLayout {
   init(_ nodes: [(units: Int, isShortLived: Bool)], candidates: [Range<Int>]) {
     units = Array(repeating: 0, count: nodes.count)
     var filler = Filler(candidates: candidates)
-    for (index, node) in nodes.enumerated() where !node.isShortLived { units[index] = filler.place(node.units) }
+    for (index, node) in nodes.enumerated() where !node.isShortLived {
+      units[index] = filler.place(node.units)
+    }
     filler.startPage()
-    for (index, node) in nodes.enumerated() where node.isShortLived { units[index] = filler.place(node.units) }
+    for (index, node) in nodes.enumerated() where node.isShortLived {
+      units[index] = filler.place(node.units)
+    }
     filler.closePiece()
     pieces = filler.pieces
   }
@@ -41,7 +45,9 @@ struct RunLayout {
     return pages(stays) + pages(shortLived)
   }
 
-  private static func pages(_ units: Int) -> Int { (units + FilePlace.unitsPerPage - 1) / FilePlace.unitsPerPage }
+  private static func pages(_ units: Int) -> Int {
+    (units + FilePlace.unitsPerPage - 1) / FilePlace.unitsPerPage
+  }
 
   private struct Filler {
     let candidates: [Range<Int>]
@@ -55,7 +61,8 @@ struct RunLayout {
     }
 
     mutating func place(_ size: Int) -> UInt64 {
-      while index < candidates.count - 1, unit + size > candidates[index].upperBound * FilePlace.unitsPerPage {
+      while index < candidates.count - 1, unit + size > candidates[index].upperBound * FilePlace.unitsPerPage
+      {
         closePiece()
         index += 1
         unit = candidates[index].lowerBound * FilePlace.unitsPerPage

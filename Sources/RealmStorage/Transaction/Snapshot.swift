@@ -18,7 +18,7 @@ public final class Snapshot: Sendable {
 
 extension Snapshot: NodeReader {
   package var root: Ref { base.root }
-  package func access() -> NodeAccess { database.store.access(below: base.end) }
+  package func access() -> NodeAccess { database.access(base) }
 }
 
 /// What can be read: a snapshot, or a transaction with its own changes.

@@ -5,6 +5,10 @@ extension NodeValidators {
     (.leaf, { LeafNode.isValid($0) }),
     (.branch, { BranchNode.isValid($0) }),
     (.chunk, { LongValue.isValidChunk($0) }),
+    (.keyedBranch, { KeyedBranch.isValid($0) }),
+    (.table, { TableRoot.isValid($0) }),
+    (.cluster, { ClusterNode.isValid($0) }),
+    (.piece, { PieceNode.isValid($0) }),
     (.chunkBranch, { LongValue.isValidBranch($0) }),
   ])
 }

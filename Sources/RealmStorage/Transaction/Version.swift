@@ -1,6 +1,6 @@
 /// One committed state of the database: what a reader starts from.
 package struct Version: Sendable, Equatable {
-  /// Grows with every commit; a number that was given never means anything else.
+  /// Grows with every commit; a number that a meta page names as given never means anything else.
   package var number: UInt64
   /// Vouches for all the version reaches; null when it is empty.
   package var root: Ref

@@ -10,6 +10,8 @@ public final class WriteTransaction {
   package private(set) var root: Ref
   /// The named trees asked for, with their roots as changed so far.
   var openTrees: [(name: String, root: Ref)] = []
+  /// The tables asked for, by id.
+  var openTables: [UInt32: OpenTable] = [:]
   /// Neither committed nor cancelled yet.
   public private(set) var isOpen = true
 
@@ -37,6 +39,7 @@ public final class WriteTransaction {
     precondition(isOpen, "WriteTransaction.commit: the transaction has ended already")
     defer { end() }
     try storeTrees()
+    try storeTables()
     guard root != base.root else { return base.number }
     return try writer.commit(root: root, durability: durability).number
   }
@@ -50,7 +53,7 @@ public final class WriteTransaction {
   ///
   /// - Throws: `.limitExceeded` for a name that is empty or longer than 255 bytes; `.corrupted`.
   public func tree(_ name: String) throws(StorageError) -> WritableTree {
-    if let index = openTrees.firstIndex(where: { $0.name == name }) {
+    if let index = openTrees.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
       return WritableTree(transaction: self, index: index)
     }
     guard (1...Catalogue.maximumNameLength).contains(name.utf8.count) else {
@@ -59,6 +62,13 @@ public final class WriteTransaction {
     }
     openTrees.append((name, try NamedTrees.root(of: name, in: self)))
     return WritableTree(transaction: self, index: openTrees.count - 1)
+  }
+
+  private func storeTables() throws(StorageError) {
+    var catalogue = try Catalogue(root, access())
+    guard try storeTables(in: &catalogue) else { return }
+    if !root.isNull { editor.free(root) }
+    root = catalogue.write(editor)
   }
 
   private func storeTrees() throws(StorageError) {

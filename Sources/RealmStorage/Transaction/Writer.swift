@@ -13,7 +13,8 @@ public enum Durability: Sendable {
 ///
 /// Rules (FORMAT.md, "Commit"):
 /// 1. A commit writes its nodes, then the meta page that does not name the durable version, then syncs once. Over
-///    1 MiB of nodes are synced before the meta page is written, which then vouches for itself.
+///    1 MiB of nodes are synced before the meta page is written, which then vouches for itself; such a commit is
+///    durable when it returns, whatever was asked.
 /// 2. The meta page of the durable version is not written before a newer version is durable.
 /// 3. A full commit is published after its sync, a relaxed one when its meta page is written.
 /// 4. A write of nodes that fails fails its transaction and changes nothing. A meta page or a sync that fails leaves
@@ -43,7 +44,8 @@ final class Writer: @unchecked Sendable {
   private static let maximumUnsynced = 16 << 20
 
   init(
-    store: NodeStore, held: HeldVersions, control: ControlBlock, constants: MetaPage.Constants, greatest: UInt64,
+    store: NodeStore, held: HeldVersions, control: ControlBlock, constants: MetaPage.Constants,
+    greatest: UInt64,
     recovery: (time: UInt64, version: UInt64), isDirty: Bool
   ) throws(StorageError) {
     self.store = store
@@ -90,7 +92,8 @@ final class Writer: @unchecked Sendable {
     }
     let pageCount = max(held.current.published.pageCount, written.end)
     let version = Version(number: editor.arena.birth, root: written.root, pageCount: pageCount)
-    let mustSync = durability == .full || unsyncedBytes + waitingForDurable > unsyncedLimit
+    // A page that vouches for itself is not verified, so nothing may be written over what it names before it is durable.
+    let mustSync = durability == .full || isSynced || unsyncedBytes + waitingForDurable > unsyncedLimit
     do {
       let page = try writeMeta(version, durable: isSynced ? version.number : held.current.durable)
       if mustSync {
@@ -166,12 +169,13 @@ final class Writer: @unchecked Sendable {
     let candidates = map?.candidates(RunLayout.pageCount(sizes)) ?? []
     let layout = RunLayout(sizes, candidates: candidates)
     let end = layout.pieces.map(\.upperBound).max() ?? 0
-    try store.reserve(UInt64(end * FilePlace.page))
     for piece in layout.pieces { map?.take(piece) }
     do {
+      try store.reserve(UInt64(end * FilePlace.page))
       let final = try write(order, layout)
       for (index, ref) in order.enumerated() {
-        guard map?.claim(unit: Int(layout.units[index]), units: sizes[index].units, birth: ref.birth) ?? false else {
+        guard map?.claim(unit: Int(layout.units[index]), units: sizes[index].units, birth: ref.birth) ?? false
+        else {
           preconditionFailure("a commit's nodes overlap")
         }
       }
@@ -197,7 +201,9 @@ final class Writer: @unchecked Sendable {
     }
     for (index, dirty) in order.enumerated() {
       for (position, child) in try editor.access().children(of: dirty).enumerated() where child.isDirty {
-        guard let placed = final[child.unit] else { preconditionFailure("a parent is sealed before its child") }
+        guard let placed = final[child.unit] else {
+          preconditionFailure("a parent is sealed before its child")
+        }
         editor.arena.setRef(position, of: dirty, to: placed)
       }
       let page = Int(layout.units[index]) / FilePlace.unitsPerPage
@@ -211,7 +217,9 @@ final class Writer: @unchecked Sendable {
         image.buffer.bytes(pages: 0..<image.piece.count), at: UInt64(image.piece.lowerBound * FilePlace.page))
     }
     for dirty in order { if let ref = final[dirty.unit] { store.adopt(ref, from: dirty, of: editor.arena) } }
-    guard let root = order.last.flatMap({ final[$0.unit] }) else { preconditionFailure("a commit without a root") }
+    guard let root = order.last.flatMap({ final[$0.unit] }) else {
+      preconditionFailure("a commit without a root")
+    }
     return root
   }
 
@@ -220,7 +228,8 @@ final class Writer: @unchecked Sendable {
     let holders = held.holders
     for ref in editor.freed {
       map?.release(
-        unit: Int(ref.unit), units: store.units(ofLength: ref.length), freed: version.number, holders: holders)
+        unit: Int(ref.unit), units: store.units(ofLength: ref.length), freed: version.number, holders: holders
+      )
     }
   }
 
@@ -232,9 +241,12 @@ final class Writer: @unchecked Sendable {
     return page
   }
 
-  private func writeMeta(_ version: Version, on page: Int, durable: UInt64, isClean: Bool) throws(StorageError) {
+  private func writeMeta(_ version: Version, on page: Int, durable: UInt64, isClean: Bool)
+    throws(StorageError)
+  {
     let meta = MetaPage(
-      constants: constants, version: version, greatest: greatest, durable: durable, isClean: isClean, time: Clock.now,
+      constants: constants, version: version, greatest: greatest, durable: durable, isClean: isClean,
+      time: Clock.now,
       identity: storage.identity, recoveryTime: recovery.time, recoveredTo: recovery.version)
     try storage.write(meta.encoded(cipher: store.cipher), at: UInt64(page * FilePlace.page))
   }
@@ -245,6 +257,7 @@ final class Writer: @unchecked Sendable {
       try storage.sync(.data)
     } catch {
       control.sync = .failed
+      held.expire()
       throw error
     }
     control.sync = .none
@@ -263,7 +276,9 @@ final class Writer: @unchecked Sendable {
     return error
   }
 
-  private var waitingForDurable: Int { (map?.waitingCount(heldBy: held.current.durable) ?? 0) * FilePlace.page }
+  private var waitingForDurable: Int {
+    (map?.waitingCount(heldBy: held.current.durable) ?? 0) * FilePlace.page
+  }
 
   private var unsyncedLimit: Int {
     let live = (map?.liveUnits ?? 0) * Ref.unit

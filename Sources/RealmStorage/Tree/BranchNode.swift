@@ -7,15 +7,12 @@
 ///              2·n  separatorEnds  where each separator ends in the separators
 ///                   separators     the least key that may stand in each child; the first is empty
 ///
-/// - Invariant: separators grow; at least two children, but for a moment while a transaction rebuilds them.
+/// - Invariant: separators grow; a root has at least two children, any other at least one.
 package struct BranchNode: ~Escapable {
   let view: NodeView
   package let count: Int
   private let ends: Int
   private let separators: Int
-
-  /// Ends have 16 bits.
-  static let maximumHeap = 0xffff
 
   @_lifetime(copy view)
   init(_ view: NodeView) {
@@ -83,10 +80,11 @@ package struct BranchNode: ~Escapable {
     if total > shape.branchBytes {
       // Long separators: by bytes, but never fewer than two children a side.
       var bytes = 0
-      half = children.firstIndex { child in
-        bytes += 10 + child.separator.count + editor.store.refWidth.bytes
-        return bytes >= total / 2
-      } ?? half
+      half =
+        children.firstIndex { child in
+          bytes += 10 + child.separator.count + editor.store.refWidth.bytes
+          return bytes >= total / 2
+        } ?? half
     }
     half = min(max(half, 2), children.count - 2)
     return make(Array(children[..<half]), shape: shape, editor: editor)
@@ -111,7 +109,7 @@ package struct BranchNode: ~Escapable {
         end += child.separator.count
       }
       branch.store(UInt16(end), at: 8 * count + 2 * index)
-      rows += child.count
+      rows &+= child.count
     }
     return TreeChild(separator: children[first].separator, count: rows, ref: branch.ref)
   }

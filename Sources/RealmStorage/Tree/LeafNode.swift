@@ -25,8 +25,6 @@ package struct LeafNode: ~Escapable {
     static let prefix = 8
     static let variable: UInt16 = 0xffff
     static let refFlag: UInt16 = 0x8000
-    /// Ends have 15 bits.
-    static let maximumHeap = 0x7fff
   }
 
   let view: NodeView
@@ -78,7 +76,8 @@ package struct LeafNode: ~Escapable {
       let valueBytes = heap(view, ends: valueEnds, count: count, width: valueWidth, flag: Layout.refFlag),
       end + keyBytes + valueBytes <= length
     else { return false }
-    return refsAreNamedOnce(view, valueEnds: valueEnds, values: end + keyBytes, count: count, width: valueWidth)
+    return keysGrow(view, count: count)
+      && refsAreNamedOnce(view, valueEnds: valueEnds, values: end + keyBytes, count: count, width: valueWidth)
   }
 
   /// Bytes of a heap whose ends only grow.
@@ -91,6 +90,15 @@ package struct LeafNode: ~Escapable {
       last = end
     }
     return Int(last)
+  }
+
+  /// Changes rely on it: what the first and the last key have in common, all have.
+  private static func keysGrow(_ view: NodeView, count: Int) -> Bool {
+    let leaf = LeafNode(view)
+    for index in 1..<max(count, 1) where leaf.suffix(index - 1).compare(leaf.suffix(index)) >= 0 {
+      return false
+    }
+    return true
   }
 
   private static func refsAreNamedOnce(
@@ -126,7 +134,7 @@ package struct LeafNode: ~Escapable {
 
   func suffixBounds(_ index: Int) -> (Int, Int) {
     if let keyWidth { return (index * keyWidth, (index + 1) * keyWidth) }
-    return (index == 0 ? 0 : end(keyEnds, index - 1), end(keyEnds, index))
+    return (index == 0 ? 0 : keyEnd(index - 1), keyEnd(index))
   }
 
   /// The suffixes of a range of entries, which stand one after another.
@@ -147,7 +155,7 @@ package struct LeafNode: ~Escapable {
   func valueBounds(_ index: Int) -> (start: Int, end: Int, hasRef: Bool) {
     if let valueWidth { return (index * valueWidth, (index + 1) * valueWidth, false) }
     let word = view.load(UInt16.self, at: valueEnds + 2 * index)
-    return (index == 0 ? 0 : end(valueEnds, index - 1), Int(word & ~Layout.refFlag), word & Layout.refFlag != 0)
+    return (index == 0 ? 0 : valueEnd(index - 1), Int(word & ~Layout.refFlag), word & Layout.refFlag != 0)
   }
 
   /// What is stored for a key: bytes, and perhaps a ref.
@@ -167,8 +175,10 @@ package struct LeafNode: ~Escapable {
     return view.bytes(at: values + start, count: end - start)
   }
 
-  private func end(_ table: Int, _ index: Int) -> Int {
-    Int(view.load(UInt16.self, at: table + 2 * index) & ~Layout.refFlag)
+  private func keyEnd(_ index: Int) -> Int { Int(view.load(UInt16.self, at: keyEnds + 2 * index)) }
+
+  private func valueEnd(_ index: Int) -> Int {
+    Int(view.load(UInt16.self, at: valueEnds + 2 * index) & ~Layout.refFlag)
   }
 
   // MARK: - Search

@@ -15,7 +15,9 @@ struct LeafParts: ~Escapable {
   /// `leaf` with the entries `replaced` replaced by a new one.
   @_lifetime(copy leaf, copy key, copy value)
   init(_ leaf: LeafNode, replacing replaced: Range<Int>, key: RawSpan, value: TreeValue) {
-    self.init(left: leaf, leftCount: replaced.lowerBound, right: leaf, rightStart: replaced.upperBound, key, value, true)
+    self.init(
+      left: leaf, leftCount: replaced.lowerBound, right: leaf, rightStart: replaced.upperBound, key, value,
+      true)
   }
 
   /// `leaf` without the entries `removed`.
@@ -106,7 +108,8 @@ struct LeafParts: ~Escapable {
     var count: Int
 
     var bodyLength: Int {
-      LeafNode.Layout.prefix + prefix.count + (keyWidth == nil ? 2 * count : 0) + (valueWidth == nil ? 2 * count : 0)
+      LeafNode.Layout.prefix + prefix.count + (keyWidth == nil ? 2 * count : 0)
+        + (valueWidth == nil ? 2 * count : 0)
         + keyBytes + valueBytes
     }
   }
@@ -116,7 +119,8 @@ struct LeafParts: ~Escapable {
     let (first, last) = (key(range.lowerBound), key(range.upperBound - 1))
     let prefix = Array(first.prefix(first.span.bytes.commonPrefix(last.span.bytes)))
     var measure = Measure(
-      prefix: prefix, keyWidth: first.count - prefix.count, valueWidth: value(range.lowerBound).bytes.byteCount,
+      prefix: prefix, keyWidth: first.count - prefix.count,
+      valueWidth: value(range.lowerBound).bytes.byteCount,
       keyBytes: 0, valueBytes: 0, refCount: 0, level: 0, count: range.count)
     for index in range {
       let suffix = keyLength(index) - prefix.count
@@ -145,6 +149,12 @@ struct LeafParts: ~Escapable {
     return leaves
   }
 
+  /// False for neighbours that were forged so that one does not follow the other.
+  var isInOrder: Bool {
+    guard leftCount > 0, leftCount < count else { return true }
+    return key(leftCount - 1).span.bytes.compare(key(leftCount).span.bytes) < 0
+  }
+
   /// The length of the one leaf that would hold all.
   var totalLength: Int { measure(0..<count).bodyLength }
 
@@ -157,7 +167,8 @@ struct LeafParts: ~Escapable {
           ref: write(range, measure, editor)))
       return
     }
-    let middle = splitPoint(range, half: (measure.keyBytes + measure.valueBytes) / 2, prefix: measure.prefix.count)
+    let middle = splitPoint(
+      range, half: (measure.keyBytes + measure.valueBytes) / 2, prefix: measure.prefix.count)
     split(range.lowerBound..<middle, limit: limit, editor: editor, into: &leaves)
     split(middle..<range.upperBound, limit: limit, editor: editor, into: &leaves)
   }
@@ -201,7 +212,9 @@ struct LeafParts: ~Escapable {
     var end = 0
     var index = range.lowerBound
     while index < range.upperBound {
-      if measure.keyWidth != nil, let stretch = stretch(from: index, range, prefixLength: measure.prefix.count) {
+      if measure.keyWidth != nil,
+        let stretch = stretch(from: index, range, prefixLength: measure.prefix.count)
+      {
         leaf.copy(stretch.suffixes, at: keys + end)
         end += stretch.suffixes.byteCount
         index += stretch.count
@@ -248,7 +261,9 @@ struct LeafParts: ~Escapable {
     }
   }
 
-  private static func writeKey(_ source: LeafNode, _ index: Int, dropping dropped: Int, to leaf: NodeWriter, at offset: Int) {
+  private static func writeKey(
+    _ source: LeafNode, _ index: Int, dropping dropped: Int, to leaf: NodeWriter, at offset: Int
+  ) {
     if dropped < source.prefixLength {
       leaf.copy(source.prefix.extracting(droppingFirst: dropped), at: offset)
       leaf.copy(source.suffix(index), at: offset + source.prefixLength - dropped)
@@ -257,7 +272,9 @@ struct LeafParts: ~Escapable {
     }
   }
 
-  private func writeValues(_ range: Range<Int>, _ measure: Measure, to leaf: NodeWriter, ends: Int, values: Int) {
+  private func writeValues(
+    _ range: Range<Int>, _ measure: Measure, to leaf: NodeWriter, ends: Int, values: Int
+  ) {
     guard measure.valueBytes > 0 || measure.valueWidth == nil else { return }
     var end = 0
     var refIndex = 0
@@ -273,7 +290,9 @@ struct LeafParts: ~Escapable {
       }
       leaf.copy(value.bytes, at: values + end)
       end += value.bytes.byteCount
-      if measure.valueWidth == nil { leaf.store(UInt16(end) | flag, at: ends + 2 * (index - range.lowerBound)) }
+      if measure.valueWidth == nil {
+        leaf.store(UInt16(end) | flag, at: ends + 2 * (index - range.lowerBound))
+      }
     }
   }
 }

@@ -47,7 +47,8 @@ package enum LongValue {
     return children[0].ref
   }
 
-  private static func branch(_ children: [(length: UInt64, ref: Ref)], _ editor: NodeEditor) -> (UInt64, Ref) {
+  private static func branch(_ children: [(length: UInt64, ref: Ref)], _ editor: NodeEditor) -> (UInt64, Ref)
+  {
     let arena = editor.arena
     let level = (children.map(\.ref.level).max() ?? 0) + 1
     let node = arena.make(
@@ -70,26 +71,30 @@ package enum LongValue {
 
   /// All the bytes. Takes time and memory in proportion to them.
   package static func read(_ ref: Ref, _ access: borrowing NodeAccess) throws(StorageError) -> [UInt8] {
+    // No value is longer than the file: a forged one may name one chunk many times.
+    let length = try length(ref, access)
+    guard ref.isDirty || UInt64(length) <= access.end else { throw access.corrupted(.rows, ref) }
     var bytes: [UInt8] = []
-    try append(ref, to: &bytes, access)
+    // What one node claims earns no more memory than this; the rest comes as the parts do.
+    bytes.reserveCapacity(min(length, 64 << 20))
+    try append(ref, length: length, to: &bytes, access)
     return bytes
   }
 
+  /// Each part has the length its parent tells, and at least a byte, so a forged value takes no longer than a real one.
   private static func append(
-    _ ref: Ref, to bytes: inout [UInt8], _ access: borrowing NodeAccess
+    _ ref: Ref, length: Int, to bytes: inout [UInt8], _ access: borrowing NodeAccess
   ) throws(StorageError) {
+    guard try self.length(ref, access) == length else { throw access.corrupted(.rows, ref) }
     let view = try access.node(ref)
     guard ref.rawKind == NodeKind.chunkBranch.rawValue else {
-      guard ref.rawKind == NodeKind.chunk.rawValue else { throw access.corrupted(.structure, ref) }
-      bytes += view.bytes(at: 8, count: Int(view.load(UInt32.self, at: 0))).array
+      bytes += view.bytes(at: 8, count: length).array
       return
     }
     for index in 0..<view.refCount {
-      let start = bytes.count
-      try append(view.ref(index), to: &bytes, access)
-      guard UInt64(bytes.count - start) == view.load(UInt64.self, at: 8 * index) else {
-        throw access.corrupted(.rows, ref)
-      }
+      let part = Int(view.load(UInt64.self, at: 8 * index))
+      guard part > 0 else { throw access.corrupted(.rows, ref) }
+      try append(view.ref(index), length: part, to: &bytes, access)
     }
   }
 }

@@ -36,7 +36,9 @@ extension OrderedTree {
   }
 
   /// Adds levels until one node is left, and takes away those with a single child.
-  static func root(of children: [TreeChild], _ shape: TreeShape, _ editor: NodeEditor) throws(StorageError) -> Ref {
+  static func root(of children: [TreeChild], _ shape: TreeShape, _ editor: NodeEditor) throws(StorageError)
+    -> Ref
+  {
     var children = children
     while children.count > 1 { children = BranchNode.make(children, shape: shape, editor: editor) }
     guard var root = children.first?.ref else { return .null }
@@ -54,7 +56,8 @@ extension OrderedTree {
     _ key: RawSpan, _ change: Change, in ref: Ref, _ shape: TreeShape, _ editor: NodeEditor
   ) throws(StorageError) -> [TreeChild] {
     ref.isBranch
-      ? try updateBranch(key, change, in: ref, shape, editor) : try updateLeaf(key, change, in: ref, shape, editor)
+      ? try updateBranch(key, change, in: ref, shape, editor)
+      : try updateLeaf(key, change, in: ref, shape, editor)
   }
 
   private static func updateLeaf(
@@ -83,7 +86,9 @@ extension OrderedTree {
     let branch = BranchNode(try access.node(ref))
     let index = branch.search(key)
     var made = try update(key, change, in: branch.child(index), shape, editor)
-    let isSmall = made.count == 1 && made[0].ref.length < shape.leafBytes / 2
+    let isSmall =
+      made.count == 1
+      && made[0].ref.length < (made[0].ref.isBranch ? shape.branchBytes : shape.leafBytes) / 2
     if case .remove = change, isSmall {
       return try replaceWithNeighbours(made[0], at: index, of: branch, ref, shape, editor)
     }
@@ -101,7 +106,8 @@ extension OrderedTree {
 
   /// Joins a child that became small with a neighbour where both fit one node.
   private static func replaceWithNeighbours(
-    _ child: TreeChild, at index: Int, of branch: BranchNode, _ ref: Ref, _ shape: TreeShape, _ editor: NodeEditor
+    _ child: TreeChild, at index: Int, of branch: BranchNode, _ ref: Ref, _ shape: TreeShape,
+    _ editor: NodeEditor
   ) throws(StorageError) -> [TreeChild] {
     var child = child
     child.separator = branch.separator(index).array
@@ -110,42 +116,44 @@ extension OrderedTree {
       let other = branch.entry(neighbour)
       let pair = neighbour < index ? (other, child) : (child, other)
       if let joined = try join(pair.0, pair.1, shape, editor) {
-        return replace(first..<first + 2, of: branch, ref, with: [joined], shape, editor)
+        return replace(first..<first + 2, of: branch, ref, with: joined, shape, editor)
       }
     }
     return replace(index..<index + 1, of: branch, ref, with: [child], shape, editor)
   }
 
+  /// Answers what takes the place of both; nil when they had better stay as they are.
   private static func join(
     _ left: TreeChild, _ right: TreeChild, _ shape: TreeShape, _ editor: NodeEditor
-  ) throws(StorageError) -> TreeChild? {
-    guard left.ref.rawKind == right.ref.rawKind, left.ref.length + right.ref.length <= shape.leafBytes * 9 / 10 else {
-      return nil
-    }
+  ) throws(StorageError) -> [TreeChild]? {
+    guard left.ref.rawKind == right.ref.rawKind else { return nil }
+    let length = left.ref.length + right.ref.length
     var made: [TreeChild]
     let access = editor.access()
     if left.ref.isBranch {
       let (first, second) = (BranchNode(try access.node(left.ref)), BranchNode(try access.node(right.ref)))
-      guard first.count + second.count <= shape.fanOut else { return nil }
+      // A branch with one child shares its neighbour's children even where two branches are needed for them.
+      let isPoor = min(first.count, second.count) < 2
+      guard isPoor || (first.count + second.count <= shape.fanOut && length <= shape.branchBytes * 9 / 10)
+      else {
+        return nil
+      }
       var children: [TreeChild] = []
       for index in 0..<first.count { children.append(first.entry(index)) }
       for index in 0..<second.count { children.append(second.entry(index)) }
       children[first.count].separator = right.separator
       made = BranchNode.make(children, shape: shape, editor: editor)
     } else {
+      guard length <= shape.leafBytes * 9 / 10 else { return nil }
       let parts = LeafParts(try leaf(left.ref, access), try leaf(right.ref, access))
       // Without their prefixes the two may be longer than apart.
-      guard parts.totalLength <= shape.leafBytes else { return nil }
+      guard parts.isInOrder, parts.totalLength <= shape.leafBytes else { return nil }
       made = parts.makeLeaves(limit: shape.leafBytes, editor: editor)
-    }
-    guard made.count == 1 else {
-      for child in made { editor.free(child.ref) }
-      return nil
     }
     editor.free(left.ref)
     editor.free(right.ref)
     made[0].separator = left.separator
-    return made[0]
+    return made
   }
 
   private static func replace(

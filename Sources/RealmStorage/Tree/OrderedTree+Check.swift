@@ -11,7 +11,8 @@ extension OrderedTree {
   }
 
   private static func check(
-    _ ref: Ref, _ access: borrowing NodeAccess, from lower: [UInt8], below upper: [UInt8]?, _ last: inout [UInt8]?,
+    _ ref: Ref, _ access: borrowing NodeAccess, from lower: [UInt8], below upper: [UInt8]?,
+    _ last: inout [UInt8]?,
     _ visit: (TreeValue) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64 {
     guard ref.isBranch else { return try checkLeaf(ref, access, from: lower, below: upper, &last, visit) }
@@ -23,20 +24,22 @@ extension OrderedTree {
       if let end, start.span.bytes.compare(end.span.bytes) >= 0 { throw access.corrupted(.keyOrder, ref) }
       let rows = try check(branch.child(index), access, from: start, below: end, &last, visit)
       guard rows == branch.rows(index) else { throw access.corrupted(.rows, ref) }
-      sum += rows
+      sum &+= rows
     }
     return sum
   }
 
   private static func checkLeaf(
-    _ ref: Ref, _ access: borrowing NodeAccess, from lower: [UInt8], below upper: [UInt8]?, _ last: inout [UInt8]?,
+    _ ref: Ref, _ access: borrowing NodeAccess, from lower: [UInt8], below upper: [UInt8]?,
+    _ last: inout [UInt8]?,
     _ visit: (TreeValue) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64 {
     let leaf = try leaf(ref, access)
     for index in 0..<leaf.count {
       let key = leaf.key(index)
       let isAfterLast = last.map { $0.span.bytes.compare(key.span.bytes) < 0 } ?? true
-      let isInBounds = key.span.bytes.compare(lower.span.bytes) >= 0
+      let isInBounds =
+        key.span.bytes.compare(lower.span.bytes) >= 0
         && (upper.map { key.span.bytes.compare($0.span.bytes) < 0 } ?? true)
       guard isAfterLast, isInBounds else { throw access.corrupted(.keyOrder, ref) }
       last = key

@@ -16,7 +16,8 @@ package enum OrderedTree {
 
   /// Calls `body` with the value of a key; answers nil when there is none.
   package static func find<Result>(
-    _ key: RawSpan, in root: Ref, _ access: borrowing NodeAccess, _ body: (TreeValue) throws(StorageError) -> Result
+    _ key: RawSpan, in root: Ref, _ access: borrowing NodeAccess,
+    _ body: (TreeValue) throws(StorageError) -> Result
   ) throws(StorageError) -> Result? {
     guard !root.isNull else { return nil }
     var ref = root
@@ -39,10 +40,10 @@ package enum OrderedTree {
     while ref.isBranch {
       let branch = BranchNode(try access.node(ref))
       let index = branch.search(key)
-      for earlier in 0..<index { before += branch.rows(earlier) }
+      for earlier in 0..<index { before &+= branch.rows(earlier) }
       ref = branch.child(index)
     }
-    return before + UInt64(try leaf(ref, access).search(key).index)
+    return before &+ UInt64(try leaf(ref, access).search(key).index)
   }
 
   /// A leaf, which is what a ref that is no branch must be.

@@ -9,6 +9,7 @@ package struct TreeBuilder {
   private var values: [UInt8] = []
   private var valueEnds: [Int] = []
   private var refs: [Ref?] = []
+  private var refCount = 0
   private var lastKey: [UInt8]?
 
   package init(shape: TreeShape = .standard, editor: NodeEditor) {
@@ -28,8 +29,10 @@ package struct TreeBuilder {
     let isGreater = lastKey.map { $0.span.bytes.compare(key) < 0 } ?? true
     precondition(isGreater, "TreeBuilder: keys come in order")
     let key = key.array
-    let length = keys.count + values.count + key.count + value.storedLength + 4 * (keyEnds.count + 1)
-      + refs.count * editor.store.refWidth.bytes
+    let refBytes = (refCount + (value.ref == nil ? 0 : 1)) * (editor.store.refWidth.bytes + 2)
+    let length =
+      LeafNode.Layout.prefix + keys.count + values.count + key.count + value.bytes.byteCount
+      + 4 * (keyEnds.count + 1) + refBytes
     if !keyEnds.isEmpty, length > shape.leafBytes { flush() }
     if keyEnds.isEmpty, let lastKey {
       separator = Array(key.prefix(lastKey.span.bytes.commonPrefix(key.span.bytes) + 1))
@@ -39,6 +42,7 @@ package struct TreeBuilder {
     values += value.bytes.array
     valueEnds.append(values.count)
     refs.append(value.ref)
+    if value.ref != nil { refCount += 1 }
     lastKey = key
   }
 
@@ -52,6 +56,7 @@ package struct TreeBuilder {
     values.removeAll(keepingCapacity: true)
     valueEnds.removeAll(keepingCapacity: true)
     refs.removeAll(keepingCapacity: true)
+    refCount = 0
   }
 
   /// The root of the tree; null without entries.
@@ -88,11 +93,11 @@ package struct TreeBuilder {
     let (first, last) = (key(0), key(count - 1))
     let prefix = Array(first.prefix(Array(first).span.bytes.commonPrefix(Array(last).span.bytes)))
     let sameKeys = (1..<count).allSatisfy { key($0).count == first.count }
-    let refCount = refs.reduce(0) { $0 + ($1 == nil ? 0 : 1) }
     let width = valueEnds[0]
     let sameValues = refCount == 0 && (1..<count).allSatisfy { valueEnds[$0] - valueEnds[$0 - 1] == width }
     let keyBytes = keys.count - prefix.count * count
-    let body = Layout.prefix + prefix.count + (sameKeys ? 0 : 2 * count) + (sameValues ? 0 : 2 * count) + keyBytes
+    let body =
+      Layout.prefix + prefix.count + (sameKeys ? 0 : 2 * count) + (sameValues ? 0 : 2 * count) + keyBytes
       + values.count + 2 * refCount
     let level = refs.reduce(UInt8(0)) { level, ref in ref.map { max(level, $0.level + 1) } ?? level }
     let arena = editor.arena
@@ -104,7 +109,9 @@ package struct TreeBuilder {
     leaf.copy(prefix, at: Layout.prefix)
     var at = Layout.prefix + prefix.count
     if !sameKeys {
-      for index in 0..<count { leaf.store(UInt16(keyEnds[index] - prefix.count * (index + 1)), at: at + 2 * index) }
+      for index in 0..<count {
+        leaf.store(UInt16(keyEnds[index] - prefix.count * (index + 1)), at: at + 2 * index)
+      }
       at += 2 * count
     }
     let ends = at
@@ -137,5 +144,7 @@ package struct TreeBuilder {
     }
   }
 
-  private func key(_ index: Int) -> ArraySlice<UInt8> { keys[(index == 0 ? 0 : keyEnds[index - 1])..<keyEnds[index]] }
+  private func key(_ index: Int) -> ArraySlice<UInt8> {
+    keys[(index == 0 ? 0 : keyEnds[index - 1])..<keyEnds[index]]
+  }
 }

@@ -91,7 +91,18 @@ package struct TreeCursor {
     index = 0
   }
 
+  /// A forged tree may lead to a leaf twice, and then without end: keys must go on in order.
   private mutating func moveLeaf(by step: Int, _ access: borrowing NodeAccess) throws(StorageError) {
+    let from = try OrderedTree.leaf(leaf, access)
+    let edge = from.key(step > 0 ? from.count - 1 : 0)
+    try findNextLeaf(by: step, access)
+    guard isValid else { return }
+    let to = try OrderedTree.leaf(leaf, access)
+    let order = edge.span.bytes.compare(to.key(step > 0 ? 0 : to.count - 1).span.bytes)
+    guard order * step < 0 else { throw access.corrupted(.keyOrder, leaf) }
+  }
+
+  private mutating func findNextLeaf(by step: Int, _ access: borrowing NodeAccess) throws(StorageError) {
     while let (ref, child) = path.popLast() {
       let branch = BranchNode(try access.node(ref))
       let sibling = child + step

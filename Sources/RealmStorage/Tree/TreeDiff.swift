@@ -31,13 +31,15 @@ package struct TreeDiff {
     }
     let shared = Set(left).intersection(right)
     return try compare(
-      left.filter { !shared.contains($0) }, oldAccess, right.filter { !shared.contains($0) }, newAccess, areEqual)
+      left.filter { !shared.contains($0) }, oldAccess, right.filter { !shared.contains($0) }, newAccess,
+      areEqual)
   }
 
   private static func expand(
     _ refs: [Ref], _ level: UInt8, without shared: Set<Ref>, _ access: borrowing NodeAccess
   ) throws(StorageError) -> [Ref] {
     var expanded: [Ref] = []
+    if Set(refs).count < refs.count { throw access.corrupted(.overlap, refs[0]) }
     for ref in refs where !shared.contains(ref) {
       if ref.isBranch, ref.level == level {
         expanded += try access.children(of: ref)

@@ -23,8 +23,9 @@ import Testing
   }
 
   /// Few different bytes, those beside the sign bit among them.
-  private func word(_ generator: inout SeededGenerator, _ length: Int) -> [UInt8] {
+  private func word(_ generator: inout SeededGenerator, below limit: Int) -> [UInt8] {
     let alphabet: [UInt8] = [0, 1, 0x7f, 0x80, 0xff]
+    let length = generator.below(limit)
     return (0..<length).map { _ in alphabet[generator.below(alphabet.count)] }
   }
 
@@ -32,9 +33,9 @@ import Testing
   func `order and common start are those of plain arrays`(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<300 {
-      let start = word(&generator, generator.below(20))
-      let left = start + word(&generator, generator.below(3))
-      let right = start + word(&generator, generator.below(3))
+      let start = word(&generator, below: 20)
+      let left = start + word(&generator, below: 3)
+      let right = start + word(&generator, below: 3)
       let order = compare(left, right)
       let back = compare(right, left)
       let common = commonPrefix(left, right)

@@ -21,8 +21,9 @@ final class NodeFile {
   }
 
   convenience init(key: [UInt8]?, decryptedLimit: Int = 1 << 24) throws {
-    try self.init(
-      storage: try MemoryStorage(), cipher: try Self.cipher(key, fileID: 2), decryptedLimit: decryptedLimit)
+    let storage = try MemoryStorage()
+    let cipher = try Self.cipher(key, fileID: 2)
+    try self.init(storage: storage, cipher: cipher, decryptedLimit: decryptedLimit)
   }
 
   static func cipher(_ key: [UInt8]?, fileID: UInt8) throws -> NodeCipher? {

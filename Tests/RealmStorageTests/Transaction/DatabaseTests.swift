@@ -10,7 +10,9 @@ import Testing
         let database = try Database(path: path, options: .init(encryptionKey: key))
         try database.write { transaction in
           let tree = try transaction.tree("a")
-          for number in 0..<1000 { try tree.set(Array("value \(number)".utf8), for: Array("key \(number)".utf8)) }
+          for number in 0..<1000 {
+            try tree.set(Array("value \(number)".utf8), for: Array("key \(number)".utf8))
+          }
         }
       }
       let database = try Database(path: path, options: .init(encryptionKey: key))
@@ -77,7 +79,8 @@ import Testing
     #expect(database.version == before)
   }
 
-  @Test func `the wrong key, no key and a key too many are told apart and the file is left as it is`() throws {
+  @Test func `the wrong key, no key and a key too many are told apart and the file is left as it is`() throws
+  {
     try withTemporaryPath { path in
       do { _ = try Database(path: path, options: .init(encryptionKey: Keys.first)) }
       #expect(throws: StorageError.wrongKey(path: path)) {
@@ -113,7 +116,8 @@ import Testing
     let durable = database.version
     disk.follow(.init(failSync: 3))
     while database.version < durable + 10 {
-      guard (try? database.write { try $0.tree("a").set([2], for: [2, UInt8.random(in: 0...255)]) }) != nil else { break }
+      guard (try? database.write { try $0.tree("a").set([2], for: [2, UInt8.random(in: 0...255)]) }) != nil
+      else { break }
     }
     let last = database.version
     #expect(throws: StorageError.poisoned(path: disk.path)) { try database.beginWrite() }

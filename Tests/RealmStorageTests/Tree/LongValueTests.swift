@@ -67,7 +67,7 @@ import Testing
     let ref = LongValue.write(value.span.bytes, editor: editor)
     editor.arena.edit(ref) { writer in writer.store(UInt64(65_535), at: 0) }
     let error = #expect(throws: StorageError.self) { try LongValue.read(ref, editor.access()) }
-    guard case .corrupted(let corruption, _) = error else {
+    guard case .corrupted(let corruption, path: _) = error else {
       Issue.record("not a finding of damage")
       return
     }

@@ -19,7 +19,9 @@ import Testing
         editor: editor)
     }
     let access = editor.access()
-    let (inBuilt, inInserted) = (try TreeNodes.entries(built, access), try TreeNodes.entries(inserted, access))
+    let (inBuilt, inInserted) = (
+      try TreeNodes.entries(built, access), try TreeNodes.entries(inserted, access)
+    )
     #expect(inBuilt == entries)
     #expect(inInserted == entries)
     let checked = try OrderedTree.check(built, access) { _ in }
@@ -28,6 +30,7 @@ import Testing
     #expect(counted == UInt64(count))
     #expect(built.isNull == (count == 0))
     try TreeNodes.expectLimits(built, .tiny, access)
+    try TreeNodes.expectOneDepth(built, access)
     try expectTwoChildren(built, access)
   }
 
@@ -72,7 +75,7 @@ import Testing
     var generator = SeededGenerator(seed: 1)
     let shape = TreeShape(leafBytes: 1000, branchBytes: 1000, fanOut: 16)
     let fixture = try TreeFixture()
-    // Keys with nothing in common, and lengths that differ: what a leaf takes is then what its entries add up to.
+    // Keys with nothing in common, and lengths that differ: a leaf takes what its entries add up to.
     let keys = (0..<800).map { (number: Int) -> [UInt8] in
       [UInt8(truncatingIfNeeded: number * 7), UInt8(number / 256)] + generator.bytes(6 + generator.below(4))
     }

@@ -61,6 +61,11 @@ enum TestKeys {
     (0..<8).map { byte in UInt8(truncatingIfNeeded: number >> (56 - 8 * byte)) }
   }
 
+  /// The eight bytes that stand in a leaf for a long value of this length, the least first.
+  static func length(_ length: Int) -> [UInt8] {
+    (0..<8).map { byte in UInt8(truncatingIfNeeded: length >> (8 * byte)) }
+  }
+
   static func random(_ generator: inout SeededGenerator) -> [UInt8] {
     switch generator.below(10) {
     case 0: return longPrefix + generator.bytes(generator.below(4))
@@ -120,6 +125,18 @@ enum TreeNodes {
   /// Bytes of a node's refs and body, which is what a shape limits.
   static func content(_ ref: Ref) -> Int { ref.length - 16 }
 
+  /// Expects all leaves of a tree to be at one depth.
+  static func expectOneDepth(_ root: Ref, _ access: borrowing NodeAccess) throws {
+    var floor = root.isNull ? [] : [root]
+    while floor.contains(where: \.isBranch) {
+      let areAllBranches = floor.allSatisfy(\.isBranch)
+      #expect(areAllBranches)
+      var below: [Ref] = []
+      for branch in floor where branch.isBranch { below += try access.children(of: branch) }
+      floor = below
+    }
+  }
+
   /// Expects all nodes of a tree to be no larger than the shape has them.
   static func expectLimits(_ root: Ref, _ shape: TreeShape, _ access: borrowing NodeAccess) throws {
     for ref in try all(root, access) {
@@ -163,7 +180,9 @@ struct ModelledTree {
   }
 
   /// A tree of random entries, built at once.
-  init(_ editor: NodeEditor, shape: TreeShape = .tiny, building count: Int, _ generator: inout SeededGenerator) throws {
+  init(
+    _ editor: NodeEditor, shape: TreeShape = .tiny, building count: Int, _ generator: inout SeededGenerator
+  ) throws {
     self.init(editor, shape: shape)
     var builder = TreeBuilder(shape: shape, editor: editor)
     keys = TestKeys.sorted(count, &generator)
@@ -243,6 +262,7 @@ struct ModelledTree {
     #expect(count == UInt64(expected.count))
     let checked = try OrderedTree.check(root, access) { _ in }
     #expect(checked == count)
+    try TreeNodes.expectOneDepth(root, access)
     try verifyLongValues(access)
     try verifyMemory(access)
     for position in [0, 1, expected.count / 2, expected.count - 1, expected.count, expected.count + 9]

@@ -1,0 +1,82 @@
+/// Integers as their distance from a base, in a power-of-two number of bits each.
+///
+/// Width 0 stores nothing: all are the base. Values stand from the lowest bits of each byte up, integers of 8 bits and
+/// more little-endian (FORMAT.md, "Columns").
+package enum PackedIntegers {
+  /// The width, in bits, that holds every distance up to `range`: 0, 1, 2, 4, 8, 16, 32 or 64.
+  package static func width(forRange range: UInt64) -> Int {
+    switch range {
+    case 0: 0
+    case 1: 1
+    case ..<4: 2
+    case ..<16: 4
+    case ..<256: 8
+    case ..<65_536: 16
+    case ..<(1 << 32): 32
+    default: 64
+    }
+  }
+
+  package static func isWidth(_ width: Int) -> Bool {
+    width == 0 || (width <= 64 && width.nonzeroBitCount == 1)
+  }
+
+  /// Bytes of `count` packed values, without padding.
+  package static func byteCount(_ count: Int, width: Int) -> Int { (count * width + 7) / 8 }
+
+  /// The distance at `index`.
+  @inline(__always)
+  package static func load(_ bytes: RawSpan, _ index: Int, width: Int) -> UInt64 {
+    switch width {
+    case 0: 0
+    case 8: UInt64(load(bytes, index, as: UInt8.self))
+    case 16: UInt64(load(bytes, index, as: UInt16.self))
+    case 32: UInt64(load(bytes, index, as: UInt32.self))
+    case 64: load(bytes, index, as: UInt64.self)
+    default:
+      UInt64(load(bytes, index * width / 8, as: UInt8.self) >> UInt8(index * width % 8))
+        & (1 << UInt64(width) - 1)
+    }
+  }
+
+  @inline(__always)
+  private static func load<Integer: FixedWidthInteger & BitwiseCopyable>(
+    _ bytes: RawSpan, _ index: Int, as type: Integer.Type
+  ) -> Integer {
+    let size = MemoryLayout<Integer>.size
+    precondition(index >= 0 && (index + 1) * size <= bytes.byteCount, "a packed value outside of its column")
+    return Integer(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: index * size, as: Integer.self))
+  }
+
+  package static func unpack(_ bytes: RawSpan, count: Int, width: Int, base: Int64) -> [Int64] {
+    [Int64](unsafeUninitializedCapacity: count) { buffer, filled in
+      for index in 0..<count {
+        (buffer.baseAddress! + index).initialize(
+          to: base &+ Int64(bitPattern: load(bytes, index, width: width)))
+      }
+      filled = count
+    }
+  }
+
+  package static func pack(_ values: [Int64], base: Int64, width: Int) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: byteCount(values.count, width: width))
+    guard width > 0 else { return bytes }
+    bytes.withUnsafeMutableBytes { buffer in
+      for (index, value) in values.enumerated() {
+        let distance = UInt64(bitPattern: value &- base)
+        switch width {
+        case 8: buffer[index] = UInt8(truncatingIfNeeded: distance)
+        case 16:
+          buffer.storeBytes(
+            of: UInt16(truncatingIfNeeded: distance).littleEndian, toByteOffset: index * 2, as: UInt16.self)
+        case 32:
+          buffer.storeBytes(
+            of: UInt32(truncatingIfNeeded: distance).littleEndian, toByteOffset: index * 4, as: UInt32.self)
+        case 64: buffer.storeBytes(of: distance.littleEndian, toByteOffset: index * 8, as: UInt64.self)
+        default: buffer[index * width / 8] |= UInt8(truncatingIfNeeded: distance) << UInt8(index * width % 8)
+        }
+      }
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,289 @@
+/// A cluster being changed: its columns stay packed until one of them is.
+struct Cluster {
+  var keys: [UInt64]
+  private var columns: [UInt16: PackedColumn] = [:]
+
+  /// A column as it stands in a cluster.
+  enum PackedColumn {
+    case fixed([FixedPart])
+    case pieces([(firstRow: Int, ref: Ref)])
+  }
+
+  /// One descriptor and its data.
+  struct FixedPart {
+    var encoding: ClusterNode.Encoding
+    var width: UInt8
+    var nullCount: UInt16
+    var least: Int64
+    var greatest: Int64
+    var data: [UInt8]
+  }
+
+  var rows: Int { keys.count }
+
+  init() { keys = [] }
+
+  init(_ ref: Ref, _ access: borrowing NodeAccess) throws(StorageError) {
+    let node = ClusterNode(try access.node(ref, .cluster))
+    keys = []
+    keys.reserveCapacity(node.rows + 1)
+    for row in 0..<node.rows { keys.append(node.key(row)) }
+    for index in 0..<node.columnCount {
+      let descriptor = node.descriptor(index)
+      guard descriptor.column != ClusterNode.keyColumn else { continue }
+      if descriptor.encoding == .pieces {
+        var pieces: [(Int, Ref)] = []
+        for piece in 0..<Int(descriptor.greatest) {
+          pieces.append((node.firstRow(descriptor, piece), node.view.ref(Int(descriptor.least) + piece)))
+        }
+        columns[descriptor.column] = .pieces(pieces)
+      } else {
+        let part = FixedPart(
+          encoding: descriptor.encoding, width: descriptor.width, nullCount: descriptor.nullCount,
+          least: descriptor.least, greatest: descriptor.greatest,
+          data: node.view.bytes(at: descriptor.offset, count: descriptor.length).array)
+        if case .fixed(let parts) = columns[descriptor.column] {
+          columns[descriptor.column] = .fixed(parts + [part])
+        } else {
+          columns[descriptor.column] = .fixed([part])
+        }
+      }
+    }
+  }
+
+  // MARK: - Fixed-size columns
+
+  /// The values of a fixed-size column, unpacked.
+  func unpack(_ column: Column) -> FixedBuffer {
+    guard case .fixed(let parts) = columns[column.id] else { return FixedBuffer(column, rows: rows) }
+    return FixedBuffer(column, parts: parts, rows: rows)
+  }
+
+  mutating func pack(_ buffer: FixedBuffer, as column: Column) {
+    columns[column.id] = .fixed(buffer.packed())
+  }
+
+  // MARK: - Columns of varying size
+
+  func pieces(_ column: Column) -> [(firstRow: Int, ref: Ref)]? {
+    if case .pieces(let pieces) = columns[column.id] { pieces } else { nil }
+  }
+
+  mutating func setPieces(_ pieces: [(firstRow: Int, ref: Ref)], of column: Column) {
+    columns[column.id] = .pieces(pieces)
+  }
+
+  // MARK: - Writing
+
+  func write(_ editor: NodeEditor) -> Ref {
+    precondition(!keys.isEmpty && keys.count <= ClusterNode.maximumRows, "a cluster holds 1 to 512 rows")
+    typealias Layout = ClusterNode.Layout
+    var parts: [(column: UInt16, part: FixedPart)] = []
+    var refs: [Ref] = []
+    if keys[keys.count - 1] - keys[0] != UInt64(keys.count - 1) {
+      parts.append((ClusterNode.keyColumn, FixedBuffer.pack(keys.map { Int64(bitPattern: $0) }, nulls: nil)))
+    }
+    for (id, column) in columns.sorted(by: { $0.key < $1.key }) {
+      switch column {
+      case .fixed(let fixed): parts += fixed.map { (id, $0) }
+      case .pieces(let pieces):
+        var firstRows = [UInt8](repeating: 0, count: 2 * pieces.count)
+        for (index, piece) in pieces.enumerated() { firstRows.store(UInt16(piece.firstRow), at: 2 * index) }
+        parts.append(
+          (
+            id,
+            FixedPart(
+              encoding: .pieces, width: 0, nullCount: 0, least: Int64(refs.count),
+              greatest: Int64(pieces.count),
+              data: firstRows)
+          ))
+        refs += pieces.map(\.ref)
+      }
+    }
+    let head = Layout.descriptors + parts.count * Layout.descriptorSize
+    let size = parts.reduce(head) { $0 + $1.part.data.count }
+    let arena = editor.arena
+    let level = refs.map { $0.level + 1 }.max() ?? 0
+    let node = arena.make(kind: .cluster, level: level, refCount: refs.count, bodyLength: size)
+    for (index, ref) in refs.enumerated() { node.setRef(index, to: ref) }
+    node.store(UInt16(keys.count), at: Layout.rows)
+    node.store(UInt16(parts.count), at: Layout.columnCount)
+    node.store(UInt32(0), at: 4)
+    node.store(keys[0], at: Layout.firstKey)
+    var offset = head
+    for (index, (column, part)) in parts.enumerated() {
+      let at = Layout.descriptors + index * Layout.descriptorSize
+      node.store(column, at: at)
+      node.store(part.encoding.rawValue, at: at + 2)
+      node.store(part.width, at: at + 3)
+      node.store(part.nullCount, at: at + 4)
+      node.store(UInt16(0), at: at + 6)
+      node.store(part.least, at: at + 8)
+      node.store(part.greatest, at: at + 16)
+      node.store(UInt32(offset), at: at + 24)
+      node.store(UInt32(part.data.count), at: at + 28)
+      node.copy(part.data, at: offset)
+      offset += part.data.count
+    }
+    return node.ref
+  }
+}
+
+/// The values of a fixed-size column of a cluster, one by one.
+struct FixedBuffer {
+  private let storage: ColumnStorage
+  private var integers: [Int64] = []
+  private var nanoseconds: [Int64] = []
+  private var bytes: [UInt8] = []
+  private var nulls: [Bool]
+
+  /// Of rows that have the default.
+  init(_ column: Column, rows: Int) {
+    storage = column.type.storage
+    nulls = []
+    for row in 0..<rows { insert(column.defaultValue, at: row) }
+  }
+
+  init(_ column: Column, parts: [Cluster.FixedPart], rows: Int) {
+    storage = column.type.storage
+    let part = parts[0]
+    nulls = Self.nulls(part, rows: rows)
+    let isAllNull = Int(part.nullCount) == rows
+    let values = part.nullCount == 0 || isAllNull ? part.data : Array(part.data.dropFirst((rows + 7) / 8))
+    switch storage {
+    case .integers, .dates:
+      integers = isAllNull ? [Int64](repeating: 0, count: rows) : Self.unpack(part, values, rows: rows)
+      guard storage == .dates else { return }
+      nanoseconds =
+        parts.count > 1
+        ? Self.unpack(parts[1], parts[1].data, rows: rows) : [Int64](repeating: 0, count: rows)
+    case .fixed(let size): bytes = isAllNull ? [UInt8](repeating: 0, count: rows * size) : values
+    case .varying: preconditionFailure("a column of varying size is no buffer")
+    }
+  }
+
+  private static func unpack(_ part: Cluster.FixedPart, _ values: [UInt8], rows: Int) -> [Int64] {
+    let bytes = values.span.bytes
+    return PackedIntegers.unpack(bytes, count: rows, width: Int(part.width), base: part.least)
+  }
+
+  private static func nulls(_ part: Cluster.FixedPart, rows: Int) -> [Bool] {
+    if part.nullCount == 0 { return [Bool](repeating: false, count: rows) }
+    if Int(part.nullCount) == rows { return [Bool](repeating: true, count: rows) }
+    return (0..<rows).map { part.data[$0 / 8] & (1 << UInt8($0 % 8)) != 0 }
+  }
+
+  // MARK: - Changing
+
+  mutating func insert(_ value: Value, at row: Int) {
+    nulls.insert(value == .null, at: row)
+    switch storage {
+    case .integers: integers.insert(value.integer, at: row)
+    case .dates:
+      let (seconds, rest) = value.moment
+      integers.insert(seconds, at: row)
+      nanoseconds.insert(rest, at: row)
+    case .fixed(let size): bytes.insert(contentsOf: value.fixedBytes(size), at: row * size)
+    case .varying: break
+    }
+  }
+
+  mutating func remove(_ row: Int) {
+    nulls.remove(at: row)
+    switch storage {
+    case .integers: integers.remove(at: row)
+    case .dates:
+      integers.remove(at: row)
+      nanoseconds.remove(at: row)
+    case .fixed(let size): bytes.removeSubrange(row * size..<(row + 1) * size)
+    case .varying: break
+    }
+  }
+
+  mutating func set(_ value: Value, at row: Int) {
+    remove(row)
+    insert(value, at: row)
+  }
+
+  // MARK: - Packing
+
+  func packed() -> [Cluster.FixedPart] {
+    switch storage {
+    case .integers: return [Self.pack(integers, nulls: nulls)]
+    case .dates:
+      let seconds = Self.pack(integers, nulls: nulls)
+      guard nanoseconds.contains(where: { $0 != 0 }) else { return [seconds] }
+      var rest = Self.pack(nanoseconds, nulls: nil)
+      rest.encoding = .nanoseconds
+      return [seconds, rest]
+    case .fixed(let size):
+      let nullCount = nulls.reduce(0) { $0 + ($1 ? 1 : 0) }
+      let isAllNull = nullCount == nulls.count
+      return [
+        Cluster.FixedPart(
+          encoding: .fixed, width: UInt8(size), nullCount: UInt16(nullCount), least: 0, greatest: 0,
+          data: isAllNull ? [] : Self.bits(nulls, nullCount) + bytes)
+      ]
+    case .varying: return []
+    }
+  }
+
+  static func pack(_ values: [Int64], nulls: [Bool]?) -> Cluster.FixedPart {
+    var (least, greatest, nullCount) = (Int64.max, Int64.min, 0)
+    for (row, value) in values.enumerated() {
+      if let nulls, nulls[row] {
+        nullCount += 1
+      } else {
+        least = min(least, value)
+        greatest = max(greatest, value)
+      }
+    }
+    guard nullCount < values.count else {
+      return Cluster.FixedPart(
+        encoding: .integers, width: 0, nullCount: UInt16(nullCount), least: 0, greatest: 0, data: [])
+    }
+    let width = PackedIntegers.width(forRange: UInt64(bitPattern: greatest &- least))
+    var stored = values
+    if let nulls, nullCount > 0 { for row in stored.indices where nulls[row] { stored[row] = least } }
+    return Cluster.FixedPart(
+      encoding: .integers, width: UInt8(width), nullCount: UInt16(nullCount), least: least,
+      greatest: greatest,
+      data: bits(nulls ?? [], nullCount) + PackedIntegers.pack(stored, base: least, width: width))
+  }
+
+  private static func bits(_ nulls: [Bool], _ nullCount: Int) -> [UInt8] {
+    guard nullCount > 0 else { return [] }
+    var bits = [UInt8](repeating: 0, count: (nulls.count + 7) / 8)
+    for row in nulls.indices where nulls[row] { bits[row / 8] |= 1 << UInt8(row % 8) }
+    return bits
+  }
+}
+
+extension Value {
+  /// As an integer column stores it.
+  fileprivate var integer: Int64 {
+    switch self {
+    case .bool(let flag): flag ? 1 : 0
+    case .int(let number): number
+    case .link(let key): Int64(bitPattern: key)
+    default: 0
+    }
+  }
+
+  fileprivate var moment: (Int64, Int64) {
+    if case .date(let date) = self { (date.seconds, Int64(date.nanoseconds)) } else { (0, 0) }
+  }
+
+  /// As a column of fixed bytes stores it.
+  fileprivate func fixedBytes(_ size: Int) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: size)
+    switch self {
+    case .float(let number): bytes.store(number.bitPattern, at: 0)
+    case .double(let number): bytes.store(number.bitPattern, at: 0)
+    case .objectID(let id): bytes = id.bytes
+    case .uuid(let id), .decimal128(let id): bytes = id.bytes
+    default: break
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,231 @@
+/// A leaf of a table: up to 512 rows, with all of their fixed-size columns, and the refs of the pieces that hold the
+/// others. A column that a cluster lacks was added later: its rows have the default.
+///
+/// Body, after the refs of the pieces, column by column (FORMAT.md, "Cluster"):
+///
+///     offset  size  field
+///          0     2  rows         at least 1
+///          2     2  columnCount
+///          4     4  zero
+///          8     8  firstKey
+///         16  32·n  descriptors  by column id; 0 is the keys, absent while they run on without a gap
+///             ...   data         of the columns, where their descriptors say
+///
+/// A descriptor, which also tells what scans may skip:
+///
+///          0     2  column
+///          2     1  encoding     1 integers, 2 nanoseconds, 3 fixed bytes, 4 pieces
+///          3     1  width        1, 2: bits of each; 3: bytes of each; 4: zero
+///          4     2  nullCount
+///          6     2  zero
+///          8     8  least        1, 2: of all values that are not null, the base of the packing; 4: the first ref
+///         16     8  greatest     1, 2: of the same; 4: how many pieces
+///         24     4  offset       of the data, in the body
+///         28     4  length       of the data
+///
+/// Data is a bit for each row that is null, lowest first, unless none or all are; then the values of all rows. Nulls
+/// are stored as the least value. Where all are null there is no data. Of pieces it is the first row of each, 2 bytes.
+struct ClusterNode: ~Escapable {
+  enum Layout {
+    static let rows = 0
+    static let columnCount = 2
+    static let firstKey = 8
+    static let descriptors = 16
+    static let descriptorSize = 32
+  }
+
+  static let maximumRows = 512
+  static let keyColumn: UInt16 = 0
+
+  enum Encoding: UInt8 {
+    case integers = 1
+    case nanoseconds = 2
+    case fixed = 3
+    case pieces = 4
+  }
+
+  let view: NodeView
+  let rows: Int
+  let columnCount: Int
+  let firstKey: UInt64
+  private let keys: Int?
+
+  @_lifetime(copy view)
+  init(_ view: NodeView) {
+    self.view = view
+    rows = Int(view.load(UInt16.self, at: Layout.rows))
+    columnCount = Int(view.load(UInt16.self, at: Layout.columnCount))
+    firstKey = view.load(UInt64.self, at: Layout.firstKey)
+    let hasKeys = columnCount > 0 && view.load(UInt16.self, at: Layout.descriptors) == Self.keyColumn
+    keys = hasKeys ? 0 : nil
+  }
+
+  struct Descriptor: Equatable {
+    var column: UInt16
+    var encoding: Encoding
+    var width: UInt8
+    var nullCount: UInt16
+    var least: Int64
+    var greatest: Int64
+    var offset: Int
+    var length: Int
+  }
+
+  func descriptor(_ index: Int) -> Descriptor {
+    let at = Layout.descriptors + index * Layout.descriptorSize
+    return Descriptor(
+      column: view.load(UInt16.self, at: at),
+      encoding: Encoding(rawValue: view.load(UInt8.self, at: at + 2)) ?? .integers,
+      width: view.load(UInt8.self, at: at + 3), nullCount: view.load(UInt16.self, at: at + 4),
+      least: view.load(Int64.self, at: at + 8), greatest: view.load(Int64.self, at: at + 16),
+      offset: Int(view.load(UInt32.self, at: at + 24)), length: Int(view.load(UInt32.self, at: at + 28)))
+  }
+
+  /// The descriptor of a column, nil when the cluster lacks it.
+  func find(_ column: UInt16, _ encoding: Encoding) -> Descriptor? {
+    for index in 0..<columnCount
+    where view.load(UInt16.self, at: Layout.descriptors + index * Layout.descriptorSize) == column {
+      let found = descriptor(index)
+      if found.encoding == encoding { return found }
+    }
+    return nil
+  }
+
+  // MARK: - Keys
+
+  func key(_ row: Int) -> UInt64 {
+    guard let keys else { return firstKey + UInt64(row) }
+    return UInt64(bitPattern: integer(descriptor(keys), row))
+  }
+
+  func row(of key: UInt64) -> Int? {
+    guard keys != nil else {
+      return key >= firstKey && key - firstKey < UInt64(rows) ? Int(key - firstKey) : nil
+    }
+    let row = lowerBound(key)
+    return row < rows && self.key(row) == key ? row : nil
+  }
+
+  /// The first row whose key is not less.
+  func lowerBound(_ key: UInt64) -> Int {
+    var (low, high) = (0, rows)
+    while low < high {
+      let middle = (low + high) / 2
+      if self.key(middle) < key { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  // MARK: - Values
+
+  func isNull(_ descriptor: Descriptor, _ row: Int) -> Bool {
+    if descriptor.nullCount == 0 { return false }
+    if Int(descriptor.nullCount) == rows { return true }
+    return view.load(UInt8.self, at: descriptor.offset + row / 8) & (1 << UInt8(row % 8)) != 0
+  }
+
+  /// Bytes of the bits that tell nulls.
+  func nullBytes(_ descriptor: Descriptor) -> Int {
+    descriptor.nullCount == 0 || Int(descriptor.nullCount) == rows ? 0 : (rows + 7) / 8
+  }
+
+  /// The values of a column, without the bits that tell nulls.
+  @_lifetime(copy self)
+  func data(_ descriptor: Descriptor) -> RawSpan {
+    let nulls = nullBytes(descriptor)
+    return view.bytes(at: descriptor.offset + nulls, count: descriptor.length - nulls)
+  }
+
+  func integer(_ descriptor: Descriptor, _ row: Int) -> Int64 {
+    descriptor.least
+      &+ Int64(bitPattern: PackedIntegers.load(data(descriptor), row, width: Int(descriptor.width)))
+  }
+
+  /// The piece that holds a row, and the row's place in it.
+  func piece(_ descriptor: Descriptor, _ row: Int) -> (ref: Ref, index: Int) {
+    var piece = Int(descriptor.greatest) - 1
+    while piece > 0, firstRow(descriptor, piece) > row { piece -= 1 }
+    return (view.ref(Int(descriptor.least) + piece), row - firstRow(descriptor, piece))
+  }
+
+  func firstRow(_ descriptor: Descriptor, _ piece: Int) -> Int {
+    Int(view.load(UInt16.self, at: descriptor.offset + 2 * piece))
+  }
+
+  // MARK: - Validation
+
+  /// See `NodeValidators`.
+  static func isValid(_ view: NodeView) -> Bool {
+    guard view.bodyLength >= Layout.descriptors else { return false }
+    let cluster = ClusterNode(unchecked: view)
+    let head = Layout.descriptors + cluster.columnCount * Layout.descriptorSize
+    guard (1...maximumRows).contains(cluster.rows), head <= view.bodyLength,
+      cluster.firstKey <= UInt64.max - UInt64(maximumRows)
+    else { return false }
+    var nextRef = 0
+    var last: (column: UInt16, encoding: UInt8)?
+    for index in 0..<cluster.columnCount {
+      let at = Layout.descriptors + index * Layout.descriptorSize
+      guard let encoding = Encoding(rawValue: view.load(UInt8.self, at: at + 2)) else { return false }
+      let descriptor = cluster.descriptor(index)
+      if let last, (descriptor.column, encoding.rawValue) <= last { return false }
+      last = (descriptor.column, encoding.rawValue)
+      guard descriptor.offset >= head, descriptor.length >= 0,
+        descriptor.offset + descriptor.length <= view.bodyLength, Int(descriptor.nullCount) <= cluster.rows,
+        cluster.isValid(descriptor, nextRef: &nextRef)
+      else { return false }
+    }
+    return nextRef == view.refCount && cluster.keysGrow()
+  }
+
+  @_lifetime(copy view)
+  private init(unchecked view: NodeView) {
+    self.view = view
+    rows = Int(view.load(UInt16.self, at: Layout.rows))
+    columnCount = Int(view.load(UInt16.self, at: Layout.columnCount))
+    firstKey = view.load(UInt64.self, at: Layout.firstKey)
+    let hasKeys =
+      columnCount > 0 && view.bodyLength >= Layout.descriptors + Layout.descriptorSize
+      && view.load(UInt16.self, at: Layout.descriptors) == Self.keyColumn
+    keys = hasKeys ? 0 : nil
+  }
+
+  private func isValid(_ descriptor: Descriptor, nextRef: inout Int) -> Bool {
+    let stored = descriptor.nullCount == rows ? 0 : rows
+    switch descriptor.encoding {
+    case .integers, .nanoseconds:
+      return PackedIntegers.isWidth(Int(descriptor.width)) && descriptor.least <= descriptor.greatest
+        && descriptor.length == nullBytes(descriptor)
+          + PackedIntegers.byteCount(stored, width: Int(descriptor.width))
+    case .fixed:
+      return [4, 8, 12, 16].contains(descriptor.width)
+        && descriptor.length == nullBytes(descriptor) + stored * Int(descriptor.width)
+    case .pieces:
+      guard descriptor.width == 0, descriptor.nullCount == 0, descriptor.least == Int64(nextRef),
+        descriptor.greatest >= 1, descriptor.greatest <= Int64(rows),
+        descriptor.length == 2 * Int(descriptor.greatest), nextRef + Int(descriptor.greatest) <= view.refCount
+      else { return false }
+      nextRef += Int(descriptor.greatest)
+      var last = -1
+      for piece in 0..<Int(descriptor.greatest) {
+        let first = firstRow(descriptor, piece)
+        guard first > last, piece > 0 || first == 0, first < rows else { return false }
+        last = first
+      }
+      return true
+    }
+  }
+
+  private func keysGrow() -> Bool {
+    guard let keys else { return true }
+    let descriptor = descriptor(keys)
+    guard descriptor.encoding == .integers, descriptor.nullCount == 0 else { return false }
+    var last: UInt64?
+    for row in 0..<rows {
+      let key = UInt64(bitPattern: integer(descriptor, row))
+      if let last, key <= last { return false }
+      last = key
+    }
+    return key(0) == firstKey
+  }
+}

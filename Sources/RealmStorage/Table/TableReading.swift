@@ -1,0 +1,109 @@
+/// Reads rows of a table.
+enum TableReading {
+  /// The value of a column in the row of `key`; nil when there is no such row.
+  static func value(
+    _ column: Column, ofRow key: UInt64, in clusters: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> Value? {
+    guard !clusters.isNull else { return nil }
+    let cluster = ClusterNode(try access.node(KeyedTree.leaf(for: key, in: clusters, access), .cluster))
+    guard let row = cluster.row(of: key) else { return nil }
+    return try value(column, row, of: cluster, access)
+  }
+
+  /// Whether there is a row of that key.
+  static func contains(
+    _ key: UInt64, in clusters: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> Bool {
+    guard !clusters.isNull else { return false }
+    return ClusterNode(try access.node(KeyedTree.leaf(for: key, in: clusters, access), .cluster)).row(of: key)
+      != nil
+  }
+
+  /// The key of the row with `position` rows before it.
+  static func key(
+    at position: UInt64, in clusters: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> UInt64 {
+    let (leaf, before) = try KeyedTree.leaf(at: position, in: clusters, access)
+    let cluster = ClusterNode(try access.node(leaf, .cluster))
+    let row = Int(position - before)
+    guard row < cluster.rows else { throw access.corrupted(.rows, leaf) }
+    return cluster.key(row)
+  }
+
+  /// How many rows have a key less than `key`.
+  static func rank(
+    of key: UInt64, in clusters: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> UInt64 {
+    guard !clusters.isNull else { return 0 }
+    let before = try KeyedTree.rowsBefore(leafOf: key, in: clusters, access)
+    let leaf = try KeyedTree.leaf(for: key, in: clusters, access)
+    return before &+ UInt64(ClusterNode(try access.node(leaf, .cluster)).lowerBound(key))
+  }
+
+  static func value(
+    _ column: Column, _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> Value {
+    switch column.type.storage {
+    case .integers:
+      guard let descriptor = cluster.find(column.id, .integers) else { return column.defaultValue }
+      return cluster.isNull(descriptor, row) ? .null : column.value(integer: cluster.integer(descriptor, row))
+    case .dates:
+      guard let descriptor = cluster.find(column.id, .integers) else { return column.defaultValue }
+      if cluster.isNull(descriptor, row) { return .null }
+      var rest: Int64 = 0
+      if let nanoseconds = cluster.find(column.id, .nanoseconds) { rest = cluster.integer(nanoseconds, row) }
+      guard (0..<1_000_000_000).contains(rest) else {
+        return .date(Timestamp(seconds: cluster.integer(descriptor, row)))
+      }
+      return .date(Timestamp(seconds: cluster.integer(descriptor, row), nanoseconds: Int32(rest)))
+    case .fixed(let size):
+      guard let descriptor = cluster.find(column.id, .fixed), Int(descriptor.width) == size else {
+        return column.defaultValue
+      }
+      if cluster.isNull(descriptor, row) { return .null }
+      let bytes = cluster.data(descriptor).extracting(row * size..<(row + 1) * size)
+      return column.value(fixed: bytes.array)
+    case .varying:
+      guard let descriptor = cluster.find(column.id, .pieces) else { return column.defaultValue }
+      let (ref, index) = cluster.piece(descriptor, row)
+      return try value(column, index, ofPiece: ref, access)
+    }
+  }
+
+  private static func value(
+    _ column: Column, _ index: Int, ofPiece ref: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> Value {
+    let piece = PieceNode(try access.node(ref, .piece))
+    guard index < piece.rows else { throw access.corrupted(.rows, ref) }
+    if piece.isNull(index) { return .null }
+    guard let (long, length) = piece.long(index) else { return column.value(varying: piece.bytes(index)) }
+    let bytes = try LongValue.read(long, access)
+    guard bytes.count == length else { throw access.corrupted(.rows, long) }
+    let span = bytes.span.bytes
+    return column.value(varying: span)
+  }
+}
+
+extension Column {
+  fileprivate func value(integer: Int64) -> Value {
+    switch type {
+    case .bool: .bool(integer != 0)
+    case .link: .link(UInt64(bitPattern: integer))
+    default: .int(integer)
+    }
+  }
+
+  fileprivate func value(fixed bytes: [UInt8]) -> Value {
+    switch type {
+    case .float: .float(Float(bitPattern: bytes.load(UInt32.self, at: 0)))
+    case .double: .double(Double(bitPattern: bytes.load(UInt64.self, at: 0)))
+    case .objectID: .objectID(ObjectIDBytes(bytes))
+    case .decimal128: .decimal128(SixteenBytes(bytes))
+    default: .uuid(SixteenBytes(bytes))
+    }
+  }
+
+  fileprivate func value(varying bytes: RawSpan) -> Value {
+    type == .string ? .string(String(decoding: bytes.array, as: UTF8.self)) : .data(bytes.array)
+  }
+}

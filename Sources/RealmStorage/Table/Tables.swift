@@ -1,0 +1,55 @@
+/// The tables of a version: their schemas and roots, found through the catalogue.
+enum Tables {
+  static func schemas(_ catalogue: Catalogue, _ access: borrowing NodeAccess) throws(StorageError)
+    -> [TableSchema]
+  {
+    var schemas: [TableSchema] = []
+    var cursor = TreeCursor(catalogue.schema)
+    try cursor.seekFirst(access)
+    while cursor.isValid {
+      schemas.append(
+        try cursor.withEntry(access) { (leaf, index) throws(StorageError) in
+          let id = leaf.key(index).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+          guard leaf.keyLength(index) == 4,
+            let schema = TableSchema(try leaf.value(index).contents(access), id: id)
+          else { throw access.corrupted(.structure, catalogue.schema) }
+          return schema
+        })
+      try cursor.next(access)
+    }
+    return schemas
+  }
+
+  static func root(
+    of id: UInt32, _ catalogue: Catalogue, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> TableRoot {
+    let key = TableSchema.key(id)
+    let ref = try OrderedTree.find(key.span.bytes, in: catalogue.tables, access) { $0.ref ?? .null } ?? .null
+    return try TableRoot(ref, access)
+  }
+
+  /// Stores a table's root, in place of the one before.
+  static func setRoot(
+    _ root: TableRoot, of id: UInt32, in catalogue: inout Catalogue, _ editor: NodeEditor
+  ) throws(StorageError) {
+    let key = TableSchema.key(id)
+    let old =
+      try OrderedTree.find(key.span.bytes, in: catalogue.tables, editor.access()) { $0.ref ?? .null } ?? .null
+    let nothing: [UInt8] = []
+    catalogue.tables = try OrderedTree.set(
+      TreeValue(bytes: nothing.span.bytes, ref: root.write(editor)), for: key.span.bytes,
+      in: catalogue.tables,
+      editor: editor)
+    if !old.isNull { editor.free(old) }
+  }
+
+  static func setSchema(
+    _ schema: TableSchema, in catalogue: inout Catalogue, _ editor: NodeEditor
+  ) throws(StorageError) {
+    let key = TableSchema.key(schema.id)
+    let old =
+      try OrderedTree.find(key.span.bytes, in: catalogue.schema, editor.access()) { $0.ref ?? .null } ?? .null
+    catalogue.schema = try StoredValue.set(schema.encoded, for: key, in: catalogue.schema, editor)
+    if !old.isNull { try editor.freeTree(old) }
+  }
+}

@@ -1,0 +1,60 @@
+/// A value of a column.
+///
+/// Strings are compared and ordered by their UTF-8 bytes.
+public enum Value: Sendable, Hashable {
+  case null
+  case bool(Bool)
+  /// Of every integer column, whatever its width.
+  case int(Int64)
+  case float(Float)
+  case double(Double)
+  case string(String)
+  case data([UInt8])
+  case date(Timestamp)
+  case objectID(ObjectIDBytes)
+  case uuid(SixteenBytes)
+  /// IEEE 754-2008 decimal128, as its 16 bytes, lowest first.
+  case decimal128(SixteenBytes)
+  /// A row of the column's target table, by its key.
+  case link(UInt64)
+}
+
+/// A moment: whole seconds since 1970, and nanoseconds after them.
+public struct Timestamp: Sendable, Hashable, Comparable {
+  public var seconds: Int64
+  /// 0..<1,000,000,000.
+  public var nanoseconds: Int32
+
+  /// - Precondition: `nanoseconds` is in its range.
+  public init(seconds: Int64, nanoseconds: Int32 = 0) {
+    precondition((0..<1_000_000_000).contains(nanoseconds), "Timestamp: nanoseconds are 0 to 999,999,999")
+    self.seconds = seconds
+    self.nanoseconds = nanoseconds
+  }
+
+  public static func < (left: Timestamp, right: Timestamp) -> Bool {
+    (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
+  }
+}
+
+/// The 12 bytes of an object id.
+public struct ObjectIDBytes: Sendable, Hashable {
+  public let bytes: [UInt8]
+
+  /// - Precondition: there are 12.
+  public init(_ bytes: [UInt8]) {
+    precondition(bytes.count == 12, "an object id has 12 bytes")
+    self.bytes = bytes
+  }
+}
+
+/// The 16 bytes of a UUID or a decimal.
+public struct SixteenBytes: Sendable, Hashable {
+  public let bytes: [UInt8]
+
+  /// - Precondition: there are 16.
+  public init(_ bytes: [UInt8]) {
+    precondition(bytes.count == 16, "there are 16 bytes")
+    self.bytes = bytes
+  }
+}

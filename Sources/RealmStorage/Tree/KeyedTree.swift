@@ -1,0 +1,266 @@
+/// A branch of a tree by whole numbers: for each child the least key it holds and the rows below it.
+///
+/// Body, after the refs of the children (FORMAT.md, "Keyed branch"):
+///
+///     offset  size  field
+///          0   8·n  leastKeys  growing
+///              8·n  rows       below each child
+package struct KeyedBranch: ~Escapable {
+  private let view: NodeView
+  package let count: Int
+
+  @_lifetime(copy view)
+  init(_ view: NodeView) {
+    self.view = view
+    count = view.refCount
+  }
+
+  /// See `NodeValidators`.
+  static func isValid(_ view: NodeView) -> Bool {
+    let count = view.refCount
+    guard count >= 1, 16 * count <= view.bodyLength else { return false }
+    var last: UInt64?
+    var sum: UInt64 = 0
+    for index in 0..<count {
+      let key = view.load(UInt64.self, at: 8 * index)
+      if let last, key <= last { return false }
+      last = key
+      let (next, overflow) = sum.addingReportingOverflow(view.load(UInt64.self, at: 8 * (count + index)))
+      guard !overflow, next < 1 << 62 else { return false }
+      sum = next
+    }
+    return true
+  }
+
+  func child(_ index: Int) -> Ref { view.ref(index) }
+  func leastKey(_ index: Int) -> UInt64 { view.load(UInt64.self, at: 8 * index) }
+  func rows(_ index: Int) -> UInt64 { view.load(UInt64.self, at: 8 * (count + index)) }
+
+  /// The child that may hold `key`; the first for keys less than all.
+  func search(_ key: UInt64) -> Int {
+    var (low, high) = (1, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if leastKey(middle) <= key { low = middle + 1 } else { high = middle }
+    }
+    return low - 1
+  }
+
+  func entry(_ index: Int) -> KeyedChild {
+    KeyedChild(leastKey: leastKey(index), rows: rows(index), ref: child(index))
+  }
+}
+
+/// A child of a keyed branch.
+package struct KeyedChild: Equatable, Sendable {
+  package var leastKey: UInt64
+  package var rows: UInt64
+  package var ref: Ref
+
+  package init(leastKey: UInt64, rows: UInt64, ref: Ref) {
+    self.leastKey = leastKey
+    self.rows = rows
+    self.ref = ref
+  }
+}
+
+/// A B+tree by whole numbers whose leaves another floor lays out: it is told how a leaf changes, not what is in it.
+///
+/// A root that is no branch is the only leaf. All operations take time in proportion to the height.
+package enum KeyedTree {
+  package static let fanOut = 64
+
+  /// The leaf that may hold `key`.
+  package static func leaf(
+    for key: UInt64, in root: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> Ref {
+    var ref = root
+    while ref.isKeyedBranch {
+      let branch = KeyedBranch(try access.node(ref))
+      ref = branch.child(branch.search(key))
+    }
+    return ref
+  }
+
+  /// The leaf that may hold `key`, and the least key that may stand in the leaf after it.
+  package static func leafAndNext(
+    for key: UInt64, in root: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> (leaf: Ref, next: UInt64?) {
+    var (ref, next) = (root, UInt64?.none)
+    while ref.isKeyedBranch {
+      let branch = KeyedBranch(try access.node(ref))
+      let index = branch.search(key)
+      if index + 1 < branch.count { next = branch.leastKey(index + 1) }
+      ref = branch.child(index)
+    }
+    // Only a forged tree leads back.
+    if let next, next <= key { throw access.corrupted(.keyOrder, ref) }
+    return (ref, next)
+  }
+
+  /// The leaf with `position` rows before or in it, and how many of them are before it.
+  package static func leaf(
+    at position: UInt64, in root: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> (ref: Ref, before: UInt64) {
+    var (ref, rest) = (root, position)
+    while ref.isKeyedBranch {
+      let branch = KeyedBranch(try access.node(ref))
+      var child = 0
+      while child < branch.count - 1, rest >= branch.rows(child) {
+        rest -= branch.rows(child)
+        child += 1
+      }
+      ref = branch.child(child)
+    }
+    return (ref, position - rest)
+  }
+
+  /// How many rows stand in leaves before the one that may hold `key`.
+  package static func rowsBefore(
+    leafOf key: UInt64, in root: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> UInt64 {
+    var (ref, before) = (root, UInt64(0))
+    while ref.isKeyedBranch {
+      let branch = KeyedBranch(try access.node(ref))
+      let index = branch.search(key)
+      for earlier in 0..<index { before &+= branch.rows(earlier) }
+      ref = branch.child(index)
+    }
+    return before
+  }
+
+  /// Replaces the leaf that may hold `key` by what `change` makes of it: none when it became empty, several when it
+  /// split. Answers the new root. Frees the branches on the way, not the leaf.
+  package static func update(
+    _ key: UInt64, in root: Ref, editor: NodeEditor, _ change: (Ref) throws(StorageError) -> [KeyedChild]
+  ) throws(StorageError) -> Ref {
+    try makeRoot(of: try updated(key, in: root, editor, change), editor)
+  }
+
+  /// Adds leaves whose keys are greater than all there are. Answers the new root.
+  package static func append(_ leaves: [KeyedChild], to root: Ref, editor: NodeEditor) throws(StorageError)
+    -> Ref
+  {
+    guard !leaves.isEmpty else { return root }
+    if root.isNull { return try makeRoot(of: leaves, editor) }
+    guard root.isKeyedBranch else {
+      preconditionFailure("KeyedTree.append: the only leaf is updated, not appended to")
+    }
+    return try makeRoot(of: try appended(leaves, to: root, editor), editor)
+  }
+
+  private static func appended(
+    _ leaves: [KeyedChild], to ref: Ref, _ editor: NodeEditor
+  ) throws(StorageError) -> [KeyedChild] {
+    let access = editor.access()
+    let branch = KeyedBranch(try access.node(ref))
+    var children: [KeyedChild] = []
+    for index in 0..<branch.count - 1 { children.append(branch.entry(index)) }
+    let last = branch.entry(branch.count - 1)
+    if last.ref.isKeyedBranch {
+      children += try appended(leaves, to: last.ref, editor)
+    } else {
+      children.append(last)
+      children += leaves
+    }
+    editor.free(ref)
+    return makeBranches(children, editor)
+  }
+
+  private static func updated(
+    _ key: UInt64, in ref: Ref, _ editor: NodeEditor, _ change: (Ref) throws(StorageError) -> [KeyedChild]
+  ) throws(StorageError) -> [KeyedChild] {
+    guard ref.isKeyedBranch else { return try change(ref) }
+    let access = editor.access()
+    let branch = KeyedBranch(try access.node(ref))
+    let index = branch.search(key)
+    let made = try updated(key, in: branch.child(index), editor, change)
+    var children: [KeyedChild] = []
+    for earlier in 0..<index { children.append(branch.entry(earlier)) }
+    children += made
+    for later in index + 1..<max(branch.count, index + 1) { children.append(branch.entry(later)) }
+    editor.free(ref)
+    return children.isEmpty ? [] : makeBranches(children, editor)
+  }
+
+  private static func makeRoot(of children: [KeyedChild], _ editor: NodeEditor) throws(StorageError) -> Ref {
+    var children = children
+    while children.count > 1 { children = makeBranches(children, editor) }
+    guard var root = children.first?.ref else { return .null }
+    while root.isKeyedBranch {
+      let below = try editor.access().children(of: root)
+      guard below.count == 1 else { break }
+      editor.free(root)
+      root = below[0]
+    }
+    return root
+  }
+
+  /// As many branches as the children need; appended ones leave full branches behind them.
+  static func makeBranches(_ children: [KeyedChild], _ editor: NodeEditor) -> [KeyedChild] {
+    guard children.count > fanOut else { return [write(children[...], editor)] }
+    var made: [KeyedChild] = []
+    var rest = children[...]
+    while rest.count > fanOut {
+      // The last two share what is left, so that none is nearly empty.
+      let take = rest.count >= 2 * fanOut ? fanOut : max(rest.count - fanOut / 2, rest.count / 2)
+      made.append(write(rest.prefix(min(take, fanOut)), editor))
+      rest = rest.dropFirst(min(take, fanOut))
+    }
+    if !rest.isEmpty { made.append(write(rest, editor)) }
+    return made
+  }
+
+  private static func write(_ children: ArraySlice<KeyedChild>, _ editor: NodeEditor) -> KeyedChild {
+    let level = (children.map(\.ref.level).max() ?? 0) + 1
+    let arena = editor.arena
+    let branch = arena.make(
+      kind: .keyedBranch, level: level, refCount: children.count, bodyLength: 16 * children.count)
+    var rows: UInt64 = 0
+    for (index, child) in children.enumerated() {
+      branch.setRef(index, to: child.ref)
+      branch.store(child.leastKey, at: 8 * index)
+      branch.store(child.rows, at: 8 * (children.count + index))
+      rows &+= child.rows
+    }
+    return KeyedChild(leastKey: children[children.startIndex].leastKey, rows: rows, ref: branch.ref)
+  }
+
+  /// Verifies the order of keys and the counts; `checkLeaf` answers the rows of a leaf and its least and greatest key.
+  package static func check(
+    _ root: Ref, _ access: borrowing NodeAccess,
+    _ checkLeaf: (Ref) throws(StorageError) -> (rows: UInt64, keys: ClosedRange<UInt64>)
+  ) throws(StorageError) -> UInt64 {
+    guard !root.isNull else { return 0 }
+    var last: UInt64?
+    return try check(root, access, 0, nil, &last, checkLeaf)
+  }
+
+  private static func check(
+    _ ref: Ref, _ access: borrowing NodeAccess, _ least: UInt64, _ end: UInt64?, _ last: inout UInt64?,
+    _ checkLeaf: (Ref) throws(StorageError) -> (rows: UInt64, keys: ClosedRange<UInt64>)
+  ) throws(StorageError) -> UInt64 {
+    guard ref.isKeyedBranch else {
+      let leaf = try checkLeaf(ref)
+      let isAfterLast = last.map { $0 < leaf.keys.lowerBound } ?? true
+      guard isAfterLast, leaf.keys.lowerBound >= least, end.map({ leaf.keys.upperBound < $0 }) ?? true else {
+        throw access.corrupted(.keyOrder, ref)
+      }
+      last = leaf.keys.upperBound
+      return leaf.rows
+    }
+    let branch = KeyedBranch(try access.node(ref))
+    var sum: UInt64 = 0
+    for index in 0..<branch.count {
+      let next = index + 1 < branch.count ? branch.leastKey(index + 1) : end
+      let rows = try check(branch.child(index), access, branch.leastKey(index), next, &last, checkLeaf)
+      guard rows == branch.rows(index) else { throw access.corrupted(.rows, ref) }
+      sum &+= rows
+    }
+    return sum
+  }
+}
+
+extension Ref {
+  var isKeyedBranch: Bool { rawKind == NodeKind.keyedBranch.rawValue }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import Synchronization
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Watches the run: names the state that takes too long, takes too much memory, or kills the process.
+final class Alarm: Sendable {
+  static let shared = Alarm()
+
+  private struct State {
+    var label = "no state"
+    var start: ContinuousClock.Instant?
+  }
+
+  private let state = Mutex(State())
+
+  private static let patience = Duration.seconds(20)
+  private static let maximumMemory = 1 << 30
+
+  func start() {
+    Self.watchSignals()
+    Thread.detachNewThread {
+      while true {
+        Thread.sleep(forTimeInterval: 0.05)
+        Alarm.shared.look()
+      }
+    }
+  }
+
+  func begin(_ label: String) {
+    let now = ContinuousClock.now
+    state.withLock { $0 = State(label: label, start: now) }
+  }
+
+  func end() { state.withLock { $0.start = nil } }
+
+  private func look() {
+    let (label, start) = state.withLock { ($0.label, $0.start) }
+    guard let start else { return }
+    if start.duration(to: ContinuousClock.now) > Self.patience {
+      Self.tell("\(label): hung, for more than 20 seconds")
+      abort()
+    }
+    if let memory = Self.residentMemory, memory > Self.maximumMemory {
+      Self.tell("\(label): takes \(memory >> 20) MiB of memory")
+      abort()
+    }
+  }
+
+  // MARK: - Traps
+
+  /// What handled a signal before; written once, before any state runs.
+  nonisolated(unsafe) private static var earlier: [CInt: sigaction] = [:]
+
+  private static func watchSignals() {
+    for number in [SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE] {
+      var action = sigaction()
+      sigaction(number, nil, &action)
+      earlier[number] = action
+      signal(number) { code in Alarm.tellOfTrap(code) }
+    }
+  }
+
+  /// The process dies all the same: the instruction is run again, with the handler of before.
+  private static func tellOfTrap(_ number: CInt) {
+    tell("\(shared.state.withLock { $0.label }): trapped, signal \(number)")
+    if var action = earlier[number] { sigaction(number, &action, nil) }
+  }
+
+  private static func tell(_ text: String) {
+    let line = Array((text + "\n").utf8)
+    _ = write(2, line, line.count)
+  }
+
+  /// Nil where the system has no such file.
+  private static var residentMemory: Int? {
+    let descriptor = open("/proc/self/statm", O_RDONLY)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var buffer = [UInt8](repeating: 0, count: 128)
+    let count = read(descriptor, &buffer, 128)
+    let fields = String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self).split(separator: " ")
+    guard fields.count > 1, let pages = Int(fields[1]) else { return nil }
+    return pages * sysconf(CInt(_SC_PAGESIZE))
+  }
+}

@@ -1,0 +1,16 @@
+import Foundation
+import TestSupport
+
+/// Calls `body` with the path of a file of these bytes, which goes away afterwards with all that stands beside it.
+func withFile<Result>(_ bytes: ArraySlice<UInt8>, _ body: (String) throws -> Result) throws -> Result {
+  try withTemporaryPath { path in
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
+    return try body(path)
+  }
+}
+
+/// All bytes of a file; nil when there is none.
+func bytes(ofFile path: String) -> [UInt8]? {
+  guard let data = FileManager.default.contents(atPath: path) else { return nil }
+  return [UInt8](data)
+}

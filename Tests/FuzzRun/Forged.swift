@@ -1,0 +1,89 @@
+import RealmStorage
+import TestSupport
+
+/// Plain files changed by someone who then makes all checksums fit. What they hold is the forger's to choose; reading
+/// them still ends, in bounded memory, with data or with a typed error.
+struct Forged {
+  let sample: Sample
+
+  func run(_ part: Part) throws {
+    let forge = try Forge(sample.bytes)
+    let originalStorage = try ByteStorage()
+    originalStorage.fill(sample.bytes)
+    let original = try Database(storage: originalStorage, options: Sample.options(nil)).snapshot()
+    let storage = try ByteStorage()
+    for number in 0..<(part.isQuick ? 3_000 : 150_000) {
+      var generator = part.generator(number)
+      var forged = forge
+      for _ in 0...generator.below(3) { forged.mutate(&generator) }
+      if generator.chance(40) { forged.makeUnclean(durable: UInt64(generator.below(3))) }
+      let isReadOnly = generator.chance(20)
+      try part.state("random forgery \(number)") {
+        storage.fill(forged.bytes)
+        try BoundedReader.read(storage, isReadOnly: isReadOnly, beside: original)
+      }
+    }
+    for forgery in Forgery.all {
+      for isClean in [true, false] {
+        var forged = forge
+        forgery.apply(&forged)
+        if !isClean { forged.makeUnclean(durable: 0) }
+        try part.state("\(forgery.name), \(isClean ? "clean" : "unclean")") {
+          storage.fill(forged.bytes)
+          try BoundedReader.read(storage, isReadOnly: false, beside: original)
+        }
+      }
+    }
+  }
+}
+
+/// Reads what a file gives in every way there is. A forger may claim any number of entries, so not all of them.
+private enum BoundedReader {
+  private static let maximumEntries = 2000
+  private static let keys: [[UInt8]] = [[], Array("key 7".utf8), [0xff, 0xff, 0xff]]
+  private static let positions = [0, 1, 100, 1 << 61, Int.max]
+
+  static func read(_ storage: ByteStorage, isReadOnly: Bool, beside original: Snapshot) throws {
+    let database: Database
+    do throws(StorageError) {
+      database = try Database(
+        storage: storage, options: .init(isReadOnly: isReadOnly, decryptedMemory: 1 << 22))
+    } catch {
+      return
+    }
+    let snapshot = database.snapshot()
+    _ = IntegrityCheck.run(snapshot)
+    for name in ["a", "b", "c"] {
+      try attempt { try readTree(snapshot.tree(name)) }
+      try attempt { _ = try snapshot.treeDifferences(name, since: original) }
+    }
+    try attempt {
+      for name in try snapshot.treeNames().prefix(8) { try readTree(snapshot.tree(name)) }
+    }
+  }
+
+  private static func readTree(_ tree: Tree) throws {
+    try attempt { _ = try tree.count() }
+    for key in keys {
+      try attempt { _ = try tree.value(for: key) }
+      try attempt { _ = try tree.rank(of: key) }
+    }
+    for position in positions { try attempt { _ = try tree.entry(at: position) } }
+    try attempt { try readEntries(tree) }
+  }
+
+  private static func readEntries(_ tree: Tree) throws {
+    var entries = 0
+    try tree.forEach { _, _ in
+      entries += 1
+      return entries < maximumEntries
+    }
+  }
+
+  /// A typed error is an answer too.
+  private static func attempt(_ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch is StorageError {}
+  }
+}

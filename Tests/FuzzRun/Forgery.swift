@@ -1,0 +1,269 @@
+import RealmStorage
+
+/// A change of a file that a random one would hardly be, vouched for.
+struct Forgery {
+  let name: String
+  let apply: (inout Forge) -> Void
+
+  static var all: [Forgery] {
+    let groups: [[Forgery]] = [
+      metaPages, kinds, cycles, leaves, branches, rows, sharedChunks, sharedBranches,
+    ]
+    return groups.flatMap { $0 }
+  }
+
+  /// Nodes that stand for all of their kind.
+  enum Place: CaseIterable {
+    case catalogue, names, tree, leaf, longValue, chunk
+
+    func index(in forge: Forge) -> Int {
+      let nodes = forge.nodes
+      let tree = nodes.firstIndex(where: { $0.parent == 1 }) ?? 0
+      return switch self {
+      case .catalogue: 0
+      case .names: 1
+      case .tree: tree
+      case .leaf: nodes.firstIndex(where: { $0.parent == tree }) ?? 0
+      case .longValue: nodes.firstIndex(where: { $0.ref.kind == .chunkBranch }) ?? 0
+      case .chunk: nodes.firstIndex(where: { $0.ref.kind == .chunk }) ?? 0
+      }
+    }
+  }
+
+  // MARK: - Meta pages
+
+  private static var metaPages: [Forgery] {
+    let values: [UInt64] = [
+      0, 1, 2, 3, 0xffff, 0x1_0000_0000, 0x8_0000_0000, 0x8_0000_0001, 0x200_0000_0000, 0x8000_0000_0000,
+      0xffff_ffff_ffff, 0x1_0000_0000_0000, 0x8000_0000_0000_0000, UInt64.max,
+    ]
+    var list: [Forgery] = []
+    for field in stride(from: Forge.Meta.flags, through: Forge.Meta.root + 24, by: 8) {
+      for value in values {
+        list.append(
+          Forgery(name: "meta page field \(field) is \(value)") { forge in
+            forge.changeMeta(field) { _ in value }
+          })
+      }
+    }
+    for bit in UInt64(0)..<64 {
+      let mask = UInt64(1) << bit
+      for (word, name) in ["place", "identity", "checksum", "second checksum"].enumerated() {
+        list.append(
+          Forgery(name: "bit \(bit) of the root's \(name)") { forge in
+            forge.changeMeta(Forge.Meta.root + 8 * word) { old in old ^ mask }
+          })
+      }
+    }
+    return list
+  }
+
+  // MARK: - Refs
+
+  /// A node of each kind in each place.
+  private static var kinds: [Forgery] {
+    var list: [Forgery] = []
+    for place in Place.allCases {
+      for kind in NodeKind.allCases {
+        list.append(
+          Forgery(name: "a \(kind.name) for a \(place)") { forge in
+            guard let other = forge.nodes.first(where: { $0.ref.kind == kind }) else { return }
+            let node = place.index(in: forge)
+            forge.replace(node, with: other.ref)
+          })
+      }
+    }
+    return list
+  }
+
+  /// A node that holds itself or one above it, under its own level and under a lower one.
+  private static var cycles: [Forgery] {
+    var list: [Forgery] = []
+    for place in Place.allCases {
+      for steps in 0..<4 {
+        for lies in [false, true] {
+          let name = "a \(place) that holds what is \(steps) levels above it\(lies ? ", with a lie" : "")"
+          list.append(
+            Forgery(name: name) { forge in
+              let node = place.index(in: forge)
+              forge.makeCycle(at: node, steps: steps, lies: lies)
+            })
+        }
+      }
+    }
+    return list
+  }
+
+  // MARK: - Content
+
+  private static var leaves: [Forgery] {
+    let (a, b, c) = (Array("a".utf8), Array("b".utf8), Array("c".utf8))
+    let many = [[UInt8]](repeating: [], count: 0xffff)
+    return [
+      leaf("keys out of order", keys: [b, a, c]),
+      leaf("equal keys", keys: [a, a, a]),
+      leaf("65,535 empty keys", keys: many),
+      leaf("long keys", keys: [[UInt8](repeating: 1, count: 60_000), [UInt8](repeating: 2, count: 60_000)]),
+      leaf("a long prefix", keys: [[], []], prefix: [UInt8](repeating: 1, count: 0xffff)),
+      leaf("long values", keys: [a, b], value: [UInt8](repeating: 1, count: 60_000)),
+    ]
+  }
+
+  private static func leaf(
+    _ name: String, keys: [[UInt8]], prefix: [UInt8] = [], value: [UInt8] = []
+  ) -> Forgery {
+    Forgery(name: "a leaf with \(name)") { forge in
+      let leaf = forge.append(.leaf, level: 0, body: Forge.leafBody(keys: keys, prefix: prefix, value: value))
+      let node = Place.tree.index(in: forge)
+      forge.replace(node, with: leaf)
+    }
+  }
+
+  /// Half of the rows that a branch may claim; one less than the whole is valid.
+  private static let halfOfRows = UInt64(1) << 61
+
+  private static var branches: [Forgery] {
+    let (b, c) = (Array("b".utf8), Array("c".utf8))
+    return [
+      branch("one child", rows: [2], separators: [[]]),
+      branch("separators out of order", rows: [2, 2, 2], separators: [[], c, b]),
+      branch("equal separators", rows: [2, 2, 2], separators: [[], b, b]),
+      branch("empty separators", rows: [2, 2, 2], separators: [[], [], []]),
+      branch("no rows", rows: [0, 0], separators: [[], b]),
+      branch("too many rows", rows: [halfOfRows, halfOfRows - 1], separators: [[], b]),
+      branch("rows that overflow", rows: [halfOfRows * 4, halfOfRows * 4], separators: [[], b]),
+      branch("long separators", rows: [2, 2], separators: [[], [UInt8](repeating: 1, count: 0xffff)]),
+    ]
+  }
+
+  private static func branch(_ name: String, rows: [UInt64], separators: [[UInt8]]) -> Forgery {
+    Forgery(name: "a branch with \(name)") { forge in
+      let leaf = forge.append(.leaf, level: 0, body: Forge.leafBody(keys: [[0x61], [0x62]]))
+      let refs = [Ref](repeating: leaf, count: rows.count)
+      let body = Forge.branchBody(rows: rows, separators: separators)
+      let branch = forge.append(.branch, level: 1, refs: refs, body: body)
+      let node = Place.tree.index(in: forge)
+      forge.replace(node, with: branch)
+    }
+  }
+
+  /// Branches that each claim nearly all rows there may be: ranks add them up.
+  private static var rows: [Forgery] {
+    [1, 2, 3, 5].map { depth in
+      Forgery(name: "\(depth) levels of branches that claim all rows there may be") { forge in
+        let first = forge.append(.leaf, level: 0, body: Forge.leafBody(keys: [[0x61]]))
+        var child = forge.append(.leaf, level: 0, body: Forge.leafBody(keys: [[0x63]]))
+        for level in 1...depth {
+          let body = Forge.branchBody(rows: [2 * halfOfRows - 2, 1], separators: [[], [0x62]])
+          child = forge.append(.branch, level: UInt8(level), refs: [first, child], body: body)
+        }
+        let node = Place.tree.index(in: forge)
+        forge.replace(node, with: child)
+      }
+    }
+  }
+
+  // MARK: - Sharing
+
+  /// Long values whose branches hold one child over and over: their bytes are claimed again and again.
+  private static var sharedChunks: [Forgery] {
+    let shapes: [(bytes: Int, depth: Int, fanOut: Int)] = [
+      (100, 1, 60), (0, 100, 2), (1, 38, 2), (65_536, 3, 200),
+    ]
+    return shapes.map { shape in
+      let name = "\(shape.depth) levels of \(shape.fanOut) times one chunk of \(shape.bytes) bytes"
+      return Forgery(name: name) { forge in
+        let value = forge.appendSharedChunks(bytes: shape.bytes, depth: shape.depth, fanOut: shape.fanOut)
+        let node = Place.longValue.index(in: forge)
+        forge.replace(node, with: value)
+      }
+    }
+  }
+
+  /// The same with branches of a tree, and of the tree of names.
+  private static var sharedBranches: [Forgery] {
+    let shapes: [(depth: Int, fanOut: Int)] = [(2, 60), (6, 60), (40, 2), (100, 60), (200, 2)]
+    var list: [Forgery] = []
+    for place in [Place.tree, .names] {
+      for shape in shapes {
+        let name = "\(shape.depth) levels of \(shape.fanOut) times one leaf as a \(place)"
+        list.append(
+          Forgery(name: name) { forge in
+            let tree = forge.appendSharedBranches(depth: shape.depth, fanOut: shape.fanOut)
+            let node = place.index(in: forge)
+            forge.replace(node, with: tree)
+          })
+      }
+    }
+    return list
+  }
+}
+
+// MARK: - Parts of forgeries
+
+extension Forge {
+  /// Puts the ref of the node that is `steps` above `node`, or its own, where its first child is named.
+  fileprivate mutating func makeCycle(at node: Int, steps: Int, lies: Bool) {
+    guard let child = children(of: node).first else { return }
+    var target = node
+    for _ in 0..<steps { target = nodes[target].parent ?? target }
+    var ref = nodes[target].ref
+    if lies { ref.identity = (ref.identity << 8) >> 8 | UInt64(nodes[child].ref.level) << 56 }
+    redirect(child, to: ref)
+  }
+
+  fileprivate mutating func appendSharedChunks(bytes count: Int, depth: Int, fanOut: Int) -> Ref {
+    var body = [UInt8](repeating: 0, count: 8 + count)
+    body.store(UInt32(count), at: 0)
+    var child = append(.chunk, level: 0, body: body)
+    var length = UInt64(count)
+    for level in 1...depth {
+      var counts = [UInt8](repeating: 0, count: 8 * fanOut)
+      for index in 0..<fanOut { counts.store(length, at: 8 * index) }
+      child = append(
+        .chunkBranch, level: UInt8(level), refs: [Ref](repeating: child, count: fanOut), body: counts)
+      length *= UInt64(fanOut)
+    }
+    return child
+  }
+
+  fileprivate mutating func appendSharedBranches(depth: Int, fanOut: Int) -> Ref {
+    var child = append(.leaf, level: 0, body: Self.leafBody(keys: [[0x61]]))
+    var separators: [[UInt8]] = [[]]
+    for index in 1..<fanOut { separators.append([0x62, UInt8(index)]) }
+    // No branch claims more than there may be.
+    let limit = (UInt64(1) << 62) / UInt64(fanOut) - 1
+    var rows: UInt64 = 1
+    for level in 1...depth {
+      let body = Self.branchBody(rows: [UInt64](repeating: rows, count: fanOut), separators: separators)
+      child = append(.branch, level: UInt8(level), refs: [Ref](repeating: child, count: fanOut), body: body)
+      rows = min(limit, rows * UInt64(fanOut))
+    }
+    return child
+  }
+
+  /// All keys have one length, and all entries one value.
+  fileprivate static func leafBody(keys: [[UInt8]], prefix: [UInt8] = [], value: [UInt8] = []) -> [UInt8] {
+    var body = [UInt8](repeating: 0, count: 8)
+    body.store(UInt16(keys.count), at: 0)
+    body.store(UInt16(prefix.count), at: 2)
+    body.store(UInt16(keys[0].count), at: 4)
+    body.store(UInt16(value.count), at: 6)
+    body += prefix
+    for key in keys { body += key }
+    for _ in keys { body += value }
+    return body
+  }
+
+  fileprivate static func branchBody(rows: [UInt64], separators: [[UInt8]]) -> [UInt8] {
+    var body = [UInt8](repeating: 0, count: 10 * rows.count)
+    var end = 0
+    for index in rows.indices {
+      end += separators[index].count
+      body.store(rows[index], at: 8 * index)
+      body.store(UInt16(end), at: 8 * rows.count + 2 * index)
+    }
+    for separator in separators { body += separator }
+    return body
+  }
+}

@@ -1,0 +1,57 @@
+import RealmStorage
+import TestSupport
+
+/// Opens a file that something happened to, reads all of it and checks it.
+enum Probe {
+  enum Outcome {
+    case refused(StorageError)
+    /// It opens, and reading it throws.
+    case unreadable(StorageError)
+    /// The fingerprint of all it holds.
+    case content(UInt64)
+  }
+
+  static func look(at storage: any Storage, key: [UInt8]?) throws -> Outcome {
+    let database: Database
+    do throws(StorageError) {
+      database = try Database(storage: storage, options: Sample.options(key))
+    } catch {
+      return .refused(error)
+    }
+    return try look(at: database.snapshot())
+  }
+
+  /// The same for a file in a folder; what is written to it is not synced, which nobody here can tell.
+  static func look(atFile path: String, key: [UInt8]?) throws -> Outcome {
+    let storage: FileStorage
+    do throws(StorageError) {
+      storage = try FileStorage(path: path, readOnly: false, calls: FaultyCalls())
+    } catch {
+      return .refused(error)
+    }
+    return try look(at: storage, key: key)
+  }
+
+  private static func look(at snapshot: Snapshot) throws -> Outcome {
+    let outcome = try read(snapshot)
+    let report = IntegrityCheck.run(snapshot)
+    switch outcome {
+    case .content:
+      if let finding = report.findings.first {
+        throw Violation("all can be read, but the check finds \(finding)")
+      }
+    case .unreadable(let error):
+      if report.isClean { throw Violation("the check finds nothing, but reading throws \(error)") }
+    case .refused: break
+    }
+    return outcome
+  }
+
+  private static func read(_ snapshot: Snapshot) throws -> Outcome {
+    do {
+      return .content(try Content.fingerprint(of: snapshot))
+    } catch let error as StorageError {
+      return .unreadable(error)
+    }
+  }
+}

@@ -1,0 +1,244 @@
+import Dispatch
+import Foundation
+import RealmStorage
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite struct FileStorageTests {
+  private static func content(of path: String) throws -> [UInt8] {
+    [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+  }
+
+  private static func names(beside path: String) throws -> [String] {
+    let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    return try FileManager.default.contentsOfDirectory(atPath: folder)
+  }
+
+  private static func withStorage(
+    calls: any SystemCalls = NativeSystemCalls(), _ body: (FileStorage, String) throws -> Void
+  ) throws {
+    try withTemporaryPath { path in
+      try FileStorage.create(path: path, content: [])
+      let storage = try FileStorage(path: path, readOnly: false, calls: calls)
+      try body(storage, path)
+      storage.close()
+    }
+  }
+
+  // MARK: - Making a file
+
+  @Test func `who comes second finds the first file`() throws {
+    try withTemporaryPath { path in
+      #expect(!FileStorage.exists(path))
+      try FileStorage.create(path: path, content: [1, 2, 3])
+      #expect(FileStorage.exists(path))
+      try FileStorage.create(path: path, content: [4])
+      #expect(try Self.content(of: path) == [1, 2, 3])
+      #expect(try Self.names(beside: path) == ["test.realm"])
+    }
+  }
+
+  @Test(arguments: 0..<4)
+  func `a file made by many at once is that of one of them`(round: Int) throws {
+    try withTemporaryPath { path in
+      let errors = Mutex<[StorageError]>([])
+      DispatchQueue.concurrentPerform(iterations: 8) { number in
+        do throws(StorageError) {
+          try FileStorage.create(path: path, content: [UInt8](repeating: UInt8(number), count: 20_000))
+        } catch {
+          errors.withLock { $0.append(error) }
+        }
+      }
+      let thrown = errors.withLock { $0 }
+      #expect(thrown == [])
+      let content = try Self.content(of: path)
+      let kinds = Set(content)
+      #expect(content.count == 20_000)
+      #expect(kinds.count == 1)
+      #expect(try Self.names(beside: path) == ["test.realm"])
+    }
+  }
+
+  @Test func `a file is not made where there is no folder`() throws {
+    try withTemporaryPath { path in
+      let nowhere = path + "/nowhere/test.realm"
+      #expect(throws: StorageError.system(call: .open, errno: ENOENT, path: nowhere, offset: nil)) {
+        try FileStorage.create(path: nowhere, content: [1])
+      }
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `a missing file is an error`(readOnly: Bool) throws {
+    try withTemporaryPath { path in
+      #expect(throws: StorageError.system(call: .open, errno: ENOENT, path: path, offset: nil)) {
+        _ = try FileStorage(path: path, readOnly: readOnly)
+      }
+      return ()
+    }
+  }
+
+  // MARK: - Reading and writing
+
+  @Test(arguments: 0..<6)
+  func `what was written is read through calls and through the mapping`(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    try Self.withStorage { storage, path in
+      var model: [UInt8] = []
+      for _ in 0..<40 {
+        let offset = generator.below(20_000)
+        let bytes = generator.bytes(1 + generator.below(2000))
+        let end = offset + bytes.count
+        if model.count < end { model += [UInt8](repeating: 0, count: end - model.count) }
+        model.replaceSubrange(offset..<end, with: bytes)
+        try storage.write(bytes, at: UInt64(offset))
+      }
+      try storage.sync(.data)
+      try storage.sync(.all)
+      let whole = try storage.read(model.count + 100, at: 0)
+      let mapped = [UInt8](UnsafeRawBufferPointer(start: storage.mapping.base, count: model.count))
+      let part = try storage.read(500, at: 700)
+      let past = try storage.read(10, at: UInt64(model.count))
+      #expect(try storage.length() == UInt64(model.count))
+      #expect(whole == model)
+      #expect(mapped == model)
+      #expect(part == Array(model[700..<1200]))
+      #expect(past == [])
+      #expect(try Self.content(of: path) == model)
+      try storage.truncate(to: 600)
+      #expect(try storage.read(1000, at: 500) == Array(model[500..<600]))
+    }
+  }
+
+  @Test func `a file that outgrows its addresses keeps those in use`() throws {
+    try Self.withStorage { storage, path in
+      let before = storage.mapping
+      try storage.write([7], at: 100)
+      try storage.reserve(UInt64(before.size) + 1)
+      let after = storage.mapping
+      #expect(after.size > before.size)
+      let bytes = [before, after].map { $0.base.load(fromByteOffset: 100, as: UInt8.self) }
+      #expect(bytes == [7, 7])
+      #expect(throws: StorageError.limitExceeded(.fileSize, path: path)) {
+        try storage.reserve(FileLimit.bytes + 1)
+      }
+    }
+  }
+
+  // MARK: - A system that does less than asked
+
+  /// Transfers a part, or nothing for a signal that came.
+  private final class ShakyCalls: SystemCalls {
+    private let generator: Mutex<SeededGenerator>
+    private let native = NativeSystemCalls()
+
+    init(seed: UInt64) { generator = Mutex(SeededGenerator(seed: seed)) }
+
+    /// Nil for an interruption.
+    private func part(of count: Int) -> Int? {
+      generator.withLock { generator in generator.chance(40) ? nil : 1 + generator.below(count) }
+    }
+
+    func read(_ descriptor: CInt, into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int {
+      guard let count = part(of: buffer.count) else { return -Int(EINTR) }
+      let slice = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
+      return native.read(descriptor, into: slice, at: offset)
+    }
+
+    func write(_ descriptor: CInt, from buffer: UnsafeRawBufferPointer, at offset: UInt64) -> Int {
+      guard let count = part(of: buffer.count) else { return -Int(EINTR) }
+      let slice = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+      return native.write(descriptor, from: slice, at: offset)
+    }
+
+    func sync(_ descriptor: CInt, kind: SyncKind) -> CInt { native.sync(descriptor, kind: kind) }
+    func truncate(_ descriptor: CInt, to length: UInt64) -> CInt { native.truncate(descriptor, to: length) }
+  }
+
+  @Test(arguments: 0..<10)
+  func `short counts and interruptions lose nothing`(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    let bytes = generator.bytes(10_000)
+    try Self.withStorage(calls: ShakyCalls(seed: seed)) { storage, path in
+      try storage.write(bytes, at: 5000)
+      #expect(try storage.read(10_000, at: 5000) == bytes)
+      #expect(try storage.read(30_000, at: 5000) == bytes)
+      #expect(try Self.content(of: path) == [UInt8](repeating: 0, count: 5000) + bytes)
+    }
+  }
+
+  /// Gives the same answers whatever it is asked.
+  private struct FixedCalls: SystemCalls {
+    let transferred: Int
+    let refusal: CInt
+
+    func read(_ descriptor: CInt, into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int {
+      transferred
+    }
+    func write(_ descriptor: CInt, from buffer: UnsafeRawBufferPointer, at offset: UInt64) -> Int {
+      transferred
+    }
+    func sync(_ descriptor: CInt, kind: SyncKind) -> CInt { refusal }
+    func truncate(_ descriptor: CInt, to length: UInt64) -> CInt { refusal }
+  }
+
+  @Test(arguments: [EIO, ENOSPC])
+  func `what the system refuses is told with its call and number`(refusal: CInt) throws {
+    try Self.withStorage(calls: FixedCalls(transferred: -Int(refusal), refusal: refusal)) { storage, path in
+      #expect(throws: StorageError.system(call: .read, errno: refusal, path: path, offset: 4096)) {
+        try storage.read(10, at: 4096)
+      }
+      #expect(throws: StorageError.system(call: .write, errno: refusal, path: path, offset: 8192)) {
+        try storage.write([1, 2, 3], at: 8192)
+      }
+      #expect(throws: StorageError.system(call: .sync, errno: refusal, path: path, offset: nil)) {
+        try storage.sync(.data)
+      }
+      #expect(throws: StorageError.system(call: .truncate, errno: refusal, path: path, offset: 512)) {
+        try storage.truncate(to: 512)
+      }
+    }
+  }
+
+  @Test func `a disk that takes nothing is full`() throws {
+    try Self.withStorage(calls: FixedCalls(transferred: 0, refusal: 0)) { storage, path in
+      #expect(throws: StorageError.system(call: .write, errno: ENOSPC, path: path, offset: 64)) {
+        try storage.write([1], at: 64)
+      }
+      let nothing = try storage.read(10, at: 0)
+      #expect(nothing == [])
+    }
+  }
+
+  // MARK: - Locks
+
+  @Test func `a second writer is refused until the first has closed`() throws {
+    try Self.withStorage { storage, path in
+      #expect(throws: StorageError.inUse(path: path)) { try FileStorage(path: path, readOnly: false) }
+      #expect(throws: StorageError.inUse(path: path)) { try FileStorage(path: path, readOnly: false) }
+      storage.close()
+      let second = try FileStorage(path: path, readOnly: false)
+      #expect(throws: StorageError.inUse(path: path)) { try FileStorage(path: path, readOnly: false) }
+      second.close()
+    }
+  }
+
+  @Test func `a file open for reading only is shared with readers and never written`() throws {
+    try withTemporaryPath { path in
+      try FileStorage.create(path: path, content: [1, 2, 3])
+      let first = try FileStorage(path: path, readOnly: true)
+      let second = try FileStorage(path: path, readOnly: true)
+      #expect(throws: StorageError.inUse(path: path)) { try FileStorage(path: path, readOnly: false) }
+      #expect(throws: StorageError.readOnly(path: path)) { try first.write([9], at: 0) }
+      #expect(throws: StorageError.readOnly(path: path)) { try first.truncate(to: 0) }
+      #expect(try second.read(3, at: 0) == [1, 2, 3])
+      #expect(first.identity == second.identity)
+      let hasControl = first.control != nil
+      #expect(!hasControl)
+      #expect(try Self.names(beside: path) == ["test.realm"])
+      first.close()
+      second.close()
+    }
+  }
+}

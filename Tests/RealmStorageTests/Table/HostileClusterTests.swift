@@ -1,0 +1,132 @@
+import TestSupport
+import Testing
+
+@testable import RealmStorage
+
+/// Validators stand between bytes that may be anything and readers that do not check again.
+@Suite struct HostileClusterTests {
+  private func withArena(_ body: (NodeEditor) throws -> Void) throws {
+    let database = try Database(inMemory: "test")
+    let transaction = try database.beginWrite()
+    try body(transaction.editor)
+    transaction.cancel()
+  }
+
+  private func cluster(_ generator: inout SeededGenerator, _ editor: NodeEditor) throws -> [UInt8] {
+    var cluster = Cluster()
+    let columns = ColumnType.allCases.enumerated().map { index, type in
+      var column = Column("c", type, isOptional: true)
+      column.id = UInt16(index + 1)
+      return column
+    }
+    var keys: [UInt64] = []
+    let rows = 1 + generator.below(20)
+    var next: UInt64 = 0
+    for _ in 0..<rows {
+      next += UInt64(1 + generator.below(3))
+      keys.append(next)
+    }
+    for column in columns where column.type.storage != .varying {
+      cluster.keys = keys
+      cluster.pack(cluster.unpack(column), as: column)
+    }
+    cluster.keys = keys
+    let access = editor.access()
+    let view = try access.node(cluster.write(editor))
+    return view.bytes(at: 0, count: view.bodyLength).array
+  }
+
+  @Test(arguments: 0..<4)
+  func `a cluster that is accepted can be read`(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    var accepted = 0
+    try withArena { editor in
+      for _ in 0..<3000 {
+        var body = try cluster(&generator, editor)
+        for _ in 0..<generator.below(4) { body[generator.below(body.count)] = UInt8(generator.below(256)) }
+        if generator.chance(10) { body = generator.bytes(generator.below(200)) }
+        let arena = editor.arena
+        let node = arena.make(kind: .cluster, level: 0, refCount: 0, bodyLength: body.count)
+        node.copy(body, at: 0)
+        let access = editor.access()
+        let view = try access.node(node.ref)
+        if ClusterNode.isValid(view) {
+          accepted += 1
+          read(ClusterNode(view))
+        }
+        editor.free(node.ref)
+      }
+    }
+    #expect(accepted > 100)
+  }
+
+  private func read(_ cluster: borrowing ClusterNode) {
+    for row in 0..<cluster.rows {
+      #expect(cluster.row(of: cluster.key(row)) == row)
+      for index in 0..<cluster.columnCount {
+        let descriptor = cluster.descriptor(index)
+        guard !cluster.isNull(descriptor, row) else { continue }
+        switch descriptor.encoding {
+        case .integers, .nanoseconds: _ = cluster.integer(descriptor, row)
+        case .fixed:
+          let width = Int(descriptor.width)
+          #expect(cluster.data(descriptor).extracting(row * width..<(row + 1) * width).byteCount == width)
+        case .pieces: _ = cluster.piece(descriptor, row)
+        }
+      }
+    }
+  }
+
+  @Test(arguments: 0..<4)
+  func `a piece that is accepted can be read`(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    var accepted = 0
+    try withArena { editor in
+      for _ in 0..<3000 {
+        var buffer = PieceBuffer()
+        for _ in 0...generator.below(30) {
+          buffer.cells.append(generator.chance(20) ? .null : .inline(generator.bytes(generator.below(30))))
+        }
+        let pieces = buffer.makePieces(from: 0, editor: editor)
+        let access = editor.access()
+        let whole = try access.node(pieces[0].ref)
+        var body = whole.bytes(at: 0, count: whole.bodyLength).array
+        for _ in 0..<generator.below(3) { body[generator.below(body.count)] = UInt8(generator.below(256)) }
+        let arena = editor.arena
+        let node = arena.make(kind: .piece, level: 0, refCount: 0, bodyLength: body.count)
+        node.copy(body, at: 0)
+        let view = try access.node(node.ref)
+        if PieceNode.isValid(view) {
+          accepted += 1
+          let piece = PieceNode(view)
+          for row in 0..<piece.rows where !piece.isNull(row) && piece.long(row) == nil {
+            _ = piece.bytes(row).byteCount
+          }
+        }
+        editor.free(node.ref)
+        editor.free(pieces[0].ref)
+      }
+    }
+    #expect(accepted > 100)
+  }
+
+  @Test(arguments: 0..<10)
+  func `a schema that is read back is the one that was written, and garbage is none`(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    let types = ColumnType.allCases
+    let columns = (0..<generator.below(40)).map { index in
+      Column("column \(index) é", types[generator.below(types.count)], isOptional: generator.chance(50))
+    }
+    var schema = TableSchema("Table \(seed)", columns: columns)
+    schema.id = 7
+    let encoded = schema.encoded
+    #expect(TableSchema(encoded, id: 7) == schema)
+    for length in 0..<encoded.count { #expect(TableSchema(Array(encoded[..<length]), id: 7) == nil) }
+    for _ in 0..<500 {
+      var bytes = encoded
+      bytes[generator.below(bytes.count)] = UInt8(generator.below(256))
+      _ = TableSchema(bytes, id: 7)
+      _ = TableSchema(generator.bytes(generator.below(60)), id: 7)
+    }
+  }
+}
