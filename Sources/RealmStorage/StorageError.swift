@@ -31,6 +31,8 @@ public indirect enum StorageError: Error, Sendable, Equatable {
   case readOnly(path: String)
   /// The file lies on a network or user-space file system, where mappings are not coherent.
   case remoteFileSystem(path: String)
+  /// Another row has the value in a column that no two rows may have one value of.
+  case duplicateKey(table: String, column: String, path: String)
   /// A limit of the format stands against what was asked; nothing was written.
   case limitExceeded(Limit, path: String)
 }
@@ -137,6 +139,9 @@ extension StorageError: CustomStringConvertible {
     case .remoteFileSystem(let path):
       "\(path) lies on a network or user-space file system, where a mapped database is not safe; "
         + "move it to a local disk, or open it for reading only."
+    case .duplicateKey(let table, let column, let path):
+      "Another row of table \(table) in \(path) has that value of \(column), which is unique; "
+        + "change that row, or take another value."
     case .limitExceeded(let limit, let path):
       "\(path): \(limit.description)"
     }

@@ -2,7 +2,7 @@
 # Builds the engine with one rule removed at a time and fails unless the crash run finds the loss.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-states="${STATES:-20000}"
+states="${STATES:-200000}"
 work=.build-mutants
 rm -rf "$work/tree" && mkdir -p "$work/tree"
 git ls-files -z Package.swift Sources Tests Examples | xargs -0 cp --parents -t "$work/tree"

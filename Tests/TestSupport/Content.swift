@@ -1,8 +1,10 @@
 import RealmStorage
 
-/// What a database of named trees is to hold, kept in memory beside it.
+/// What a database of named trees, and perhaps a table, is to hold, kept in memory beside it.
 package struct Content: Equatable, Sendable {
   package var trees: [String: [[UInt8]: [UInt8]]] = [:]
+  /// The table of things, where there is one.
+  package var things: TableModel?
 
   package init() {}
 
@@ -16,6 +18,7 @@ package struct Content: Equatable, Sendable {
         hash.add(value)
       }
     }
+    things?.addTo(&hash)
     return hash.value
   }
 
@@ -32,15 +35,7 @@ package struct Content: Equatable, Sendable {
         return true
       }
     }
+    if let table = try snapshot.table(TableModel.name) { try TableModel.add(table, to: &hash) }
     return hash.value
-  }
-}
-
-private struct Fingerprint {
-  var value: UInt64 = 0xcbf2_9ce4_8422_2325
-
-  mutating func add(_ bytes: [UInt8]) {
-    for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
-    value = (value ^ UInt64(bytes.count)) &* 0x9e37_79b9_7f4a_7c15
   }
 }

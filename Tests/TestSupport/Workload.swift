@@ -5,6 +5,8 @@ package enum Workload {
   package static func change(
     _ transaction: WriteTransaction, _ content: inout Content, _ generator: inout SeededGenerator
   ) throws {
+    if generator.chance(40) { try changeTable(transaction, &content, &generator) }
+    if generator.chance(1) { try addMuch(transaction, &content, &generator) }
     for _ in 0...generator.below(6) {
       let name = ["a", "b", "long names come too"][generator.below(3)]
       let tree = try transaction.tree(name)
@@ -31,6 +33,33 @@ package enum Workload {
         }
       }
     }
+  }
+
+  private static func changeTable(
+    _ transaction: WriteTransaction, _ content: inout Content, _ generator: inout SeededGenerator
+  ) throws {
+    var things = content.things ?? TableModel()
+    let table =
+      try transaction.table(TableModel.name)
+      ?? transaction.createTable(TableSchema(TableModel.name, columns: TableModel.few))
+    for _ in 0...(generator.below(400) == 0 ? 600 : generator.below(6)) {
+      if let wrong = try things.change(table, &generator) { throw Wrong(what: wrong) }
+    }
+    content.things = things
+  }
+
+  /// More than a mebibyte: such a commit syncs its nodes before its meta page.
+  private static func addMuch(
+    _ transaction: WriteTransaction, _ content: inout Content, _ generator: inout SeededGenerator
+  ) throws {
+    let value = [UInt8](repeating: UInt8(generator.below(256)), count: 1_200_000)
+    try transaction.tree("much").set(value, for: [0])
+    content.trees["much"] = [[0]: value]
+  }
+
+  /// The table and its model disagree.
+  package struct Wrong: Error {
+    package let what: String
   }
 
   private static func key(_ generator: inout SeededGenerator) -> [UInt8] {

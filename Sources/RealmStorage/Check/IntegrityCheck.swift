@@ -70,33 +70,14 @@ package struct IntegrityCheck {
     }
   }
 
-  /// Schemas, the order of keys, the counts, and each value of varying size.
   private mutating func checkTables(_ catalogue: Catalogue, _ access: borrowing NodeAccess)
     throws(StorageError)
   {
     let nothing: (TreeValue) throws(StorageError) -> Void = { _ in }
     _ = try OrderedTree.check(catalogue.schema, access, visit: nothing)
     _ = try OrderedTree.check(catalogue.tables, access, visit: nothing)
-    for schema in try Tables.schemas(catalogue, access) {
-      let table = try Tables.root(of: schema.id, catalogue, access)
-      let rows = try KeyedTree.check(table.clusters, access) { (leaf) throws(StorageError) in
-        try Self.checkCluster(leaf, schema, access)
-      }
-      guard rows == table.rows else { throw access.corrupted(.rows, table.clusters) }
-      report.entries += rows
-    }
-  }
-
-  private static func checkCluster(
-    _ ref: Ref, _ schema: TableSchema, _ access: borrowing NodeAccess
-  ) throws(StorageError) -> (rows: UInt64, keys: ClosedRange<UInt64>) {
-    let cluster = ClusterNode(try access.node(ref, .cluster))
-    for column in schema.columns {
-      for row in 0..<cluster.rows {
-        let value = try TableReading.value(column, row, of: cluster, access)
-        guard column.accepts(value) else { throw access.corrupted(.structure, ref) }
-      }
-    }
-    return (UInt64(cluster.rows), cluster.key(0)...cluster.key(cluster.rows - 1))
+    var check = try TableCheck(catalogue, access)
+    try check.run(access)
+    report.entries += check.rows
   }
 }

@@ -36,3 +36,7 @@ extension RawSpan {
   /// A copy that can be kept.
   package var array: [UInt8] { withUnsafeBytes { [UInt8]($0) } }
 }
+
+extension [UInt8] {
+  package mutating func append(_ bytes: RawSpan) { bytes.withUnsafeBytes { append(contentsOf: $0) } }
+}

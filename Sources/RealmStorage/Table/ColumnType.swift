@@ -46,8 +46,16 @@ public enum ColumnType: UInt8, Sendable, CaseIterable {
     }
   }
 
-  /// How a cluster stores it.
-  var storage: ColumnStorage {
+  /// Types whose values are found by an index.
+  public var canBeIndexed: Bool {
+    switch self {
+    case .bool, .int8, .int16, .int32, .int64, .string, .date, .objectID, .uuid: true
+    case .float, .double, .data, .decimal128, .link: false
+    }
+  }
+
+  /// How a cluster stores one value a row.
+  fileprivate var storage: ColumnStorage {
     switch self {
     case .bool, .int8, .int16, .int32, .int64, .link: .integers
     case .date: .dates
@@ -71,25 +79,55 @@ enum ColumnStorage: Equatable {
   case varying
 }
 
+/// Whether rows are found by a column's values.
+public enum ColumnIndex: UInt8, Sendable {
+  case none = 0
+  /// Rows with a value, or with values in a range, are found in O(log n).
+  case plain = 1
+  /// The same, and no two rows have one value: a primary key. Null is a value like any other.
+  case unique = 2
+}
+
 /// A column of a table.
 public struct Column: Sendable, Hashable {
   /// Given once, never again. Assigned by the engine.
   public internal(set) var id: UInt16 = 0
   public var name: String
   public var type: ColumnType
-  /// Rows may hold null. Links always may.
+  /// Rows, or the elements of lists, may hold null. Links to one row always may, links in a list never.
   public var isOptional: Bool
+  /// Each row holds a list of values.
+  public var isList: Bool
+  public var index: ColumnIndex
   /// The table that links point to.
   public var target: UInt32 = 0
 
-  public init(_ name: String, _ type: ColumnType, isOptional: Bool = false, target: UInt32 = 0) {
+  /// - Precondition: only columns of one value each, of a type other than float, double, data, decimal and link, have
+  ///   an index.
+  public init(
+    _ name: String, _ type: ColumnType, isOptional: Bool = false, isList: Bool = false,
+    index: ColumnIndex = .none, target: UInt32 = 0
+  ) {
+    precondition(
+      index == .none || (!isList && type.canBeIndexed), "column \(name) of type \(type) can't have an index")
     self.name = name
     self.type = type
-    self.isOptional = isOptional || type == .link
+    self.isOptional = type == .link ? !isList : isOptional
+    self.isList = isList
+    self.index = index
     self.target = target
   }
 
-  var defaultValue: Value { isOptional ? .null : type.zero }
+  /// The value of a row that was never given one.
+  var defaultValue: Value { isList ? .list([]) : isOptional ? .null : type.zero }
 
-  func accepts(_ value: Value) -> Bool { value == .null ? isOptional : type.accepts(value) }
+  /// How a cluster stores it.
+  var storage: ColumnStorage { isList ? .varying : type.storage }
+
+  func accepts(_ value: Value) -> Bool {
+    if case .list(let elements) = value { return isList && elements.allSatisfy(acceptsOne) }
+    return !isList && acceptsOne(value)
+  }
+
+  private func acceptsOne(_ value: Value) -> Bool { value == .null ? isOptional : type.accepts(value) }
 }

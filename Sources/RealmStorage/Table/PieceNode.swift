@@ -70,103 +70,17 @@ struct PieceNode: ~Escapable {
     view.bytes(at: heap + start(row), count: Int(word(row) & Self.endMask) - start(row))
   }
 
+  func isLong(_ row: Int) -> Bool { word(row) & Self.longFlag != 0 }
+
+  /// Where a value ends in the heap.
+  func end(_ row: Int) -> Int { Int(word(row) & Self.endMask) }
+
+  /// All values, one after another.
+  var heapBytes: RawSpan {
+    @_lifetime(copy self) get { view.bytes(at: heap, count: end(rows - 1)) }
+  }
+
   private var heap: Int { 2 + 2 * rows }
   private func word(_ row: Int) -> UInt16 { view.load(UInt16.self, at: 2 + 2 * row) }
   private func start(_ row: Int) -> Int { row == 0 ? 0 : Int(word(row - 1) & Self.endMask) }
-}
-
-/// Values of varying size being changed.
-struct PieceBuffer {
-  enum Cell {
-    case null
-    case inline([UInt8])
-    case long(Ref, length: Int)
-  }
-
-  var cells: [Cell] = []
-
-  init() {}
-
-  init(_ ref: Ref, _ access: borrowing NodeAccess) throws(StorageError) {
-    let piece = PieceNode(try access.node(ref, .piece))
-    cells.reserveCapacity(piece.rows + 1)
-    for row in 0..<piece.rows {
-      if let (ref, length) = piece.long(row) {
-        cells.append(.long(ref, length: length))
-      } else if piece.isNull(row) {
-        cells.append(.null)
-      } else {
-        let bytes = piece.bytes(row)
-        cells.append(.inline(bytes.array))
-      }
-    }
-  }
-
-  /// A cell for a value, which is written apart when it is long.
-  static func cell(_ value: Value, editor: NodeEditor) -> Cell {
-    guard let bytes = value.varyingBytes else { return .null }
-    if bytes.count <= PieceNode.maximumInline { return .inline(bytes) }
-    return .long(LongValue.write(bytes.span.bytes, editor: editor), length: bytes.count)
-  }
-
-  /// Makes as many pieces as the cells need; answers each with its first row, counted from `firstRow`.
-  func makePieces(from firstRow: Int, editor: NodeEditor) -> [(firstRow: Int, ref: Ref)] {
-    var pieces: [(Int, Ref)] = []
-    var start = 0
-    while start < cells.count {
-      var (end, bytes) = (start, 0)
-      while end < cells.count, end == start || bytes + Self.length(cells[end]) <= PieceNode.targetBytes {
-        bytes += Self.length(cells[end])
-        end += 1
-      }
-      pieces.append((firstRow + start, Self.write(cells[start..<end], heapBytes: bytes, editor)))
-      start = end
-    }
-    return pieces
-  }
-
-  private static func length(_ cell: Cell) -> Int {
-    switch cell {
-    case .null: 0
-    case .inline(let bytes): bytes.count
-    case .long: PieceNode.longCellBytes
-    }
-  }
-
-  private static func write(_ cells: ArraySlice<Cell>, heapBytes: Int, _ editor: NodeEditor) -> Ref {
-    let refs: [Ref] = cells.compactMap { if case .long(let ref, _) = $0 { ref } else { nil } }
-    let level = refs.map { $0.level + 1 }.max() ?? 0
-    let arena = editor.arena
-    let heap = 2 + 2 * cells.count
-    let piece = arena.make(kind: .piece, level: level, refCount: refs.count, bodyLength: heap + heapBytes)
-    piece.store(UInt16(cells.count), at: 0)
-    var (end, refIndex) = (0, 0)
-    for (row, cell) in cells.enumerated() {
-      var flags: UInt16 = 0
-      switch cell {
-      case .null: flags = PieceNode.nullFlag
-      case .inline(let bytes): piece.copy(bytes, at: heap + end)
-      case .long(let ref, let length):
-        piece.setRef(refIndex, to: ref)
-        piece.store(UInt16(refIndex), at: heap + end)
-        piece.store(UInt64(length), at: heap + end + 2)
-        refIndex += 1
-        flags = PieceNode.longFlag
-      }
-      end += length(cell)
-      piece.store(UInt16(end) | flags, at: 2 + 2 * row)
-    }
-    return piece.ref
-  }
-}
-
-extension Value {
-  /// As a column of varying size stores it; nil for null.
-  var varyingBytes: [UInt8]? {
-    switch self {
-    case .string(let text): Array(text.utf8)
-    case .data(let data): data
-    default: nil
-    }
-  }
 }

@@ -43,7 +43,7 @@ enum TableReading {
   static func value(
     _ column: Column, _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess
   ) throws(StorageError) -> Value {
-    switch column.type.storage {
+    switch column.storage {
     case .integers:
       guard let descriptor = cluster.find(column.id, .integers) else { return column.defaultValue }
       return cluster.isNull(descriptor, row) ? .null : column.value(integer: cluster.integer(descriptor, row))
@@ -76,11 +76,15 @@ enum TableReading {
     let piece = PieceNode(try access.node(ref, .piece))
     guard index < piece.rows else { throw access.corrupted(.rows, ref) }
     if piece.isNull(index) { return .null }
-    guard let (long, length) = piece.long(index) else { return column.value(varying: piece.bytes(index)) }
-    let bytes = try LongValue.read(long, access)
-    guard bytes.count == length else { throw access.corrupted(.rows, long) }
-    let span = bytes.span.bytes
-    return column.value(varying: span)
+    var bytes: [UInt8]
+    if let (long, length) = piece.long(index) {
+      bytes = try LongValue.read(long, access)
+      guard bytes.count == length else { throw access.corrupted(.rows, long) }
+    } else {
+      bytes = piece.bytes(index).array
+    }
+    guard let value = column.value(varying: bytes) else { throw access.corrupted(.structure, ref) }
+    return value
   }
 }
 
@@ -103,7 +107,9 @@ extension Column {
     }
   }
 
-  fileprivate func value(varying bytes: RawSpan) -> Value {
-    type == .string ? .string(String(decoding: bytes.array, as: UTF8.self)) : .data(bytes.array)
+  /// Nil for bytes that are no value of the column.
+  fileprivate func value(varying bytes: [UInt8]) -> Value? {
+    if isList { return ListCell.decode(bytes, of: self).map { .list($0) } }
+    return type == .string ? .string(String(decoding: bytes, as: UTF8.self)) : .data(bytes)
   }
 }

@@ -1,43 +1,92 @@
-/// What a table starts from: its rows, and the next key to give.
+/// What a table starts from: its rows, its indexes, who links to it, and the next key to give.
 ///
-/// Body, after the ref of the cluster tree where there are rows (FORMAT.md, "Table"):
+/// Body, after the refs of the trees that are not empty: rows, links to the table, indexes (FORMAT.md, "Table"):
 ///
 ///     offset  size  field
-///          0     8  nextKey  never goes back
+///          0     8  nextKey     never goes back
 ///          8     8  rows
+///         16     2  trees       bit 0: rows, bit 1: links
+///         18     2  indexCount
+///         20     4  zero
+///         24   2·n  columns     of the indexes, growing
 struct TableRoot: Equatable {
   var nextKey: UInt64 = 0
   var rows: UInt64 = 0
   var clusters = Ref.null
+  /// See `LinkIndex`.
+  var links = Ref.null
+  /// By column; see `IndexTree`. Those of columns that no row has a value in are absent.
+  var indexes: [UInt16: Ref] = [:]
+
+  enum Layout {
+    static let nextKey = 0
+    static let rows = 8
+    static let trees = 16
+    static let indexCount = 18
+    static let columns = 24
+  }
 
   /// Keys have 62 bits.
   static let maximumKey = UInt64(1) << 62
 
   init() {}
 
+  func index(of column: Column) -> Ref { indexes[column.id] ?? .null }
+
   /// See `NodeValidators`.
   static func isValid(_ view: NodeView) -> Bool {
-    guard view.bodyLength >= 16, view.refCount <= 1 else { return false }
-    let (nextKey, rows) = (view.load(UInt64.self, at: 0), view.load(UInt64.self, at: 8))
-    return nextKey <= maximumKey && rows <= nextKey && (rows == 0) == (view.refCount == 0)
+    guard view.bodyLength >= Layout.columns else { return false }
+    let (nextKey, rows) = (
+      view.load(UInt64.self, at: Layout.nextKey), view.load(UInt64.self, at: Layout.rows)
+    )
+    let trees = view.load(UInt16.self, at: Layout.trees)
+    let count = Int(view.load(UInt16.self, at: Layout.indexCount))
+    guard nextKey <= maximumKey, rows <= nextKey, trees < 4, (rows == 0) == (trees & 1 == 0),
+      view.refCount == trees.nonzeroBitCount + count, Layout.columns + 2 * count <= view.bodyLength
+    else { return false }
+    var last: UInt16 = 0
+    for index in 0..<count {
+      let column = view.load(UInt16.self, at: Layout.columns + 2 * index)
+      guard column > last else { return false }
+      last = column
+    }
+    return true
   }
 
   init(_ ref: Ref, _ access: borrowing NodeAccess) throws(StorageError) {
     guard !ref.isNull else { return }
     let view = try access.node(ref, .table)
-    nextKey = view.load(UInt64.self, at: 0)
-    rows = view.load(UInt64.self, at: 8)
-    if view.refCount > 0 { clusters = view.ref(0) }
+    nextKey = view.load(UInt64.self, at: Layout.nextKey)
+    rows = view.load(UInt64.self, at: Layout.rows)
+    let trees = view.load(UInt16.self, at: Layout.trees)
+    var next = 0
+    if trees & 1 != 0 {
+      clusters = view.ref(next)
+      next += 1
+    }
+    if trees & 2 != 0 {
+      links = view.ref(next)
+      next += 1
+    }
+    for index in 0..<Int(view.load(UInt16.self, at: Layout.indexCount)) {
+      indexes[view.load(UInt16.self, at: Layout.columns + 2 * index)] = view.ref(next + index)
+    }
   }
 
   func write(_ editor: NodeEditor) -> Ref {
     let arena = editor.arena
-    let hasRows = !clusters.isNull
+    let indexes = indexes.filter { !$0.value.isNull }.sorted { $0.key < $1.key }
+    let refs = [clusters, links].filter { !$0.isNull } + indexes.map(\.value)
     let node = arena.make(
-      kind: .table, level: hasRows ? clusters.level + 1 : 0, refCount: hasRows ? 1 : 0, bodyLength: 16)
-    node.store(nextKey, at: 0)
-    node.store(rows, at: 8)
-    if hasRows { node.setRef(0, to: clusters) }
+      kind: .table, level: refs.map { $0.level + 1 }.max() ?? 0, refCount: refs.count,
+      bodyLength: Layout.columns + 2 * indexes.count)
+    node.store(nextKey, at: Layout.nextKey)
+    node.store(rows, at: Layout.rows)
+    node.store(UInt16(clusters.isNull ? 0 : 1) | UInt16(links.isNull ? 0 : 2), at: Layout.trees)
+    node.store(UInt16(indexes.count), at: Layout.indexCount)
+    node.store(UInt32(0), at: Layout.columns - 4)
+    for (index, ref) in refs.enumerated() { node.setRef(index, to: ref) }
+    for (index, column) in indexes.enumerated() { node.store(column.key, at: Layout.columns + 2 * index) }
     return node.ref
   }
 }

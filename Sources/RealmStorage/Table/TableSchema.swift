@@ -2,7 +2,7 @@
 ///
 /// Stored in the schema tree under the table's id, 4 bytes with the highest first, as (FORMAT.md, "Schema"):
 /// name, next column id in 2 bytes, count of columns in 2 bytes, and for each its id in 2 bytes, type, flags
-/// (bit 0 optional), target table in 4 bytes, name. A name is its length in 2 bytes and its UTF-8.
+/// (bit 0 optional, bit 1 list, bits 2 and 3 the index), target table in 4 bytes, name. A name is its length in 2 bytes and its UTF-8.
 public struct TableSchema: Sendable, Hashable {
   /// Given once, never again. Assigned by the engine.
   public internal(set) var id: UInt32 = 0
@@ -23,11 +23,25 @@ public struct TableSchema: Sendable, Hashable {
   mutating func add(_ column: Column) {
     var column = column
     column.id = nextColumnID
+    if column.type == .link, column.target == 0 { column.target = id }
     nextColumnID += 1
     columns.append(column)
   }
 
+  /// The column that no two rows have one value of, where there is one.
+  public var primaryKey: Column? { columns.first { $0.index == .unique } }
+
   public func column(_ name: String) -> Column? { columns.first { $0.name.utf8.elementsEqual(name.utf8) } }
+
+  /// The schema of the table `id`, to which links without a target point.
+  func numbered(_ id: UInt32) -> TableSchema {
+    var schema = self
+    schema.id = id
+    for index in columns.indices where columns[index].type == .link && columns[index].target == 0 {
+      schema.columns[index].target = id
+    }
+    return schema
+  }
 
   static func key(_ id: UInt32) -> [UInt8] {
     (0..<4).map { UInt8(truncatingIfNeeded: id >> (24 - 8 * UInt32($0))) }
@@ -37,12 +51,12 @@ public struct TableSchema: Sendable, Hashable {
 
   var encoded: [UInt8] {
     var bytes = Self.encoded(name)
-    bytes.append(nextColumnID)
-    bytes.append(UInt16(columns.count))
+    bytes.appendInteger(nextColumnID)
+    bytes.appendInteger(UInt16(columns.count))
     for column in columns {
-      bytes.append(column.id)
-      bytes += [column.type.rawValue, column.isOptional ? 1 : 0]
-      bytes.append(column.target)
+      bytes.appendInteger(column.id)
+      bytes += [column.type.rawValue, column.flags]
+      bytes.appendInteger(column.target)
       bytes += Self.encoded(column.name)
     }
     return bytes
@@ -50,7 +64,7 @@ public struct TableSchema: Sendable, Hashable {
 
   private static func encoded(_ name: String) -> [UInt8] {
     var bytes: [UInt8] = []
-    bytes.append(UInt16(name.utf8.count))
+    bytes.appendInteger(UInt16(name.utf8.count))
     return bytes + Array(name.utf8)
   }
 
@@ -66,11 +80,14 @@ public struct TableSchema: Sendable, Hashable {
     columns = []
     for _ in 0..<count {
       guard let columnID = reader.integer(UInt16.self), let rawType = reader.integer(UInt8.self),
-        let type = ColumnType(rawValue: rawType), let flags = reader.integer(UInt8.self), flags <= 1,
+        let type = ColumnType(rawValue: rawType), let flags = reader.integer(UInt8.self),
+        let form = Column.Form(flags),
         let target = reader.integer(UInt32.self), let columnName = reader.name(), columnID > 0,
         columnID < next
       else { return nil }
-      var column = Column(columnName, type, isOptional: flags & 1 != 0, target: target)
+      guard form.index == .none || (!form.isList && type.canBeIndexed) else { return nil }
+      var column = Column(
+        columnName, type, isOptional: form.isOptional, isList: form.isList, index: form.index, target: target)
       column.id = columnID
       columns.append(column)
     }
@@ -78,30 +95,20 @@ public struct TableSchema: Sendable, Hashable {
   }
 }
 
-/// Reads a record from bytes that may be anything.
-private struct ByteReader {
-  private let bytes: [UInt8]
-  private var at = 0
+extension Column {
+  /// What the flags of a stored column say.
+  fileprivate struct Form {
+    let isOptional: Bool
+    let isList: Bool
+    let index: ColumnIndex
 
-  init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-  var isAtEnd: Bool { at == bytes.count }
-
-  mutating func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) -> Integer? {
-    guard at + MemoryLayout<Integer>.size <= bytes.count else { return nil }
-    defer { at += MemoryLayout<Integer>.size }
-    return bytes.load(type, at: at)
+    init?(_ flags: UInt8) {
+      guard flags < 16, let index = ColumnIndex(rawValue: flags >> 2) else { return nil }
+      isOptional = flags & 1 != 0
+      isList = flags & 2 != 0
+      self.index = index
+    }
   }
 
-  mutating func name() -> String? {
-    guard let length = integer(UInt16.self), at + Int(length) <= bytes.count else { return nil }
-    defer { at += Int(length) }
-    return String(validating: bytes[at..<at + Int(length)], as: UTF8.self)
-  }
-}
-
-extension [UInt8] {
-  fileprivate mutating func append<Integer: FixedWidthInteger>(_ value: Integer) {
-    for byte in 0..<MemoryLayout<Integer>.size { append(UInt8(truncatingIfNeeded: value >> (8 * byte))) }
-  }
+  fileprivate var flags: UInt8 { (isOptional ? 1 : 0) | (isList ? 2 : 0) | index.rawValue << 2 }
 }

@@ -17,6 +17,19 @@ public enum Value: Sendable, Hashable {
   case decimal128(SixteenBytes)
   /// A row of the column's target table, by its key.
   case link(UInt64)
+  /// Of a list column, in order.
+  case list([Value])
+}
+
+extension Value {
+  /// The rows a link, or a list of links, points to.
+  var linkTargets: [UInt64] {
+    switch self {
+    case .link(let target): [target]
+    case .list(let elements): elements.flatMap(\.linkTargets)
+    default: []
+    }
+  }
 }
 
 /// A moment: whole seconds since 1970, and nanoseconds after them.

@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -18,6 +20,8 @@ public final class Database: Sendable {
   /// Nil when opened for reading only.
   private let writer: Writer?
   private let gate = Gate()
+  /// The schemas read last, with the ref of the tree they stand in, which vouches for them.
+  private let knownSchemas = Mutex<(tree: Ref, schemas: [TableSchema])>((.null, []))
 
   /// How to open a database.
   public struct Options: Sendable {
@@ -154,6 +158,15 @@ public final class Database: Sendable {
     let result = try body(transaction)
     if transaction.isOpen { try transaction.commit(durability) }
     return result
+  }
+
+  /// The schemas a catalogue names. O(1) while they do not change.
+  func schemas(_ catalogue: Catalogue, _ access: borrowing NodeAccess) throws(StorageError) -> [TableSchema] {
+    let known = knownSchemas.withLock { $0 }
+    if known.tree == catalogue.schema { return known.schemas }
+    let schemas = try Tables.schemas(catalogue, access)
+    if !catalogue.schema.isDirty { knownSchemas.withLock { $0 = (catalogue.schema, schemas) } }
+    return schemas
   }
 
   func leaveGate() { gate.leave() }

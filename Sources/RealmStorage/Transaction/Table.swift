@@ -35,6 +35,57 @@ public struct Table {
     return try TableReading.key(at: UInt64(position), in: root.clusters, reader.access())
   }
 
+  /// The row with a value of the primary key; nil where there is none, or no primary key. O(log n).
+  public func row(withPrimaryKey value: Value) throws(StorageError) -> UInt64? {
+    guard let column = schema.primaryKey, column.accepts(value) else { return nil }
+    return try IndexTree.row(with: value, of: column, table: root, reader.access())
+  }
+
+  /// The rows with a value of an indexed column, in the order they were made. O(log n) and in proportion to the rows.
+  ///
+  /// - Precondition: the column has an index.
+  public func rows(with value: Value, in column: Column) throws(StorageError) -> [UInt64] {
+    precondition(column.index != .none, "\(schema.name).\(column.name) has no index")
+    guard column.accepts(value) else { return [] }
+    let encoded = IndexKey.encode(value, of: column)
+    let access = reader.access()
+    var rows: [UInt64] = []
+    try IndexTree.forEachRow(encoded, in: root.index(of: column), access) { (row) throws(StorageError) in
+      if IndexKey.isCut(encoded) {
+        // Others may share what stands of so long a text.
+        guard try TableReading.value(column, ofRow: row, in: root.clusters, access) == value else {
+          return true
+        }
+      }
+      rows.append(row)
+      return true
+    }
+    return rows
+  }
+
+  /// How many rows have a value of an indexed column. O(log n), but for texts of 248 bytes or more.
+  ///
+  /// - Precondition: the column has an index.
+  public func count(with value: Value, in column: Column) throws(StorageError) -> Int {
+    precondition(column.index != .none, "\(schema.name).\(column.name) has no index")
+    guard column.accepts(value) else { return 0 }
+    let encoded = IndexKey.encode(value, of: column)
+    if IndexKey.isCut(encoded) { return try rows(with: value, in: column).count }
+    return Int(clamping: try IndexTree.count(encoded, in: root.index(of: column), reader.access()))
+  }
+
+  /// The rows that link to a row by a column of a table, each as often as it does. O(log n) and in proportion to them.
+  public func sources(of row: UInt64, column: Column, of table: TableSchema) throws(StorageError) -> [UInt64]
+  {
+    var sources: [UInt64] = []
+    let head = LinkIndex.head(target: row, table: table.id, column: column.id)
+    try LinkIndex.forEach(head, in: root.links, reader.access()) { link in
+      for _ in 0..<link.count { sources.append(link.source) }
+      return true
+    }
+    return sources
+  }
+
   /// How many rows have a key less than `key`.
   public func rank(of key: UInt64) throws(StorageError) -> Int {
     Int(clamping: try TableReading.rank(of: key, in: root.clusters, reader.access()))
@@ -68,83 +119,89 @@ public struct Table {
 /// Used by the transaction's thread, while it is open.
 public struct WritableTable {
   private let transaction: WriteTransaction
-  private let id: UInt32
+  private let writer: TableWriter
 
-  init(transaction: WriteTransaction, id: UInt32) {
+  init(transaction: WriteTransaction, writer: TableWriter) {
     self.transaction = transaction
-    self.id = id
+    self.writer = writer
   }
 
-  public var schema: TableSchema { transaction.openTables[id]!.schema }
+  public var schema: TableSchema { writer.schema }
 
-  /// The table as changed so far. What is read of it later does not show later changes.
-  public var reading: Table {
-    Table(schema: schema, root: transaction.openTables[id]!.root, reader: transaction)
+  /// The table as changed so far. What is read of it later does not show later changes, and nothing may be read of it
+  /// after them.
+  public func reading() throws(StorageError) -> Table {
+    Table(schema: schema, root: try writer.flushed(), reader: transaction)
   }
 
-  /// Adds a row; columns without a value get null, or the zero of their type. O(log n). Answers the row's key.
+  /// Adds a row; answers its key. O(1) but for indexes and links, which take O(log n).
+  ///
+  /// - Throws: what `fill` throws, and `.duplicateKey`: then no row is added. `.limitExceeded`, `.corrupted`: then the
+  ///   transaction can't be committed any more, where the row was added in part.
+  @discardableResult
+  public func insert(_ fill: (NewRow) throws(StorageError) -> Void) throws(StorageError) -> UInt64 {
+    checkOpen()
+    return try writer.insert(fill)
+  }
+
+  /// Adds a row; columns without a value get null, or the zero of their type.
   ///
   /// - Precondition: each value fits its column, which the table has.
-  /// - Throws: `.limitExceeded`, `.corrupted`.
+  @discardableResult
   public func insert(_ values: [String: Value]) throws(StorageError) -> UInt64 {
-    var byID: [UInt16: Value] = [:]
-    for (name, value) in values { byID[column(name, for: value).id] = value }
-    return try change { (change) throws(StorageError) in try change.insert(byID) }
+    var byColumn: [(Int, Value)] = []
+    for (name, value) in values { byColumn.append((position(of: name), value)) }
+    return try insert { (row) throws(StorageError) in
+      for (column, value) in byColumn { try row.set(column, value) }
+    }
   }
 
   /// Sets a value. O(log n). Answers whether there is such a row.
   ///
-  /// - Precondition: the value fits the column, which the table has.
+  /// - Precondition: the value fits the column, which the table has, and links point to rows there are.
+  /// - Throws: `.duplicateKey`; and as `insert`.
   @discardableResult
   public func set(_ value: Value, _ name: String, ofRow key: UInt64) throws(StorageError) -> Bool {
-    let column = column(name, for: value)
-    guard let old = try reading.value(column, ofRow: key) else { return false }
-    guard old != value else { return true }
-    try change { (change) throws(StorageError) in try change.set(value, column, ofRow: key) }
-    return true
+    checkOpen()
+    let column = schema.columns[position(of: name)]
+    precondition(
+      column.accepts(value), "\(schema.name).\(name) is of type \(column.type) and can't hold that value")
+    return try writer.set(value, column, ofRow: key)
   }
 
-  /// Removes a row. O(log n). Answers whether there was one.
+  /// Removes a row. Links to it become null, and leave the lists they stand in. O(log n), for each of them too. Answers
+  /// whether there was one.
   @discardableResult
   public func remove(_ key: UInt64) throws(StorageError) -> Bool {
-    guard try reading.contains(key) else { return false }
-    try change { (change) throws(StorageError) in try change.remove(key) }
-    return true
+    checkOpen()
+    return try writer.remove(key)
   }
 
   /// Removes all rows. Keys given before are not given again.
   public func removeAll() throws(StorageError) {
-    try change { (change) throws(StorageError) in try change.removeAll() }
+    checkOpen()
+    try writer.removeAll()
   }
 
-  /// Adds a column; the rows there are have its default. O(1) in the number of rows.
+  /// Adds a column; the rows there are have its default. O(1) in the number of rows, but for a column with an index.
   ///
   /// - Precondition: no column has that name.
   public func addColumn(_ column: Column) throws(StorageError) {
     precondition(
       schema.column(column.name) == nil, "table \(schema.name) has a column \(column.name) already")
     try transaction.check(column)
-    transaction.openTables[id]?.schema.add(column)
-    transaction.openTables[id]?.schemaChanged = true
+    try writer.add(column)
   }
 
-  private func column(_ name: String, for value: Value) -> Column {
-    guard let column = schema.column(name) else {
+  private func checkOpen() {
+    precondition(transaction.isOpen, "table \(schema.name): its transaction has ended")
+  }
+
+  private func position(of name: String) -> Int {
+    guard let position = schema.columns.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) }) else {
       preconditionFailure("table \(schema.name) has no column \(name)")
     }
-    precondition(
-      column.accepts(value), "\(schema.name).\(name) is of type \(column.type) and can't hold that value")
-    return column
-  }
-
-  private func change<Result>(
-    _ body: (inout TableChange) throws(StorageError) -> Result
-  ) throws(StorageError) -> Result {
-    var change = TableChange(
-      schema: schema, root: transaction.openTables[id]!.root, editor: transaction.editor)
-    let result = try body(&change)
-    transaction.openTables[id]?.root = change.root
-    return result
+    return position
   }
 }
 
@@ -152,90 +209,56 @@ extension Snapshot {
   /// The tables there are, by id.
   public func schemas() throws(StorageError) -> [TableSchema] {
     let access = access()
-    return try Tables.schemas(Catalogue(root, access), access)
+    return try database.schemas(Catalogue(root, access), access)
   }
 
   /// The table of that name, or nil.
   public func table(_ name: String) throws(StorageError) -> Table? {
     let access = access()
     let catalogue = try Catalogue(root, access)
-    guard
-      let schema = try Tables.schemas(catalogue, access).first(where: {
-        $0.name.utf8.elementsEqual(name.utf8)
-      })
-    else { return nil }
+    guard let schema = try database.schemas(catalogue, access).first(where: { $0.isNamed(name) }) else {
+      return nil
+    }
     return Table(schema: schema, root: try Tables.root(of: schema.id, catalogue, access), reader: self)
   }
 }
 
 extension WriteTransaction {
-  struct OpenTable {
-    var schema: TableSchema
-    var root: TableRoot
-    /// As it stands in the catalogue.
-    let oldRoot: TableRoot
-    var schemaChanged: Bool
-  }
-
   /// The table of that name, or nil.
   public func table(_ name: String) throws(StorageError) -> WritableTable? {
-    if let open = openTables.values.first(where: { $0.schema.name.utf8.elementsEqual(name.utf8) }) {
-      return WritableTable(transaction: self, id: open.schema.id)
-    }
-    let access = access()
-    let catalogue = try Catalogue(root, access)
-    guard
-      let schema = try Tables.schemas(catalogue, access).first(where: {
-        $0.name.utf8.elementsEqual(name.utf8)
-      })
-    else { return nil }
-    let root = try Tables.root(of: schema.id, catalogue, access)
-    openTables[schema.id] = OpenTable(schema: schema, root: root, oldRoot: root, schemaChanged: false)
-    return WritableTable(transaction: self, id: schema.id)
+    try tables().writer(name).map { WritableTable(transaction: self, writer: $0) }
   }
 
   /// Makes a table.
   ///
-  /// - Precondition: no table has that name, and its columns' names differ.
-  /// - Throws: `.limitExceeded` for a name that is empty or too long.
+  /// - Precondition: no table has that name; its columns' names differ, one of them at most is unique, and those that
+  ///   link name a table there is, or by 0 the table itself.
+  /// - Throws: `.limitExceeded` for a name that is empty or too long, or rows that are.
+  @discardableResult
   public func createTable(_ schema: TableSchema) throws(StorageError) -> WritableTable {
     precondition(
       Set(schema.columns.map { Array($0.name.utf8) }).count == schema.columns.count,
       "table \(schema.name) has two columns of one name")
+    precondition(
+      schema.columns.count { $0.index == .unique } < 2, "table \(schema.name) has two primary keys")
     try checkName(schema.name)
     for column in schema.columns { try check(column) }
     let exists = try table(schema.name) != nil
     precondition(!exists, "there is a table \(schema.name) already")
-    var schema = schema
-    schema.id = try max(Catalogue(root, access()).lastTable, openTables.keys.max() ?? 0) + 1
-    openTables[schema.id] = OpenTable(
-      schema: schema, root: TableRoot(), oldRoot: TableRoot(), schemaChanged: true)
-    return WritableTable(transaction: self, id: schema.id)
+    return WritableTable(transaction: self, writer: try tables().create(schema))
   }
 
-  func check(_ column: Column) throws(StorageError) { try checkName(column.name) }
+  func check(_ column: Column) throws(StorageError) {
+    try checkName(column.name)
+    guard column.type == .link, column.target != 0 else { return }
+    let exists = try tables().writer(id: column.target) != nil
+    precondition(exists, "column \(column.name) links to a table that is not there")
+  }
 
   private func checkName(_ name: String) throws(StorageError) {
     guard (1...TableSchema.maximumNameLength).contains(name.utf8.count) else {
       throw .limitExceeded(
         .nameLength(name.utf8.count, maximum: TableSchema.maximumNameLength), path: editor.store.storage.path)
     }
-  }
-
-  /// Puts what changed of the open tables into the catalogue.
-  func storeTables(in catalogue: inout Catalogue) throws(StorageError) -> Bool {
-    var changed = false
-    for (id, table) in openTables.sorted(by: { $0.key < $1.key }) {
-      if table.schemaChanged {
-        try Tables.setSchema(table.schema, in: &catalogue, editor)
-        catalogue.lastTable = max(catalogue.lastTable, id)
-        changed = true
-      }
-      if table.root != table.oldRoot {
-        try Tables.setRoot(table.root, of: id, in: &catalogue, editor)
-        changed = true
-      }
-    }
-    return changed
   }
 }

@@ -10,8 +10,8 @@ public final class WriteTransaction {
   package private(set) var root: Ref
   /// The named trees asked for, with their roots as changed so far.
   var openTrees: [(name: String, root: Ref)] = []
-  /// The tables asked for, by id.
-  var openTables: [UInt32: OpenTable] = [:]
+  /// The tables asked for; nil before the first.
+  private var openTables: OpenTables?
   /// Neither committed nor cancelled yet.
   public private(set) var isOpen = true
 
@@ -64,9 +64,23 @@ public final class WriteTransaction {
     return WritableTree(transaction: self, index: openTrees.count - 1)
   }
 
+  /// The tables, as changed so far.
+  ///
+  /// - Throws: `.corrupted`.
+  func tables() throws(StorageError) -> OpenTables {
+    if let openTables { return openTables }
+    let access = access()
+    let catalogue = try Catalogue(base.root, access)
+    let tables = OpenTables(
+      catalogue: catalogue, schemas: try database.schemas(catalogue, access), editor: editor)
+    openTables = tables
+    return tables
+  }
+
   private func storeTables() throws(StorageError) {
+    guard let openTables else { return }
     var catalogue = try Catalogue(root, access())
-    guard try storeTables(in: &catalogue) else { return }
+    guard try openTables.store(in: &catalogue) else { return }
     if !root.isNull { editor.free(root) }
     root = catalogue.write(editor)
   }

@@ -59,6 +59,13 @@ package struct TreeBuilder {
     refCount = 0
   }
 
+  /// The leaves, which other branches are to hold.
+  mutating func finishLeaves() -> [TreeChild] {
+    flush()
+    defer { leaves = [] }
+    return leaves
+  }
+
   /// The root of the tree; null without entries.
   package mutating func finish() throws(StorageError) -> Ref {
     flush()

@@ -26,7 +26,7 @@ import Testing
       next += UInt64(1 + generator.below(3))
       keys.append(next)
     }
-    for column in columns where column.type.storage != .varying {
+    for column in columns where column.storage != .varying {
       cluster.keys = keys
       cluster.pack(cluster.unpack(column), as: column)
     }
@@ -85,7 +85,12 @@ import Testing
       for _ in 0..<3000 {
         var buffer = PieceBuffer()
         for _ in 0...generator.below(30) {
-          buffer.cells.append(generator.chance(20) ? .null : .inline(generator.bytes(generator.below(30))))
+          if generator.chance(20) {
+            buffer.appendNull()
+          } else {
+            let bytes = generator.bytes(generator.below(30))
+            try buffer.append(bytes.span.bytes, editor: editor)
+          }
         }
         let pieces = buffer.makePieces(from: 0, editor: editor)
         let access = editor.access()

@@ -3,113 +3,59 @@ import TestSupport
 import Testing
 
 @Suite struct TableTests {
-  private static let columns = ColumnType.allCases.flatMap { type in
-    [Column("\(type)", type), Column("optional \(type)", type, isOptional: true)]
-  }
-
-  /// What a table is to hold, by key.
-  private typealias Model = [UInt64: [String: Value]]
-
-  private static func random(_ column: Column, _ generator: inout SeededGenerator) -> Value {
-    if column.isOptional, generator.chance(30) { return .null }
-    switch column.type {
-    case .bool: return .bool(generator.chance(50))
-    case .int8: return .int(Int64(Int8.random(in: .min ... .max, using: &generator)))
-    case .int16: return .int(Int64(Int16.random(in: .min ... .max, using: &generator)))
-    case .int32: return .int(Int64(Int32.random(in: .min ... .max, using: &generator)))
-    case .int64:
-      return .int(
-        generator.chance(20) ? [Int64.min, .max, 0, -1][generator.below(4)] : Int64(generator.below(1000)))
-    case .float: return .float(generator.chance(10) ? -0.0 : Float(generator.below(1000)) / 7)
-    case .double: return .double(generator.chance(10) ? .infinity : Double(generator.below(1000)) / 7)
-    case .string:
-      if generator.chance(3) { return .string(String(repeating: "long ", count: 2000)) }
-      return .string(String(repeating: "é", count: generator.below(40)))
-    case .data:
-      if generator.chance(3) { return .data([UInt8](repeating: 9, count: 4097 + generator.below(100_000))) }
-      return .data(generator.bytes(generator.below(60)))
-    case .date:
-      let nanoseconds = generator.chance(50) ? 0 : Int32(generator.below(1_000_000_000))
-      return .date(Timestamp(seconds: Int64(generator.below(1_000_000)) - 500_000, nanoseconds: nanoseconds))
-    case .objectID: return .objectID(ObjectIDBytes(generator.bytes(12)))
-    case .uuid: return .uuid(SixteenBytes(generator.bytes(16)))
-    case .decimal128: return .decimal128(SixteenBytes(generator.bytes(16)))
-    case .link: return .link(generator.next() >> 2)
-    }
-  }
-
-  private static func row(_ schema: TableSchema, _ generator: inout SeededGenerator) -> [String: Value] {
-    var row: [String: Value] = [:]
-    for column in schema.columns { row[column.name] = random(column, &generator) }
-    return row
-  }
-
-  private static func compare(_ table: Table, _ model: Model) throws {
-    #expect(table.count == model.count)
-    var keys: [UInt64] = []
-    try table.forEach { key, values in
-      keys.append(key)
-      for (column, value) in zip(table.schema.columns, values) {
-        #expect(value == model[key]?[column.name], "\(column.name) of row \(key)")
-      }
-      return true
-    }
-    #expect(keys == model.keys.sorted())
-    for (position, key) in keys.enumerated() where position % 37 == 0 {
-      #expect(try table.key(at: position) == key)
-      #expect(try table.rank(of: key) == position)
-      #expect(try table.contains(key))
-    }
-  }
-
   @Test(arguments: 0..<4, [nil, Keys.first])
   func `random changes agree with a dictionary`(seed: UInt64, key: [UInt8]?) throws {
     var generator = SeededGenerator(seed: seed)
     let disk = SimulatedDisk()
     var database = try Database(creatingIn: disk, options: .init(encryptionKey: key))
-    try database.write { _ = try $0.createTable(TableSchema("Everything", columns: Self.columns)) }
-    var model: Model = [:]
+    let columns = seed % 2 == 0 ? TableModel.everything : TableModel.few
+    try database.write { transaction in
+      _ = try transaction.createTable(TableSchema(TableModel.name, columns: columns))
+    }
+    var model = TableModel()
     for round in 0..<12 {
       let before = database.snapshot()
       let old = model
       try database.write(generator.chance(50) ? .full : .relaxed) { transaction in
-        guard let table = try transaction.table("Everything") else { return }
-        for _ in 0..<generator.below(60) { try Self.change(table, &model, &generator) }
-        try Self.compare(table.reading, model)
+        guard let table = try transaction.table(TableModel.name) else { return }
+        for _ in 0..<generator.below(60) {
+          #expect(try model.change(table, &generator) == nil, "seed \(seed) round \(round)")
+        }
+        #expect(try model.difference(to: table.reading(), &generator) == nil, "seed \(seed) round \(round)")
       }
-      if let table = try before.table("Everything") { try Self.compare(table, old) }
+      try expect(before, toHold: old, &generator)
       if round % 5 == 4 {
         database.close()
         database = try Database(storage: disk, options: .init(encryptionKey: key))
       }
-      let snapshot = database.snapshot()
-      if let table = try snapshot.table("Everything") { try Self.compare(table, model) }
-      #expect(IntegrityCheck.run(snapshot).findings == [])
+      try expect(database.snapshot(), toHold: model, &generator)
     }
   }
 
-  private static func change(_ table: WritableTable, _ model: inout Model, _ generator: inout SeededGenerator)
-    throws
-  {
-    let victim = model.isEmpty ? 0 : model.keys.sorted()[generator.below(model.count)]
-    switch generator.below(100) {
-    case 0..<60:
-      let row = row(table.schema, &generator)
-      let key = try table.insert(row)
-      #expect(model[key] == nil)
-      model[key] = row
-    case 60..<85:
-      let column = table.schema.columns[generator.below(table.schema.columns.count)]
-      let value = random(column, &generator)
-      #expect(try table.set(value, column.name, ofRow: victim) == (model[victim] != nil))
-      model[victim]?[column.name] = value
-    case 85..<98:
-      #expect(try table.remove(victim) == (model.removeValue(forKey: victim) != nil))
-    default:
-      if generator.chance(10) {
-        try table.removeAll()
-        model = [:]
+  private func expect(
+    _ snapshot: Snapshot, toHold model: TableModel, _ generator: inout SeededGenerator
+  ) throws {
+    let table = try #require(try snapshot.table(TableModel.name))
+    #expect(try model.difference(to: table, &generator) == nil)
+    #expect(IntegrityCheck.run(snapshot).findings == [])
+  }
+
+  @Test(arguments: 0..<2)
+  func `many rows in one transaction are found by their keys and indexes`(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    let database = try Database(inMemory: "test")
+    var model = TableModel()
+    for _ in 0..<2 {
+      try database.write { transaction in
+        let table =
+          try transaction.table(TableModel.name)
+          ?? transaction.createTable(TableSchema(TableModel.name, columns: TableModel.few))
+        for _ in 0..<700 { #expect(try model.insert(table, &generator) == nil) }
       }
+      let table = try #require(try database.snapshot().table(TableModel.name))
+      var few = SeededGenerator(seed: seed)
+      #expect(try model.difference(to: table, &few) == nil)
+      #expect(IntegrityCheck.run(database.snapshot()).findings == [])
     }
   }
 

@@ -1,0 +1,209 @@
+/// The cluster that rows are added to, column by column and not packed: most rows of a table are made one after
+/// another, and each of them would otherwise pack up to 512.
+final class AppendBuffer {
+  let editor: NodeEditor
+  /// As in the schema.
+  private(set) var columns: [ColumnBuffer]
+  private(set) var keys: [UInt64] = []
+  private let limit: Int
+
+  /// A column's values that are not in a piece yet, and the pieces before them.
+  struct ColumnBuffer {
+    let column: Column
+    var fixed: FixedBuffer
+    var varying = PieceBuffer()
+    var pieces: [(firstRow: Int, ref: Ref)] = []
+    /// The row of the first value in `varying`.
+    var firstVarying = 0
+    /// The piece in the transaction that `varying` was written to last, or read from.
+    var lastPiece: Ref?
+    let isVarying: Bool
+    /// It has an index, or links: what its values are must be known when the row ends.
+    let isWatched: Bool
+
+    var rows: Int { isVarying ? firstVarying + varying.rows : fixed.rows }
+
+    init(_ column: Column) {
+      self.column = column
+      isVarying = column.storage == .varying
+      isWatched = column.index != .none || column.type == .link
+      fixed = FixedBuffer(column, rows: 0)
+    }
+  }
+
+  /// The node the buffer was read from or written to last.
+  private(set) var node = Ref.null
+  /// There are rows that `node` lacks.
+  private(set) var isChanged = false
+
+  /// What the row begun last has in the columns with an index or links.
+  private(set) var watched: [(index: Int, value: Value)] = []
+  private let defaults: [(index: Int, value: Value)]
+
+  var rows: Int { keys.count }
+  var isFull: Bool { rows >= limit }
+
+  init(schema: TableSchema, editor: NodeEditor) {
+    self.editor = editor
+    columns = schema.columns.map { ColumnBuffer($0) }
+    limit = Self.rowLimit(schema)
+    defaults = columns.indices.filter { [columns] in columns[$0].isWatched }
+      .map { [columns] in (index: $0, value: columns[$0].column.defaultValue) }
+  }
+
+  /// Rows of a cluster: 512, or as many as take 48 KiB.
+  static func rowLimit(_ schema: TableSchema) -> Int {
+    let bytes = schema.columns.reduce(0) { sum, column in
+      switch column.storage {
+      case .integers: sum + 8
+      case .dates: sum + 12
+      case .fixed(let size): sum + size
+      case .varying: sum
+      }
+    }
+    return min(ClusterNode.maximumRows, max(1, 48 * 1024 / max(1, bytes)))
+  }
+
+  /// Goes on with a cluster that has room.
+  convenience init(_ node: Ref, schema: TableSchema, editor: NodeEditor) throws(StorageError) {
+    self.init(schema: schema, editor: editor)
+    self.node = node
+    let access = editor.access()
+    let cluster = try Cluster(node, access)
+    keys = cluster.keys
+    for index in columns.indices {
+      let column = columns[index].column
+      guard columns[index].isVarying else {
+        columns[index].fixed = cluster.unpack(column)
+        continue
+      }
+      guard var pieces = cluster.pieces(column), let last = pieces.popLast() else {
+        for _ in keys { try append(index, column.defaultValue) }
+        continue
+      }
+      columns[index].varying = try PieceBuffer(last.ref, access)
+      columns[index].pieces = pieces
+      columns[index].firstVarying = last.firstRow
+      columns[index].lastPiece = last.ref
+      guard last.firstRow + columns[index].varying.rows == rows else {
+        throw editor.store.corrupted(.rows, last.ref)
+      }
+    }
+  }
+
+  // MARK: - Rows
+
+  /// Begins a row; columns that are not set until `endRow` have their default in it.
+  func beginRow(_ key: UInt64) {
+    keys.append(key)
+    watched = defaults
+    isChanged = true
+  }
+
+  func endRow() throws(StorageError) {
+    for index in columns.indices where columns[index].rows < rows {
+      try append(index, columns[index].column.defaultValue)
+    }
+  }
+
+  func removeLastRow() throws(StorageError) {
+    for index in columns.indices where columns[index].rows == rows { try removeLast(index) }
+    keys.removeLast()
+  }
+
+  private func removeLast(_ index: Int) throws(StorageError) {
+    if columns[index].isVarying {
+      if let long = columns[index].varying.removeLast() { try editor.freeTree(long) }
+    } else {
+      columns[index].fixed.removeLast()
+    }
+  }
+
+  /// Makes room for a value of the row begun last, which may have one already.
+  @inline(__always)
+  private func prepare(_ index: Int) throws(StorageError) {
+    if columns[index].rows == rows { try removeLast(index) }
+  }
+
+  func set(_ index: Int, _ value: Value) throws(StorageError) {
+    try prepare(index)
+    if columns[index].isWatched { watch(index, value) }
+    try append(index, value)
+  }
+
+  private func append(_ index: Int, _ value: Value) throws(StorageError) {
+    guard columns[index].isVarying else { return columns[index].fixed.append(value) }
+    guard let bytes = value.varyingBytes(of: columns[index].column) else {
+      return columns[index].varying.appendNull()
+    }
+    try columns[index].varying.append(bytes.span.bytes, editor: editor)
+  }
+
+  func set(_ index: Int, _ number: Int64) throws(StorageError) {
+    try prepare(index)
+    if columns[index].isWatched {
+      watch(index, columns[index].column.type == .bool ? .bool(number != 0) : .int(number))
+    }
+    columns[index].fixed.append(number)
+  }
+
+  func set(_ index: Int, _ number: Double) throws(StorageError) {
+    try prepare(index)
+    columns[index].fixed.append(number)
+  }
+
+  func set(_ index: Int, _ date: Timestamp) throws(StorageError) {
+    try prepare(index)
+    if columns[index].isWatched { watch(index, .date(date)) }
+    columns[index].fixed.append(date)
+  }
+
+  func set(_ index: Int, _ text: String) throws(StorageError) {
+    try prepare(index)
+    if columns[index].isWatched { watch(index, .string(text)) }
+    try columns[index].varying.append(text, editor: editor)
+  }
+
+  private func watch(_ index: Int, _ value: Value) {
+    for slot in watched.indices where watched[slot].index == index { watched[slot].value = value }
+  }
+
+  // MARK: - Writing
+
+  /// Writes the rows as a cluster, in place of `node`, whose nodes it frees.
+  func write() throws(StorageError) -> KeyedChild {
+    guard isChanged || node.isNull else {
+      return KeyedChild(leastKey: keys[0], rows: UInt64(rows), ref: node)
+    }
+    var cluster = Cluster(keys: keys)
+    for index in columns.indices {
+      let column = columns[index].column
+      guard columns[index].isVarying else {
+        cluster.pack(columns[index].fixed, as: column)
+        continue
+      }
+      if let last = columns[index].lastPiece { editor.free(last) }
+      let made = columns[index].varying.makePieces(from: columns[index].firstVarying, editor: editor)
+      cluster.setPieces(columns[index].pieces + made, of: column)
+      try columns[index].keepLast(of: made, editor)
+    }
+    if !node.isNull { editor.free(node) }
+    node = cluster.write(editor)
+    isChanged = false
+    return KeyedChild(leastKey: keys[0], rows: UInt64(rows), ref: node)
+  }
+}
+
+extension AppendBuffer.ColumnBuffer {
+  /// After its values were written as pieces, only those of the last one may still get company.
+  fileprivate mutating func keepLast(of made: [(firstRow: Int, ref: Ref)], _ editor: NodeEditor)
+    throws(StorageError)
+  {
+    guard let last = made.last else { return }
+    lastPiece = last.ref
+    guard made.count > 1 else { return }
+    pieces += made.dropLast()
+    firstVarying = last.firstRow
+    varying = try PieceBuffer(last.ref, editor.access())
+  }
+}

@@ -1,0 +1,59 @@
+/// Reads a record from bytes that may be anything.
+struct ByteReader {
+  private let source: [UInt8]
+  private var at = 0
+
+  init(_ bytes: [UInt8]) { source = bytes }
+
+  var isAtEnd: Bool { at == source.count }
+
+  mutating func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) -> Integer? {
+    guard MemoryLayout<Integer>.size <= source.count - at else { return nil }
+    defer { at += MemoryLayout<Integer>.size }
+    return source.load(type, at: at)
+  }
+
+  mutating func bytes(_ count: Int) -> ArraySlice<UInt8>? {
+    guard count >= 0, count <= source.count - at else { return nil }
+    defer { at += count }
+    return source[at..<at + count]
+  }
+
+  /// 7 bits a byte, lowest first, bit 7 set on all but the last.
+  mutating func varint() -> UInt64? {
+    var value: UInt64 = 0
+    for shift in stride(from: 0, to: 64, by: 7) {
+      guard let byte = integer(UInt8.self), shift < 63 || byte <= 1 else { return nil }
+      value |= UInt64(byte & 0x7f) << UInt64(shift)
+      if byte & 0x80 == 0 { return value }
+    }
+    return nil
+  }
+
+  /// A length as a varint, and so many bytes.
+  mutating func counted() -> ArraySlice<UInt8>? {
+    guard let length = varint(), length <= UInt64(source.count - at) else { return nil }
+    return bytes(Int(length))
+  }
+
+  /// A length in 2 bytes, and so many bytes of UTF-8.
+  mutating func name() -> String? {
+    guard let length = integer(UInt16.self), let text = bytes(Int(length)) else { return nil }
+    return String(validating: text, as: UTF8.self)
+  }
+}
+
+extension [UInt8] {
+  mutating func appendInteger<Integer: FixedWidthInteger>(_ value: Integer) {
+    for byte in 0..<MemoryLayout<Integer>.size { append(UInt8(truncatingIfNeeded: value >> (8 * byte))) }
+  }
+
+  mutating func appendVarint(_ value: UInt64) {
+    var rest = value
+    while rest > 0x7f {
+      append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    append(UInt8(rest))
+  }
+}

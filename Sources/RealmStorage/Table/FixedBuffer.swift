@@ -1,0 +1,180 @@
+/// The values of a fixed-size column of a cluster, one by one.
+struct FixedBuffer {
+  private let storage: ColumnStorage
+  private var integers: [Int64] = []
+  private var nanoseconds: [Int64] = []
+  private var bytes: [UInt8] = []
+  private var nulls: [Bool]
+
+  /// Of rows that have the default.
+  init(_ column: Column, rows: Int) {
+    storage = column.storage
+    nulls = []
+    for row in 0..<rows { insert(column.defaultValue, at: row) }
+  }
+
+  init(_ column: Column, parts: [Cluster.FixedPart], rows: Int) {
+    storage = column.storage
+    let part = parts[0]
+    nulls = Self.nulls(part, rows: rows)
+    let isAllNull = Int(part.nullCount) == rows
+    let values = part.nullCount == 0 || isAllNull ? part.data : Array(part.data.dropFirst((rows + 7) / 8))
+    switch storage {
+    case .integers, .dates:
+      integers = isAllNull ? [Int64](repeating: 0, count: rows) : Self.unpack(part, values, rows: rows)
+      guard storage == .dates else { return }
+      nanoseconds =
+        parts.count > 1
+        ? Self.unpack(parts[1], parts[1].data, rows: rows) : [Int64](repeating: 0, count: rows)
+    case .fixed(let size): bytes = isAllNull ? [UInt8](repeating: 0, count: rows * size) : values
+    case .varying: preconditionFailure("a column of varying size is no buffer")
+    }
+  }
+
+  private static func unpack(_ part: Cluster.FixedPart, _ values: [UInt8], rows: Int) -> [Int64] {
+    let bytes = values.span.bytes
+    return PackedIntegers.unpack(bytes, count: rows, width: Int(part.width), base: part.least)
+  }
+
+  private static func nulls(_ part: Cluster.FixedPart, rows: Int) -> [Bool] {
+    if part.nullCount == 0 { return [Bool](repeating: false, count: rows) }
+    if Int(part.nullCount) == rows { return [Bool](repeating: true, count: rows) }
+    return (0..<rows).map { part.data[$0 / 8] & (1 << UInt8($0 % 8)) != 0 }
+  }
+
+  // MARK: - Changing
+
+  mutating func insert(_ value: Value, at row: Int) {
+    nulls.insert(value == .null, at: row)
+    switch storage {
+    case .integers: integers.insert(value.integer, at: row)
+    case .dates:
+      let (seconds, rest) = value.moment
+      integers.insert(seconds, at: row)
+      nanoseconds.insert(rest, at: row)
+    case .fixed(let size): bytes.insert(contentsOf: value.fixedBytes(size), at: row * size)
+    case .varying: break
+    }
+  }
+
+  var rows: Int { nulls.count }
+
+  mutating func append(_ number: Int64) {
+    nulls.append(false)
+    integers.append(number)
+  }
+
+  mutating func append(_ date: Timestamp) {
+    nulls.append(false)
+    integers.append(date.seconds)
+    nanoseconds.append(Int64(date.nanoseconds))
+  }
+
+  mutating func append(_ number: Double) {
+    nulls.append(false)
+    bytes.appendInteger(number.bitPattern)
+  }
+
+  mutating func append(_ value: Value) { insert(value, at: nulls.count) }
+
+  mutating func removeLast() { remove(nulls.count - 1) }
+
+  mutating func remove(_ row: Int) {
+    nulls.remove(at: row)
+    switch storage {
+    case .integers: integers.remove(at: row)
+    case .dates:
+      integers.remove(at: row)
+      nanoseconds.remove(at: row)
+    case .fixed(let size): bytes.removeSubrange(row * size..<(row + 1) * size)
+    case .varying: break
+    }
+  }
+
+  mutating func set(_ value: Value, at row: Int) {
+    remove(row)
+    insert(value, at: row)
+  }
+
+  // MARK: - Packing
+
+  func packed() -> [Cluster.FixedPart] {
+    switch storage {
+    case .integers: return [Self.pack(integers, nulls: nulls)]
+    case .dates:
+      let seconds = Self.pack(integers, nulls: nulls)
+      guard nanoseconds.contains(where: { $0 != 0 }) else { return [seconds] }
+      var rest = Self.pack(nanoseconds, nulls: nil)
+      rest.encoding = .nanoseconds
+      return [seconds, rest]
+    case .fixed(let size):
+      let nullCount = nulls.reduce(0) { $0 + ($1 ? 1 : 0) }
+      let isAllNull = nullCount == nulls.count
+      return [
+        Cluster.FixedPart(
+          encoding: .fixed, width: UInt8(size), nullCount: UInt16(nullCount), least: 0, greatest: 0,
+          data: isAllNull ? [] : Self.bits(nulls, nullCount) + bytes)
+      ]
+    case .varying: return []
+    }
+  }
+
+  static func pack(_ values: [Int64], nulls: [Bool]?) -> Cluster.FixedPart {
+    var (least, greatest, nullCount) = (Int64.max, Int64.min, 0)
+    for (row, value) in values.enumerated() {
+      if let nulls, nulls[row] {
+        nullCount += 1
+      } else {
+        least = min(least, value)
+        greatest = max(greatest, value)
+      }
+    }
+    guard nullCount < values.count else {
+      return Cluster.FixedPart(
+        encoding: .integers, width: 0, nullCount: UInt16(nullCount), least: 0, greatest: 0, data: [])
+    }
+    let width = PackedIntegers.width(forRange: UInt64(bitPattern: greatest &- least))
+    var stored = values
+    if let nulls, nullCount > 0 { for row in stored.indices where nulls[row] { stored[row] = least } }
+    return Cluster.FixedPart(
+      encoding: .integers, width: UInt8(width), nullCount: UInt16(nullCount), least: least,
+      greatest: greatest,
+      data: bits(nulls ?? [], nullCount) + PackedIntegers.pack(stored, base: least, width: width))
+  }
+
+  private static func bits(_ nulls: [Bool], _ nullCount: Int) -> [UInt8] {
+    guard nullCount > 0 else { return [] }
+    var bits = [UInt8](repeating: 0, count: (nulls.count + 7) / 8)
+    for row in nulls.indices where nulls[row] { bits[row / 8] |= 1 << UInt8(row % 8) }
+    return bits
+  }
+}
+
+extension Value {
+  /// As an integer column stores it.
+  fileprivate var integer: Int64 {
+    switch self {
+    case .bool(let flag): flag ? 1 : 0
+    case .int(let number): number
+    case .link(let key): Int64(bitPattern: key)
+    default: 0
+    }
+  }
+
+  fileprivate var moment: (Int64, Int64) {
+    if case .date(let date) = self { (date.seconds, Int64(date.nanoseconds)) } else { (0, 0) }
+  }
+
+  /// As a column of fixed bytes stores it.
+  fileprivate func fixedBytes(_ size: Int) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: size)
+    switch self {
+    case .float(let number): bytes.store(number.bitPattern, at: 0)
+    case .double(let number): bytes.store(number.bitPattern, at: 0)
+    case .objectID(let id): bytes = id.bytes
+    case .uuid(let id), .decimal128(let id): bytes = id.bytes
+    default: break
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,131 @@
+/// Who links to the rows of a table: an ordered tree of (target row, source table, source column, source row), with the
+/// count of links where it is not one (FORMAT.md, "Links").
+///
+/// A key is the target row in 8 bytes, the table in 4, the column in 2, all highest first, and the source row as in an
+/// index entry. So the sources of one row, and of one column, stand together.
+enum LinkIndex {
+  static let headLength = 14
+
+  static func head(target: UInt64, table: UInt32, column: UInt16) -> [UInt8] {
+    var bytes = targetHead(target)
+    for shift in stride(from: UInt32(24), through: 0, by: -8) {
+      bytes.append(UInt8(truncatingIfNeeded: table >> shift))
+    }
+    bytes.append(UInt8(column >> 8))
+    bytes.append(UInt8(truncatingIfNeeded: column))
+    return bytes
+  }
+
+  static func targetHead(_ target: UInt64) -> [UInt8] {
+    (0..<8).map { UInt8(truncatingIfNeeded: target >> UInt64(56 - 8 * $0)) }
+  }
+
+  /// A link: from a row's column to a row.
+  struct Entry: Equatable {
+    var target: UInt64
+    var table: UInt32
+    var column: UInt16
+    var source: UInt64
+    var count: UInt64
+  }
+
+  static func decode(_ key: [UInt8], _ value: [UInt8]) -> Entry? {
+    guard let source = IndexKey.row(key, after: headLength), let count = count(value) else { return nil }
+    let number: (Range<Int>) -> UInt64 = { key[$0].reduce(0) { $0 << 8 | UInt64($1) } }
+    return Entry(
+      target: number(0..<8), table: UInt32(number(8..<12)), column: UInt16(number(12..<14)), source: source,
+      count: count)
+  }
+
+  static func count(_ value: [UInt8]) -> UInt64? {
+    if value.isEmpty { return 1 }
+    var reader = ByteReader(value)
+    guard let count = reader.varint(), reader.isAtEnd, count > 1 else { return nil }
+    return count
+  }
+
+  static func encode(count: UInt64) -> [UInt8] {
+    var bytes: [UInt8] = []
+    if count > 1 { bytes.appendVarint(count) }
+    return bytes
+  }
+
+  /// Calls `body` with each entry whose key starts with `head`, until it answers false.
+  static func forEach(
+    _ head: [UInt8], in root: Ref, _ access: borrowing NodeAccess,
+    _ body: (Entry) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    guard !root.isNull else { return }
+    var cursor = TreeCursor(root)
+    try cursor.seek(head.span.bytes, access)
+    while cursor.isValid {
+      let (key, value) = try cursor.withEntry(access) { leaf, index in
+        (leaf.key(index), leaf.value(index).bytes.array)
+      }
+      guard key.starts(with: head) else { return }
+      guard let entry = decode(key, value) else { throw access.corrupted(.structure, root) }
+      guard try body(entry) else { return }
+      try cursor.next(access)
+    }
+  }
+}
+
+/// The link index of a table being changed.
+final class LinkIndexWriter {
+  private(set) var root: Ref
+  private let editor: NodeEditor
+  private let run = EntryRun()
+
+  init(root: Ref, editor: NodeEditor) {
+    self.root = root
+    self.editor = editor
+  }
+
+  func add(target: UInt64, table: UInt32, column: UInt16, source: UInt64) throws(StorageError) {
+    var key = LinkIndex.head(target: target, table: table, column: column)
+    IndexKey.appendRow(source, to: &key)
+    run.append(key)
+    if run.bytes > EntryRun.maximumBytes { try flush() }
+  }
+
+  /// Takes one link away.
+  func remove(target: UInt64, table: UInt32, column: UInt16, source: UInt64) throws(StorageError) {
+    try flush()
+    var key = LinkIndex.head(target: target, table: table, column: column)
+    IndexKey.appendRow(source, to: &key)
+    let old = try OrderedTree.find(key.span.bytes, in: root, editor.access()) { $0.bytes.array }
+    guard let old, let count = LinkIndex.count(old) else { return }
+    if count == 1 {
+      root = try OrderedTree.remove(key.span.bytes, from: root, editor: editor)
+    } else {
+      let value = LinkIndex.encode(count: count - 1)
+      root = try OrderedTree.set(
+        TreeValue(bytes: value.span.bytes), for: key.span.bytes, in: root, editor: editor)
+    }
+  }
+
+  /// All links to a row.
+  func links(to target: UInt64) throws(StorageError) -> [LinkIndex.Entry] {
+    try flush()
+    var found: [LinkIndex.Entry] = []
+    try LinkIndex.forEach(LinkIndex.targetHead(target), in: root, editor.access()) { entry in
+      found.append(entry)
+      return true
+    }
+    return found
+  }
+
+  func isEmpty() throws(StorageError) -> Bool {
+    try flush()
+    return root.isNull
+  }
+
+  func flush() throws(StorageError) {
+    guard run.count > 0 else { return }
+    try editor.checkRoom(for: 2 * run.bytes)
+    root = try OrderedTree.merge(run, into: root, editor: editor) { old, repeats in
+      LinkIndex.encode(count: (old.flatMap(LinkIndex.count) ?? 0) + UInt64(repeats))
+    }
+    run.removeAll()
+  }
+}

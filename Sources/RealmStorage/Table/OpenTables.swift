@@ -1,0 +1,82 @@
+/// The tables a transaction has asked for.
+final class OpenTables {
+  let editor: NodeEditor
+  private let catalogue: Catalogue
+  /// All tables there were when the transaction began.
+  private let schemas: [TableSchema]
+  private var writers: [UInt32: TableWriter] = [:]
+  private var lastTable: UInt32
+  /// What interrupted a change half-way: such a transaction can't be committed.
+  private(set) var failure: StorageError?
+
+  init(catalogue: Catalogue, schemas: [TableSchema], editor: NodeEditor) {
+    self.catalogue = catalogue
+    self.schemas = schemas
+    self.editor = editor
+    lastTable = catalogue.lastTable
+  }
+
+  func fail(_ error: StorageError) -> StorageError {
+    failure = failure ?? error
+    return error
+  }
+
+  func writer(_ name: String) throws(StorageError) -> TableWriter? {
+    if let open = writers.values.first(where: { $0.schema.isNamed(name) }) { return open }
+    guard let schema = schemas.first(where: { $0.isNamed(name) }) else { return nil }
+    return try open(schema)
+  }
+
+  func writer(id: UInt32) throws(StorageError) -> TableWriter? {
+    if let open = writers[id] { return open }
+    guard let schema = schemas.first(where: { $0.id == id }) else { return nil }
+    return try open(schema)
+  }
+
+  /// The table that a column's links point to.
+  func writer(linkedBy column: Column, of schema: TableSchema) throws(StorageError) -> TableWriter {
+    guard let table = try writer(id: column.target) else {
+      throw .corrupted(
+        Corruption(.structure, offset: nil, length: 0, birth: 0, nodeKind: "schema of \(schema.name)"),
+        path: editor.store.storage.path)
+    }
+    return table
+  }
+
+  private func open(_ schema: TableSchema) throws(StorageError) -> TableWriter {
+    let root = try Tables.root(of: schema.id, catalogue, editor.access())
+    let writer = TableWriter(schema: schema, root: root, isNew: false, tables: self)
+    writers[schema.id] = writer
+    return writer
+  }
+
+  func create(_ schema: TableSchema) -> TableWriter {
+    lastTable += 1
+    let schema = schema.numbered(lastTable)
+    let writer = TableWriter(schema: schema, root: TableRoot(), isNew: true, tables: self)
+    writers[schema.id] = writer
+    return writer
+  }
+
+  /// Puts what changed into the catalogue; answers whether anything did.
+  func store(in catalogue: inout Catalogue) throws(StorageError) -> Bool {
+    if let failure { throw failure }
+    var changed = false
+    for (id, writer) in writers.sorted(by: { $0.key < $1.key }) {
+      if writer.schemaChanged {
+        try Tables.setSchema(writer.schema, in: &catalogue, editor)
+        catalogue.lastTable = lastTable
+        changed = true
+      }
+      if let root = try writer.changedRoot() {
+        try Tables.setRoot(root, of: id, in: &catalogue, editor)
+        changed = true
+      }
+    }
+    return changed
+  }
+}
+
+extension TableSchema {
+  func isNamed(_ name: String) -> Bool { self.name.utf8.elementsEqual(name.utf8) }
+}

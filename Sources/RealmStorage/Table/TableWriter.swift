@@ -1,0 +1,319 @@
+/// A table being changed: its rows, its indexes, and the links from and to its rows, which it keeps in step.
+///
+/// Rows that are added collect in a buffer, and entries of indexes in runs; both are put into their trees before the
+/// table is read, and before the transaction commits.
+final class TableWriter {
+  private(set) var schema: TableSchema
+  /// All but what is in the buffers.
+  private var root: TableRoot
+  private let stored: TableRoot
+  private(set) var schemaChanged: Bool
+  let editor: NodeEditor
+  private unowned let tables: OpenTables
+
+  private var buffer: AppendBuffer?
+  /// The buffer's node stands in the tree already.
+  private var bufferIsInTree = false
+  /// Clusters written and not in the tree yet: they come after all that are.
+  private var full: [KeyedChild] = []
+  private var indexes: [IndexWriter] = []
+  let links: LinkIndexWriter
+  private var scratch: [UInt8] = []
+
+  init(schema: TableSchema, root: TableRoot, isNew: Bool, tables: OpenTables) {
+    self.schema = schema
+    self.root = root
+    self.tables = tables
+    stored = root
+    schemaChanged = isNew
+    editor = tables.editor
+    links = LinkIndexWriter(root: root.links, editor: tables.editor)
+    indexes = schema.columns.filter { $0.index != .none }
+      .map { IndexWriter(column: $0, root: root.index(of: $0), editor: tables.editor) }
+  }
+
+  /// The table as changed so far, all of it in its trees.
+  func flushed() throws(StorageError) -> TableRoot {
+    try flushRows()
+    for index in indexes {
+      try index.flush()
+      root.indexes[index.column.id] = index.root.isNull ? nil : index.root
+    }
+    try links.flush()
+    root.links = links.root
+    return root
+  }
+
+  /// The table as it is to be stored; nil where nothing changed.
+  func changedRoot() throws(StorageError) -> TableRoot? {
+    let root = try flushed()
+    return root == stored ? nil : root
+  }
+
+  // MARK: - Adding
+
+  /// Adds a row; answers its key.
+  func insert(_ fill: (NewRow) throws(StorageError) -> Void) throws(StorageError) -> UInt64 {
+    let key = root.nextKey
+    guard key < TableRoot.maximumKey else { throw .limitExceeded(.rows, path: editor.store.storage.path) }
+    let buffer = try appendBuffer()
+    buffer.beginRow(key)
+    do {
+      try fill(NewRow(buffer))
+      try buffer.endRow()
+      try checkUnique(buffer.watched)
+    } catch {
+      try buffer.removeLastRow()
+      throw error
+    }
+    root.nextKey = key + 1
+    root.rows += 1
+    do {
+      try addEntries(buffer.watched, row: key)
+      if buffer.isFull { try finishBuffer() }
+    } catch {
+      throw tables.fail(error)
+    }
+    return key
+  }
+
+  private func checkUnique(_ watched: [(index: Int, value: Value)]) throws(StorageError) {
+    guard schema.primaryKey != nil else { return }
+    for (index, value) in watched where schema.columns[index].index == .unique {
+      try checkUnique(value, schema.columns[index])
+    }
+  }
+
+  private func checkUnique(_ value: Value, _ column: Column) throws(StorageError) {
+    guard let index = indexes.first(where: { $0.column.id == column.id }) else { return }
+    let encoded = IndexKey.encode(value, of: column)
+    guard try index.mayContain(encoded) else { return }
+    if IndexKey.isCut(encoded) {
+      guard try IndexTree.row(with: value, of: column, table: flushed(), editor.access()) != nil else {
+        return
+      }
+    }
+    throw .duplicateKey(table: schema.name, column: column.name, path: editor.store.storage.path)
+  }
+
+  private func addEntries(_ watched: [(index: Int, value: Value)], row: UInt64) throws(StorageError) {
+    for (index, value) in watched {
+      let column = schema.columns[index]
+      if column.type == .link {
+        try addLinks(value, column, row: row)
+      } else if let index = indexes.first(where: { $0.column.id == column.id }) {
+        try index.insert(IndexKey.encode(value, of: column), row: row)
+      }
+    }
+  }
+
+  /// The buffer that rows are added to, with room for one.
+  private func appendBuffer() throws(StorageError) -> AppendBuffer {
+    if let buffer { return buffer }
+    try editor.checkRoom(for: 1 << 20)
+    var made: AppendBuffer?
+    if full.isEmpty, !root.clusters.isNull {
+      let access = editor.access()
+      let last = try KeyedTree.leaf(for: UInt64.max, in: root.clusters, access)
+      if ClusterNode(try access.node(last, .cluster)).rows < AppendBuffer.rowLimit(schema) {
+        made = try AppendBuffer(last, schema: schema, editor: editor)
+      }
+    }
+    bufferIsInTree = made != nil
+    let buffer = made ?? AppendBuffer(schema: schema, editor: editor)
+    self.buffer = buffer
+    return buffer
+  }
+
+  private func finishBuffer() throws(StorageError) {
+    guard let buffer else { return }
+    let cluster = try buffer.write()
+    if bufferIsInTree {
+      try replaceCluster(with: cluster)
+    } else {
+      full.append(cluster)
+    }
+    self.buffer = nil
+    if full.count >= KeyedTree.fanOut { try appendFull() }
+  }
+
+  private func replaceCluster(with cluster: KeyedChild) throws(StorageError) {
+    root.clusters = try KeyedTree.update(cluster.leastKey, in: root.clusters, editor: editor) { _ in [cluster]
+    }
+  }
+
+  private func appendFull() throws(StorageError) {
+    guard !full.isEmpty else { return }
+    if !root.clusters.isNull, !root.clusters.isKeyedBranch {
+      let only = ClusterNode(try editor.access().node(root.clusters, .cluster))
+      full.insert(
+        KeyedChild(leastKey: only.firstKey, rows: UInt64(only.rows), ref: root.clusters), at: 0)
+      root.clusters = .null
+    }
+    root.clusters = try KeyedTree.append(full, to: root.clusters, editor: editor)
+    full = []
+  }
+
+  /// Puts all rows into the tree; the buffer stays, for rows to come.
+  private func flushRows() throws(StorageError) {
+    if let buffer, buffer.isChanged, buffer.rows > 0 {
+      let cluster = try buffer.write()
+      if bufferIsInTree {
+        try replaceCluster(with: cluster)
+      } else {
+        full.append(cluster)
+        bufferIsInTree = true
+      }
+    }
+    try appendFull()
+  }
+
+  /// Puts all rows into the tree and forgets the buffer: what it holds is about to change.
+  private func dropBuffer() throws(StorageError) {
+    try flushRows()
+    buffer = nil
+  }
+
+  // MARK: - Reading
+
+  func contains(_ row: UInt64) throws(StorageError) -> Bool {
+    if let buffer, let first = buffer.keys.first, row >= first { return buffer.keys.contains(row) }
+    try flushRows()
+    return try TableReading.contains(row, in: root.clusters, editor.access())
+  }
+
+  func value(_ column: Column, ofRow row: UInt64) throws(StorageError) -> Value? {
+    try flushRows()
+    return try TableReading.value(column, ofRow: row, in: root.clusters, editor.access())
+  }
+
+  // MARK: - Changing
+
+  /// Sets a value; false where there is no such row.
+  func set(_ value: Value, _ column: Column, ofRow row: UInt64) throws(StorageError) -> Bool {
+    guard let old = try self.value(column, ofRow: row) else { return false }
+    guard old != value else { return true }
+    if column.index == .unique { try checkUnique(value, column) }
+    do {
+      try dropBuffer()
+      if let index = indexes.first(where: { $0.column.id == column.id }) {
+        try index.remove(IndexKey.encode(old, of: column), row: row)
+        try index.insert(IndexKey.encode(value, of: column), row: row)
+      }
+      if column.type == .link {
+        try addLinks(value, column, row: row)
+        try removeLinks(old, column, row: row)
+      }
+      root.clusters = try ClusterChange(schema: schema, editor: editor)
+        .set(value, column, ofRow: row, in: root.clusters)
+    } catch {
+      throw tables.fail(error)
+    }
+    return true
+  }
+
+  /// Removes a row; links to it become null, and elements of lists that link to it go. False where there is none.
+  func remove(_ row: UInt64) throws(StorageError) -> Bool {
+    guard try contains(row) else { return false }
+    do {
+      try dropBuffer()
+      try unlink(row)
+      try removeEntries(of: row)
+      root.clusters = try ClusterChange(schema: schema, editor: editor).remove(row, from: root.clusters)
+      root.rows -= 1
+    } catch {
+      throw tables.fail(error)
+    }
+    return true
+  }
+
+  /// Removes all rows.
+  func removeAll() throws(StorageError) {
+    try flushRows()
+    if try !links.isEmpty() || schema.columns.contains(where: { $0.type == .link }) {
+      while root.rows > 0 {
+        let key = try TableReading.key(at: root.rows - 1, in: root.clusters, editor.access())
+        _ = try remove(key)
+      }
+      return
+    }
+    do {
+      buffer = nil
+      try editor.freeTree(root.clusters)
+      root.clusters = .null
+      root.rows = 0
+      for index in indexes { try index.removeAll() }
+    } catch {
+      throw tables.fail(error)
+    }
+  }
+
+  private func removeEntries(of row: UInt64) throws(StorageError) {
+    for column in schema.columns where column.index != .none || column.type == .link {
+      guard let value = try value(column, ofRow: row) else { continue }
+      if column.type == .link { try removeLinks(value, column, row: row) }
+      if let index = indexes.first(where: { $0.column.id == column.id }) {
+        try index.remove(IndexKey.encode(value, of: column), row: row)
+      }
+    }
+  }
+
+  // MARK: - Links
+
+  private func addLinks(_ value: Value, _ column: Column, row: UInt64) throws(StorageError) {
+    let targets = value.linkTargets
+    guard !targets.isEmpty else { return }
+    let table = try tables.writer(linkedBy: column, of: schema)
+    for target in targets {
+      let exists = try table.contains(target)
+      precondition(exists, "\(schema.name).\(column.name): there is no row \(target) in \(table.schema.name)")
+      try table.links.add(target: target, table: schema.id, column: column.id, source: row)
+    }
+  }
+
+  private func removeLinks(_ value: Value, _ column: Column, row: UInt64) throws(StorageError) {
+    let targets = value.linkTargets
+    guard !targets.isEmpty else { return }
+    let table = try tables.writer(linkedBy: column, of: schema)
+    for target in targets {
+      try table.links.remove(target: target, table: schema.id, column: column.id, source: row)
+    }
+  }
+
+  /// Takes all links to a row away.
+  private func unlink(_ row: UInt64) throws(StorageError) {
+    for link in try links.links(to: row) {
+      guard let source = try tables.writer(id: link.table),
+        let column = source.schema.columns.first(where: { $0.id == link.column }),
+        let value = try source.value(column, ofRow: link.source)
+      else { throw editor.store.corrupted(.structure, root.links) }
+      if case .list(let elements) = value {
+        _ = try source.set(.list(elements.filter { $0 != .link(row) }), column, ofRow: link.source)
+      } else {
+        _ = try source.set(.null, column, ofRow: link.source)
+      }
+    }
+    try dropBuffer()
+  }
+
+  // MARK: - Columns
+
+  /// Adds a column; rows there are have its default.
+  func add(_ column: Column) throws(StorageError) {
+    try dropBuffer()
+    schema.add(column)
+    schemaChanged = true
+    guard column.index != .none, let added = schema.columns.last else { return }
+    let index = IndexWriter(column: added, root: .null, editor: editor)
+    indexes.append(index)
+    let encoded = IndexKey.encode(added.defaultValue, of: added)
+    guard root.rows < 2 || added.index != .unique else {
+      throw tables.fail(
+        .duplicateKey(table: schema.name, column: added.name, path: editor.store.storage.path))
+    }
+    for position in 0..<root.rows {
+      try index.insert(
+        encoded, row: TableReading.key(at: position, in: root.clusters, editor.access()))
+    }
+  }
+}

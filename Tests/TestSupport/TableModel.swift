@@ -1,0 +1,248 @@
+import RealmStorage
+
+/// What a table is to hold, kept in memory beside it, and random changes made to both.
+package struct TableModel: Equatable, Sendable {
+  package static let name = "Things"
+  package var rows: [UInt64: [String: Value]] = [:]
+
+  package init() {}
+
+  // MARK: - Columns
+
+  /// One of each kind of column.
+  package static let everything: [Column] =
+    ColumnType.allCases.filter { $0 != .link }.flatMap { type in
+      [
+        Column("\(type)", type), Column("optional \(type)", type, isOptional: true),
+        Column("list of \(type)", type, isList: true),
+        Column("list of optional \(type)", type, isOptional: true, isList: true),
+      ] + (type.canBeIndexed ? [Column("indexed \(type)", type, isOptional: true, index: .plain)] : [])
+    } + few
+
+  package static let few = [
+    Column("id", .int64, isOptional: true, index: .unique), Column("name", .string, index: .plain),
+    Column("friend", .link), Column("friends", .link, isList: true), Column("score", .double),
+    Column("note", .string, isOptional: true),
+  ]
+
+  package func row(_ schema: TableSchema, _ generator: inout SeededGenerator) -> [String: Value] {
+    var row: [String: Value] = [:]
+    for column in schema.columns where !generator.chance(5) { row[column.name] = value(column, &generator) }
+    return row
+  }
+
+  /// As the engine fills in what was not given.
+  private func completed(_ row: [String: Value], _ schema: TableSchema) -> [String: Value] {
+    var row = row
+    for column in schema.columns where row[column.name] == nil { row[column.name] = Self.empty(column) }
+    return row
+  }
+
+  private static func empty(_ column: Column) -> Value {
+    if column.isList { return .list([]) }
+    if column.isOptional { return .null }
+    switch column.type {
+    case .bool: return .bool(false)
+    case .int8, .int16, .int32, .int64: return .int(0)
+    case .float: return .float(0)
+    case .double: return .double(0)
+    case .string: return .string("")
+    case .data: return .data([])
+    case .date: return .date(Timestamp(seconds: 0))
+    case .objectID: return .objectID(ObjectIDBytes([UInt8](repeating: 0, count: 12)))
+    case .uuid: return .uuid(SixteenBytes([UInt8](repeating: 0, count: 16)))
+    case .decimal128: return .decimal128(SixteenBytes([UInt8](repeating: 0, count: 16)))
+    case .link: return .null
+    }
+  }
+
+  private func value(_ column: Column, _ generator: inout SeededGenerator) -> Value {
+    guard column.isList else { return element(column, &generator) }
+    let count = generator.chance(1) ? 1200 : generator.below(6)
+    return .list(
+      (0..<count).compactMap { _ in
+        let element = element(column, &generator)
+        return column.type == .link && element == .null ? nil : element
+      })
+  }
+
+  private func element(_ column: Column, _ generator: inout SeededGenerator) -> Value {
+    if column.isOptional, generator.chance(30) { return .null }
+    switch column.type {
+    case .bool: return .bool(generator.chance(50))
+    case .int8: return .int(Int64(Int8.random(in: .min ... .max, using: &generator)))
+    case .int16: return .int(Int64(Int16.random(in: .min ... .max, using: &generator)))
+    case .int32: return .int(Int64(Int32.random(in: .min ... .max, using: &generator)))
+    case .int64:
+      return .int(
+        generator.chance(20) ? [Int64.min, .max, 0, -1][generator.below(4)] : Int64(generator.below(1000)))
+    case .float: return .float(generator.chance(10) ? -0.0 : Float(generator.below(1000)) / 7)
+    case .double: return .double(generator.chance(10) ? .infinity : Double(generator.below(1000)) / 7)
+    case .string: return .string(text(&generator))
+    case .data:
+      if generator.chance(1) { return .data([UInt8](repeating: 9, count: 4097 + generator.below(100_000))) }
+      return .data(generator.bytes(generator.below(60)))
+    case .date:
+      let nanoseconds = generator.chance(50) ? 0 : Int32(generator.below(1_000_000_000))
+      return .date(Timestamp(seconds: Int64(generator.below(1_000_000)) - 500_000, nanoseconds: nanoseconds))
+    case .objectID: return .objectID(ObjectIDBytes(generator.bytes(12)))
+    case .uuid: return .uuid(SixteenBytes(generator.bytes(16)))
+    case .decimal128: return .decimal128(SixteenBytes(generator.bytes(16)))
+    case .link: return victim(&generator).map { .link($0) } ?? .null
+    }
+  }
+
+  private func text(_ generator: inout SeededGenerator) -> String {
+    switch generator.below(100) {
+    case 0: return String(repeating: "long ", count: 2000)
+    // Texts that an index holds only the start of.
+    case 1..<4: return String(repeating: "i", count: 245 + generator.below(6)) + "\(generator.below(3))"
+    case 4: return "with\0zero"
+    default: return String(repeating: "é", count: generator.below(40))
+    }
+  }
+
+  package func victim(_ generator: inout SeededGenerator) -> UInt64? {
+    rows.isEmpty ? nil : rows.keys.sorted()[generator.below(rows.count)]
+  }
+
+  // MARK: - Changes
+
+  /// One random change. Answers what it found wrong.
+  package mutating func change(_ table: WritableTable, _ generator: inout SeededGenerator) throws -> String? {
+    switch generator.below(100) {
+    case 0..<60: return try insert(table, &generator)
+    case 60..<85:
+      guard let victim = victim(&generator) else { return nil }
+      let column = table.schema.columns[generator.below(table.schema.columns.count)]
+      let value = value(column, &generator)
+      if column.index == .unique, owner(of: value, column) ?? victim != victim {
+        return Self.isRefused { _ = try table.set(value, column.name, ofRow: victim) }
+          ? nil : "two rows have one key"
+      }
+      guard try table.set(value, column.name, ofRow: victim) else { return "no row \(victim)" }
+      rows[victim]?[column.name] = value
+    case 85..<98:
+      guard let victim = victim(&generator) else { return nil }
+      guard try table.remove(victim) else { return "no row \(victim)" }
+      remove(victim)
+    default:
+      guard generator.chance(10) else { return nil }
+      try table.removeAll()
+      rows = [:]
+    }
+    return nil
+  }
+
+  package mutating func insert(_ table: WritableTable, _ generator: inout SeededGenerator) throws -> String? {
+    let row = completed(row(table.schema, &generator), table.schema)
+    if let key = table.schema.primaryKey, let value = row[key.name], owner(of: value, key) != nil {
+      return Self.isRefused { _ = try table.insert(row) } ? nil : "two rows have one key"
+    }
+    let key = try table.insert(row)
+    guard rows[key] == nil else { return "key \(key) is given again" }
+    rows[key] = row
+    return nil
+  }
+
+  private func owner(of value: Value, _ column: Column) -> UInt64? {
+    rows.first { $0.value[column.name] == value }?.key
+  }
+
+  private static func isRefused(_ body: () throws -> Void) -> Bool {
+    do {
+      try body()
+      return false
+    } catch {
+      if case .duplicateKey = error as? StorageError { return true }
+      return false
+    }
+  }
+
+  private mutating func remove(_ victim: UInt64) {
+    rows[victim] = nil
+    for (key, row) in rows {
+      for (name, value) in row {
+        if value == .link(victim) {
+          rows[key]?[name] = .null
+        } else if case .list(let elements) = value, elements.contains(.link(victim)) {
+          rows[key]?[name] = .list(elements.filter { $0 != .link(victim) })
+        }
+      }
+    }
+  }
+
+  // MARK: - Comparison
+
+  /// Nil where the table holds just this, and its indexes and links find it.
+  package func difference(to table: Table, _ generator: inout SeededGenerator) throws -> String? {
+    guard table.count == rows.count else { return "\(table.count) rows, not \(rows.count)" }
+    var (keys, found): ([UInt64], String?) = ([], nil)
+    try table.forEach { key, values in
+      keys.append(key)
+      for (column, value) in zip(table.schema.columns, values) where rows[key]?[column.name] != value {
+        found = "\(column.name) of row \(key) is \(value)"
+      }
+      return found == nil
+    }
+    guard found == nil, keys == rows.keys.sorted() else { return found ?? "other keys" }
+    for (position, key) in keys.enumerated() where generator.below(keys.count) < 30 {
+      guard try table.key(at: position) == key, try table.rank(of: key) == position, try table.contains(key)
+      else { return "row \(key) is not at \(position)" }
+      if let wrong = try indexDifference(table, key) { return wrong }
+      if let wrong = try linkDifference(table, key) { return wrong }
+    }
+    return nil
+  }
+
+  private func indexDifference(_ table: Table, _ key: UInt64) throws -> String? {
+    guard let row = rows[key] else { return nil }
+    for column in table.schema.columns where column.index != .none {
+      guard let value = row[column.name] else { continue }
+      let expected = rows.filter { $0.value[column.name] == value }.keys.sorted()
+      guard try table.rows(with: value, in: column) == expected,
+        try table.count(with: value, in: column) == expected.count
+      else { return "the index of \(column.name) does not find \(value)" }
+      if column.index == .unique {
+        guard try table.row(withPrimaryKey: value) == key else { return "key \(value) is not found" }
+      }
+    }
+    return nil
+  }
+
+  private func linkDifference(_ table: Table, _ key: UInt64) throws -> String? {
+    for column in table.schema.columns where column.type == .link {
+      var expected: [UInt64] = []
+      for (source, row) in rows.sorted(by: { $0.key < $1.key }) {
+        switch row[column.name] {
+        case .link(key): expected.append(source)
+        case .list(let elements):
+          for element in elements where element == .link(key) { expected.append(source) }
+        default: break
+        }
+      }
+      guard try table.sources(of: key, column: column, of: table.schema) == expected else {
+        return "\(column.name): other sources of row \(key)"
+      }
+    }
+    return nil
+  }
+
+  package func addTo(_ hash: inout Fingerprint) {
+    for (key, row) in rows.sorted(by: { $0.key < $1.key }) {
+      hash.add(key)
+      for (_, value) in row.sorted(by: { $0.key < $1.key }) { hash.add(value) }
+    }
+  }
+
+  package static func add(_ table: Table, to hash: inout Fingerprint) throws {
+    let order = table.schema.columns.indices.sorted {
+      table.schema.columns[$0].name < table.schema.columns[$1].name
+    }
+    try table.forEach { key, values in
+      hash.add(key)
+      for index in order { hash.add(values[index]) }
+      return true
+    }
+  }
+}
