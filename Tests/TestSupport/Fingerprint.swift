@@ -7,7 +7,14 @@ package struct Fingerprint {
   package init() {}
 
   package mutating func add(_ bytes: [UInt8]) {
-    for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    bytes.withUnsafeBytes { bytes in
+      var at = 0
+      while at + 8 <= bytes.count {
+        add(bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self))
+        at += 8
+      }
+      for byte in bytes[at...] { add(UInt64(byte)) }
+    }
     add(UInt64(bytes.count))
   }
 

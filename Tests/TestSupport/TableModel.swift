@@ -17,10 +17,10 @@ package struct TableModel: Equatable, Sendable {
         Column("list of \(type)", type, isList: true),
         Column("list of optional \(type)", type, isOptional: true, isList: true),
       ] + (type.canBeIndexed ? [Column("indexed \(type)", type, isOptional: true, index: .plain)] : [])
-    } + few
+    } + few.dropFirst() + [Column("id", .string, isOptional: true, index: .unique)]
 
   package static let few = [
-    Column("id", .int64, isOptional: true, index: .unique), Column("name", .string, index: .plain),
+    Column("id", .int64, index: .unique), Column("name", .string, index: .plain),
     Column("friend", .link), Column("friends", .link, isList: true), Column("score", .double),
     Column("note", .string, isOptional: true),
   ]

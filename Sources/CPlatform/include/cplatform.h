@@ -32,6 +32,13 @@ int cp_unlock(int descriptor);
 /// 0 when done or when the system has no such call, EFAULT or EIO when a page can't be read.
 int cp_populate(const void *address, size_t length);
 
+/// How many of the little-endian values, at any address, are `low` to `low + span`, counted around from the greatest
+/// value to zero.
+size_t cp_count_in_range_8(const void *values, size_t count, uint8_t low, uint8_t span);
+size_t cp_count_in_range_16(const void *values, size_t count, uint16_t low, uint16_t span);
+size_t cp_count_in_range_32(const void *values, size_t count, uint32_t low, uint32_t span);
+size_t cp_count_in_range_64(const void *values, size_t count, uint64_t low, uint64_t span);
+
 /// 16 bytes that are the same for all processes of one boot and differ from boot to boot. 0 or an errno.
 int cp_boot_id(uint8_t out[16]);
 

@@ -31,9 +31,13 @@ struct TableCheck {
     guard found == root.rows else { throw access.corrupted(.rows, root.clusters) }
     rows += found
     for (columnID, index) in root.indexes {
-      let isKnown = schema.columns.contains { $0.id == columnID && $0.index != .none }
-      let entries = try OrderedTree.check(index, access) { _ in }
-      guard isKnown, entries == root.rows else { throw access.corrupted(.rows, index) }
+      guard let column = schema.columns.first(where: { $0.id == columnID }), column.index != .none else {
+        throw access.corrupted(.structure, index)
+      }
+      let entries =
+        IntegerIndex.serves(column)
+        ? try IntegerIndex.check(index, access) { _ in } : try OrderedTree.check(index, access) { _ in }
+      guard entries == root.rows else { throw access.corrupted(.rows, index) }
     }
   }
 
@@ -59,14 +63,16 @@ struct TableCheck {
     _ value: Value, _ column: Column, _ key: UInt64, _ root: TableRoot, _ access: borrowing NodeAccess
   ) throws(StorageError) {
     let index = root.index(of: column)
+    if column.index == .unique {
+      let first = try IndexTree.row(with: value, of: column, table: root, access)
+      guard first == key else { throw access.corrupted(.rows, index) }
+      if IntegerIndex.serves(column) { return }
+    }
     let encoded = IndexKey.encode(value, of: column)
     var entry = encoded
     IndexKey.appendRow(key, to: &entry)
     let isThere = try OrderedTree.find(entry.span.bytes, in: index, access) { _ in true }
     guard isThere == true else { throw access.corrupted(.rows, index) }
-    guard column.index == .unique else { return }
-    let first = try IndexTree.row(with: value, of: column, table: root, access)
-    guard first == key else { throw access.corrupted(.keyOrder, index) }
   }
 
   private mutating func checkLinks(

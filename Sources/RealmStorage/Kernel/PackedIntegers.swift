@@ -1,3 +1,5 @@
+import CPlatform
+
 /// Integers as their distance from a base, in a power-of-two number of bits each.
 ///
 /// Width 0 stores nothing: all are the base. Values stand from the lowest bits of each byte up, integers of 8 bits and
@@ -55,6 +57,30 @@ package enum PackedIntegers {
           to: base &+ Int64(bitPattern: load(bytes, index, width: width)))
       }
       filled = count
+    }
+  }
+
+  /// How many of the first `count` distances lie in `range`.
+  package static func count(
+    _ bytes: RawSpan, _ count: Int, width: Int, in range: ClosedRange<UInt64>
+  ) -> Int {
+    let greatest = width == 64 ? UInt64.max : 1 << UInt64(width) - 1
+    guard range.lowerBound <= greatest else { return 0 }
+    let (low, span) = (range.lowerBound, min(range.upperBound, greatest) - range.lowerBound)
+    if low == 0, span == greatest { return count }
+    precondition(bytes.byteCount >= byteCount(count, width: width), "packed values outside of their column")
+    return bytes.withUnsafeBytes { values in
+      let base = values.baseAddress
+      switch width {
+      case 8: return cp_count_in_range_8(base, count, UInt8(low), UInt8(span))
+      case 16: return cp_count_in_range_16(base, count, UInt16(low), UInt16(span))
+      case 32: return cp_count_in_range_32(base, count, UInt32(low), UInt32(span))
+      case 64: return cp_count_in_range_64(base, count, low, span)
+      default:
+        var found = 0
+        for index in 0..<count where load(bytes, index, width: width) &- low <= span { found += 1 }
+        return found
+      }
     }
   }
 

@@ -21,12 +21,14 @@ package enum NodeKind: UInt8, Sendable, CaseIterable {
   case cluster = 8
   /// Values of a column of varying size, of some rows of a cluster.
   case piece = 9
+  /// Numbers in order and the row of each: a leaf of the index of a primary key.
+  case integerIndex = 10
 
   /// Nodes on the path that nearly every commit writes anew stand apart from those that stay.
   package var isShortLived: Bool {
     switch self {
     case .root, .branch, .keyedBranch, .table: true
-    case .leaf, .chunk, .chunkBranch, .cluster, .piece: false
+    case .leaf, .chunk, .chunkBranch, .cluster, .piece, .integerIndex: false
     }
   }
 
@@ -41,6 +43,7 @@ package enum NodeKind: UInt8, Sendable, CaseIterable {
     case .table: "table"
     case .cluster: "cluster"
     case .piece: "piece"
+    case .integerIndex: "integer index"
     }
   }
 }

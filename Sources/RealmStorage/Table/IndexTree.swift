@@ -20,10 +20,35 @@ enum IndexTree {
     }
   }
 
-  /// How many rows have the value encoded, which is not cut. O(log n).
+  /// The rows with a value of a column, in the order of their keys.
+  static func rows(
+    with value: Value, of column: Column, table: TableRoot, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> [UInt64] {
+    if IntegerIndex.serves(column) {
+      return try row(with: value, of: column, table: table, access).map { [$0] } ?? []
+    }
+    let encoded = IndexKey.encode(value, of: column)
+    var rows: [UInt64] = []
+    try forEachRow(encoded, in: table.index(of: column), access) { (row) throws(StorageError) in
+      if IndexKey.isCut(encoded) {
+        // Others may share what stands of so long a text.
+        guard try TableReading.value(column, ofRow: row, in: table.clusters, access) == value else { return true }
+      }
+      rows.append(row)
+      return true
+    }
+    return rows
+  }
+
+  /// How many rows have a value of a column. O(log n), but for texts that are cut.
   static func count(
-    _ encoded: [UInt8], in root: Ref, _ access: borrowing NodeAccess
+    with value: Value, of column: Column, table: TableRoot, _ access: borrowing NodeAccess
   ) throws(StorageError) -> UInt64 {
+    let encoded = IndexKey.encode(value, of: column)
+    guard !IntegerIndex.serves(column), !IndexKey.isCut(encoded) else {
+      return UInt64(try rows(with: value, of: column, table: table, access).count)
+    }
+    let root = table.index(of: column)
     let end = encoded + [0xff]
     return try OrderedTree.rank(end.span.bytes, in: root, access)
       &- OrderedTree.rank(encoded.span.bytes, in: root, access)
@@ -33,6 +58,10 @@ enum IndexTree {
   static func row(
     with value: Value, of column: Column, table: TableRoot, _ access: borrowing NodeAccess
   ) throws(StorageError) -> UInt64? {
+    if IntegerIndex.serves(column) {
+      guard case .int(let number) = value else { return nil }
+      return try IntegerIndex.row(of: number, in: table.index(of: column), access)
+    }
     let encoded = IndexKey.encode(value, of: column)
     var found: UInt64?
     try forEachRow(encoded, in: table.index(of: column), access) { (key) throws(StorageError) in

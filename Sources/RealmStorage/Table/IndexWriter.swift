@@ -1,46 +1,59 @@
 /// The index of one column being changed: its tree, and the entries not in it yet.
 final class IndexWriter {
   let column: Column
-  private(set) var root: Ref
+  private let integers: IntegerIndexWriter?
+  private var tree: Ref
   private let editor: NodeEditor
   private let run = EntryRun()
-  /// Of a unique column, the rows whose entries are in the run, by what is encoded.
-  private var pending: [[UInt8]: UInt64] = [:]
+  /// Of a unique column, what is encoded in the run.
+  private var pending: Set<[UInt8]> = []
+  private var scratch: [UInt8] = []
 
   init(column: Column, root: Ref, editor: NodeEditor) {
     self.column = column
-    self.root = root
     self.editor = editor
+    tree = root
+    integers = IntegerIndex.serves(column) ? IntegerIndexWriter(root: root, editor: editor) : nil
   }
 
-  func insert(_ encoded: [UInt8], row: UInt64) throws(StorageError) {
-    var entry = encoded
-    IndexKey.appendRow(row, to: &entry)
-    run.append(entry)
-    if column.index == .unique { pending[encoded] = row }
+  /// The root of the tree, which lacks what was not flushed.
+  var root: Ref { integers?.root ?? tree }
+
+  func insert(_ value: Value, row: UInt64) throws(StorageError) {
+    if let integers, case .int(let number) = value { return try integers.insert(number, row: row) }
+    scratch.removeAll(keepingCapacity: true)
+    IndexKey.append(value, of: column, to: &scratch)
+    if column.index == .unique { pending.insert(scratch) }
+    IndexKey.appendRow(row, to: &scratch)
+    run.append(scratch)
     if run.bytes > EntryRun.maximumBytes { try flush() }
   }
 
-  func remove(_ encoded: [UInt8], row: UInt64) throws(StorageError) {
+  func remove(_ value: Value, row: UInt64) throws(StorageError) {
+    if let integers, case .int(let number) = value { return try integers.remove(number) }
     try flush()
-    var entry = encoded
+    var entry = IndexKey.encode(value, of: column)
     IndexKey.appendRow(row, to: &entry)
-    root = try OrderedTree.remove(entry.span.bytes, from: root, editor: editor)
+    tree = try OrderedTree.remove(entry.span.bytes, from: tree, editor: editor)
   }
 
   func removeAll() throws(StorageError) {
+    try integers?.removeAll()
     run.removeAll()
     pending.removeAll()
-    try editor.freeTree(root)
-    root = .null
+    guard integers == nil else { return }
+    try editor.freeTree(tree)
+    tree = .null
   }
 
-  /// Whether a row may have what is encoded, of a unique column.
-  func mayContain(_ encoded: [UInt8]) throws(StorageError) -> Bool {
-    if pending[encoded] != nil { return true }
-    guard !root.isNull else { return false }
+  /// Whether a row may have the value, of a unique column; for texts that are cut, whether one has its start.
+  func mayContain(_ value: Value) throws(StorageError) -> Bool {
+    if let integers, case .int(let number) = value { return try integers.contains(number) }
+    let encoded = IndexKey.encode(value, of: column)
+    if pending.contains(encoded) { return true }
+    guard !tree.isNull else { return false }
     var found = false
-    try IndexTree.forEachRow(encoded, in: root, editor.access()) { _ in
+    try IndexTree.forEachRow(encoded, in: tree, editor.access()) { _ in
       found = true
       return false
     }
@@ -49,10 +62,11 @@ final class IndexWriter {
 
   /// Puts all entries into the tree.
   func flush() throws(StorageError) {
+    try integers?.flush()
     guard run.count > 0 else { return }
     try editor.checkRoom(for: 2 * run.bytes)
-    root = try OrderedTree.merge(run, into: root, editor: editor) { _, _ in [] }
+    tree = try OrderedTree.merge(run, into: tree, editor: editor) { _, _ in [] }
     run.removeAll()
-    pending.removeAll(keepingCapacity: true)
+    pending = []
   }
 }

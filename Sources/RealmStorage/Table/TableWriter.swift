@@ -18,7 +18,6 @@ final class TableWriter {
   private var full: [KeyedChild] = []
   private var indexes: [IndexWriter] = []
   let links: LinkIndexWriter
-  private var scratch: [UInt8] = []
 
   init(schema: TableSchema, root: TableRoot, isNew: Bool, tables: OpenTables) {
     self.schema = schema
@@ -85,13 +84,11 @@ final class TableWriter {
   }
 
   private func checkUnique(_ value: Value, _ column: Column) throws(StorageError) {
-    guard let index = indexes.first(where: { $0.column.id == column.id }) else { return }
-    let encoded = IndexKey.encode(value, of: column)
-    guard try index.mayContain(encoded) else { return }
-    if IndexKey.isCut(encoded) {
-      guard try IndexTree.row(with: value, of: column, table: flushed(), editor.access()) != nil else {
-        return
-      }
+    guard let index = indexes.first(where: { $0.column.id == column.id }), try index.mayContain(value) else {
+      return
+    }
+    if IndexKey.isCut(IndexKey.encode(value, of: column)) {
+      guard try IndexTree.row(with: value, of: column, table: flushed(), editor.access()) != nil else { return }
     }
     throw .duplicateKey(table: schema.name, column: column.name, path: editor.store.storage.path)
   }
@@ -102,7 +99,7 @@ final class TableWriter {
       if column.type == .link {
         try addLinks(value, column, row: row)
       } else if let index = indexes.first(where: { $0.column.id == column.id }) {
-        try index.insert(IndexKey.encode(value, of: column), row: row)
+        try index.insert(value, row: row)
       }
     }
   }
@@ -197,8 +194,8 @@ final class TableWriter {
     do {
       try dropBuffer()
       if let index = indexes.first(where: { $0.column.id == column.id }) {
-        try index.remove(IndexKey.encode(old, of: column), row: row)
-        try index.insert(IndexKey.encode(value, of: column), row: row)
+        try index.remove(old, row: row)
+        try index.insert(value, row: row)
       }
       if column.type == .link {
         try addLinks(value, column, row: row)
@@ -253,7 +250,7 @@ final class TableWriter {
       guard let value = try value(column, ofRow: row) else { continue }
       if column.type == .link { try removeLinks(value, column, row: row) }
       if let index = indexes.first(where: { $0.column.id == column.id }) {
-        try index.remove(IndexKey.encode(value, of: column), row: row)
+        try index.remove(value, row: row)
       }
     }
   }
@@ -306,14 +303,13 @@ final class TableWriter {
     guard column.index != .none, let added = schema.columns.last else { return }
     let index = IndexWriter(column: added, root: .null, editor: editor)
     indexes.append(index)
-    let encoded = IndexKey.encode(added.defaultValue, of: added)
     guard root.rows < 2 || added.index != .unique else {
       throw tables.fail(
         .duplicateKey(table: schema.name, column: added.name, path: editor.store.storage.path))
     }
     for position in 0..<root.rows {
       try index.insert(
-        encoded, row: TableReading.key(at: position, in: root.clusters, editor.access()))
+        added.defaultValue, row: TableReading.key(at: position, in: root.clusters, editor.access()))
     }
   }
 }

@@ -13,6 +13,9 @@ public struct Table {
     self.reader = reader
   }
 
+  var clusters: Ref { root.clusters }
+  func beginReading() -> NodeAccess { reader.access() }
+
   /// Rows in the table. O(1).
   public var count: Int { Int(clamping: root.rows) }
 
@@ -47,20 +50,7 @@ public struct Table {
   public func rows(with value: Value, in column: Column) throws(StorageError) -> [UInt64] {
     precondition(column.index != .none, "\(schema.name).\(column.name) has no index")
     guard column.accepts(value) else { return [] }
-    let encoded = IndexKey.encode(value, of: column)
-    let access = reader.access()
-    var rows: [UInt64] = []
-    try IndexTree.forEachRow(encoded, in: root.index(of: column), access) { (row) throws(StorageError) in
-      if IndexKey.isCut(encoded) {
-        // Others may share what stands of so long a text.
-        guard try TableReading.value(column, ofRow: row, in: root.clusters, access) == value else {
-          return true
-        }
-      }
-      rows.append(row)
-      return true
-    }
-    return rows
+    return try IndexTree.rows(with: value, of: column, table: root, reader.access())
   }
 
   /// How many rows have a value of an indexed column. O(log n), but for texts of 248 bytes or more.
@@ -69,9 +59,7 @@ public struct Table {
   public func count(with value: Value, in column: Column) throws(StorageError) -> Int {
     precondition(column.index != .none, "\(schema.name).\(column.name) has no index")
     guard column.accepts(value) else { return 0 }
-    let encoded = IndexKey.encode(value, of: column)
-    if IndexKey.isCut(encoded) { return try rows(with: value, in: column).count }
-    return Int(clamping: try IndexTree.count(encoded, in: root.index(of: column), reader.access()))
+    return Int(clamping: try IndexTree.count(with: value, of: column, table: root, reader.access()))
   }
 
   /// The rows that link to a row by a column of a table, each as often as it does. O(log n) and in proportion to them.

@@ -9,6 +9,7 @@ extension NodeValidators {
     (.table, { TableRoot.isValid($0) }),
     (.cluster, { ClusterNode.isValid($0) }),
     (.piece, { PieceNode.isValid($0) }),
+    (.integerIndex, { IntegerIndexNode.isValid($0) }),
     (.chunkBranch, { LongValue.isValidBranch($0) }),
   ])
 }

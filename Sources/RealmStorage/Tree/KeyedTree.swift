@@ -137,6 +137,40 @@ package enum KeyedTree {
     try makeRoot(of: try updated(key, in: root, editor, change), editor)
   }
 
+  /// The same for many keys, in order: `change` is given each leaf with the range of the keys that belong to it.
+  package static func update(
+    _ keys: [UInt64], in root: Ref, editor: NodeEditor,
+    _ change: (Ref, Range<Int>) throws(StorageError) -> [KeyedChild]
+  ) throws(StorageError) -> Ref {
+    try makeRoot(of: try updated(keys, keys.indices, in: root, editor, change), editor)
+  }
+
+  private static func updated(
+    _ keys: [UInt64], _ range: Range<Int>, in ref: Ref, _ editor: NodeEditor,
+    _ change: (Ref, Range<Int>) throws(StorageError) -> [KeyedChild]
+  ) throws(StorageError) -> [KeyedChild] {
+    guard ref.isKeyedBranch else { return try change(ref, range) }
+    let access = editor.access()
+    let branch = KeyedBranch(try access.node(ref))
+    var children: [KeyedChild] = []
+    var start = range.lowerBound
+    for index in 0..<branch.count {
+      var end = range.upperBound
+      if index + 1 < branch.count {
+        let next = branch.leastKey(index + 1)
+        end = keys[start..<range.upperBound].partitioningIndex { $0 >= next }
+      }
+      if end > start {
+        children += try updated(keys, start..<end, in: branch.child(index), editor, change)
+      } else {
+        children.append(branch.entry(index))
+      }
+      start = end
+    }
+    editor.free(ref)
+    return children.isEmpty ? [] : makeBranches(children, editor)
+  }
+
   /// Adds leaves whose keys are greater than all there are. Answers the new root.
   package static func append(_ leaves: [KeyedChild], to root: Ref, editor: NodeEditor) throws(StorageError)
     -> Ref
@@ -263,4 +297,16 @@ package enum KeyedTree {
 
 extension Ref {
   var isKeyedBranch: Bool { rawKind == NodeKind.keyedBranch.rawValue }
+}
+
+extension ArraySlice<UInt64> {
+  /// The first place from which on `belongs` holds.
+  fileprivate func partitioningIndex(where belongs: (UInt64) -> Bool) -> Int {
+    var (low, high) = (startIndex, endIndex)
+    while low < high {
+      let middle = (low + high) / 2
+      if belongs(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
 }

@@ -1,0 +1,39 @@
+/// Counts the rows of a table whose value of an integer column lies in a range, a cluster at a time on packed values.
+///
+/// What a cluster's descriptor says of its least and greatest value decides most clusters without a look at them.
+enum IntegerScan {
+  static func count(
+    _ column: Column, in range: ClosedRange<Int64>, of clusters: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> UInt64 {
+    guard !clusters.isNull else { return 0 }
+    return try visit(clusters, column, range, access)
+  }
+
+  private static func visit(
+    _ ref: Ref, _ column: Column, _ range: ClosedRange<Int64>, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> UInt64 {
+    guard ref.isKeyedBranch else {
+      return UInt64(count(ClusterNode(try access.node(ref, .cluster)), column, range))
+    }
+    let branch = KeyedBranch(try access.node(ref))
+    var sum: UInt64 = 0
+    for index in 0..<branch.count { sum &+= try visit(branch.child(index), column, range, access) }
+    return sum
+  }
+
+  private static func count(_ cluster: ClusterNode, _ column: Column, _ range: ClosedRange<Int64>) -> Int {
+    guard let descriptor = cluster.find(column.id, .integers) else {
+      return !column.isOptional && range.contains(0) ? cluster.rows : 0
+    }
+    let nulls = Int(descriptor.nullCount)
+    guard nulls < cluster.rows, range.lowerBound <= descriptor.greatest, range.upperBound >= descriptor.least
+    else { return 0 }
+    let low = max(range.lowerBound, descriptor.least) &- descriptor.least
+    let high = min(range.upperBound, descriptor.greatest) &- descriptor.least
+    let distances = UInt64(bitPattern: low)...UInt64(bitPattern: high)
+    let found = PackedIntegers.count(
+      cluster.data(descriptor), cluster.rows, width: Int(descriptor.width), in: distances)
+    // Nulls are stored as the least value.
+    return low == 0 ? found - nulls : found
+  }
+}

@@ -1,0 +1,213 @@
+/// A leaf of the index of a primary key of whole numbers: the numbers in order, and the row of each.
+///
+/// Body (FORMAT.md, "Integer index"):
+///
+///     offset  size  field
+///          0     2  count       at least 1
+///          2     1  width       bits of each number's distance from the least
+///          3     1  rowWidth    bits of each row key's distance from the least
+///          4     4  zero
+///          8     8  least       number, signed
+///         16     8  leastRow
+///         24   ...  numbers     packed
+///              ...  rows        packed, from a whole byte
+struct IntegerIndexNode: ~Escapable {
+  static let numbersOffset = 24
+  static let maximumCount = 512
+
+  let view: NodeView
+  let count: Int
+  private let width: Int
+  private let rowWidth: Int
+  private let least: Int64
+  private let leastRow: UInt64
+
+  @_lifetime(copy view)
+  init(_ view: NodeView) {
+    self.view = view
+    count = Int(view.load(UInt16.self, at: 0))
+    width = Int(view.load(UInt8.self, at: 2))
+    rowWidth = Int(view.load(UInt8.self, at: 3))
+    least = view.load(Int64.self, at: 8)
+    leastRow = view.load(UInt64.self, at: 16)
+  }
+
+  /// See `NodeValidators`.
+  static func isValid(_ view: NodeView) -> Bool {
+    guard view.refCount == 0, view.bodyLength >= numbersOffset else { return false }
+    let node = IntegerIndexNode(view)
+    guard (1...maximumCount).contains(node.count), PackedIntegers.isWidth(node.width),
+      PackedIntegers.isWidth(node.rowWidth),
+      numbersOffset + PackedIntegers.byteCount(node.count, width: node.width)
+        + PackedIntegers.byteCount(node.count, width: node.rowWidth) <= view.bodyLength
+    else { return false }
+    for index in 1..<max(node.count, 1) where node.number(index - 1) >= node.number(index) { return false }
+    return true
+  }
+
+  private var numbers: RawSpan {
+    @_lifetime(copy self) get {
+      view.bytes(at: Self.numbersOffset, count: PackedIntegers.byteCount(count, width: width))
+    }
+  }
+
+  private var rows: RawSpan {
+    @_lifetime(copy self) get {
+      let start = Self.numbersOffset + PackedIntegers.byteCount(count, width: width)
+      return view.bytes(at: start, count: PackedIntegers.byteCount(count, width: rowWidth))
+    }
+  }
+
+  func number(_ index: Int) -> Int64 {
+    least &+ Int64(bitPattern: PackedIntegers.load(numbers, index, width: width))
+  }
+
+  func row(_ index: Int) -> UInt64 { leastRow &+ PackedIntegers.load(rows, index, width: rowWidth) }
+
+  /// The place of a number, or nil.
+  func find(_ number: Int64) -> Int? {
+    let index = lowerBound(number)
+    return index < count && self.number(index) == number ? index : nil
+  }
+
+  func lowerBound(_ number: Int64) -> Int {
+    let numbers = numbers
+    if number <= least { return 0 }
+    let distance = UInt64(bitPattern: number &- least)
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if PackedIntegers.load(numbers, middle, width: width) < distance { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}
+
+/// The rows of a table by its primary key, where that is of whole numbers and never null: a keyed tree of packed leaves.
+enum IntegerIndex {
+  struct Entry: Equatable {
+    var number: Int64
+    var row: UInt64
+  }
+
+  static func serves(_ column: Column) -> Bool {
+    guard column.index == .unique, !column.isOptional else { return false }
+    switch column.type {
+    case .int8, .int16, .int32, .int64: return true
+    default: return false
+    }
+  }
+
+  /// Keys of the tree order as the numbers do.
+  static func key(_ number: Int64) -> UInt64 { UInt64(bitPattern: number) ^ 1 << 63 }
+
+  static func row(
+    of number: Int64, in root: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> UInt64? {
+    guard !root.isNull else { return nil }
+    let leaf = try KeyedTree.leaf(for: key(number), in: root, access)
+    let node = IntegerIndexNode(try access.node(leaf, .integerIndex))
+    return node.find(number).map { node.row($0) }
+  }
+
+  /// Puts entries into the tree; answers the new root.
+  ///
+  /// - Precondition: they are in the order of their numbers, of which the tree has none.
+  static func insert(_ entries: [Entry], in root: Ref, _ editor: NodeEditor) throws(StorageError) -> Ref {
+    guard !entries.isEmpty else { return root }
+    if root.isNull { return try KeyedTree.append(leaves(entries, isFull: true, editor), to: .null, editor: editor) }
+    return try KeyedTree.update(
+      entries.map { key($0.number) }, in: root, editor: editor
+    ) { (leaf, range) throws(StorageError) in
+      let old = try read(leaf, editor)
+      editor.free(leaf)
+      let isAfter = old.last.map { $0.number < entries[range.lowerBound].number } ?? true
+      return leaves(merged(old, entries[range]), isFull: isAfter, editor)
+    }
+  }
+
+  static func remove(_ number: Int64, from root: Ref, _ editor: NodeEditor) throws(StorageError) -> Ref {
+    guard !root.isNull else { return root }
+    return try KeyedTree.update(key(number), in: root, editor: editor) { (leaf) throws(StorageError) in
+      var entries = try read(leaf, editor)
+      entries.removeAll { $0.number == number }
+      editor.free(leaf)
+      return leaves(entries, isFull: false, editor)
+    }
+  }
+
+  /// Calls `body` with each entry, in the order of the numbers.
+  static func check(
+    _ root: Ref, _ access: borrowing NodeAccess, _ body: (Entry) throws(StorageError) -> Void
+  ) throws(StorageError) -> UInt64 {
+    try KeyedTree.check(root, access) { (leaf) throws(StorageError) in
+      let node = IntegerIndexNode(try access.node(leaf, .integerIndex))
+      for index in 0..<node.count { try body(Entry(number: node.number(index), row: node.row(index))) }
+      return (UInt64(node.count), key(node.number(0))...key(node.number(node.count - 1)))
+    }
+  }
+
+  // MARK: - Leaves
+
+  private static func read(_ leaf: Ref, _ editor: NodeEditor) throws(StorageError) -> [Entry] {
+    let access = editor.access()
+    let node = IntegerIndexNode(try access.node(leaf, .integerIndex))
+    var entries: [Entry] = []
+    entries.reserveCapacity(node.count + 1)
+    for index in 0..<node.count { entries.append(Entry(number: node.number(index), row: node.row(index))) }
+    return entries
+  }
+
+  private static func merged(_ left: [Entry], _ right: ArraySlice<Entry>) -> [Entry] {
+    var merged: [Entry] = []
+    merged.reserveCapacity(left.count + right.count)
+    var next = right.startIndex
+    for entry in left {
+      while next < right.endIndex, right[next].number < entry.number {
+        merged.append(right[next])
+        next += 1
+      }
+      merged.append(entry)
+    }
+    merged += right[next...]
+    return merged
+  }
+
+  /// Full leaves where more will come after them; else all alike, with room in each.
+  private static func leaves(_ entries: [Entry], isFull: Bool, _ editor: NodeEditor) -> [KeyedChild] {
+    let maximum = IntegerIndexNode.maximumCount
+    guard !entries.isEmpty else { return [] }
+    let count = (entries.count + maximum - 1) / maximum
+    let size = isFull ? maximum : (entries.count + count - 1) / count
+    return stride(from: 0, to: entries.count, by: size).map { start in
+      write(entries[start..<min(start + size, entries.count)], editor)
+    }
+  }
+
+  private static func write(_ entries: ArraySlice<Entry>, _ editor: NodeEditor) -> KeyedChild {
+    let (first, last) = (entries[entries.startIndex], entries[entries.endIndex - 1])
+    var (leastRow, greatestRow) = (first.row, first.row)
+    for entry in entries {
+      leastRow = min(leastRow, entry.row)
+      greatestRow = max(greatestRow, entry.row)
+    }
+    let width = PackedIntegers.width(forRange: UInt64(bitPattern: last.number &- first.number))
+    let rowWidth = PackedIntegers.width(forRange: greatestRow - leastRow)
+    let numbers = PackedIntegers.pack(entries.map(\.number), base: first.number, width: width)
+    let rows = PackedIntegers.pack(
+      entries.map { Int64(bitPattern: $0.row) }, base: Int64(bitPattern: leastRow), width: rowWidth)
+    let arena = editor.arena
+    let node = arena.make(
+      kind: .integerIndex, level: 0, refCount: 0,
+      bodyLength: IntegerIndexNode.numbersOffset + numbers.count + rows.count)
+    node.store(UInt16(entries.count), at: 0)
+    node.store(UInt8(width), at: 2)
+    node.store(UInt8(rowWidth), at: 3)
+    node.store(UInt32(0), at: 4)
+    node.store(first.number, at: 8)
+    node.store(leastRow, at: 16)
+    node.copy(numbers, at: IntegerIndexNode.numbersOffset)
+    node.copy(rows, at: IntegerIndexNode.numbersOffset + numbers.count)
+    return KeyedChild(leastKey: key(first.number), rows: UInt64(entries.count), ref: node.ref)
+  }
+}

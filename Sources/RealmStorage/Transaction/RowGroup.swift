@@ -1,0 +1,221 @@
+/// Rows of a table that are stored together: up to 512, column by column.
+///
+/// The fast way to read much of a table, for the length of a function. Columns are named by their position in the
+/// schema.
+///
+/// - Precondition: of all methods, the table has the column, and it is of that type.
+public struct RowGroup: ~Copyable {
+  private let access: NodeAccess
+  private let cluster: Ref
+  private let schema: TableSchema
+  public let count: Int
+
+  init(_ cluster: Ref, schema: TableSchema, _ access: consuming NodeAccess) throws(StorageError) {
+    self.cluster = cluster
+    self.schema = schema
+    count = ClusterNode(try access.node(cluster, .cluster)).rows
+    self.access = access
+  }
+
+  var node: ClusterNode {
+    @_lifetime(borrow self) get throws(StorageError) { ClusterNode(try access.node(cluster, .cluster)) }
+  }
+
+  /// The key of a row.
+  public func key(_ row: Int) throws(StorageError) -> UInt64 { try node.key(row) }
+
+  /// The row of a key, or nil.
+  func row(of key: UInt64) throws(StorageError) -> Int? { try node.row(of: key) }
+
+  /// A value of any column.
+  public func value(_ column: Int, _ row: Int) throws(StorageError) -> Value {
+    try TableReading.value(schema.columns[column], row, of: node, access)
+  }
+
+  /// The values of an integer column, of a boolean one as 0 and 1, of links as keys.
+  @_lifetime(borrow self)
+  public func integers(_ column: Int) throws(StorageError) -> IntegerColumn {
+    let column = checked(column, .integers)
+    return IntegerColumn(try node, column)
+  }
+
+  /// The values of a double column.
+  @_lifetime(borrow self)
+  public func doubles(_ column: Int) throws(StorageError) -> DoubleColumn {
+    let column = checked(column, .fixed(8))
+    return DoubleColumn(try node, column)
+  }
+
+  /// The bytes of texts or data, from a row on; of as many rows as stand together.
+  @_lifetime(borrow self)
+  public func texts(_ column: Int, from row: Int) throws(StorageError) -> TextColumn {
+    let column = checked(column, .varying)
+    let node = try node
+    guard let descriptor = node.find(column.id, .pieces) else {
+      return TextColumn(absent: node.view, rows: 0..<count, isNull: column.isOptional)
+    }
+    let (ref, index) = node.piece(descriptor, row)
+    let piece = PieceNode(try access.node(ref, .piece))
+    guard index < piece.rows, row - index + piece.rows <= count else { throw access.corrupted(.rows, ref) }
+    return TextColumn(piece, first: row - index)
+  }
+
+  private func checked(_ column: Int, _ storage: ColumnStorage) -> Column {
+    let column = schema.columns[column]
+    precondition(
+      column.storage == storage && !column.isList,
+      "\(schema.name).\(column.name) is of type \(column.type)\(column.isList ? " list" : "")")
+    return column
+  }
+}
+
+/// An integer column of a group of rows.
+public struct IntegerColumn: ~Escapable {
+  private let packed: RawSpan
+  private let nulls: NullBits
+  private let least: Int64
+  private let width: Int
+  public let count: Int
+
+  @_lifetime(copy node)
+  init(_ node: ClusterNode, _ column: Column) {
+    count = node.rows
+    nulls = NullBits(node, node.find(column.id, .integers), isOptional: column.isOptional)
+    if let descriptor = node.find(column.id, .integers), !nulls.isAll {
+      packed = node.data(descriptor)
+      least = descriptor.least
+      width = Int(descriptor.width)
+    } else {
+      packed = node.noBytes
+      least = 0
+      width = 0
+    }
+  }
+
+  public func isNull(_ row: Int) -> Bool { nulls[row] }
+
+  /// The value of a row; of one that is null, any.
+  @inline(__always)
+  public subscript(row: Int) -> Int64 {
+    least &+ Int64(bitPattern: PackedIntegers.load(packed, row, width: width))
+  }
+}
+
+/// A double column of a group of rows.
+public struct DoubleColumn: ~Escapable {
+  private let bytes: RawSpan
+  private let nulls: NullBits
+  public let count: Int
+
+  @_lifetime(copy node)
+  init(_ node: ClusterNode, _ column: Column) {
+    count = node.rows
+    let descriptor = node.find(column.id, .fixed)
+    nulls = NullBits(node, descriptor, isOptional: column.isOptional)
+    if let descriptor, !nulls.isAll, descriptor.width == 8 {
+      bytes = node.data(descriptor)
+    } else {
+      bytes = node.noBytes
+    }
+  }
+
+  public func isNull(_ row: Int) -> Bool { nulls[row] }
+
+  /// The value of a row; of one that is null, any.
+  @inline(__always)
+  public subscript(row: Int) -> Double {
+    bytes.byteCount == 0 ? 0 : Double(bitPattern: PackedIntegers.load(bytes, row, width: 64))
+  }
+}
+
+/// Texts or data of rows that stand together.
+public struct TextColumn: ~Escapable {
+  private let piece: PieceNode?
+  private let none: RawSpan
+  private let isAbsentNull: Bool
+  /// The rows of the group it has.
+  public let rows: Range<Int>
+
+  @_lifetime(copy piece)
+  init(_ piece: PieceNode, first: Int) {
+    self.piece = piece
+    none = piece.view.bytes(at: 0, count: 0)
+    rows = first..<first + piece.rows
+    isAbsentNull = false
+  }
+
+  @_lifetime(copy absent)
+  init(absent: NodeView, rows: Range<Int>, isNull: Bool) {
+    piece = nil
+    none = absent.bytes(at: 0, count: 0)
+    self.rows = rows
+    isAbsentNull = isNull
+  }
+
+  public func isNull(_ row: Int) -> Bool { piece?.isNull(row - rows.lowerBound) ?? isAbsentNull }
+
+  /// The value stands apart, since it is long: read it by `RowGroup.value`.
+  public func isLong(_ row: Int) -> Bool { piece?.isLong(row - rows.lowerBound) ?? false }
+
+  /// The bytes of a row's value; none of one that is null or stands apart.
+  @_lifetime(copy self)
+  public func bytes(_ row: Int) -> RawSpan {
+    guard let piece else { return none }
+    let index = row - rows.lowerBound
+    precondition(index >= 0 && index < piece.rows, "TextColumn: row \(row) is not in \(rows)")
+    return piece.isLong(index) ? none : piece.bytes(index)
+  }
+}
+
+/// Which rows of a column are null.
+struct NullBits: ~Escapable {
+  private let bits: RawSpan
+  let isAll: Bool
+  private let isNone: Bool
+
+  @_lifetime(copy node)
+  init(_ node: ClusterNode, _ descriptor: ClusterNode.Descriptor?, isOptional: Bool) {
+    let nullCount = descriptor.map { Int($0.nullCount) } ?? (isOptional ? node.rows : 0)
+    isAll = nullCount == node.rows
+    isNone = nullCount == 0
+    if let descriptor, nullCount > 0, nullCount < node.rows {
+      bits = node.view.bytes(at: descriptor.offset, count: (node.rows + 7) / 8)
+    } else {
+      bits = node.noBytes
+    }
+  }
+
+  subscript(row: Int) -> Bool {
+    isAll || (!isNone && PackedIntegers.load(bits, row, width: 1) != 0)
+  }
+}
+
+extension ClusterNode {
+  var noBytes: RawSpan { @_lifetime(copy self) get { view.bytes(at: 0, count: 0) } }
+}
+
+extension Table {
+  /// Calls `body` with the rows in the order they were made, as they are stored together, until it answers false.
+  public func forEachGroup(
+    _ body: (borrowing RowGroup) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    var next: UInt64? = 0
+    while let key = next, !clusters.isNull {
+      let access = beginReading()
+      let (leaf, following) = try KeyedTree.leafAndNext(for: key, in: clusters, access)
+      guard try body(RowGroup(leaf, schema: schema, access)) else { return }
+      next = following
+    }
+  }
+
+  /// Calls `body` with the group that holds a row, and its place there; answers nil when there is no such row. O(log n).
+  public func withRow<Result>(
+    _ key: UInt64, _ body: (borrowing RowGroup, Int) throws(StorageError) -> Result
+  ) throws(StorageError) -> Result? {
+    guard !clusters.isNull else { return nil }
+    let access = beginReading()
+    let group = try RowGroup(KeyedTree.leaf(for: key, in: clusters, access), schema: schema, access)
+    guard let row = try group.row(of: key) else { return nil }
+    return try body(group, row)
+  }
+}
