@@ -1,6 +1,6 @@
 /// The cluster that rows are added to, column by column and not packed: most rows of a table are made one after
 /// another, and each of them would otherwise pack up to 512.
-final class AppendBuffer {
+struct AppendBuffer {
   let editor: NodeEditor
   /// As in the schema.
   private(set) var columns: [ColumnBuffer]
@@ -37,8 +37,13 @@ final class AppendBuffer {
   private(set) var isChanged = false
 
   /// What the row begun last has in the columns with an index or links.
-  private(set) var watched: [(index: Int, value: Value)] = []
-  private let defaults: [(index: Int, value: Value)]
+  private(set) var watched: [Watched]
+
+  struct Watched {
+    let index: Int
+    let column: Column
+    var value: Value
+  }
 
   var rows: Int { keys.count }
   var isFull: Bool { rows >= limit }
@@ -47,8 +52,8 @@ final class AppendBuffer {
     self.editor = editor
     columns = schema.columns.map { ColumnBuffer($0) }
     limit = Self.rowLimit(schema)
-    defaults = columns.indices.filter { [columns] in columns[$0].isWatched }
-      .map { [columns] in (index: $0, value: columns[$0].column.defaultValue) }
+    watched = schema.columns.enumerated().filter { $1.index != .none || $1.type == .link }
+      .map { Watched(index: $0, column: $1, value: $1.defaultValue) }
   }
 
   /// Rows of a cluster: 512, or as many as take 48 KiB.
@@ -65,7 +70,7 @@ final class AppendBuffer {
   }
 
   /// Goes on with a cluster that has room.
-  convenience init(_ node: Ref, schema: TableSchema, editor: NodeEditor) throws(StorageError) {
+  init(_ node: Ref, schema: TableSchema, editor: NodeEditor) throws(StorageError) {
     self.init(schema: schema, editor: editor)
     self.node = node
     let access = editor.access()
@@ -94,24 +99,24 @@ final class AppendBuffer {
   // MARK: - Rows
 
   /// Begins a row; columns that are not set until `endRow` have their default in it.
-  func beginRow(_ key: UInt64) {
+  mutating func beginRow(_ key: UInt64) {
     keys.append(key)
-    watched = defaults
+    for slot in watched.indices { watched[slot].value = watched[slot].column.defaultValue }
     isChanged = true
   }
 
-  func endRow() throws(StorageError) {
+  mutating func endRow() throws(StorageError) {
     for index in columns.indices where columns[index].rows < rows {
       try append(index, columns[index].column.defaultValue)
     }
   }
 
-  func removeLastRow() throws(StorageError) {
+  mutating func removeLastRow() throws(StorageError) {
     for index in columns.indices where columns[index].rows == rows { try removeLast(index) }
     keys.removeLast()
   }
 
-  private func removeLast(_ index: Int) throws(StorageError) {
+  private mutating func removeLast(_ index: Int) throws(StorageError) {
     if columns[index].isVarying {
       if let long = columns[index].varying.removeLast() { try editor.freeTree(long) }
     } else {
@@ -121,17 +126,17 @@ final class AppendBuffer {
 
   /// Makes room for a value of the row begun last, which may have one already.
   @inline(__always)
-  private func prepare(_ index: Int) throws(StorageError) {
+  private mutating func prepare(_ index: Int) throws(StorageError) {
     if columns[index].rows == rows { try removeLast(index) }
   }
 
-  func set(_ index: Int, _ value: Value) throws(StorageError) {
+  mutating func set(_ index: Int, _ value: Value) throws(StorageError) {
     try prepare(index)
     if columns[index].isWatched { watch(index, value) }
     try append(index, value)
   }
 
-  private func append(_ index: Int, _ value: Value) throws(StorageError) {
+  private mutating func append(_ index: Int, _ value: Value) throws(StorageError) {
     guard columns[index].isVarying else { return columns[index].fixed.append(value) }
     guard let bytes = value.varyingBytes(of: columns[index].column) else {
       return columns[index].varying.appendNull()
@@ -139,7 +144,7 @@ final class AppendBuffer {
     try columns[index].varying.append(bytes.span.bytes, editor: editor)
   }
 
-  func set(_ index: Int, _ number: Int64) throws(StorageError) {
+  mutating func set(_ index: Int, _ number: Int64) throws(StorageError) {
     try prepare(index)
     if columns[index].isWatched {
       watch(index, columns[index].column.type == .bool ? .bool(number != 0) : .int(number))
@@ -147,31 +152,43 @@ final class AppendBuffer {
     columns[index].fixed.append(number)
   }
 
-  func set(_ index: Int, _ number: Double) throws(StorageError) {
+  mutating func set(_ index: Int, _ number: Double) throws(StorageError) {
     try prepare(index)
     columns[index].fixed.append(number)
   }
 
-  func set(_ index: Int, _ date: Timestamp) throws(StorageError) {
+  mutating func set(_ index: Int, _ date: Timestamp) throws(StorageError) {
     try prepare(index)
     if columns[index].isWatched { watch(index, .date(date)) }
     columns[index].fixed.append(date)
   }
 
-  func set(_ index: Int, _ text: String) throws(StorageError) {
+  mutating func set(_ index: Int, _ text: String) throws(StorageError) {
     try prepare(index)
     if columns[index].isWatched { watch(index, .string(text)) }
     try columns[index].varying.append(text, editor: editor)
   }
 
-  private func watch(_ index: Int, _ value: Value) {
+  private mutating func watch(_ index: Int, _ value: Value) {
     for slot in watched.indices where watched[slot].index == index { watched[slot].value = value }
+  }
+
+  // MARK: - Reading
+
+  /// A text of a row that is in the buffer and perhaps nowhere else.
+  func text(_ column: Column, ofRow key: UInt64) throws(StorageError) -> Value? {
+    guard let row = keys.firstIndex(of: key), let index = columns.firstIndex(where: { $0.column.id == column.id })
+    else { return nil }
+    let place = row - columns[index].firstVarying
+    guard place < 0 else { return try columns[index].varying.text(place, editor.access()) }
+    guard let piece = columns[index].pieces.last(where: { $0.firstRow <= row }) else { return nil }
+    return try PieceBuffer(piece.ref, editor.access()).text(row - piece.firstRow, editor.access())
   }
 
   // MARK: - Writing
 
   /// Writes the rows as a cluster, in place of `node`, whose nodes it frees.
-  func write() throws(StorageError) -> KeyedChild {
+  mutating func write() throws(StorageError) -> KeyedChild {
     guard isChanged || node.isNull else {
       return KeyedChild(leastKey: keys[0], rows: UInt64(rows), ref: node)
     }

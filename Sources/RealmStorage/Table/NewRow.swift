@@ -2,12 +2,12 @@
 /// type.
 ///
 /// - Precondition: of all setters, the table has the column, and it is of the value's type.
-public struct NewRow {
-  private let buffer: AppendBuffer
+public struct NewRow: ~Copyable {
+  var buffer: AppendBuffer
 
   init(_ buffer: AppendBuffer) { self.buffer = buffer }
 
-  public func set(_ column: Int, _ value: Value) throws(StorageError) {
+  public mutating func set(_ column: Int, _ value: Value) throws(StorageError) {
     precondition(
       buffer.columns[column].column.accepts(value),
       "column \(buffer.columns[column].column.name) of type \(buffer.columns[column].column.type) can't hold that value"
@@ -16,7 +16,7 @@ public struct NewRow {
   }
 
   /// Of an integer column, whatever its width.
-  public func set(_ column: Int, _ number: Int64) throws(StorageError) {
+  public mutating func set(_ column: Int, _ number: Int64) throws(StorageError) {
     let type = buffer.columns[column].column.type
     if type == .int64, !buffer.columns[column].isVarying {
       try buffer.set(column, number)
@@ -25,22 +25,22 @@ public struct NewRow {
     }
   }
 
-  public func set(_ column: Int, _ flag: Bool) throws(StorageError) {
+  public mutating func set(_ column: Int, _ flag: Bool) throws(StorageError) {
     check(column, .bool)
     try buffer.set(column, Int64(flag ? 1 : 0))
   }
 
-  public func set(_ column: Int, _ number: Double) throws(StorageError) {
+  public mutating func set(_ column: Int, _ number: Double) throws(StorageError) {
     check(column, .double)
     try buffer.set(column, number)
   }
 
-  public func set(_ column: Int, _ date: Timestamp) throws(StorageError) {
+  public mutating func set(_ column: Int, _ date: Timestamp) throws(StorageError) {
     check(column, .date)
     try buffer.set(column, date)
   }
 
-  public func set(_ column: Int, _ text: String) throws(StorageError) {
+  public mutating func set(_ column: Int, _ text: String) throws(StorageError) {
     check(column, .string)
     try buffer.set(column, text)
   }

@@ -125,6 +125,17 @@ struct PieceBuffer {
     longRefs.isEmpty ? 0 : cells[..<row].reduce(0) { $0 + ($1.kind == .long ? 1 : 0) }
   }
 
+  // MARK: - Reading
+
+  func text(_ row: Int, _ access: borrowing NodeAccess) throws(StorageError) -> Value {
+    switch cells[row].kind {
+    case .null: .null
+    case .inline: .string(String(decoding: heap[start(row)..<cells[row].end], as: UTF8.self))
+    case .long:
+      .string(String(decoding: try LongValue.read(longRefs[refIndex(before: row)], access), as: UTF8.self))
+    }
+  }
+
   // MARK: - Writing
 
   /// Makes as many pieces as the values need; answers each with its first row, counted from `firstRow`.

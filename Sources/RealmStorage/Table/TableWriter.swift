@@ -17,6 +17,7 @@ final class TableWriter {
   /// Clusters written and not in the tree yet: they come after all that are.
   private var full: [KeyedChild] = []
   private var indexes: [IndexWriter] = []
+  private var primaryKey: Column?
   let links: LinkIndexWriter
 
   init(schema: TableSchema, root: TableRoot, isNew: Bool, tables: OpenTables) {
@@ -25,6 +26,7 @@ final class TableWriter {
     self.tables = tables
     stored = root
     schemaChanged = isNew
+    primaryKey = schema.primaryKey
     editor = tables.editor
     links = LinkIndexWriter(root: root.links, editor: tables.editor)
     indexes = schema.columns.filter { $0.index != .none }
@@ -52,61 +54,78 @@ final class TableWriter {
   // MARK: - Adding
 
   /// Adds a row; answers its key.
-  func insert(_ fill: (NewRow) throws(StorageError) -> Void) throws(StorageError) -> UInt64 {
+  func insert(_ fill: (inout NewRow) throws(StorageError) -> Void) throws(StorageError) -> UInt64 {
     let key = root.nextKey
     guard key < TableRoot.maximumKey else { throw .limitExceeded(.rows, path: editor.store.storage.path) }
-    let buffer = try appendBuffer()
-    buffer.beginRow(key)
+    var row = NewRow(try takeBuffer())
+    row.buffer.beginRow(key)
     do {
-      try fill(NewRow(buffer))
-      try buffer.endRow()
-      try checkUnique(buffer.watched)
+      try fill(&row)
+      try row.buffer.endRow()
+      if primaryKey != nil { try checkUnique(row.buffer) }
     } catch {
-      try buffer.removeLastRow()
+      try row.buffer.removeLastRow()
+      buffer = row.buffer
       throw error
     }
+    let (watched, isFull) = (row.buffer.watched, row.buffer.isFull)
+    buffer = row.buffer
     root.nextKey = key + 1
     root.rows += 1
     do {
-      try addEntries(buffer.watched, row: key)
-      if buffer.isFull { try finishBuffer() }
+      for entry in watched {
+        if entry.column.type == .link {
+          try addLinks(entry.value, entry.column, row: key)
+        } else if let index = index(of: entry.column) {
+          try index.insert(entry.value, row: key)
+        }
+      }
+      if isFull { try finishBuffer() }
     } catch {
       throw tables.fail(error)
     }
     return key
   }
 
-  private func checkUnique(_ watched: [(index: Int, value: Value)]) throws(StorageError) {
-    guard schema.primaryKey != nil else { return }
-    for (index, value) in watched where schema.columns[index].index == .unique {
-      try checkUnique(value, schema.columns[index])
+  private func index(of column: Column) -> IndexWriter? {
+    for index in indexes where index.column.id == column.id { return index }
+    return nil
+  }
+
+  private func checkUnique(_ buffer: AppendBuffer) throws(StorageError) {
+    for entry in buffer.watched where entry.column.index == .unique {
+      try checkUnique(entry.value, entry.column, buffer)
     }
   }
 
-  private func checkUnique(_ value: Value, _ column: Column) throws(StorageError) {
-    guard let index = indexes.first(where: { $0.column.id == column.id }), try index.mayContain(value) else {
-      return
-    }
-    if IndexKey.isCut(IndexKey.encode(value, of: column)) {
-      guard try IndexTree.row(with: value, of: column, table: flushed(), editor.access()) != nil else { return }
+  /// `buffer` holds rows that are in no tree.
+  private func checkUnique(_ value: Value, _ column: Column, _ buffer: AppendBuffer?) throws(StorageError) {
+    guard let index = index(of: column), try index.mayContain(value) else { return }
+    let encoded = IndexKey.encode(value, of: column)
+    if IndexKey.isCut(encoded) {
+      // Other texts may share what stands of this one.
+      try index.flush()
+      try appendFull()
+      var isTaken = false
+      try IndexTree.forEachRow(encoded, in: index.root, editor.access()) { (row) throws(StorageError) in
+        var found = try buffer?.text(column, ofRow: row)
+        if found == nil {
+          found = try TableReading.value(column, ofRow: row, in: root.clusters, editor.access())
+        }
+        isTaken = found == value
+        return !isTaken
+      }
+      guard isTaken else { return }
     }
     throw .duplicateKey(table: schema.name, column: column.name, path: editor.store.storage.path)
   }
 
-  private func addEntries(_ watched: [(index: Int, value: Value)], row: UInt64) throws(StorageError) {
-    for (index, value) in watched {
-      let column = schema.columns[index]
-      if column.type == .link {
-        try addLinks(value, column, row: row)
-      } else if let index = indexes.first(where: { $0.column.id == column.id }) {
-        try index.insert(value, row: row)
-      }
+  /// The buffer that rows are added to, with room for one; the caller puts it back.
+  private func takeBuffer() throws(StorageError) -> AppendBuffer {
+    if let taken = buffer {
+      buffer = nil
+      return taken
     }
-  }
-
-  /// The buffer that rows are added to, with room for one.
-  private func appendBuffer() throws(StorageError) -> AppendBuffer {
-    if let buffer { return buffer }
     try editor.checkRoom(for: 1 << 20)
     var made: AppendBuffer?
     if full.isEmpty, !root.clusters.isNull {
@@ -117,14 +136,11 @@ final class TableWriter {
       }
     }
     bufferIsInTree = made != nil
-    let buffer = made ?? AppendBuffer(schema: schema, editor: editor)
-    self.buffer = buffer
-    return buffer
+    return made ?? AppendBuffer(schema: schema, editor: editor)
   }
 
   private func finishBuffer() throws(StorageError) {
-    guard let buffer else { return }
-    let cluster = try buffer.write()
+    guard let cluster = try buffer?.write() else { return }
     if bufferIsInTree {
       try replaceCluster(with: cluster)
     } else {
@@ -153,8 +169,7 @@ final class TableWriter {
 
   /// Puts all rows into the tree; the buffer stays, for rows to come.
   private func flushRows() throws(StorageError) {
-    if let buffer, buffer.isChanged, buffer.rows > 0 {
-      let cluster = try buffer.write()
+    if let unwritten = buffer, unwritten.isChanged, unwritten.rows > 0, let cluster = try buffer?.write() {
       if bufferIsInTree {
         try replaceCluster(with: cluster)
       } else {
@@ -190,10 +205,10 @@ final class TableWriter {
   func set(_ value: Value, _ column: Column, ofRow row: UInt64) throws(StorageError) -> Bool {
     guard let old = try self.value(column, ofRow: row) else { return false }
     guard old != value else { return true }
-    if column.index == .unique { try checkUnique(value, column) }
+    if column.index == .unique { try checkUnique(value, column, nil) }
     do {
       try dropBuffer()
-      if let index = indexes.first(where: { $0.column.id == column.id }) {
+      if let index = index(of: column) {
         try index.remove(old, row: row)
         try index.insert(value, row: row)
       }
@@ -249,7 +264,7 @@ final class TableWriter {
     for column in schema.columns where column.index != .none || column.type == .link {
       guard let value = try value(column, ofRow: row) else { continue }
       if column.type == .link { try removeLinks(value, column, row: row) }
-      if let index = indexes.first(where: { $0.column.id == column.id }) {
+      if let index = index(of: column) {
         try index.remove(value, row: row)
       }
     }
@@ -300,6 +315,7 @@ final class TableWriter {
     try dropBuffer()
     schema.add(column)
     schemaChanged = true
+    primaryKey = schema.primaryKey
     guard column.index != .none, let added = schema.columns.last else { return }
     let index = IndexWriter(column: added, root: .null, editor: editor)
     indexes.append(index)

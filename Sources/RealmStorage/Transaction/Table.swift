@@ -127,7 +127,7 @@ public struct WritableTable {
   /// - Throws: what `fill` throws, and `.duplicateKey`: then no row is added. `.limitExceeded`, `.corrupted`: then the
   ///   transaction can't be committed any more, where the row was added in part.
   @discardableResult
-  public func insert(_ fill: (NewRow) throws(StorageError) -> Void) throws(StorageError) -> UInt64 {
+  public func insert(_ fill: (inout NewRow) throws(StorageError) -> Void) throws(StorageError) -> UInt64 {
     checkOpen()
     return try writer.insert(fill)
   }
@@ -139,7 +139,7 @@ public struct WritableTable {
   public func insert(_ values: [String: Value]) throws(StorageError) -> UInt64 {
     var byColumn: [(Int, Value)] = []
     for (name, value) in values { byColumn.append((position(of: name), value)) }
-    return try insert { (row) throws(StorageError) in
+    return try insert { (row: inout NewRow) throws(StorageError) in
       for (column, value) in byColumn { try row.set(column, value) }
     }
   }
