@@ -121,7 +121,9 @@ struct CrashRun {
   }
 
   private var options: Database.Options {
-    .init(encryptionKey: isEncrypted ? Keys.first : nil, decryptedMemory: 1 << 20)
+    var options = Database.Options(encryptionKey: isEncrypted ? Keys.first : nil, decryptedMemory: 1 << 20)
+    options.spillBytes = 1 << 16
+    return options
   }
 
   private mutating func check(_ disk: SimulatedDisk, seed: UInt64, _ history: inout History) throws {

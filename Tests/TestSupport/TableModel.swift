@@ -75,7 +75,7 @@ package struct TableModel: Equatable, Sendable {
     case .int32: return .int(Int64(Int32.random(in: .min ... .max, using: &generator)))
     case .int64:
       return .int(
-        generator.chance(20) ? [Int64.min, .max, 0, -1][generator.below(4)] : Int64(generator.below(1000)))
+        generator.chance(20) ? [Int64.min, .max, 0, -1][generator.below(4)] : Int64(generator.below(5000)))
     case .float: return .float(generator.chance(10) ? -0.0 : Float(generator.below(1000)) / 7)
     case .double: return .double(generator.chance(10) ? .infinity : Double(generator.below(1000)) / 7)
     case .string: return .string(text(&generator))

@@ -6,6 +6,11 @@ package final class NodeEditor {
   package private(set) var freed: [Ref] = []
   /// Where the nodes of the file end.
   private var end: UInt64 = 0
+  private var spillBytes = Int.max
+  private var spill: Spill = { roots in roots }
+
+  /// Writes subtrees of the transaction to the file; answers the refs that name them there.
+  package typealias Spill = ([Ref]) throws(StorageError) -> [Ref]
 
   package init(store: NodeStore, arena: NodeArena) {
     self.store = store
@@ -18,6 +23,23 @@ package final class NodeEditor {
     freed.removeAll(keepingCapacity: true)
     self.end = end
   }
+
+  /// From so many bytes of nodes on, subtrees that are complete are written before the transaction commits.
+  package func onSpill(above bytes: Int, _ spill: @escaping Spill) {
+    spillBytes = bytes
+    self.spill = spill
+  }
+
+  /// Where the transaction holds much, writes subtrees that are not likely to change again; answers what names them.
+  package func spillIfLarge(_ roots: [Ref]) throws(StorageError) -> [Ref] {
+    isLarge ? try spill(roots) : roots
+  }
+
+  /// The transaction holds so much that what is complete is better written.
+  package var isLarge: Bool { arena.liveBytes > spillBytes }
+
+  /// The transaction's own nodes stand in the file up to `end`.
+  package func extend(to end: UInt64) { self.end = max(self.end, end) }
 
   /// Views taken of it end before a node they show is freed.
   package func access() -> NodeAccess { store.access(below: end, arena: arena) }

@@ -177,7 +177,8 @@ struct AppendBuffer {
 
   /// A text of a row that is in the buffer and perhaps nowhere else.
   func text(_ column: Column, ofRow key: UInt64) throws(StorageError) -> Value? {
-    guard let row = keys.firstIndex(of: key), let index = columns.firstIndex(where: { $0.column.id == column.id })
+    guard let row = keys.firstIndex(of: key),
+      let index = columns.firstIndex(where: { $0.column.id == column.id })
     else { return nil }
     let place = row - columns[index].firstVarying
     guard place < 0 else { return try columns[index].varying.text(place, editor.access()) }

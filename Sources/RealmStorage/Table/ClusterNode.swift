@@ -83,12 +83,23 @@ struct ClusterNode: ~Escapable {
 
   /// The descriptor of a column, nil when the cluster lacks it.
   func find(_ column: UInt16, _ encoding: Encoding) -> Descriptor? {
-    for index in 0..<columnCount
-    where view.load(UInt16.self, at: Layout.descriptors + index * Layout.descriptorSize) == column {
-      let found = descriptor(index)
-      if found.encoding == encoding { return found }
+    // Columns have the numbers from 1 on, so most stand where their number says.
+    let guess = Int(column) - (keys == nil ? 1 : 0)
+    if guess >= 0, guess < columnCount, columnID(guess) == column, encodingByte(guess) == encoding.rawValue {
+      return descriptor(guess)
+    }
+    for index in 0..<columnCount where columnID(index) == column && encodingByte(index) == encoding.rawValue {
+      return descriptor(index)
     }
     return nil
+  }
+
+  private func columnID(_ index: Int) -> UInt16 {
+    view.load(UInt16.self, at: Layout.descriptors + index * Layout.descriptorSize)
+  }
+
+  private func encodingByte(_ index: Int) -> UInt8 {
+    view.load(UInt8.self, at: Layout.descriptors + index * Layout.descriptorSize + 2)
   }
 
   // MARK: - Keys

@@ -32,7 +32,9 @@ enum IndexTree {
     try forEachRow(encoded, in: table.index(of: column), access) { (row) throws(StorageError) in
       if IndexKey.isCut(encoded) {
         // Others may share what stands of so long a text.
-        guard try TableReading.value(column, ofRow: row, in: table.clusters, access) == value else { return true }
+        guard try TableReading.value(column, ofRow: row, in: table.clusters, access) == value else {
+          return true
+        }
       }
       rows.append(row)
       return true

@@ -77,7 +77,11 @@ struct IntegerIndexNode: ~Escapable {
     var (low, high) = (0, count)
     while low < high {
       let middle = (low + high) / 2
-      if PackedIntegers.load(numbers, middle, width: width) < distance { low = middle + 1 } else { high = middle }
+      if PackedIntegers.load(numbers, middle, width: width) < distance {
+        low = middle + 1
+      } else {
+        high = middle
+      }
     }
     return low
   }
@@ -115,7 +119,9 @@ enum IntegerIndex {
   /// - Precondition: they are in the order of their numbers, of which the tree has none.
   static func insert(_ entries: [Entry], in root: Ref, _ editor: NodeEditor) throws(StorageError) -> Ref {
     guard !entries.isEmpty else { return root }
-    if root.isNull { return try KeyedTree.append(leaves(entries, isFull: true, editor), to: .null, editor: editor) }
+    if root.isNull {
+      return try KeyedTree.append(leaves(entries, isFull: true, editor), to: .null, editor: editor)
+    }
     return try KeyedTree.update(
       entries.map { key($0.number) }, in: root, editor: editor
     ) { (leaf, range) throws(StorageError) in

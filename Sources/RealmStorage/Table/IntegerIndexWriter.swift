@@ -3,8 +3,8 @@ final class IntegerIndexWriter {
   private(set) var root: Ref
   private let editor: NodeEditor
   private var entries: [IntegerIndex.Entry] = []
-  /// Places in `entries`, one more each, by the hash of the number; zero where there is none.
-  private var table: [UInt32] = []
+  /// By the hash of the number: its upper half, and the place in `entries`, one more; zero where there is none.
+  private var table: [UInt64] = []
 
   private static let maximumEntries = 1 << 20
 
@@ -21,9 +21,12 @@ final class IntegerIndexWriter {
 
   private func isPending(_ number: Int64) -> Bool {
     guard !table.isEmpty else { return false }
-    var slot = Self.slot(number, table.count)
+    let hash = Self.hash(number)
+    var slot = Int(hash & UInt64(table.count - 1))
     while table[slot] != 0 {
-      if entries[Int(table[slot]) - 1].number == number { return true }
+      if table[slot] >> 32 == hash >> 32, entries[Int(table[slot] & 0xffff_ffff) - 1].number == number {
+        return true
+      }
       slot = (slot + 1) & (table.count - 1)
     }
     return false
@@ -67,14 +70,15 @@ final class IntegerIndexWriter {
   }
 
   private func note(_ index: Int) {
-    var slot = Self.slot(entries[index].number, table.count)
+    let hash = Self.hash(entries[index].number)
+    var slot = Int(hash & UInt64(table.count - 1))
     while table[slot] != 0 { slot = (slot + 1) & (table.count - 1) }
-    table[slot] = UInt32(index + 1)
+    table[slot] = (hash & ~0xffff_ffff) | UInt64(index + 1)
   }
 
-  private static func slot(_ number: Int64, _ count: Int) -> Int {
+  private static func hash(_ number: Int64) -> UInt64 {
     let mixed = (UInt64(bitPattern: number) ^ seed) &* 0x9e37_79b9_7f4a_7c15
-    return Int((mixed ^ mixed >> 32) & UInt64(count - 1))
+    return mixed ^ mixed >> 32
   }
 
   /// So that nobody can choose numbers that share a slot.

@@ -147,7 +147,7 @@ final class TableWriter {
       full.append(cluster)
     }
     self.buffer = nil
-    if full.count >= KeyedTree.fanOut { try appendFull() }
+    if full.count >= KeyedTree.fanOut || editor.isLarge { try appendFull() }
   }
 
   private func replaceCluster(with cluster: KeyedChild) throws(StorageError) {
@@ -163,6 +163,10 @@ final class TableWriter {
         KeyedChild(leastKey: only.firstKey, rows: UInt64(only.rows), ref: root.clusters), at: 0)
       root.clusters = .null
     }
+    // What the buffer may still write anew stays in memory.
+    let complete = full.last?.ref == buffer?.node ? full.count - 1 : full.count
+    let refs = try editor.spillIfLarge(full[..<complete].map(\.ref))
+    for index in 0..<complete { full[index].ref = refs[index] }
     root.clusters = try KeyedTree.append(full, to: root.clusters, editor: editor)
     full = []
   }

@@ -31,6 +31,8 @@ public final class Database: Sendable {
     public var isReadOnly = false
     /// Memory for the content of decrypted nodes, in bytes; by default a quarter of the machine's.
     public var decryptedMemory: Int?
+    /// Memory for the nodes of an open transaction, in bytes: what is beyond is written before it commits.
+    package var spillBytes = 32 << 20
 
     public init(encryptionKey: [UInt8]? = nil, isReadOnly: Bool = false, decryptedMemory: Int? = nil) {
       self.encryptionKey = encryptionKey
@@ -96,7 +98,7 @@ public final class Database: Sendable {
       store: store, held: held, control: control, constants: meta.constants, greatest: found.greatest,
       recovery: found.rejectedPage
         ? (Clock.now, found.version.number) : (last?.recoveryTime ?? 0, last?.recoveredTo ?? 0),
-      isDirty: !meta.isClean || found.rejectedPage)
+      isDirty: !meta.isClean || found.rejectedPage, spillBytes: options.spillBytes)
     guard found.mustRewrite else { return }
     do {
       try writer?.rewrite(bornAfter: found.durable)

@@ -1,12 +1,8 @@
-/// The dirty nodes below a root, children before parents: the order in which refs become final.
+/// The dirty nodes below some roots, children before parents: the order in which refs become final.
 struct CommitNodes {
   private(set) var order: [Ref] = []
 
-  init(root: Ref, editor: NodeEditor) throws(StorageError) {
-    try collect(root, editor)
-  }
-
-  private mutating func collect(_ ref: Ref, _ editor: NodeEditor) throws(StorageError) {
+  mutating func collect(_ ref: Ref, _ editor: NodeEditor) throws(StorageError) {
     guard ref.isDirty else { return }
     for child in try editor.access().children(of: ref) { try collect(child, editor) }
     order.append(ref)

@@ -34,6 +34,8 @@ final class Writer: @unchecked Sendable {
   private(set) var greatest: UInt64
   /// Bytes written since the last sync that a sync would have to write out.
   private var unsyncedBytes = 0
+  /// What the open transaction, or one cancelled since, has written before its commit.
+  private var spilled: [Written] = []
   private var recovery: (time: UInt64, version: UInt64)
   private let poison = Atomic<Bool>(false)
   /// Something was written since the file was opened or cleanly closed.
@@ -46,7 +48,7 @@ final class Writer: @unchecked Sendable {
   init(
     store: NodeStore, held: HeldVersions, control: ControlBlock, constants: MetaPage.Constants,
     greatest: UInt64,
-    recovery: (time: UInt64, version: UInt64), isDirty: Bool
+    recovery: (time: UInt64, version: UInt64), isDirty: Bool, spillBytes: Int
   ) throws(StorageError) {
     self.store = store
     self.held = held
@@ -59,6 +61,7 @@ final class Writer: @unchecked Sendable {
     run = RunBuffer(store: store)
     let arena = try NodeArena(refWidth: store.refWidth, capacity: 1 << 36, path: storage.path)
     editor = NodeEditor(store: store, arena: arena)
+    editor.onSpill(above: spillBytes) { [unowned self] (roots) throws(StorageError) in try spill(roots) }
   }
 
   var isPoisoned: Bool { poison.load(ordering: .acquiring) }
@@ -70,6 +73,7 @@ final class Writer: @unchecked Sendable {
     guard !isPoisoned else { throw .poisoned(path: storage.path) }
     let published = held.current.published
     if map == nil { try walkSpace(published) }
+    discardSpilled()
     guard greatest < MetaPage.maximumVersion else { throw .limitExceeded(.versions, path: storage.path) }
     greatest += 1
     control.greatest = greatest
@@ -80,9 +84,11 @@ final class Writer: @unchecked Sendable {
   /// Writes the transaction's nodes and makes `root` the root of the next version.
   func commit(root: Ref, durability: Durability) throws(StorageError) -> Version {
     control.inWrite = true
-    let written = try writeNodes(below: root)
+    spilled.append(try writeNodes(below: root))
+    let all = spilled
+    spilled = []
     var isSynced = false
-    if written.bytes > Self.largeCommit {
+    if all.reduce(0, { $0 + $1.bytes }) > Self.largeCommit {
       do {
         try sync()
       } catch {
@@ -90,8 +96,9 @@ final class Writer: @unchecked Sendable {
       }
       isSynced = true
     }
-    let pageCount = max(held.current.published.pageCount, written.end)
-    let version = Version(number: editor.arena.birth, root: written.root, pageCount: pageCount)
+    let pageCount = max(held.current.published.pageCount, all.map(\.end).max() ?? 0)
+    let final = root.isDirty ? all.last?.refs[root.unit] ?? root : root
+    let version = Version(number: editor.arena.birth, root: final, pageCount: pageCount)
     // A page that vouches for itself is not verified, so nothing may be written over what it names before it is durable.
     let mustSync = durability == .full || isSynced || unsyncedBytes + waitingForDurable > unsyncedLimit
     do {
@@ -103,6 +110,7 @@ final class Writer: @unchecked Sendable {
     } catch {
       throw fail(error)
     }
+    for written in all { claim(written) }
     settle(version)
     held.publish(version)
     control.published = version.number
@@ -152,45 +160,79 @@ final class Writer: @unchecked Sendable {
 
   // MARK: - Nodes
 
+  /// Nodes on disk, and the pages they were written to.
   private struct Written {
-    var root: Ref
-    var bytes: Int
+    /// Where each stands, by its unit in the arena.
+    var refs: [UInt64: Ref] = [:]
+    var pieces: [Range<Int>] = []
+    var claims: [(unit: Int, units: Int)] = []
+
+    var bytes: Int { pieces.reduce(0) { $0 + $1.count * FilePlace.page } }
     /// The page after the last one written.
-    var end: Int
+    var end: Int { pieces.map(\.upperBound).max() ?? 0 }
   }
 
   private func writeNodes(below root: Ref) throws(StorageError) -> Written {
-    guard root.isDirty else { return Written(root: root, bytes: 0, end: 0) }
-    let order = try CommitNodes(root: root, editor: editor).order
+    var nodes = CommitNodes()
+    try nodes.collect(root, editor)
+    return try write(nodes.order)
+  }
+
+  /// Writes subtrees of a large transaction before it commits, so that it needs no memory for them; answers the refs
+  /// that name them in the file. Where the transaction is cancelled, their pages are given back.
+  private func spill(_ roots: [Ref]) throws(StorageError) -> [Ref] {
+    control.inWrite = true
+    var nodes = CommitNodes()
+    for root in roots { try nodes.collect(root, editor) }
+    let written = try write(nodes.order)
+    spilled.append(written)
+    for node in nodes.order { editor.arena.free(node) }
+    editor.extend(to: UInt64(written.end * FilePlace.page))
+    return roots.map { $0.isDirty ? written.refs[$0.unit] ?? $0 : $0 }
+  }
+
+  /// Gives the pages of a transaction that was not committed back.
+  private func discardSpilled() {
+    for written in spilled { for piece in written.pieces { map?.giveBack(piece) } }
+    if !spilled.isEmpty { control.inWrite = false }
+    spilled = []
+  }
+
+  /// Writes nodes, children before parents, to free pages.
+  private func write(_ order: [Ref]) throws(StorageError) -> Written {
+    guard !order.isEmpty else { return Written() }
     let sizes = order.map { ref in
       (units: store.units(ofLength: ref.length), isShortLived: ref.kind?.isShortLived ?? true)
     }
     map?.settle(holders: held.holders)
     let candidates = map?.candidates(RunLayout.pageCount(sizes)) ?? []
     let layout = RunLayout(sizes, candidates: candidates)
-    let end = layout.pieces.map(\.upperBound).max() ?? 0
+    var written = Written(pieces: layout.pieces)
     for piece in layout.pieces { map?.take(piece) }
     do {
-      try store.reserve(UInt64(end * FilePlace.page))
-      let final = try write(order, layout)
-      for (index, ref) in order.enumerated() {
-        guard map?.claim(unit: Int(layout.units[index]), units: sizes[index].units, birth: ref.birth) ?? false
-        else {
-          preconditionFailure("a commit's nodes overlap")
-        }
-      }
-      let bytes = layout.pieces.reduce(0) { $0 + $1.count * FilePlace.page }
-      unsyncedBytes += bytes
-      return Written(root: final, bytes: bytes, end: end)
+      try store.reserve(UInt64(written.end * FilePlace.page))
+      written.refs = try write(order, layout)
     } catch {
       for piece in layout.pieces { map?.giveBack(piece) }
-      control.inWrite = false
+      control.inWrite = !spilled.isEmpty
       throw error
+    }
+    for index in order.indices { written.claims.append((Int(layout.units[index]), sizes[index].units)) }
+    unsyncedBytes += written.bytes
+    return written
+  }
+
+  /// Notes nodes written as live in the version they were written for.
+  private func claim(_ written: Written) {
+    for (unit, units) in written.claims {
+      guard map?.claim(unit: unit, units: units, birth: editor.arena.birth) ?? false else {
+        preconditionFailure("a commit's nodes overlap")
+      }
     }
   }
 
   /// Seals the nodes children first, so that each parent vouches for what was written, and writes piece by piece.
-  private func write(_ order: [Ref], _ layout: RunLayout) throws(StorageError) -> Ref {
+  private func write(_ order: [Ref], _ layout: RunLayout) throws(StorageError) -> [UInt64: Ref] {
     var final: [UInt64: Ref] = [:]
     final.reserveCapacity(order.count)
     var images: [(piece: Range<Int>, buffer: RunBuffer)] = []
@@ -217,10 +259,7 @@ final class Writer: @unchecked Sendable {
         image.buffer.bytes(pages: 0..<image.piece.count), at: UInt64(image.piece.lowerBound * FilePlace.page))
     }
     for dirty in order { if let ref = final[dirty.unit] { store.adopt(ref, from: dirty, of: editor.arena) } }
-    guard let root = order.last.flatMap({ final[$0.unit] }) else {
-      preconditionFailure("a commit without a root")
-    }
-    return root
+    return final
   }
 
   /// Frees what the version no longer reaches; its pages wait for those who still may read them.

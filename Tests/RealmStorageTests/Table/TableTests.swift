@@ -7,7 +7,9 @@ import Testing
   func `random changes agree with a dictionary`(seed: UInt64, key: [UInt8]?) throws {
     var generator = SeededGenerator(seed: seed)
     let disk = SimulatedDisk()
-    var database = try Database(creatingIn: disk, options: .init(encryptionKey: key))
+    var options = Database.Options(encryptionKey: key)
+    options.spillBytes = 1 << 14
+    var database = try Database(creatingIn: disk, options: options)
     let columns = seed % 2 == 0 ? TableModel.everything : TableModel.few
     try database.write { transaction in
       _ = try transaction.createTable(TableSchema(TableModel.name, columns: columns))
@@ -26,7 +28,7 @@ import Testing
       try expect(before, toHold: old, &generator)
       if round % 5 == 4 {
         database.close()
-        database = try Database(storage: disk, options: .init(encryptionKey: key))
+        database = try Database(storage: disk, options: options)
       }
       try expect(database.snapshot(), toHold: model, &generator)
     }
@@ -40,22 +42,35 @@ import Testing
     #expect(IntegrityCheck.run(snapshot).findings == [])
   }
 
-  @Test(arguments: 0..<2)
-  func `many rows in one transaction are found by their keys and indexes`(seed: UInt64) throws {
+  @Test(arguments: 0..<2, [nil, Keys.first])
+  func `a transaction larger than its memory is written before it commits`(seed: UInt64, key: [UInt8]?) throws
+  {
     var generator = SeededGenerator(seed: seed)
-    let database = try Database(inMemory: "test")
+    let disk = SimulatedDisk()
+    var options = Database.Options(encryptionKey: key)
+    options.spillBytes = 1 << 14
+    let database = try Database(creatingIn: disk, options: options)
+    try database.write { transaction in
+      _ = try transaction.createTable(TableSchema(TableModel.name, columns: TableModel.few))
+    }
     var model = TableModel()
-    for _ in 0..<2 {
-      try database.write { transaction in
-        let table =
-          try transaction.table(TableModel.name)
-          ?? transaction.createTable(TableSchema(TableModel.name, columns: TableModel.few))
-        for _ in 0..<700 { #expect(try model.insert(table, &generator) == nil) }
+    for round in 0..<3 {
+      let before = database.snapshot()
+      let transaction = try database.beginWrite()
+      let table = try #require(try transaction.table(TableModel.name))
+      let events = disk.events.count
+      var next = model
+      for _ in 0..<900 { #expect(try next.insert(table, &generator) == nil) }
+      for _ in 0..<10 { #expect(try next.change(table, &generator) == nil) }
+      #expect(disk.events.count > events, "nodes were written before the commit")
+      if round == 1 {
+        transaction.cancel()
+      } else {
+        try transaction.commit()
+        model = next
       }
-      let table = try #require(try database.snapshot().table(TableModel.name))
-      var few = SeededGenerator(seed: seed)
-      #expect(try model.difference(to: table, &few) == nil)
-      #expect(IntegrityCheck.run(database.snapshot()).findings == [])
+      try expect(database.snapshot(), toHold: model, &generator)
+      #expect(IntegrityCheck.run(before).findings == [])
     }
   }
 
