@@ -1,0 +1,132 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import RealmStorage
+
+/// The worked example of FORMAT.md is a file that the engine makes.
+@Suite struct FormatExampleTests {
+  private static let start = "<!-- worked example -->"
+  private static let end = "<!-- end of worked example -->"
+
+  /// What depends on the clock: the time, and the checksum over it.
+  private static let masked = [88..<96, 464..<472]
+
+  private static let document = URL(filePath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .appending(path: "FORMAT.md")
+
+  @Test func `the worked example of the format's document is what the engine writes`() throws {
+    let listing = try listing()
+    let text = try String(contentsOf: Self.document, encoding: .utf8)
+    let start = try #require(text.range(of: Self.start), "FORMAT.md has no \(Self.start)")
+    let end = try #require(
+      text.range(of: Self.end, range: start.upperBound..<text.endIndex), "FORMAT.md has no \(Self.end)")
+    let found = text[start.upperBound..<end.lowerBound].trimmingCharacters(in: .newlines)
+    if found != listing { Issue.record("put this between the two markers of FORMAT.md:\n\n\(listing)\n") }
+  }
+
+  // MARK: - The file
+
+  private struct Piece {
+    let offset: Int
+    let length: Int
+    let name: String
+  }
+
+  /// The meta pages and the nodes, in the order they stand in the file.
+  private func listing() throws -> String {
+    let disk = SimulatedDisk()
+    try disk.write(Self.emptyPages(of: disk), at: 0)
+    let database = try Database(storage: disk, options: .init())
+    try database.write { transaction in
+      let table = try transaction.createTable(
+        TableSchema("Person", columns: [Column("name", .string), Column("age", .int64)]))
+      _ = try table.insert(["name": .string("Ann"), "age": .int(41)])
+      _ = try table.insert(["name": .string("Bo"), "age": .int(35)])
+      try transaction.tree("settings").set(Array("en".utf8), for: Array("lang".utf8))
+    }
+    let nodes = try Self.nodes(of: database.snapshot())
+    database.close()
+    let bytes = try disk.read(Int(disk.length()), at: 0)
+    let metaPages = (0..<2).map {
+      Piece(offset: $0 * FilePlace.page, length: 512, name: "meta page \($0), its first 512 bytes")
+    }
+    let pieces = metaPages + nodes.sorted { $0.offset < $1.offset }
+    try Self.expectZeros(bytes, outside: pieces)
+    return pieces.map { Self.hex($0, bytes) }.joined(separator: "\n\n")
+      + String(format: "\n\n    %08x  end of the file", bytes.count)
+  }
+
+  /// As the engine makes them, but that the file id and the salt are known.
+  private static func emptyPages(of disk: SimulatedDisk) -> [UInt8] {
+    let constants = MetaPage.Constants(
+      fileID: [UInt8](0xa0...0xaf), salt: [UInt8](0xb0...0xbf), isEncrypted: false,
+      keyCheck: [UInt8](repeating: 0, count: 16))
+    let page = MetaPage(
+      constants: constants, version: Version(number: 1, root: .null, pageCount: 2), greatest: 1, durable: 1,
+      isClean: true, time: 0, identity: disk.identity)
+    return page.encoded(cipher: nil) + page.encoded(cipher: nil)
+  }
+
+  private static func nodes(of snapshot: Snapshot) throws -> [Piece] {
+    var nodes: [Piece] = []
+    let access = snapshot.access()
+    try collect(snapshot.root, access, &nodes)
+    return nodes
+  }
+
+  private static func collect(
+    _ ref: Ref, _ access: borrowing NodeAccess, _ nodes: inout [Piece]
+  ) throws(StorageError) {
+    nodes.append(
+      Piece(
+        offset: Int(ref.offset), length: ref.length,
+        name: "\(ref.kind?.name ?? "unknown"), \(ref.length) bytes"))
+    for child in try access.children(of: ref) { try collect(child, access, &nodes) }
+  }
+
+  private static func expectZeros(_ bytes: [UInt8], outside pieces: [Piece]) throws {
+    var rest = bytes
+    for piece in pieces { for at in piece.offset..<piece.offset + piece.length { rest[at] = 0 } }
+    #expect(rest.allSatisfy { $0 == 0 }, "bytes outside of all nodes are zero")
+  }
+
+  // MARK: - The listing
+
+  /// A heading, and 16 bytes a line; lines of zeros that follow each other are told in one.
+  private static func hex(_ piece: Piece, _ bytes: [UInt8]) -> String {
+    var lines = [String(format: "    %08x  ", piece.offset) + piece.name]
+    var zerosFrom: Int?
+    let end = piece.offset + piece.length
+    for offset in stride(from: piece.offset, to: end, by: 16) {
+      let row = offset..<min(offset + 16, end)
+      if row.count == 16, bytes[row].allSatisfy({ $0 == 0 }) {
+        zerosFrom = zerosFrom ?? offset
+        if row.upperBound < end { continue }
+      }
+      if let from = zerosFrom {
+        let to = bytes[row].allSatisfy { $0 == 0 } ? row.upperBound : row.lowerBound
+        lines.append(String(format: "    +%03x  %d bytes of zero", from - piece.offset, to - from))
+        zerosFrom = nil
+        if to == row.upperBound { continue }
+      }
+      lines.append(line(row, of: piece, bytes))
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  private static func line(_ row: Range<Int>, of piece: Piece, _ bytes: [UInt8]) -> String {
+    var (digits, text) = ("", "")
+    for at in row {
+      let isMasked =
+        piece.offset < 2 * FilePlace.page && masked.contains { $0.contains(at - piece.offset) }
+      digits += isMasked ? ".. " : String(format: "%02x ", bytes[at])
+      if at - row.lowerBound == 7 { digits += " " }
+      let isVisible = !isMasked && (0x21...0x7e).contains(bytes[at]) && bytes[at] != UInt8(ascii: "`")
+      text += isVisible ? String(UnicodeScalar(bytes[at])) : "."
+    }
+    let padding = String(repeating: " ", count: 50 - digits.count)
+    return String(format: "    +%03x  ", row.lowerBound - piece.offset) + digits + padding + text
+  }
+}
