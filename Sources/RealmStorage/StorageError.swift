@@ -55,6 +55,10 @@ public enum Limit: Sendable, Equatable {
   case fileSize
   /// 2^62 rows have been made in a table.
   case rows
+  /// 2^32 tables have been made in a database.
+  case tables
+  /// A table has more than `maximum` columns, those that were removed included.
+  case columns(Int, maximum: Int)
   /// 2^48 versions have been given.
   case versions
   /// A name of a tree, table or column is longer than `maximum` bytes, or empty.
@@ -156,6 +160,9 @@ extension Limit: CustomStringConvertible {
     case .memory: "it would hold more than 64 GiB in memory; commit in smaller parts."
     case .fileSize: "the file would pass 2^47 bytes."
     case .rows: "all 2^62 keys of a table have been given."
+    case .tables: "all 2^32 numbers of tables have been given."
+    case .columns(let count, let maximum):
+      "a table has at most \(maximum) columns; this one would have \(count)."
     case .versions: "all 2^48 version numbers have been given; copy the file to go on."
     case .nameLength(let length, let maximum): "a name has 1 to \(maximum) bytes; this one has \(length)."
     }

@@ -117,9 +117,24 @@ struct Sample {
       try set(generator.bytes(generator.below(40)), for: key, in: "a", transaction, &content)
     }
     try set(generator.bytes(8), for: number(generator.below(80)), in: "b", transaction, &content)
+    try changeTable(round, transaction, &content, &generator)
     let removed = Array("key \(generator.below(200))".utf8)
     try transaction.tree("a").removeValue(for: removed)
     content.trees["a"]?[removed] = nil
+  }
+
+  private static func changeTable(
+    _ round: Int, _ transaction: WriteTransaction, _ content: inout Content,
+    _ generator: inout SeededGenerator
+  ) throws {
+    var things = content.things ?? TableModel()
+    let table =
+      try transaction.table(TableModel.name)
+      ?? transaction.createTable(TableSchema(TableModel.name, columns: TableModel.few))
+    for _ in 0..<(round == 0 ? 30 : 3) {
+      if let wrong = try things.change(table, &generator) { throw Violation(wrong) }
+    }
+    content.things = things
   }
 
   private static func fill(

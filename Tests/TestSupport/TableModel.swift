@@ -221,7 +221,10 @@ package struct TableModel: Equatable, Sendable {
         default: break
         }
       }
-      guard try table.sources(of: key, column: column, of: table.schema) == expected else {
+      let found = try table.sources(of: key, column: column, of: table.schema).flatMap {
+        [UInt64](repeating: $0.row, count: $0.count)
+      }
+      guard found == expected else {
         return "\(column.name): other sources of row \(key)"
       }
     }

@@ -45,6 +45,7 @@ struct TableCheck {
     _ ref: Ref, _ schema: TableSchema, _ root: TableRoot, _ access: borrowing NodeAccess
   ) throws(StorageError) -> (rows: UInt64, keys: ClosedRange<UInt64>) {
     let cluster = ClusterNode(try access.node(ref, .cluster))
+    guard cluster.tellsBoundsRight() else { throw access.corrupted(.structure, ref) }
     for column in schema.columns {
       for row in 0..<cluster.rows {
         let value = try TableReading.value(column, row, of: cluster, access)
@@ -94,5 +95,27 @@ struct TableCheck {
       }
       linkEntries[column.target, default: 0] += 1
     }
+  }
+}
+
+extension ClusterNode {
+  /// Whether the descriptors tell the nulls, and the bounds that scans rely on, as the values have them.
+  fileprivate func tellsBoundsRight() -> Bool {
+    for index in 0..<columnCount {
+      let descriptor = descriptor(index)
+      guard descriptor.encoding != .pieces else { continue }
+      var nulls = 0
+      for row in 0..<rows {
+        if isNull(descriptor, row) {
+          nulls += 1
+        } else if descriptor.encoding != .fixed, descriptor.column != Self.keyColumn {
+          guard (descriptor.least...descriptor.greatest).contains(integer(descriptor, row)) else {
+            return false
+          }
+        }
+      }
+      guard nulls == Int(descriptor.nullCount) else { return false }
+    }
+    return true
   }
 }

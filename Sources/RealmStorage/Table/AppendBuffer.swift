@@ -46,7 +46,18 @@ struct AppendBuffer {
   }
 
   var rows: Int { keys.count }
-  var isFull: Bool { rows >= limit }
+  var isFull: Bool { rows >= limit || pieceCount > Self.maximumPieces }
+
+  /// Refs of more pieces would leave little room in the cluster's node.
+  private static let maximumPieces = 3000
+
+  /// How many pieces the rows will take, at most.
+  private var pieceCount: Int {
+    columns.reduce(0) { sum, column in
+      column.isVarying
+        ? sum + column.pieces.count + column.varying.heapBytes * 2 / PieceNode.targetBytes + 1 : sum
+    }
+  }
 
   init(schema: TableSchema, editor: NodeEditor) {
     self.editor = editor
@@ -79,7 +90,7 @@ struct AppendBuffer {
     for index in columns.indices {
       let column = columns[index].column
       guard columns[index].isVarying else {
-        columns[index].fixed = cluster.unpack(column)
+        columns[index].fixed = try cluster.unpack(column, editor)
         continue
       }
       guard var pieces = cluster.pieces(column), let last = pieces.popLast() else {

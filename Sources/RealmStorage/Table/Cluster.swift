@@ -19,6 +19,9 @@ struct Cluster {
     var data: [UInt8]
   }
 
+  /// What it was read from.
+  private var source = Ref.null
+
   var rows: Int { keys.count }
 
   init() { keys = [] }
@@ -27,6 +30,7 @@ struct Cluster {
 
   init(_ ref: Ref, _ access: borrowing NodeAccess) throws(StorageError) {
     let node = ClusterNode(try access.node(ref, .cluster))
+    source = ref
     keys = []
     keys.reserveCapacity(node.rows + 1)
     for row in 0..<node.rows { keys.append(node.key(row)) }
@@ -56,8 +60,13 @@ struct Cluster {
   // MARK: - Fixed-size columns
 
   /// The values of a fixed-size column, unpacked.
-  func unpack(_ column: Column) -> FixedBuffer {
-    guard case .fixed(let parts) = columns[column.id] else { return FixedBuffer(column, rows: rows) }
+  ///
+  /// - Throws: `.corrupted` where they are not of the column's type.
+  func unpack(_ column: Column, _ editor: NodeEditor) throws(StorageError) -> FixedBuffer {
+    guard let stored = columns[column.id] else { return FixedBuffer(column, rows: rows) }
+    guard case .fixed(let parts) = stored, FixedBuffer.isForm(parts, of: column) else {
+      throw editor.store.corrupted(.structure, source)
+    }
     return FixedBuffer(column, parts: parts, rows: rows)
   }
 
@@ -76,6 +85,16 @@ struct Cluster {
   }
 
   // MARK: - Writing
+
+  /// Bytes of the node, about.
+  func nodeBytes(_ refWidth: RefWidth) -> Int {
+    columns.values.reduce(8 * rows) { sum, column in
+      switch column {
+      case .fixed(let parts): sum + parts.reduce(0) { $0 + $1.data.count + ClusterNode.Layout.descriptorSize }
+      case .pieces(let pieces): sum + pieces.count * (refWidth.bytes + 2) + ClusterNode.Layout.descriptorSize
+      }
+    }
+  }
 
   func write(_ editor: NodeEditor) -> Ref {
     precondition(!keys.isEmpty && keys.count <= ClusterNode.maximumRows, "a cluster holds 1 to 512 rows")

@@ -12,7 +12,7 @@ struct ClusterChange {
           try piece.replace(index, with: value, of: column, editor: editor)
         }
       } else {
-        var buffer = cluster.unpack(column)
+        var buffer = try cluster.unpack(column, editor)
         buffer.set(value, at: row)
         cluster.pack(buffer, as: column)
       }
@@ -26,7 +26,7 @@ struct ClusterChange {
         if column.storage == .varying {
           try changePiece(of: row, column, of: &cluster) { piece, index in piece.remove(index) }
         } else {
-          var buffer = cluster.unpack(column)
+          var buffer = try cluster.unpack(column, editor)
           buffer.remove(row)
           cluster.pack(buffer, as: column)
         }
@@ -46,8 +46,55 @@ struct ClusterChange {
       try body(&cluster, row)
       editor.free(leaf)
       guard cluster.rows > 0 else { return [] }
+      return try write(cluster)
+    }
+  }
+
+  /// As one node, or as two where the refs of its pieces have become too many for one.
+  private func write(_ cluster: Cluster) throws(StorageError) -> [KeyedChild] {
+    guard cluster.rows > 1, cluster.nodeBytes(editor.store.refWidth) > Self.largestNode else {
       return [KeyedChild(leastKey: cluster.keys[0], rows: UInt64(cluster.rows), ref: cluster.write(editor))]
     }
+    let middle = cluster.rows / 2
+    return try write(part(0..<middle, of: cluster)) + write(part(middle..<cluster.rows, of: cluster))
+  }
+
+  private static let largestNode = Ref.maximumLength / 2
+
+  private func part(_ rows: Range<Int>, of cluster: Cluster) throws(StorageError) -> Cluster {
+    var part = Cluster(keys: Array(cluster.keys[rows]))
+    for column in schema.columns {
+      if column.storage != .varying {
+        var buffer = try cluster.unpack(column, editor)
+        buffer.keep(rows)
+        part.pack(buffer, as: column)
+      } else if let pieces = cluster.pieces(column) {
+        part.setPieces(try cut(pieces, to: rows, end: cluster.rows), of: column)
+      }
+    }
+    return part
+  }
+
+  /// The pieces of some rows; the one that is cut is written anew for the rows before the cut, which come first.
+  private func cut(
+    _ pieces: [(firstRow: Int, ref: Ref)], to rows: Range<Int>, end: Int
+  ) throws(StorageError) -> [(firstRow: Int, ref: Ref)] {
+    var made: [(firstRow: Int, ref: Ref)] = []
+    for (index, piece) in pieces.enumerated() {
+      let pieceRows = piece.firstRow..<(index + 1 < pieces.count ? pieces[index + 1].firstRow : end)
+      guard pieceRows.overlaps(rows) else { continue }
+      if rows.lowerBound <= pieceRows.lowerBound, pieceRows.upperBound <= rows.upperBound {
+        made.append((piece.firstRow - rows.lowerBound, piece.ref))
+        continue
+      }
+      var buffer = try PieceBuffer(piece.ref, editor.access())
+      guard buffer.rows == pieceRows.count else { throw editor.store.corrupted(.rows, piece.ref) }
+      let kept = rows.clamped(to: pieceRows)
+      buffer.keep(kept.lowerBound - piece.firstRow..<kept.upperBound - piece.firstRow)
+      if kept.upperBound == pieceRows.upperBound { editor.free(piece.ref) }
+      made += buffer.makePieces(from: kept.lowerBound - rows.lowerBound, editor: editor)
+    }
+    return made
   }
 
   /// Changes the piece that holds a row, and writes it anew as one piece or several. `body` answers the ref of a long
@@ -66,7 +113,8 @@ struct ClusterChange {
     let old = pieces[position]
     var buffer = try PieceBuffer(old.ref, editor.access())
     let count = buffer.rows
-    guard row - old.firstRow < count else { throw editor.store.corrupted(.rows, old.ref) }
+    let end = position + 1 < pieces.count ? pieces[position + 1].firstRow : cluster.rows
+    guard old.firstRow + count == end else { throw editor.store.corrupted(.rows, old.ref) }
     if let long = try body(&buffer, row - old.firstRow) { try editor.freeTree(long) }
     editor.free(old.ref)
     let made = buffer.makePieces(from: old.firstRow, editor: editor)

@@ -206,6 +206,7 @@ struct ClusterNode: ~Escapable {
     switch descriptor.encoding {
     case .integers, .nanoseconds:
       return PackedIntegers.isWidth(Int(descriptor.width)) && descriptor.least <= descriptor.greatest
+        && (descriptor.encoding == .integers || descriptor.nullCount == 0)
         && descriptor.length == nullBytes(descriptor)
           + PackedIntegers.byteCount(stored, width: Int(descriptor.width))
     case .fixed:

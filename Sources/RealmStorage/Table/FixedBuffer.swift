@@ -31,6 +31,18 @@ struct FixedBuffer {
     }
   }
 
+  /// Whether the parts are what columns of that type are stored as.
+  static func isForm(_ parts: [Cluster.FixedPart], of column: Column) -> Bool {
+    switch column.storage {
+    case .integers: parts.count == 1 && parts[0].encoding == .integers
+    case .dates:
+      parts[0].encoding == .integers
+        && (parts.count == 1 || (parts.count == 2 && parts[1].encoding == .nanoseconds))
+    case .fixed(let size): parts.count == 1 && parts[0].encoding == .fixed && Int(parts[0].width) == size
+    case .varying: false
+    }
+  }
+
   private static func unpack(_ part: Cluster.FixedPart, _ values: [UInt8], rows: Int) -> [Int64] {
     let bytes = values.span.bytes
     return PackedIntegers.unpack(bytes, count: rows, width: Int(part.width), base: part.least)
@@ -88,6 +100,16 @@ struct FixedBuffer {
       nanoseconds.remove(at: row)
     case .fixed(let size): bytes.removeSubrange(row * size..<(row + 1) * size)
     case .varying: break
+    }
+  }
+
+  /// Forgets all other rows.
+  mutating func keep(_ rows: Range<Int>) {
+    nulls = Array(nulls[rows])
+    if !integers.isEmpty { integers = Array(integers[rows]) }
+    if !nanoseconds.isEmpty { nanoseconds = Array(nanoseconds[rows]) }
+    if case .fixed(let size) = storage {
+      bytes = Array(bytes[rows.lowerBound * size..<rows.upperBound * size])
     }
   }
 

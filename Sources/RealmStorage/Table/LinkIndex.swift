@@ -40,7 +40,7 @@ enum LinkIndex {
   static func count(_ value: [UInt8]) -> UInt64? {
     if value.isEmpty { return 1 }
     var reader = ByteReader(value)
-    guard let count = reader.varint(), reader.isAtEnd, count > 1 else { return nil }
+    guard let count = reader.varint(), reader.isAtEnd, count > 1, count < 1 << 48 else { return nil }
     return count
   }
 

@@ -45,14 +45,16 @@ enum ListCell {
   static func decode(_ bytes: [UInt8], of column: Column) -> [Value]? {
     var reader = ByteReader(bytes)
     // Each element takes a byte, or a bit where it is null.
-    guard let count = reader.varint(), count <= UInt64(bytes.count) * 8 else { return nil }
+    guard let count = reader.varint(), count <= UInt64(bytes.count) * (column.isOptional ? 8 : 1) else {
+      return nil
+    }
     var bits: [UInt8] = []
     if column.isOptional {
       guard let found = reader.bytes((Int(count) + 7) / 8) else { return nil }
       bits = Array(found)
     }
     var elements: [Value] = []
-    elements.reserveCapacity(Int(count))
+    elements.reserveCapacity(min(Int(count), bytes.count))
     for index in 0..<Int(count) {
       if !bits.isEmpty, bits[index / 8] & (1 << UInt8(index % 8)) != 0 {
         elements.append(.null)

@@ -13,7 +13,7 @@ final class OpenTables {
     self.catalogue = catalogue
     self.schemas = schemas
     self.editor = editor
-    lastTable = catalogue.lastTable
+    lastTable = max(catalogue.lastTable, schemas.map(\.id).max() ?? 0)
   }
 
   func fail(_ error: StorageError) -> StorageError {
@@ -50,7 +50,8 @@ final class OpenTables {
     return writer
   }
 
-  func create(_ schema: TableSchema) -> TableWriter {
+  func create(_ schema: TableSchema) throws(StorageError) -> TableWriter {
+    guard lastTable < UInt32.max else { throw .limitExceeded(.tables, path: editor.store.storage.path) }
     lastTable += 1
     let schema = schema.numbered(lastTable)
     let writer = TableWriter(schema: schema, root: TableRoot(), isNew: true, tables: self)

@@ -119,6 +119,14 @@ struct PieceBuffer {
     return cell.kind == .long ? longRefs.removeLast() : nil
   }
 
+  /// Forgets all other values.
+  mutating func keep(_ rows: Range<Int>) {
+    let (base, refs) = (start(rows.lowerBound), refIndex(before: rows.lowerBound))
+    longRefs = Array(longRefs[refs..<refIndex(before: rows.upperBound)])
+    heap = Array(heap[base..<(rows.isEmpty ? base : cells[rows.upperBound - 1].end)])
+    cells = cells[rows].map { Cell(end: $0.end - base, kind: $0.kind) }
+  }
+
   private func start(_ row: Int) -> Int { row == 0 ? 0 : cells[row - 1].end }
 
   private func refIndex(before row: Int) -> Int {

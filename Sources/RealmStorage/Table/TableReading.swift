@@ -52,9 +52,7 @@ enum TableReading {
       if cluster.isNull(descriptor, row) { return .null }
       var rest: Int64 = 0
       if let nanoseconds = cluster.find(column.id, .nanoseconds) { rest = cluster.integer(nanoseconds, row) }
-      guard (0..<1_000_000_000).contains(rest) else {
-        return .date(Timestamp(seconds: cluster.integer(descriptor, row)))
-      }
+      guard (0..<1_000_000_000).contains(rest) else { throw access.corrupted(.structure, .null) }
       return .date(Timestamp(seconds: cluster.integer(descriptor, row), nanoseconds: Int32(rest)))
     case .fixed(let size):
       guard let descriptor = cluster.find(column.id, .fixed), Int(descriptor.width) == size else {
@@ -110,6 +108,7 @@ extension Column {
   /// Nil for bytes that are no value of the column.
   fileprivate func value(varying bytes: [UInt8]) -> Value? {
     if isList { return ListCell.decode(bytes, of: self).map { .list($0) } }
-    return type == .string ? .string(String(decoding: bytes, as: UTF8.self)) : .data(bytes)
+    guard type == .string else { return .data(bytes) }
+    return String(validating: bytes, as: UTF8.self).map { .string($0) }
   }
 }

@@ -17,8 +17,8 @@ public struct TableSchema: Sendable, Hashable {
   }
 
   static let maximumNameLength = 255
-  /// Fixed-size bytes of a row at most.
-  static let maximumRowBytes = 64 * 1024
+  /// A cluster's node has room for the descriptors of so many.
+  static let maximumColumns = 1000
 
   mutating func add(_ column: Column) {
     var column = column

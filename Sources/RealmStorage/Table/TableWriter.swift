@@ -48,6 +48,7 @@ final class TableWriter {
   /// The table as it is to be stored; nil where nothing changed.
   func changedRoot() throws(StorageError) -> TableRoot? {
     let root = try flushed()
+    guard (root.rows == 0) == root.clusters.isNull else { throw editor.store.corrupted(.rows, root.clusters) }
     return root == stored ? nil : root
   }
 
@@ -59,7 +60,7 @@ final class TableWriter {
     guard key < TableRoot.maximumKey else { throw .limitExceeded(.rows, path: editor.store.storage.path) }
     var row = NewRow(try takeBuffer())
     row.buffer.beginRow(key)
-    do {
+    do throws(StorageError) {
       try fill(&row)
       try row.buffer.endRow()
       if primaryKey != nil { try checkUnique(row.buffer) }
@@ -72,7 +73,7 @@ final class TableWriter {
     buffer = row.buffer
     root.nextKey = key + 1
     root.rows += 1
-    do {
+    do throws(StorageError) {
       for entry in watched {
         if entry.column.type == .link {
           try addLinks(entry.value, entry.column, row: key)
@@ -131,7 +132,9 @@ final class TableWriter {
     if full.isEmpty, !root.clusters.isNull {
       let access = editor.access()
       let last = try KeyedTree.leaf(for: UInt64.max, in: root.clusters, access)
-      if ClusterNode(try access.node(last, .cluster)).rows < AppendBuffer.rowLimit(schema) {
+      let cluster = ClusterNode(try access.node(last, .cluster))
+      guard cluster.key(cluster.rows - 1) < root.nextKey else { throw access.corrupted(.keyOrder, last) }
+      if cluster.rows < AppendBuffer.rowLimit(schema), last.length < Ref.maximumLength / 4 {
         made = try AppendBuffer(last, schema: schema, editor: editor)
       }
     }
@@ -140,13 +143,14 @@ final class TableWriter {
   }
 
   private func finishBuffer() throws(StorageError) {
-    guard let cluster = try buffer?.write() else { return }
+    guard var cluster = try buffer?.write() else { return }
+    buffer = nil
     if bufferIsInTree {
+      cluster.ref = try editor.spillIfLarge([cluster.ref])[0]
       try replaceCluster(with: cluster)
     } else {
       full.append(cluster)
     }
-    self.buffer = nil
     if full.count >= KeyedTree.fanOut || editor.isLarge { try appendFull() }
   }
 
@@ -193,8 +197,8 @@ final class TableWriter {
   // MARK: - Reading
 
   func contains(_ row: UInt64) throws(StorageError) -> Bool {
-    if let buffer, let first = buffer.keys.first, row >= first { return buffer.keys.contains(row) }
-    try flushRows()
+    if let keys = buffer?.keys, let first = keys.first, row >= first { return keys.contains(row) }
+    if let first = full.first?.leastKey, row >= first { try appendFull() }
     return try TableReading.contains(row, in: root.clusters, editor.access())
   }
 
@@ -210,16 +214,13 @@ final class TableWriter {
     guard let old = try self.value(column, ofRow: row) else { return false }
     guard old != value else { return true }
     if column.index == .unique { try checkUnique(value, column, nil) }
-    do {
+    do throws(StorageError) {
       try dropBuffer()
       if let index = index(of: column) {
         try index.remove(old, row: row)
         try index.insert(value, row: row)
       }
-      if column.type == .link {
-        try addLinks(value, column, row: row)
-        try removeLinks(old, column, row: row)
-      }
+      if column.type == .link { try changeLinks(from: old, to: value, column, row: row) }
       root.clusters = try ClusterChange(schema: schema, editor: editor)
         .set(value, column, ofRow: row, in: root.clusters)
     } catch {
@@ -231,11 +232,12 @@ final class TableWriter {
   /// Removes a row; links to it become null, and elements of lists that link to it go. False where there is none.
   func remove(_ row: UInt64) throws(StorageError) -> Bool {
     guard try contains(row) else { return false }
-    do {
+    do throws(StorageError) {
       try dropBuffer()
       try unlink(row)
       try removeEntries(of: row)
       root.clusters = try ClusterChange(schema: schema, editor: editor).remove(row, from: root.clusters)
+      guard root.rows > 0 else { throw editor.store.corrupted(.rows, root.clusters) }
       root.rows -= 1
     } catch {
       throw tables.fail(error)
@@ -253,7 +255,7 @@ final class TableWriter {
       }
       return
     }
-    do {
+    do throws(StorageError) {
       buffer = nil
       try editor.freeTree(root.clusters)
       root.clusters = .null
@@ -275,6 +277,18 @@ final class TableWriter {
   }
 
   // MARK: - Links
+
+  /// Counts only what differs: what both link to may be a row that a damaged file lacks.
+  private func changeLinks(from old: Value, to new: Value, _ column: Column, row: UInt64) throws(StorageError)
+  {
+    var counts: [UInt64: Int] = [:]
+    for target in new.linkTargets { counts[target, default: 0] += 1 }
+    for target in old.linkTargets { counts[target, default: 0] -= 1 }
+    for (target, count) in counts.sorted(by: { $0.key < $1.key }) where count != 0 {
+      let links = Value.list(Array(repeating: .link(target), count: abs(count)))
+      if count > 0 { try addLinks(links, column, row: row) } else { try removeLinks(links, column, row: row) }
+    }
+  }
 
   private func addLinks(_ value: Value, _ column: Column, row: UInt64) throws(StorageError) {
     let targets = value.linkTargets
@@ -301,7 +315,8 @@ final class TableWriter {
     for link in try links.links(to: row) {
       guard let source = try tables.writer(id: link.table),
         let column = source.schema.columns.first(where: { $0.id == link.column }),
-        let value = try source.value(column, ofRow: link.source)
+        column.target == schema.id, let value = try source.value(column, ofRow: link.source),
+        value.linkTargets.contains(row)
       else { throw editor.store.corrupted(.structure, root.links) }
       if case .list(let elements) = value {
         _ = try source.set(.list(elements.filter { $0 != .link(row) }), column, ofRow: link.source)

@@ -1,7 +1,7 @@
 /// A value of a column.
 ///
-/// Strings are compared and ordered by their UTF-8 bytes.
-public enum Value: Sendable, Hashable {
+/// Two are equal when they are stored alike: strings by their UTF-8 bytes, floating-point numbers by their bits.
+public enum Value: Sendable {
   case null
   case bool(Bool)
   /// Of every integer column, whatever its width.
@@ -19,6 +19,44 @@ public enum Value: Sendable, Hashable {
   case link(UInt64)
   /// Of a list column, in order.
   case list([Value])
+}
+
+extension Value: Hashable {
+  public static func == (left: Value, right: Value) -> Bool {
+    switch (left, right) {
+    case (.null, .null): true
+    case (.bool(let left), .bool(let right)): left == right
+    case (.int(let left), .int(let right)): left == right
+    case (.float(let left), .float(let right)): left.bitPattern == right.bitPattern
+    case (.double(let left), .double(let right)): left.bitPattern == right.bitPattern
+    case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
+    case (.data(let left), .data(let right)): left == right
+    case (.date(let left), .date(let right)): left == right
+    case (.objectID(let left), .objectID(let right)): left == right
+    case (.uuid(let left), .uuid(let right)): left == right
+    case (.decimal128(let left), .decimal128(let right)): left == right
+    case (.link(let left), .link(let right)): left == right
+    case (.list(let left), .list(let right)): left == right
+    default: false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: hasher.combine(0)
+    case .bool(let flag): hasher.combine(flag)
+    case .int(let number): hasher.combine(number)
+    case .float(let number): hasher.combine(number.bitPattern)
+    case .double(let number): hasher.combine(number.bitPattern)
+    case .string(let text): hasher.combine(Array(text.utf8))
+    case .data(let bytes): hasher.combine(bytes)
+    case .date(let date): hasher.combine(date)
+    case .objectID(let id): hasher.combine(id)
+    case .uuid(let id), .decimal128(let id): hasher.combine(id)
+    case .link(let row): hasher.combine(row)
+    case .list(let elements): hasher.combine(elements)
+    }
+  }
 }
 
 extension Value {

@@ -62,13 +62,14 @@ public struct Table {
     return Int(clamping: try IndexTree.count(with: value, of: column, table: root, reader.access()))
   }
 
-  /// The rows that link to a row by a column of a table, each as often as it does. O(log n) and in proportion to them.
-  public func sources(of row: UInt64, column: Column, of table: TableSchema) throws(StorageError) -> [UInt64]
-  {
-    var sources: [UInt64] = []
+  /// The rows that link to a row by a column of a table, and how often each does. O(log n) and in proportion to them.
+  public func sources(
+    of row: UInt64, column: Column, of table: TableSchema
+  ) throws(StorageError) -> [(row: UInt64, count: Int)] {
+    var sources: [(row: UInt64, count: Int)] = []
     let head = LinkIndex.head(target: row, table: table.id, column: column.id)
     try LinkIndex.forEach(head, in: root.links, reader.access()) { link in
-      for _ in 0..<link.count { sources.append(link.source) }
+      sources.append((link.source, Int(clamping: link.count)))
       return true
     }
     return sources
@@ -178,6 +179,7 @@ public struct WritableTable {
     precondition(
       schema.column(column.name) == nil, "table \(schema.name) has a column \(column.name) already")
     try transaction.check(column)
+    try transaction.checkColumns(Int(schema.nextColumnID))
     try writer.add(column)
   }
 
@@ -221,7 +223,7 @@ extension WriteTransaction {
   ///
   /// - Precondition: no table has that name; its columns' names differ, one of them at most is unique, and those that
   ///   link name a table there is, or by 0 the table itself.
-  /// - Throws: `.limitExceeded` for a name that is empty or too long, or rows that are.
+  /// - Throws: `.limitExceeded` for a name that is empty or too long, or too many columns.
   @discardableResult
   public func createTable(_ schema: TableSchema) throws(StorageError) -> WritableTable {
     precondition(
@@ -230,6 +232,7 @@ extension WriteTransaction {
     precondition(
       schema.columns.count { $0.index == .unique } < 2, "table \(schema.name) has two primary keys")
     try checkName(schema.name)
+    try checkColumns(schema.columns.count)
     for column in schema.columns { try check(column) }
     let exists = try table(schema.name) != nil
     precondition(!exists, "there is a table \(schema.name) already")
@@ -241,6 +244,13 @@ extension WriteTransaction {
     guard column.type == .link, column.target != 0 else { return }
     let exists = try tables().writer(id: column.target) != nil
     precondition(exists, "column \(column.name) links to a table that is not there")
+  }
+
+  func checkColumns(_ count: Int) throws(StorageError) {
+    guard count <= TableSchema.maximumColumns else {
+      throw .limitExceeded(
+        .columns(count, maximum: TableSchema.maximumColumns), path: editor.store.storage.path)
+    }
   }
 
   private func checkName(_ name: String) throws(StorageError) {

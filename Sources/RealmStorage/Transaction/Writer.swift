@@ -83,6 +83,8 @@ final class Writer: @unchecked Sendable {
 
   /// Writes the transaction's nodes and makes `root` the root of the next version.
   func commit(root: Ref, durability: Durability) throws(StorageError) -> Version {
+    // Only a forged tree is so high; what stands above 128 could not be read again.
+    guard root.level <= Ref.maximumLevel else { throw store.corrupted(.structure, root) }
     control.inWrite = true
     spilled.append(try writeNodes(below: root))
     let all = spilled

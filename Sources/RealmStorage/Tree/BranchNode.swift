@@ -30,7 +30,9 @@ package struct BranchNode: ~Escapable {
     var sum: UInt64 = 0
     for index in 0..<count {
       let end = Int(view.load(UInt16.self, at: 8 * count + 2 * index))
-      guard end >= last, index > 0 || end == 0 else { return false }
+      guard end >= last, end - last <= OrderedTree.maximumKeyLength, index > 0 || end == 0 else {
+        return false
+      }
       last = end
       let (next, overflow) = sum.addingReportingOverflow(view.load(UInt64.self, at: 8 * index))
       guard !overflow, next < 1 << 62 else { return false }

@@ -28,7 +28,7 @@ import Testing
     }
     for column in columns where column.storage != .varying {
       cluster.keys = keys
-      cluster.pack(cluster.unpack(column), as: column)
+      cluster.pack(try cluster.unpack(column, editor), as: column)
     }
     cluster.keys = keys
     let access = editor.access()

@@ -1,0 +1,90 @@
+import RealmStorage
+import TestSupport
+import Testing
+
+@Suite struct TableLimitTests {
+  private func made(_ columns: [Column]) throws -> (Database, WriteTransaction, WritableTable) {
+    let database = try Database(inMemory: "test")
+    let transaction = try database.beginWrite()
+    return (database, transaction, try transaction.createTable(TableSchema("T", columns: columns)))
+  }
+
+  private func expectClean(_ database: Database, rows: Int) throws {
+    let snapshot = database.snapshot()
+    #expect(try snapshot.table("T")?.count == rows)
+    #expect(IntegrityCheck.run(snapshot).findings == [])
+  }
+
+  @Test func `a refused row leaves nothing behind, also where keys are longer than an index holds`() throws {
+    let (database, transaction, table) = try made([Column("key", .string, index: .unique)])
+    let long = String(repeating: "k", count: 300)
+    let refusal = StorageError.duplicateKey(table: "T", column: "key", path: "test")
+    try table.insert(["key": .string(long)])
+    #expect(throws: refusal) { try table.insert(["key": .string(long)]) }
+    try table.insert(["key": .string(long + "another")])
+    #expect(throws: refusal) { try table.insert(["key": .string(long + "another")]) }
+    #expect(throws: refusal) { try table.set(.string(long), "key", ofRow: 1) }
+    try transaction.commit()
+    try expectClean(database, rows: 2)
+  }
+
+  @Test func `rows with many long texts take as many clusters as they need`() throws {
+    let columns = (0..<45).map { Column("text \($0)", .string) }
+    let (database, transaction, table) = try made(columns)
+    let text = String(repeating: "t", count: 4096)
+    for number in 0..<150 {
+      try table.insert { (row: inout NewRow) throws(StorageError) in
+        for index in columns.indices { try row.set(index, number < 100 ? text : "short") }
+      }
+    }
+    for number in 100..<150 {
+      for column in columns { try table.set(.string(text), column.name, ofRow: UInt64(number)) }
+    }
+    try transaction.commit()
+    try expectClean(database, rows: 150)
+    let last = try #require(try database.snapshot().table("T")?.value(table.schema.columns[44], ofRow: 149))
+    #expect(last == .string(text))
+  }
+
+  @Test func `a cluster whose values grew is split`() throws {
+    let columns = (0..<45).map { Column("text \($0)", .string) }
+    let (database, transaction, table) = try made(columns + [Column("number", .int64)])
+    for number in 0..<300 { try table.insert(["number": .int(Int64(number))]) }
+    let text = String(repeating: "t", count: 4000)
+    for number in 0..<300 where number % 2 == 0 {
+      for column in columns { try table.set(.string(text), column.name, ofRow: UInt64(number)) }
+    }
+    try transaction.commit()
+    try expectClean(database, rows: 300)
+    let table2 = try #require(try database.snapshot().table("T"))
+    for number in 0..<300 {
+      #expect(try table2.value(table.schema.columns[45], ofRow: UInt64(number)) == .int(Int64(number)))
+      let expected = Value.string(number % 2 == 0 ? text : "")
+      #expect(try table2.value(table.schema.columns[7], ofRow: UInt64(number)) == expected)
+    }
+  }
+
+  @Test func `more columns than a cluster has room for are refused`() throws {
+    let columns = (0..<1001).map { Column("c\($0)", .bool) }
+    #expect(throws: StorageError.limitExceeded(.columns(1001, maximum: 1000), path: "test")) {
+      _ = try made(columns)
+    }
+    let (database, transaction, table) = try made(Array(columns.dropLast()))
+    try table.insert([:])
+    try transaction.commit()
+    try expectClean(database, rows: 1)
+  }
+
+  @Test func `values are what their bytes are`() throws {
+    let (database, transaction, table) = try made([Column("text", .string), Column("number", .double)])
+    try table.insert(["text": .string("\u{e9}"), "number": .double(0)])
+    try table.set(.string("e\u{301}"), "text", ofRow: 0)
+    try table.set(.double(-0.0), "number", ofRow: 0)
+    try transaction.commit()
+    let reread = try #require(try database.snapshot().table("T"))
+    #expect(try reread.value(table.schema.columns[0], ofRow: 0) == .string("e\u{301}"))
+    #expect(try reread.value(table.schema.columns[0], ofRow: 0) != .string("\u{e9}"))
+    #expect(try reread.value(table.schema.columns[1], ofRow: 0) == .double(-0.0))
+    #expect(Value.double(.nan) == .double(.nan))
+  }
+}
