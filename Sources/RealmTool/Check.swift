@@ -12,8 +12,8 @@ struct Check: ParsableCommand {
   func run() throws {
     let database = try options.open()
     let info = try FileInfo(database)
-    let bar = ProgressBar(total: info.fileLength)
-    let report = IntegrityCheck.run(database.snapshot()) { bar.show($0) }
+    let bar = ProgressBar()
+    let report = IntegrityCheck.run(database.snapshot()) { bar.show($0, of: info.fileLength) }
     bar.finish()
     var findings = report.findings.map { "\($0)" }
     for (index, page) in info.pages.enumerated() where page.state != .sound {

@@ -3,41 +3,10 @@ import RealmStorage
 import TestSupport
 import Testing
 
-/// These run the built tool as a user would.
 @Suite struct RealmToolTests {
-  private struct Outcome {
-    var code: Int32
-    var output: String
-    var complaint: String
+  private func realm(_ arguments: [String], key: String? = nil) throws -> Tool.Outcome {
+    try Tool.run(arguments, key: key)
   }
-
-  private func realm(_ arguments: [String], key: String? = nil) throws -> Outcome {
-    let process = Process()
-    process.executableURL = Self.tool
-    process.arguments = arguments
-    process.environment = key.map { ["REALM_KEY": $0] } ?? [:]
-    let (output, complaint) = (Pipe(), Pipe())
-    process.standardOutput = output
-    process.standardError = complaint
-    try process.run()
-    let text = output.fileHandleForReading.readDataToEndOfFile()
-    let words = complaint.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return Outcome(
-      code: process.terminationStatus, output: String(decoding: text, as: UTF8.self),
-      complaint: String(decoding: words, as: UTF8.self))
-  }
-
-  /// The executable stands beside the test bundle.
-  private static let tool: URL = {
-    #if os(macOS)
-      let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
-      return (bundle ?? Bundle.main.bundleURL).deletingLastPathComponent().appending(path: "realm")
-    #else
-      return URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-        .appending(path: "realm")
-    #endif
-  }()
 
   private let digits = Keys.first.map { String(format: "%02x", $0) }.joined()
 
@@ -65,29 +34,36 @@ import Testing
     }
   }
 
-  @Test func `a dump is enough to build the content anew`() throws {
+  @Test func `the schema lists tables with their columns, and named trees`() throws {
     try withTemporaryPath { path in
-      try make(path)
-      let dump = try realm(["dump", "--json", path])
-      #expect(dump.code == 0)
-      let copy = try Database(inMemory: "copy")
-      try copy.write { transaction in
-        for line in dump.output.split(separator: "\n") {
-          let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
-          let name = object?["tree"] as? String ?? ""
-          try transaction.tree(name).set(bytes(object?["value"]), for: bytes(object?["key"]))
-        }
-      }
-      let original = try Database(path: path, options: .init(isReadOnly: true))
-      #expect(try Content.fingerprint(of: copy.snapshot()) == Content.fingerprint(of: original.snapshot()))
-      #expect(try realm(["dump", "--json", "--limit", "1", path]).output.split(separator: "\n").count == 1)
-    }
-  }
+      try ToolSample.makeSmall(path)
+      let schema = try realm(["schema", path])
+      #expect(schema.code == 0)
+      #expect(
+        schema.output == """
+          table City: 1 row
+            name  string
+          table Person: 2 rows
+            id       optional int64, primary key
+            name     string, indexed
+            born     optional date
+            home     link to City
+            visited  list of link to City
+          tree notes: 2 entries
 
-  private func bytes(_ value: Any?) -> [UInt8] {
-    if let text = value as? String { return Array(text.utf8) }
-    let data = (value as? [String: Any])?["$data"] as? String ?? ""
-    return [UInt8](Data(base64Encoded: data) ?? Data())
+          """)
+      let json = try JSONValue(realm(["schema", "--json", path]).output)
+      let person = json["tables"]?.array?.last
+      #expect(person?["table"]?.string == "Person" && person?["rows"]?.integer == 2)
+      let columns = person?["columns"]?.array ?? []
+      #expect(columns.map { $0["index"]?.string } == ["primary key", "indexed", "none", "none", "none"])
+      #expect(columns.map { $0["optional"]?.bool } == [true, false, true, true, false])
+      #expect(columns.map { $0["target"]?.string } == [nil, nil, nil, "City", "City"])
+      #expect(columns.last?["list"]?.bool == true)
+      #expect(json["trees"]?.array?.first?["entries"]?.integer == 2)
+      let info = try realm(["info", path]).output
+      #expect(info.contains("Tables                2\nRows                  3\n"))
+    }
   }
 
   @Test func `why a file can't be opened is said, and the exit code tells it`() throws {

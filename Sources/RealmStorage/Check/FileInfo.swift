@@ -24,6 +24,9 @@ package struct FileInfo: Sendable {
   package var version: UInt64
   package var schemaVersion: UInt64
   package var treeCount: Int
+  package var tableCount: Int
+  /// Of all tables.
+  package var rowCount: Int
   /// Nanoseconds since 1970 of the last recovery that found a meta page rejected, and the version it opened.
   package var lastRecovery: (time: UInt64, version: UInt64)?
   /// Both meta pages are whole, marked clean and name one version.
@@ -62,6 +65,9 @@ package struct FileInfo: Sendable {
     version = snapshot.version
     schemaVersion = try Catalogue(snapshot.root, snapshot.access()).schemaVersion
     treeCount = try snapshot.treeNames().count
+    let tables = try snapshot.tables()
+    tableCount = tables.count
+    rowCount = tables.reduce(0) { $0 + $1.count }
     let recovered = known.max { $0.recoveryTime < $1.recoveryTime }
     lastRecovery = recovered.flatMap { $0.recoveryTime == 0 ? nil : ($0.recoveryTime, $0.recoveredTo) }
     isCleanlyClosed = known.count == 2 && known.allSatisfy(\.isClean) && known[0].version == known[1].version
@@ -71,4 +77,18 @@ package struct FileInfo: Sendable {
 extension NodeStore {
   /// Whether who wrote a meta page had the key; of a plain file every sound page is authentic.
   func isAuthentic(_ page: [UInt8]) -> Bool { cipher.map { MetaPage.isAuthentic(page, cipher: $0) } ?? true }
+}
+
+extension Snapshot {
+  /// All tables, by id. Reads what each starts from, not its rows.
+  package func tables() throws(StorageError) -> [Table] {
+    let access = access()
+    let catalogue = try Catalogue(root, access)
+    var tables: [Table] = []
+    for schema in try database.schemas(catalogue, access) {
+      let root = try Tables.root(of: schema.id, catalogue, access)
+      tables.append(Table(schema: schema, root: root, reader: self))
+    }
+    return tables
+  }
 }
