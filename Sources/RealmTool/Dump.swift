@@ -19,7 +19,7 @@ struct Dump: ParsableCommand {
 
       What JSON can't hold exactly is an object of one member:
         {"$int": "9007199254740993"}    an integer beyond 2^53
-        {"$double": "-0.0"}, "$float"     -0.0, Infinity, -Infinity,
+        {"$double": "-0.0"}, "$float"   -0.0, Infinity, -Infinity,
                                         NaN: and its bits
         {"$data": "AP8="}               bytes in base64; those of trees
                                         only where they are no text
@@ -71,7 +71,7 @@ struct Dump: ParsableCommand {
 
     mutating func advance() {
       done += 1
-      if done % 256 == 0 { bar.show(done, of: total) }
+      if done % 256 == 0 { bar.show(Double(done) / Double(max(total, 1))) }
     }
   }
 

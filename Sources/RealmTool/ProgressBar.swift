@@ -24,9 +24,10 @@ final class ProgressBar {
     start = now()
   }
 
-  func show(_ done: UInt64, of total: UInt64) {
+  /// `share` is what is done, 0 to 1.
+  func show(_ share: Double) {
     guard isShowing else { return }
-    let share = min(1, Double(done) / Double(max(total, 1)))
+    let share = min(1, max(0, share))
     guard Int(share * 100) != percent, now().timeIntervalSince(start) > 1 else { return }
     percent = Int(share * 100)
     let filled = Int(share * 40)
@@ -36,5 +37,6 @@ final class ProgressBar {
 
   func finish() {
     if percent != nil { write("\r\u{1b}[K") }
+    percent = nil
   }
 }

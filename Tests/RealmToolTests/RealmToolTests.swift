@@ -27,7 +27,8 @@ import Testing
       #expect(info.code == 0 && info.output.contains("Encrypted             no"))
       #expect(info.output.contains("Closed cleanly        yes"))
       let check = try realm(["check", path])
-      #expect(check.code == 0 && check.output.contains("3 entries") && check.output.contains("all whole"))
+      #expect(
+        check.code == 0 && check.output.contains("3 rows and entries") && check.output.contains("all whole"))
       #expect(try realm(["schema", path]).output == "tree people: 3 entries\n")
       let stats = try realm(["stats", path])
       #expect(stats.code == 0 && stats.output.contains("tree people") && stats.output.contains("chunk"))
@@ -63,6 +64,31 @@ import Testing
       #expect(json["trees"]?.array?.first?["entries"]?.integer == 2)
       let info = try realm(["info", path]).output
       #expect(info.contains("Tables                2\nRows                  3\n"))
+    }
+  }
+
+  @Test func `stats tell the bytes of tables, columns, indexes and trees`() throws {
+    try withTemporaryPath { path in
+      try ToolSample.makeSmall(path)
+      let stats = try realm(["stats", path])
+      #expect(stats.code == 0 && stats.complaint == "")
+      let lines = stats.output.split(separator: "\n").map {
+        $0.split(whereSeparator: \.isWhitespace).map(String.init)
+      }
+      #expect(lines.contains { $0.starts(with: ["table", "Person", "2"]) && $0.last == "2" })
+      #expect(lines.contains { $0.starts(with: ["column", "Person.name", "1"]) })
+      #expect(lines.contains { $0.starts(with: ["index", "Person.id", "1"]) && $0.last == "2" })
+      #expect(lines.contains { $0.starts(with: ["links", "to", "City", "1"]) })
+      #expect(lines.contains { $0.starts(with: ["tree", "notes", "1"]) })
+      let json = try JSONValue(realm(["stats", "--json", path]).output)
+      let parts = json["parts"]?.array ?? []
+      let sum = parts.reduce(0) { $0 + ($1["bytes"]?.integer ?? 0) }
+      #expect(sum > 0 && sum == json["liveBytes"]?.integer)
+      let home = parts.first { $0["column"]?.string == "home" }
+      #expect(home?["role"]?.string == "column" && home?["name"]?.string == "Person")
+      #expect((home?["packedBytes"]?.integer ?? 0) > 0 && home?["bytes"]?.integer == 0)
+      let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int64
+      #expect(json["fileBytes"]?.integer == size)
     }
   }
 

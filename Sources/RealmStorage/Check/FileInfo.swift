@@ -32,29 +32,41 @@ package struct FileInfo: Sendable {
   /// Both meta pages are whole, marked clean and name one version.
   package var isCleanlyClosed: Bool
 
-  package init(_ database: Database) throws(StorageError) {
-    let storage = database.store.storage
-    var pages: [Page] = []
-    var known: [MetaPage] = []
+  /// The meta pages alone; needs nothing of what they lead to, which may be damaged.
+  package static func pages(of database: Database) throws(StorageError) -> [Page] {
+    try readPages(of: database).map(\.page)
+  }
+
+  /// Each meta page, with its content where it is sound.
+  private static func readPages(
+    of database: Database
+  ) throws(StorageError) -> [(page: Page, meta: MetaPage?)] {
+    var pages: [(Page, MetaPage?)] = []
     for page in 0..<2 {
-      let bytes = try storage.read(FilePlace.page, at: UInt64(page * FilePlace.page))
+      let bytes = try database.store.storage.read(FilePlace.page, at: UInt64(page * FilePlace.page))
       var state: State
       switch MetaPage.read(bytes) {
       case .sound(let meta):
         state = database.store.isAuthentic(bytes) ? .sound : .damaged
-        if state == .sound { known.append(meta) }
-        pages.append(
-          Page(
-            state: state, version: meta.version.number, durable: meta.durable, time: meta.time,
-            pageCount: meta.version.pageCount, isClean: meta.isClean))
+        let found = Page(
+          state: state, version: meta.version.number, durable: meta.durable, time: meta.time,
+          pageCount: meta.version.pageCount, isClean: meta.isClean)
+        pages.append((found, state == .sound ? meta : nil))
         continue
       case .foreign: state = .foreign
       case .otherFormat: state = .otherFormat
       case .damaged: state = .damaged
       }
-      pages.append(Page(state: state, version: 0, durable: 0, time: 0, pageCount: 0, isClean: false))
+      pages.append((Page(state: state, version: 0, durable: 0, time: 0, pageCount: 0, isClean: false), nil))
     }
-    self.pages = pages
+    return pages
+  }
+
+  package init(_ database: Database) throws(StorageError) {
+    let storage = database.store.storage
+    let read = try Self.readPages(of: database)
+    pages = read.map(\.page)
+    let known = read.compactMap(\.meta)
     guard let constants = known.first?.constants else {
       throw MetaPair.noPage(.metaPages, path: storage.path)
     }
