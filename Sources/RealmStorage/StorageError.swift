@@ -77,6 +77,8 @@ public struct Corruption: Sendable, Equatable {
     case overlap = "two nodes claim the same bytes"
     case rows = "a count of rows does not match"
     case keyOrder = "keys are out of order"
+    case index = "an index and the rows it finds do not agree"
+    case link = "links and the index of who links do not agree"
     case metaPages = "no meta page is whole"
     case metaPage = "a meta page is damaged"
     case unreadable = "the disk can't read it"

@@ -3,7 +3,9 @@ import RealmStorage
 
 struct Info: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Prints what the meta pages say: versions, sizes, encryption, schema version, last recovery.")
+    abstract:
+      "Prints what the meta pages say: versions, sizes, encryption, schema version, tables and rows, last recovery."
+  )
 
   @OptionGroup var options: FileOptions
 
@@ -16,6 +18,8 @@ struct Info: ParsableCommand {
     Output.row("Encrypted", info.isEncrypted ? "yes" : "no")
     Output.row("Version", "\(info.version)")
     Output.row("Schema version", "\(info.schemaVersion)")
+    Output.row("Tables", "\(info.tableCount)")
+    Output.row("Rows", "\(info.rowCount)")
     Output.row("Named trees", "\(info.treeCount)")
     Output.row("Closed cleanly", info.isCleanlyClosed ? "yes" : "no")
     for (index, page) in info.pages.enumerated() {

@@ -2,14 +2,118 @@ import ArgumentParser
 import RealmStorage
 
 struct Schema: ParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Lists what the file holds, by name.")
+  static let configuration = CommandConfiguration(
+    abstract: "Lists what the file holds: tables with their columns, and named trees.",
+    discussion: """
+      With --json it is one object: "tables", each as `realm dump --json` writes it and with its count of rows, \
+      and "trees", each with its name and count of entries.
+      """)
 
   @OptionGroup var options: FileOptions
 
+  @Flag(help: "One JSON object.")
+  var json = false
+
   func run() throws {
     let snapshot = try options.open().snapshot()
-    for name in try snapshot.treeNames() {
-      print("tree \(name): \(try snapshot.tree(name).count()) entries")
+    let tables = try snapshot.tables()
+    let names = TableNames(tables.map(\.schema))
+    let trees = try snapshot.treeNames().map { (name: $0, entries: try snapshot.tree($0).count()) }
+    if json {
+      print(
+        JSON.object([
+          ("tables", JSON.array(tables.map { names.json($0.schema, rows: $0.count) })),
+          (
+            "trees",
+            JSON.array(
+              trees.map { JSON.object([("tree", JSON.string($0.name)), ("entries", "\($0.entries)")]) })
+          ),
+        ]))
+      return
+    }
+    for table in tables {
+      print("table \(table.schema.name): \(Output.count(table.count, "row"))")
+      for line in names.lines(table.schema) { print("  \(line)") }
+    }
+    for tree in trees { print("tree \(tree.name): \(tree.entries) entries") }
+  }
+}
+
+/// Speaks of schemas; links name their table.
+struct TableNames {
+  private let names: [UInt32: String]
+
+  init(_ schemas: [TableSchema]) {
+    // Ids come from the file: of two that are alike the first counts.
+    names = Dictionary(schemas.map { ($0.id, $0.name) }) { first, _ in first }
+  }
+
+  /// A table with its columns, as a line of a dump.
+  func json(_ schema: TableSchema, rows: Int? = nil) -> String {
+    var members = [("table", JSON.string(schema.name))]
+    if let rows { members.append(("rows", "\(rows)")) }
+    members.append(("columns", JSON.array(schema.columns.map(json))))
+    return JSON.object(members)
+  }
+
+  private func json(_ column: Column) -> String {
+    var members = [
+      ("name", JSON.string(column.name)), ("type", JSON.string(column.type.name)),
+      ("optional", JSON.bool(column.isOptional)), ("list", JSON.bool(column.isList)),
+      ("index", JSON.string(column.index.name)),
+    ]
+    if column.type == .link {
+      members.append(("target", names[column.target].map(JSON.string) ?? "null"))
+    }
+    return JSON.object(members)
+  }
+
+  /// A line for each column.
+  func lines(_ schema: TableSchema) -> [String] {
+    let width = schema.columns.map(\.name.count).max() ?? 0
+    return schema.columns.map { column in
+      var words: [String] = []
+      if column.isList { words.append("list of") }
+      // Each link to one row may be null; to say so of each would be noise.
+      if column.isOptional, column.type != .link { words.append("optional") }
+      words.append(column.type.name)
+      if column.type == .link { words.append("to \(names[column.target] ?? "a table that is not there")") }
+      let index = column.index == .none ? "" : ", \(column.index.name)"
+      return column.name + String(repeating: " ", count: width - column.name.count + 2)
+        + words.joined(separator: " ") + index
+    }
+  }
+}
+
+extension ColumnType {
+  /// Stands in dumps: never rename.
+  var name: String {
+    switch self {
+    case .bool: "bool"
+    case .int8: "int8"
+    case .int16: "int16"
+    case .int32: "int32"
+    case .int64: "int64"
+    case .float: "float"
+    case .double: "double"
+    case .string: "string"
+    case .data: "data"
+    case .date: "date"
+    case .objectID: "objectID"
+    case .uuid: "uuid"
+    case .decimal128: "decimal128"
+    case .link: "link"
+    }
+  }
+}
+
+extension ColumnIndex {
+  /// Stands in dumps: never rename.
+  var name: String {
+    switch self {
+    case .none: "none"
+    case .plain: "indexed"
+    case .unique: "primary key"
     }
   }
 }

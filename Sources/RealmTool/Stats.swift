@@ -4,39 +4,97 @@ import RealmStorage
 
 struct Stats: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Prints where the bytes go: by tree and by kind of node.")
+    abstract: "Prints where the bytes go: by table, column, index and named tree, and by kind of node.",
+    discussion: """
+      Each node counts once. The rows of a table hold its fixed-size columns: of each of these "packed" tells the bytes, \
+      which are among the table's. Columns of varying size, strings, data and lists, have nodes of their own, the \
+      pieces.
+
+      With --json it is one object: "fileBytes", "liveBytes", "metaBytes", "otherBytes"; "parts", each with "role" \
+      (catalogue, table, column, index, links, tree), "name" of the table or tree, "column", "nodes", "bytes", \
+      "packedBytes" and "entries"; and "kinds", each with "kind", "nodes" and "bytes".
+      """)
 
   @OptionGroup var options: FileOptions
 
+  @Flag(help: "One JSON object.")
+  var json = false
+
   func run() throws {
-    let report = try SpaceReport(options.open().snapshot())
-    table("Part", report.parts, of: report.fileBytes)
+    let snapshot = try options.open().snapshot()
+    let bar = ProgressBar()
+    defer { bar.finish() }
+    let report = try SpaceReport(snapshot) { bar.show($0) }
+    bar.finish()
+    if json { print(Self.json(report)) } else { show(report) }
+  }
+
+  // MARK: - For people
+
+  private func show(_ report: SpaceReport) {
+    let total = report.fileBytes
+    table(
+      ["Part", "nodes", "bytes", "of file", "packed", "entries"],
+      report.parts.map { part in
+        [
+          part.part.role == .column ? "  \(part.part)" : "\(part.part)", "\(part.space.nodes)",
+          "\(part.space.bytes)", percent(part.space.bytes, of: total),
+          part.packedBytes == 0 ? "" : "\(part.packedBytes)", part.entries == 0 ? "" : "\(part.entries)",
+        ]
+      })
     print()
-    table("Kind of node", report.kinds, of: report.fileBytes)
+    table(
+      ["Kind of node", "nodes", "bytes", "of file"],
+      report.kinds.map {
+        [$0.name, "\($0.space.nodes)", "\($0.space.bytes)", percent($0.space.bytes, of: total)]
+      })
     print()
-    Output.row("Live", share(report.liveBytes, of: report.fileBytes))
-    Output.row("Meta pages", share(report.metaBytes, of: report.fileBytes))
-    Output.row("Free or rounding", share(report.otherBytes, of: report.fileBytes))
-    Output.row("File", Output.bytes(report.fileBytes))
+    Output.row("Live", share(report.liveBytes, of: total))
+    Output.row("Meta pages", share(report.metaBytes, of: total))
+    Output.row("Free or rounding", share(report.otherBytes, of: total))
+    Output.row("File", Output.bytes(total))
+  }
+
+  private func percent(_ bytes: UInt64, of total: UInt64) -> String {
+    "\(total == 0 ? 0 : UInt64(Double(bytes) / Double(total) * 100)) %"
   }
 
   private func share(_ bytes: UInt64, of total: UInt64) -> String {
-    "\(Output.bytes(bytes)) (\(total == 0 ? 0 : bytes * 100 / total) %)"
+    "\(Output.bytes(bytes)) (\(percent(bytes, of: total)))"
   }
 
-  private func table(_ title: String, _ parts: [SpaceReport.Part], of total: UInt64) {
-    let width = max(22, (parts.map(\.name.count).max() ?? 0) + 2)
-    func line(_ cells: [String]) {
-      print(
-        cells[0].padding(toLength: width, withPad: " ", startingAt: 0)
-          + cells[1...].map { String(repeating: " ", count: max(1, 14 - $0.count)) + $0 }.joined())
+  private func table(_ titles: [String], _ lines: [[String]]) {
+    let width = max(22, (lines.map { $0[0].count }.max() ?? 0) + 2)
+    for cells in [titles] + lines {
+      let line =
+        cells[0] + String(repeating: " ", count: width - cells[0].count)
+        + cells[1...].map { String(repeating: " ", count: max(1, 12 - $0.count)) + $0 }.joined()
+      print(line.replacing(/\ +$/, with: ""))
     }
-    line([title, "nodes", "bytes", "entries", "of file"])
-    for part in parts {
-      line([
-        part.name, "\(part.nodes)", "\(part.bytes)", part.entries == 0 ? "" : "\(part.entries)",
-        "\(total == 0 ? 0 : part.bytes * 100 / total) %",
+  }
+
+  // MARK: - JSON
+
+  static func json(_ report: SpaceReport) -> String {
+    let parts = report.parts.map { part in
+      var members = [("role", JSON.string(part.part.role.rawValue))]
+      if part.part.role != .catalogue { members.append(("name", JSON.string(part.part.name))) }
+      if let column = part.part.column { members.append(("column", JSON.string(column))) }
+      members += [
+        ("nodes", "\(part.space.nodes)"), ("bytes", "\(part.space.bytes)"),
+        ("packedBytes", "\(part.packedBytes)"), ("entries", "\(part.entries)"),
+      ]
+      return JSON.object(members)
+    }
+    let kinds = report.kinds.map {
+      JSON.object([
+        ("kind", JSON.string($0.name)), ("nodes", "\($0.space.nodes)"), ("bytes", "\($0.space.bytes)"),
       ])
     }
+    return JSON.object([
+      ("fileBytes", "\(report.fileBytes)"), ("liveBytes", "\(report.liveBytes)"),
+      ("metaBytes", "\(report.metaBytes)"), ("otherBytes", "\(report.otherBytes)"),
+      ("parts", JSON.array(parts)), ("kinds", JSON.array(kinds)),
+    ])
   }
 }

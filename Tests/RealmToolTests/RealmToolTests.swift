@@ -3,41 +3,10 @@ import RealmStorage
 import TestSupport
 import Testing
 
-/// These run the built tool as a user would.
 @Suite struct RealmToolTests {
-  private struct Outcome {
-    var code: Int32
-    var output: String
-    var complaint: String
+  private func realm(_ arguments: [String], key: String? = nil) throws -> Tool.Outcome {
+    try Tool.run(arguments, key: key)
   }
-
-  private func realm(_ arguments: [String], key: String? = nil) throws -> Outcome {
-    let process = Process()
-    process.executableURL = Self.tool
-    process.arguments = arguments
-    process.environment = key.map { ["REALM_KEY": $0] } ?? [:]
-    let (output, complaint) = (Pipe(), Pipe())
-    process.standardOutput = output
-    process.standardError = complaint
-    try process.run()
-    let text = output.fileHandleForReading.readDataToEndOfFile()
-    let words = complaint.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return Outcome(
-      code: process.terminationStatus, output: String(decoding: text, as: UTF8.self),
-      complaint: String(decoding: words, as: UTF8.self))
-  }
-
-  /// The executable stands beside the test bundle.
-  private static let tool: URL = {
-    #if os(macOS)
-      let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
-      return (bundle ?? Bundle.main.bundleURL).deletingLastPathComponent().appending(path: "realm")
-    #else
-      return URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-        .appending(path: "realm")
-    #endif
-  }()
 
   private let digits = Keys.first.map { String(format: "%02x", $0) }.joined()
 
@@ -58,36 +27,69 @@ import Testing
       #expect(info.code == 0 && info.output.contains("Encrypted             no"))
       #expect(info.output.contains("Closed cleanly        yes"))
       let check = try realm(["check", path])
-      #expect(check.code == 0 && check.output.contains("3 entries") && check.output.contains("all whole"))
+      #expect(
+        check.code == 0 && check.output.contains("3 rows and entries") && check.output.contains("all whole"))
       #expect(try realm(["schema", path]).output == "tree people: 3 entries\n")
       let stats = try realm(["stats", path])
       #expect(stats.code == 0 && stats.output.contains("tree people") && stats.output.contains("chunk"))
     }
   }
 
-  @Test func `a dump is enough to build the content anew`() throws {
+  @Test func `the schema lists tables with their columns, and named trees`() throws {
     try withTemporaryPath { path in
-      try make(path)
-      let dump = try realm(["dump", "--json", path])
-      #expect(dump.code == 0)
-      let copy = try Database(inMemory: "copy")
-      try copy.write { transaction in
-        for line in dump.output.split(separator: "\n") {
-          let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
-          let name = object?["tree"] as? String ?? ""
-          try transaction.tree(name).set(bytes(object?["value"]), for: bytes(object?["key"]))
-        }
-      }
-      let original = try Database(path: path, options: .init(isReadOnly: true))
-      #expect(try Content.fingerprint(of: copy.snapshot()) == Content.fingerprint(of: original.snapshot()))
-      #expect(try realm(["dump", "--json", "--limit", "1", path]).output.split(separator: "\n").count == 1)
+      try ToolSample.makeSmall(path)
+      let schema = try realm(["schema", path])
+      #expect(schema.code == 0)
+      #expect(
+        schema.output == """
+          table City: 1 row
+            name  string
+          table Person: 2 rows
+            id       optional int64, primary key
+            name     string, indexed
+            born     optional date
+            home     link to City
+            visited  list of link to City
+          tree notes: 2 entries
+
+          """)
+      let json = try JSONValue(realm(["schema", "--json", path]).output)
+      let person = json["tables"]?.array?.last
+      #expect(person?["table"]?.string == "Person" && person?["rows"]?.integer == 2)
+      let columns = person?["columns"]?.array ?? []
+      #expect(columns.map { $0["index"]?.string } == ["primary key", "indexed", "none", "none", "none"])
+      #expect(columns.map { $0["optional"]?.bool } == [true, false, true, true, false])
+      #expect(columns.map { $0["target"]?.string } == [nil, nil, nil, "City", "City"])
+      #expect(columns.last?["list"]?.bool == true)
+      #expect(json["trees"]?.array?.first?["entries"]?.integer == 2)
+      let info = try realm(["info", path]).output
+      #expect(info.contains("Tables                2\nRows                  3\n"))
     }
   }
 
-  private func bytes(_ value: Any?) -> [UInt8] {
-    if let text = value as? String { return Array(text.utf8) }
-    let data = (value as? [String: Any])?["$data"] as? String ?? ""
-    return [UInt8](Data(base64Encoded: data) ?? Data())
+  @Test func `stats tell the bytes of tables, columns, indexes and trees`() throws {
+    try withTemporaryPath { path in
+      try ToolSample.makeSmall(path)
+      let stats = try realm(["stats", path])
+      #expect(stats.code == 0 && stats.complaint == "")
+      let lines = stats.output.split(separator: "\n").map {
+        $0.split(whereSeparator: \.isWhitespace).map(String.init)
+      }
+      #expect(lines.contains { $0.starts(with: ["table", "Person", "2"]) && $0.last == "2" })
+      #expect(lines.contains { $0.starts(with: ["column", "Person.name", "1"]) })
+      #expect(lines.contains { $0.starts(with: ["index", "Person.id", "1"]) && $0.last == "2" })
+      #expect(lines.contains { $0.starts(with: ["links", "to", "City", "1"]) })
+      #expect(lines.contains { $0.starts(with: ["tree", "notes", "1"]) })
+      let json = try JSONValue(realm(["stats", "--json", path]).output)
+      let parts = json["parts"]?.array ?? []
+      let sum = parts.reduce(0) { $0 + ($1["bytes"]?.integer ?? 0) }
+      #expect(sum > 0 && sum == json["liveBytes"]?.integer)
+      let home = parts.first { $0["column"]?.string == "home" }
+      #expect(home?["role"]?.string == "column" && home?["name"]?.string == "Person")
+      #expect((home?["packedBytes"]?.integer ?? 0) > 0 && home?["bytes"]?.integer == 0)
+      let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int64
+      #expect(json["fileBytes"]?.integer == size)
+    }
   }
 
   @Test func `why a file can't be opened is said, and the exit code tells it`() throws {

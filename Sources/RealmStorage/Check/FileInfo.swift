@@ -24,34 +24,49 @@ package struct FileInfo: Sendable {
   package var version: UInt64
   package var schemaVersion: UInt64
   package var treeCount: Int
+  package var tableCount: Int
+  /// Of all tables.
+  package var rowCount: Int
   /// Nanoseconds since 1970 of the last recovery that found a meta page rejected, and the version it opened.
   package var lastRecovery: (time: UInt64, version: UInt64)?
   /// Both meta pages are whole, marked clean and name one version.
   package var isCleanlyClosed: Bool
 
-  package init(_ database: Database) throws(StorageError) {
-    let storage = database.store.storage
-    var pages: [Page] = []
-    var known: [MetaPage] = []
+  /// The meta pages alone; needs nothing of what they lead to, which may be damaged.
+  package static func pages(of database: Database) throws(StorageError) -> [Page] {
+    try readPages(of: database).map(\.page)
+  }
+
+  /// Each meta page, with its content where it is sound.
+  private static func readPages(
+    of database: Database
+  ) throws(StorageError) -> [(page: Page, meta: MetaPage?)] {
+    var pages: [(Page, MetaPage?)] = []
     for page in 0..<2 {
-      let bytes = try storage.read(FilePlace.page, at: UInt64(page * FilePlace.page))
+      let bytes = try database.store.storage.read(FilePlace.page, at: UInt64(page * FilePlace.page))
       var state: State
       switch MetaPage.read(bytes) {
       case .sound(let meta):
         state = database.store.isAuthentic(bytes) ? .sound : .damaged
-        if state == .sound { known.append(meta) }
-        pages.append(
-          Page(
-            state: state, version: meta.version.number, durable: meta.durable, time: meta.time,
-            pageCount: meta.version.pageCount, isClean: meta.isClean))
+        let found = Page(
+          state: state, version: meta.version.number, durable: meta.durable, time: meta.time,
+          pageCount: meta.version.pageCount, isClean: meta.isClean)
+        pages.append((found, state == .sound ? meta : nil))
         continue
       case .foreign: state = .foreign
       case .otherFormat: state = .otherFormat
       case .damaged: state = .damaged
       }
-      pages.append(Page(state: state, version: 0, durable: 0, time: 0, pageCount: 0, isClean: false))
+      pages.append((Page(state: state, version: 0, durable: 0, time: 0, pageCount: 0, isClean: false), nil))
     }
-    self.pages = pages
+    return pages
+  }
+
+  package init(_ database: Database) throws(StorageError) {
+    let storage = database.store.storage
+    let read = try Self.readPages(of: database)
+    pages = read.map(\.page)
+    let known = read.compactMap(\.meta)
     guard let constants = known.first?.constants else {
       throw MetaPair.noPage(.metaPages, path: storage.path)
     }
@@ -62,6 +77,9 @@ package struct FileInfo: Sendable {
     version = snapshot.version
     schemaVersion = try Catalogue(snapshot.root, snapshot.access()).schemaVersion
     treeCount = try snapshot.treeNames().count
+    let tables = try snapshot.tables()
+    tableCount = tables.count
+    rowCount = tables.reduce(0) { $0 + $1.count }
     let recovered = known.max { $0.recoveryTime < $1.recoveryTime }
     lastRecovery = recovered.flatMap { $0.recoveryTime == 0 ? nil : ($0.recoveryTime, $0.recoveredTo) }
     isCleanlyClosed = known.count == 2 && known.allSatisfy(\.isClean) && known[0].version == known[1].version
@@ -71,4 +89,18 @@ package struct FileInfo: Sendable {
 extension NodeStore {
   /// Whether who wrote a meta page had the key; of a plain file every sound page is authentic.
   func isAuthentic(_ page: [UInt8]) -> Bool { cipher.map { MetaPage.isAuthentic(page, cipher: $0) } ?? true }
+}
+
+extension Snapshot {
+  /// All tables, by id. Reads what each starts from, not its rows.
+  package func tables() throws(StorageError) -> [Table] {
+    let access = access()
+    let catalogue = try Catalogue(root, access)
+    var tables: [Table] = []
+    for schema in try database.schemas(catalogue, access) {
+      let root = try Tables.root(of: schema.id, catalogue, access)
+      tables.append(Table(schema: schema, root: root, reader: self))
+    }
+    return tables
+  }
 }

@@ -3,14 +3,16 @@
 package struct IntegrityCheck {
   package private(set) var report = Report()
   private let store: NodeStore
+  private let parts: FileParts
   private var claimed: UnitMap
-  private let progress: (UInt64) -> Void
+  private let fileBytes: Double
+  private let progress: (Double) -> Void
 
   package struct Report: Sendable {
     package var nodes = 0
     /// Bytes of the nodes' extents.
     package var liveBytes: UInt64 = 0
-    /// Entries of all named trees.
+    /// Rows of all tables and entries of all named trees.
     package var entries: UInt64 = 0
     package var findings: [StorageError] = []
     package var isClean: Bool { findings.isEmpty }
@@ -18,37 +20,47 @@ package struct IntegrityCheck {
 
   /// Checks the version a snapshot holds. Takes time in proportion to the version's size.
   ///
-  /// `progress` is called now and then with the bytes of nodes looked at so far.
-  package static func run(_ snapshot: Snapshot, progress: @escaping (UInt64) -> Void = { _ in }) -> Report {
-    var check = IntegrityCheck(snapshot.database.store, pageCount: snapshot.base.pageCount, progress)
+  /// `progress` is called now and then with the share that is done, 0 to 1.
+  package static func run(_ snapshot: Snapshot, progress: @escaping (Double) -> Void = { _ in }) -> Report {
     let access = snapshot.access()
-    check.checkNode(snapshot.root, access)
+    // Where it can't find all parts, the walk over the nodes finds out why.
+    let parts = FileParts(snapshot.root, access)
+    var check = IntegrityCheck(snapshot, parts, progress)
+    check.checkNode(snapshot.root, FilePart(role: .catalogue), access)
     check.checkTrees(snapshot.root, access)
     return check.report
   }
 
-  private init(_ store: NodeStore, pageCount: Int, _ progress: @escaping (UInt64) -> Void) {
-    self.store = store
+  private init(_ snapshot: Snapshot, _ parts: FileParts, _ progress: @escaping (Double) -> Void) {
+    store = snapshot.database.store
+    self.parts = parts
     self.progress = progress
-    claimed = UnitMap(pageCount: pageCount)
+    claimed = UnitMap(pageCount: snapshot.base.pageCount)
+    fileBytes = Double(max(snapshot.base.end, 1))
   }
 
-  /// Every node once, whatever its kind.
-  private mutating func checkNode(_ ref: Ref, _ access: borrowing NodeAccess) {
+  /// Every node once, whatever its kind; `part` is what it belongs to.
+  private mutating func checkNode(_ ref: Ref, _ part: FilePart, _ access: borrowing NodeAccess) {
     guard !ref.isNull else { return }
     let units = store.units(ofLength: ref.length)
     guard claimed.claim(unit: Int(ref.unit), units: units) else {
-      report.findings.append(store.corrupted(.overlap, ref))
+      report.findings.append(store.corrupted(.overlap, ref).naming(part))
       return
     }
     report.nodes += 1
     report.liveBytes += UInt64(units * Ref.unit)
-    if report.nodes % 256 == 0 { progress(report.liveBytes) }
+    // The first half of the work; what the nodes mean together is the second.
+    if report.nodes % 256 == 0 { progress(0.5 * Double(report.liveBytes) / fileBytes) }
     do {
       _ = try access.node(ref).length
-      for child in try access.children(of: ref) { checkNode(child, access) }
+      var pieces: [FilePart] = []
+      if ref.kind == .cluster { pieces = try parts.parts(ofCluster: ref, of: part, access).pieces }
+      for (index, child) in try access.children(of: ref).enumerated() {
+        let own = index < pieces.count ? pieces[index] : parts.part(startingAt: child)
+        checkNode(child, own ?? part, access)
+      }
     } catch {
-      report.findings.append(error)
+      report.findings.append(error.naming(part))
     }
   }
 
@@ -57,27 +69,41 @@ package struct IntegrityCheck {
     guard report.isClean else { return }
     do {
       let catalogue = try Catalogue(root, access)
-      var trees: [Ref] = []
-      _ = try OrderedTree.check(catalogue.namedTrees, access) { if let ref = $0.ref { trees.append(ref) } }
-      for tree in trees {
-        report.entries += try OrderedTree.check(tree, access) { (value) throws(StorageError) in
-          _ = try value.contents(access)
-        }
+      try checkCatalogue(catalogue, access)
+      let trees = parts.all.filter { $0.part.role == .tree }
+      let tables = try TableCheck(catalogue, access)
+      var total = Double(tables.expectedRows)
+      for tree in trees { total += Double(try OrderedTree.count(tree.root, access)) }
+      let share: (UInt64) -> Double = { 0.5 + 0.5 * Double($0) / max(total, 1) }
+      for (part, tree) in trees {
+        checkNamedTree(tree, part, access)
+        progress(share(report.entries))
       }
-      try checkTables(catalogue, access)
+      let entries = report.entries
+      var check = tables
+      check.run(access) { progress(share(entries + $0)) }
+      report.entries += check.rows
+      report.findings += check.findings
     } catch {
-      report.findings.append(error)
+      report.findings.append(error.naming(FilePart(role: .catalogue)))
     }
   }
 
-  private mutating func checkTables(_ catalogue: Catalogue, _ access: borrowing NodeAccess)
-    throws(StorageError)
-  {
+  private mutating func checkNamedTree(_ tree: Ref, _ part: FilePart, _ access: borrowing NodeAccess) {
+    do {
+      report.entries += try OrderedTree.check(tree, access) { (value) throws(StorageError) in
+        _ = try value.contents(access)
+      }
+    } catch {
+      report.findings.append(error.naming(part))
+    }
+  }
+
+  private func checkCatalogue(_ catalogue: Catalogue, _ access: borrowing NodeAccess) throws(StorageError) {
+    if let failure = parts.failure { throw failure }
     let nothing: (TreeValue) throws(StorageError) -> Void = { _ in }
-    _ = try OrderedTree.check(catalogue.schema, access, visit: nothing)
-    _ = try OrderedTree.check(catalogue.tables, access, visit: nothing)
-    var check = try TableCheck(catalogue, access)
-    try check.run(access)
-    report.entries += check.rows
+    for tree in [catalogue.namedTrees, catalogue.schema, catalogue.tables] {
+      _ = try OrderedTree.check(tree, access, visit: nothing)
+    }
   }
 }

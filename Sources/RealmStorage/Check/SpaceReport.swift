@@ -1,72 +1,116 @@
 /// Where the bytes of a file go.
 package struct SpaceReport: Sendable {
-  package struct Part: Sendable, Equatable {
-    package var name: String
+  package struct Space: Sendable, Equatable {
     package var nodes = 0
     /// Bytes of the nodes' extents.
     package var bytes: UInt64 = 0
+  }
+
+  package struct Part: Sendable, Equatable {
+    package var part: FilePart
+    package var space = Space()
+    /// Of a column: its bytes in the clusters of its table. Of a table: those of its rows' keys, which are there where
+    /// keys have gaps. They are part of the table's `space`.
+    package var packedBytes: UInt64 = 0
+    /// Rows of a table, entries of an index, a link index or a named tree; 0 for others.
     package var entries: UInt64 = 0
   }
 
-  /// The catalogue, and each named tree with its long values.
+  /// The catalogue; each table, followed by its columns, indexes and link index; each named tree. Each node counts once.
   package private(set) var parts: [Part] = []
-  /// The same nodes by kind.
-  package private(set) var kinds: [Part] = []
+  /// The same nodes by the name of their kind.
+  package private(set) var kinds: [(name: String, space: Space)] = []
   /// Bytes of the two meta pages.
   package let metaBytes = UInt64(2 * FilePlace.page)
   package let fileBytes: UInt64
 
-  package var liveBytes: UInt64 { parts.reduce(0) { $0 + $1.bytes } }
+  package var liveBytes: UInt64 { parts.reduce(0) { $0 + $1.space.bytes } }
   /// Bytes that nothing in this version reaches: free, rounded up to pages, or kept for older versions.
   package var otherBytes: UInt64 { fileBytes - min(fileBytes, liveBytes + metaBytes) }
 
-  /// Takes time in proportion to the nodes that hold refs: leaves without refs are not read.
-  package init(_ snapshot: Snapshot) throws(StorageError) {
-    fileBytes = try snapshot.database.store.storage.length()
+  /// Takes time in proportion to the clusters and the nodes that hold refs: leaves without refs are not read.
+  ///
+  /// `progress` is called now and then with the share of the file that was looked at, 0 to 1.
+  package init(
+    _ snapshot: Snapshot, progress: @escaping (Double) -> Void = { _ in }
+  ) throws(StorageError) {
     let store = snapshot.database.store
+    fileBytes = try store.storage.length()
     let access = snapshot.access()
-    let catalogue = try Catalogue(snapshot.root, access)
-    var roots: [(name: String, ref: Ref)] = []
-    var cursor = TreeCursor(catalogue.namedTrees)
-    try cursor.seekFirst(access)
-    while cursor.isValid {
-      try cursor.withEntry(access) { (leaf, index) in
-        if let ref = leaf.value(index).ref {
-          roots.append((String(decoding: leaf.key(index), as: UTF8.self), ref))
-        }
+    let parts = FileParts(snapshot.root, access)
+    if let failure = parts.failure { throw failure }
+    var walk = Walk(parts: parts, store: store, fileBytes: fileBytes, progress: progress)
+    try walk.visit(snapshot.root, FilePart(role: .catalogue), access)
+    for (part, root) in parts.all {
+      var found = walk.found[part] ?? Part(part: part)
+      switch part.role {
+      case .table: found.entries = try TableRoot(root, access).rows
+      case .index, .links, .tree: found.entries = try OrderedTree.count(root, access)
+      case .catalogue, .column: break
       }
-      try cursor.next(access)
+      self.parts.append(found)
     }
-    var walk = Walk(store: store, stopAt: Set(roots.map(\.ref)))
-    var part = Part(name: "catalogue")
-    try walk.visit(snapshot.root, &part, access)
-    parts.append(part)
-    for (name, root) in roots {
-      part = Part(name: "tree \(name)")
-      walk.stopAt = []
-      try walk.visit(root, &part, access)
-      part.entries = try OrderedTree.count(root, access)
-      parts.append(part)
-    }
-    kinds = walk.kinds.values.sorted { $0.name < $1.name }
+    kinds = walk.kinds.map { (NodeKind(rawValue: $0.key)?.name ?? "unknown", $0.value) }
+      .sorted { $0.0 < $1.0 }
   }
 
   private struct Walk {
+    let parts: FileParts
     let store: NodeStore
-    /// Roots that are counted as parts of their own.
-    var stopAt: Set<Ref>
-    var kinds: [UInt8: Part] = [:]
-    var visited: Set<Ref> = []
+    let fileBytes: UInt64
+    let progress: (Double) -> Void
+    var found: [FilePart: Part] = [:]
+    var kinds: [UInt8: Space] = [:]
+    private var nodes = 0
+    private var bytes: UInt64 = 0
+    private var visited: Set<Ref> = []
 
-    mutating func visit(_ ref: Ref, _ part: inout Part, _ access: borrowing NodeAccess) throws(StorageError) {
-      guard !ref.isNull, !stopAt.contains(ref) else { return }
-      if ref.level > 0, !visited.insert(ref).inserted { throw store.corrupted(.overlap, ref) }
-      let bytes = UInt64(store.units(ofLength: ref.length) * Ref.unit)
-      part.nodes += 1
-      part.bytes += bytes
-      kinds[ref.rawKind, default: Part(name: ref.kind?.name ?? "unknown")].nodes += 1
-      kinds[ref.rawKind]?.bytes += bytes
-      for child in try access.children(of: ref) { try visit(child, &part, access) }
+    init(parts: FileParts, store: NodeStore, fileBytes: UInt64, progress: @escaping (Double) -> Void) {
+      self.parts = parts
+      self.store = store
+      self.fileBytes = fileBytes
+      self.progress = progress
     }
+
+    /// `part` is what the node belongs to.
+    mutating func visit(_ ref: Ref, _ part: FilePart, _ access: borrowing NodeAccess) throws(StorageError) {
+      guard !ref.isNull else { return }
+      if ref.level > 0, !visited.insert(ref).inserted {
+        throw store.corrupted(.overlap, ref).naming(part)
+      }
+      add(ref, part)
+      do {
+        var pieces: [FilePart] = []
+        if ref.kind == .cluster {
+          let cluster = try parts.parts(ofCluster: ref, of: part, access)
+          for (part, bytes) in cluster.packed {
+            found[part, default: Part(part: part)].packedBytes += UInt64(bytes)
+          }
+          pieces = cluster.pieces
+        }
+        for (index, child) in try access.children(of: ref).enumerated() {
+          let own = index < pieces.count ? pieces[index] : parts.part(startingAt: child)
+          try visit(child, own ?? part, access)
+        }
+      } catch {
+        throw error.naming(part)
+      }
+    }
+
+    private mutating func add(_ ref: Ref, _ part: FilePart) {
+      let length = UInt64(store.units(ofLength: ref.length) * Ref.unit)
+      found[part, default: Part(part: part)].space.add(length)
+      kinds[ref.rawKind, default: Space()].add(length)
+      nodes += 1
+      bytes += length
+      if nodes % 256 == 0 { progress(Double(bytes) / Double(max(fileBytes, 1))) }
+    }
+  }
+}
+
+extension SpaceReport.Space {
+  fileprivate mutating func add(_ length: UInt64) {
+    nodes += 1
+    bytes += length
   }
 }

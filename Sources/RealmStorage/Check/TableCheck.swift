@@ -1,97 +1,147 @@
 /// What the nodes of a version's tables mean together: the order of keys, the counts, each value; that indexes hold an
 /// entry for each row and no other; that links point to rows there are, and the link indexes know each of them.
 struct TableCheck {
-  private let tables: [UInt32: (schema: TableSchema, root: TableRoot)]
+  /// A table, and the node it starts from: where something is missing, that node is named.
+  private struct Table {
+    var schema: TableSchema
+    var root: TableRoot
+    var ref: Ref
+  }
+
+  private let tables: [UInt32: Table]
   /// Entries found to be right in the link index of each table.
   private var linkEntries: [UInt32: UInt64] = [:]
   private(set) var rows: UInt64 = 0
+  /// Of each table the first.
+  private(set) var findings: [StorageError] = []
+
+  /// Rows of all tables as they tell.
+  var expectedRows: UInt64 { tables.values.reduce(0) { $0 &+ $1.root.rows } }
 
   init(_ catalogue: Catalogue, _ access: borrowing NodeAccess) throws(StorageError) {
-    var tables: [UInt32: (schema: TableSchema, root: TableRoot)] = [:]
+    var tables: [UInt32: Table] = [:]
     for schema in try Tables.schemas(catalogue, access) {
       guard schema.id <= catalogue.lastTable else { throw access.corrupted(.structure, catalogue.schema) }
-      tables[schema.id] = (schema, try Tables.root(of: schema.id, catalogue, access))
+      let ref = try Tables.ref(of: schema.id, catalogue, access)
+      tables[schema.id] = Table(schema: schema, root: try TableRoot(ref, access), ref: ref)
     }
     self.tables = tables
   }
 
-  mutating func run(_ access: borrowing NodeAccess) throws(StorageError) {
-    for id in tables.keys.sorted() { try checkTable(id, access) }
-    for (id, table) in tables {
-      let entries = try OrderedTree.check(table.root.links, access) { _ in }
-      guard entries == linkEntries[id] ?? 0 else { throw access.corrupted(.rows, table.root.links) }
+  /// `progress` is called now and then with the rows looked at.
+  mutating func run(_ access: borrowing NodeAccess, progress: (UInt64) -> Void) {
+    let inOrder = tables.sorted { $0.key < $1.key }.map(\.value)
+    for table in inOrder {
+      do { try check(table, access, progress) } catch {
+        findings.append(error.naming(.table(table.schema)))
+      }
+    }
+    // Where a table was not looked at to its end, not all links are known.
+    guard findings.isEmpty else { return }
+    for table in inOrder {
+      do { try checkLinkIndex(table, access) } catch {
+        findings.append(error.naming(.links(table.schema)))
+      }
     }
   }
 
-  private mutating func checkTable(_ id: UInt32, _ access: borrowing NodeAccess) throws(StorageError) {
-    guard let (schema, root) = tables[id] else { return }
-    let found = try KeyedTree.check(root.clusters, access) { (leaf) throws(StorageError) in
-      try checkCluster(leaf, schema, root, access)
+  private func checkLinkIndex(_ table: Table, _ access: borrowing NodeAccess) throws(StorageError) {
+    let entries = try OrderedTree.check(table.root.links, access) { _ in }
+    guard entries == linkEntries[table.schema.id] ?? 0 else {
+      throw access.corrupted(.link, table.root.links.isNull ? table.ref : table.root.links)
     }
-    guard found == root.rows else { throw access.corrupted(.rows, root.clusters) }
-    rows += found
+  }
+
+  private mutating func check(
+    _ table: Table, _ access: borrowing NodeAccess, _ progress: (UInt64) -> Void
+  ) throws(StorageError) {
+    let (schema, root) = (table.schema, table.root)
+    let found = try KeyedTree.check(root.clusters, access) { (leaf) throws(StorageError) in
+      let cluster = try checkCluster(leaf, table, access)
+      rows += cluster.rows
+      progress(rows)
+      return cluster
+    }
+    guard found == root.rows else { throw access.corrupted(.rows, table.ref) }
     for (columnID, index) in root.indexes {
-      guard let column = schema.columns.first(where: { $0.id == columnID }), column.index != .none else {
-        throw access.corrupted(.structure, index)
+      guard let column = schema.columns.first(where: { $0.id == columnID && $0.index != .none }) else {
+        throw access.corrupted(.structure, table.ref)
       }
-      let entries =
-        IntegerIndex.serves(column)
-        ? try IntegerIndex.check(index, access) { _ in } : try OrderedTree.check(index, access) { _ in }
-      guard entries == root.rows else { throw access.corrupted(.rows, index) }
+      do throws(StorageError) {
+        let entries: UInt64
+        if IntegerIndex.serves(column) {
+          entries = try IntegerIndex.check(index, access) { _ in }
+        } else {
+          entries = try OrderedTree.check(index, access) { _ in }
+        }
+        guard entries == root.rows else { throw access.corrupted(.index, index) }
+      } catch {
+        throw error.naming(.index(column, schema))
+      }
     }
   }
 
   private mutating func checkCluster(
-    _ ref: Ref, _ schema: TableSchema, _ root: TableRoot, _ access: borrowing NodeAccess
+    _ ref: Ref, _ table: Table, _ access: borrowing NodeAccess
   ) throws(StorageError) -> (rows: UInt64, keys: ClosedRange<UInt64>) {
     let cluster = ClusterNode(try access.node(ref, .cluster))
     guard cluster.tellsBoundsRight() else { throw access.corrupted(.structure, ref) }
-    for column in schema.columns {
+    for column in table.schema.columns {
+      let part = FilePart.column(column, table.schema)
       for row in 0..<cluster.rows {
-        let value = try TableReading.value(column, row, of: cluster, access)
-        guard column.accepts(value) else { throw access.corrupted(.structure, ref) }
+        let value: Value
+        do { value = try TableReading.value(column, row, of: cluster, access) } catch {
+          throw error.naming(part)
+        }
+        guard column.accepts(value) else { throw access.corrupted(.structure, ref).naming(part) }
         let key = cluster.key(row)
-        if column.index != .none { try checkIndex(value, column, key, root, access) }
-        if column.type == .link { try checkLinks(value, column, key, schema, access) }
+        if column.index != .none { try checkIndex(value, column, key, table, access) }
+        if column.type == .link { try checkLinks(value, column, key, table, access) }
       }
     }
     let last = cluster.key(cluster.rows - 1)
-    guard last < root.nextKey else { throw access.corrupted(.keyOrder, ref) }
+    guard last < table.root.nextKey else { throw access.corrupted(.keyOrder, ref) }
     return (UInt64(cluster.rows), cluster.key(0)...last)
   }
 
   private func checkIndex(
-    _ value: Value, _ column: Column, _ key: UInt64, _ root: TableRoot, _ access: borrowing NodeAccess
+    _ value: Value, _ column: Column, _ key: UInt64, _ table: Table, _ access: borrowing NodeAccess
   ) throws(StorageError) {
-    let index = root.index(of: column)
-    if column.index == .unique {
-      let first = try IndexTree.row(with: value, of: column, table: root, access)
-      guard first == key else { throw access.corrupted(.rows, index) }
-      if IntegerIndex.serves(column) { return }
+    let index = table.root.index(of: column)
+    do throws(StorageError) {
+      if column.index == .unique {
+        let first = try IndexTree.row(with: value, of: column, table: table.root, access)
+        guard first == key else { throw access.corrupted(.index, index.isNull ? table.ref : index) }
+        if IntegerIndex.serves(column) { return }
+      }
+      var entry = IndexKey.encode(value, of: column)
+      IndexKey.appendRow(key, to: &entry)
+      let isThere = try OrderedTree.find(entry.span.bytes, in: index, access) { _ in true }
+      guard isThere == true else { throw access.corrupted(.index, index.isNull ? table.ref : index) }
+    } catch {
+      throw error.naming(.index(column, table.schema))
     }
-    let encoded = IndexKey.encode(value, of: column)
-    var entry = encoded
-    IndexKey.appendRow(key, to: &entry)
-    let isThere = try OrderedTree.find(entry.span.bytes, in: index, access) { _ in true }
-    guard isThere == true else { throw access.corrupted(.rows, index) }
   }
 
   private mutating func checkLinks(
-    _ value: Value, _ column: Column, _ key: UInt64, _ schema: TableSchema, _ access: borrowing NodeAccess
+    _ value: Value, _ column: Column, _ key: UInt64, _ table: Table, _ access: borrowing NodeAccess
   ) throws(StorageError) {
     var counts: [UInt64: UInt64] = [:]
     for target in value.linkTargets { counts[target, default: 0] += 1 }
     guard !counts.isEmpty else { return }
-    guard let target = tables[column.target] else { throw access.corrupted(.structure, .null) }
+    guard let target = tables[column.target] else {
+      throw access.corrupted(.structure, table.ref).naming(.column(column, table.schema))
+    }
     for (row, count) in counts {
       guard try TableReading.contains(row, in: target.root.clusters, access) else {
-        throw access.corrupted(.rows, target.root.clusters)
+        throw access.corrupted(.link, table.root.clusters).naming(.column(column, table.schema))
       }
-      var entry = LinkIndex.head(target: row, table: schema.id, column: column.id)
+      var entry = LinkIndex.head(target: row, table: table.schema.id, column: column.id)
       IndexKey.appendRow(key, to: &entry)
-      let stored = try OrderedTree.find(entry.span.bytes, in: target.root.links, access) { $0.bytes.array }
+      let links = target.root.links
+      let stored = try OrderedTree.find(entry.span.bytes, in: links, access) { $0.bytes.array }
       guard let stored, LinkIndex.count(stored) == count else {
-        throw access.corrupted(.rows, target.root.links)
+        throw access.corrupted(.link, links.isNull ? target.ref : links).naming(.links(target.schema))
       }
       linkEntries[column.target, default: 0] += 1
     }

@@ -1,0 +1,170 @@
+/// What a node of a file belongs to.
+package struct FilePart: Hashable, Sendable {
+  package enum Role: String, Sendable {
+    /// Facts of the whole database, schemas, and the roots of all else.
+    case catalogue
+    /// Rows, with their fixed-size columns.
+    case table
+    /// The pieces and long values of a column of varying size; a fixed-size column has no nodes of its own.
+    case column
+    case index
+    /// Who links to the rows of a table.
+    case links
+    /// A named tree, with its long values.
+    case tree
+  }
+
+  package var role: Role
+  /// Of the table or the named tree; empty for the catalogue.
+  package var name = ""
+  /// The column's name, where the part is one's.
+  package var column: String?
+  /// Names from a file may be alike: ids tell parts apart.
+  var tableID: UInt32 = 0
+  var columnID: UInt16 = 0
+}
+
+extension FilePart: CustomStringConvertible {
+  package var description: String {
+    switch role {
+    case .catalogue: "catalogue"
+    case .table: "table \(name)"
+    case .column: "column \(name).\(column ?? "")"
+    case .index: "index \(name).\(column ?? "")"
+    case .links: "links to \(name)"
+    case .tree: "tree \(name)"
+    }
+  }
+}
+
+extension FilePart {
+  static func table(_ schema: TableSchema) -> FilePart {
+    FilePart(role: .table, name: schema.name, tableID: schema.id)
+  }
+
+  static func column(_ column: Column, _ schema: TableSchema) -> FilePart {
+    FilePart(
+      role: .column, name: schema.name, column: column.name, tableID: schema.id, columnID: column.id)
+  }
+
+  static func index(_ column: Column, _ schema: TableSchema) -> FilePart {
+    FilePart(role: .index, name: schema.name, column: column.name, tableID: schema.id, columnID: column.id)
+  }
+
+  static func links(_ schema: TableSchema) -> FilePart {
+    FilePart(role: .links, name: schema.name, tableID: schema.id)
+  }
+}
+
+extension StorageError {
+  /// The same, saying what the damaged node belongs to, unless that is said already.
+  func naming(_ part: FilePart) -> StorageError {
+    guard case .corrupted(let found, let path) = self,
+      NodeKind.allCases.contains(where: { $0.name == found.nodeKind })
+    else { return self }
+    return .corrupted(
+      Corruption(
+        found.finding, offset: found.offset, length: found.length, birth: found.birth,
+        nodeKind: "\(found.nodeKind) of \(part)"), path: path)
+  }
+}
+
+/// Where the parts of a version start: a walk over its nodes finds by it what each belongs to.
+struct FileParts {
+  /// In the order of a report; null where a part is empty.
+  private(set) var all: [(part: FilePart, root: Ref)] = []
+  /// What stood in the way of finding them all. What was found holds.
+  private(set) var failure: StorageError?
+  private var starts: [Ref: FilePart] = [:]
+  private var schemas: [UInt32: TableSchema] = [:]
+
+  init(_ root: Ref, _ access: borrowing NodeAccess) {
+    all.append((FilePart(role: .catalogue), root))
+    do {
+      let catalogue = try Catalogue(root, access)
+      for schema in try Tables.schemas(catalogue, access) {
+        schemas[schema.id] = schema
+        do { try add(schema, catalogue, access) } catch { failure = failure ?? error }
+      }
+      try addTrees(catalogue, access)
+    } catch {
+      failure = failure ?? error
+    }
+  }
+
+  /// The part that starts at a node; nil for a node within one.
+  func part(startingAt ref: Ref) -> FilePart? { starts[ref] }
+
+  private mutating func add(_ part: FilePart, at root: Ref) {
+    all.append((part, root))
+    if !root.isNull { starts[root] = part }
+  }
+
+  private mutating func add(
+    _ schema: TableSchema, _ catalogue: Catalogue, _ access: borrowing NodeAccess
+  ) throws(StorageError) {
+    let ref = try Tables.ref(of: schema.id, catalogue, access)
+    add(.table(schema), at: ref)
+    let root = try TableRoot(ref, access)
+    for column in schema.columns { add(.column(column, schema), at: .null) }
+    for column in schema.columns where column.index != .none {
+      add(.index(column, schema), at: root.index(of: column))
+    }
+    if !root.links.isNull { add(.links(schema), at: root.links) }
+  }
+
+  private mutating func addTrees(_ catalogue: Catalogue, _ access: borrowing NodeAccess) throws(StorageError)
+  {
+    var found: [(String, Ref)] = []
+    var cursor = TreeCursor(catalogue.namedTrees)
+    try cursor.seekFirst(access)
+    while cursor.isValid {
+      try cursor.withEntry(access) { (leaf, index) in
+        if let ref = leaf.value(index).ref {
+          found.append((String(decoding: leaf.key(index), as: UTF8.self), ref))
+        }
+      }
+      try cursor.next(access)
+    }
+    for (name, ref) in found { add(FilePart(role: .tree, name: name), at: ref) }
+  }
+
+  // MARK: - Clusters
+
+  /// What of a cluster is whose.
+  struct ClusterParts {
+    /// The column that each ref, a piece, belongs to.
+    var pieces: [FilePart] = []
+    /// Bytes of each column's data in the cluster itself; the rows' keys are the table's.
+    var packed: [(part: FilePart, bytes: Int)] = []
+  }
+
+  func parts(ofCluster ref: Ref, of table: FilePart, _ access: borrowing NodeAccess) throws(StorageError)
+    -> ClusterParts
+  {
+    let cluster = ClusterNode(try access.node(ref, .cluster))
+    let schema = schemas[table.tableID]
+    var parts = ClusterParts()
+    for index in 0..<cluster.columnCount {
+      let descriptor = cluster.descriptor(index)
+      let column = schema?.columns.first { $0.id == descriptor.column }
+      // Without a schema that knows the column it is the table's.
+      let part = column.flatMap { column in schema.map { .column(column, $0) } } ?? table
+      parts.packed.append((part, descriptor.length))
+      if descriptor.encoding == .pieces {
+        parts.pieces += Array(repeating: part, count: Int(descriptor.greatest))
+      }
+    }
+    return parts
+  }
+}
+
+extension Tables {
+  /// The node a table starts from; null for one that never held a row.
+  static func ref(
+    of id: UInt32, _ catalogue: Catalogue, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> Ref {
+    let key = TableSchema.key(id)
+    return try OrderedTree.find(key.span.bytes, in: catalogue.tables, access) { $0.ref ?? .null } ?? .null
+  }
+}

@@ -1,0 +1,42 @@
+import Foundation
+
+/// A bar on the terminal for what takes longer than a second.
+final class ProgressBar {
+  private let isShowing: Bool
+  private let now: () -> Date
+  private let write: (String) -> Void
+  private let start: Date
+  /// What stands on the terminal; nil while there is nothing.
+  private var percent: Int?
+
+  /// On standard error. Where the output goes to a terminal too, a bar would stand in the midst of it: then there is
+  /// none for a command that `prints` while it works.
+  convenience init(prints: Bool = false) {
+    self.init(
+      isShowing: isatty(STDERR_FILENO) == 1 && !(prints && isatty(STDOUT_FILENO) == 1),
+      now: { Date() }, write: { FileHandle.standardError.write(Data($0.utf8)) })
+  }
+
+  init(isShowing: Bool, now: @escaping () -> Date, write: @escaping (String) -> Void) {
+    self.isShowing = isShowing
+    self.now = now
+    self.write = write
+    start = now()
+  }
+
+  /// `share` is what is done, 0 to 1.
+  func show(_ share: Double) {
+    guard isShowing else { return }
+    let share = min(1, max(0, share))
+    guard Int(share * 100) != percent, now().timeIntervalSince(start) > 1 else { return }
+    percent = Int(share * 100)
+    let filled = Int(share * 40)
+    let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: 40 - filled)
+    write("\r[\(bar)] \(Int(share * 100)) %")
+  }
+
+  func finish() {
+    if percent != nil { write("\r\u{1b}[K") }
+    percent = nil
+  }
+}

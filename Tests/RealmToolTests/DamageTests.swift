@@ -1,0 +1,64 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import RealmStorage
+
+@Suite struct DamageTests {
+  /// The part a damaged node belongs to, and what kind of node it is.
+  static let places: [(part: String, node: String)] = [
+    ("table Person", "cluster"), ("column Person.name", "piece"), ("index Person.id", "leaf"),
+    ("links to City", "leaf"), ("tree notes", "leaf"), ("catalogue", "leaf"), ("table City", "table"),
+  ]
+
+  @Test(arguments: places, [nil, Keys.first])
+  func `damage of any part exits with 1 and says what is damaged and where`(
+    place: (part: String, node: String), key: [UInt8]?
+  ) throws {
+    try withTemporaryPath { path in
+      try ToolSample.makeSmall(path, key: key)
+      let ref = try self.node(place, path, key)
+      try Self.flip(path, at: ref.offset + UInt64(ref.length) - 8)
+      let digits = key?.map { String(format: "%02x", $0) }.joined()
+      let check = try Tool.run(["check", path], key: digits)
+      #expect(check.code == 1)
+      #expect(
+        check.output.contains(
+          "DAMAGE: \(path) is damaged: \(place.node) of \(place.part) at offset \(ref.offset) ("),
+        "\(check.output)\(check.complaint)")
+      #expect(check.output.contains(key == nil ? "checksum does not match" : "tag does not match"))
+      #expect(check.output.contains("1 finding."))
+      // A dump and a report on space come as far as they can, and say the same; they do not read all nodes.
+      let dump = try Tool.run(["dump", path], key: digits)
+      #expect(dump.code == 0 || dump.code == 1 && dump.complaint.contains("is damaged"))
+      let stats = try Tool.run(["stats", path], key: digits)
+      #expect(stats.code == 0 || stats.code == 1 && stats.complaint.contains("is damaged"))
+    }
+  }
+
+  private func node(_ place: (part: String, node: String), _ path: String, _ key: [UInt8]?) throws -> Ref {
+    let database = try Database(path: path, options: .init(encryptionKey: key, isReadOnly: true))
+    let snapshot = database.snapshot()
+    let access = snapshot.access()
+    let parts = FileParts(snapshot.root, access)
+    var found: Ref?
+    func visit(_ ref: Ref, _ part: FilePart) throws {
+      if "\(part)" == place.part, ref.kind?.name == place.node { found = ref }
+      let pieces = ref.kind == .cluster ? try parts.parts(ofCluster: ref, of: part, access).pieces : []
+      for (index, child) in try access.children(of: ref).enumerated() {
+        try visit(child, pieces.isEmpty ? parts.part(startingAt: child) ?? part : pieces[index])
+      }
+    }
+    try visit(snapshot.root, FilePart(role: .catalogue))
+    return try #require(found, "no \(place.node) of \(place.part)")
+  }
+
+  private static func flip(_ path: String, at offset: UInt64) throws {
+    let file = try FileHandle(forUpdating: URL(filePath: path))
+    defer { try? file.close() }
+    try file.seek(toOffset: offset)
+    let old = try #require(try file.read(upToCount: 1)?.first)
+    try file.seek(toOffset: offset)
+    try file.write(contentsOf: Data([old ^ 0x40]))
+  }
+}
