@@ -88,8 +88,8 @@ struct Compare: ParsableCommand {
     let start = ContinuousClock.now
     let samples = try runner.run { Self.complain($0) }
     let report = Report(samples, contenders: contenders, count: objects)
-    print(report.table)
-    print("All answers are equal. \(Int((ContinuousClock.now - start) / .seconds(1))) s in all.")
+    Self.say(report.table)
+    Self.say("All answers are equal. \(Int((ContinuousClock.now - start) / .seconds(1))) s in all.")
     if let json { try report.json.write(to: URL(fileURLWithPath: json)) }
   }
 
@@ -102,12 +102,17 @@ struct Compare: ParsableCommand {
       Self.complain(
         "Syncs cost nothing in \(directory), so durable commits don't: choose a --directory on a disk.")
     }
-    print(
+    Self.say(
       """
       \(objects) Persons, \(rounds) rounds, medians; less is better; a ratio below 1: ours is better.
       SQLite \(SQLiteEngine.version), LMDB \(LMDBEngine.version), \(ProcessInfo.processInfo.activeProcessorCount) \
       processors; a sync of an overwritten 4 KiB page takes \(Int(sync)) µs.
       """)
+  }
+
+  /// At once, even into a pipe, where it would else come after what is complained of later.
+  private static func say(_ message: String) {
+    FileHandle.standardOutput.write(Data((message + "\n").utf8))
   }
 
   private static func complain(_ message: String) {
