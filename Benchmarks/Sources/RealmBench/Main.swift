@@ -18,7 +18,7 @@ struct Compare: ParsableCommand {
   @Option(help: "How many Persons the files hold.")
   var count: Int?
 
-  @Flag(help: "100,000 Persons instead of 1,000,000.")
+  @Flag(help: "100,000 Persons instead of 1,000,000, and half the small commits.")
   var quick = false
 
   @Option(help: "Rounds; each number is the median of them.")
@@ -82,11 +82,15 @@ struct Compare: ParsableCommand {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     try printHeader(folder)
+    var sizes = Inputs.Sizes()
+    if quick { sizes.commits /= 2 }
     var runner = Runner(
       contenders: contenders, workloads: try chosenWorkloads(), rounds: rounds,
-      inputs: Inputs(count: objects), folder: folder)
+      inputs: Inputs(count: objects, sizes: sizes), folder: folder)
     let start = ContinuousClock.now
-    let samples = try runner.run { Self.complain($0) }
+    let samples = try runner.run { stage in
+      Self.complain("\(Int((ContinuousClock.now - start) / .seconds(1))) s: \(stage)")
+    }
     let report = Report(samples, contenders: contenders, count: objects)
     Self.say(report.table)
     Self.say("All answers are equal. \(Int((ContinuousClock.now - start) / .seconds(1))) s in all.")

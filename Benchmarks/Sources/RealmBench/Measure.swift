@@ -29,6 +29,14 @@ enum Measure {
     }
   }
 
+  /// Bytes that this process has handed to write calls so far; nil where the system does not tell.
+  static var writtenBytes: Int? {
+    guard let counts = try? String(contentsOfFile: "/proc/self/io", encoding: .utf8),
+      let line = counts.split(separator: "\n").first(where: { $0.hasPrefix("wchar: ") })
+    else { return nil }
+    return Int(line.dropFirst(7))
+  }
+
   /// Microseconds that one sync of an overwritten 4 KiB page takes in `folder`: what no durable commit can be faster than.
   static func syncTime(in folder: String) throws -> Double {
     let path = folder + "/sync-probe"

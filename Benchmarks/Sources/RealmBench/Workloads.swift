@@ -66,6 +66,8 @@ enum Metric: String {
   case p50Microseconds = "p50_us"
   case p99Microseconds = "p99_us"
   case fileMebibytes = "file_mib"
+  /// Written for each commit, nodes or pages, log and meta pages, and whatever a checkpoint copies.
+  case writtenKibibytes = "node_kib"
 }
 
 /// What one run of a workload found.
@@ -108,16 +110,26 @@ struct WorkloadRun {
   private func update(_ promise: Promise, seed: UInt64) throws -> Outcome {
     engine.promise = promise
     let changes = inputs.changes(inputs.sizes.commits, seed: seed)
-    return Self.percentiles(
-      try changes.indices.map { index in
-        try Measure.seconds { try engine.setScores(changes[index...index]) }
-      })
+    return try commits { try engine.setScores(changes[$0...$0]) }
   }
 
   private func insert(after before: Int, seed: UInt64) throws -> Outcome {
     engine.promise = .durable
     let people = inputs.newcomers(inputs.sizes.commits, after: before, seed: seed)
-    return Self.percentiles(try people.map { person in try Measure.seconds { try engine.insert(person) } })
+    return try commits { try engine.insert(people[$0]) }
+  }
+
+  private func commits(_ body: (_ index: Int) throws -> Void) throws -> Outcome {
+    let before = Measure.writtenBytes
+    let seconds = try (0..<inputs.sizes.commits).map { index in try Measure.seconds { try body(index) } }
+    var outcome = Outcome(values: [
+      (.p50Microseconds, Measure.percentile(0.5, of: seconds) * 1e6),
+      (.p99Microseconds, Measure.percentile(0.99, of: seconds) * 1e6),
+    ])
+    if let before, let after = Measure.writtenBytes {
+      outcome.values.append((.writtenKibibytes, Double(after - before) / 1024 / Double(seconds.count)))
+    }
+    return outcome
   }
 
   private func relaxedUpdate() throws -> Outcome? {
@@ -127,13 +139,6 @@ struct WorkloadRun {
       return nil
     }
     return try update(.relaxed, seed: 14)
-  }
-
-  private static func percentiles(_ seconds: [Double]) -> Outcome {
-    Outcome(values: [
-      (.p50Microseconds, Measure.percentile(0.5, of: seconds) * 1e6),
-      (.p99Microseconds, Measure.percentile(0.99, of: seconds) * 1e6),
-    ])
   }
 
   /// Brings the file into the state that 12s and 12bs ask for.
