@@ -1,0 +1,181 @@
+/// The object that every workload stores.
+///
+/// 104 bytes of content on average for a million: name 11.7, email 25.6, city 10.6, bio 29.9, numbers 26.
+struct Person {
+  /// The primary key.
+  var id: Int64
+  /// Two words of 500.
+  var name: String
+  /// No two have the same; not indexed.
+  var email: String
+  /// 0 to 99.
+  var age: Int64
+  var score: Double
+  var active: Bool
+  /// Seconds since 1970.
+  var created: Int64
+  /// One of 1,000, indexed.
+  var city: String
+  /// Absent in half of them, else of about 60 characters.
+  var bio: String?
+}
+
+/// Random numbers that are the same on every machine and with every version of the standard library.
+struct SplitMix64 {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+    return mixed ^ (mixed >> 31)
+  }
+
+  /// A number in `0..<bound`.
+  mutating func next(below bound: Int) -> Int { Int(next().multipliedFullWidth(by: UInt64(bound)).high) }
+
+  /// A number in `0..<1`, with all the bits of a fraction.
+  mutating func nextFraction() -> Double { Double(next() >> 11) * 0x1p-53 }
+}
+
+/// The texts that Persons are made of.
+enum Words {
+  /// 500 distinct words of about 5 letters; one of them is `River`.
+  static let all: [String] = {
+    let syllables = [
+      "ba", "be", "bo", "da", "de", "di", "fa", "fe", "ga", "go", "ha", "he", "ka", "ki", "ko", "la", "le",
+      "lo", "ma", "me", "mi", "mo", "na", "ne", "no", "pa", "pe", "ra", "re", "ro", "sa", "se", "so", "ta",
+      "te", "to", "va", "ve", "wi", "za",
+    ]
+    let endings = ["", "", "n", "r", "s", "l", "nd", "st"]
+    var random = SplitMix64(seed: 7)
+    var words = ["River"]
+    var known = Set(words)
+    while words.count < 500 {
+      var word = ""
+      for _ in 0..<2 + random.next(below: 6) / 5 { word += syllables[random.next(below: syllables.count)] }
+      word += endings[random.next(below: endings.count)]
+      word = word.prefix(1).uppercased() + word.dropFirst()
+      if known.insert(word).inserted { words.append(word) }
+    }
+    return words
+  }()
+
+  static let cities: [String] = {
+    var random = SplitMix64(seed: 11)
+    var cities: [String] = []
+    var known: Set<String> = []
+    while cities.count < 1_000 {
+      let city = all[random.next(below: all.count)] + all[random.next(below: all.count)].lowercased()
+      if known.insert(city).inserted { cities.append(city) }
+    }
+    return cities
+  }()
+}
+
+/// Makes Persons from a seed, one after another.
+struct PersonGenerator {
+  private var random: SplitMix64
+
+  init(seed: UInt64) { random = SplitMix64(seed: seed) }
+
+  mutating func next(id: Int64) -> Person {
+    let first = word()
+    let last = word()
+    return Person(
+      id: id, name: first + " " + last, email: "\(first).\(last).\(id)@ex.com",
+      age: Int64(random.next(below: 100)), score: random.nextFraction() * 1_000,
+      active: random.next(below: 2) == 0, created: 1_500_000_000 + Int64(random.next(below: 200_000_000)),
+      city: Words.cities[random.next(below: Words.cities.count)],
+      bio: random.next(below: 2) == 0 ? nil : biography())
+  }
+
+  private mutating func word() -> String { Words.all[random.next(below: Words.all.count)] }
+
+  private mutating func biography() -> String {
+    var text = word()
+    while text.utf8.count < 57 {
+      text += " "
+      text += word()
+    }
+    return text
+  }
+}
+
+/// The Persons of a bulk insert, handed out in batches, so that all of them never lie in memory at once.
+struct PersonSource {
+  private static let batch = 1_000
+  private let ids: [UInt32]
+  private var position = 0
+  private var generator = PersonGenerator(seed: 42)
+  /// What making the batches took, which is no part of what an engine does.
+  private(set) var seconds = 0.0
+
+  /// Persons with the ids `0..<count`, in an order that is as good as random.
+  init(count: Int) {
+    var ids = (0..<UInt32(count)).map { $0 }
+    var random = SplitMix64(seed: 42)
+    for index in stride(from: count - 1, to: 0, by: -1) { ids.swapAt(index, random.next(below: index + 1)) }
+    self.ids = ids
+  }
+
+  /// The next Persons; nil after the last.
+  mutating func next() -> [Person]? {
+    guard position < ids.count else { return nil }
+    let start = ContinuousClock.now
+    let batch = ids[position..<min(position + Self.batch, ids.count)]
+    let people = batch.map { generator.next(id: Int64($0)) }
+    position = batch.endIndex
+    seconds += (ContinuousClock.now - start) / .seconds(1)
+    return people
+  }
+}
+
+/// A change of one Person's score.
+struct ScoreChange {
+  var id: Int64
+  var score: Double
+}
+
+/// What the workloads ask for and write: the same for all engines and in each round.
+struct Inputs {
+  /// How much of each there is.
+  struct Sizes {
+    var lookups = 1_000_000
+    var cityCounts = 10_000
+    /// Commits of each workload of small commits.
+    var commits = 2_000
+    var churn = 100_000
+    var pinnedCommits = 20_000
+  }
+
+  let count: Int
+  let sizes: Sizes
+  let lookups: [Int64]
+  let cities: [String]
+
+  init(count: Int, sizes: Sizes = Sizes()) {
+    self.count = count
+    self.sizes = sizes
+    var random = SplitMix64(seed: 3)
+    lookups = (0..<sizes.lookups).map { _ in Int64(random.next(below: count)) }
+    cities = (0..<sizes.cityCounts).map { _ in Words.cities[random.next(below: Words.cities.count)] }
+  }
+
+  /// Changes at random; each workload has a seed of its own.
+  func changes(_ number: Int, seed: UInt64) -> [ScoreChange] {
+    var random = SplitMix64(seed: seed)
+    return (0..<number).map { _ in
+      ScoreChange(id: Int64(random.next(below: count)), score: random.nextFraction() * 1_000)
+    }
+  }
+
+  /// Persons who come after those of the bulk insert and after `before` others.
+  func newcomers(_ number: Int, after before: Int, seed: UInt64) -> [Person] {
+    var generator = PersonGenerator(seed: seed)
+    return (0..<number).map { generator.next(id: Int64(count + before + $0)) }
+  }
+}

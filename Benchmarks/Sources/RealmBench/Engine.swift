@@ -1,0 +1,132 @@
+/// What a commit promises when it returns.
+enum Promise {
+  /// It survives power loss.
+  case durable
+  /// It survives the death of the process.
+  case relaxed
+}
+
+/// A storage engine with a file of Persons, in a folder of its own.
+///
+/// Each engine does a workload the way its own documentation would: statements are prepared once, and a workload that
+/// reads does so in one read transaction. Answers are sums that do not depend on the order of the rows, so that those
+/// of two engines can be compared.
+protocol Engine: AnyObject {
+  /// Adds all Persons in one durable transaction to a file that has none.
+  func insertAll(_ source: inout PersonSource) throws
+
+  /// Reads name and age of the Persons with these ids.
+  func lookUp(_ ids: [Int64]) throws -> Answer
+  /// Reads name, age and score of all.
+  func iterate() throws -> Answer
+  /// Counts by looking at each Person: age is not indexed.
+  func count(age: Int64) throws -> Int
+  /// The sum of the counts of Persons of each city, one count a city.
+  func count(cities: [String]) throws -> Int
+  /// Reads every value of all Persons.
+  func readEverything() throws -> Answer
+
+  /// Whether there are commits that are cheaper than durable ones and survive the death of the process.
+  var hasRelaxedCommits: Bool { get }
+  /// What the next commits promise; a durable commit where the engine has no other.
+  var promise: Promise { get set }
+  /// Brings the file into the state that small commits find it in while a program runs, where that is not the state
+  /// of a file just opened. Changes no content.
+  func prepareSmallCommits() throws
+  /// Changes scores in one commit. The ids exist.
+  func setScores(_ changes: ArraySlice<ScoreChange>) throws
+  /// Adds one Person in one commit.
+  func insert(_ person: Person) throws
+
+  /// Begins a reader, which goes on seeing the content of now until `unpin`.
+  func pin() throws
+  /// The sum of all scores, as the pinned reader sees them.
+  func readPinned() throws -> Answer
+  func unpin() throws
+
+  /// Writes a copy that is as small as the engine can make it; nil where it has no such thing.
+  func compacted(at path: String) throws -> Bool
+  func close() throws
+}
+
+/// The content that a workload read, as a number. It does not depend on the order in which rows were read.
+struct Answer: Equatable {
+  private(set) var value: UInt64 = 0
+
+  init() {}
+  init(_ number: Int) { value = UInt64(number) }
+
+  mutating func add(_ number: Int64) { value &+= UInt64(bitPattern: number) }
+  mutating func add(_ number: Double) { value &+= number.bitPattern }
+
+  /// Length, first and last byte: what a program must have touched to have read a text, and no more, so that it is the
+  /// engine that is measured.
+  mutating func add(_ text: UnsafeRawBufferPointer) {
+    value &+= UInt64(text.count)
+    if let first = text.first, let last = text.last { value &+= UInt64(first) &<< 32 &+ UInt64(last) &<< 16 }
+  }
+
+  mutating func add(_ text: String) {
+    var text = text
+    text.withUTF8 { add(UnsafeRawBufferPointer($0)) }
+  }
+
+  mutating func add(_ row: RowHash) { value &+= row.value }
+}
+
+/// A hash of a row's values, in the order of the columns.
+struct RowHash {
+  private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+
+  mutating func add(_ number: UInt64) {
+    value = (value ^ number) &* 0x9e37_79b9_7f4a_7c15
+    value ^= value &>> 29
+  }
+
+  mutating func add(_ number: Int64) { add(UInt64(bitPattern: number)) }
+  mutating func add(_ number: Double) { add(number.bitPattern) }
+
+  mutating func add(_ text: UnsafeRawBufferPointer) {
+    add(UInt64(text.count))
+    for byte in text { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
+  }
+
+  mutating func add(_ text: String) {
+    var text = text
+    text.withUTF8 { add(UnsafeRawBufferPointer($0)) }
+  }
+
+  mutating func addNull() { add(UInt64(0x6e75_6c6c)) }
+}
+
+/// An engine, and whether its file is encrypted.
+struct Contender: Hashable {
+  enum Kind: String, CaseIterable {
+    case realmStorage = "realm-storage"
+    case sqlite = "sqlite-c"
+    case lmdb = "lmdb"
+  }
+
+  let kind: Kind
+  var isEncrypted = false
+
+  var label: String { isEncrypted ? kind.rawValue + "+key" : kind.rawValue }
+  /// One of this project's engines, not one that they are compared with.
+  var isOurs: Bool { kind == .realmStorage }
+
+  /// Opens the engine's file in `folder`, or makes it.
+  func open(in folder: String, count: Int) throws -> any Engine {
+    switch kind {
+    case .realmStorage: try StorageEngine(folder: folder, isEncrypted: isEncrypted)
+    case .sqlite: try SQLiteEngine(folder: folder, count: count)
+    case .lmdb: try LMDBEngine(folder: folder, count: count)
+    }
+  }
+}
+
+/// Why a run can't go on.
+struct BenchmarkError: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import Synchronization
+
+/// Time, memory, file sizes, and what is made of many of them.
+enum Measure {
+  static func seconds(_ body: () throws -> Void) rethrows -> Double {
+    try ContinuousClock().measure(body) / .seconds(1)
+  }
+
+  static func median(_ samples: [Double]) -> Double {
+    let sorted = samples.sorted()
+    let middle = sorted.count / 2
+    return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+  }
+
+  /// The sample that `fraction` of all do not pass.
+  static func percentile(_ fraction: Double, of samples: [Double]) -> Double {
+    let sorted = samples.sorted()
+    return sorted[min(sorted.count - 1, Int((Double(sorted.count) * fraction).rounded(.up)) - 1)]
+  }
+
+  /// Bytes of all files in a folder: an engine's log and lock files are part of what it takes.
+  static func size(of folder: String) throws -> Int {
+    let names = try FileManager.default.subpathsOfDirectory(atPath: folder)
+    return try names.reduce(0) { sum, name in
+      let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/" + name)
+      guard attributes[.type] as? FileAttributeType == .typeRegular else { return sum }
+      return sum + (attributes[.size] as? Int ?? 0)
+    }
+  }
+
+  /// Bytes that this process has handed to write calls so far; nil where the system does not tell.
+  static var writtenBytes: Int? {
+    guard let counts = try? String(contentsOfFile: "/proc/self/io", encoding: .utf8),
+      let line = counts.split(separator: "\n").first(where: { $0.hasPrefix("wchar: ") })
+    else { return nil }
+    return Int(line.dropFirst(7))
+  }
+
+  /// Microseconds that one sync of an overwritten 4 KiB page takes in `folder`: what no durable commit can be faster than.
+  static func syncTime(in folder: String) throws -> Double {
+    let path = folder + "/sync-probe"
+    try Data(count: 4096).write(to: URL(fileURLWithPath: path))
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let descriptor = open(path, O_RDWR)
+    guard descriptor >= 0 else { throw BenchmarkError("\(path) can't be opened") }
+    defer { _ = Foundation.close(descriptor) }
+    let page = [UInt8](repeating: 1, count: 4096)
+    let samples = try (0..<200).map { _ in
+      try seconds {
+        #if os(Linux)
+          let refused = pwrite(descriptor, page, page.count, 0) != page.count || fdatasync(descriptor) != 0
+        #else
+          let refused =
+            pwrite(descriptor, page, page.count, 0) != page.count || fcntl(descriptor, F_FULLFSYNC) != 0
+        #endif
+        if refused { throw BenchmarkError("\(path) can't be synced") }
+      }
+    }
+    return median(samples) * 1e6
+  }
+}
+
+/// Watches how much anonymous memory this process has: what it allocated, without the mapped pages of files.
+final class MemoryWatch: Sendable {
+  private let isOver = Atomic<Bool>(false)
+  private let peak: Mutex<Int>
+  private let start: Int
+
+  init() {
+    start = Self.anonymousMemory
+    peak = Mutex(start)
+    Thread.detachNewThread { [self] in
+      while !isOver.load(ordering: .relaxed) {
+        look()
+        usleep(5_000)
+      }
+    }
+  }
+
+  /// Ends the watch; answers the most there was, over what there was at its start, in bytes.
+  func end() -> Int {
+    look()
+    isOver.store(true, ordering: .relaxed)
+    return peak.withLock { $0 } - start
+  }
+
+  private func look() {
+    let now = Self.anonymousMemory
+    peak.withLock { $0 = max($0, now) }
+  }
+
+  /// In bytes. Where the system does not tell, the peak of all memory.
+  private static var anonymousMemory: Int {
+    #if os(Linux)
+      guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
+        let line = status.split(separator: "\n").first(where: { $0.hasPrefix("RssAnon:") }),
+        let kibibytes = line.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first
+      else { return 0 }
+      return (Int(kibibytes) ?? 0) * 1024
+    #else
+      var usage = rusage()
+      getrusage(RUSAGE_SELF, &usage)
+      return Int(usage.ru_maxrss)
+    #endif
+  }
+}

@@ -1,0 +1,326 @@
+import CSQLite
+
+/// SQLite through its C API: WAL, prepared statements, `synchronous=FULL`, and NORMAL for relaxed commits.
+final class SQLiteEngine: Engine {
+  private let path: String
+  private let count: Int
+  private var connection: SQLiteConnection
+  private var statements: Statements?
+  private var reader: SQLiteConnection?
+
+  /// The statements of small commits, prepared once.
+  private struct Statements {
+    let begin: SQLiteStatement
+    let commit: SQLiteStatement
+    let setScore: SQLiteStatement
+    let insert: SQLiteStatement
+  }
+
+  init(folder: String, count: Int) throws {
+    path = folder + "/people.sqlite"
+    self.count = count
+    connection = try SQLiteConnection(path: path, expecting: count)
+    try connection.execute(
+      """
+      CREATE TABLE IF NOT EXISTS Person(
+        id INTEGER PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL, age INTEGER NOT NULL, score REAL NOT NULL,
+        active INTEGER NOT NULL, created INTEGER NOT NULL, city TEXT NOT NULL, bio TEXT);
+      CREATE INDEX IF NOT EXISTS PersonCity ON Person(city);
+      """)
+    statements = try Statements(
+      begin: connection.prepare("BEGIN IMMEDIATE"), commit: connection.prepare("COMMIT"),
+      setScore: connection.prepare("UPDATE Person SET score = ?2 WHERE id = ?1"),
+      insert: connection.prepare("INSERT INTO Person VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"))
+  }
+
+  static var version: String { String(cString: sqlite3_libversion()) }
+
+  private func prepared() throws -> Statements {
+    guard let statements else { throw BenchmarkError("the SQLite file is closed") }
+    return statements
+  }
+
+  // MARK: - Writing
+
+  func insertAll(_ source: inout PersonSource) throws {
+    let statements = try prepared()
+    try statements.begin.run()
+    while let people = source.next() {
+      for person in people { try Self.insert(person, statements.insert) }
+    }
+    try statements.commit.run()
+  }
+
+  private static func insert(_ person: Person, _ statement: SQLiteStatement) throws {
+    statement.bind(1, person.id)
+    statement.bind(4, person.age)
+    statement.bind(5, person.score)
+    statement.bind(6, Int64(person.active ? 1 : 0))
+    statement.bind(7, person.created)
+    var (name, email, city) = (person.name, person.email, person.city)
+    // Bound where they lie: each outlives the step, so that SQLite need not copy it first.
+    try name.withUTF8 { name in
+      try email.withUTF8 { email in
+        try city.withUTF8 { city in
+          statement.bind(2, name)
+          statement.bind(3, email)
+          statement.bind(8, city)
+          guard var bio = person.bio else {
+            statement.bindNull(9)
+            return try statement.run()
+          }
+          try bio.withUTF8 { bio in
+            statement.bind(9, bio)
+            try statement.run()
+          }
+        }
+      }
+    }
+  }
+
+  var hasRelaxedCommits: Bool { true }
+
+  var promise = Promise.durable {
+    didSet { connection.setSynchronous(promise == .durable ? "FULL" : "NORMAL") }
+  }
+
+  /// 2,100 commits take the log past its first checkpoint twice: only then does it write over itself, instead of
+  /// growing, as in a program that has run for a while.
+  ///
+  /// Each changes a score and the next changes it back, exactly: SQLite writes nothing where nothing changes.
+  func prepareSmallCommits() throws {
+    let negate = try connection.prepare("UPDATE Person SET score = -score WHERE id = ?1")
+    var random = SplitMix64(seed: 5)
+    for _ in 0..<1_050 {
+      negate.bind(1, Int64(random.next(below: count)))
+      try negate.run()
+      try negate.run()
+    }
+  }
+
+  func setScores(_ changes: ArraySlice<ScoreChange>) throws {
+    let statements = try prepared()
+    // One statement is a transaction by itself.
+    if changes.count > 1 { try statements.begin.run() }
+    for change in changes {
+      statements.setScore.bind(1, change.id)
+      statements.setScore.bind(2, change.score)
+      try statements.setScore.run()
+    }
+    if changes.count > 1 { try statements.commit.run() }
+  }
+
+  func insert(_ person: Person) throws { try Self.insert(person, prepared().insert) }
+
+  // MARK: - Reading
+
+  private func reading<Result>(_ body: () throws -> Result) throws -> Result {
+    try connection.execute("BEGIN")
+    let result = try body()
+    try connection.execute("COMMIT")
+    return result
+  }
+
+  func lookUp(_ ids: [Int64]) throws -> Answer {
+    try reading {
+      let select = try connection.prepare("SELECT name, age FROM Person WHERE id = ?1")
+      var answer = Answer()
+      for id in ids {
+        select.bind(1, id)
+        guard try select.step() else { throw BenchmarkError("no Person \(id)") }
+        answer.add(select.text(0))
+        answer.add(select.integer(1))
+        select.reset()
+      }
+      return answer
+    }
+  }
+
+  func iterate() throws -> Answer {
+    try reading {
+      let select = try connection.prepare("SELECT name, age, score FROM Person")
+      var answer = Answer()
+      while try select.step() {
+        answer.add(select.text(0))
+        answer.add(select.integer(1))
+        answer.add(select.double(2))
+      }
+      return answer
+    }
+  }
+
+  func count(age: Int64) throws -> Int {
+    try reading {
+      let select = try connection.prepare("SELECT count(*) FROM Person WHERE age = ?1")
+      select.bind(1, age)
+      guard try select.step() else { throw BenchmarkError("a count without a row") }
+      return Int(select.integer(0))
+    }
+  }
+
+  func count(cities: [String]) throws -> Int {
+    try reading {
+      let select = try connection.prepare("SELECT count(*) FROM Person WHERE city = ?1")
+      var count = 0
+      for var city in cities {
+        try city.withUTF8 { city in
+          select.bind(1, city)
+          guard try select.step() else { throw BenchmarkError("a count without a row") }
+          count += Int(select.integer(0))
+          select.reset()
+        }
+      }
+      return count
+    }
+  }
+
+  func readEverything() throws -> Answer {
+    try reading {
+      let select = try connection.prepare(
+        "SELECT id, name, email, age, score, active, created, city, bio FROM Person")
+      var answer = Answer()
+      while try select.step() {
+        var hash = RowHash()
+        hash.add(select.integer(0))
+        hash.add(select.text(1))
+        hash.add(select.text(2))
+        hash.add(select.integer(3))
+        hash.add(select.double(4))
+        hash.add(select.integer(5))
+        hash.add(select.integer(6))
+        hash.add(select.text(7))
+        if select.isNull(8) { hash.addNull() } else { hash.add(select.text(8)) }
+        answer.add(hash)
+      }
+      return answer
+    }
+  }
+
+  // MARK: - A pinned reader
+
+  func pin() throws {
+    let reader = try SQLiteConnection(path: path, expecting: count)
+    // A transaction reads from the moment of its first statement.
+    try reader.execute("BEGIN; SELECT id FROM Person LIMIT 1;")
+    self.reader = reader
+  }
+
+  func readPinned() throws -> Answer {
+    guard let reader else { throw BenchmarkError("no reader is pinned") }
+    let select = try reader.prepare("SELECT score FROM Person")
+    var answer = Answer()
+    while try select.step() { answer.add(select.double(0)) }
+    return answer
+  }
+
+  func unpin() throws {
+    try reader?.execute("COMMIT")
+    reader = nil
+  }
+
+  // MARK: - The file
+
+  func compacted(at path: String) throws -> Bool {
+    try connection.execute("VACUUM INTO '\(path)'")
+    return true
+  }
+
+  func close() throws {
+    // Statements are finalized before their connection is closed, which then puts the log into the file.
+    statements = nil
+    reader = nil
+    try connection.close()
+  }
+}
+
+/// A connection to an SQLite file.
+private final class SQLiteConnection {
+  private var handle: OpaquePointer?
+
+  init(path: String, expecting count: Int) throws {
+    let status = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil)
+    guard status == SQLITE_OK else { throw BenchmarkError("SQLite can't open \(path): \(status)") }
+    // The cache holds the whole file: what would be measured else is the size of the cache.
+    let cache = max(1 << 20, count / 2)
+    try execute(
+      """
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = FULL;
+      PRAGMA fullfsync = 1;
+      PRAGMA cache_size = -\(cache);
+      """)
+  }
+
+  deinit { sqlite3_close_v2(handle) }
+
+  func execute(_ statements: String) throws {
+    let status = sqlite3_exec(handle, statements, nil, nil, nil)
+    guard status == SQLITE_OK else { throw error(status, statements) }
+  }
+
+  func prepare(_ text: String) throws -> SQLiteStatement {
+    var statement: OpaquePointer?
+    let status = sqlite3_prepare_v3(handle, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
+    guard status == SQLITE_OK, let statement else { throw error(status, text) }
+    return SQLiteStatement(statement)
+  }
+
+  func setSynchronous(_ mode: String) { sqlite3_exec(handle, "PRAGMA synchronous = \(mode)", nil, nil, nil) }
+
+  func close() throws {
+    let status = sqlite3_close(handle)
+    guard status == SQLITE_OK else { throw error(status, "close") }
+    handle = nil
+  }
+
+  private func error(_ status: Int32, _ what: String) -> BenchmarkError {
+    BenchmarkError("SQLite: \(String(cString: sqlite3_errmsg(handle))) (\(status)) of \(what)")
+  }
+}
+
+/// A prepared statement. Columns are counted from 0, parameters from 1.
+private final class SQLiteStatement {
+  private let handle: OpaquePointer
+
+  init(_ handle: OpaquePointer) { self.handle = handle }
+
+  deinit { sqlite3_finalize(handle) }
+
+  func bind(_ parameter: Int32, _ number: Int64) { sqlite3_bind_int64(handle, parameter, number) }
+  func bind(_ parameter: Int32, _ number: Double) { sqlite3_bind_double(handle, parameter, number) }
+  func bindNull(_ parameter: Int32) { sqlite3_bind_null(handle, parameter) }
+
+  /// The text stays where it is until the next `reset`.
+  func bind(_ parameter: Int32, _ text: UnsafeBufferPointer<UInt8>) {
+    text.withMemoryRebound(to: CChar.self) {
+      _ = sqlite3_bind_text(handle, parameter, $0.baseAddress, Int32($0.count), nil)
+    }
+  }
+
+  /// Whether there is a row to read.
+  func step() throws -> Bool {
+    switch sqlite3_step(handle) {
+    case SQLITE_ROW: return true
+    case SQLITE_DONE: return false
+    case let status: throw BenchmarkError("SQLite: a statement failed with \(status)")
+    }
+  }
+
+  func reset() { sqlite3_reset(handle) }
+
+  /// Runs a statement that answers nothing.
+  func run() throws {
+    defer { reset() }
+    _ = try step()
+  }
+
+  func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+  func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
+  func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+
+  /// Valid until the next step.
+  func text(_ column: Int32) -> UnsafeRawBufferPointer {
+    let start = sqlite3_column_text(handle, column)
+    return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
+  }
+}

@@ -1,0 +1,190 @@
+import RealmStorage
+
+/// The storage engine of this project, through its public API.
+final class StorageEngine: Engine {
+  private let database: Database
+  private var pinned: Snapshot?
+  private var durability = Durability.full
+
+  init(folder: String, isEncrypted: Bool) throws {
+    let key = isEncrypted ? (0..<64).map { UInt8($0) } : nil
+    database = try Database(path: folder + "/people.realm", options: .init(encryptionKey: key))
+  }
+
+  private static let table = "Person"
+
+  /// Where the columns stand in the schema.
+  private enum Position {
+    static let id = 0
+    static let name = 1
+    static let email = 2
+    static let age = 3
+    static let score = 4
+    static let active = 5
+    static let created = 6
+    static let city = 7
+    static let bio = 8
+  }
+
+  private static let schema = TableSchema(
+    table,
+    columns: [
+      Column("id", .int64, index: .unique), Column("name", .string), Column("email", .string),
+      Column("age", .int64), Column("score", .double), Column("active", .bool), Column("created", .date),
+      Column("city", .string, index: .plain), Column("bio", .string, isOptional: true),
+    ])
+
+  // MARK: - Writing
+
+  func insertAll(_ source: inout PersonSource) throws {
+    try database.write { transaction in
+      let table = try transaction.createTable(Self.schema)
+      while let people = source.next() {
+        for person in people { try Self.insert(person, into: table) }
+      }
+    }
+  }
+
+  private static func insert(_ person: Person, into table: WritableTable) throws {
+    try table.insert { (row) throws(StorageError) in
+      try row.set(Position.id, person.id)
+      try row.set(Position.name, person.name)
+      try row.set(Position.email, person.email)
+      try row.set(Position.age, person.age)
+      try row.set(Position.score, person.score)
+      try row.set(Position.active, person.active)
+      try row.set(Position.created, Timestamp(seconds: person.created))
+      try row.set(Position.city, person.city)
+      if let bio = person.bio { try row.set(Position.bio, bio) }
+    }
+  }
+
+  var hasRelaxedCommits: Bool { true }
+
+  var promise: Promise {
+    get { durability == .full ? .durable : .relaxed }
+    set { durability = newValue == .durable ? .full : .relaxed }
+  }
+
+  func prepareSmallCommits() {}
+
+  func setScores(_ changes: ArraySlice<ScoreChange>) throws {
+    try database.write(durability) { transaction in
+      let table = try Self.people(in: transaction)
+      // Rows are found in the table as it was: a change of scores moves none.
+      let before = try table.reading()
+      var rows: [UInt64] = []
+      rows.reserveCapacity(changes.count)
+      for change in changes { rows.append(try Self.row(of: change.id, in: before)) }
+      for (row, change) in zip(rows, changes) { try table.set(.double(change.score), "score", ofRow: row) }
+    }
+  }
+
+  func insert(_ person: Person) throws {
+    try database.write(durability) { transaction in
+      try Self.insert(person, into: Self.people(in: transaction))
+    }
+  }
+
+  private static func people(in transaction: WriteTransaction) throws -> WritableTable {
+    guard let table = try transaction.table(table) else {
+      throw BenchmarkError("there is no table of Persons")
+    }
+    return table
+  }
+
+  // MARK: - Reading
+
+  private static func people(in snapshot: Snapshot) throws -> Table {
+    guard let table = try snapshot.table(table) else { throw BenchmarkError("there is no table of Persons") }
+    return table
+  }
+
+  private static func row(of id: Int64, in table: Table) throws -> UInt64 {
+    guard let row = try table.row(withPrimaryKey: .int(id)) else { throw BenchmarkError("no Person \(id)") }
+    return row
+  }
+
+  func lookUp(_ ids: [Int64]) throws -> Answer {
+    let table = try Self.people(in: database.snapshot())
+    let name = table.schema.columns[Position.name]
+    let age = table.schema.columns[Position.age]
+    var answer = Answer()
+    for id in ids {
+      let row = try Self.row(of: id, in: table)
+      guard case .string(let name) = try table.value(name, ofRow: row),
+        case .int(let age) = try table.value(age, ofRow: row)
+      else { throw BenchmarkError("Person \(id) has no name or no age") }
+      answer.add(name)
+      answer.add(age)
+    }
+    return answer
+  }
+
+  func iterate() throws -> Answer {
+    var answer = Answer()
+    try Self.people(in: database.snapshot()).forEach { (_, values) throws(StorageError) in
+      if case .string(let name) = values[Position.name] { answer.add(name) }
+      if case .int(let age) = values[Position.age] { answer.add(age) }
+      if case .double(let score) = values[Position.score] { answer.add(score) }
+      return true
+    }
+    return answer
+  }
+
+  func count(age: Int64) throws -> Int {
+    var count = 0
+    try Self.people(in: database.snapshot()).forEach { (_, values) throws(StorageError) in
+      if case .int(age) = values[Position.age] { count += 1 }
+      return true
+    }
+    return count
+  }
+
+  func count(cities: [String]) throws -> Int {
+    let table = try Self.people(in: database.snapshot())
+    let city = table.schema.columns[Position.city]
+    return try cities.reduce(0) { try $0 + table.count(with: .string($1), in: city) }
+  }
+
+  func readEverything() throws -> Answer {
+    var answer = Answer()
+    try Self.people(in: database.snapshot()).forEach { (_, values) throws(StorageError) in
+      var hash = RowHash()
+      for value in values {
+        switch value {
+        case .int(let number): hash.add(number)
+        case .double(let number): hash.add(number)
+        case .bool(let flag): hash.add(Int64(flag ? 1 : 0))
+        case .date(let date): hash.add(date.seconds)
+        case .string(let text): hash.add(text)
+        default: hash.addNull()
+        }
+      }
+      answer.add(hash)
+      return true
+    }
+    return answer
+  }
+
+  // MARK: - A pinned reader
+
+  func pin() { pinned = database.snapshot() }
+  func unpin() { pinned = nil }
+
+  func readPinned() throws -> Answer {
+    guard let pinned else { throw BenchmarkError("no reader is pinned") }
+    var answer = Answer()
+    try Self.people(in: pinned).forEach { (_, values) throws(StorageError) in
+      if case .double(let score) = values[Position.score] { answer.add(score) }
+      return true
+    }
+    return answer
+  }
+
+  // MARK: - The file
+
+  func compacted(at path: String) -> Bool { false }
+
+  func close() { database.close() }
+}

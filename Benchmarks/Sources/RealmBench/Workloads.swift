@@ -1,0 +1,167 @@
+/// What is measured. Numbers name the same workload in every report of this project.
+enum Workload: String, CaseIterable {
+  /// Inserts all Persons in one durable transaction into a new file. Making the Persons is not part of the time.
+  /// Runs in a process of its own, which also tells how much anonymous memory it took at most.
+  case bulkInsert = "1"
+  /// Bytes of all of the engine's files for each Person, after the bulk insert and closing.
+  case fileSize = "2"
+  /// The same of a copy made as small as the engine can: VACUUM, MDB_CP_COMPACT. Where an engine can't, as it is.
+  case compactedSize = "2c"
+  /// A million lookups by primary key, at random, each reading name and age.
+  case lookUp = "3"
+  /// Iterates all, reading name, age and score.
+  case iterate = "4"
+  /// Counts age == 42. Age is not indexed.
+  case countAge = "5"
+  /// Ten thousand counts of city == X. City is indexed.
+  case countCities = "9"
+  /// Small durable commits, each setting the score of one Person at random, on the file as the bulk insert left it.
+  case update = "12"
+  /// Small durable commits, each adding one Person.
+  case insert = "12b"
+  /// As 12, with commits that survive the death of the process: `.relaxed`, and SQLite's `synchronous=NORMAL`.
+  case relaxedUpdate = "12n"
+  /// As 12, after 100,000 updates at random in relaxed commits of 100: the file of a program that has run for long.
+  case steadyUpdate = "12s"
+  /// As 12b, on that file.
+  case steadyInsert = "12bs"
+  /// Size of all of the engine's files after 20,000 durable commits of one update each, while a reader goes on seeing
+  /// the file as the bulk insert left it. Measured in the first round only: it does not vary.
+  case pinnedReader = "20"
+
+  var title: String {
+    switch self {
+    case .bulkInsert: "bulk insert, one durable transaction"
+    case .fileSize: "file after it"
+    case .compactedSize: "file, compacted"
+    case .lookUp: "1,000,000 primary-key lookups"
+    case .iterate: "iterate name, age, score"
+    case .countAge: "count age == 42, not indexed"
+    case .countCities: "10,000 counts city == X, indexed"
+    case .update: "durable update of one"
+    case .insert: "durable insert of one"
+    case .relaxedUpdate: "relaxed update of one"
+    case .steadyUpdate: "durable update, steady state"
+    case .steadyInsert: "durable insert, steady state"
+    case .pinnedReader: "file after 20,000 commits, reader pinned"
+    }
+  }
+
+  /// Those that run on the open file, in this order: what a workload finds does not depend on which others were chosen,
+  /// but for the few thousand changes of those before it.
+  static let onOpenFile: [Workload] = [
+    .lookUp, .iterate, .countAge, .countCities, .update, .insert, .relaxedUpdate, .steadyUpdate,
+    .steadyInsert,
+  ]
+
+  static let steady: Set<Workload> = [.steadyUpdate, .steadyInsert]
+  static let smallCommits: Set<Workload> = [.update, .insert, .relaxedUpdate, .steadyUpdate, .steadyInsert]
+}
+
+/// What a measured number is.
+enum Metric: String {
+  case seconds
+  case bytesPerObject = "bytes_per_object"
+  case peakMebibytes = "peak_mib"
+  case p50Microseconds = "p50_us"
+  case p99Microseconds = "p99_us"
+  case fileMebibytes = "file_mib"
+  /// Written for each commit, nodes or pages, log and meta pages, and whatever a checkpoint copies.
+  case writtenKibibytes = "node_kib"
+}
+
+/// What one run of a workload found.
+struct Outcome {
+  var values: [(metric: Metric, value: Double)] = []
+  /// What was read, to be compared with the other engines; nil where a workload reads nothing.
+  var answer: Answer?
+}
+
+/// Runs workloads on an engine's open file.
+struct WorkloadRun {
+  let engine: any Engine
+  let inputs: Inputs
+
+  /// Nil where the engine has no such thing.
+  func run(_ workload: Workload) throws -> Outcome? {
+    switch workload {
+    case .lookUp: try timed(repeats: 1) { try engine.lookUp(inputs.lookups) }
+    case .iterate: try timed(repeats: 3) { try engine.iterate() }
+    case .countAge: try timed(repeats: 3) { Answer(try engine.count(age: 42)) }
+    case .countCities: try timed(repeats: 3) { Answer(try engine.count(cities: inputs.cities)) }
+    case .update: try update(.durable, seed: 12)
+    case .insert: try insert(after: 0, seed: 1_200)
+    case .relaxedUpdate: try relaxedUpdate()
+    case .steadyUpdate: try update(.durable, seed: 13)
+    case .steadyInsert: try insert(after: inputs.sizes.commits, seed: 1_300)
+    case .bulkInsert, .fileSize, .compactedSize, .pinnedReader: nil
+    }
+  }
+
+  /// The median of a few runs in a row: the short ones vary.
+  private func timed(repeats: Int, _ body: () throws -> Answer) throws -> Outcome {
+    var answer = Answer()
+    let samples = try (0..<repeats).map { _ in try Measure.seconds { answer = try body() } }
+    return Outcome(values: [(.seconds, Measure.median(samples))], answer: answer)
+  }
+
+  // MARK: - Small commits
+
+  private func update(_ promise: Promise, seed: UInt64) throws -> Outcome {
+    engine.promise = promise
+    let changes = inputs.changes(inputs.sizes.commits, seed: seed)
+    return try commits { try engine.setScores(changes[$0...$0]) }
+  }
+
+  private func insert(after before: Int, seed: UInt64) throws -> Outcome {
+    engine.promise = .durable
+    let people = inputs.newcomers(inputs.sizes.commits, after: before, seed: seed)
+    return try commits { try engine.insert(people[$0]) }
+  }
+
+  private func commits(_ body: (_ index: Int) throws -> Void) throws -> Outcome {
+    let before = Measure.writtenBytes
+    let seconds = try (0..<inputs.sizes.commits).map { index in try Measure.seconds { try body(index) } }
+    var outcome = Outcome(values: [
+      (.p50Microseconds, Measure.percentile(0.5, of: seconds) * 1e6),
+      (.p99Microseconds, Measure.percentile(0.99, of: seconds) * 1e6),
+    ])
+    if let before, let after = Measure.writtenBytes {
+      outcome.values.append((.writtenKibibytes, Double(after - before) / 1024 / Double(seconds.count)))
+    }
+    return outcome
+  }
+
+  private func relaxedUpdate() throws -> Outcome? {
+    guard engine.hasRelaxedCommits else {
+      // Its content must still be that of the others.
+      try engine.setScores(inputs.changes(inputs.sizes.commits, seed: 14)[...])
+      return nil
+    }
+    return try update(.relaxed, seed: 14)
+  }
+
+  /// Brings the file into the state that 12s and 12bs ask for.
+  func churn() throws {
+    engine.promise = .relaxed
+    let changes = inputs.changes(inputs.sizes.churn, seed: 15)
+    for start in stride(from: 0, to: changes.count, by: 100) {
+      try engine.setScores(changes[start..<min(start + 100, changes.count)])
+    }
+    engine.promise = .durable
+  }
+
+  // MARK: - A pinned reader
+
+  /// Makes the commits of 20; checks that the reader saw none of them.
+  func commitUnderPinnedReader() throws {
+    engine.promise = .durable
+    try engine.pin()
+    let before = try engine.readPinned()
+    let changes = inputs.changes(inputs.sizes.pinnedCommits, seed: 20)
+    for index in changes.indices { try engine.setScores(changes[index...index]) }
+    guard try engine.readPinned() == before else {
+      throw BenchmarkError("a pinned reader saw changes made after it")
+    }
+  }
+}
