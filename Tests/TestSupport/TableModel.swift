@@ -78,7 +78,9 @@ package struct TableModel: Equatable, Sendable {
         generator.chance(20) ? [Int64.min, .max, 0, -1][generator.below(4)] : Int64(generator.below(5000)))
     case .float: return .float(generator.chance(10) ? -0.0 : Float(generator.below(1000)) / 7)
     case .double: return .double(generator.chance(10) ? .infinity : Double(generator.below(1000)) / 7)
-    case .string: return .string(text(&generator))
+    case .string:
+      let text = text(&generator)
+      return .string(column.index == .unique ? text + "\(generator.below(5000))" : text)
     case .data:
       if generator.chance(1) { return .data([UInt8](repeating: 9, count: 4097 + generator.below(100_000))) }
       return .data(generator.bytes(generator.below(60)))
