@@ -49,9 +49,24 @@ enum Probe {
 
   private static func read(_ snapshot: Snapshot) throws -> Outcome {
     do {
-      return .content(try Content.fingerprint(of: snapshot))
+      let fingerprint = try Content.fingerprint(of: snapshot)
+      try useIndexes(snapshot)
+      return .content(fingerprint)
     } catch let error as StorageError {
       return .unreadable(error)
+    }
+  }
+
+  /// Looks each row up by all that finds it.
+  private static func useIndexes(_ snapshot: Snapshot) throws {
+    guard let table = try snapshot.table(TableModel.name) else { return }
+    let columns = table.schema.columns
+    try table.forEach { (key, values) throws(StorageError) in
+      for (column, value) in zip(columns, values) {
+        if column.index != .none { _ = try table.rows(with: value, in: column) }
+        if column.type == .link { _ = try table.sources(of: key, column: column, of: table.schema) }
+      }
+      return true
     }
   }
 }

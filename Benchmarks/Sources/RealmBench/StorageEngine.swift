@@ -46,7 +46,7 @@ final class StorageEngine: Engine {
   }
 
   private static func insert(_ person: Person, into table: WritableTable) throws {
-    try table.insert { (row) throws(StorageError) in
+    try table.insert { (row: inout NewRow) throws(StorageError) in
       try row.set(Position.id, person.id)
       try row.set(Position.name, person.name)
       try row.set(Position.email, person.email)
@@ -107,38 +107,40 @@ final class StorageEngine: Engine {
 
   func lookUp(_ ids: [Int64]) throws -> Answer {
     let table = try Self.people(in: database.snapshot())
-    let name = table.schema.columns[Position.name]
-    let age = table.schema.columns[Position.age]
     var answer = Answer()
     for id in ids {
       let row = try Self.row(of: id, in: table)
-      guard case .string(let name) = try table.value(name, ofRow: row),
-        case .int(let age) = try table.value(age, ofRow: row)
-      else { throw BenchmarkError("Person \(id) has no name or no age") }
-      answer.add(name)
-      answer.add(age)
+      let found: Void? = try table.withRow(row) { (group, row) throws(StorageError) in
+        try group.texts(Position.name, from: row).bytes(row).withUnsafeBytes { answer.add($0) }
+        answer.add(try group.integers(Position.age)[row])
+      }
+      guard found != nil else { throw BenchmarkError("no Person \(id)") }
     }
     return answer
   }
 
   func iterate() throws -> Answer {
     var answer = Answer()
-    try Self.people(in: database.snapshot()).forEach { (_, values) throws(StorageError) in
-      if case .string(let name) = values[Position.name] { answer.add(name) }
-      if case .int(let age) = values[Position.age] { answer.add(age) }
-      if case .double(let score) = values[Position.score] { answer.add(score) }
+    try Self.people(in: database.snapshot()).forEachGroup { (group) throws(StorageError) in
+      let ages = try group.integers(Position.age)
+      let scores = try group.doubles(Position.score)
+      var row = 0
+      while row < group.count {
+        let names = try group.texts(Position.name, from: row)
+        while row < names.rows.upperBound {
+          names.bytes(row).withUnsafeBytes { answer.add($0) }
+          answer.add(ages[row])
+          answer.add(scores[row])
+          row += 1
+        }
+      }
       return true
     }
     return answer
   }
 
   func count(age: Int64) throws -> Int {
-    var count = 0
-    try Self.people(in: database.snapshot()).forEach { (_, values) throws(StorageError) in
-      if case .int(age) = values[Position.age] { count += 1 }
-      return true
-    }
-    return count
+    try Self.people(in: database.snapshot()).count(Position.age, in: age...age)
   }
 
   func count(cities: [String]) throws -> Int {
