@@ -1,7 +1,7 @@
 # Each target does all its own set-up on a fresh machine.
 
 # The main job, on real input; and the tests.
-.PHONY: demo test crash crash-slow mutants fuzz format format-check setup clean
+.PHONY: demo test crash crash-slow mutants fuzz format format-check setup bench bench-setup clean
 
 STATES ?= 1000000
 
@@ -31,10 +31,16 @@ mutants: setup
 	bash Tests/Mutants/run.sh
 
 format:
-	swift format --in-place --recursive Package.swift Sources Tests Examples
+	swift format --in-place --recursive Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 
 format-check:
-	swift format lint --strict --recursive Package.swift Sources Tests Examples
+	swift format lint --strict --recursive Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources
+
+bench-setup: setup
+	@bash .ci/setup benchmarks
+
+bench: bench-setup
+	swift run -c release --package-path Benchmarks realm-bench --quick
 
 clean:
-	rm -rf .build .build-* build
+	rm -rf .build Benchmarks/.build .build-* build
