@@ -188,6 +188,8 @@ package struct TableModel: Equatable, Sendable {
       return found == nil
     }
     guard found == nil, keys == rows.keys.sorted() else { return found ?? "other keys" }
+    if let wrong = try groupDifference(table, keys) { return wrong }
+    if let wrong = try countDifference(table, &generator) { return wrong }
     for (position, key) in keys.enumerated() where generator.below(keys.count) < 30 {
       guard try table.key(at: position) == key, try table.rank(of: key) == position, try table.contains(key)
       else { return "row \(key) is not at \(position)" }
@@ -207,6 +209,97 @@ package struct TableModel: Equatable, Sendable {
       else { return "the index of \(column.name) does not find \(value)" }
       if column.index == .unique {
         guard try table.row(withPrimaryKey: value) == key else { return "key \(value) is not found" }
+        if case .int(let number) = value {
+          let found = try table.withRow(primaryKey: number) { (group, row) throws(StorageError) in
+            try group.key(row)
+          }
+          guard found == key else { return "key \(value) is not found" }
+        }
+      }
+    }
+    return nil
+  }
+
+  /// The same rows, read as they are stored together.
+  private func groupDifference(_ table: Table, _ keys: [UInt64]) throws -> String? {
+    var (next, found) = (0, String?.none)
+    try table.forEachGroup { (group) throws(StorageError) in
+      for (index, column) in table.schema.columns.enumerated() where !column.isList && found == nil {
+        switch column.type {
+        case .bool, .int8, .int16, .int32, .int64, .link:
+          let values = try group.integers(index)
+          for row in 0..<group.count {
+            let expected = rows[keys[next + row]]?[column.name] ?? .null
+            if values.isNull(row) ? expected != .null : Self.integer(expected) != values[row] {
+              found = column.name
+            }
+          }
+        case .double:
+          let values = try group.doubles(index)
+          for row in 0..<group.count {
+            let expected = rows[keys[next + row]]?[column.name] ?? .null
+            if values.isNull(row) ? expected != .null : expected != .double(values[row]) {
+              found = column.name
+            }
+          }
+        case .string, .data:
+          var row = 0
+          while row < group.count {
+            let values = try group.texts(index, from: row)
+            while row < values.rows.upperBound {
+              let expected = rows[keys[next + row]]?[column.name] ?? .null
+              let bytes = Self.bytes(values, row)
+              if values.isLong(row) {
+                if try group.value(index, row) != expected { found = column.name }
+              } else if values.isNull(row) ? expected != .null : Self.bytes(expected) != bytes {
+                found = column.name
+              }
+              row += 1
+            }
+          }
+        default: break
+        }
+      }
+      for row in 0..<group.count where try group.key(row) != keys[next + row] { found = "keys of a group" }
+      next += group.count
+      return true
+    }
+    return found.map { "\($0), read by groups" } ?? (next == keys.count ? nil : "groups lack rows")
+  }
+
+  private static func integer(_ value: Value) -> Int64? {
+    switch value {
+    case .bool(let flag): flag ? 1 : 0
+    case .int(let number): number
+    case .link(let row): Int64(row)
+    default: nil
+    }
+  }
+
+  private static func bytes(_ value: Value) -> [UInt8]? {
+    switch value {
+    case .string(let text): Array(text.utf8)
+    case .data(let bytes): bytes
+    default: nil
+    }
+  }
+
+  private static func bytes(_ column: TextColumn, _ row: Int) -> [UInt8] {
+    column.bytes(row).withUnsafeBytes { Array($0) }
+  }
+
+  private func countDifference(_ table: Table, _ generator: inout SeededGenerator) throws -> String? {
+    for (index, column) in table.schema.columns.enumerated() where !column.isList {
+      switch column.type {
+      case .bool, .int8, .int16, .int32, .int64, .link: break
+      default: continue
+      }
+      let numbers = rows.values.compactMap { $0[column.name].flatMap(Self.integer) }
+      let some = [numbers.randomElement(using: &generator) ?? 0, Int64(generator.below(1000)), .min, .max]
+      let (left, right) = (some[generator.below(4)], some[generator.below(4)])
+      let range = min(left, right)...max(left, right)
+      guard try table.count(index, in: range) == numbers.count(where: range.contains) else {
+        return "\(column.name): another count in \(range)"
       }
     }
     return nil

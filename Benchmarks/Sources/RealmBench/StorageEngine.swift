@@ -109,8 +109,7 @@ final class StorageEngine: Engine {
     let table = try Self.people(in: database.snapshot())
     var answer = Answer()
     for id in ids {
-      let row = try Self.row(of: id, in: table)
-      let found: Void? = try table.withRow(row) { (group, row) throws(StorageError) in
+      let found: Void? = try table.withRow(primaryKey: id) { (group, row) throws(StorageError) in
         try group.texts(Position.name, from: row).bytes(row).withUnsafeBytes { answer.add($0) }
         answer.add(try group.integers(Position.age)[row])
       }

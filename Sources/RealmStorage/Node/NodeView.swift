@@ -46,6 +46,7 @@ package struct NodeView: ~Escapable {
   /// Bytes of the body, the padding at its end included.
   package var bodyLength: Int { length - bodyOffset }
 
+  @inline(__always)
   package func ref(_ index: Int) -> Ref {
     precondition(index >= 0 && index < refCount, "no ref \(index) in the node")
     let at = Layout.size + index * refWidth
@@ -55,6 +56,7 @@ package struct NodeView: ~Escapable {
   }
 
   /// The little-endian integer at an offset of the body.
+  @inline(__always)
   package func load<Integer: FixedWidthInteger & BitwiseCopyable>(
     _ type: Integer.Type = Integer.self, at offset: Int
   ) -> Integer {
@@ -66,6 +68,7 @@ package struct NodeView: ~Escapable {
 
   /// Bytes of the body.
   @_lifetime(copy self)
+  @inline(__always)
   package func bytes(at offset: Int, count: Int) -> RawSpan {
     let start = bodyOffset + offset
     precondition(offset >= 0 && count >= 0 && start + count <= length, "bytes outside of the node's body")
@@ -81,6 +84,7 @@ package struct NodeView: ~Escapable {
   }
 
   /// What holds of every node, whatever its kind: checked before anything else of it is read.
+  @inline(__always)
   func hasSoundHeader(for ref: Ref) -> Bool {
     guard identity == ref.identity, UInt32(length) == loadUnchecked(at: Layout.length) as UInt32,
       (loadUnchecked(at: Layout.reserved) as UInt16) == 0, bodyOffset <= length
@@ -98,6 +102,7 @@ package struct NodeView: ~Escapable {
     return true
   }
 
+  @inline(__always)
   private func loadUnchecked<Integer: FixedWidthInteger & BitwiseCopyable>(at offset: Int) -> Integer {
     Integer(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: Integer.self))
   }

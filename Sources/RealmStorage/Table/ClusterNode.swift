@@ -50,6 +50,7 @@ struct ClusterNode: ~Escapable {
   let firstKey: UInt64
   private let keys: Int?
 
+  @inline(__always)
   @_lifetime(copy view)
   init(_ view: NodeView) {
     self.view = view
@@ -71,6 +72,7 @@ struct ClusterNode: ~Escapable {
     var length: Int
   }
 
+  @inline(__always)
   func descriptor(_ index: Int) -> Descriptor {
     let at = Layout.descriptors + index * Layout.descriptorSize
     return Descriptor(
@@ -82,6 +84,7 @@ struct ClusterNode: ~Escapable {
   }
 
   /// The descriptor of a column, nil when the cluster lacks it.
+  @inline(__always)
   func find(_ column: UInt16, _ encoding: Encoding) -> Descriptor? {
     // Columns have the numbers from 1 on, so most stand where their number says.
     let guess = Int(column) - (keys == nil ? 1 : 0)
@@ -94,10 +97,12 @@ struct ClusterNode: ~Escapable {
     return nil
   }
 
+  @inline(__always)
   private func columnID(_ index: Int) -> UInt16 {
     view.load(UInt16.self, at: Layout.descriptors + index * Layout.descriptorSize)
   }
 
+  @inline(__always)
   private func encodingByte(_ index: Int) -> UInt8 {
     view.load(UInt8.self, at: Layout.descriptors + index * Layout.descriptorSize + 2)
   }
@@ -109,6 +114,7 @@ struct ClusterNode: ~Escapable {
     return UInt64(bitPattern: integer(descriptor(keys), row))
   }
 
+  @inline(__always)
   func row(of key: UInt64) -> Int? {
     guard keys != nil else {
       return key >= firstKey && key - firstKey < UInt64(rows) ? Int(key - firstKey) : nil
@@ -147,12 +153,14 @@ struct ClusterNode: ~Escapable {
     return view.bytes(at: descriptor.offset + nulls, count: descriptor.length - nulls)
   }
 
+  @inline(__always)
   func integer(_ descriptor: Descriptor, _ row: Int) -> Int64 {
     descriptor.least
       &+ Int64(bitPattern: PackedIntegers.load(data(descriptor), row, width: Int(descriptor.width)))
   }
 
   /// The piece that holds a row, and the row's place in it.
+  @inline(__always)
   func piece(_ descriptor: Descriptor, _ row: Int) -> (ref: Ref, index: Int) {
     var piece = Int(descriptor.greatest) - 1
     while piece > 0, firstRow(descriptor, piece) > row { piece -= 1 }

@@ -81,6 +81,7 @@ struct PieceNode: ~Escapable {
   }
 
   private var heap: Int { 2 + 2 * rows }
+  @inline(__always)
   private func word(_ row: Int) -> UInt16 { view.load(UInt16.self, at: 2 + 2 * row) }
   private func start(_ row: Int) -> Int { row == 0 ? 0 : Int(word(row - 1) & Self.endMask) }
 }

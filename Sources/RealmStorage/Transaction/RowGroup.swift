@@ -7,12 +7,12 @@
 public struct RowGroup: ~Copyable {
   private let access: NodeAccess
   private let cluster: Ref
-  private let schema: TableSchema
+  private let columns: [Column]
   public let count: Int
 
-  init(_ cluster: Ref, schema: TableSchema, _ access: consuming NodeAccess) throws(StorageError) {
+  init(_ cluster: Ref, _ columns: [Column], _ access: consuming NodeAccess) throws(StorageError) {
     self.cluster = cluster
-    self.schema = schema
+    self.columns = columns
     count = ClusterNode(try access.node(cluster, .cluster)).rows
     self.access = access
   }
@@ -29,30 +29,30 @@ public struct RowGroup: ~Copyable {
 
   /// A value of any column.
   public func value(_ column: Int, _ row: Int) throws(StorageError) -> Value {
-    try TableReading.value(schema.columns[column], row, of: node, access)
+    try TableReading.value(columns[column], row, of: node, access)
   }
 
   /// The values of an integer column, of a boolean one as 0 and 1, of links as keys.
   @_lifetime(borrow self)
   public func integers(_ column: Int) throws(StorageError) -> IntegerColumn {
-    let column = checked(column, .integers)
-    return IntegerColumn(try node, column)
+    check(column, .integers)
+    return IntegerColumn(try node, columns[column].id, isOptional: columns[column].isOptional)
   }
 
   /// The values of a double column.
   @_lifetime(borrow self)
   public func doubles(_ column: Int) throws(StorageError) -> DoubleColumn {
-    let column = checked(column, .fixed(8))
-    return DoubleColumn(try node, column)
+    check(column, .fixed(8))
+    return DoubleColumn(try node, columns[column].id, isOptional: columns[column].isOptional)
   }
 
   /// The bytes of texts or data, from a row on; of as many rows as stand together.
   @_lifetime(borrow self)
   public func texts(_ column: Int, from row: Int) throws(StorageError) -> TextColumn {
-    let column = checked(column, .varying)
+    check(column, .varying)
     let node = try node
-    guard let descriptor = node.find(column.id, .pieces) else {
-      return TextColumn(absent: node.view, rows: 0..<count, isNull: column.isOptional)
+    guard let descriptor = node.find(columns[column].id, .pieces) else {
+      return TextColumn(absent: node.view, rows: 0..<count, isNull: columns[column].isOptional)
     }
     let (ref, index) = node.piece(descriptor, row)
     let piece = PieceNode(try access.node(ref, .piece))
@@ -60,12 +60,10 @@ public struct RowGroup: ~Copyable {
     return TextColumn(piece, first: row - index)
   }
 
-  private func checked(_ column: Int, _ storage: ColumnStorage) -> Column {
-    let column = schema.columns[column]
+  private func check(_ column: Int, _ storage: ColumnStorage) {
     precondition(
-      column.storage == storage && !column.isList,
-      "\(schema.name).\(column.name) is of type \(column.type)\(column.isList ? " list" : "")")
-    return column
+      columns[column].storage == storage && !columns[column].isList,
+      "column \(columns[column].name) is of type \(columns[column].type)")
   }
 }
 
@@ -78,10 +76,11 @@ public struct IntegerColumn: ~Escapable {
   public let count: Int
 
   @_lifetime(copy node)
-  init(_ node: ClusterNode, _ column: Column) {
+  init(_ node: ClusterNode, _ column: UInt16, isOptional: Bool) {
     count = node.rows
-    nulls = NullBits(node, node.find(column.id, .integers), isOptional: column.isOptional)
-    if let descriptor = node.find(column.id, .integers), !nulls.isAll {
+    let descriptor = node.find(column, .integers)
+    nulls = NullBits(node, descriptor, isOptional: isOptional)
+    if let descriptor, !nulls.isAll {
       packed = node.data(descriptor)
       least = descriptor.least
       width = Int(descriptor.width)
@@ -108,10 +107,10 @@ public struct DoubleColumn: ~Escapable {
   public let count: Int
 
   @_lifetime(copy node)
-  init(_ node: ClusterNode, _ column: Column) {
+  init(_ node: ClusterNode, _ column: UInt16, isOptional: Bool) {
     count = node.rows
-    let descriptor = node.find(column.id, .fixed)
-    nulls = NullBits(node, descriptor, isOptional: column.isOptional)
+    let descriptor = node.find(column, .fixed)
+    nulls = NullBits(node, descriptor, isOptional: isOptional)
     if let descriptor, !nulls.isAll, descriptor.width == 8 {
       bytes = node.data(descriptor)
     } else {
@@ -203,9 +202,22 @@ extension Table {
     while let key = next, !clusters.isNull {
       let access = beginReading()
       let (leaf, following) = try KeyedTree.leafAndNext(for: key, in: clusters, access)
-      guard try body(RowGroup(leaf, schema: schema, access)) else { return }
+      guard try body(RowGroup(leaf, schema.columns, access)) else { return }
       next = following
     }
+  }
+
+  /// The same for the row with a number as its primary key, which is of whole numbers and never null.
+  ///
+  /// - Precondition: the table has such a primary key.
+  public func withRow<Result>(
+    primaryKey number: Int64, _ body: (borrowing RowGroup, Int) throws(StorageError) -> Result
+  ) throws(StorageError) -> Result? {
+    let access = beginReading()
+    guard let key = try IntegerIndex.row(of: number, in: integerIndex, access) else { return nil }
+    let group = try RowGroup(KeyedTree.leaf(for: key, in: clusters, access), schema.columns, access)
+    guard let row = try group.row(of: key) else { throw corruptedIndex }
+    return try body(group, row)
   }
 
   /// Calls `body` with the group that holds a row, and its place there; answers nil when there is no such row. O(log n).
@@ -214,7 +226,7 @@ extension Table {
   ) throws(StorageError) -> Result? {
     guard !clusters.isNull else { return nil }
     let access = beginReading()
-    let group = try RowGroup(KeyedTree.leaf(for: key, in: clusters, access), schema: schema, access)
+    let group = try RowGroup(KeyedTree.leaf(for: key, in: clusters, access), schema.columns, access)
     guard let row = try group.row(of: key) else { return nil }
     return try body(group, row)
   }

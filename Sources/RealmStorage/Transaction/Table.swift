@@ -6,15 +6,28 @@ public struct Table {
   public let schema: TableSchema
   private let root: TableRoot
   private let reader: any NodeReader
+  private let keyIndex: Ref?
 
   init(schema: TableSchema, root: TableRoot, reader: any NodeReader) {
     self.schema = schema
     self.root = root
     self.reader = reader
+    keyIndex = schema.primaryKey.flatMap { IntegerIndex.serves($0) ? root.index(of: $0) : nil }
   }
 
   var clusters: Ref { root.clusters }
   func beginReading() -> NodeAccess { reader.access() }
+
+  /// - Precondition: the table has a primary key of whole numbers, which are never null.
+  var integerIndex: Ref {
+    guard let keyIndex else {
+      preconditionFailure("table \(schema.name) has no primary key of whole numbers")
+    }
+    return keyIndex
+  }
+
+  /// An index that names a row which is not there.
+  var corruptedIndex: StorageError { reader.access().corrupted(.index, integerIndex) }
 
   /// Rows in the table. O(1).
   public var count: Int { Int(clamping: root.rows) }

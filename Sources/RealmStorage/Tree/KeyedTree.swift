@@ -33,10 +33,12 @@ package struct KeyedBranch: ~Escapable {
   }
 
   func child(_ index: Int) -> Ref { view.ref(index) }
+  @inline(__always)
   func leastKey(_ index: Int) -> UInt64 { view.load(UInt64.self, at: 8 * index) }
   func rows(_ index: Int) -> UInt64 { view.load(UInt64.self, at: 8 * (count + index)) }
 
   /// The child that may hold `key`; the first for keys less than all.
+  @inline(__always)
   func search(_ key: UInt64) -> Int {
     var (low, high) = (1, count)
     while low < high {
