@@ -56,9 +56,9 @@ enum IndexKey {
 
   private static func append(_ text: String, to bytes: inout [UInt8]) {
     let start = bytes.count
-    if text.utf8.count < maximumText, !text.utf8.contains(0) {
-      bytes.append(contentsOf: text.utf8)
-    } else {
+    if text.utf8.count < maximumText { bytes.append(contentsOf: text.utf8) }
+    if text.utf8.count >= maximumText || bytes[start...].contains(0) {
+      bytes.removeLast(bytes.count - start)
       for byte in text.utf8 {
         bytes.append(byte)
         if byte == 0 { bytes.append(0xff) }

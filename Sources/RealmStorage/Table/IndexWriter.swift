@@ -34,7 +34,7 @@ final class IndexWriter {
     try flush()
     var entry = IndexKey.encode(value, of: column)
     IndexKey.appendRow(row, to: &entry)
-    tree = try OrderedTree.remove(entry.span.bytes, from: tree, editor: editor)
+    tree = try OrderedTree.remove(entry.span.bytes, from: tree, shape: .small, editor: editor)
   }
 
   func removeAll() throws(StorageError) {
@@ -65,7 +65,7 @@ final class IndexWriter {
     try integers?.flush()
     guard run.count > 0 else { return }
     try editor.checkRoom(for: 2 * run.bytes)
-    tree = try OrderedTree.merge(run, into: tree, editor: editor) { _, _ in [] }
+    tree = try OrderedTree.merge(run, into: tree, shape: .small, editor: editor) { _, _ in [] }
     run.removeAll()
     pending = []
   }

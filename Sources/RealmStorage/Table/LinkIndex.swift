@@ -96,11 +96,11 @@ final class LinkIndexWriter {
     let old = try OrderedTree.find(key.span.bytes, in: root, editor.access()) { $0.bytes.array }
     guard let old, let count = LinkIndex.count(old) else { return }
     if count == 1 {
-      root = try OrderedTree.remove(key.span.bytes, from: root, editor: editor)
+      root = try OrderedTree.remove(key.span.bytes, from: root, shape: .small, editor: editor)
     } else {
       let value = LinkIndex.encode(count: count - 1)
       root = try OrderedTree.set(
-        TreeValue(bytes: value.span.bytes), for: key.span.bytes, in: root, editor: editor)
+        TreeValue(bytes: value.span.bytes), for: key.span.bytes, in: root, shape: .small, editor: editor)
     }
   }
 
@@ -123,7 +123,7 @@ final class LinkIndexWriter {
   func flush() throws(StorageError) {
     guard run.count > 0 else { return }
     try editor.checkRoom(for: 2 * run.bytes)
-    root = try OrderedTree.merge(run, into: root, editor: editor) { old, repeats in
+    root = try OrderedTree.merge(run, into: root, shape: .small, editor: editor) { old, repeats in
       LinkIndex.encode(count: (old.flatMap(LinkIndex.count) ?? 0) + UInt64(repeats))
     }
     run.removeAll()

@@ -7,8 +7,9 @@ package final class EntryRun {
   private var isSorted = true
 
   private struct Entry {
-    /// The first 8 bytes of the key, highest first: most comparisons end here.
+    /// The first 16 bytes of the key, highest first: most comparisons end here.
     var head: UInt64
+    var second: UInt64
     var start: UInt32
     var length: UInt32
   }
@@ -22,9 +23,11 @@ package final class EntryRun {
   package var bytes: Int { heap.count + entries.count * MemoryLayout<Entry>.stride }
 
   package func append(_ key: [UInt8]) {
-    var head: UInt64 = 0
+    var (head, second) = (UInt64(0), UInt64(0))
     for index in 0..<min(8, key.count) { head |= UInt64(key[index]) << UInt64(56 - 8 * index) }
-    entries.append(Entry(head: head, start: UInt32(heap.count), length: UInt32(key.count)))
+    for index in 8..<max(8, min(16, key.count)) { second |= UInt64(key[index]) << UInt64(120 - 8 * index) }
+    entries.append(
+      Entry(head: head, second: second, start: UInt32(heap.count), length: UInt32(key.count)))
     heap.append(contentsOf: key)
     isSorted = false
   }
@@ -46,7 +49,8 @@ package final class EntryRun {
     let heap = heap
     entries.sort { left, right in
       if left.head != right.head { return left.head < right.head }
-      if left.length <= 8 || right.length <= 8 { return left.length < right.length }
+      if left.second != right.second { return left.second < right.second }
+      if left.length <= 16 || right.length <= 16 { return left.length < right.length }
       return Self.key(left, heap).compare(Self.key(right, heap)) < 0
     }
     isSorted = true

@@ -56,7 +56,7 @@ extension OrderedTree {
     private func mergedLeaf(_ range: Range<Int>, _ ref: Ref) throws(StorageError) -> [TreeChild] {
       let access = editor.access()
       let leaf = try OrderedTree.leaf(ref, access)
-      let added = range.reduce(0) { $0 + run.range($1).count + 4 }
+      let added = range.reduce(0) { $0 + max(0, run.range($1).count - leaf.prefixLength) + 4 }
       // As full as they can be while all are alike: else the last would be nearly empty.
       let length = leaf.view.bodyLength + added
       let leaves = (length + shape.leafBytes - 1) / shape.leafBytes

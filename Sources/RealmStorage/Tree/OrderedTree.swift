@@ -72,5 +72,8 @@ package struct TreeShape: Sendable {
     self.fanOut = fanOut
   }
 
+  /// Of trees whose entries are a few bytes: a commit that changes one entry writes the leaf.
+  package static let small = TreeShape(leafBytes: 2048 - 64, branchBytes: 4096 - 64, fanOut: 64)
+
   package static let standard = TreeShape(leafBytes: 4096 - 64, branchBytes: 4096 - 64, fanOut: 64)
 }

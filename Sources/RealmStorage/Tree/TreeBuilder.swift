@@ -8,9 +8,16 @@ package struct TreeBuilder {
   private var keyEnds: [Int] = []
   private var values: [UInt8] = []
   private var valueEnds: [Int] = []
-  private var refs: [Ref?] = []
-  private var refCount = 0
+  /// The entries with a ref, in order.
+  private var refs: [(entry: Int, ref: Ref)] = []
+  /// What the first key and the last have in common at their start.
+  private var prefixLength = 0
+  private var hasOneKeyLength = true
+  private var hasOneValueLength = true
+  /// The last key of the leaf before.
   private var lastKey: [UInt8]?
+  /// The least key of the leaf being filled, as short as tells it from the leaf before.
+  private var separator: [UInt8] = []
 
   package init(shape: TreeShape = .standard, editor: NodeEditor) {
     self.shape = shape
@@ -26,37 +33,56 @@ package struct TreeBuilder {
       throw .limitExceeded(
         .keyLength(key.byteCount, maximum: OrderedTree.maximumKeyLength), path: editor.store.storage.path)
     }
-    let isGreater = lastKey.map { $0.span.bytes.compare(key) < 0 } ?? true
-    precondition(isGreater, "TreeBuilder: keys come in order")
-    let key = key.array
-    let refBytes = (refCount + (value.ref == nil ? 0 : 1)) * (editor.store.refWidth.bytes + 2)
-    let length =
-      LeafNode.Layout.prefix + keys.count + values.count + key.count + value.bytes.byteCount
-      + 4 * (keyEnds.count + 1) + refBytes
-    if !keyEnds.isEmpty, length > shape.leafBytes { flush() }
-    if keyEnds.isEmpty, let lastKey {
-      separator = Array(key.prefix(lastKey.span.bytes.commonPrefix(key.span.bytes) + 1))
+    if !keyEnds.isEmpty {
+      let last = self.key(keyEnds.count - 1)
+      let order = keys.span.bytes.extracting(last).compare(key)
+      precondition(order < 0, "TreeBuilder: keys come in order")
+      if lengthWith(key, value) > shape.leafBytes { flush() }
     }
-    keys += key
+    if keyEnds.isEmpty { startLeaf(key) }
+    prefixLength =
+      keyEnds.isEmpty
+      ? key.byteCount : min(prefixLength, keys.span.bytes.extracting(self.key(0)).commonPrefix(key))
+    hasOneKeyLength = hasOneKeyLength && (keyEnds.isEmpty || key.byteCount == keyEnds[0])
+    hasOneValueLength =
+      hasOneValueLength && value.ref == nil && (valueEnds.isEmpty || value.bytes.byteCount == valueEnds[0])
+    keys.append(key)
+    values.append(value.bytes)
+    if let ref = value.ref { refs.append((keyEnds.count, ref)) }
     keyEnds.append(keys.count)
-    values += value.bytes.array
     valueEnds.append(values.count)
-    refs.append(value.ref)
-    if value.ref != nil { refCount += 1 }
-    lastKey = key
   }
 
-  private var separator: [UInt8] = []
+  private mutating func startLeaf(_ key: RawSpan) {
+    guard let lastKey else { return }
+    let last = lastKey.span.bytes
+    precondition(last.compare(key) < 0, "TreeBuilder: keys come in order")
+    separator = key.extracting(first: last.commonPrefix(key) + 1).array
+  }
+
+  /// Bytes of refs and body of the leaf if it had that entry too.
+  private func lengthWith(_ key: RawSpan, _ value: TreeValue) -> Int {
+    let count = keyEnds.count + 1
+    let prefix = min(prefixLength, keys.span.bytes.extracting(self.key(0)).commonPrefix(key))
+    let isOneKeyLength = hasOneKeyLength && key.byteCount == keyEnds[0]
+    let isOneValueLength =
+      hasOneValueLength && value.ref == nil && value.bytes.byteCount == valueEnds[0]
+    let refCount = refs.count + (value.ref == nil ? 0 : 1)
+    return LeafNode.Layout.prefix + prefix + keys.count + key.byteCount - prefix * count
+      + (isOneKeyLength ? 0 : 2 * count) + (isOneValueLength ? 0 : 2 * count)
+      + values.count + value.bytes.byteCount + refCount * (editor.store.refWidth.bytes + 2)
+  }
 
   private mutating func flush() {
     guard !keyEnds.isEmpty else { return }
     leaves.append(TreeChild(separator: separator, count: UInt64(keyEnds.count), ref: writeLeaf()))
+    lastKey = Array(keys[key(keyEnds.count - 1)])
     keys.removeAll(keepingCapacity: true)
     keyEnds.removeAll(keepingCapacity: true)
     values.removeAll(keepingCapacity: true)
     valueEnds.removeAll(keepingCapacity: true)
     refs.removeAll(keepingCapacity: true)
-    refCount = 0
+    (prefixLength, hasOneKeyLength, hasOneValueLength) = (0, true, true)
   }
 
   /// The leaves, which other branches are to hold.
@@ -97,61 +123,52 @@ package struct TreeBuilder {
   private func writeLeaf() -> Ref {
     typealias Layout = LeafNode.Layout
     let count = keyEnds.count
-    let (first, last) = (key(0), key(count - 1))
-    let prefix = Array(first.prefix(Array(first).span.bytes.commonPrefix(Array(last).span.bytes)))
-    let sameKeys = (1..<count).allSatisfy { key($0).count == first.count }
-    let width = valueEnds[0]
-    let sameValues = refCount == 0 && (1..<count).allSatisfy { valueEnds[$0] - valueEnds[$0 - 1] == width }
-    let keyBytes = keys.count - prefix.count * count
+    let keyBytes = keys.count - prefixLength * count
     let body =
-      Layout.prefix + prefix.count + (sameKeys ? 0 : 2 * count) + (sameValues ? 0 : 2 * count) + keyBytes
-      + values.count + 2 * refCount
-    let level = refs.reduce(UInt8(0)) { level, ref in ref.map { max(level, $0.level + 1) } ?? level }
+      Layout.prefix + prefixLength + (hasOneKeyLength ? 0 : 2 * count) + (hasOneValueLength ? 0 : 2 * count)
+      + keyBytes + values.count + 2 * refs.count
+    let level = refs.map { $0.ref.level + 1 }.max() ?? 0
     let arena = editor.arena
-    let leaf = arena.make(kind: .leaf, level: level, refCount: refCount, bodyLength: body)
+    let leaf = arena.make(kind: .leaf, level: level, refCount: refs.count, bodyLength: body)
     leaf.store(UInt16(count), at: Layout.count)
-    leaf.store(UInt16(prefix.count), at: Layout.prefixLength)
-    leaf.store(sameKeys ? UInt16(first.count - prefix.count) : Layout.variable, at: Layout.keyWidth)
-    leaf.store(sameValues ? UInt16(width) : Layout.variable, at: Layout.valueWidth)
-    leaf.copy(prefix, at: Layout.prefix)
-    var at = Layout.prefix + prefix.count
-    if !sameKeys {
-      for index in 0..<count {
-        leaf.store(UInt16(keyEnds[index] - prefix.count * (index + 1)), at: at + 2 * index)
-      }
-      at += 2 * count
-    }
-    let ends = at
-    if !sameValues { at += 2 * count }
+    leaf.store(UInt16(prefixLength), at: Layout.prefixLength)
+    leaf.store(hasOneKeyLength ? UInt16(keyEnds[0] - prefixLength) : Layout.variable, at: Layout.keyWidth)
+    leaf.store(hasOneValueLength ? UInt16(valueEnds[0]) : Layout.variable, at: Layout.valueWidth)
+    let keys = keys.span.bytes
+    leaf.copy(keys.extracting(first: prefixLength), at: Layout.prefix)
+    let ends = Layout.prefix + prefixLength
+    var at = ends + (hasOneKeyLength ? 0 : 2 * count) + (hasOneValueLength ? 0 : 2 * count)
     for index in 0..<count {
-      let suffix = Array(key(index).dropFirst(prefix.count))
+      if !hasOneKeyLength {
+        leaf.store(UInt16(keyEnds[index] - prefixLength * (index + 1)), at: ends + 2 * index)
+      }
+      let suffix = keys.extracting(key(index)).extracting(droppingFirst: prefixLength)
       leaf.copy(suffix, at: at)
-      at += suffix.count
+      at += suffix.byteCount
     }
-    writeValues(to: leaf, ends: sameValues ? nil : ends, values: at)
+    writeValues(to: leaf, ends: ends + (hasOneKeyLength ? 0 : 2 * count), values: at)
     return leaf.ref
   }
 
-  private func writeValues(to leaf: NodeWriter, ends: Int?, values start: Int) {
-    var refIndex = 0
-    var end = 0
+  private func writeValues(to leaf: NodeWriter, ends: Int, values start: Int) {
+    let values = values.span.bytes
+    guard !hasOneValueLength else { return leaf.copy(values, at: start) }
+    var (refIndex, end) = (0, 0)
     for index in valueEnds.indices {
       var flag: UInt16 = 0
-      if let ref = refs[index] {
-        leaf.setRef(refIndex, to: ref)
+      if refIndex < refs.count, refs[refIndex].entry == index {
+        leaf.setRef(refIndex, to: refs[refIndex].ref)
         leaf.store(UInt16(refIndex), at: start + end)
         refIndex += 1
         end += 2
         flag = LeafNode.Layout.refFlag
       }
-      let value = Array(values[(index == 0 ? 0 : valueEnds[index - 1])..<valueEnds[index]])
+      let value = values.extracting((index == 0 ? 0 : valueEnds[index - 1])..<valueEnds[index])
       leaf.copy(value, at: start + end)
-      end += value.count
-      if let ends { leaf.store(UInt16(end) | flag, at: ends + 2 * index) }
+      end += value.byteCount
+      leaf.store(UInt16(end) | flag, at: ends + 2 * index)
     }
   }
 
-  private func key(_ index: Int) -> ArraySlice<UInt8> {
-    keys[(index == 0 ? 0 : keyEnds[index - 1])..<keyEnds[index]]
-  }
+  private func key(_ index: Int) -> Range<Int> { (index == 0 ? 0 : keyEnds[index - 1])..<keyEnds[index] }
 }
