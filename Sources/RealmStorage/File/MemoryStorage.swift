@@ -8,6 +8,7 @@ package final class MemoryStorage: Storage {
   package let boot = BootID.current
   package let mapping: Mapping
   package let control: SharedMemory?
+  package let gainsFromGrowth = false
   private let size = Mutex<UInt64>(0)
 
   private static let counter = Atomic<UInt64>(0)

@@ -18,6 +18,9 @@ package protocol Storage: AnyObject, Sendable {
   /// Memory shared by all who have the file open in this boot; nil where nothing can be written.
   var control: SharedMemory? { get }
 
+  /// Syncs are faster where the file was made longer before.
+  var gainsFromGrowth: Bool { get }
+
   func length() throws(StorageError) -> UInt64
   /// Copies bytes out without touching the mapping. Fewer than asked only at the end of the file.
   func read(_ count: Int, at offset: UInt64) throws(StorageError) -> [UInt8]
@@ -44,6 +47,8 @@ package struct FileIdentity: Hashable, Sendable {
 }
 
 extension Storage {
+  package var gainsFromGrowth: Bool { true }
+
   /// Writes `bytes`, which need no longer life than the call.
   package func write(_ bytes: [UInt8], at offset: UInt64) throws(StorageError) {
     try write(bytes.span.bytes, at: offset)

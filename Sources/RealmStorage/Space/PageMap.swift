@@ -206,6 +206,12 @@ package struct PageMap {
     cursor = range.upperBound
   }
 
+  /// Notes free pages behind the last one.
+  package mutating func extend(by count: Int) {
+    grow(to: pages.count + count)
+    freeCount += count
+  }
+
   /// Takes back pages given out in vain.
   package mutating func giveBack(_ range: Range<Int>) {
     for page in range {

@@ -86,6 +86,7 @@ final class Writer: @unchecked Sendable {
     // Only a forged tree is so high; what stands above 128 could not be read again.
     guard root.level <= Ref.maximumLevel else { throw store.corrupted(.structure, root) }
     control.inWrite = true
+    let pagesBefore = map?.pageCount ?? 0
     spilled.append(try writeNodes(below: root))
     let all = spilled
     spilled = []
@@ -118,7 +119,23 @@ final class Writer: @unchecked Sendable {
     control.published = version.number
     control.inWrite = false
     isDirty = true
+    if !isSynced, version.pageCount > pagesBefore { growAhead() }
     return version
+  }
+
+  /// Writes zeros behind the end of the file, for commits to come: a sync of pages that the file has already costs half
+  /// of one that has to make them part of it first. What goes wrong here loses nothing, and is met again by who needs it.
+  private func growAhead() {
+    guard storage.gainsFromGrowth, let pageCount = map?.pageCount else { return }
+    let bytes = pageCount * FilePlace.page
+    let step = bytes < 1 << 20 ? max(8 << 10, bytes / 4) : min(128 << 10, max(64 << 10, bytes / 16))
+    let pages = step / FilePlace.page
+    do {
+      try store.reserve(UInt64((pageCount + pages) * FilePlace.page))
+      let zeros = [UInt8](repeating: 0, count: pages * FilePlace.page)
+      try storage.write(zeros.span.bytes, at: UInt64(bytes))
+      map?.extend(by: pages)
+    } catch {}
   }
 
   /// Writes what was born after `durable` again, as a new version at free pages, and makes it durable.
@@ -329,7 +346,9 @@ final class Writer: @unchecked Sendable {
   // MARK: - Space
 
   private func walkSpace(_ version: Version) throws(StorageError) {
-    var walk = SpaceWalk(store: store, pageCount: version.pageCount)
+    // What the file has beyond the version's pages was written ahead of need.
+    let pagesOfFile = Int(clamping: try storage.length() / UInt64(FilePlace.page))
+    var walk = SpaceWalk(store: store, pageCount: max(version.pageCount, pagesOfFile))
     try walk.walkNewest(version.root, access: store.access(below: version.end))
     map = walk.map
   }
