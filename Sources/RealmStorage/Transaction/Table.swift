@@ -5,10 +5,10 @@
 public struct Table {
   public let schema: TableSchema
   private let root: TableRoot
-  private let reader: any NodeReader
+  private let reader: any TableReader
   private let keyIndex: Ref?
 
-  init(schema: TableSchema, root: TableRoot, reader: any NodeReader) {
+  init(schema: TableSchema, root: TableRoot, reader: any TableReader) {
     self.schema = schema
     self.root = root
     self.reader = reader
@@ -16,6 +16,10 @@ public struct Table {
   }
 
   var clusters: Ref { root.clusters }
+  /// What queries read.
+  var form: TableForm { TableForm(schema, root) }
+  /// The tables of the same version.
+  var tables: any TableFinder { reader }
   func beginReading() -> NodeAccess { reader.access() }
 
   /// - Precondition: the table has a primary key of whole numbers, which are never null.

@@ -1,0 +1,80 @@
+/// A condition on a row.
+///
+/// Null and other values: `equal` holds where both are null, `notEqual` where one of them is or they differ,
+/// `lessOrEqual` and `greaterOrEqual` where both are null, the other orders never. In a column of strings of the table
+/// itself, though, which holds no lists, null comes before all strings, and is ordered so.
+///
+/// Numbers of all types compare by value, exactly. NaN equals nothing and has no order; -0.0 equals 0.0. Strings and
+/// data compare by their bytes. Values of types that do not compare, a string and a number, are never equal and have
+/// no order; the same holds of the order of links, which may be equal only.
+public indirect enum Predicate: Sendable, Hashable {
+  case always
+  case never
+  /// How the column's value compares with another, which stands on the right.
+  case compare(ColumnPath, Comparison, Value)
+  /// A test of a string, or of data, against another: see `TextMatch`. Where case is ignored, A to Z and U+00C0 to
+  /// U+00DE but U+00D7 equal their small letters.
+  case text(ColumnPath, TextMatch, Value, ignoringCase: Bool)
+  /// The column's value equals one of them.
+  case isIn(ColumnPath, [Value])
+  /// The column's value is neither less than the first nor greater than the second.
+  case between(ColumnPath, Value, Value)
+  /// How the number of elements of a list compares with another.
+  ///
+  /// Where a link on the way is null, a list of links is none, and any other has no elements.
+  case count(ColumnPath, Comparison, Int)
+  /// All hold; so it does without any.
+  case and([Predicate])
+  /// One of them holds; it does not without any.
+  case or([Predicate])
+  case not(Predicate)
+}
+
+/// How two values compare.
+public enum Comparison: Sendable, Hashable, CaseIterable {
+  case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
+}
+
+/// Tests of a string or data against another of its kind; nothing else passes any but `notEqual`.
+public enum TextMatch: Sendable, Hashable, CaseIterable {
+  /// Null passes where the other is null too.
+  case equal
+  /// What does not pass `equal`.
+  case notEqual
+  /// Nothing contains an empty one, or null; nor does anything begin or end with it.
+  case contains, begins, ends
+  /// The other is a pattern: `*` stands for any characters, `?` for one; in data for bytes. Null is like null only.
+  case like
+}
+
+/// Leads from a row to a column's values: over links, or straight.
+///
+/// Columns are named by their position in the schema of the table they belong to. A link that is null leads to null.
+/// Over a list of links, or to a list, there are any number of values: then a condition holds where one of them passes,
+/// and links that are null lead nowhere.
+public struct ColumnPath: Sendable, Hashable {
+  /// Columns of links, or of lists of links, one after another.
+  public var links: [Int]
+  /// The column of the table they lead to.
+  public var column: Int
+
+  /// A column of the row itself.
+  public init(_ column: Int) { self.init(links: [], column: column) }
+
+  public init(links: [Int], column: Int) {
+    self.links = links
+    self.column = column
+  }
+}
+
+/// One of the columns rows are sorted by.
+public struct SortKey: Sendable, Hashable {
+  /// - Precondition: of `Table.sorted`, there is no list on it.
+  public var path: ColumnPath
+  public var ascending: Bool
+
+  public init(_ path: ColumnPath, ascending: Bool = true) {
+    self.path = path
+    self.ascending = ascending
+  }
+}

@@ -1,0 +1,16 @@
+/// A table as queries see it.
+package struct TableForm {
+  var schema: TableSchema
+  var root: TableRoot
+
+  init(_ schema: TableSchema, _ root: TableRoot) {
+    self.schema = schema
+    self.root = root
+  }
+}
+
+/// Finds the tables that links lead to.
+package protocol TableFinder {
+  /// The table of an id, in the version that is read; nil when there is none.
+  func form(ofTable id: UInt32) throws(StorageError) -> TableForm?
+}
