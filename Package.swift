@@ -13,6 +13,7 @@ let package = Package(
   name: "realm-swift",
   platforms: [.macOS(.v15), .iOS(.v18)],
   products: [
+    .library(name: "RealmSwift", targets: ["RealmSwift"]),
     .library(name: "RealmStorage", targets: ["RealmStorage"]),
     .executable(name: "realm", targets: ["RealmTool"]),
   ],
@@ -26,6 +27,7 @@ let package = Package(
       providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
     .target(
       name: "RealmStorage", dependencies: ["CPlatform", "CSodium"], swiftSettings: swiftSettings),
+    .target(name: "RealmSwift", dependencies: ["CPlatform", "RealmStorage"], swiftSettings: swiftSettings),
     .executableTarget(
       name: "RealmTool",
       dependencies: ["RealmStorage", .product(name: "ArgumentParser", package: "swift-argument-parser")],
@@ -46,6 +48,8 @@ let package = Package(
       swiftSettings: swiftSettings),
     .testTarget(
       name: "RealmStorageTests", dependencies: ["RealmStorage", "TestSupport"], swiftSettings: swiftSettings),
+    .testTarget(
+      name: "RealmSwiftTests", dependencies: ["RealmSwift", "RealmStorage"], swiftSettings: swiftSettings),
     .testTarget(
       name: "RealmToolTests", dependencies: ["RealmTool", "RealmStorage", "TestSupport"],
       swiftSettings: swiftSettings),

@@ -46,4 +46,17 @@ int cp_boot_id(uint8_t out[16]);
 /// locks are not coherent between processes; 0 when local or unknown.
 int cp_is_remote(int descriptor);
 
+/// Calls `visit` with the context descriptor of each type whose record an image of the process registered with the
+/// Swift runtime (Swift ABI, TypeMetadata.rst, "Type context descriptors").
+void cp_for_each_type(void (*visit)(const void *descriptor, void *context), void *context);
+
+/// The complete metadata that the access function of a type that is not generic answers.
+const void *cp_type_metadata(const void *accessor);
+
+/// Calls an allocating initializer without parameters; answers the object, which the caller owns.
+void *cp_call_allocating_init(const void *initializer, const void *metadata);
+
+/// Memory for an object of a class, owned by the caller, with nothing but its header set. Null without a Swift runtime.
+void *cp_allocate_object(const void *metadata, size_t size, size_t alignment_mask);
+
 #endif

@@ -10,3 +10,15 @@ extension Table {
     return Int(clamping: try IntegerScan.count(column, in: range, of: clusters, beginReading()))
   }
 }
+
+extension Table {
+  /// The keys of the rows that are stored together from the first one on whose key is not less, and where those after
+  /// them start; nil when there are none.
+  public func keys(from key: UInt64) throws(StorageError) -> (keys: [UInt64], next: UInt64?) {
+    guard !clusters.isNull else { return ([], nil) }
+    let access = beginReading()
+    let (leaf, next) = try KeyedTree.leafAndNext(for: key, in: clusters, access)
+    let cluster = ClusterNode(try access.node(leaf, .cluster))
+    return ((cluster.lowerBound(key)..<cluster.rows).map { cluster.key($0) }, next)
+  }
+}

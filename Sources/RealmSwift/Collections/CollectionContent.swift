@@ -1,0 +1,161 @@
+import RealmStorage
+
+/// The objects of a collection: a source, what they are filtered by, and their order. Read anew when the realm has
+/// changed.
+public final class _CollectionContent {
+  enum Source {
+    /// All objects of the class.
+    case all
+    /// The elements of a list.
+    case list(ObjectContext, row: UInt64, position: Int)
+    /// The objects whose property links to a row, once for each link.
+    case linking(ObjectContext, row: UInt64, position: Int)
+  }
+
+  /// Of the class of the objects.
+  let context: ObjectContext
+  private let source: Source
+  private let predicates: [RealmStorage.Predicate]
+  private let order: [SortKey]
+  private var known: (rows: [UInt64], generation: UInt64)?
+
+  init(
+    _ context: ObjectContext, _ source: Source = .all, where predicates: [RealmStorage.Predicate] = [],
+    order: [SortKey] = []
+  ) {
+    self.context = context
+    self.source = source
+    self.predicates = predicates
+    self.order = order
+  }
+
+  /// Those of which a predicate holds too.
+  func filtered(_ predicate: RealmStorage.Predicate) -> _CollectionContent {
+    _CollectionContent(context, source, where: predicates + [predicate], order: order)
+  }
+
+  /// The same in another order; among equals, in the order so far.
+  func sorted(_ keys: [SortKey]) -> _CollectionContent {
+    _CollectionContent(context, source, where: predicates, order: keys + order)
+  }
+
+  private var isWholeTable: Bool {
+    guard case .all = source else { return false }
+    return predicates.isEmpty && order.isEmpty
+  }
+
+  var isInvalidated: Bool {
+    switch source {
+    case .all: context.isInvalid
+    case .list(let owner, let row, _): !owner.hasRow(row)
+    case .linking(let target, let row, let position): position < 0 || !target.hasRow(row)
+    }
+  }
+
+  /// Keys of the objects, in order. O(1) while the realm does not change.
+  func rows() -> [UInt64] {
+    context.session.check()
+    if let known, known.generation == context.session.generation { return known.rows }
+    let rows = reading { () throws(StorageError) in try readRows() }
+    known = (rows, context.session.generation)
+    return rows
+  }
+
+  private func table() throws(StorageError) -> Table? { context.isInvalid ? nil : try context.currentTable() }
+
+  private func readRows() throws(StorageError) -> [UInt64] {
+    guard let table = try table() else { return [] }
+    var rows: [UInt64]? = try sourceRows()
+    if !predicates.isEmpty {
+      let predicate = predicates.count == 1 ? predicates[0] : .and(predicates)
+      if let given = rows {
+        rows = try table.rows(given, where: predicate)
+      } else {
+        rows = try table.rows(where: predicate)
+      }
+    }
+    if !order.isEmpty { return try table.sorted(rows, by: order) }
+    if let rows { return rows }
+    return try table.rows(where: .always)
+  }
+
+  /// Nil for all of the table.
+  private func sourceRows() throws(StorageError) -> [UInt64]? {
+    switch source {
+    case .all: return nil
+    case .list(let owner, let row, let position):
+      guard case .list(let elements) = owner.value(position, row) else { return [] }
+      return elements.compactMap { element in
+        guard case .link(let row) = element else { return nil }
+        return row
+      }
+    case .linking(let target, let row, let position):
+      guard !target.isInvalid, let table = try target.currentTable(), let origin = context.binding.table,
+        position >= 0
+      else { return [] }
+      let column = origin.columns[context.binding.columns[position]]
+      return try table.sources(of: row, column: column, of: origin)
+        .flatMap { Array(repeating: $0.row, count: $0.count) }
+    }
+  }
+
+  var count: Int {
+    context.session.check()
+    if let known, known.generation == context.session.generation { return known.rows.count }
+    guard case .all = source else { return rows().count }
+    return reading { () throws(StorageError) in
+      guard let table = try table() else { return 0 }
+      if predicates.isEmpty { return table.count }
+      return try table.count(where: predicates.count == 1 ? predicates[0] : .and(predicates))
+    }
+  }
+
+  /// The key of an object. O(log n) for all of a table, O(1) for what was read before.
+  func row(at index: Int) -> UInt64 {
+    context.session.check()
+    if isWholeTable {
+      let row = reading { () throws(StorageError) -> UInt64? in
+        guard let table = try table(), index >= 0, index < table.count else { return nil }
+        return try table.key(at: index)
+      }
+      if let row { return row }
+    } else {
+      let rows = rows()
+      if rows.indices.contains(index) { return rows[index] }
+    }
+    raise(
+      "Index out of range",
+      "there is no element \(index) in a collection of \(count) \(context.binding.model.name).")
+  }
+
+  func iterator<Element: RealmCollectionValue>() -> RLMIterator<Element> {
+    context.session.check()
+    // A version does not change under the walk; a transaction does.
+    if isWholeTable, context.session.transaction == nil,
+      let table = reading({ () throws(StorageError) in try table() })
+    {
+      return RLMIterator(table, context)
+    }
+    return RLMIterator(rows(), context)
+  }
+
+  // MARK: - Aggregates
+
+  /// Calls `body` with the table, a property's column, and the rows, which are nil for all.
+  func aggregate<Result>(
+    _ property: String, _ body: (Table, Int, [UInt64]?) throws(StorageError) -> Result
+  ) -> Result? {
+    context.session.check()
+    let model = context.binding.model
+    guard let position = model.position(of: property),
+      context.binding.columns[position] >= 0 || context.binding.table == nil
+    else {
+      raise("Unknown property", "\(model.name) has no property \(property) that is stored.")
+    }
+    let rows = isWholeTable ? nil : rows()
+    return reading { () throws(StorageError) in
+      guard let table = try table() else { return nil }
+      return try body(table, context.binding.columns[position], rows)
+    }
+  }
+}

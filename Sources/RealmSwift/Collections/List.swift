@@ -1,0 +1,248 @@
+import RealmStorage
+
+/// An ordered collection in a property of an object: of values, or of links to objects, which it does not own.
+///
+/// Unmanaged it is a plain container. Managed it shows its object's row, and is changed in a write transaction only.
+/// Every change takes time in proportion to the list.
+public final class List<Element: RealmCollectionValue>: RealmCollection {
+  private enum Storage {
+    case unmanaged([Element])
+    case managed(ObjectContext, row: UInt64, position: Int)
+  }
+  private var storage = Storage.unmanaged([])
+  private var known: (values: [Value], generation: UInt64)?
+
+  /// An empty unmanaged list.
+  public init() {}
+
+  fileprivate init(_ context: ObjectContext, row: UInt64, position: Int) {
+    storage = .managed(context, row: row, position: position)
+  }
+
+  // MARK: - Reading
+
+  public var _content: _CollectionContent? {
+    guard case .managed(let owner, let row, let position) = storage,
+      let type = Element.self as? ObjectBase.Type
+    else {
+      return nil
+    }
+    return _CollectionContent(owner.session.context(type), .list(owner, row: row, position: position))
+  }
+
+  public var realm: Realm? {
+    guard case .managed(let context, _, _) = storage else { return nil }
+    return Realm(context.session)
+  }
+
+  public var isInvalidated: Bool {
+    guard case .managed(let context, let row, _) = storage else { return false }
+    return !context.hasRow(row)
+  }
+
+  public var count: Int {
+    switch storage {
+    case .unmanaged(let elements): elements.count
+    case .managed(let context, let row, let position): values(context, row, position).count
+    }
+  }
+
+  public func makeIterator() -> RLMIterator<Element> { RLMIterator(contents) }
+
+  private var contents: [Element] {
+    switch storage {
+    case .unmanaged(let elements): return elements
+    case .managed(let context, let row, let position):
+      let realm = Realm(context.session)
+      return values(context, row, position).map { Element._element($0, in: realm) }
+    }
+  }
+
+  private func values(_ context: ObjectContext, _ row: UInt64, _ position: Int) -> [Value] {
+    if let known, known.generation == context.session.generation, !context.isInvalid {
+      context.session.check()
+      return known.values
+    }
+    guard case .list(let values) = context.value(position, row) else { return [] }
+    known = (values, context.session.generation)
+    return values
+  }
+
+  private func checkIndex(_ index: Int, below end: Int) {
+    guard index >= 0, index < end else {
+      raise("Index out of range", "there is no place \(index) in a list of \(count).")
+    }
+  }
+
+  // MARK: - Changing
+
+  public subscript(position: Int) -> Element {
+    get {
+      checkIndex(position, below: count)
+      switch storage {
+      case .unmanaged(let elements): return elements[position]
+      case .managed(let context, let row, let property):
+        return Element._element(values(context, row, property)[position], in: Realm(context.session))
+      }
+    }
+    set {
+      checkIndex(position, below: count)
+      change({ $0[position] = newValue }, { values, row in values[position] = newValue._elementValue(row) })
+    }
+  }
+
+  /// Changes a list: an unmanaged one by its elements, a managed one by their values.
+  private func change(
+    _ elements: (inout [Element]) -> Void, _ values: (inout [Value], _RowOfObject) -> Void
+  ) {
+    switch storage {
+    case .unmanaged(var content):
+      storage = .unmanaged([])
+      elements(&content)
+      storage = .unmanaged(content)
+    case .managed(let context, let row, let position):
+      context.session.check()
+      let property = context.binding.model.properties[position].name
+      context.session.requireTransaction("change \(context.binding.model.name).\(property)")
+      let adder = ObjectAdder(context.session, .error)
+      var content = self.values(context, row, position)
+      values(&content) { adder.add($0) }
+      known = nil
+      context.set(.list(content), position, row)
+    }
+  }
+
+  public func append(_ element: Element) {
+    change({ $0.append(element) }, { values, row in values.append(element._elementValue(row)) })
+  }
+
+  public func append<S: Sequence>(objectsIn elements: S) where S.Iterator.Element == Element {
+    let elements = Array(elements)
+    change(
+      { $0.append(contentsOf: elements) },
+      { values, row in for element in elements { values.append(element._elementValue(row)) } })
+  }
+
+  /// - Precondition: `index` is at most `count`.
+  public func insert(_ element: Element, at index: Int) {
+    checkIndex(index, below: count + 1)
+    change({ $0.insert(element, at: index) }, { $0.insert(element._elementValue($1), at: index) })
+  }
+
+  public func remove(at index: Int) {
+    checkIndex(index, below: count)
+    change({ $0.remove(at: index) }, { values, _ in values.remove(at: index) })
+  }
+
+  public func removeFirst(_ number: Int = 1) {
+    checkIndex(number, below: count + 1)
+    change({ $0.removeFirst(number) }, { values, _ in values.removeFirst(number) })
+  }
+
+  public func removeLast(_ number: Int = 1) {
+    checkIndex(number, below: count + 1)
+    change({ $0.removeLast(number) }, { values, _ in values.removeLast(number) })
+  }
+
+  public func removeAll() { change({ $0.removeAll() }, { values, _ in values.removeAll() }) }
+
+  /// Puts an element to another place; those between move up or down by one.
+  public func move(from: Int, to: Int) {
+    checkIndex(from, below: count)
+    checkIndex(to, below: count)
+    change(
+      { $0.insert($0.remove(at: from), at: to) },
+      { values, _ in values.insert(values.remove(at: from), at: to) })
+  }
+
+  public func swapAt(_ first: Int, _ second: Int) {
+    checkIndex(first, below: count)
+    checkIndex(second, below: count)
+    change({ $0.swapAt(first, second) }, { values, _ in values.swapAt(first, second) })
+  }
+
+  /// The position of an element; nil when it is not in the list.
+  public func index(of element: Element) -> Int? {
+    guard case .managed(let context, let row, let position) = storage else {
+      return contents.firstIndex(of: element)
+    }
+    let value = element._elementValue { object in
+      object.context?.session === context.session ? object.row : nil
+    }
+    return values(context, row, position).firstIndex(of: value)
+  }
+
+  /// Whether both are one list of one object, or unmanaged and hold the same.
+  public static func == (left: List, right: List) -> Bool {
+    switch (left.storage, right.storage) {
+    case (.unmanaged(let left), .unmanaged(let right)): left == right
+    case (
+      .managed(let left, let leftRow, let leftPosition), .managed(let right, let rightRow, let rightPosition)
+    ):
+      left.session === right.session && left.binding === right.binding && leftRow == rightRow
+        && leftPosition == rightPosition
+    default: false
+    }
+  }
+}
+
+extension List: DescribedCollection {}
+
+extension List: ExpressibleByArrayLiteral {
+  public convenience init(arrayLiteral elements: Element...) {
+    self.init()
+    append(objectsIn: elements)
+  }
+}
+
+@available(*, unavailable)
+extension List: Sendable {}
+
+extension List: _Persistable {
+  public typealias PersistedType = List
+
+  public static var _type: _PropertyType {
+    var type = Element._elementType
+    type.form = .list
+    return type
+  }
+  public static var _keepsInstance: Bool { true }
+  public static func _initial() -> List { List() }
+  public static func _placeholder(of recorder: ObjectBase, _ position: Int) -> List { List() }
+  public static func _read(_ object: ObjectBase, _ position: Int) -> List {
+    guard let context = object.context else { return List() }
+    return List(context, row: object.row, position: position)
+  }
+  /// The content is copied, so that the property keeps its instance.
+  public static func _write(_ value: List, _ object: ObjectBase, _ position: Int) {
+    _read(object, position)._assign(value)
+  }
+  public static func _converted(_ any: Any) -> List? {
+    if let list = any as? List { return list }
+    let list = List()
+    if isNull(any) { return list }
+    guard let elements = any as? any Sequence else { return nil }
+    for any in elements as any Sequence {
+      guard let element = Element._convertedElement(any) else { return nil }
+      list.append(element)
+    }
+    return list
+  }
+  public func _assign(_ other: List) {
+    if self === other || (realm != nil && self == other) { return }
+    let elements = Array(other)
+    change({ $0 = elements }, { values, row in values = elements.map { $0._elementValue(row) } })
+  }
+  public func _stored(_ row: _RowOfObject) -> Value {
+    .list(contents.map { $0._elementValue(row) }.filter { Element._elementType.isOptional || $0 != .null })
+  }
+  public var _linked: [ObjectBase] {
+    guard Element.self is ObjectBase.Type, case .unmanaged(let elements) = storage else { return [] }
+    return elements.compactMap { $0 as? ObjectBase }
+  }
+  public func _becomeManaged(_ object: ObjectBase, _ position: Int) {
+    guard let context = object.context else { return }
+    storage = .managed(context, row: object.row, position: position)
+    known = nil
+  }
+}

@@ -1,0 +1,32 @@
+import RealmStorage
+
+/// Objects found in a realm: all of a class, or those a query picks, in an order.
+///
+/// Live: it shows what the realm holds now, and within a write transaction what was written so far. Nothing is read
+/// before it is asked for. A `for` loop walks the objects there were when it began.
+public struct Results<Element: RealmCollectionValue>: RealmCollection {
+  let content: _CollectionContent
+
+  /// - Precondition: `Element` is the class of the content's objects.
+  init(_ content: _CollectionContent) { self.content = content }
+
+  public var _content: _CollectionContent? { content }
+  public var isInvalidated: Bool { content.isInvalidated }
+  /// O(1) for all objects of a class; else the query is run.
+  public var count: Int { content.count }
+  public subscript(position: Int) -> Element { element(of: content.row(at: position), content.context) }
+  public func makeIterator() -> RLMIterator<Element> { content.iterator() }
+
+  /// Whether both show the same objects by the same handle.
+  public static func == (left: Results, right: Results) -> Bool { left.content === right.content }
+
+  /// The position of an object; nil when it is not among them.
+  public func index(of object: Element) -> Int? {
+    guard let object = object as? ObjectBase, let context = object.context,
+      context.session === content.context.session, context.binding === content.context.binding
+    else { return nil }
+    return content.rows().firstIndex(of: object.row)
+  }
+}
+
+extension Results: DescribedCollection {}

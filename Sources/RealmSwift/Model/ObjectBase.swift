@@ -1,0 +1,63 @@
+/// What all model classes inherit from. Inherit from `Object`.
+///
+/// An object is *unmanaged* until it is added to a realm: then its properties are its own. A *managed* object is a view of
+/// a row: what it reads is what the realm holds now, and it may be written in a write transaction only. It belongs to
+/// the thread, queue or actor of its realm.
+open class ObjectBase {
+  /// Of a managed object: its realm and class there.
+  @usableFromInline final var context: ObjectContext?
+  /// Of a managed object: the key of its row.
+  @usableFromInline final var row: UInt64 = 0
+
+  /// An unmanaged object with the values its properties declare.
+  public init() {}
+
+  /// The realm the object is managed by; nil of an unmanaged one.
+  public final var realm: Realm? { context.map { Realm($0.session) } }
+
+  /// The object was deleted, or its realm was invalidated: no property of it may be read any more.
+  public final var isInvalidated: Bool { context.map { !$0.hasRow(row) } ?? false }
+
+  /// The name of the class in the schema.
+  public class func className() -> String { ObjectModel.unqualifiedName(of: self) }
+
+  /// Whether realms without `objectTypes` store this class. True unless overridden.
+  open class func shouldIncludeInDefaultSchema() -> Bool { true }
+
+  /// The properties and their values, to read by people.
+  open var description: String { ObjectDescription.text(of: self) }
+
+  /// Whether this is the same object. With a primary key, handles of one row are the same; without, an object is the same
+  /// as itself only.
+  open func isEqual(_ other: Any?) -> Bool {
+    guard let other = other as? ObjectBase else { return false }
+    if self === other { return true }
+    guard let context, context.binding.model.primaryKey != nil else { return false }
+    return isRow(of: other)
+  }
+
+  /// Of equal objects equal.
+  open var hash: Int {
+    guard let context, context.binding.model.primaryKey != nil else {
+      return ObjectIdentifier(self).hashValue
+    }
+    return row.hashValue
+  }
+
+  /// Whether both show one row of one realm.
+  final func isRow(of other: ObjectBase) -> Bool {
+    guard let context, let otherContext = other.context else { return false }
+    return context.session === otherContext.session && context.binding === otherContext.binding
+      && row == other.row
+  }
+}
+
+extension ObjectBase: Hashable {
+  public static func == (left: ObjectBase, right: ObjectBase) -> Bool { left.isEqual(right) }
+  public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+}
+
+extension ObjectBase: CustomStringConvertible {}
+
+@available(*, unavailable)
+extension ObjectBase: Sendable {}

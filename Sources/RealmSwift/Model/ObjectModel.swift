@@ -1,0 +1,125 @@
+import RealmStorage
+import Synchronization
+
+/// A property of a model class.
+struct ModelProperty {
+  let name: String
+  let type: _PropertyType
+  let role: PropertyRole
+  let offset: Int
+  let field: any PersistedField.Type
+}
+
+/// What there is to know of a model class: its stored properties, and how an instance is made.
+final class ObjectModel: @unchecked Sendable {
+  // Sendable: nothing of it changes.
+  let type: ObjectBase.Type
+  let name: String
+  /// The superclass's first.
+  let properties: [ModelProperty]
+  /// Position of the primary key.
+  let primaryKey: Int?
+  private let managed: InstanceMaker
+  private let recording: InstanceMaker
+
+  private static let known = Mutex<[ObjectIdentifier: ObjectModel]>([:])
+
+  /// The model of a class, made once in a process.
+  static func of(_ type: ObjectBase.Type) -> ObjectModel {
+    if let found = known.withLock({ $0[ObjectIdentifier(type)] }) { return found }
+    // Not under the lock: an initializer of the class is called.
+    let made = ObjectModel(type)
+    return known.withLock { models in
+      if let found = models[ObjectIdentifier(type)] { return found }
+      models[ObjectIdentifier(type)] = made
+      return made
+    }
+  }
+
+  static func unqualifiedName(of type: ObjectBase.Type) -> String { String(describing: type) }
+
+  private init(_ type: ObjectBase.Type) {
+    self.type = type
+    name = Self.unqualifiedName(of: type)
+    let own = Set(StoredField.all(of: ObjectBase.self).map(\.offset))
+    let fields = StoredField.all(of: type).filter { !own.contains($0.offset) }
+    let persisted = fields.compactMap { field in
+      (field.type as? any PersistedField.Type).map { (field, $0) }
+    }
+    let sample = persisted.isEmpty ? nil : InstanceMaker(type, fields: nil).initialized()
+    properties = persisted.map { field, access in
+      // A property wrapper's storage has the property's name after an underscore.
+      ModelProperty(
+        name: String(field.name.dropFirst()),
+        type: sample.map { access.declaredType(in: $0, at: field.offset) } ?? access.propertyType,
+        role: sample.map { access.role(in: $0, at: field.offset) } ?? .plain, offset: field.offset,
+        field: access)
+    }
+    let keys = properties.indices.filter { [properties] in properties[$0].role == .primaryKey }
+    primaryKey = keys.first
+    let isPlain = fields.count == persisted.count
+    let properties = properties
+    managed = InstanceMaker(
+      type,
+      fields: isPlain
+        ? { instance in
+          for (position, property) in properties.enumerated() {
+            property.field.initializeManaged(instance, at: property.offset, position: position)
+          }
+        } : nil)
+    recording = InstanceMaker(
+      type,
+      fields: isPlain
+        ? { instance in
+          for (position, property) in properties.enumerated() {
+            property.field.initializeRecording(instance, at: property.offset, position: position)
+          }
+        } : nil)
+    check(keys: keys.count)
+  }
+
+  private func check(keys: Int) {
+    if keys > 1 { raise("Invalid schema", "\(name) has \(keys) primary keys; keep one.") }
+    var names = Set<String>()
+    for property in properties {
+      if !names.insert(property.name).inserted {
+        raise("Invalid schema", "\(name).\(property.name) is declared twice in its classes; rename one.")
+      }
+      if property.role == .primaryKey, property.type.column == .bool {
+        raise("Invalid schema", "\(name).\(property.name) can't be a primary key: Bool has two values only.")
+      }
+    }
+  }
+
+  func position(of name: String) -> Int? { properties.firstIndex { $0.name == name } }
+
+  /// An unmanaged object.
+  func unmanaged() -> ObjectBase { InstanceMaker(type, fields: nil).initialized() }
+
+  /// A handle of a row.
+  @inline(__always)
+  func handle(_ context: ObjectContext, _ row: UInt64) -> ObjectBase {
+    let object = managed.copied() ?? initializedHandle()
+    object.context = context
+    object.row = row
+    return object
+  }
+
+  private func initializedHandle() -> ObjectBase {
+    let object = managed.initialized()
+    for (position, property) in properties.enumerated() {
+      property.field.makeManaged(object, at: property.offset, position: position)
+    }
+    return object
+  }
+
+  /// An object that notes which of its properties are read.
+  func recorder() -> ObjectBase {
+    if let object = recording.copied() { return object }
+    let object = recording.initialized()
+    for (position, property) in properties.enumerated() {
+      property.field.makeRecording(object, at: property.offset, position: position)
+    }
+    return object
+  }
+}

@@ -1,0 +1,180 @@
+import Foundation
+public import RealmStorage
+
+/// A type that is stored as some type: an enumeration as its raw value, others as themselves.
+public protocol _HasPersistedType {
+  associatedtype PersistedType
+}
+
+/// Types by whose values objects can be found.
+public protocol _Indexable {}
+/// Types of primary keys.
+public protocol _PrimaryKey {}
+
+/// Tells which row an object has, adding it to the realm first where that is what is being done; nil for one that is
+/// being added and has none yet.
+public typealias _RowOfObject = (ObjectBase) -> UInt64?
+
+/// A type that a property marked by `@Persisted` may have.
+public protocol _Persistable: _HasPersistedType {
+  static var _type: _PropertyType { get }
+  /// The property holds one instance that stands for its cell: a collection.
+  static var _keepsInstance: Bool { get }
+  /// The value of a property that was never given one.
+  static func _initial() -> Self
+  /// What a property that only notes its being read answers.
+  static func _placeholder(of recorder: ObjectBase, _ position: Int) -> Self
+  static func _read(_ object: ObjectBase, _ position: Int) -> Self
+  static func _write(_ value: Self, _ object: ObjectBase, _ position: Int)
+  /// The value of something that was given as `Any`; nil where there is none.
+  static func _converted(_ any: Any) -> Self?
+  /// Puts the content of another in place of this one's.
+  func _assign(_ other: Self)
+  func _stored(_ row: _RowOfObject) -> Value
+  var _linked: [ObjectBase] { get }
+  /// The object has become managed; so does a collection of it.
+  func _becomeManaged(_ object: ObjectBase, _ position: Int)
+}
+
+extension _Persistable {
+  public static var _keepsInstance: Bool { false }
+  public func _assign(_ other: Self) {}
+  public var _linked: [ObjectBase] { [] }
+  public func _becomeManaged(_ object: ObjectBase, _ position: Int) {}
+}
+
+/// A type that an optional property may wrap.
+public protocol _PersistableInsideOptional: _HasPersistedType {
+  static var _optionalType: _PropertyType { get }
+  static func _optionalPlaceholder(of recorder: ObjectBase, _ position: Int) -> Self?
+  static func _readOptional(_ object: ObjectBase, _ position: Int) -> Self?
+  static func _optionalConverted(_ any: Any) -> Self??
+  static func _optionalStored(_ value: Self?, _ row: _RowOfObject) -> Value
+  static func _optionalLinked(_ value: Self?) -> [ObjectBase]
+}
+
+/// What a property is.
+public struct _PropertyType {
+  enum Form: Equatable {
+    case value, list, linkingObjects(property: String)
+  }
+  var column: ColumnType
+  var isOptional = false
+  var form = Form.value
+  /// The class that links point to.
+  var target: ObjectBase.Type?
+
+  init(_ column: ColumnType, isOptional: Bool = false, form: Form = .value, target: ObjectBase.Type? = nil) {
+    self.column = column
+    self.isOptional = isOptional
+    self.form = form
+    self.target = target
+  }
+}
+
+/// A type whose values stand in one cell each.
+public protocol _Scalar: _Persistable, _PersistableInsideOptional, RealmCollectionValue {
+  static var _column: ColumnType { get }
+  /// Nil for a value of another type, and for one that an enumeration has no case for.
+  static func _load(_ value: Value) -> Self?
+  var _value: Value { get }
+}
+
+extension _Scalar {
+  public static var _type: _PropertyType { _PropertyType(_column) }
+  public static var _optionalType: _PropertyType { _PropertyType(_column, isOptional: true) }
+
+  public static func _placeholder(of recorder: ObjectBase, _ position: Int) -> Self { _initial() }
+  public static func _optionalPlaceholder(of recorder: ObjectBase, _ position: Int) -> Self? { nil }
+
+  public static func _read(_ object: ObjectBase, _ position: Int) -> Self {
+    let value = object.stored(position)
+    guard let loaded = _load(value) else { object.stopUnreadable(position, value) }
+    return loaded
+  }
+  public static func _readOptional(_ object: ObjectBase, _ position: Int) -> Self? {
+    _load(object.stored(position))
+  }
+  public static func _write(_ value: Self, _ object: ObjectBase, _ position: Int) {
+    object.store(value._value, position)
+  }
+
+  public static func _optionalConverted(_ any: Any) -> Self?? {
+    if isNull(any) { return .some(nil) }
+    return _converted(any).map { .some($0) }
+  }
+  public func _stored(_ row: _RowOfObject) -> Value { _value }
+  public static func _optionalStored(_ value: Self?, _ row: _RowOfObject) -> Value { value?._value ?? .null }
+  public static func _optionalLinked(_ value: Self?) -> [ObjectBase] { [] }
+
+  public static var _elementType: _PropertyType { _type }
+  public static func _element(_ value: Value, in realm: Realm) -> Self {
+    guard let loaded = _load(value) else { stopUnreadableElement(Self.self) }
+    return loaded
+  }
+  public func _elementValue(_ row: _RowOfObject) -> Value { _value }
+  public static func _convertedElement(_ any: Any) -> Self? { _converted(any) }
+}
+
+extension Optional: _HasPersistedType where Wrapped: _HasPersistedType {
+  public typealias PersistedType = Wrapped.PersistedType?
+}
+extension Optional: _Indexable where Wrapped: _Indexable {}
+extension Optional: _PrimaryKey where Wrapped: _PrimaryKey {}
+
+extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
+  public static var _type: _PropertyType { Wrapped._optionalType }
+  public static func _initial() -> Self { nil }
+  public static func _placeholder(of recorder: ObjectBase, _ position: Int) -> Self {
+    Wrapped._optionalPlaceholder(of: recorder, position)
+  }
+  @inlinable
+  public static func _read(_ object: ObjectBase, _ position: Int) -> Self {
+    Wrapped._readOptional(object, position)
+  }
+  public static func _write(_ value: Self, _ object: ObjectBase, _ position: Int) {
+    object.store(Wrapped._optionalStored(value, object.addingRow(position)), position)
+  }
+  public static func _converted(_ any: Any) -> Self? { Wrapped._optionalConverted(any) }
+  public func _stored(_ row: _RowOfObject) -> Value { Wrapped._optionalStored(self, row) }
+  public var _linked: [ObjectBase] { Wrapped._optionalLinked(self) }
+}
+
+// MARK: - Links
+
+extension _PersistableInsideOptional where Self: ObjectBase {
+  public static var _optionalType: _PropertyType { _PropertyType(.link, isOptional: true, target: Self.self) }
+  public static func _optionalPlaceholder(of recorder: ObjectBase, _ position: Int) -> Self? {
+    (ObjectModel.of(Self.self).recorder() as! Self)
+  }
+  public static func _readOptional(_ object: ObjectBase, _ position: Int) -> Self? {
+    guard case .link(let row) = object.stored(position) else { return nil }
+    return object.linked(row, as: Self.self)
+  }
+  public static func _optionalConverted(_ any: Any) -> Self?? {
+    if isNull(any) { return .some(nil) }
+    return ValueReader.object(of: Self.self, from: any).map { .some($0 as! Self) }
+  }
+  public static func _optionalStored(_ value: Self?, _ row: _RowOfObject) -> Value {
+    value.flatMap(row).map { .link($0) } ?? .null
+  }
+  public static func _optionalLinked(_ value: Self?) -> [ObjectBase] { value.map { [$0] } ?? [] }
+}
+
+extension Object: _PersistableInsideOptional {
+  public typealias PersistedType = Object
+}
+
+/// nil in one of its forms: an empty optional of any depth, or NSNull.
+func isNull(_ any: Any) -> Bool {
+  if any is NSNull { return true }
+  let mirror = Mirror(reflecting: any)
+  guard mirror.displayStyle == .optional else { return false }
+  return mirror.children.first.map { isNull($0.value) } ?? true
+}
+
+/// Stops the program at an element of a collection that is none of its type.
+func stopUnreadableElement(_ type: Any.Type) -> Never {
+  raise(
+    "Unreadable value", "a stored element is no \(type): a program with other types or cases wrote it.")
+}

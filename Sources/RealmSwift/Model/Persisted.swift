@@ -1,0 +1,120 @@
+/// Marks a property of an `Object` as stored.
+///
+/// Reading and writing an unmanaged object's property is reading and writing a variable; of a managed one, a cell of its
+/// realm.
+@propertyWrapper
+public struct Persisted<Value: _Persistable> {
+  @usableFromInline
+  enum Storage {
+    /// Never given a value: the type's default is made at the first access.
+    case unset
+    /// Of an unmanaged object; of a managed one, a collection that stands for its cell.
+    case value(Value)
+    /// What the object's row holds.
+    case managed
+    /// Notes that it was asked for.
+    case recording
+  }
+
+  @usableFromInline var storage: Storage
+  /// The property's position in its class, once that is known.
+  @usableFromInline var position: UInt16 = 0
+  let role: PropertyRole
+
+  /// A property that has its type's zero, empty or new value until it is set.
+  public init() { self.init(.unset, .plain) }
+
+  /// A property with a value of its own.
+  public init(wrappedValue: Value) { self.init(.value(wrappedValue), .plain) }
+
+  fileprivate init(_ storage: Storage, _ role: PropertyRole) {
+    self.storage = storage
+    self.role = role
+  }
+
+  init(managedAt position: UInt16) {
+    self.init(.managed, .plain)
+    self.position = position
+  }
+
+  init(recordingAt position: UInt16) {
+    self.init(.recording, .plain)
+    self.position = position
+  }
+
+  @available(*, unavailable, message: "@Persisted is for properties of classes that inherit from Object")
+  public var wrappedValue: Value {
+    get { fatalError("unavailable") }
+    set { fatalError("unavailable") }
+  }
+
+  @inlinable
+  public static subscript<Owner: ObjectBase>(
+    _enclosingInstance object: Owner,
+    wrapped wrapped: ReferenceWritableKeyPath<Owner, Value>,
+    storage storage: ReferenceWritableKeyPath<Owner, Self>
+  ) -> Value {
+    get {
+      switch object[keyPath: storage].storage {
+      case .value(let value): return value
+      case .managed where !Value._keepsInstance:
+        return Value._read(object, Int(object[keyPath: storage].position))
+      default: return object[keyPath: storage].firstRead(by: object)
+      }
+    }
+    set {
+      switch object[keyPath: storage].storage {
+      case .managed where !Value._keepsInstance:
+        Value._write(newValue, object, Int(object[keyPath: storage].position))
+      case .value where !Value._keepsInstance, .unset where !Value._keepsInstance:
+        object[keyPath: storage].storage = .value(newValue)
+      default:
+        object[keyPath: storage].firstRead(by: object)._assign(newValue)
+      }
+    }
+  }
+
+  /// The value of a property that holds none yet.
+  @usableFromInline
+  mutating func firstRead(by object: ObjectBase) -> Value {
+    let value: Value
+    switch storage {
+    case .value(let found): return found
+    case .recording:
+      PropertyRecorder.current?.note(object, Int(position))
+      return Value._placeholder(of: object, Int(position))
+    case .unset: value = Value._initial()
+    case .managed: value = Value._read(object, Int(position))
+    }
+    storage = .value(value)
+    return value
+  }
+}
+
+extension Persisted where Value.PersistedType: _Indexable {
+  /// A property by whose values objects are found in O(log n).
+  public init(indexed: Bool) { self.init(.unset, indexed ? .indexed : .plain) }
+  public init(wrappedValue: Value, indexed: Bool) {
+    self.init(.value(wrappedValue), indexed ? .indexed : .plain)
+  }
+}
+
+extension Persisted where Value.PersistedType: _PrimaryKey {
+  /// The property whose value no two objects of the class share.
+  public init(primaryKey: Bool) { self.init(.unset, primaryKey ? .primaryKey : .plain) }
+  public init(wrappedValue: Value, primaryKey: Bool) {
+    self.init(.value(wrappedValue), primaryKey ? .primaryKey : .plain)
+  }
+}
+
+extension Persisted where Value: LinkingObjectsProtocol {
+  /// The objects whose property of that name links to this one.
+  public init(originProperty: String) {
+    self.init(.value(Value(fromType: Value.Element.self, property: originProperty)), .plain)
+  }
+}
+
+/// What a property is for, beyond holding a value.
+enum PropertyRole: UInt8 {
+  case plain, indexed, primaryKey
+}

@@ -1,0 +1,110 @@
+import RealmStorage
+
+/// A property marked by `@Persisted`, whatever the type of its value, in an instance that holds it at an offset.
+protocol PersistedField {
+  static var propertyType: _PropertyType { get }
+  /// The type of its value.
+  static var valueType: Any.Type { get }
+
+  static func role(in object: ObjectBase, at offset: Int) -> PropertyRole
+  /// For a property that its class declares with an origin.
+  static func declaredType(in object: ObjectBase, at offset: Int) -> _PropertyType
+
+  static func initializeManaged(_ instance: FreshInstance, at offset: Int, position: Int)
+  static func initializeRecording(_ instance: FreshInstance, at offset: Int, position: Int)
+  static func makeManaged(_ object: ObjectBase, at offset: Int, position: Int)
+  static func makeRecording(_ object: ObjectBase, at offset: Int, position: Int)
+  /// The object has become managed and keeps its collections.
+  static func adopt(_ object: ObjectBase, at offset: Int, position: Int)
+
+  /// Of an unmanaged object.
+  static func stored(_ object: ObjectBase, at offset: Int, _ row: _RowOfObject) -> Value
+  static func linked(_ object: ObjectBase, at offset: Int) -> [ObjectBase]
+  /// Sets the value of an unmanaged object; false where `any` is none of the property's type.
+  static func set(_ any: Any, _ object: ObjectBase, at offset: Int) -> Bool
+  /// The value, of whatever object.
+  static func value(_ object: ObjectBase, at offset: Int, position: Int) -> Any
+}
+
+extension Persisted: PersistedField {
+  private static func field(_ object: ObjectBase, _ offset: Int) -> FieldPointer<Self> {
+    FieldPointer(object, offset: offset)
+  }
+
+  static var propertyType: _PropertyType { Value._type }
+  static var valueType: Any.Type { Value.self }
+
+  static func role(in object: ObjectBase, at offset: Int) -> PropertyRole {
+    field(object, offset).content.role
+  }
+
+  static func declaredType(in object: ObjectBase, at offset: Int) -> _PropertyType {
+    var type = Value._type
+    if case .value(let value) = field(object, offset).content.storage,
+      let property = (value as? any LinkingObjectsProtocol)?._originProperty
+    {
+      type.form = .linkingObjects(property: property)
+    }
+    return type
+  }
+
+  static func initializeManaged(_ instance: FreshInstance, at offset: Int, position: Int) {
+    instance.initialize(Self(managedAt: UInt16(position)), at: offset)
+  }
+
+  static func initializeRecording(_ instance: FreshInstance, at offset: Int, position: Int) {
+    instance.initialize(Self(recordingAt: UInt16(position)), at: offset)
+  }
+
+  static func makeManaged(_ object: ObjectBase, at offset: Int, position: Int) {
+    field(object, offset).content = Self(managedAt: UInt16(position))
+  }
+
+  static func makeRecording(_ object: ObjectBase, at offset: Int, position: Int) {
+    field(object, offset).content = Self(recordingAt: UInt16(position))
+  }
+
+  static func adopt(_ object: ObjectBase, at offset: Int, position: Int) {
+    let field = field(object, offset)
+    guard Value._keepsInstance, case .value(let kept) = field.content.storage else {
+      return makeManaged(object, at: offset, position: position)
+    }
+    kept._becomeManaged(object, position)
+    field.content.position = UInt16(position)
+  }
+
+  /// What an unmanaged object's property holds, made now where it is the type's default.
+  private static func current(_ object: ObjectBase, _ offset: Int) -> Value {
+    let field = field(object, offset)
+    if case .value(let value) = field.content.storage { return value }
+    let value = Value._initial()
+    field.content.storage = .value(value)
+    return value
+  }
+
+  static func stored(_ object: ObjectBase, at offset: Int, _ row: _RowOfObject) -> RealmStorage.Value {
+    current(object, offset)._stored(row)
+  }
+
+  static func linked(_ object: ObjectBase, at offset: Int) -> [ObjectBase] {
+    guard case .value(let value) = field(object, offset).content.storage else { return [] }
+    return value._linked
+  }
+
+  static func set(_ any: Any, _ object: ObjectBase, at offset: Int) -> Bool {
+    guard let value = Value._converted(any) else { return false }
+    if Value._keepsInstance {
+      current(object, offset)._assign(value)
+    } else {
+      field(object, offset).content.storage = .value(value)
+    }
+    return true
+  }
+
+  static func value(_ object: ObjectBase, at offset: Int, position: Int) -> Any {
+    if case .managed = field(object, offset).content.storage, !Value._keepsInstance {
+      return Value._read(object, position)
+    }
+    return field(object, offset).content.firstRead(by: object)
+  }
+}

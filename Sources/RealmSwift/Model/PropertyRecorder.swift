@@ -1,0 +1,44 @@
+import Synchronization
+
+/// Notes which properties a key path reads: key paths do not tell names, but what they read of an object can.
+final class PropertyRecorder: @unchecked Sendable {
+  // Sendable: one thread uses it, for as long as a key path is read.
+  @TaskLocal static var current: PropertyRecorder?
+
+  private(set) var names: [String] = []
+
+  func note(_ object: ObjectBase, _ position: Int) {
+    names.append(ObjectModel.of(type(of: object)).properties[position].name)
+  }
+
+  private struct Path: Hashable {
+    let keyPath: AnyKeyPath
+    let root: ObjectIdentifier
+  }
+  // Key paths are immutable; those of properties capture nothing that is not.
+  private struct Known: @unchecked Sendable {
+    var names: [Path: [String]] = [:]
+  }
+  private static let known = Mutex(Known())
+
+  /// The names of the properties that a key path from a class goes through.
+  static func names<Root: ObjectBase>(_ keyPath: PartialKeyPath<Root>) -> [String] {
+    let path = Path(keyPath: keyPath, root: ObjectIdentifier(Root.self))
+    nonisolated(unsafe) let looked = path
+    if let found = known.withLock({ $0.names[looked] }) { return found }
+    let recorder = PropertyRecorder()
+    $current.withValue(recorder) {
+      let object = ObjectModel.of(Root.self).recorder()
+      _ = (object as! Root)[keyPath: keyPath]
+    }
+    guard !recorder.names.isEmpty else {
+      raise(
+        "Invalid key path",
+        "\(keyPath) of \(Root.self) reads no property that is stored; mark it by @Persisted, or ask for another."
+      )
+    }
+    let names = recorder.names
+    known.withLock { $0.names[looked] = names }
+    return names
+  }
+}

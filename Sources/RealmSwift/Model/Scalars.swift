@@ -1,0 +1,217 @@
+public import Foundation
+public import RealmStorage
+
+/// Types that are compared as numbers in queries.
+public protocol _QueryNumeric {}
+/// Types that are compared as texts or bytes in queries.
+public protocol _QueryBinary {}
+/// Types whose values have a least and a greatest one.
+public protocol MinMaxType {}
+/// Types whose values can be added up.
+public protocol AddableType {}
+/// Types that objects can be sorted by.
+public protocol SortableType {}
+
+extension Optional: _QueryNumeric where Wrapped: _QueryNumeric {}
+extension Optional: _QueryBinary where Wrapped: _QueryBinary {}
+extension Optional: MinMaxType where Wrapped: MinMaxType {}
+extension Optional: AddableType where Wrapped: AddableType {}
+extension Optional: SortableType where Wrapped: SortableType {}
+
+extension Bool: _Scalar, _Indexable, _PrimaryKey, SortableType {
+  public typealias PersistedType = Bool
+  public static var _column: ColumnType { .bool }
+  public static func _initial() -> Bool { false }
+  public static func _load(_ value: Value) -> Bool? {
+    guard case .bool(let flag) = value else { return nil }
+    return flag
+  }
+  public var _value: Value { .bool(self) }
+  public static func _converted(_ any: Any) -> Bool? {
+    if let flag = any as? Bool { return flag }
+    guard let number = Int._converted(any), number == 0 || number == 1 else { return nil }
+    return number == 1
+  }
+}
+
+/// Whole numbers.
+public protocol _IntegerScalar: _Scalar, FixedWidthInteger {}
+
+extension _IntegerScalar {
+  public static func _initial() -> Self { 0 }
+  public static func _load(_ value: Value) -> Self? {
+    guard case .int(let number) = value else { return nil }
+    return Self(exactly: number)
+  }
+  public var _value: Value { .int(Int64(self)) }
+  public static func _converted(_ any: Any) -> Self? {
+    switch any {
+    case let number as any BinaryInteger: Self(exactly: number)
+    case let flag as Bool: flag ? 1 : 0
+    case let number as NSNumber:
+      Int64(exactly: number.doubleValue).flatMap { _ in Self(exactly: number.int64Value) }
+    default: nil
+    }
+  }
+}
+
+extension Int: _IntegerScalar, _Indexable, _PrimaryKey, _QueryNumeric, MinMaxType, AddableType, SortableType {
+  public typealias PersistedType = Int
+  public static var _column: ColumnType { .int64 }
+}
+extension Int8: _IntegerScalar, _Indexable, _PrimaryKey, _QueryNumeric, MinMaxType, AddableType, SortableType
+{
+  public typealias PersistedType = Int8
+  public static var _column: ColumnType { .int8 }
+}
+extension Int16: _IntegerScalar, _Indexable, _PrimaryKey, _QueryNumeric, MinMaxType, AddableType, SortableType
+{
+  public typealias PersistedType = Int16
+  public static var _column: ColumnType { .int16 }
+}
+extension Int32: _IntegerScalar, _Indexable, _PrimaryKey, _QueryNumeric, MinMaxType, AddableType, SortableType
+{
+  public typealias PersistedType = Int32
+  public static var _column: ColumnType { .int32 }
+}
+extension Int64: _IntegerScalar, _Indexable, _PrimaryKey, _QueryNumeric, MinMaxType, AddableType, SortableType
+{
+  public typealias PersistedType = Int64
+  public static var _column: ColumnType { .int64 }
+}
+
+/// A truth value is kept as a C character.
+private func isTruthValue(_ number: NSNumber) -> Bool { String(cString: number.objCType) == "c" }
+
+/// Any number but a truth value, as a double.
+private func double(_ any: Any) -> Double? {
+  switch any {
+  case is Bool: nil
+  case let number as Double: number
+  case let number as Float: Double(number)
+  case let number as any BinaryInteger: Double(number)
+  case let number as NSNumber: isTruthValue(number) ? nil : number.doubleValue
+  default: nil
+  }
+}
+
+extension Float: _Scalar, _QueryNumeric, MinMaxType, AddableType, SortableType {
+  public typealias PersistedType = Float
+  public static var _column: ColumnType { .float }
+  public static func _initial() -> Float { 0 }
+  public static func _load(_ value: Value) -> Float? {
+    guard case .float(let number) = value else { return nil }
+    return number
+  }
+  public var _value: Value { .float(self) }
+  public static func _converted(_ any: Any) -> Float? {
+    guard let number = double(any) else { return nil }
+    return number.isFinite && abs(number) > Double(Float.greatestFiniteMagnitude) ? nil : Float(number)
+  }
+}
+
+extension Double: _Scalar, _QueryNumeric, MinMaxType, AddableType, SortableType {
+  public typealias PersistedType = Double
+  public static var _column: ColumnType { .double }
+  public static func _initial() -> Double { 0 }
+  public static func _load(_ value: Value) -> Double? {
+    guard case .double(let number) = value else { return nil }
+    return number
+  }
+  public var _value: Value { .double(self) }
+  public static func _converted(_ any: Any) -> Double? { double(any) }
+}
+
+extension String: _Scalar, _Indexable, _PrimaryKey, _QueryBinary, SortableType {
+  public typealias PersistedType = String
+  public static var _column: ColumnType { .string }
+  public static func _initial() -> String { "" }
+  public static func _load(_ value: Value) -> String? {
+    guard case .string(let text) = value else { return nil }
+    return text
+  }
+  public var _value: Value { .string(self) }
+  public static func _converted(_ any: Any) -> String? { any as? String }
+}
+
+extension Data: _Scalar, _QueryBinary {
+  public typealias PersistedType = Data
+  public static var _column: ColumnType { .data }
+  public static func _initial() -> Data { Data() }
+  public static func _load(_ value: Value) -> Data? {
+    guard case .data(let bytes) = value else { return nil }
+    return Data(bytes)
+  }
+  public var _value: Value { .data(Array(self)) }
+  public static func _converted(_ any: Any) -> Data? { any as? Data }
+}
+
+extension Date: _Scalar, _Indexable, _QueryNumeric, MinMaxType, SortableType {
+  public typealias PersistedType = Date
+  public static var _column: ColumnType { .date }
+  public static func _initial() -> Date { Date() }
+  public static func _load(_ value: Value) -> Date? {
+    guard case .date(let moment) = value else { return nil }
+    return Date(
+      timeIntervalSince1970: Double(moment.seconds) + Double(moment.nanoseconds) / 1_000_000_000)
+  }
+  /// A date outside of what can be stored is stored as the nearest that can; one that is no number as 1970.
+  public var _value: Value {
+    let interval = timeIntervalSince1970
+    guard !interval.isNaN else { return .date(Timestamp(seconds: 0)) }
+    let whole = interval.rounded(.down)
+    guard let seconds = Int64(exactly: whole) else {
+      return .date(Timestamp(seconds: interval < 0 ? .min : .max))
+    }
+    let nanoseconds = Int32(((interval - whole) * 1_000_000_000).rounded())
+    return nanoseconds == 1_000_000_000
+      ? .date(Timestamp(seconds: seconds + 1)) : .date(Timestamp(seconds: seconds, nanoseconds: nanoseconds))
+  }
+  public static func _converted(_ any: Any) -> Date? { any as? Date }
+}
+
+extension UUID: _Scalar, _Indexable, _PrimaryKey, SortableType {
+  public typealias PersistedType = UUID
+  public static var _column: ColumnType { .uuid }
+  public static func _initial() -> UUID { UUID() }
+  public static func _load(_ value: Value) -> UUID? {
+    guard case .uuid(let id) = value else { return nil }
+    let b = id.bytes
+    return UUID(
+      uuid: (
+        b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]
+      ))
+  }
+  public var _value: Value {
+    let u = uuid
+    return .uuid(
+      SixteenBytes([
+        u.0, u.1, u.2, u.3, u.4, u.5, u.6, u.7, u.8, u.9, u.10, u.11, u.12, u.13, u.14, u.15,
+      ]))
+  }
+  public static func _converted(_ any: Any) -> UUID? {
+    any as? UUID ?? (any as? String).flatMap { UUID(uuidString: $0) }
+  }
+}
+
+/// An enumeration that is stored as its raw value. A property of one is declared by conforming to this protocol:
+///
+///     enum Mood: String, PersistableEnum { case calm, merry }
+public protocol PersistableEnum: _Scalar, RawRepresentable, CaseIterable, Comparable, MinMaxType, SortableType
+where RawValue: _Scalar & Comparable, PersistedType == RawValue.PersistedType {}
+
+extension PersistableEnum {
+  public static var _column: ColumnType { RawValue._column }
+  public static func _initial() -> Self {
+    guard let first = allCases.first else {
+      raise("Enumeration without cases", "\(Self.self) has no case that a property could start with.")
+    }
+    return first
+  }
+  public static func _load(_ value: Value) -> Self? { RawValue._load(value).flatMap { Self(rawValue: $0) } }
+  public var _value: Value { rawValue._value }
+  public static func _converted(_ any: Any) -> Self? {
+    any as? Self ?? RawValue._converted(any).flatMap { Self(rawValue: $0) }
+  }
+  public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}

@@ -1,0 +1,163 @@
+import RealmStorage
+
+/// What objects are sorted by.
+public struct SortDescriptor: Hashable, Sendable, ExpressibleByStringLiteral {
+  /// Property names joined by dots; all but the last link to one object.
+  public let keyPath: String
+  public let ascending: Bool
+
+  public init(keyPath: String, ascending: Bool = true) {
+    self.keyPath = keyPath
+    self.ascending = ascending
+  }
+
+  public init<Element: ObjectBase>(keyPath: PartialKeyPath<Element>, ascending: Bool = true) {
+    self.init(keyPath: PropertyRecorder.names(keyPath).joined(separator: "."), ascending: ascending)
+  }
+
+  public init(stringLiteral keyPath: String) { self.init(keyPath: keyPath) }
+
+  /// The other way round.
+  public func reversed() -> SortDescriptor { SortDescriptor(keyPath: keyPath, ascending: !ascending) }
+}
+
+extension RealmCollection where Element: ObjectBase {
+  /// The objects of which a condition holds.
+  public func `where`(_ condition: (Query<Element>) -> Query<Bool>) -> Results<Element> {
+    let content = managedContent("queried")
+    let query = condition(Query<Element>(.path([])))
+    return Results(content.filtered(query.node.condition.bound(to: content.context)))
+  }
+
+  /// The same objects by the value of a property; null comes first in ascending order, texts are ordered by their bytes.
+  public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Element> {
+    sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
+  }
+
+  public func sorted<Value: _HasPersistedType>(
+    by keyPath: KeyPath<Element, Value>, ascending: Bool = true
+  ) -> Results<Element> where Value.PersistedType: SortableType {
+    sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
+  }
+
+  /// By the first descriptor, and among equals by the next.
+  public func sorted<S: Sequence>(by descriptors: S) -> Results<Element>
+  where S.Iterator.Element == SortDescriptor {
+    let content = managedContent("sorted")
+    let keys = descriptors.map { descriptor in
+      let names = descriptor.keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+      let path = PropertyPath.column(names, of: content.context)
+      PropertyPath.checkSortable(names, of: content.context)
+      return SortKey(path, ascending: descriptor.ascending)
+    }
+    return Results(content.sorted(keys))
+  }
+
+  // MARK: - Aggregates
+
+  /// The least value of a property, nulls aside; nil without any.
+  public func min<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType {
+    managedContent("searched for its least value")
+      .aggregate(property) { (table, column, rows) throws(StorageError) in try table.minimum(column, of: rows)
+      }
+      .flatMap { Aggregate.result($0, as: T.self) }
+  }
+
+  /// The greatest value of a property, nulls aside; nil without any.
+  public func max<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType {
+    managedContent("searched for its greatest value")
+      .aggregate(property) { (table, column, rows) throws(StorageError) in try table.maximum(column, of: rows)
+      }
+      .flatMap { Aggregate.result($0, as: T.self) }
+  }
+
+  /// The sum of a property's values, nulls aside; zero without any.
+  ///
+  /// - Precondition: a sum of whole numbers does not pass 64 bits.
+  public func sum<T: _HasPersistedType>(ofProperty property: String) -> T where T.PersistedType: AddableType {
+    let content = managedContent("added up")
+    let sum = content.aggregate(property) { (table, column, rows) throws(StorageError) in
+      try table.sum(column, of: rows)
+    }
+    let name = "\(content.context.binding.model.name).\(property)"
+    guard let result = Aggregate.result(sum ?? .integer(0), as: T.self, of: name) else {
+      raise("Invalid sum", "the sum of \(name) is no \(T.self).")
+    }
+    return result
+  }
+
+  /// The average of a property's values, nulls aside; nil without any. As a whole number it is cut towards zero.
+  public func average<T: _HasPersistedType>(ofProperty property: String) -> T?
+  where T.PersistedType: AddableType {
+    managedContent("averaged")
+      .aggregate(property) { (table, column, rows) throws(StorageError) in try table.average(column, of: rows)
+      }
+      .flatMap { $0 }.flatMap { Aggregate.result(average: $0, as: T.self) }
+  }
+
+  public func min<T: _HasPersistedType>(of keyPath: KeyPath<Element, T>) -> T?
+  where T.PersistedType: MinMaxType {
+    min(ofProperty: PropertyRecorder.names(keyPath).joined(separator: "."))
+  }
+  public func max<T: _HasPersistedType>(of keyPath: KeyPath<Element, T>) -> T?
+  where T.PersistedType: MinMaxType {
+    max(ofProperty: PropertyRecorder.names(keyPath).joined(separator: "."))
+  }
+  public func sum<T: _HasPersistedType>(of keyPath: KeyPath<Element, T>) -> T
+  where T.PersistedType: AddableType {
+    sum(ofProperty: PropertyRecorder.names(keyPath).joined(separator: "."))
+  }
+  public func average<T: _HasPersistedType>(of keyPath: KeyPath<Element, T>) -> T?
+  where T.PersistedType: AddableType {
+    average(ofProperty: PropertyRecorder.names(keyPath).joined(separator: "."))
+  }
+}
+
+extension PropertyPath {
+  static func checkSortable(_ names: [String], of context: ObjectContext) {
+    var model = context.binding.model
+    for name in names {
+      guard let position = model.position(of: name) else { return }
+      let property = model.properties[position]
+      if property.type.form != .value {
+        raise("Invalid sort", "\(model.name).\(name) is a collection; objects are sorted by single values.")
+      }
+      if let target = property.type.target { model = ObjectModel.of(target) }
+    }
+  }
+}
+
+/// What an aggregate found, as the type the caller asked for.
+enum Aggregate {
+  static func result<T>(_ value: Value, as type: T.Type) -> T? {
+    if case .null = value { return nil }
+    if let scalar = T.self as? any _Scalar.Type { return load(value, scalar) as? T }
+    if let optional = T.self as? any WrappingScalar.Type { return optional.wrapped(value) as? T }
+    return nil
+  }
+
+  static func result<T>(_ sum: Sum, as type: T.Type, of name: String) -> T? {
+    switch sum {
+    case .integer(let number):
+      return result(.int(number), as: type) ?? result(average: Double(number), as: type)
+    case .double(let number): return result(average: number, as: type)
+    case .overflow: raise("Overflow", "the sum of \(name) passes 64 bits; add up parts of it.")
+    }
+  }
+
+  static func result<T>(average number: Double, as type: T.Type) -> T? {
+    if let found = result(.double(number), as: type) ?? result(.float(Float(number)), as: type) {
+      return found
+    }
+    return Int64(exactly: number.rounded(.towardZero)).flatMap { result(.int($0), as: type) }
+  }
+
+  fileprivate static func load<S: _Scalar>(_ value: Value, _ type: S.Type) -> Any? { S._load(value) }
+}
+
+private protocol WrappingScalar {
+  static func wrapped(_ value: Value) -> Any?
+}
+extension Optional: WrappingScalar where Wrapped: _Scalar {
+  static func wrapped(_ value: Value) -> Any? { Wrapped._load(value).map { Optional.some($0) as Any } }
+}

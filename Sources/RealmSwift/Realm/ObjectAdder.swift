@@ -1,0 +1,144 @@
+import RealmStorage
+
+/// Adds an unmanaged object, and all it links to, to a realm in its write transaction.
+///
+/// What is linked to comes first, so that links are known when a row is made; where objects link in a circle, the link
+/// that closes it is set afterwards. Nothing recurses: chains of objects may be as long as memory.
+final class ObjectAdder {
+  private let session: RealmSession
+  private let policy: Realm.UpdatePolicy
+  /// The properties that were given, of objects made of dictionaries; others are given in full.
+  private let given: [ObjectIdentifier: Set<Int>]
+  private var visited = Set<ObjectIdentifier>()
+  /// Properties whose values are not stored in full yet: they link to what was not managed then.
+  private var late: [(object: ObjectBase, position: Int)] = []
+
+  init(_ session: RealmSession, _ policy: Realm.UpdatePolicy, given: [ObjectIdentifier: Set<Int>] = [:]) {
+    self.session = session
+    self.policy = policy
+    self.given = given
+  }
+
+  /// Answers the row of the object.
+  @discardableResult
+  func add(_ root: ObjectBase) -> UInt64 {
+    if isManagedHere(root) { return root.row }
+    var stack = [root]
+    while let object = stack.last {
+      if isManagedHere(object) {
+        stack.removeLast()
+        continue
+      }
+      if visited.insert(ObjectIdentifier(object)).inserted {
+        let model = ObjectModel.of(type(of: object))
+        let depth = stack.count
+        for property in model.properties where property.type.column == .link {
+          for linked in property.field.linked(object, at: property.offset)
+          where !isManagedHere(linked) && !visited.contains(ObjectIdentifier(linked)) {
+            stack.append(linked)
+          }
+        }
+        if stack.count > depth { continue }
+      }
+      insert(object)
+      stack.removeLast()
+    }
+    for (object, position) in late {
+      let property = ObjectModel.of(type(of: object)).properties[position]
+      let value = property.field.stored(object, at: property.offset) { $0.row }
+      object.context?.set(value, position, object.row)
+      property.field.adopt(object, at: property.offset, position: position)
+    }
+    late = []
+    return root.row
+  }
+
+  /// Stops the program for an object that can't be added to this realm.
+  private func isManagedHere(_ object: ObjectBase) -> Bool {
+    guard let context = object.context else { return false }
+    guard context.session === session else {
+      raise(
+        "Object of another realm",
+        "a \(context.binding.model.name) is managed by another realm; copy it by realm.create(_:value:).")
+    }
+    guard context.hasRow(object.row) else { context.stopInvalidated(nil) }
+    return true
+  }
+
+  private func insert(_ object: ObjectBase) {
+    let context = session.context(type(of: object))
+    let model = context.binding.model
+    var values: [(column: Int, value: Value)] = []
+    values.reserveCapacity(model.properties.count)
+    var open: [Int] = []
+    for (position, property) in model.properties.enumerated() {
+      let column = context.binding.columns[position]
+      guard column >= 0 else { continue }
+      var isOpen = false
+      let value = property.field.stored(object, at: property.offset) { target in
+        if target.context == nil { isOpen = true }
+        return target.context == nil ? nil : target.row
+      }
+      if isOpen { open.append(position) }
+      values.append((column, value))
+    }
+    let (row, isNew) = place(object, values, context)
+    let adopted = isNew ? session.didInsert(row, context) : session.context(context, ofRow: row)
+    for position in open { late.append((object, position)) }
+    manage(object, adopted, row, keeping: open)
+  }
+
+  private func manage(_ object: ObjectBase, _ context: ObjectContext, _ row: UInt64, keeping open: [Int]) {
+    object.context = context
+    object.row = row
+    for (position, property) in context.binding.model.properties.enumerated() where !open.contains(position) {
+      property.field.adopt(object, at: property.offset, position: position)
+    }
+  }
+
+  /// Makes a row of the values, or updates the one with the same primary key.
+  private func place(
+    _ object: ObjectBase, _ values: [(column: Int, value: Value)], _ context: ObjectContext
+  ) -> (row: UInt64, isNew: Bool) {
+    let binding = context.binding
+    return session.writing(binding) { (table) throws(StorageError) in
+      do throws(StorageError) {
+        let row = try table.insert { (row: inout NewRow) throws(StorageError) in
+          for (column, value) in values { try row.set(column, value) }
+        }
+        return (row, true)
+      } catch .duplicateKey {
+        guard let key = binding.model.primaryKey.map({ binding.columns[$0] }),
+          let value = values.first(where: { $0.column == key })?.value,
+          let row = try table.reading().row(withPrimaryKey: value)
+        else {
+          raise("Duplicate primary key", "\(binding.model.name) has an object with that primary key already.")
+        }
+        guard policy != .error else {
+          raise(
+            "Duplicate primary key",
+            "there is a \(binding.model.name) with \(binding.model.properties[binding.model.primaryKey!].name) = "
+              + "\(text(value)) already; update it by add(_:update: .modified), or take another key.")
+        }
+        let given = given[ObjectIdentifier(object)]
+        for (position, property) in binding.model.properties.enumerated() {
+          let column = binding.columns[position]
+          guard column >= 0, column != key, given?.contains(position) ?? true,
+            let value = values.first(where: { $0.column == column })?.value
+          else { continue }
+          try table.set(value, property.name, ofRow: row)
+        }
+        return (row, false)
+      }
+    }
+  }
+
+  private func text(_ value: Value) -> String {
+    switch value {
+    case .int(let number): "\(number)"
+    case .string(let text): "'\(text)'"
+    case .null: "nil"
+    default: "the same value"
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import RealmStorage
+
+/// What the managed objects of one class share: the realm they belong to, and the table as of now.
+@usableFromInline
+final class ObjectContext {
+  let session: RealmSession
+  let binding: ClassBinding
+  /// Of objects that the open transaction made: the first of their rows.
+  var firstRow: UInt64 = .max
+  /// The transaction that made its objects was cancelled.
+  var isCancelled = false
+  private let epoch: UInt64
+  /// The table in the open transaction.
+  var writable: WritableTable?
+  private var table: Table?
+  private var generation: UInt64 = .max
+
+  init(session: RealmSession, binding: ClassBinding) {
+    self.session = session
+    self.binding = binding
+    epoch = session.epoch
+  }
+
+  /// No object of it may be used any more.
+  var isInvalid: Bool { isCancelled || epoch != session.epoch }
+
+  /// The table as the session sees it now; nil where there is none.
+  func currentTable() throws(StorageError) -> Table? {
+    if generation == session.generation { return table }
+    let found = try session.table(binding)
+    table = found
+    generation = session.generation
+    return found
+  }
+
+  func hasRow(_ row: UInt64) -> Bool {
+    session.check()
+    guard !isInvalid else { return false }
+    return reading { () throws(StorageError) in try currentTable()?.contains(row) ?? false }
+  }
+
+  /// A handle of a row.
+  @inline(__always)
+  func object(_ row: UInt64) -> ObjectBase {
+    binding.model.handle(session.context(self, ofRow: row), row)
+  }
+
+  /// Stops the program where a row is not there any more.
+  func stopInvalidated(_ position: Int?) -> Never {
+    let name =
+      position.map { "\(binding.model.name).\(binding.model.properties[$0].name)" } ?? binding.model.name
+    raise(
+      "Invalidated object",
+      "\(name) of an object that was deleted, or whose realm was invalidated; ask isInvalidated before.")
+  }
+
+  /// Calls `body` with the table and the position of a property's column.
+  @inline(__always)
+  func read<Content>(
+    _ position: Int, _ body: (Table, Int) throws(StorageError) -> Content?
+  ) -> Content {
+    session.check()
+    let found = reading { () throws(StorageError) -> Content? in
+      guard !isInvalid, let table = try currentTable() else { return nil }
+      return try body(table, binding.columns[position])
+    }
+    guard let found else { stopInvalidated(position) }
+    return found
+  }
+
+  func value(_ position: Int, _ row: UInt64) -> Value {
+    read(position) { (table, column) throws(StorageError) in
+      try table.value(table.schema.columns[column], ofRow: row)
+    }
+  }
+
+  func set(_ value: Value, _ position: Int, _ row: UInt64) {
+    session.check()
+    let property = binding.model.properties[position]
+    session.requireTransaction("set \(binding.model.name).\(property.name)")
+    if property.role == .primaryKey {
+      raise(
+        "Primary key of a managed object",
+        "\(binding.model.name).\(property.name) can't change; create an object with the new key instead.")
+    }
+    let isThere = session.writing(binding) { (table) throws(StorageError) in
+      isInvalid ? false : try table.set(value, property.name, ofRow: row)
+    }
+    if !isThere { stopInvalidated(position) }
+  }
+}
+
+extension ObjectBase {
+  /// What the row of a managed object has in a property.
+  func stored(_ position: Int) -> Value {
+    guard let context else { raise("Unmanaged object", "it has no row to read a property of.") }
+    return context.value(position, row)
+  }
+
+  func store(_ value: Value, _ position: Int) {
+    guard let context else { raise("Unmanaged object", "it has no row to write a property of.") }
+    context.set(value, position, row)
+  }
+
+  /// Adds what is linked by a property that is being set.
+  func addingRow(_ position: Int) -> _RowOfObject {
+    { [self] target in
+      guard let context else { return nil }
+      context.session.check()
+      let name = { "set \(context.binding.model.name).\(context.binding.model.properties[position].name)" }
+      context.session.requireTransaction(name())
+      return ObjectAdder(context.session, .error).add(target)
+    }
+  }
+
+  /// A handle of a row that a property links to.
+  func linked<Target: ObjectBase>(_ row: UInt64, as type: Target.Type) -> Target {
+    guard let context else { raise("Unmanaged object", "it has no row that links.") }
+    return unsafeDowncast(context.session.context(type).object(row), to: type)
+  }
+
+  func stopUnreadable(_ position: Int, _ value: Value) -> Never {
+    let model = ObjectModel.of(Swift.type(of: self))
+    raise(
+      "Unreadable value",
+      "\(model.name).\(model.properties[position].name) holds a value that is no "
+        + "\(model.properties[position].field.valueType): a program with other types or cases wrote it.")
+  }
+}

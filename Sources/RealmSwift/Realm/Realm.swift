@@ -1,0 +1,259 @@
+public import Foundation
+import RealmStorage
+
+/// An object database, as one thread, serial queue or the main queue sees it.
+///
+/// It reads one version, which changes only when this thread writes or calls `refresh()`. All realms of one file on one
+/// thread are the same. A realm is closed when the last that refers to it is gone.
+public struct Realm {
+  let session: RealmSession
+
+  init(_ session: RealmSession) { self.session = session }
+
+  /// Opens the default realm.
+  ///
+  /// - Parameter queue: the serial queue the realm is to be used on; nil for the current thread, or the main queue.
+  /// - Throws: `Realm.Error`.
+  public init(queue: DispatchQueue? = nil) throws {
+    try self.init(configuration: .defaultConfiguration, queue: queue)
+  }
+
+  /// Opens a realm. In the first opening of a file in a process, classes are compared with its tables, and tables that are
+  /// missing are made.
+  ///
+  /// - Throws: `Realm.Error`: `.schemaMismatch` where tables differ from their classes; `.invalidDatabase` for a file that
+  ///   is no realm, is damaged, or has another key; `.alreadyOpen` where another process has it open.
+  public init(configuration: Configuration, queue: DispatchQueue? = nil) throws {
+    session = try RealmFile.session(configuration, queue.map(Confinement.marking) ?? Confinement.current)
+    session.check()
+  }
+
+  /// Opens the file with the default configuration otherwise.
+  ///
+  /// - Throws: `Realm.Error`.
+  public init(fileURL: URL) throws {
+    var configuration = Configuration.defaultConfiguration
+    configuration.fileURL = fileURL
+    try self.init(configuration: configuration)
+  }
+
+  /// A copy of what it was opened with.
+  public var configuration: Configuration { session.file.configuration }
+
+  /// No class has an object.
+  public var isEmpty: Bool {
+    session.check()
+    return reading { () throws(StorageError) in
+      for binding in session.file.schema.bindings
+      where try (session.context(binding).currentTable()?.count ?? 0) > 0 {
+        return false
+      }
+      return true
+    }
+  }
+
+  // MARK: - Transactions
+
+  /// Calls `block` in a write transaction on the newest version, and commits it; where `block` throws, nothing is changed
+  /// and the error is thrown on. `block` may commit or cancel by itself.
+  ///
+  /// Waits for the transactions of other threads.
+  ///
+  /// - Throws: what `block` throws; `Realm.Error` when the transaction could not be begun or committed: then nothing of
+  ///   it is kept.
+  @discardableResult
+  public func write<Result>(_ block: () throws -> Result) throws -> Result {
+    try session.beginWrite()
+    let result: Result
+    do {
+      result = try block()
+    } catch {
+      if isInWriteTransaction { session.cancelWrite() }
+      throw error
+    }
+    if isInWriteTransaction { try session.commitWrite() }
+    return result
+  }
+
+  /// Begins a write transaction on the newest version.
+  ///
+  /// - Precondition: none is open on this realm. It could be begun: otherwise the program stops, and `write(_:)` throws.
+  public func beginWrite() {
+    do {
+      try session.beginWrite()
+    } catch {
+      raise("Write transaction", "it could not be begun: \(error.localizedDescription)")
+    }
+  }
+
+  /// Commits the open write transaction. What returned survives a loss of power.
+  ///
+  /// - Throws: `Realm.Error`; nothing of the transaction is then kept.
+  public func commitWrite() throws { try session.commitWrite() }
+
+  /// Forgets the changes of the open write transaction. Objects it added are invalid from then on.
+  public func cancelWrite() { session.cancelWrite() }
+
+  public var isInWriteTransaction: Bool {
+    session.check()
+    return session.transaction != nil
+  }
+
+  /// Moves to the newest version; answers whether there was a newer one.
+  @discardableResult
+  public func refresh() -> Bool { session.refresh() }
+
+  /// Lets go of the version it reads. Objects become invalid; the realm itself can be used on.
+  public func invalidate() { session.invalidate() }
+
+  // MARK: - Objects
+
+  /// What is done with an object whose primary key there is already.
+  public enum UpdatePolicy: Int, Sendable {
+    /// It is an error of the program.
+    case error = 1
+    /// Properties that differ are written.
+    case modified = 3
+    /// All properties are written.
+    case all = 2
+  }
+
+  /// Adds an object and all it links to; they become managed. Does nothing with one that this realm manages.
+  ///
+  /// - Precondition: in a write transaction; the object is of no other realm; with the policy `.error` its primary key,
+  ///   and those of what it links to, are new.
+  public func add(_ object: Object, update: UpdatePolicy = .error) { add([object], update: update) }
+
+  /// Adds objects in their order, as one by one.
+  public func add<S: Sequence>(_ objects: S, update: UpdatePolicy = .error) where S.Iterator.Element: Object {
+    session.check()
+    session.requireTransaction("add an object")
+    for object in objects {
+      session.checkPolicy(update, type(of: object))
+      ObjectAdder(session, update).add(object)
+    }
+  }
+
+  /// Makes an object of values: a dictionary by property name, an array in the order of the properties, or an object.
+  ///
+  /// Properties that are not given have the values they declare; of an object that is updated they stay.
+  ///
+  /// - Precondition: as of `add(_:update:)`; each value fits its property.
+  @discardableResult
+  public func create<T: Object>(_ type: T.Type, value: Any = [String: Any](), update: UpdatePolicy = .error)
+    -> T
+  {
+    session.check()
+    session.requireTransaction("create a \(ObjectModel.unqualifiedName(of: type))")
+    session.checkPolicy(update, type)
+    let object = unsafeDowncast(session.binding(type).model.unmanaged(), to: type)
+    let given = ValueReader.fill(object, from: value)
+    ObjectAdder(session, update, given: [ObjectIdentifier(object): given]).add(object)
+    return object
+  }
+
+  /// Deletes an object. Links to it become nil, and leave the lists they stand in; what it links to stays.
+  ///
+  /// - Precondition: in a write transaction; the object is managed by this realm.
+  public func delete(_ object: ObjectBase) {
+    session.check()
+    session.requireTransaction("delete an object")
+    guard let context = object.context, context.session === session else {
+      raise(
+        "Object of another realm",
+        "a \(type(of: object)) can be deleted by the realm that manages it only.")
+    }
+    let wasThere = session.writing(context.binding) { (table) throws(StorageError) in
+      context.isInvalid ? false : try table.remove(object.row)
+    }
+    if !wasThere { context.stopInvalidated(nil) }
+  }
+
+  /// Deletes objects, as one by one.
+  public func delete<S: Sequence>(_ objects: S) where S.Iterator.Element: ObjectBase {
+    for object in Array(objects) where !object.isInvalidated { delete(object) }
+  }
+
+  /// Deletes the objects in a list, which is empty then.
+  public func delete<Element: ObjectBase>(_ objects: List<Element>) {
+    for object in Array(objects) where !object.isInvalidated { delete(object) }
+  }
+
+  /// Deletes the objects found.
+  public func delete<Element: ObjectBase>(_ objects: Results<Element>) {
+    session.check()
+    session.requireTransaction("delete objects")
+    let rows = objects.content.rows()
+    session.writing(objects.content.context.binding) { (table) throws(StorageError) in
+      for row in rows { try table.remove(row) }
+    }
+  }
+
+  /// Deletes all objects of the realm's classes.
+  public func deleteAll() {
+    session.check()
+    session.requireTransaction("delete all objects")
+    for binding in session.file.schema.bindings {
+      session.writing(binding) { (table) throws(StorageError) in try table.removeAll() }
+    }
+  }
+
+  /// All objects of a class, as they are at any time.
+  public func objects<Element: RealmFetchable & ObjectBase>(_ type: Element.Type) -> Results<Element> {
+    session.check()
+    return Results(_CollectionContent(session.context(type)))
+  }
+
+  /// The object with a primary key; nil where there is none. O(log n).
+  ///
+  /// - Precondition: the class has a primary key, of that type.
+  public func object<Element: Object, KeyType>(ofType type: Element.Type, forPrimaryKey key: KeyType)
+    -> Element?
+  {
+    session.check()
+    let context = session.context(type)
+    let model = context.binding.model
+    guard let position = model.primaryKey else {
+      raise("No primary key", "\(model.name) has none; mark a property by @Persisted(primaryKey: true).")
+    }
+    guard let value = model.properties[position].key(of: key) else {
+      raise(
+        "Invalid primary key",
+        "\(model.name).\(model.properties[position].name) is not of type \(KeyType.self).")
+    }
+    let row = reading { () throws(StorageError) in try context.currentTable()?.row(withPrimaryKey: value) }
+    return row.map { unsafeDowncast(context.object($0), to: type) }
+  }
+}
+
+extension Realm: Equatable {
+  /// Whether both are the same realm on the same thread.
+  public static func == (left: Realm, right: Realm) -> Bool { left.session === right.session }
+}
+
+@available(*, unavailable)
+extension Realm: Sendable {}
+
+extension RealmSession {
+  /// An update finds the object by its primary key.
+  func checkPolicy(_ policy: Realm.UpdatePolicy, _ type: ObjectBase.Type) {
+    let model = binding(type).model
+    guard policy != .error, model.primaryKey == nil else { return }
+    raise(
+      "No primary key", "\(model.name) has none, so that no object of it can be updated; add without update.")
+  }
+}
+
+extension ModelProperty {
+  /// The stored form of a primary key; nil for what is none of the property's type.
+  fileprivate func key(of any: Any) -> Value? {
+    if isNull(any) { return type.isOptional ? .null : nil }
+    switch type.column {
+    case .string: return String._converted(any)?._value
+    case .uuid: return UUID._converted(any)?._value
+    default:
+      guard let number = Int64._converted(any), !(any is Bool) else { return nil }
+      return .int(number)
+    }
+  }
+}

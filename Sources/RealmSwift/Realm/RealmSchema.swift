@@ -1,0 +1,182 @@
+import RealmStorage
+
+/// A class of an open realm: its model, and where its properties stand in its table.
+final class ClassBinding: Sendable {
+  let model: ObjectModel
+  /// Its position among the realm's classes.
+  let index: Int
+  /// Position in the table's schema of each property; -1 of one that is no column.
+  let columns: [Int]
+  /// The table's schema; nil where a realm that is only read has no such table.
+  let table: TableSchema?
+
+  init(_ model: ObjectModel, index: Int, table: TableSchema?) {
+    self.model = model
+    self.index = index
+    self.table = table
+    columns = model.properties.map { property in
+      table?.columns.firstIndex { $0.name == property.name } ?? -1
+    }
+  }
+}
+
+/// The classes of an open realm.
+final class RealmSchema: Sendable {
+  let bindings: [ClassBinding]
+  private let byClass: [ObjectIdentifier: Int]
+
+  init(_ bindings: [ClassBinding]) {
+    self.bindings = bindings
+    byClass = Dictionary(
+      uniqueKeysWithValues: bindings.map { (ObjectIdentifier($0.model.type), $0.index) })
+  }
+
+  /// - Precondition: the realm stores the class: otherwise the program stops.
+  func binding(_ type: ObjectBase.Type) -> ClassBinding {
+    guard let index = byClass[ObjectIdentifier(type)] else {
+      raise(
+        "Class not in the realm",
+        "\(ObjectModel.unqualifiedName(of: type)) is not among the classes this realm was opened with; "
+          + "add it to objectTypes.")
+    }
+    return bindings[index]
+  }
+
+  // MARK: - Opening
+
+  /// The models of the classes a configuration names, or of all there are.
+  static func models(_ types: [ObjectBase.Type]?) -> [ObjectModel] {
+    let classes = types ?? defaultTypes()
+    let models = classes.map { ObjectModel.of($0) }
+    var names: [String: ObjectModel] = [:]
+    for model in models {
+      if model.properties.isEmpty {
+        raise(
+          "Invalid schema",
+          "\(model.name) has no property marked by @Persisted: it would store nothing; mark one, "
+            + "or answer false in shouldIncludeInDefaultSchema().")
+      }
+      if let other = names.updateValue(model, forKey: model.name), other !== model {
+        raise(
+          "Invalid schema",
+          "two classes are named \(model.name): \(String(reflecting: other.type)) and "
+            + "\(String(reflecting: model.type)); list those you want in objectTypes, rename one, "
+            + "or answer false in its shouldIncludeInDefaultSchema().")
+      }
+    }
+    let known = Set(models.map { ObjectIdentifier($0.type) })
+    for model in models {
+      for property in model.properties {
+        guard let target = property.type.target, !known.contains(ObjectIdentifier(target)) else { continue }
+        raise(
+          "Invalid schema",
+          "\(model.name).\(property.name) links to \(ObjectModel.unqualifiedName(of: target)), which is not "
+            + "among the classes of the realm; add it to objectTypes.")
+      }
+    }
+    return models
+  }
+
+  private static func defaultTypes() -> [ObjectBase.Type] {
+    ClassDiscovery.subclasses(of: Object.self)
+      .compactMap { $0 as? ObjectBase.Type }
+      .filter { $0.shouldIncludeInDefaultSchema() }
+      .sorted { String(reflecting: $0) < String(reflecting: $1) }
+  }
+
+  /// Compares classes with the tables of a database, and makes those that are missing.
+  ///
+  /// - Throws: `Realm.Error.schemaMismatch` where a table differs from its class.
+  static func bind(_ models: [ObjectModel], to database: Database, readOnly: Bool) throws -> RealmSchema {
+    var tables = try Realm.Error.wrapping { () throws(StorageError) in try database.snapshot().schemas() }
+    try check(models, against: tables, path: database.path)
+    let missing = models.filter { model in !tables.contains { $0.name == model.name } }
+    if !missing.isEmpty, !readOnly {
+      try database.write { transaction in try create(missing, in: transaction) }
+      tables = try Realm.Error.wrapping { () throws(StorageError) in try database.snapshot().schemas() }
+    }
+    return RealmSchema(
+      models.enumerated().map { index, model in
+        ClassBinding(model, index: index, table: tables.first { $0.name == model.name })
+      })
+  }
+
+  /// Classes may link to one another in circles, so links are added when all tables are there that they point to.
+  private static func create(_ models: [ObjectModel], in transaction: WriteTransaction) throws(StorageError) {
+    var late: [(ObjectModel, ModelProperty)] = []
+    for model in models {
+      var columns: [Column] = []
+      for property in model.properties {
+        guard var column = property.column else { continue }
+        if let target = property.type.target, target != model.type {
+          guard late.allSatisfy({ $0.0 !== model }),
+            let table = try transaction.table(ObjectModel.of(target).name)
+          else {
+            late.append((model, property))
+            continue
+          }
+          column.target = table.schema.id
+        } else if !late.isEmpty, late.contains(where: { $0.0 === model }) {
+          // Columns stay in the order of the properties.
+          late.append((model, property))
+          continue
+        }
+        columns.append(column)
+      }
+      try transaction.createTable(TableSchema(model.name, columns: columns))
+    }
+    for (model, property) in late {
+      guard var column = property.column, let table = try transaction.table(model.name) else { continue }
+      if let target = property.type.target {
+        column.target = try transaction.table(ObjectModel.of(target).name)?.schema.id ?? 0
+      }
+      try table.addColumn(column)
+    }
+  }
+
+  private static func check(_ models: [ObjectModel], against tables: [TableSchema], path: String) throws {
+    var differences: [String] = []
+    for model in models {
+      guard let table = tables.first(where: { $0.name == model.name }) else { continue }
+      let wanted = model.properties.filter { $0.column != nil }
+      for property in wanted {
+        guard let column = property.column else { continue }
+        guard let found = table.column(property.name) else {
+          differences.append("property \(model.name).\(property.name) was added")
+          continue
+        }
+        let target = tables.first { $0.id == found.target }?.name
+        if found.type != column.type || found.isOptional != column.isOptional || found.isList != column.isList
+        {
+          differences.append("property \(model.name).\(property.name) has another type")
+        } else if found.type == .link, target != property.type.target.map({ ObjectModel.of($0).name }) {
+          differences.append("property \(model.name).\(property.name) links to another class")
+        } else if found.index != column.index {
+          differences.append("property \(model.name).\(property.name) was given or lost an index")
+        }
+      }
+      for column in table.columns where !wanted.contains(where: { $0.name == column.name }) {
+        differences.append("property \(model.name).\(column.name) was removed")
+      }
+    }
+    guard !differences.isEmpty else { return }
+    throw Realm.Error(
+      .schemaMismatch,
+      "The classes do not fit the tables of \(path), and migrating is needed: "
+        + differences.joined(separator: ", ") + ".", path: path)
+  }
+}
+
+extension ModelProperty {
+  /// The column it is stored in; nil of one that is computed.
+  var column: Column? {
+    if case .linkingObjects = type.form { return nil }
+    let index: ColumnIndex =
+      switch role {
+      case .plain: .none
+      case .indexed: .plain
+      case .primaryKey: .unique
+      }
+    return Column(name, type.column, isOptional: type.isOptional, isList: type.form == .list, index: index)
+  }
+}
