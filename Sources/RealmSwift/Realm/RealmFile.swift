@@ -11,15 +11,20 @@ final class RealmFile: Sendable {
   private let place: String
   private let sessions = Mutex<[Confinement: WeakSession]>([:])
 
-  private struct WeakSession: @unchecked Sendable {
-    // Sendable: what it refers to is used by the one it belongs to only.
+  private final class WeakSession: @unchecked Sendable {
+    // Sendable: it is looked at under the lock, and what it refers to is used by the one it belongs to only.
     weak var session: RealmSession?
+    let id: ObjectIdentifier
+
+    init(_ session: RealmSession) {
+      self.session = session
+      id = ObjectIdentifier(session)
+    }
   }
 
-  private init(_ configuration: Realm.Configuration, place: String) throws {
+  private init(_ configuration: Realm.Configuration, place: String, _ models: [ObjectModel]) throws {
     self.configuration = configuration
     self.place = place
-    let models = RealmSchema.models(configuration.objectTypes)
     let database = try Self.open(configuration)
     self.database = database
     do {
@@ -33,9 +38,7 @@ final class RealmFile: Sendable {
   private static func open(_ configuration: Realm.Configuration) throws -> Database {
     try Realm.Error.wrapping { () throws(StorageError) in
       if let name = configuration.inMemoryIdentifier { return try Database(inMemory: name) }
-      guard let url = configuration.fileURL else {
-        raise("Invalid configuration", "it has neither a fileURL nor an inMemoryIdentifier; set one.")
-      }
+      let url = configuration.fileURL ?? Realm.Configuration.defaultFileURL
       if url == Realm.Configuration.defaultFileURL, !configuration.readOnly {
         try? FileManager.default.createDirectory(
           at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -60,30 +63,41 @@ final class RealmFile: Sendable {
   /// - Throws: `Realm.Error`.
   static func session(_ configuration: Realm.Configuration, _ owner: Confinement) throws -> RealmSession {
     let place = place(configuration)
+    if let session = try open.withLock({ open in try existing(&open, place, configuration, owner) }) {
+      return session
+    }
+    // Not under the lock: it runs initializers of the classes, and stops the program where they can't be stored.
+    let models = RealmSchema.models(configuration.objectTypes)
     return try open.withLock { open in
-      if let found = open[place] {
-        try found.file.check(configuration)
-        if let session = found.file.sessions.withLock({ $0[owner]?.session }) { return session }
-        open[place]?.sessions += 1
-        return found.file.newSession(owner)
-      }
-      let file = try RealmFile(configuration, place: place)
+      if let session = try existing(&open, place, configuration, owner) { return session }
+      let file = try RealmFile(configuration, place: place, models)
       open[place] = Open(file: file, sessions: 1)
       return file.newSession(owner)
     }
   }
 
+  /// The session in a realm that is open; nil where it is not.
+  private static func existing(
+    _ open: inout [String: Open], _ place: String, _ configuration: Realm.Configuration, _ owner: Confinement
+  ) throws -> RealmSession? {
+    guard let found = open[place] else { return nil }
+    try found.file.check(configuration)
+    if let session = found.file.sessions.withLock({ $0[owner]?.session }) { return session }
+    open[place]?.sessions += 1
+    return found.file.newSession(owner)
+  }
+
   private func newSession(_ owner: Confinement) -> RealmSession {
     let session = RealmSession(file: self, owner: owner)
-    nonisolated(unsafe) let made = session
-    sessions.withLock { $0[owner] = WeakSession(session: made) }
+    let entry = WeakSession(session)
+    sessions.withLock { $0[owner] = entry }
     return session
   }
 
   /// A session has ended. With the last the file is closed, before anyone can open it again.
-  func leave(_ owner: Confinement) {
+  func leave(_ owner: Confinement, _ id: ObjectIdentifier) {
     Self.open.withLock { open in
-      sessions.withLock { if $0[owner]?.session == nil { $0[owner] = nil } }
+      sessions.withLock { if $0[owner]?.id == id { $0[owner] = nil } }
       guard var entry = open[place] else { return }
       entry.sessions -= 1
       open[place] = entry.sessions > 0 ? entry : nil

@@ -13,8 +13,11 @@ final class RealmSession {
   /// Grows when all handles become invalid.
   private(set) var epoch: UInt64 = 0
 
-  private struct WeakContext { weak var context: ObjectContext? }
-  private var contexts: [WeakContext]
+  private final class WeakContext {
+    weak var context: ObjectContext?
+    init(_ context: ObjectContext) { self.context = context }
+  }
+  private var contexts: [WeakContext?]
   /// Of the open transaction: the contexts it uses, and those of the objects it made.
   private var used: [ObjectContext?]
   private var fresh: [ObjectContext?]
@@ -22,7 +25,7 @@ final class RealmSession {
   init(file: RealmFile, owner: Confinement) {
     self.file = file
     self.owner = owner
-    contexts = Array(repeating: WeakContext(), count: file.schema.bindings.count)
+    contexts = Array(repeating: nil, count: file.schema.bindings.count)
     used = Array(repeating: nil, count: file.schema.bindings.count)
     fresh = used
   }
@@ -31,7 +34,7 @@ final class RealmSession {
     transaction?.cancel()
     transaction = nil
     snapshot = nil
-    file.leave(owner)
+    file.leave(owner, ObjectIdentifier(self))
   }
 
   func check() {
@@ -50,9 +53,9 @@ final class RealmSession {
 
   /// The context of a class for rows that were there before the open transaction.
   func context(_ binding: ClassBinding) -> ObjectContext {
-    if let found = contexts[binding.index].context { return found }
+    if let found = contexts[binding.index]?.context { return found }
     let made = ObjectContext(session: self, binding: binding)
-    contexts[binding.index].context = made
+    contexts[binding.index] = WeakContext(made)
     return made
   }
 
@@ -103,7 +106,7 @@ final class RealmSession {
   func invalidate() {
     check()
     if transaction != nil { cancelWrite() }
-    for index in contexts.indices { contexts[index].context = nil }
+    for index in contexts.indices { contexts[index] = nil }
     epoch &+= 1
     snapshot = nil
     generation &+= 1

@@ -1,0 +1,93 @@
+import Foundation
+import RealmSwift
+import Testing
+
+@Suite("Lists")
+struct ListTests {
+  /// A random operation and its counterpart on an array.
+  private func change(_ list: List<Int>, _ model: inout [Int], _ random: inout SystemRandomNumberGenerator) {
+    let value = Int.random(in: 0..<100, using: &random)
+    let place = Int.random(in: 0...model.count, using: &random)
+    switch Int.random(in: 0..<9, using: &random) {
+    case 0, 1:
+      list.append(value)
+      model.append(value)
+    case 2:
+      list.insert(value, at: place)
+      model.insert(value, at: place)
+    case 3 where place < model.count:
+      list.remove(at: place)
+      model.remove(at: place)
+    case 4 where place < model.count:
+      list[place] = value
+      model[place] = value
+    case 5 where model.count > 1:
+      list.move(from: 0, to: model.count - 1)
+      model.append(model.removeFirst())
+    case 6 where model.count > 1:
+      list.swapAt(0, model.count - 1)
+      model.swapAt(0, model.count - 1)
+    case 7 where !model.isEmpty:
+      list.removeLast()
+      model.removeLast()
+    case 8:
+      list.append(objectsIn: [value, value])
+      model += [value, value]
+    default: break
+    }
+  }
+
+  @Test("A list does what an array does, unmanaged and managed")
+  func model() throws {
+    var random = SystemRandomNumberGenerator()
+    let realm = try memoryRealm()
+    let unmanaged = List<Int>()
+    let object = Everything()
+    try realm.write { realm.add(object) }
+    var (first, second): ([Int], [Int]) = ([], [])
+    for _ in 0..<200 {
+      change(unmanaged, &first, &random)
+      try realm.write { change(object.ints, &second, &random) }
+      #expect(Array(unmanaged) == first && Array(object.ints) == second)
+      #expect(
+        object.ints.count == second.count && object.ints.first == second.first
+          && object.ints.last == second.last)
+    }
+    #expect(object.ints.index(of: second.first ?? 0) == second.first.map { _ in 0 })
+    #expect(Array(object.ints.prefix(2)) == Array(second.prefix(2)))
+  }
+
+  @Test("Assigning copies the content into the list there is, and nothing when it is the same")
+  func assigning() throws {
+    let realm = try memoryRealm()
+    let (first, second) = (Everything(), Everything())
+    first.ints.append(objectsIn: [1, 2])
+    second.ints = [3]
+    let kept = second.ints
+    second.ints = first.ints
+    #expect(second.ints === kept && Array(kept) == [1, 2] && first.ints !== kept)
+    try realm.write {
+      realm.add([first, second])
+      second.ints.removeAll()
+      second.ints = first.ints
+      first.ints = first.ints
+    }
+    #expect(second.ints === kept && Array(kept) == [1, 2] && Array(first.ints) == [1, 2])
+    let again = realm.objects(Everything.self)[0]
+    #expect(again.ints === again.ints && again.ints == first.ints && again.ints != second.ints)
+  }
+
+  @Test("Appending an unmanaged object to a managed list adds it")
+  func addingByAppending() throws {
+    let realm = try memoryRealm()
+    let person = Person(id: 1, name: "a", age: 1)
+    try realm.write {
+      realm.add(person)
+      person.dogs.append(Dog(value: ["name": "Rex"]))
+      person.dog = Dog(value: ["name": "Ida"])
+    }
+    #expect(realm.objects(Dog.self).count == 2 && person.dog?.name == "Ida")
+    try realm.write { realm.delete(person.dogs) }
+    #expect(person.dogs.isEmpty && realm.objects(Dog.self).count == 1)
+  }
+}

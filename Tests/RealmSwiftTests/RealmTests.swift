@@ -1,0 +1,186 @@
+import Foundation
+import RealmStorage
+import RealmSwift
+import Testing
+
+@Suite("Realms")
+struct RealmTests {
+  @Test("What was committed is there when the file is opened again")
+  func reopening() throws {
+    let file = TemporaryFile()
+    for round in 0..<3 {
+      let realm = try Realm(configuration: file.configuration)
+      #expect(realm.objects(Person.self).count == round)
+      try realm.write { realm.add(Person(id: round, name: "p\(round)", age: round)) }
+    }
+    let realm = try Realm(fileURL: file.url)
+    #expect(realm.objects(Person.self).sorted(by: \.id).map(\.name) == ["p0", "p1", "p2"])
+    #expect(realm.configuration == file.configuration)
+  }
+
+  @Test("Realms of one file on one thread are the same, and each thread has its own view")
+  func sharing() async throws {
+    let file = TemporaryFile()
+    let configuration = file.configuration
+    try onThread {
+      let realm = try Realm(configuration: configuration)
+      let again = try Realm(configuration: configuration)
+      #expect(realm == again)
+      #expect(realm.objects(Person.self).isEmpty)
+      try onThread {
+        let other = try Realm(configuration: configuration)
+        try other.write { other.add(Person(id: 1, name: "a", age: 1)) }
+      }
+      #expect(realm.objects(Person.self).isEmpty)
+      #expect(realm.refresh() && !realm.refresh())
+      #expect(realm.objects(Person.self).count == 1)
+    }
+  }
+
+  @Test("A serial queue has a realm of its own")
+  func queues() throws {
+    let file = TemporaryFile()
+    let queue = DispatchQueue(label: "realm")
+    try queue.sync {
+      let realm = try Realm(configuration: file.configuration, queue: queue)
+      try realm.write { realm.add(Person(id: 1, name: "a", age: 1)) }
+      #expect(realm.objects(Person.self).count == 1)
+    }
+  }
+
+  @Test("A realm in memory lives while it is open")
+  func inMemory() throws {
+    let name = UUID().uuidString
+    let configuration = Realm.Configuration(inMemoryIdentifier: name)
+    try autoreleasing {
+      let realm = try Realm(configuration: configuration)
+      try realm.write { realm.add(Person(id: 1, name: "a", age: 1)) }
+      let again = try Realm(configuration: configuration)
+      #expect(again.objects(Person.self).count == 1)
+    }
+    let realm = try Realm(configuration: configuration)
+    #expect(realm.isEmpty)
+  }
+
+  @Test("Only the classes of objectTypes are stored")
+  func objectTypes() throws {
+    let realm = try memoryRealm([Base.self])
+    try realm.write { realm.create(Base.self, value: ["id": 3]) }
+    #expect(realm.objects(Base.self)[0].id == 3)
+  }
+
+  @Test("A wrong key, no key, a file that is no realm and one that is not there are told apart")
+  func refusals() throws {
+    let file = TemporaryFile()
+    var configuration = file.configuration
+    configuration.encryptionKey = Data(repeating: 1, count: 64)
+    try autoreleasing { _ = try Realm(configuration: configuration) }
+    configuration.encryptionKey = Data(repeating: 2, count: 64)
+    for bad in [configuration, file.configuration] {
+      do {
+        _ = try Realm(configuration: bad)
+        Issue.record("it was opened")
+      } catch let error as Realm.Error {
+        #expect(error.code == .invalidDatabase && error.fileURL == file.url)
+        #expect(error.localizedDescription.contains("encrypted"))
+      }
+    }
+    try Data("no realm at all".utf8).write(to: file.url)
+    #expect(throws: Realm.Error.self) { try Realm(configuration: file.configuration) }
+    var missing = TemporaryFile().configuration
+    missing.readOnly = true
+    do {
+      _ = try Realm(configuration: missing)
+      Issue.record("it was opened")
+    } catch Realm.Error.fileNotFound {
+    } catch {
+      Issue.record("another error: \(error)")
+    }
+  }
+
+  @Test("An error is an NSError with a domain, a code and the file's path")
+  func bridging() throws {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+      .appendingPathComponent("a.realm")
+    do {
+      _ = try Realm(configuration: Realm.Configuration(fileURL: url))
+      Issue.record("it was opened")
+    } catch let error as NSError {
+      #expect(error.domain == "io.realm" && error.code == Realm.Error.Code.fileNotFound.rawValue)
+      #expect(error.userInfo[NSFilePathErrorKey] as? String == url.path)
+      #expect((error as Error) as? Realm.Error != nil)
+    }
+  }
+
+  @Test("A table that differs from its class is an error that names the property")
+  func schemaMismatch() throws {
+    let file = TemporaryFile()
+    try autoreleasing {
+      let database = try Database(path: file.url.path)
+      _ = try database.write { transaction in
+        try transaction.createTable(
+          TableSchema("Base", columns: [Column("id", .string), Column("gone", .int64)]))
+      }
+    }
+    do {
+      _ = try Realm(configuration: Realm.Configuration(fileURL: file.url, objectTypes: [Base.self]))
+      Issue.record("it was opened")
+    } catch Realm.Error.schemaMismatch {
+    }
+  }
+
+  @Test("A read-only realm reads, also one that lacks a class's table")
+  func readOnly() throws {
+    let file = TemporaryFile()
+    try autoreleasing {
+      let realm = try Realm(configuration: Realm.Configuration(fileURL: file.url, objectTypes: [Base.self]))
+      try realm.write { realm.create(Base.self, value: ["id": 3]) }
+    }
+    let realm = try Realm(configuration: Realm.Configuration(fileURL: file.url, readOnly: true))
+    #expect(realm.objects(Base.self)[0].id == 3)
+    #expect(realm.objects(Person.self).isEmpty && realm.object(ofType: Person.self, forPrimaryKey: 1) == nil)
+    #expect(realm.objects(Person.self).where { $0.age > 1 }.sorted(by: \.age).map(\.id) == [])
+    #expect(realm.objects(Person.self).sum(of: \.age) == 0)
+  }
+
+  @Test("An invalidated realm lets its objects go and can be used on")
+  func invalidating() throws {
+    let realm = try memoryRealm()
+    let person = Person(id: 1, name: "a", age: 1)
+    try realm.write { realm.add(person) }
+    let people = realm.objects(Person.self)
+    realm.invalidate()
+    #expect(person.isInvalidated && people.isInvalidated)
+    #expect(realm.objects(Person.self)[0].name == "a")
+  }
+
+  @Test("A thousand opens and closes leave no descriptors behind")
+  func openAndClose() throws {
+    let file = TemporaryFile()
+    func descriptors() -> Int {
+      (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
+    }
+    try autoreleasing { _ = try Realm(configuration: file.configuration) }
+    let before = descriptors()
+    for _ in 0..<1000 {
+      let realm = try Realm(configuration: file.configuration)
+      #expect(realm.objects(Person.self).isEmpty)
+    }
+    #expect(descriptors() < before + 100)
+  }
+}
+
+/// Calls `body` on a thread of its own, waits for it, and throws what it throws.
+func onThread(_ body: @escaping @Sendable () throws -> Void) throws {
+  final class Outcome: @unchecked Sendable { var error: (any Error)? }
+  let outcome = Outcome()
+  let done = DispatchSemaphore(value: 0)
+  let thread = Thread {
+    do { try body() } catch { outcome.error = error }
+    done.signal()
+  }
+  thread.stackSize = 8 << 20
+  thread.start()
+  done.wait()
+  if let error = outcome.error { throw error }
+}
