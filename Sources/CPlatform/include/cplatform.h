@@ -39,6 +39,64 @@ size_t cp_count_in_range_16(const void *values, size_t count, uint16_t low, uint
 size_t cp_count_in_range_32(const void *values, size_t count, uint32_t low, uint32_t span);
 size_t cp_count_in_range_64(const void *values, size_t count, uint64_t low, uint64_t span);
 
+/// Sets a bit for each of the values that is `low` to `low + span`, counted around, lowest first, and clears the others up
+/// to a multiple of 64. Of 2 and 4 bits: packed, lowest first, and the values are at most 15.
+void cp_mask_in_range_2(const void *values, size_t count, uint8_t low, uint8_t span, uint64_t *mask);
+void cp_mask_in_range_4(const void *values, size_t count, uint8_t low, uint8_t span, uint64_t *mask);
+void cp_mask_in_range_8(const void *values, size_t count, uint8_t low, uint8_t span, uint64_t *mask);
+void cp_mask_in_range_16(const void *values, size_t count, uint16_t low, uint16_t span, uint64_t *mask);
+void cp_mask_in_range_32(const void *values, size_t count, uint32_t low, uint32_t span, uint64_t *mask);
+void cp_mask_in_range_64(const void *values, size_t count, uint64_t low, uint64_t span, uint64_t *mask);
+
+/// The same for numbers not less than `low` and not greater than `high`; NaN is neither.
+void cp_mask_doubles(const void *values, size_t count, double low, double high, uint64_t *mask);
+void cp_mask_floats(const void *values, size_t count, float low, float high, uint64_t *mask);
+
+/// Sums of little-endian values, of fewer than 2^32.
+uint64_t cp_sum_8(const void *values, size_t count);
+uint64_t cp_sum_16(const void *values, size_t count);
+uint64_t cp_sum_32(const void *values, size_t count);
+/// The sums of the lower and of the upper halves.
+void cp_sum_64(const void *values, size_t count, uint64_t halves[2]);
+/// The sum of those that are not NaN, and how many these are.
+double cp_sum_doubles(const void *values, size_t count, size_t *numbers);
+double cp_sum_floats(const void *values, size_t count, size_t *numbers);
+
+enum cp_text_match {
+  CP_TEXT_EQUAL = 0,
+  CP_TEXT_BEGINS = 1,
+  CP_TEXT_ENDS = 2,
+  CP_TEXT_CONTAINS = 3,
+  CP_TEXT_LIKE = 4,
+};
+
+/// What a text is compared with.
+struct cp_text_test {
+  const uint8_t *needle;
+  size_t length;
+  int match;
+  /// Capital letters count as small ones: A to Z, and U+00C0 to U+00DE but U+00D7. The needle has none.
+  int folds;
+  /// Texts are UTF-8, and `?` stands for a character; else for a byte.
+  int characters;
+};
+
+int cp_text_passes(const uint8_t *text, size_t length, const struct cp_text_test *test);
+
+/// Sets the bits of the texts of a piece that pass. `ends` has 2 bytes for each, little-endian: the end in the heap in 14
+/// bits, and two flags; those with a flag do not pass. Ends never fall. Other bits stay as they are.
+void cp_mask_texts(const void *ends, const void *heap, size_t rows, const struct cp_text_test *test,
+                   uint64_t *mask);
+/// Sets the bits of the texts that have a flag.
+void cp_mask_flagged(const void *ends, size_t rows, uint16_t flag, uint64_t *mask);
+
+/// The place of a text that is not empty in another, or that one's length where there is none.
+size_t cp_find(const uint8_t *text, size_t length, const uint8_t *needle, size_t count);
+/// Makes capital letters small ones.
+void cp_fold(const uint8_t *text, size_t length, uint8_t *out);
+/// Whether bytes are well-formed UTF-8.
+int cp_is_utf8(const uint8_t *text, size_t length);
+
 /// 16 bytes that are the same for all processes of one boot and differ from boot to boot. 0 or an errno.
 int cp_boot_id(uint8_t out[16]);
 

@@ -50,6 +50,19 @@ package enum PackedIntegers {
     return Integer(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: index * size, as: Integer.self))
   }
 
+  /// The number that 12 or 16 bytes make, the highest first.
+  @inline(__always)
+  package static func number(_ bytes: RawSpan, _ index: Int, size: Int) -> UInt128 {
+    precondition(index >= 0 && (index + 1) * size <= bytes.byteCount, "a value outside of its column")
+    let high = bytes.unsafeLoadUnaligned(fromByteOffset: index * size, as: UInt64.self).bigEndian
+    if size == 12 {
+      let low = bytes.unsafeLoadUnaligned(fromByteOffset: index * size + 8, as: UInt32.self).bigEndian
+      return UInt128(high) << 32 | UInt128(low)
+    }
+    let low = bytes.unsafeLoadUnaligned(fromByteOffset: index * size + 8, as: UInt64.self).bigEndian
+    return UInt128(high) << 64 | UInt128(low)
+  }
+
   package static func unpack(_ bytes: RawSpan, count: Int, width: Int, base: Int64) -> [Int64] {
     [Int64](unsafeUninitializedCapacity: count) { buffer, filled in
       for index in 0..<count {

@@ -2,18 +2,16 @@
 struct BoundPath {
   struct Step {
     var column: Column
-    /// The rows the links lead to.
-    var target: Ref
+    /// The table the links lead to.
+    var target: TableRoot
   }
 
   var steps: [Step]
   var column: Column
-  /// The place of the first column in the schema.
-  var first: Int
-
   /// Whether there may be several values.
   var isMany: Bool { column.isList || steps.contains { $0.column.isList } }
-  var isDirect: Bool { steps.isEmpty && !column.isList }
+  /// Whether comparisons order null: see `Predicate`.
+  var ordersNull: Bool { steps.isEmpty && !column.isList && column.type == .string }
 
   /// - Precondition: the tables have the columns, and all but the last are links.
   init(
@@ -29,9 +27,52 @@ struct BoundPath {
         table =
           try tables.form(ofTable: column.target) ?? TableForm(TableSchema("", columns: []), TableRoot())
       }
-      steps.append(Step(column: column, target: table.root.clusters))
+      steps.append(Step(column: column, target: table.root))
     }
     column = table.schema.columns[path.column]
-    first = path.links.first ?? path.column
+  }
+}
+
+extension BoundPath {
+  /// What sorts see of the one value it leads to.
+  ///
+  /// - Precondition: there are no lists on it.
+  @inline(__always)
+  func sortKey(
+    _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> UInt128 {
+    if steps.isEmpty { return try SortColumn(column).key(row, of: cluster, access) }
+    return try reach(0, row, of: cluster, access) { (row, cluster, access) throws(StorageError) in
+      try SortColumn(column).key(row, of: cluster, access)
+    } ?? SortColumn.null
+  }
+
+  /// The one value it leads to.
+  ///
+  /// - Precondition: there are no lists on it.
+  func value(
+    _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> Value {
+    try reach(0, row, of: cluster, access) { (row, cluster, access) throws(StorageError) in
+      try TableReading.value(column, row, of: cluster, access)
+    } ?? .null
+  }
+
+  /// Calls `body` with the row at the end of the links; answers nil where one of them is null.
+  private func reach<Result>(
+    _ step: Int, _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess,
+    _ body: (Int, borrowing ClusterNode, borrowing NodeAccess) throws(StorageError) -> Result
+  ) throws(StorageError) -> Result? {
+    guard step < steps.count else { return try body(row, cluster, access) }
+    let link = steps[step]
+    guard case .link(let key) = try TableReading.value(link.column, row, of: cluster, access) else {
+      return nil
+    }
+    let clusters = link.target.clusters
+    guard !clusters.isNull else { throw access.corrupted(.link, clusters) }
+    let leaf = try KeyedTree.leaf(for: key, in: clusters, access)
+    let next = ClusterNode(try access.node(leaf, .cluster))
+    guard let place = next.row(of: key) else { throw access.corrupted(.link, leaf) }
+    return try reach(step + 1, place, of: next, access, body)
   }
 }

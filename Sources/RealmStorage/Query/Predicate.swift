@@ -21,7 +21,7 @@ public indirect enum Predicate: Sendable, Hashable {
   case between(ColumnPath, Value, Value)
   /// How the number of elements of a list compares with another.
   ///
-  /// Where a link on the way is null, a list of links is none, and any other has no elements.
+  /// Where a link on the way is null, there is no list of links, and any other has no elements.
   case count(ColumnPath, Comparison, Int)
   /// All hold; so it does without any.
   case and([Predicate])

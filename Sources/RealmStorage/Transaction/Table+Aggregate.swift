@@ -14,14 +14,10 @@ extension Table {
   /// - Parameter rows: nil for all rows. A row that is given twice counts twice, one that is not there not at all.
   /// - Precondition: the column is one of the table, of whole numbers, floats or doubles, and no list.
   public func sum(_ column: Int, of rows: [UInt64]?) throws(StorageError) -> Sum {
-    let values = try aggregated(column, of: rows, dates: false)
+    let total = try aggregate(column, of: rows)
     switch schema.columns[column].type {
-    case .float, .double:
-      return .double(values.reduce(0) { $0 + $1.real })
-    default:
-      var sum = Int128(0)
-      for case .int(let number) in values { sum += Int128(number) }
-      return Int64(exactly: sum).map { .integer($0) } ?? .overflow
+    case .float, .double: return .double(total.real)
+    default: return Int64(exactly: total.whole).map { .integer($0) } ?? .overflow
     }
   }
 
@@ -30,13 +26,7 @@ extension Table {
   /// - Parameter rows: as of `sum(_:of:)`.
   /// - Precondition: as of `sum(_:of:)`.
   public func average(_ column: Int, of rows: [UInt64]?) throws(StorageError) -> Double? {
-    let values = try aggregated(column, of: rows, dates: false)
-    guard !values.isEmpty else { return nil }
-    var (whole, real) = (Int128(0), 0.0)
-    for value in values {
-      if case .int(let number) = value { whole += Int128(number) } else { real += value.real }
-    }
-    return (real + Double(whole)) / Double(values.count)
+    try aggregate(column, of: rows).average
   }
 
   /// The least of a column's values, nulls and NaN aside; null without any.
@@ -44,7 +34,7 @@ extension Table {
   /// - Parameter rows: as of `sum(_:of:)`.
   /// - Precondition: the column is one of the table, of whole numbers, floats, doubles or dates, and no list.
   public func minimum(_ column: Int, of rows: [UInt64]?) throws(StorageError) -> Value {
-    try extreme(column, of: rows, .less)
+    try extreme(column, of: rows, isGreatest: false)
   }
 
   /// The greatest of a column's values, nulls and NaN aside; null without any.
@@ -52,45 +42,56 @@ extension Table {
   /// - Parameter rows: as of `sum(_:of:)`.
   /// - Precondition: as of `minimum(_:of:)`.
   public func maximum(_ column: Int, of rows: [UInt64]?) throws(StorageError) -> Value {
-    try extreme(column, of: rows, .greater)
+    try extreme(column, of: rows, isGreatest: true)
+  }
+
+  private func aggregate(_ position: Int, of rows: [UInt64]?) throws(StorageError) -> Aggregate {
+    let column = schema.columns[position]
+    switch column.type {
+    case .int8, .int16, .int32, .int64, .float, .double: check(column, !column.isList)
+    default: check(column, false)
+    }
+    var total = Aggregate(column)
+    guard let rows else {
+      try ClusterWalk.forEach(in: clusters, beginReading) { cluster, _ in
+        total.add(cluster, RowMask(first: cluster.rows))
+      }
+      return total
+    }
+    // One by one, since a row that is given twice counts twice.
+    try ClusterWalk.forEachRow(of: rows, in: clusters, beginReading) { row, cluster, _ in
+      var one = RowMask.none
+      one.insert(row)
+      total.add(cluster, one)
+    }
+    return total
   }
 
   private func extreme(
-    _ column: Int, of rows: [UInt64]?, _ comparison: Comparison
+    _ position: Int, of rows: [UInt64]?, isGreatest: Bool
   ) throws(StorageError) -> Value {
-    var best = Value.null
-    for value in try aggregated(column, of: rows, dates: true) {
-      if best == .null || comparison.holds(ValueOrder.compare(value, best)) { best = value }
-    }
-    return best
-  }
-
-  private func aggregated(_ position: Int, of rows: [UInt64]?, dates: Bool) throws(StorageError) -> [Value] {
     let column = schema.columns[position]
-    let isNumber: Bool
     switch column.type {
-    case .int8, .int16, .int32, .int64, .float, .double: isNumber = !column.isList
-    case .date: isNumber = dates && !column.isList
-    default: isNumber = false
+    case .int8, .int16, .int32, .int64, .float, .double, .date: check(column, !column.isList)
+    default: check(column, false)
     }
-    precondition(
-      isNumber, "\(schema.name).\(column.name) is of type \(column.type): there is no such aggregate")
-    var values: [Value] = []
-    for key in try given(rows) {
-      if let value = try value(column, ofRow: key), value != .null, !value.isNaN { values.append(value) }
+    var extreme = Extreme(column, isGreatest: isGreatest)
+    if let rows {
+      try ClusterWalk.forEachRow(of: rows, in: clusters, beginReading) {
+        (row, cluster, access) throws(StorageError) in
+        var one = RowMask.none
+        one.insert(row)
+        try extreme.add(cluster, one, access)
+      }
+    } else {
+      try ClusterWalk.forEach(in: clusters, beginReading) { (cluster, access) throws(StorageError) in
+        try extreme.add(cluster, RowMask(first: cluster.rows), access)
+      }
     }
-    return values
+    return extreme.value
   }
-}
 
-extension Value {
-  fileprivate var isNaN: Bool { real.isNaN }
-
-  fileprivate var real: Double {
-    switch self {
-    case .float(let number): Double(number)
-    case .double(let number): number
-    default: 0
-    }
+  private func check(_ column: Column, _ fits: Bool) {
+    precondition(fits, "\(schema.name).\(column.name) is of type \(column.type): there is no such aggregate")
   }
 }

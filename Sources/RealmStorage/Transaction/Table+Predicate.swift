@@ -4,7 +4,9 @@ extension Table {
   /// - Precondition: the predicate's columns are there; those it follows are links, those it counts lists.
   public func rows(where predicate: Predicate) throws(StorageError) -> [UInt64] {
     var found: [UInt64] = []
-    try search(predicate) { found.append($0) }
+    try RowQuery(predicate, of: form, tables).run(beginReading) { cluster, passing in
+      passing.forEach { found.append(cluster.key($0)) }
+    }
     return found
   }
 
@@ -12,9 +14,7 @@ extension Table {
   ///
   /// - Precondition: as of `rows(where:)`.
   public func count(where predicate: Predicate) throws(StorageError) -> Int {
-    var count = 0
-    try search(predicate) { _ in count += 1 }
-    return count
+    try RowQuery(predicate, of: form, tables).count(beginReading)
   }
 
   /// Whether there is such a row and a predicate holds of it.
@@ -28,28 +28,19 @@ extension Table {
   ///
   /// - Precondition: as of `rows(where:)`.
   public func rows(_ rows: [UInt64], where predicate: Predicate) throws(StorageError) -> [UInt64] {
-    let condition = try BoundCondition(predicate, of: form, tables)
-    guard !clusters.isNull else { return [] }
-    let access = beginReading()
+    let isAscending = zip(rows, rows.dropFirst()).allSatisfy { $0 <= $1 }
     var found: [UInt64] = []
-    for key in rows {
-      let cluster = ClusterNode(try access.node(KeyedTree.leaf(for: key, in: clusters, access), .cluster))
-      if let row = cluster.row(of: key), try condition.holds(row, of: cluster, access) { found.append(key) }
+    let query = try RowQuery(predicate, of: form, tables)
+    try query.run(on: isAscending ? rows : rows.sorted(), beginReading) { cluster, passing in
+      passing.forEach { found.append(cluster.key($0)) }
     }
-    return found
-  }
-
-  private func search(_ predicate: Predicate, _ body: (UInt64) -> Void) throws(StorageError) {
-    let condition = try BoundCondition(predicate, of: form, tables)
-    var next: UInt64? = 0
-    while let key = next, !clusters.isNull {
-      let access = beginReading()
-      let (leaf, following) = try KeyedTree.leafAndNext(for: key, in: clusters, access)
-      let cluster = ClusterNode(try access.node(leaf, .cluster))
-      for row in 0..<cluster.rows where try condition.holds(row, of: cluster, access) {
-        body(cluster.key(row))
+    return rows.filter { row in
+      var (low, high) = (0, found.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if found[middle] < row { low = middle + 1 } else { high = middle }
       }
-      next = following
+      return low < found.count && found[low] == row
     }
   }
 
@@ -61,15 +52,9 @@ extension Table {
   /// - Parameter rows: nil for all rows, in the order they were made. Rows that are not there are left out.
   /// - Precondition: there are no lists on the paths.
   public func sorted(_ rows: [UInt64]?, by keys: [SortKey]) throws(StorageError) -> [UInt64] {
-    let (rows, tuples) = try values(keys.map(\.path), of: rows)
-    let order = rows.indices.sorted { left, right in
-      for (index, key) in keys.enumerated() {
-        let order = ValueOrder.sort(tuples[left][index], tuples[right][index])
-        if order != 0 { return key.ascending ? order < 0 : order > 0 }
-      }
-      return left < right
-    }
-    return order.map { rows[$0] }
+    var sort = try RowSort(keys, of: form, tables)
+    try sort.read(rows, in: clusters, count: count, beginReading)
+    return try sort.sorted(clusters: clusters, beginReading)
   }
 
   /// Of rows with the same values the first, in the order they are given. Values are the same where a sort would not
@@ -77,37 +62,8 @@ extension Table {
   ///
   /// - Precondition: there are no lists on the paths.
   public func distinct(_ rows: [UInt64], by paths: [ColumnPath]) throws(StorageError) -> [UInt64] {
-    let (rows, tuples) = try values(paths, of: rows)
-    var seen: Set<[Value]> = []
-    return rows.indices.filter { seen.insert(tuples[$0].map(ValueOrder.canonical)).inserted }.map { rows[$0] }
-  }
-
-  /// The rows given, or all.
-  func given(_ rows: [UInt64]?) throws(StorageError) -> [UInt64] {
-    if let rows { return rows }
-    return try self.rows(where: .always)
-  }
-
-  private func values(
-    _ paths: [ColumnPath], of rows: [UInt64]?
-  ) throws(StorageError) -> (rows: [UInt64], tuples: [[Value]]) {
-    var bound: [BoundPath] = []
-    for path in paths {
-      let path = try BoundPath(path, of: form, tables)
-      precondition(!path.isMany, "\(schema.name): there is a list on the path to \(path.column.name)")
-      bound.append(path)
-    }
-    guard !clusters.isNull else { return ([], []) }
-    var (found, tuples): ([UInt64], [[Value]]) = ([], [])
-    let access = beginReading()
-    for key in try given(rows) {
-      let cluster = ClusterNode(try access.node(KeyedTree.leaf(for: key, in: clusters, access), .cluster))
-      guard let row = cluster.row(of: key) else { continue }
-      var tuple: [Value] = []
-      for path in bound { tuple.append(try path.value(row, of: cluster, access)) }
-      found.append(key)
-      tuples.append(tuple)
-    }
-    return (found, tuples)
+    var sort = try RowSort(paths.map { SortKey($0) }, of: form, tables)
+    try sort.read(rows, in: clusters, count: count, beginReading)
+    return try sort.distinct(clusters: clusters, beginReading)
   }
 }

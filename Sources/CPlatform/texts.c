@@ -1,0 +1,244 @@
+// Tests of the texts of a piece: where each ends stands in 16 bits, 14 of them the end and two flags, and all bytes stand
+// one after another.
+#include "cplatform.h"
+
+#include <string.h>
+
+#define END_MASK 0x3fff
+#define FLAG_MASK 0xc000
+#define MAXIMUM_HEAP (END_MASK + 1)
+
+#if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__)
+#include <immintrin.h>
+#define CP_CLONES __attribute__((target_clones("avx2", "default")))
+#define CP_AVX2 __attribute__((target("avx2")))
+#else
+#define CP_CLONES
+#endif
+
+static inline uint16_t word_at(const uint8_t *ends, size_t row) {
+  uint16_t word;
+  memcpy(&word, ends + 2 * row, sizeof word);
+  return word;
+}
+
+// MARK: Case
+
+static inline uint8_t fold(uint8_t last, uint8_t byte) {
+  uint8_t is_ascii = (uint8_t)(byte - 'A') < 26;
+  uint8_t is_latin = (last == 0xc3) & ((uint8_t)(byte - 0x80) < 0x1f) & (byte != 0x97);
+  return (uint8_t)(byte + ((is_ascii | is_latin) << 5));
+}
+
+CP_CLONES void cp_fold(const uint8_t *text, size_t length, uint8_t *out) {
+  if (length == 0) return;
+  out[0] = fold(0, text[0]);
+  for (size_t at = 1; at < length; at++) out[at] = fold(text[at - 1], text[at]);
+}
+
+static inline uint8_t fold_at(const uint8_t *text, size_t at, int folds) {
+  return folds ? fold(at > 0 ? text[at - 1] : 0, text[at]) : text[at];
+}
+
+static inline int equals(const uint8_t *text, size_t from, const uint8_t *other, size_t length, int folds) {
+  if (!folds) return memcmp(text + from, other, length) == 0;
+  for (size_t at = 0; at < length; at++)
+    if (fold_at(text, from + at, 1) != other[at]) return 0;
+  return 1;
+}
+
+// MARK: Search
+
+// The place of a text in another, or its length where there is none. Compares the first and the last byte at many places
+// at once, and what lies between only where both fit.
+static size_t find_plain(const uint8_t *text, size_t length, const uint8_t *needle, size_t count) {
+  if (count > length) return length;
+  for (size_t at = 0; at + count <= length;) {
+    const uint8_t *first = memchr(text + at, needle[0], length - count + 1 - at);
+    if (!first) return length;
+    at = (size_t)(first - text);
+    if (memcmp(first, needle, count) == 0) return at;
+    at++;
+  }
+  return length;
+}
+
+#ifdef CP_AVX2
+CP_AVX2 static size_t find_wide(const uint8_t *text, size_t length, const uint8_t *needle, size_t count) {
+  const __m256i first = _mm256_set1_epi8((char)needle[0]);
+  const __m256i last = _mm256_set1_epi8((char)needle[count - 1]);
+  size_t at = 0;
+  for (; at + count + 31 <= length; at += 32) {
+    __m256i starts = _mm256_loadu_si256((const __m256i *)(text + at));
+    __m256i ends = _mm256_loadu_si256((const __m256i *)(text + at + count - 1));
+    uint32_t both = (uint32_t)_mm256_movemask_epi8(
+        _mm256_and_si256(_mm256_cmpeq_epi8(starts, first), _mm256_cmpeq_epi8(ends, last)));
+    for (; both; both &= both - 1) {
+      size_t place = at + (size_t)__builtin_ctz(both);
+      if (count <= 2 || memcmp(text + place + 1, needle + 1, count - 2) == 0) return place;
+    }
+  }
+  return at + find_plain(text + at, length - at, needle, count);
+}
+#endif
+
+size_t cp_find(const uint8_t *text, size_t length, const uint8_t *needle, size_t count) {
+#ifdef CP_AVX2
+  if (__builtin_cpu_supports("avx2") && count <= length) return find_wide(text, length, needle, count);
+#endif
+  return find_plain(text, length, needle, count);
+}
+
+// MARK: Patterns
+
+static int is_like(const uint8_t *text, size_t length, const uint8_t *pattern, size_t count, int folds,
+                   int characters) {
+  size_t at = 0, next = 0;
+  // Where to go on when what follows the last star does not fit.
+  size_t star = SIZE_MAX, resume = 0;
+  while (at < length) {
+    if (next < count && pattern[next] == '*') {
+      star = ++next, resume = at;
+    } else if (next < count && pattern[next] == '?') {
+      at++, next++;
+      while (characters && at < length && (text[at] & 0xc0) == 0x80) at++;
+    } else if (next < count && pattern[next] == fold_at(text, at, folds)) {
+      at++, next++;
+    } else if (star != SIZE_MAX) {
+      next = star, at = ++resume;
+    } else {
+      return 0;
+    }
+  }
+  while (next < count && pattern[next] == '*') next++;
+  return next == count;
+}
+
+// MARK: Tests
+
+int cp_text_passes(const uint8_t *text, size_t length, const struct cp_text_test *test) {
+  size_t count = test->length;
+  switch (test->match) {
+  case CP_TEXT_EQUAL:
+    return length == count && equals(text, 0, test->needle, count, test->folds);
+  case CP_TEXT_BEGINS:
+    return count > 0 && length >= count && equals(text, 0, test->needle, count, test->folds);
+  case CP_TEXT_ENDS:
+    return count > 0 && length >= count && equals(text, length - count, test->needle, count, test->folds);
+  case CP_TEXT_CONTAINS:
+    if (count == 0 || count > length) return 0;
+    if (!test->folds) return cp_find(text, length, test->needle, count) < length;
+    for (size_t at = 0; at + count <= length; at++)
+      if (equals(text, at, test->needle, count, 1)) return 1;
+    return 0;
+  case CP_TEXT_LIKE:
+    return is_like(text, length, test->needle, count, test->folds, test->characters);
+  }
+  return 0;
+}
+
+// Of all rows at once: a place in the heap tells its row.
+static void mask_containing(const uint8_t *ends, const uint8_t *heap, size_t rows, const uint8_t *needle,
+                            size_t count, uint64_t *mask) {
+  size_t length = word_at(ends, rows - 1) & END_MASK, at = 0, row = 0;
+  while (at < length) {
+    size_t place = at + cp_find(heap + at, length - at, needle, count);
+    if (place >= length) return;
+    while ((size_t)(word_at(ends, row) & END_MASK) <= place) row++;
+    uint16_t word = word_at(ends, row);
+    if (place + count <= (size_t)(word & END_MASK)) {
+      if (!(word & FLAG_MASK)) mask[row / 64] |= 1ull << (row % 64);
+      at = word & END_MASK;
+    } else {
+      at = place + 1;
+    }
+  }
+}
+
+// Few texts have the length looked for, so that is compared first, of many at once.
+CP_CLONES static void flag_lengths(const uint8_t *ends, size_t rows, uint16_t length, uint8_t *flags) {
+  flags[0] = word_at(ends, 0) == length;
+  for (size_t row = 1; row < rows; row++) {
+    uint16_t word = word_at(ends, row), start = word_at(ends, row - 1) & END_MASK;
+    flags[row] = ((uint16_t)(word - start) == length) & (word < 0x4000);
+  }
+}
+
+static void mask_equal(const uint8_t *ends, const uint8_t *heap, size_t rows, const struct cp_text_test *test,
+                       uint64_t *mask) {
+  uint8_t flags[512 + 8] = {0};
+  if (test->length > END_MASK) return;
+  for (size_t from = 0; from < rows; from += 512) {
+    size_t some = rows - from < 512 ? rows - from : 512;
+    size_t before = from == 0 ? 0 : word_at(ends, from - 1) & END_MASK;
+    flag_lengths(ends + 2 * from, some, (uint16_t)test->length, flags);
+    if (from > 0) {
+      uint16_t word = word_at(ends, from);
+      flags[0] = word - before == test->length && !(word & FLAG_MASK);
+    }
+    for (size_t part = 0; part < some; part += 8) {
+      uint64_t eight;
+      memcpy(&eight, flags + part, sizeof eight);
+      if (part + 8 > some) eight &= (1ull << (8 * (some - part))) - 1;
+      for (; eight; eight &= eight - 1) {
+        size_t row = from + part + (size_t)__builtin_ctzll(eight) / 8;
+        size_t start = row == 0 ? 0 : word_at(ends, row - 1) & END_MASK;
+        if (equals(heap, start, test->needle, test->length, test->folds))
+          mask[row / 64] |= 1ull << (row % 64);
+      }
+    }
+  }
+}
+
+void cp_mask_texts(const void *ends_bytes, const void *heap_bytes, size_t rows,
+                   const struct cp_text_test *test, uint64_t *mask) {
+  const uint8_t *ends = ends_bytes, *heap = heap_bytes;
+  if (rows == 0) return;
+  size_t length = word_at(ends, rows - 1) & END_MASK;
+  if (test->match == CP_TEXT_CONTAINS && test->length == 0) return;
+  if (test->match == CP_TEXT_CONTAINS && !test->folds)
+    return mask_containing(ends, heap, rows, test->needle, test->length, mask);
+  if (test->match == CP_TEXT_CONTAINS && test->characters) {
+    // In UTF-8 no letter crosses from one text to the next.
+    uint8_t folded[MAXIMUM_HEAP];
+    cp_fold(heap, length, folded);
+    return mask_containing(ends, folded, rows, test->needle, test->length, mask);
+  }
+  if (test->match == CP_TEXT_EQUAL && !test->folds) return mask_equal(ends, heap, rows, test, mask);
+  size_t start = 0;
+  for (size_t row = 0; row < rows; row++) {
+    uint16_t word = word_at(ends, row);
+    size_t end = word & END_MASK;
+    if (!(word & FLAG_MASK) && cp_text_passes(heap + start, end - start, test))
+      mask[row / 64] |= 1ull << (row % 64);
+    start = end;
+  }
+}
+
+void cp_mask_flagged(const void *ends_bytes, size_t rows, uint16_t flag, uint64_t *mask) {
+  for (size_t row = 0; row < rows; row++)
+    if (word_at(ends_bytes, row) & flag) mask[row / 64] |= 1ull << (row % 64);
+}
+
+// MARK: UTF-8
+
+int cp_is_utf8(const uint8_t *text, size_t length) {
+  for (size_t at = 0; at < length;) {
+    uint64_t word;
+    if (length - at >= 8 && (memcpy(&word, text + at, 8), !(word & 0x8080808080808080u))) {
+      at += 8;
+      continue;
+    }
+    uint8_t first = text[at++];
+    if (first < 0x80) continue;
+    size_t more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
+    if (first < 0xc2 || first > 0xf4 || length - at < more) return 0;
+    uint8_t second = text[at];
+    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
+        (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))
+      return 0;
+    for (; more > 0; more--)
+      if ((text[at++] & 0xc0) != 0x80) return 0;
+  }
+  return 1;
+}

@@ -1,0 +1,198 @@
+import CPlatform
+
+extension PackedIntegers {
+  /// Which of the first `count` distances lie in `range`.
+  package static func mask(
+    _ bytes: RawSpan, _ count: Int, width: Int, in range: ClosedRange<UInt64>
+  ) -> RowMask {
+    let greatest = width == 64 ? UInt64.max : 1 << UInt64(width) - 1
+    guard range.lowerBound <= greatest else { return .none }
+    let (low, span) = (range.lowerBound, min(range.upperBound, greatest) - range.lowerBound)
+    if low == 0, span == greatest { return RowMask(first: count) }
+    precondition(bytes.byteCount >= byteCount(count, width: width), "packed values outside of their column")
+    if width == 1 {
+      let ones = RowMask(bits: bytes, count: count)
+      return low == 1 ? ones : RowMask(first: count).subtracting(ones)
+    }
+    return bytes.withUnsafeBytes { values in
+      let base = values.baseAddress
+      return RowMask(count: count) { mask in
+        switch width {
+        case 2: cp_mask_in_range_2(base, count, UInt8(low), UInt8(span), mask)
+        case 4: cp_mask_in_range_4(base, count, UInt8(low), UInt8(span), mask)
+        case 8: cp_mask_in_range_8(base, count, UInt8(low), UInt8(span), mask)
+        case 16: cp_mask_in_range_16(base, count, UInt16(low), UInt16(span), mask)
+        case 32: cp_mask_in_range_32(base, count, UInt32(low), UInt32(span), mask)
+        default: cp_mask_in_range_64(base, count, low, span, mask)
+        }
+      }
+    }
+  }
+
+  /// The sum of the first `count` distances, of at most 512.
+  package static func sum(_ bytes: RawSpan, _ count: Int, width: Int) -> UInt128 {
+    precondition(bytes.byteCount >= byteCount(count, width: width), "packed values outside of their column")
+    return bytes.withUnsafeBytes { values in
+      let base = values.baseAddress
+      switch width {
+      case 0: return 0
+      case 1: return UInt128(RowMask(bits: bytes, count: count).count)
+      case 8: return UInt128(cp_sum_8(base, count))
+      case 16: return UInt128(cp_sum_16(base, count))
+      case 32: return UInt128(cp_sum_32(base, count))
+      case 64:
+        var halves: (UInt64, UInt64) = (0, 0)
+        withUnsafeMutablePointer(to: &halves) { halves in
+          halves.withMemoryRebound(to: UInt64.self, capacity: 2) { cp_sum_64(base, count, $0) }
+        }
+        return UInt128(halves.0) + UInt128(halves.1) << 32
+      default:
+        var sum: UInt128 = 0
+        for index in 0..<count { sum += UInt128(load(bytes, index, width: width)) }
+        return sum
+      }
+    }
+  }
+}
+
+/// Doubles and floats as they are.
+package enum PackedReals {
+  /// Which of the first `count` numbers lie in `range`. NaN does not.
+  package static func mask(doubles bytes: RawSpan, _ count: Int, in range: ClosedRange<Double>) -> RowMask {
+    precondition(bytes.byteCount >= 8 * count, "packed values outside of their column")
+    return bytes.withUnsafeBytes { values in
+      RowMask(count: count) {
+        cp_mask_doubles(values.baseAddress, count, range.lowerBound, range.upperBound, $0)
+      }
+    }
+  }
+
+  package static func mask(floats bytes: RawSpan, _ count: Int, in range: ClosedRange<Float>) -> RowMask {
+    precondition(bytes.byteCount >= 4 * count, "packed values outside of their column")
+    return bytes.withUnsafeBytes { values in
+      RowMask(count: count) {
+        cp_mask_floats(values.baseAddress, count, range.lowerBound, range.upperBound, $0)
+      }
+    }
+  }
+
+  /// The sum of the first `count` numbers that are not NaN, and how many these are.
+  package static func sum(_ bytes: RawSpan, _ count: Int, isDouble: Bool) -> (sum: Double, count: Int) {
+    precondition(bytes.byteCount >= (isDouble ? 8 : 4) * count, "packed values outside of their column")
+    return bytes.withUnsafeBytes { values in
+      var numbers = 0
+      let sum =
+        isDouble
+        ? cp_sum_doubles(values.baseAddress, count, &numbers)
+        : cp_sum_floats(values.baseAddress, count, &numbers)
+      return (sum, numbers)
+    }
+  }
+
+  @inline(__always)
+  package static func load(_ bytes: RawSpan, _ index: Int, isDouble: Bool) -> Double {
+    isDouble
+      ? Double(bitPattern: PackedIntegers.load(bytes, index, width: 64))
+      : Double(Float(bitPattern: UInt32(PackedIntegers.load(bytes, index, width: 32))))
+  }
+}
+
+/// Texts and data that stand one after another, as pieces hold them.
+package enum PackedTexts {
+  /// What texts are compared with.
+  package struct Needle {
+    package enum Match: Int32 {
+      case equal = 0
+      case begins = 1
+      case ends = 2
+      case contains = 3
+      case like = 4
+    }
+
+    package let match: Match
+    /// Small letters only, where case is ignored.
+    package let bytes: [UInt8]
+    package let ignoresCase: Bool
+    /// They are UTF-8; else any bytes.
+    package let isText: Bool
+
+    package init(_ match: Match, _ bytes: [UInt8], ignoringCase: Bool, isText: Bool) {
+      self.match = match
+      self.bytes = ignoringCase ? PackedTexts.folded(bytes) : bytes
+      ignoresCase = ignoringCase
+      self.isText = isText
+    }
+
+    @inline(__always)
+    fileprivate func with<Result>(_ body: (UnsafePointer<cp_text_test>) -> Result) -> Result {
+      bytes.withUnsafeBufferPointer { needle in
+        var test = cp_text_test(
+          needle: needle.baseAddress, length: needle.count, match: match.rawValue, folds: ignoresCase ? 1 : 0,
+          characters: isText ? 1 : 0)
+        return body(&test)
+      }
+    }
+
+    package func passes(_ text: RawSpan) -> Bool {
+      text.withUnsafeBytes { text in
+        with { cp_text_passes(text.bindMemory(to: UInt8.self).baseAddress, text.count, $0) != 0 }
+      }
+    }
+  }
+
+  /// The texts that pass. Those whose end has a flag do not.
+  ///
+  /// - Precondition: there are `rows` ends, none past the heap.
+  package static func mask(ends: RawSpan, heap: RawSpan, rows: Int, _ needle: Needle) -> RowMask {
+    precondition(2 * rows <= ends.byteCount, "ends outside of their piece")
+    return ends.withUnsafeBytes { ends in
+      heap.withUnsafeBytes { heap in
+        needle.with { test in
+          RowMask(count: rows) { cp_mask_texts(ends.baseAddress, heap.baseAddress, rows, test, $0) }
+        }
+      }
+    }
+  }
+
+  /// The texts whose end has a flag.
+  package static func flagged(ends: RawSpan, rows: Int, _ flag: UInt16) -> RowMask {
+    precondition(2 * rows <= ends.byteCount, "ends outside of their piece")
+    return ends.withUnsafeBytes { ends in
+      RowMask(count: rows) { cp_mask_flagged(ends.baseAddress, rows, flag, $0) }
+    }
+  }
+
+  /// With small letters in place of A to Z and U+00C0 to U+00DE but U+00D7.
+  package static func folded(_ bytes: [UInt8]) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: bytes.count) { buffer, filled in
+      bytes.withUnsafeBufferPointer { cp_fold($0.baseAddress, bytes.count, buffer.baseAddress) }
+      filled = bytes.count
+    }
+  }
+
+  /// The first 15 bytes as a number, the first of them highest; shorter texts are followed by zeros.
+  package static func prefix(_ bytes: RawSpan) -> UInt128 {
+    var words: (UInt64, UInt64) = (0, 0)
+    let count = min(bytes.byteCount, 15)
+    bytes.withUnsafeBytes { bytes in
+      withUnsafeMutableBytes(of: &words) {
+        $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+      }
+    }
+    return (UInt128(words.0.bigEndian) << 64 | UInt128(words.1.bigEndian)) >> 8
+  }
+
+  /// The text of well-formed UTF-8; nil for other bytes.
+  package static func string(_ bytes: RawSpan) -> String? {
+    bytes.withUnsafeBytes { bytes in
+      let isText = cp_is_utf8(bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count) != 0
+      guard isText else { return nil }
+      // What fits into the String itself is faster copied there.
+      guard bytes.count <= 15 else { return String(decoding: bytes, as: UTF8.self) }
+      return String(unsafeUninitializedCapacity: bytes.count) { buffer in
+        _ = buffer.initialize(from: bytes)
+        return bytes.count
+      }
+    }
+  }
+}

@@ -1,0 +1,114 @@
+/// A set of up to 512 rows that are stored together.
+package struct RowMask: Equatable {
+  package static let maximumRows = 512
+
+  /// A bit for each row, lowest first.
+  var words: SIMD8<UInt64>
+
+  @inline(__always)
+  init(words: SIMD8<UInt64>) { self.words = words }
+
+  package static let none = RowMask(words: SIMD8(repeating: 0))
+
+  /// The first so many rows.
+  @inline(__always)
+  package init(first count: Int) {
+    precondition(count >= 0 && count <= Self.maximumRows, "a mask has 512 rows")
+    let starts = SIMD8<Int64>(0, 64, 128, 192, 256, 320, 384, 448)
+    let rest = Int64(count) &- starts
+    // A shift by 64 would be one by 0.
+    let some = SIMD8<UInt64>(repeating: .max) &>> SIMD8(truncatingIfNeeded: 64 &- rest)
+    words = SIMD8(repeating: 0)
+      .replacing(with: some, where: rest .> 0)
+      .replacing(with: .max, where: rest .>= 64)
+  }
+
+  /// The bits of the first so many rows, lowest first.
+  package init(bits: RawSpan, count: Int) {
+    let length = (count + 7) / 8
+    precondition(length <= bits.byteCount && count <= Self.maximumRows, "bits outside of their column")
+    var words = SIMD8<UInt64>(repeating: 0)
+    bits.withUnsafeBytes { from in
+      withUnsafeMutableBytes(of: &words) {
+        $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: from[..<length]))
+      }
+    }
+    self = RowMask(words: words) & RowMask(first: count)
+  }
+
+  /// What a kernel writes into the words.
+  @inline(__always)
+  init(count: Int, _ fill: (UnsafeMutablePointer<UInt64>) -> Void) {
+    precondition(count <= Self.maximumRows, "a mask has 512 rows")
+    var words = SIMD8<UInt64>(repeating: 0)
+    withUnsafeMutablePointer(to: &words) { words in
+      words.withMemoryRebound(to: UInt64.self, capacity: 8) { fill($0) }
+    }
+    self.words = words
+  }
+
+  @inline(__always)
+  package static func & (left: RowMask, right: RowMask) -> RowMask {
+    RowMask(words: left.words & right.words)
+  }
+  @inline(__always)
+  package static func | (left: RowMask, right: RowMask) -> RowMask {
+    RowMask(words: left.words | right.words)
+  }
+
+  /// The rows that are not in the other.
+  @inline(__always)
+  package func subtracting(_ other: RowMask) -> RowMask { RowMask(words: words & ~other.words) }
+
+  package var isEmpty: Bool { words == SIMD8(repeating: 0) }
+
+  package var count: Int {
+    var count = 0
+    for index in 0..<8 { count += words[index].nonzeroBitCount }
+    return count
+  }
+
+  @inline(__always)
+  package func contains(_ row: Int) -> Bool { words[row >> 6] >> UInt64(row & 63) & 1 != 0 }
+
+  @inline(__always)
+  package mutating func insert(_ row: Int) { words[row >> 6] |= 1 << UInt64(row & 63) }
+
+  /// Its rows from one on, which becomes the first.
+  package func from(_ row: Int) -> RowMask {
+    let (skip, shift) = (row >> 6, UInt64(row & 63))
+    var moved = RowMask.none
+    for index in 0..<max(0, 8 - skip) {
+      var word = words[index + skip] >> shift
+      if shift > 0, index + skip + 1 < 8 { word |= words[index + skip + 1] << (64 - shift) }
+      moved.words[index] = word
+    }
+    return moved
+  }
+
+  /// The same rows, so many further on.
+  ///
+  /// - Precondition: none passes the last.
+  package func moved(by rows: Int) -> RowMask {
+    let (skip, shift) = (rows >> 6, UInt64(rows & 63))
+    var moved = RowMask.none
+    for index in min(skip, 8)..<8 {
+      var word = words[index - skip] << shift
+      if shift > 0, index - skip > 0 { word |= words[index - skip - 1] >> (64 - shift) }
+      moved.words[index] = word
+    }
+    return moved
+  }
+
+  /// Calls `body` with each row, in order.
+  @inline(__always)
+  package func forEach<Failure: Error>(_ body: (Int) throws(Failure) -> Void) throws(Failure) {
+    for index in 0..<8 {
+      var word = words[index]
+      while word != 0 {
+        try body((index << 6) + word.trailingZeroBitCount)
+        word &= word &- 1
+      }
+    }
+  }
+}

@@ -1,0 +1,95 @@
+/// Sums and extremes of a column, a cluster at a time.
+struct Aggregate {
+  let column: Column
+  /// How many values there were that are neither null nor NaN.
+  private(set) var count = 0
+  /// Of whole numbers.
+  private(set) var whole: Int128 = 0
+  /// Of floats and doubles.
+  private(set) var real = 0.0
+
+  init(_ column: Column) { self.column = column }
+
+  private var isReal: Bool { column.type == .float || column.type == .double }
+
+  /// Adds the values of rows of a cluster.
+  mutating func add(_ cluster: borrowing ClusterNode, _ rows: RowMask) {
+    let isAll = rows.count == cluster.rows
+    guard let descriptor = cluster.find(column.id, isReal ? .fixed : .integers) else {
+      if !column.isOptional { count += rows.count }
+      return
+    }
+    guard Int(descriptor.nullCount) < cluster.rows else { return }
+    let data = cluster.data(descriptor)
+    let values = rows.subtracting(cluster.nulls(descriptor))
+    if isReal {
+      let isDouble = column.type == .double
+      guard descriptor.width == (isDouble ? 8 : 4) else { return }
+      if isAll, descriptor.nullCount == 0 {
+        let (sum, numbers) = PackedReals.sum(data, cluster.rows, isDouble: isDouble)
+        real += sum
+        count += numbers
+      } else {
+        values.forEach { add(PackedReals.load(data, $0, isDouble: isDouble)) }
+      }
+    } else {
+      let valueCount = values.count
+      var distances: UInt128 = 0
+      if isAll, descriptor.nullCount == 0 {
+        distances = PackedIntegers.sum(data, cluster.rows, width: Int(descriptor.width))
+      } else {
+        values.forEach { row in
+          distances += UInt128(PackedIntegers.load(data, row, width: Int(descriptor.width)))
+        }
+      }
+      whole += Int128(descriptor.least) * Int128(valueCount) + Int128(distances)
+      count += valueCount
+    }
+  }
+
+  private mutating func add(_ number: Double) {
+    guard !number.isNaN else { return }
+    real += number
+    count += 1
+  }
+
+  var average: Double? {
+    count == 0 ? nil : (isReal ? real : Double(whole)) / Double(count)
+  }
+}
+
+/// The least or the greatest value of a column.
+struct Extreme {
+  let column: Column
+  let isGreatest: Bool
+  private(set) var value = Value.null
+  private var best: UInt128?
+
+  init(_ column: Column, isGreatest: Bool) {
+    self.column = column
+    self.isGreatest = isGreatest
+  }
+
+  mutating func add(
+    _ cluster: borrowing ClusterNode, _ rows: RowMask, _ access: borrowing NodeAccess
+  ) throws(StorageError) {
+    let keys = SortColumn(column)
+    if let descriptor = cluster.find(column.id, .integers), cannotImprove(descriptor) { return }
+    try rows.forEach { (row) throws(StorageError) in
+      let key = try keys.key(row, of: cluster, access)
+      // Null and NaN stand below all others.
+      guard key > SortColumn.nan, best.map({ isGreatest ? key > $0 : key < $0 }) ?? true else { return }
+      best = key
+      value = try TableReading.value(column, row, of: cluster, access)
+    }
+  }
+
+  /// What a cluster's descriptor says decides most clusters.
+  private func cannotImprove(_ descriptor: ClusterNode.Descriptor) -> Bool {
+    switch value {
+    case .int(let number): isGreatest ? descriptor.greatest <= number : descriptor.least >= number
+    case .date(let date): isGreatest ? descriptor.greatest < date.seconds : descriptor.least > date.seconds
+    default: false
+    }
+  }
+}

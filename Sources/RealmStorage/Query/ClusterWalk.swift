@@ -1,0 +1,103 @@
+/// Goes through the clusters of a table.
+enum ClusterWalk {
+  typealias Body = (borrowing ClusterNode, borrowing NodeAccess) throws(StorageError) -> Void
+
+  /// All clusters below a node, in order.
+  ///
+  /// - Throws: `.corrupted`, where their keys are not: a forged tree may name one node many times.
+  static func visit(_ ref: Ref, _ access: borrowing NodeAccess, _ body: Body) throws(StorageError) {
+    var end: UInt64 = 0
+    try visit(ref, access, &end, body)
+  }
+
+  /// - Parameter end: no key is less.
+  private static func visit(
+    _ ref: Ref, _ access: borrowing NodeAccess, _ end: inout UInt64, _ body: Body
+  ) throws(StorageError) {
+    guard !ref.isNull else { return }
+    guard !ref.isKeyedBranch else {
+      let branch = KeyedBranch(try access.node(ref))
+      for index in 0..<branch.count { try visit(branch.child(index), access, &end, body) }
+      return
+    }
+    let cluster = ClusterNode(try access.node(ref, .cluster))
+    let last = cluster.key(cluster.rows - 1)
+    guard cluster.firstKey >= end, last >= cluster.firstKey, last < .max else {
+      throw access.corrupted(.keyOrder, ref)
+    }
+    end = last + 1
+    try body(cluster, access)
+  }
+
+  /// All clusters, a branch of them at a time, so that decrypted nodes can be forgotten behind it.
+  static func forEach(
+    in clusters: Ref, _ begin: () -> NodeAccess, _ body: Body
+  ) throws(StorageError) {
+    var (next, end): (UInt64?, UInt64) = (0, 0)
+    while let key = next, !clusters.isNull {
+      let access = begin()
+      let (branch, following) = try lastBranch(for: key, in: clusters, access)
+      try visit(branch, access, &end, body)
+      next = following
+    }
+  }
+
+  /// The branch above the leaf that may hold `key`, and the least key that may stand behind it.
+  private static func lastBranch(
+    for key: UInt64, in clusters: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> (ref: Ref, next: UInt64?) {
+    var (ref, next) = (clusters, UInt64?.none)
+    while ref.isKeyedBranch {
+      let branch = KeyedBranch(try access.node(ref))
+      let index = branch.search(key)
+      guard branch.child(index).isKeyedBranch else { break }
+      if index + 1 < branch.count { next = branch.leastKey(index + 1) }
+      ref = branch.child(index)
+    }
+    // Only a forged tree leads back.
+    if let next, next <= key { throw access.corrupted(.keyOrder, ref) }
+    return (ref, next)
+  }
+
+  /// The clusters of the rows with some keys, and which rows of each these are. Keys without a row are left out.
+  ///
+  /// - Precondition: the keys do not fall.
+  static func forEach(
+    of keys: [UInt64], in clusters: Ref, _ begin: () -> NodeAccess,
+    _ body: (borrowing ClusterNode, RowMask, borrowing NodeAccess) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    guard !clusters.isNull else { return }
+    var index = 0
+    while index < keys.count {
+      let access = begin()
+      let (leaf, next) = try KeyedTree.leafAndNext(for: keys[index], in: clusters, access)
+      let cluster = ClusterNode(try access.node(leaf, .cluster))
+      var rows = RowMask.none
+      repeat {
+        if let row = cluster.row(of: keys[index]) { rows.insert(row) }
+        index += 1
+      } while index < keys.count && next.map({ keys[index] < $0 }) ?? true
+      if !rows.isEmpty { try body(cluster, rows, access) }
+    }
+  }
+
+  /// The rows with some keys, in the order these are given, which may be any. Keys without a row are left out.
+  ///
+  /// Takes least time where keys that are close stand one after another.
+  static func forEachRow(
+    of keys: [UInt64], in clusters: Ref, _ begin: () -> NodeAccess,
+    _ body: (_ row: Int, borrowing ClusterNode, borrowing NodeAccess) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    guard !clusters.isNull else { return }
+    var index = 0
+    while index < keys.count {
+      let access = begin()
+      let (leaf, next) = try KeyedTree.leafAndNext(for: keys[index], in: clusters, access)
+      let cluster = ClusterNode(try access.node(leaf, .cluster))
+      repeat {
+        if let row = cluster.row(of: keys[index]) { try body(row, cluster, access) }
+        index += 1
+      } while index < keys.count && keys[index] >= cluster.firstKey && next.map({ keys[index] < $0 }) ?? true
+    }
+  }
+}

@@ -1,0 +1,151 @@
+/// Of columns of links: a row passes where a row it links to does.
+final class LinkTest: ClusterTest {
+  let column: Column
+  let target: TargetTest
+  /// Whether a link that is null passes.
+  let nullPasses: Bool
+  override var cost: Int { (column.isList ? 400 : 100) + target.test.cost }
+
+  init(_ column: Column, _ target: TargetTest, nullPasses: Bool) {
+    self.column = column
+    self.target = target
+    self.nullPasses = nullPasses
+  }
+
+  override func mask(
+    of cluster: borrowing ClusterNode, within rows: RowMask, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> RowMask {
+    if column.isList { return try listMask(of: cluster, within: rows, access) }
+    guard let descriptor = cluster.find(column.id, .integers), Int(descriptor.nullCount) < cluster.rows else {
+      return nullPasses ? rows : .none
+    }
+    let nulls = cluster.nulls(descriptor)
+    var found = nullPasses ? nulls & rows : .none
+    try rows.subtracting(nulls).forEach { (row) throws(StorageError) in
+      if try target.passes(UInt64(bitPattern: cluster.integer(descriptor, row)), access) { found.insert(row) }
+    }
+    return found
+  }
+
+  private func listMask(
+    of cluster: borrowing ClusterNode, within rows: RowMask, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> RowMask {
+    var found = RowMask.none
+    guard cluster.find(column.id, .pieces) != nil else { return found }
+    try rows.forEach { (row) throws(StorageError) in
+      guard case .list(let links) = try TableReading.value(column, row, of: cluster, access) else { return }
+      for case .link(let key) in links where try target.passes(key, access) {
+        found.insert(row)
+        return
+      }
+    }
+    return found
+  }
+}
+
+/// A test of the rows that links lead to.
+///
+/// The first few are looked up. When they become many, the whole table is tested once, which costs less than a look at
+/// each link's row.
+final class TargetTest {
+  let test: ClusterTest
+  private let clusters: Ref
+  private let rows: UInt64
+  private var lookups: UInt64 = 0
+  private var passing: KeySet?
+
+  init(_ test: ClusterTest, of root: TableRoot) {
+    self.test = test
+    clusters = root.clusters
+    rows = root.rows
+  }
+
+  /// A row looked up costs as much as this many in a scan.
+  private static let lookupCost: UInt64 = 32
+
+  func passes(_ key: UInt64, _ access: borrowing NodeAccess) throws(StorageError) -> Bool {
+    if let passing { return passing.contains(key) }
+    guard !clusters.isNull else { throw access.corrupted(.link, clusters) }
+    lookups += 1
+    if lookups * Self.lookupCost > rows {
+      let all = try KeySet(test, clusters, access)
+      passing = all
+      return all.contains(key)
+    }
+    let leaf = try KeyedTree.leaf(for: key, in: clusters, access)
+    let cluster = ClusterNode(try access.node(leaf, .cluster))
+    guard let row = cluster.row(of: key) else { throw access.corrupted(.link, leaf) }
+    var one = RowMask.none
+    one.insert(row)
+    return try !test.mask(of: cluster, within: one, access).isEmpty
+  }
+}
+
+/// Keys of rows that pass a test: bits where they stand close together, else the keys.
+struct KeySet {
+  private var first: UInt64 = 0
+  private var bits: [UInt64] = []
+  private var keys: [UInt64] = []
+
+  init(_ test: ClusterTest, _ clusters: Ref, _ access: borrowing NodeAccess) throws(StorageError) {
+    var keys: [UInt64] = []
+    try ClusterWalk.visit(clusters, access) { (cluster, access) throws(StorageError) in
+      let passing = try test.mask(of: cluster, within: RowMask(first: cluster.rows), access)
+      passing.forEach { keys.append(cluster.key($0)) }
+    }
+    guard let least = keys.first, let greatest = keys.last, greatest >= least,
+      greatest - least < 64 * UInt64(keys.count)
+    else {
+      self.keys = keys
+      return
+    }
+    first = least
+    bits = [UInt64](repeating: 0, count: Int((greatest - least) / 64) + 1)
+    for key in keys where key >= least && key <= greatest {
+      bits[Int((key - least) / 64)] |= 1 << ((key - least) % 64)
+    }
+  }
+
+  @inline(__always)
+  func contains(_ key: UInt64) -> Bool {
+    if !bits.isEmpty {
+      guard key >= first, (key - first) / 64 < UInt64(bits.count) else { return false }
+      return bits[Int((key - first) / 64)] >> ((key - first) % 64) & 1 != 0
+    }
+    var (low, high) = (0, keys.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if keys[middle] < key { low = middle + 1 } else { high = middle }
+    }
+    return low < keys.count && keys[low] == key
+  }
+}
+
+/// Of columns that are read value by value: lists, and decimals.
+final class ValuesTest: ClusterTest {
+  let column: Column
+  let test: ValueTest
+  override var cost: Int { 300 }
+
+  init(_ column: Column, _ test: ValueTest) {
+    self.column = column
+    self.test = test
+  }
+
+  override func mask(
+    of cluster: borrowing ClusterNode, within rows: RowMask, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> RowMask {
+    var found = RowMask.none
+    try rows.forEach { (row) throws(StorageError) in
+      let value = try TableReading.value(column, row, of: cluster, access)
+      let passes: Bool
+      if case .list(let elements) = value, !test.isCount {
+        passes = elements.contains { test.holds($0, ordersNull: false) }
+      } else {
+        passes = test.holds(value, ordersNull: false)
+      }
+      if passes { found.insert(row) }
+    }
+    return found
+  }
+}

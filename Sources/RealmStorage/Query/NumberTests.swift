@@ -1,0 +1,209 @@
+/// Of whole numbers, booleans and links.
+final class IntegerTest: ClusterTest {
+  let column: Column
+  /// Sorted, none touches another.
+  let ranges: [ClosedRange<Int64>]
+  let verdict: Verdict
+  override var cost: Int { ranges.count <= Self.maximumKernels ? max(1, ranges.count) : 10 }
+
+  /// More ranges than these are searched row by row.
+  static let maximumKernels = 8
+
+  init(_ column: Column, _ ranges: [OrderedDomain.Range], _ verdict: Verdict) {
+    self.column = column
+    self.verdict = verdict
+    self.ranges = ranges.map { range in
+      switch column.type {
+      case .link, .bool:
+        Int64(bitPattern: UInt64(range.lowerBound))...Int64(bitPattern: UInt64(range.upperBound))
+      default: OrderedDomain.integer(range.lowerBound)...OrderedDomain.integer(range.upperBound)
+      }
+    }
+  }
+
+  override func mask(
+    of cluster: borrowing ClusterNode, within rows: RowMask, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> RowMask {
+    guard let descriptor = cluster.find(column.id, .integers) else {
+      return verdict.mask(
+        ofAll: column.isOptional, isFound: ranges.contains { $0.contains(0) }, within: rows)
+    }
+    guard Int(descriptor.nullCount) < cluster.rows else {
+      return verdict.mask(ofAll: true, isFound: false, within: rows)
+    }
+    var found = RowMask.none
+    if ranges.count > Self.maximumKernels {
+      let data = cluster.data(descriptor)
+      rows.forEach { row in
+        let value =
+          descriptor.least &+ Int64(bitPattern: PackedIntegers.load(data, row, width: Int(descriptor.width)))
+        if ranges.holds(value) { found.insert(row) }
+      }
+    } else {
+      for range in ranges { found = found | cluster.mask(descriptor, in: range) }
+    }
+    return verdict.mask(found, nulls: cluster.nulls(descriptor), within: rows)
+  }
+}
+
+extension ClusterNode {
+  /// The rows whose integer lies in a range; nulls count as the least.
+  ///
+  /// - Precondition: not all are null.
+  func mask(_ descriptor: Descriptor, in range: ClosedRange<Int64>) -> RowMask {
+    guard range.lowerBound <= descriptor.greatest, range.upperBound >= descriptor.least else { return .none }
+    if range.lowerBound <= descriptor.least, range.upperBound >= descriptor.greatest {
+      return RowMask(first: rows)
+    }
+    let low = max(range.lowerBound, descriptor.least) &- descriptor.least
+    let high = min(range.upperBound, descriptor.greatest) &- descriptor.least
+    return PackedIntegers.mask(
+      data(descriptor), rows, width: Int(descriptor.width),
+      in: UInt64(bitPattern: low)...UInt64(bitPattern: high))
+  }
+}
+
+extension [ClosedRange<Int64>] {
+  /// Whether one of them, which are sorted, has a number.
+  fileprivate func holds(_ value: Int64) -> Bool {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle].upperBound < value { low = middle + 1 } else { high = middle }
+    }
+    return low < count && self[low].lowerBound <= value
+  }
+}
+
+/// Of doubles and floats.
+final class RealTest: ClusterTest {
+  let column: Column
+  let ranges: [ClosedRange<Double>]
+  let verdict: Verdict
+  override var cost: Int { 2 * max(1, ranges.count) }
+
+  init(_ column: Column, _ ranges: [OrderedDomain.Range], _ verdict: Verdict) {
+    self.column = column
+    self.verdict = verdict
+    self.ranges = ranges.map { range in
+      column.type == .double
+        ? Double(order: UInt64(range.lowerBound))...Double(order: UInt64(range.upperBound))
+        : Double(Float(order: UInt32(range.lowerBound)))...Double(Float(order: UInt32(range.upperBound)))
+    }
+  }
+
+  override func mask(
+    of cluster: borrowing ClusterNode, within rows: RowMask, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> RowMask {
+    let isDouble = column.type == .double
+    guard let descriptor = cluster.find(column.id, .fixed), descriptor.width == (isDouble ? 8 : 4) else {
+      return verdict.mask(
+        ofAll: column.isOptional, isFound: ranges.contains { $0.contains(0) }, within: rows)
+    }
+    guard Int(descriptor.nullCount) < cluster.rows else {
+      return verdict.mask(ofAll: true, isFound: false, within: rows)
+    }
+    let data = cluster.data(descriptor)
+    var found = RowMask.none
+    for range in ranges {
+      found =
+        found
+        | (isDouble
+          ? PackedReals.mask(doubles: data, cluster.rows, in: range)
+          : PackedReals.mask(
+            floats: data, cluster.rows, in: Float(range.lowerBound)...Float(range.upperBound)))
+    }
+    return verdict.mask(found, nulls: cluster.nulls(descriptor), within: rows)
+  }
+}
+
+/// Of dates.
+final class DateTest: ClusterTest {
+  let column: Column
+  let ranges: [ClosedRange<Timestamp>]
+  let verdict: Verdict
+  override var cost: Int { 3 * max(1, ranges.count) }
+
+  init(_ column: Column, _ ranges: [OrderedDomain.Range], _ verdict: Verdict) {
+    self.column = column
+    self.verdict = verdict
+    self.ranges = ranges.map { OrderedDomain.date($0.lowerBound)...OrderedDomain.date($0.upperBound) }
+  }
+
+  override func mask(
+    of cluster: borrowing ClusterNode, within rows: RowMask, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> RowMask {
+    guard let seconds = cluster.find(column.id, .integers) else {
+      let isFound = ranges.contains { $0.contains(Timestamp(seconds: 0)) }
+      return verdict.mask(ofAll: column.isOptional, isFound: isFound, within: rows)
+    }
+    guard Int(seconds.nullCount) < cluster.rows else {
+      return verdict.mask(ofAll: true, isFound: false, within: rows)
+    }
+    var found = RowMask.none
+    for range in ranges { found = found | mask(of: cluster, seconds, range) }
+    return verdict.mask(found, nulls: cluster.nulls(seconds), within: rows)
+  }
+
+  /// Within the seconds of the range, but for what is before or after it in its first and last second.
+  private func mask(
+    of cluster: borrowing ClusterNode, _ seconds: ClusterNode.Descriptor, _ range: ClosedRange<Timestamp>
+  ) -> RowMask {
+    let (low, high) = (range.lowerBound, range.upperBound)
+    var found = cluster.mask(seconds, in: low.seconds...high.seconds)
+    guard !found.isEmpty else { return found }
+    let nanoseconds = cluster.find(column.id, .nanoseconds)
+    if low.nanoseconds > 0 {
+      var early = cluster.mask(seconds, in: low.seconds...low.seconds)
+      if let nanoseconds { early = early & cluster.mask(nanoseconds, in: .min...Int64(low.nanoseconds) - 1) }
+      found = found.subtracting(early)
+    }
+    if high.nanoseconds < 999_999_999, let nanoseconds {
+      let late = cluster.mask(nanoseconds, in: Int64(high.nanoseconds) + 1 ... .max)
+      found = found.subtracting(cluster.mask(seconds, in: high.seconds...high.seconds) & late)
+    }
+    return found
+  }
+}
+
+/// Of object ids and UUIDs.
+final class IdentifierTest: ClusterTest {
+  let column: Column
+  let ranges: [OrderedDomain.Range]
+  let verdict: Verdict
+  override var cost: Int { 5 }
+
+  init(_ column: Column, _ ranges: [OrderedDomain.Range], _ verdict: Verdict) {
+    self.column = column
+    self.ranges = ranges
+    self.verdict = verdict
+  }
+
+  override func mask(
+    of cluster: borrowing ClusterNode, within rows: RowMask, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> RowMask {
+    let size = column.type == .objectID ? 12 : 16
+    guard let descriptor = cluster.find(column.id, .fixed), Int(descriptor.width) == size else {
+      return verdict.mask(
+        ofAll: column.isOptional, isFound: ranges.contains { $0.contains(0) }, within: rows)
+    }
+    guard Int(descriptor.nullCount) < cluster.rows else {
+      return verdict.mask(ofAll: true, isFound: false, within: rows)
+    }
+    let data = cluster.data(descriptor)
+    var found = RowMask.none
+    rows.forEach { row in
+      if holds(PackedIntegers.number(data, row, size: size)) { found.insert(row) }
+    }
+    return verdict.mask(found, nulls: cluster.nulls(descriptor), within: rows)
+  }
+
+  private func holds(_ number: UInt128) -> Bool {
+    var (low, high) = (0, ranges.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if ranges[middle].upperBound < number { low = middle + 1 } else { high = middle }
+    }
+    return low < ranges.count && ranges[low].lowerBound <= number
+  }
+}

@@ -1,0 +1,217 @@
+/// A predicate made ready for a table: tests of its rows, and an index where one finds them faster.
+///
+/// Lives as long as one query, in one thread.
+struct RowQuery {
+  let test: ClusterTest
+  private let table: TableForm
+  /// Parts of which all must hold, that an index can answer: the rows with one of the values.
+  private let indexed: [IndexedPart]
+
+  struct IndexedPart {
+    var column: Column
+    var values: [Value]
+  }
+
+  /// - Precondition: the tables have the columns, and tests fit them, as `Predicate` says.
+  init(_ predicate: Predicate, of table: TableForm, _ tables: any TableFinder) throws(StorageError) {
+    self.table = table
+    test = try TestBuilder(tables: tables).test(predicate, of: table)
+    indexed = Self.indexedParts(predicate, table.schema)
+  }
+
+  private static func indexedParts(_ predicate: Predicate, _ schema: TableSchema) -> [IndexedPart] {
+    switch predicate {
+    case .and(let parts): parts.flatMap { indexedParts($0, schema) }
+    case .compare(let path, .equal, let value): indexedPart(path, [value], schema)
+    case .isIn(let path, let values): indexedPart(path, values, schema)
+    default: []
+    }
+  }
+
+  /// Constants of another type than the column's may equal its values all the same: these are for the scan.
+  private static func indexedPart(
+    _ path: ColumnPath, _ values: [Value], _ schema: TableSchema
+  ) -> [IndexedPart] {
+    let column = schema.columns[path.column]
+    guard path.links.isEmpty, column.index != .none, !column.isList, values.allSatisfy(column.accepts) else {
+      return []
+    }
+    return [IndexedPart(column: column, values: Array(Set(values)))]
+  }
+
+  // MARK: - Running
+
+  /// Calls `body` with each cluster that may have rows that pass, and those that do.
+  func run(
+    _ begin: () -> NodeAccess, _ body: (borrowing ClusterNode, RowMask) -> Void
+  ) throws(StorageError) {
+    if let constant = test as? ConstantTest, !constant.holds { return }
+    if let candidates = try candidates(begin()) {
+      return try run(on: candidates, begin, body)
+    }
+    try ClusterWalk.forEach(in: table.root.clusters, begin) { (cluster, access) throws(StorageError) in
+      let passing = try test.mask(of: cluster, within: RowMask(first: cluster.rows), access)
+      if !passing.isEmpty { body(cluster, passing) }
+    }
+  }
+
+  /// The same for rows given by key.
+  ///
+  /// - Precondition: the keys do not fall.
+  func run(
+    on keys: [UInt64], _ begin: () -> NodeAccess, _ body: (borrowing ClusterNode, RowMask) -> Void
+  ) throws(StorageError) {
+    try ClusterWalk.forEach(of: keys, in: table.root.clusters, begin) {
+      (cluster, rows, access) throws(StorageError) in
+      let passing = try test.mask(of: cluster, within: rows, access)
+      if !passing.isEmpty { body(cluster, passing) }
+    }
+  }
+
+  /// How many rows pass.
+  func count(_ begin: () -> NodeAccess) throws(StorageError) -> Int {
+    if let constant = test as? ConstantTest { return constant.holds ? Int(clamping: table.root.rows) : 0 }
+    if let test = test as? IntegerTest, let range = test.onlyRange {
+      let isFaster = indexed.isEmpty
+      if isFaster {
+        return Int(clamping: try IntegerScan.count(test.column, in: range, of: table.root.clusters, begin()))
+      }
+    }
+    var count = 0
+    try run(begin) { _, passing in count += passing.count }
+    return count
+  }
+
+  // MARK: - Planning
+
+  /// A row found by an index costs as much as this many in a scan.
+  private static let indexCost: UInt64 = 16
+
+  /// The rows that an index finds, in the order of their keys, where it leaves few enough; nil for a scan.
+  private func candidates(_ access: borrowing NodeAccess) throws(StorageError) -> [UInt64]? {
+    var best: (part: IndexedPart, count: UInt64)?
+    for part in indexed {
+      // Longer lists cost more to look up than they can save.
+      guard UInt64(part.values.count) * Self.indexCost <= table.root.rows else { continue }
+      var count: UInt64 = 0
+      for value in part.values where !IndexKey.isCut(IndexKey.encode(value, of: part.column)) {
+        count &+= try IndexTree.count(with: value, of: part.column, table: table.root, access)
+      }
+      if best.map({ count < $0.count }) ?? true { best = (part, count) }
+    }
+    guard let best, best.count &* Self.indexCost <= table.root.rows else { return nil }
+    var rows: [UInt64] = []
+    for value in best.part.values {
+      rows += try IndexTree.rows(with: value, of: best.part.column, table: table.root, access)
+    }
+    return best.part.values.count > 1 ? rows.sorted() : rows
+  }
+}
+
+extension IntegerTest {
+  /// The range of the values that pass, where these are all.
+  var onlyRange: ClosedRange<Int64>? {
+    ranges.count == 1 && !verdict.isNegated && !verdict.nullPasses ? ranges[0] : nil
+  }
+}
+
+/// Makes tests of predicates.
+struct TestBuilder {
+  let tables: any TableFinder
+
+  func test(_ predicate: Predicate, of table: TableForm) throws(StorageError) -> ClusterTest {
+    switch predicate {
+    case .always: return ConstantTest(true)
+    case .never: return ConstantTest(false)
+    case .and(let parts): return joined(try tests(parts, of: table), isAnd: true)
+    case .or(let parts): return joined(try tests(parts, of: table), isAnd: false)
+    case .not(let part):
+      let test = try test(part, of: table)
+      if let constant = test as? ConstantTest { return ConstantTest(!constant.holds) }
+      return NotTest(test)
+    case .compare(let path, let comparison, let value):
+      return try test(path, .compare(comparison, value), of: table)
+    case .isIn(let path, let values): return try test(path, .isIn(values), of: table)
+    case .between(let path, let low, let high): return try test(path, .between(low, high), of: table)
+    case .count(let path, let comparison, let number):
+      return try test(path, .count(comparison, number), of: table)
+    case .text(let path, let match, let value, let ignoringCase):
+      let isString = try column(path, of: table).type == .string
+      let text = TextTest(match, value, ignoringCase: ignoringCase, isString: isString)
+      return try test(path, .text(text), of: table)
+    }
+  }
+
+  private func tests(_ parts: [Predicate], of table: TableForm) throws(StorageError) -> [ClusterTest] {
+    var tests: [ClusterTest] = []
+    for part in parts { tests.append(try test(part, of: table)) }
+    return tests
+  }
+
+  /// Parts that are always true, or never, are left out or decide alone.
+  private func joined(_ parts: [ClusterTest], isAnd: Bool) -> ClusterTest {
+    var rest: [ClusterTest] = []
+    for part in parts {
+      if let constant = part as? ConstantTest {
+        if constant.holds != isAnd { return constant }
+      } else {
+        rest.append(part)
+      }
+    }
+    switch rest.count {
+    case 0: return ConstantTest(isAnd)
+    case 1: return rest[0]
+    default: return isAnd ? AndTest(rest) : OrTest(rest)
+    }
+  }
+
+  private func column(_ path: ColumnPath, of table: TableForm) throws(StorageError) -> Column {
+    try BoundPath(path, of: table, tables).column
+  }
+
+  private func test(
+    _ path: ColumnPath, _ test: ValueTest, of table: TableForm
+  ) throws(StorageError) -> ClusterTest {
+    let bound = try BoundPath(path, of: table, tables)
+    let column = bound.column
+    switch test {
+    case .text:
+      precondition(
+        column.type == .string || column.type == .data,
+        "\(table.schema.name): column \(column.name) holds neither strings nor data")
+    case .count: precondition(column.isList, "\(table.schema.name): column \(column.name) is no list")
+    default: break
+    }
+    var made = Self.test(column, test, ordersNull: bound.ordersNull)
+    // From the last link back to the first: what a null link stands for is the same for all.
+    let isMany = bound.steps.contains { $0.column.isList }
+    let nullPasses: Bool
+    if test.isCount {
+      nullPasses = column.type != .link && !isMany && test.holds(.list([]), ordersNull: false)
+    } else {
+      nullPasses = !bound.isMany && test.holds(.null, ordersNull: false)
+    }
+    for step in bound.steps.reversed() {
+      made = LinkTest(step.column, TargetTest(made, of: step.target), nullPasses: nullPasses)
+    }
+    return made
+  }
+
+  private static func test(_ column: Column, _ test: ValueTest, ordersNull: Bool) -> ClusterTest {
+    if column.isList || column.type == .decimal128 { return ValuesTest(column, test) }
+    let nullPasses = test.holds(.null, ordersNull: ordersNull)
+    guard let domain = OrderedDomain(column.type) else {
+      let isString = column.type == .string
+      let (search, isNegated) = TextSearch.solve(test, isString: isString, ordersNull: ordersNull)
+      return TextColumnTest(column, search, Verdict(isNegated: isNegated, nullPasses: nullPasses))
+    }
+    let (ranges, isNegated) = domain.solve(test)
+    let verdict = Verdict(isNegated: isNegated, nullPasses: nullPasses)
+    switch column.type {
+    case .float, .double: return RealTest(column, ranges, verdict)
+    case .date: return DateTest(column, ranges, verdict)
+    case .objectID, .uuid: return IdentifierTest(column, ranges, verdict)
+    default: return IntegerTest(column, ranges, verdict)
+    }
+  }
+}

@@ -1,0 +1,89 @@
+/// Numbers in place of a column's values, in the order of sorts: null, NaN, all others.
+struct SortColumn {
+  let column: Column
+
+  static let null: UInt128 = 0
+  static let nan: UInt128 = 1
+  private static let first: UInt128 = 2
+
+  init(_ column: Column) { self.column = column }
+
+  /// Whether values with this number are one; else they begin alike.
+  @inline(__always)
+  func isExact(_ key: UInt128) -> Bool {
+    switch column.type {
+    case .string, .data: key & 15 != 15
+    case .decimal128, .uuid: key <= Self.nan
+    default: true
+    }
+  }
+
+  /// The number of a row's value.
+  func key(
+    _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> UInt128 {
+    switch column.storage {
+    case .integers:
+      guard let descriptor = cluster.find(column.id, .integers) else { return absent(zero: 0) }
+      guard !cluster.isNull(descriptor, row) else { return Self.null }
+      return Self.first + OrderedDomain.number(of: cluster.integer(descriptor, row))
+    case .dates:
+      guard case .date(let date) = try TableReading.value(column, row, of: cluster, access) else {
+        return Self.null
+      }
+      return Self.first + OrderedDomain.number(of: date)
+    case .fixed(let size):
+      guard let descriptor = cluster.find(column.id, .fixed), Int(descriptor.width) == size else {
+        return absent(zero: 0)
+      }
+      guard !cluster.isNull(descriptor, row) else { return Self.null }
+      return number(cluster.data(descriptor), row, size)
+    case .varying: return try text(row, of: cluster, access)
+    }
+  }
+
+  private func absent(zero: Int64) -> UInt128 {
+    if column.isOptional { return Self.null }
+    switch column.type {
+    case .float, .double: return Self.first + UInt128(0.0.order)
+    case .objectID, .uuid, .decimal128: return Self.first
+    default: return Self.first + OrderedDomain.number(of: zero)
+    }
+  }
+
+  private func number(_ bytes: RawSpan, _ row: Int, _ size: Int) -> UInt128 {
+    switch column.type {
+    case .float, .double:
+      // A float's order among doubles is its own.
+      let number = PackedReals.load(bytes, row, isDouble: size == 8)
+      return number.isNaN ? Self.nan : Self.first + UInt128((number == 0 ? 0 : number).order)
+    case .objectID: return Self.first + PackedIntegers.number(bytes, row, size: size)
+    case .uuid: return max(Self.first, PackedIntegers.number(bytes, row, size: size) >> 8)
+    default: return Self.first
+    }
+  }
+
+  /// The first 15 bytes, behind a 1 and before their count, in which all longer ones are alike.
+  private func text(
+    _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> UInt128 {
+    guard let descriptor = cluster.find(column.id, .pieces) else {
+      return column.isOptional ? Self.null : 1 << 124
+    }
+    let (ref, index) = cluster.piece(descriptor, row)
+    let piece = PieceNode(try access.node(ref, .piece))
+    guard index < piece.rows else { throw access.corrupted(.rows, ref) }
+    if piece.isNull(index) { return Self.null }
+    if let (long, length) = piece.long(index) {
+      let bytes = try LongValue.read(long, access)
+      guard bytes.count == length else { throw access.corrupted(.rows, long) }
+      return Self.number(bytes.span.bytes)
+    }
+    return Self.number(piece.bytes(index))
+  }
+
+  @inline(__always)
+  private static func number(_ text: RawSpan) -> UInt128 {
+    1 << 124 | PackedTexts.prefix(text) << 4 | UInt128(min(text.byteCount, 15))
+  }
+}

@@ -1,0 +1,183 @@
+/// Of strings and data that stand in a column of their own.
+final class TextColumnTest: ClusterTest {
+  let column: Column
+  let search: TextSearch
+  let verdict: Verdict
+  override var cost: Int { search.cost }
+
+  init(_ column: Column, _ search: TextSearch, _ verdict: Verdict) {
+    self.column = column
+    self.search = search
+    self.verdict = verdict
+  }
+
+  override func mask(
+    of cluster: borrowing ClusterNode, within rows: RowMask, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> RowMask {
+    guard let descriptor = cluster.find(column.id, .pieces) else {
+      let nothing: [UInt8] = []
+      return verdict.mask(
+        ofAll: column.isOptional, isFound: search.finds(nothing.span.bytes), within: rows)
+    }
+    var passing = RowMask.none
+    let pieces = Int(descriptor.greatest)
+    for index in 0..<pieces {
+      let first = cluster.firstRow(descriptor, index)
+      let end = index + 1 < pieces ? cluster.firstRow(descriptor, index + 1) : cluster.rows
+      let wanted = rows.from(first) & RowMask(first: end - first)
+      if wanted.isEmpty { continue }
+      let ref = cluster.view.ref(Int(descriptor.least) + index)
+      let piece = PieceNode(try access.node(ref, .piece))
+      guard piece.rows == end - first else { throw access.corrupted(.rows, ref) }
+      let found = try search.mask(of: piece, within: wanted, access)
+      passing = passing | verdict.mask(found, nulls: piece.nulls, within: wanted).moved(by: first)
+    }
+    return passing
+  }
+}
+
+/// What is looked for in texts.
+enum TextSearch {
+  case nothing
+  /// One of them is found.
+  case needles([PackedTexts.Needle])
+  /// Sorted: one of them equals.
+  case oneOf([[UInt8]])
+  /// Not less than the first, and not greater than the second.
+  case range(Bound?, Bound?)
+
+  struct Bound {
+    var bytes: [UInt8]
+    /// The bytes themselves are within.
+    var isClosed: Bool
+  }
+
+  var cost: Int {
+    switch self {
+    case .nothing: 1
+    case .needles(let needles): needles.reduce(0) { $0 + $1.cost }
+    case .oneOf, .range: 30
+    }
+  }
+
+  func finds(_ text: RawSpan) -> Bool {
+    switch self {
+    case .nothing: return false
+    case .needles(let needles):
+      for needle in needles where needle.passes(text) { return true }
+      return false
+    case .oneOf(let texts):
+      var (low, high) = (0, texts.count)
+      while low < high {
+        let middle = (low + high) / 2
+        let other = texts[middle]
+        let order = other.span.bytes.compare(text)
+        if order == 0 { return true }
+        if order < 0 { low = middle + 1 } else { high = middle }
+      }
+      return false
+    case .range(let low, let high):
+      if let low {
+        let bytes = low.bytes
+        let order = text.compare(bytes.span.bytes)
+        if order < 0 || (order == 0 && !low.isClosed) { return false }
+      }
+      if let high {
+        let bytes = high.bytes
+        let order = text.compare(bytes.span.bytes)
+        if order > 0 || (order == 0 && !high.isClosed) { return false }
+      }
+      return true
+    }
+  }
+
+  /// The rows of a piece that are found; of those that are null, or not in `rows`, any.
+  func mask(
+    of piece: borrowing PieceNode, within rows: RowMask, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> RowMask {
+    var found = RowMask.none
+    if case .needles(let needles) = self, rows.count * 8 > piece.rows {
+      for needle in needles {
+        found = found | PackedTexts.mask(ends: piece.ends, heap: piece.heapBytes, rows: piece.rows, needle)
+      }
+    } else {
+      rows.forEach { row in
+        if !piece.isLong(row), finds(piece.bytes(row)) { found.insert(row) }
+      }
+    }
+    // Pieces with long values are those with refs.
+    guard piece.view.refCount > 0 else { return found }
+    let long = PackedTexts.flagged(ends: piece.ends, rows: piece.rows, PieceNode.longFlag) & rows
+    try long.forEach { (row) throws(StorageError) in
+      guard let (ref, length) = piece.long(row) else { return }
+      let bytes = try LongValue.read(ref, access)
+      guard bytes.count == length else { throw access.corrupted(.rows, ref) }
+      if finds(bytes.span.bytes) { found.insert(row) }
+    }
+    return found
+  }
+}
+
+extension PackedTexts.Needle {
+  var cost: Int {
+    let search =
+      switch match {
+      case .equal: 5
+      case .begins, .ends: 10
+      case .contains: 20
+      case .like: 60
+      }
+    return ignoresCase ? 3 * search : search
+  }
+}
+
+extension PieceNode {
+  var ends: RawSpan { @_lifetime(copy self) get { view.bytes(at: 2, count: 2 * rows) } }
+  var nulls: RowMask { PackedTexts.flagged(ends: ends, rows: rows, Self.nullFlag) }
+}
+
+extension TextSearch {
+  /// What a test finds, and whether it passes what it does not find instead.
+  ///
+  /// - Parameter ordersNull: see `Comparison.holds`.
+  static func solve(
+    _ test: ValueTest, isString: Bool, ordersNull: Bool
+  ) -> (search: TextSearch, isNegated: Bool) {
+    func bytes(_ value: Value) -> [UInt8]? {
+      switch value {
+      case .string(let text): isString ? Array(text.utf8) : nil
+      case .data(let bytes): isString ? nil : bytes
+      default: nil
+      }
+    }
+    func equal(_ bytes: [UInt8]) -> PackedTexts.Needle {
+      PackedTexts.Needle(.equal, bytes, ignoringCase: false, isText: isString)
+    }
+    switch test {
+    case .compare(let comparison, let value):
+      guard let bytes = bytes(value) else {
+        let passes = value == .null && ordersNull ? comparison.holds(1) : comparison == .notEqual
+        return (.nothing, passes)
+      }
+      switch comparison {
+      case .equal: return (.needles([equal(bytes)]), false)
+      case .notEqual: return (.needles([equal(bytes)]), true)
+      case .less, .lessOrEqual:
+        return (.range(nil, Bound(bytes: bytes, isClosed: comparison == .lessOrEqual)), false)
+      case .greater, .greaterOrEqual:
+        return (.range(Bound(bytes: bytes, isClosed: comparison == .greaterOrEqual), nil), false)
+      }
+    case .isIn(let values):
+      let texts = Set(values.compactMap(bytes))
+      if texts.count <= 4 { return (.needles(texts.map(equal)), false) }
+      return (.oneOf(texts.sorted { $0.span.bytes.compare($1.span.bytes) < 0 }), false)
+    case .between(let low, let high):
+      guard let last = bytes(high) else { return (.nothing, false) }
+      let end = Bound(bytes: last, isClosed: true)
+      if low == .null, ordersNull { return (.range(nil, end), false) }
+      return (bytes(low).map { .range(Bound(bytes: $0, isClosed: true), end) } ?? .nothing, false)
+    case .text(let test): return (test.needle.map { .needles([$0]) } ?? .nothing, test.isNegated)
+    case .count: return (.nothing, false)
+    }
+  }
+}
