@@ -46,6 +46,10 @@ let package = Package(
     .executableTarget(
       name: "engine-in-ten-lines", dependencies: ["RealmStorage"], path: "Examples/EngineInTenLines",
       swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "package-catalog",
+      dependencies: ["RealmSwift", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      path: "Examples/PackageCatalog", resources: [.copy("sample.txt")], swiftSettings: swiftSettings),
     .testTarget(
       name: "RealmStorageTests", dependencies: ["RealmStorage", "TestSupport"], swiftSettings: swiftSettings),
     .testTarget(
