@@ -8,8 +8,13 @@ STATES ?= 1000000
 setup:
 	@bash .ci/setup
 
+# A package catalogue as objects: SAMPLE=1 for the bundled one, KEY_FILE for an encrypted realm.
 demo: setup
-	swift run -c release engine-in-ten-lines
+	swift build -c release --product package-catalog
+	swift build -c release --product realm
+	.build/release/package-catalog $(if $(SAMPLE),--sample) $(if $(KEY_FILE),--key-file $(KEY_FILE))
+	.build/release/realm check build/catalog.realm $(if $(KEY_FILE),--key-file $(KEY_FILE))
+	.build/release/realm stats build/catalog.realm $(if $(KEY_FILE),--key-file $(KEY_FILE))
 
 test: setup
 	swift test

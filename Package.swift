@@ -47,6 +47,9 @@ let package = Package(
       name: "engine-in-ten-lines", dependencies: ["RealmStorage"], path: "Examples/EngineInTenLines",
       swiftSettings: swiftSettings),
     .executableTarget(
+      name: "first-objects", dependencies: ["RealmSwift"], path: "Examples/FirstObjects",
+      swiftSettings: swiftSettings),
+    .executableTarget(
       name: "package-catalog",
       dependencies: ["RealmSwift", .product(name: "ArgumentParser", package: "swift-argument-parser")],
       path: "Examples/PackageCatalog", resources: [.copy("sample.txt")], swiftSettings: swiftSettings),

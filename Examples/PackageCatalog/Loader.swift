@@ -73,8 +73,8 @@ struct Loader {
 
   /// Adds the packages, and all they link to, in transactions of a few thousand.
   func add(to realm: Realm, progress: inout Progress) throws {
-    for start in stride(from: 0, to: order.count, by: 2000) {
-      let part = order[start..<min(start + 2000, order.count)]
+    for start in stride(from: 0, to: order.count, by: 5000) {
+      let part = order[start..<min(start + 5000, order.count)]
       try realm.write { realm.add(part) }
       progress.show(start + part.count)
     }

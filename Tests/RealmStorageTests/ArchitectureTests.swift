@@ -6,12 +6,14 @@ import Testing
   /// From the lowest floor up. Node and Kernel do not know each other.
   static let floors = ["File", "Node", "Kernel", "Tree", "Space", "Table", "Query", "Transaction", "Check"]
 
-  static let engine = URL(filePath: #filePath)
+  static let sources = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .appending(path: "Sources/RealmStorage")
+    .appending(path: "Sources")
 
-  private static func files(of floor: String) -> [(name: String, code: String)] {
-    let folder = engine.appending(path: floor)
+  private static func files(
+    of floor: String, in module: String = "RealmStorage"
+  ) -> [(name: String, code: String)] {
+    let folder = sources.appending(path: module).appending(path: floor)
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
     return names.filter { $0.hasSuffix(".swift") }.sorted().compactMap { name in
       guard let text = try? String(contentsOf: folder.appending(path: name), encoding: .utf8) else {
@@ -56,6 +58,18 @@ import Testing
         #expect(
           !file.code.contains("Unsafe") && !file.code.contains("withUnsafe"),
           "\(floor)/\(file.name) uses raw memory")
+      }
+    }
+  }
+
+  @Test func `of the object layer, only what reads the runtime's metadata uses raw memory`() {
+    for folder in ["Model", "Collections", "Query", "Realm"] {
+      let files = Self.files(of: folder, in: "RealmSwift")
+      #expect(!files.isEmpty)
+      for file in files {
+        #expect(
+          !file.code.contains("Unsafe") && !file.code.contains("unsafeBitCast"),
+          "\(folder)/\(file.name) uses raw memory")
       }
     }
   }

@@ -140,6 +140,26 @@ public struct WritableTable {
     Table(schema: schema, root: try writer.flushed(), reader: transaction)
   }
 
+  /// Whether there is a row of that key, as changed so far. O(log n).
+  public func contains(_ key: UInt64) throws(StorageError) -> Bool {
+    checkOpen()
+    return try writer.contains(key)
+  }
+
+  /// The value of a column in the row of `key`, as changed so far; nil when there is no such row. O(log n): cheaper than
+  /// `reading()` between changes, since indexes are left as they are.
+  ///
+  /// - Parameter column: its position in the schema.
+  public func value(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Value? {
+    checkOpen()
+    return try writer.value(schema.columns[column], ofRow: key)
+  }
+
+  /// The row with a value of the primary key, as changed so far; nil where there is none, or no primary key. O(log n).
+  public func row(withPrimaryKey value: Value) throws(StorageError) -> UInt64? {
+    try reading().row(withPrimaryKey: value)
+  }
+
   /// Adds a row; answers its key. O(1) but for indexes and links, which take O(log n).
   ///
   /// - Throws: what `fill` throws, and `.duplicateKey`: then no row is added. `.limitExceeded`, `.corrupted`: then the
@@ -169,9 +189,17 @@ public struct WritableTable {
   @discardableResult
   public func set(_ value: Value, _ name: String, ofRow key: UInt64) throws(StorageError) -> Bool {
     checkOpen()
-    let column = schema.columns[position(of: name)]
+    return try set(value, position(of: name), ofRow: key)
+  }
+
+  /// Sets the value of the column at a position of the schema; else as `set(_:_:ofRow:)`.
+  @discardableResult
+  public func set(_ value: Value, _ column: Int, ofRow key: UInt64) throws(StorageError) -> Bool {
+    checkOpen()
+    let column = schema.columns[column]
     precondition(
-      column.accepts(value), "\(schema.name).\(name) is of type \(column.type) and can't hold that value")
+      column.accepts(value),
+      "\(schema.name).\(column.name) is of type \(column.type) and can't hold that value")
     return try writer.set(value, column, ofRow: key)
   }
 

@@ -97,6 +97,5 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
 /// The object of a row, where the elements of a collection are objects of the context's class.
 @inline(__always)
 func element<Element: RealmCollectionValue>(of row: UInt64, _ context: ObjectContext) -> Element {
-  // The collection's element is the class that the context is of: its initializers see to that.
-  unsafeBitCast(context.object(row), to: Element.self)
+  InstanceMaker.handle(context.object(row), as: Element.self)
 }

@@ -110,7 +110,7 @@ final class ObjectAdder {
       } catch .duplicateKey {
         guard let key = binding.model.primaryKey.map({ binding.columns[$0] }),
           let value = values.first(where: { $0.column == key })?.value,
-          let row = try table.reading().row(withPrimaryKey: value)
+          let row = try table.row(withPrimaryKey: value)
         else {
           raise("Duplicate primary key", "\(binding.model.name) has an object with that primary key already.")
         }
@@ -121,12 +121,11 @@ final class ObjectAdder {
               + "\(text(value)) already; update it by add(_:update: .modified), or take another key.")
         }
         let given = given[ObjectIdentifier(object)]
-        for (position, property) in binding.model.properties.enumerated() {
-          let column = binding.columns[position]
+        for (position, column) in binding.columns.enumerated() {
           guard column >= 0, column != key, given?.contains(position) ?? true,
             let value = values.first(where: { $0.column == column })?.value
           else { continue }
-          try table.set(value, property.name, ofRow: row)
+          try table.set(value, column, ofRow: row)
         }
         return (row, false)
       }

@@ -36,7 +36,11 @@ final class ObjectContext {
   func hasRow(_ row: UInt64) -> Bool {
     session.check()
     guard !isInvalid else { return false }
-    return reading { () throws(StorageError) in try currentTable()?.contains(row) ?? false }
+    return reading { () throws(StorageError) in
+      // Asked of what is being written, which is spared putting its indexes in order.
+      if session.transaction != nil { return try session.writable(binding)?.contains(row) ?? false }
+      return try currentTable()?.contains(row) ?? false
+    }
   }
 
   /// A handle of a row.
@@ -69,9 +73,20 @@ final class ObjectContext {
   }
 
   func value(_ position: Int, _ row: UInt64) -> Value {
-    read(position) { (table, column) throws(StorageError) in
+    if session.transaction != nil { return writtenValue(position, row) }
+    return read(position) { (table, column) throws(StorageError) in
       try table.value(table.schema.columns[column], ofRow: row)
     }
+  }
+
+  /// The same in the open transaction.
+  private func writtenValue(_ position: Int, _ row: UInt64) -> Value {
+    session.check()
+    let found = reading { () throws(StorageError) in
+      isInvalid ? nil : try session.writable(binding)?.value(binding.columns[position], ofRow: row)
+    }
+    guard let found else { stopInvalidated(position) }
+    return found
   }
 
   func set(_ value: Value, _ position: Int, _ row: UInt64) {
@@ -84,7 +99,7 @@ final class ObjectContext {
         "\(binding.model.name).\(property.name) can't change; create an object with the new key instead.")
     }
     let isThere = session.writing(binding) { (table) throws(StorageError) in
-      isInvalid ? false : try table.set(value, property.name, ofRow: row)
+      isInvalid ? false : try table.set(value, binding.columns[position], ofRow: row)
     }
     if !isThere { stopInvalidated(position) }
   }

@@ -35,6 +35,15 @@ struct InstanceMaker: @unchecked Sendable {
     return Unmanaged<ObjectBase>.fromOpaque(memory).takeRetainedValue()
   }
 
+  /// A handle as the element of a collection, of which only the collection knows that it is a class.
+  ///
+  /// - Precondition: `Element` is the object's class.
+  @inline(__always)
+  static func handle<Element>(_ object: ObjectBase, as type: Element.Type) -> Element {
+    assert(object is Element, "\(Swift.type(of: object)) is no \(Element.self)")
+    return unsafeBitCast(object, to: Element.self)
+  }
+
   /// An instance as its class's `init()` leaves it.
   func initialized() -> ObjectBase {
     guard let slot = Self.slot, let object = metadata.initialized(slot: slot) as? ObjectBase else {
