@@ -18,6 +18,7 @@ let package = Package(
       dependencies: [
         "CSQLite", "CLMDB",
         .product(name: "RealmStorage", package: "realm-swift"),
+        .product(name: "RealmSwift", package: "realm-swift"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: [

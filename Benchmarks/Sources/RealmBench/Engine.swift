@@ -103,6 +103,7 @@ struct RowHash {
 struct Contender: Hashable {
   enum Kind: String, CaseIterable {
     case realmStorage = "realm-storage"
+    case realmObjects = "realm-objects"
     case sqlite = "sqlite-c"
     case lmdb = "lmdb"
   }
@@ -112,12 +113,13 @@ struct Contender: Hashable {
 
   var label: String { isEncrypted ? kind.rawValue + "+key" : kind.rawValue }
   /// One of this project's engines, not one that they are compared with.
-  var isOurs: Bool { kind == .realmStorage }
+  var isOurs: Bool { kind == .realmStorage || kind == .realmObjects }
 
   /// Opens the engine's file in `folder`, or makes it.
   func open(in folder: String, count: Int) throws -> any Engine {
     switch kind {
     case .realmStorage: try StorageEngine(folder: folder, isEncrypted: isEncrypted)
+    case .realmObjects: try ObjectsEngine(folder: folder, isEncrypted: isEncrypted)
     case .sqlite: try SQLiteEngine(folder: folder, count: count)
     case .lmdb: try LMDBEngine(folder: folder, count: count)
     }
