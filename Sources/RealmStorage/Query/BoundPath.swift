@@ -23,9 +23,7 @@ struct BoundPath {
       let column = table.schema.columns[link]
       precondition(column.type == .link, "\(table.schema.name).\(column.name) is no link")
       if column.target != table.schema.id {
-        // A table that is not there has no rows.
-        table =
-          try tables.form(ofTable: column.target) ?? TableForm(TableSchema("", columns: []), TableRoot())
+        table = try tables.form(ofTable: column.target)
       }
       steps.append(Step(column: column, target: table.root))
     }

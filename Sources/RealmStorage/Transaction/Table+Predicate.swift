@@ -3,11 +3,7 @@ extension Table {
   ///
   /// - Precondition: the predicate's columns are there; those it follows are links, those it counts lists.
   public func rows(where predicate: Predicate) throws(StorageError) -> [UInt64] {
-    var found: [UInt64] = []
-    try RowQuery(predicate, of: form, tables).run(beginReading) { cluster, passing in
-      cluster.appendKeys(passing, to: &found)
-    }
-    return found
+    try RowQuery(predicate, of: form, tables).rows(beginReading)
   }
 
   /// How many rows a predicate holds of.
