@@ -210,3 +210,29 @@ CP_CLONES void cp_sum_64(const void *values, size_t count, uint64_t halves[2]) {
   }
 CP_SUM_REALS(doubles, double)
 CP_SUM_REALS(floats, float)
+
+#define CP_EXTREMES(name, type)                                                                    \
+  CP_CLONES void cp_extremes_##name(const void *values, size_t count, double out[2]) {             \
+    const summed_##name *next = values;                                                            \
+    type least[8], greatest[8];                                                                    \
+    for (int lane = 0; lane < 8; lane++) least[lane] = __builtin_inf(), greatest[lane] = -__builtin_inf(); \
+    size_t row = 0;                                                                                \
+    for (; row + 8 <= count; row += 8)                                                             \
+      for (int lane = 0; lane < 8; lane++) {                                                       \
+        type value = next[row + lane];                                                             \
+        least[lane] = value < least[lane] ? value : least[lane];                                   \
+        greatest[lane] = value > greatest[lane] ? value : greatest[lane];                          \
+      }                                                                                            \
+    for (int lane = 0; row < count; row++) {                                                       \
+        type value = next[row];                                                                    \
+        least[lane] = value < least[lane] ? value : least[lane];                                   \
+        greatest[lane] = value > greatest[lane] ? value : greatest[lane];                          \
+      }                                                                                            \
+    out[0] = least[0], out[1] = greatest[0];                                                       \
+    for (int lane = 1; lane < 8; lane++) {                                                         \
+      if (least[lane] < out[0]) out[0] = least[lane];                                              \
+      if (greatest[lane] > out[1]) out[1] = greatest[lane];                                        \
+    }                                                                                              \
+  }
+CP_EXTREMES(doubles, double)
+CP_EXTREMES(floats, float)

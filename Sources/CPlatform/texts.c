@@ -205,7 +205,23 @@ void cp_mask_texts(const void *ends_bytes, const void *heap_bytes, size_t rows,
     return mask_containing(ends, folded, rows, test->needle, test->length, mask);
   }
   if (test->match == CP_TEXT_EQUAL && !test->folds) return mask_equal(ends, heap, rows, test, mask);
-  size_t start = 0;
+  size_t start = 0, count = test->length;
+  if ((test->match == CP_TEXT_BEGINS || test->match == CP_TEXT_ENDS) && !test->folds && count > 0) {
+    // Most differ in the byte looked at first.
+    int begins = test->match == CP_TEXT_BEGINS;
+    size_t probe = begins ? 0 : count - 1;
+    for (size_t row = 0; row < rows; row++) {
+      uint16_t word = word_at(ends, row);
+      size_t end = word & END_MASK;
+      if (end - start >= count && !(word & FLAG_MASK)) {
+        const uint8_t *at = heap + (begins ? start : end - count);
+        if (at[probe] == test->needle[probe] && memcmp(at, test->needle, count) == 0)
+          mask[row / 64] |= 1ull << (row % 64);
+      }
+      start = end;
+    }
+    return;
+  }
   for (size_t row = 0; row < rows; row++) {
     uint16_t word = word_at(ends, row);
     size_t end = word & END_MASK;

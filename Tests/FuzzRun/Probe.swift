@@ -51,6 +51,7 @@ enum Probe {
     do {
       let fingerprint = try Content.fingerprint(of: snapshot)
       try useIndexes(snapshot)
+      try ask(snapshot)
       return .content(fingerprint)
     } catch let error as StorageError {
       return .unreadable(error)
@@ -67,6 +68,28 @@ enum Probe {
         if column.type == .link { _ = try table.sources(of: key, column: column, of: table.schema) }
       }
       return true
+    }
+  }
+
+  /// Asks of each column what queries can.
+  private static func ask(_ snapshot: Snapshot) throws {
+    guard let table = try snapshot.table(TableModel.name) else { return }
+    for (position, column) in table.schema.columns.enumerated() {
+      let path = ColumnPath(position)
+      var parts: [Predicate] = [
+        .compare(path, .notEqual, .null), .compare(path, .less, .int(5)),
+        .isIn(path, [.double(1.5), .string("a"), .link(3)]),
+      ]
+      if column.type == .string || column.type == .data {
+        parts.append(
+          .text(path, .contains, column.type == .string ? .string("é") : .data([9]), ignoringCase: true))
+      }
+      if column.isList { parts.append(.count(path, .greater, 1)) }
+      if column.type == .link {
+        parts.append(.compare(ColumnPath(links: [position], column: 0), .notEqual, .null))
+      }
+      for part in parts { _ = try table.count(where: .not(part)) }
+      if !column.isList { _ = try table.sorted(nil, by: [SortKey(path)]) }
     }
   }
 }

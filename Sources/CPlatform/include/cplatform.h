@@ -97,6 +97,17 @@ void cp_fold(const uint8_t *text, size_t length, uint8_t *out);
 /// Whether bytes are well-formed UTF-8.
 int cp_is_utf8(const uint8_t *text, size_t length);
 
+/// The least and the greatest of the numbers that are not NaN; infinities the wrong way around without any.
+void cp_extremes_doubles(const void *values, size_t count, double out[2]);
+void cp_extremes_floats(const void *values, size_t count, double out[2]);
+
+/// A number of 128 bits and the place of what it stands for.
+struct cp_sort_item {
+  uint64_t low, high, place;
+};
+/// Sorts by number; equal ones keep their order. `scratch` has room for as many.
+void cp_sort(struct cp_sort_item *items, struct cp_sort_item *scratch, size_t count);
+
 /// 16 bytes that are the same for all processes of one boot and differ from boot to boot. 0 or an errno.
 int cp_boot_id(uint8_t out[16]);
 

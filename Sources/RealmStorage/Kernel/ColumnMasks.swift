@@ -89,6 +89,22 @@ package enum PackedReals {
     }
   }
 
+  /// The least and the greatest of the first `count` numbers that are not NaN; nil without any.
+  package static func extremes(_ bytes: RawSpan, _ count: Int, isDouble: Bool) -> ClosedRange<Double>? {
+    precondition(bytes.byteCount >= (isDouble ? 8 : 4) * count, "packed values outside of their column")
+    return bytes.withUnsafeBytes { values in
+      var pair = (0.0, 0.0)
+      withUnsafeMutablePointer(to: &pair) { pair in
+        pair.withMemoryRebound(to: Double.self, capacity: 2) { pair in
+          isDouble
+            ? cp_extremes_doubles(values.baseAddress, count, pair)
+            : cp_extremes_floats(values.baseAddress, count, pair)
+        }
+      }
+      return pair.0 <= pair.1 ? pair.0...pair.1 : nil
+    }
+  }
+
   @inline(__always)
   package static func load(_ bytes: RawSpan, _ index: Int, isDouble: Bool) -> Double {
     isDouble

@@ -25,17 +25,19 @@ struct Aggregate {
     if isReal {
       let isDouble = column.type == .double
       guard descriptor.width == (isDouble ? 8 : 4) else { return }
-      if isAll, descriptor.nullCount == 0 {
+      if isAll {
+        // Nulls are stored as zeros.
         let (sum, numbers) = PackedReals.sum(data, cluster.rows, isDouble: isDouble)
         real += sum
-        count += numbers
+        count += max(0, numbers - Int(descriptor.nullCount))
       } else {
         values.forEach { add(PackedReals.load(data, $0, isDouble: isDouble)) }
       }
     } else {
       let valueCount = values.count
       var distances: UInt128 = 0
-      if isAll, descriptor.nullCount == 0 {
+      if isAll {
+        // Nulls are stored as the least value.
         distances = PackedIntegers.sum(data, cluster.rows, width: Int(descriptor.width))
       } else {
         values.forEach { row in
@@ -73,15 +75,29 @@ struct Extreme {
   mutating func add(
     _ cluster: borrowing ClusterNode, _ rows: RowMask, _ access: borrowing NodeAccess
   ) throws(StorageError) {
+    if column.type == .float || column.type == .double, rows.count == cluster.rows,
+      let descriptor = cluster.find(column.id, .fixed), descriptor.nullCount == 0,
+      descriptor.width == (column.type == .double ? 8 : 4)
+    {
+      let data = cluster.data(descriptor)
+      let found = PackedReals.extremes(data, cluster.rows, isDouble: column.type == .double)
+      guard let found, best.map({ improves(found, $0) }) ?? true else { return }
+    }
     let keys = SortColumn(column)
     if let descriptor = cluster.find(column.id, .integers), cannotImprove(descriptor) { return }
     try rows.forEach { (row) throws(StorageError) in
-      let key = try keys.key(row, of: cluster, access)
+      let key = try keys.number(0, row, of: cluster, access)
       // Null and NaN stand below all others.
       guard key > SortColumn.nan, best.map({ isGreatest ? key > $0 : key < $0 }) ?? true else { return }
       best = key
       value = try TableReading.value(column, row, of: cluster, access)
     }
+  }
+
+  private func improves(_ found: ClosedRange<Double>, _ best: UInt128) -> Bool {
+    let bound = isGreatest ? found.upperBound : found.lowerBound
+    let key = SortColumn.number(of: bound)
+    return isGreatest ? key > best : key < best
   }
 
   /// What a cluster's descriptor says decides most clusters.

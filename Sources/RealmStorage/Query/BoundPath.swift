@@ -23,9 +23,7 @@ struct BoundPath {
       let column = table.schema.columns[link]
       precondition(column.type == .link, "\(table.schema.name).\(column.name) is no link")
       if column.target != table.schema.id {
-        // A table that is not there has no rows.
-        table =
-          try tables.form(ofTable: column.target) ?? TableForm(TableSchema("", columns: []), TableRoot())
+        table = try tables.form(ofTable: column.target)
       }
       steps.append(Step(column: column, target: table.root))
     }
@@ -34,16 +32,17 @@ struct BoundPath {
 }
 
 extension BoundPath {
-  /// What sorts see of the one value it leads to.
+  /// What sorts see of the one value it leads to: see `SortColumn`.
   ///
   /// - Precondition: there are no lists on it.
   @inline(__always)
-  func sortKey(
-    _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess
+  func sortNumber(
+    _ sort: SortColumn, _ depth: Int, _ row: Int, of cluster: borrowing ClusterNode,
+    _ access: borrowing NodeAccess
   ) throws(StorageError) -> UInt128 {
-    if steps.isEmpty { return try SortColumn(column).key(row, of: cluster, access) }
+    if steps.isEmpty { return try sort.number(depth, row, of: cluster, access) }
     return try reach(0, row, of: cluster, access) { (row, cluster, access) throws(StorageError) in
-      try SortColumn(column).key(row, of: cluster, access)
+      try sort.number(depth, row, of: cluster, access)
     } ?? SortColumn.null
   }
 

@@ -7,7 +7,7 @@ final class IntegerTest: ClusterTest {
   override var cost: Int { ranges.count <= Self.maximumKernels ? max(1, ranges.count) : 10 }
 
   /// More ranges than these are searched row by row.
-  static let maximumKernels = 8
+  static let maximumKernels = 64
 
   init(_ column: Column, _ ranges: [OrderedDomain.Range], _ verdict: Verdict) {
     self.column = column

@@ -6,6 +6,8 @@ struct RowQuery {
   private let table: TableForm
   /// Parts of which all must hold, that an index can answer: the rows with one of the values.
   private let indexed: [IndexedPart]
+  /// The only part is for an index.
+  private let isLookup: Bool
 
   struct IndexedPart {
     var column: Column
@@ -17,6 +19,7 @@ struct RowQuery {
     self.table = table
     test = try TestBuilder(tables: tables).test(predicate, of: table)
     indexed = Self.indexedParts(predicate, table.schema)
+    if case .and = predicate { isLookup = false } else { isLookup = !indexed.isEmpty }
   }
 
   private static func indexedParts(_ predicate: Predicate, _ schema: TableSchema) -> [IndexedPart] {
@@ -41,28 +44,31 @@ struct RowQuery {
 
   // MARK: - Running
 
-  /// Calls `body` with each cluster that may have rows that pass, and those that do.
-  func run(
-    _ begin: () -> NodeAccess, _ body: (borrowing ClusterNode, RowMask) -> Void
-  ) throws(StorageError) {
-    if let constant = test as? ConstantTest, !constant.holds { return }
-    if let candidates = try candidates(begin()) {
-      return try run(on: candidates, begin, body)
-    }
-    try ClusterWalk.forEach(in: table.root.clusters, begin) { (cluster, access) throws(StorageError) in
-      let passing = try test.mask(of: cluster, within: RowMask(first: cluster.rows), access)
-      if !passing.isEmpty { body(cluster, passing) }
-    }
+  /// The rows that pass, in the order of their keys.
+  func rows(_ begin: () -> NodeAccess) throws(StorageError) -> [UInt64] {
+    if let constant = test as? ConstantTest, !constant.holds { return [] }
+    let candidates = try candidates(begin())
+    if isLookup, let candidates { return candidates }
+    var found: [UInt64] = []
+    try run(on: candidates, begin) { cluster, passing in cluster.appendKeys(passing, to: &found) }
+    return found
   }
 
-  /// The same for rows given by key.
+  /// Calls `body` with each cluster that has rows that pass, and these.
   ///
+  /// - Parameter keys: of the rows to be tested; nil for all.
   /// - Precondition: the keys do not fall.
   func run(
-    on keys: [UInt64], _ begin: () -> NodeAccess, _ body: (borrowing ClusterNode, RowMask) -> Void
+    on keys: [UInt64]?, _ begin: () -> NodeAccess, _ body: (borrowing ClusterNode, RowMask) -> Void
   ) throws(StorageError) {
-    try ClusterWalk.forEach(of: keys, in: table.root.clusters, begin) {
-      (cluster, rows, access) throws(StorageError) in
+    let clusters = table.root.clusters
+    guard let keys else {
+      return try ClusterWalk.forEach(in: clusters, begin) { (cluster, access) throws(StorageError) in
+        let passing = try test.mask(of: cluster, within: RowMask(first: cluster.rows), access)
+        if !passing.isEmpty { body(cluster, passing) }
+      }
+    }
+    try ClusterWalk.forEach(of: keys, in: clusters, begin) { (cluster, rows, access) throws(StorageError) in
       let passing = try test.mask(of: cluster, within: rows, access)
       if !passing.isEmpty { body(cluster, passing) }
     }
@@ -71,14 +77,13 @@ struct RowQuery {
   /// How many rows pass.
   func count(_ begin: () -> NodeAccess) throws(StorageError) -> Int {
     if let constant = test as? ConstantTest { return constant.holds ? Int(clamping: table.root.rows) : 0 }
-    if let test = test as? IntegerTest, let range = test.onlyRange {
-      let isFaster = indexed.isEmpty
-      if isFaster {
-        return Int(clamping: try IntegerScan.count(test.column, in: range, of: table.root.clusters, begin()))
-      }
+    if isLookup, let count = try lookupCount(indexed[0], begin()) { return Int(clamping: count) }
+    if indexed.isEmpty, let test = test as? IntegerTest, let range = test.onlyRange {
+      return Int(clamping: try IntegerScan.count(test.column, in: range, of: table.root.clusters, begin()))
     }
     var count = 0
-    try run(begin) { _, passing in count += passing.count }
+    let candidates = try candidates(begin())
+    try run(on: candidates, begin) { _, passing in count += passing.count }
     return count
   }
 
@@ -87,16 +92,23 @@ struct RowQuery {
   /// A row found by an index costs as much as this many in a scan.
   private static let indexCost: UInt64 = 16
 
+  /// How many rows an index finds; nil for lists so long that to look them up costs more than a scan.
+  private func lookupCount(
+    _ part: IndexedPart, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> UInt64? {
+    guard UInt64(part.values.count) &* Self.indexCost <= table.root.rows else { return nil }
+    var count: UInt64 = 0
+    for value in part.values {
+      count &+= try IndexTree.count(with: value, of: part.column, table: table.root, access)
+    }
+    return count
+  }
+
   /// The rows that an index finds, in the order of their keys, where it leaves few enough; nil for a scan.
   private func candidates(_ access: borrowing NodeAccess) throws(StorageError) -> [UInt64]? {
     var best: (part: IndexedPart, count: UInt64)?
     for part in indexed {
-      // Longer lists cost more to look up than they can save.
-      guard UInt64(part.values.count) * Self.indexCost <= table.root.rows else { continue }
-      var count: UInt64 = 0
-      for value in part.values where !IndexKey.isCut(IndexKey.encode(value, of: part.column)) {
-        count &+= try IndexTree.count(with: value, of: part.column, table: table.root, access)
-      }
+      guard let count = try lookupCount(part, access) else { continue }
       if best.map({ count < $0.count }) ?? true { best = (part, count) }
     }
     guard let best, best.count &* Self.indexCost <= table.root.rows else { return nil }

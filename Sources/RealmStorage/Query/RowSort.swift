@@ -1,9 +1,9 @@
-/// Rows with what sorts see of them: numbers in place of values, and the values only of rows that the numbers do not part.
+/// Sorts rows by numbers that stand for their values, column by column: those that one number does not part are sorted by
+/// the next, which of a long text stands for the bytes behind the first.
 struct RowSort {
   private let columns: [(path: BoundPath, sort: SortColumn, ascending: Bool)]
+  private let clusters: Ref
   private(set) var rows: [UInt64] = []
-  /// For each column the rows' numbers, inverted where the order is not ascending.
-  private var keys: [[UInt128]]
 
   /// - Precondition: there are no lists on the paths.
   init(
@@ -16,118 +16,120 @@ struct RowSort {
       columns.append((path, SortColumn(path.column), key.ascending))
     }
     self.columns = columns
-    keys = Array(repeating: [], count: columns.count)
+    clusters = table.root.clusters
   }
 
-  /// Looks the rows up.
+  /// Takes the rows that are there.
   ///
   /// - Parameter given: nil for all rows.
-  mutating func read(
-    _ given: [UInt64]?, in clusters: Ref, count: Int, _ begin: () -> NodeAccess
-  ) throws(StorageError) {
-    let expected = given?.count ?? count
+  mutating func read(_ given: [UInt64]?, _ begin: () -> NodeAccess) throws(StorageError) {
     var rows: [UInt64] = []
-    rows.reserveCapacity(min(expected, 1 << 20))
-    for column in columns.indices { keys[column].reserveCapacity(min(expected, 1 << 20)) }
     if let given {
-      try ClusterWalk.forEachRow(of: given, in: clusters, begin) {
-        (row, cluster, access) throws(StorageError) in
+      rows.reserveCapacity(given.count)
+      try ClusterWalk.forEachRow(of: given, in: clusters, begin) { row, cluster, _ in
         rows.append(cluster.key(row))
-        for column in columns.indices { try add(column, row, cluster, access) }
       }
     } else {
-      try ClusterWalk.forEach(in: clusters, begin) { (cluster, access) throws(StorageError) in
-        for row in 0..<cluster.rows { rows.append(cluster.key(row)) }
-        for column in columns.indices {
-          for row in 0..<cluster.rows { try add(column, row, cluster, access) }
-        }
+      try ClusterWalk.forEach(in: clusters, begin) { cluster, _ in
+        cluster.appendKeys(RowMask(first: cluster.rows), to: &rows)
       }
     }
     self.rows = rows
   }
 
-  @inline(__always)
-  private mutating func add(
-    _ column: Int, _ row: Int, _ cluster: borrowing ClusterNode, _ access: borrowing NodeAccess
-  ) throws(StorageError) {
-    let key = try columns[column].path.sortKey(row, of: cluster, access)
-    keys[column].append(columns[column].ascending ? key : ~key)
-  }
-
   // MARK: - Sorting
 
-  private struct Item {
-    var key: UInt128
-    var place: Int
+  /// Rows that stand together and are not parted yet: next by a column, and by which of its numbers.
+  private struct Run {
+    var range: Range<Int>
+    var column: Int
+    var depth: Int
   }
 
-  /// - Parameter tuple: the values of a row in the columns.
-  func sorted(clusters: Ref, _ begin: () -> NodeAccess) throws(StorageError) -> [UInt64] {
-    guard let first = keys.first else { return rows }
-    var items: [Item] = []
-    items.reserveCapacity(first.count)
-    for place in first.indices { items.append(Item(key: first[place], place: place)) }
-    if columns.count == 1 {
-      items.sort { $0.key != $1.key ? $0.key < $1.key : $0.place < $1.place }
-    } else {
-      items.sort { left, right in
-        if left.key != right.key { return left.key < right.key }
-        return order(left.place, right.place).order < 0
+  /// Texts that have more bytes in common are compared whole.
+  private static let maximumDepth = 8
+
+  func sorted(_ begin: () -> NodeAccess) throws(StorageError) -> [UInt64] {
+    var numbers = NumberSort(count: rows.count)
+    var runs = columns.isEmpty || rows.isEmpty ? [] : [Run(range: rows.indices, column: 0, depth: 0)]
+    while !runs.isEmpty {
+      try load(runs, &numbers, begin)
+      var next: [Run] = []
+      for run in runs {
+        numbers.sort(run.range)
+        try split(run, &numbers, into: &next, begin)
       }
+      runs = next
     }
-    try settle(&items, clusters, begin)
-    return items.map { rows[$0.place] }
+    return rows.indices.map { rows[numbers.place($0)] }
   }
 
-  /// How two rows stand by their numbers, up to the first column that does not tell all; whether there is one.
-  private func order(_ left: Int, _ right: Int) -> (order: Int, isOpen: Bool) {
-    for column in columns.indices {
-      let (first, second) = (keys[column][left], keys[column][right])
-      if first != second { return (first < second ? -1 : 1, false) }
-      if !isExact(column, first) { return (left < right ? -1 : 1, true) }
-    }
-    return (left < right ? -1 : 1, false)
-  }
-
-  private func isExact(_ column: Int, _ key: UInt128) -> Bool {
-    columns[column].sort.isExact(columns[column].ascending ? key : ~key)
-  }
-
-  /// Sorts rows that the numbers do not part by their values.
-  private func settle(_ items: inout [Item], _ clusters: Ref, _ begin: () -> NodeAccess) throws(StorageError)
+  /// Fills in the numbers of all runs, in the order of the rows as far as they have one.
+  private func load(_ runs: [Run], _ numbers: inout NumberSort, _ begin: () -> NodeAccess)
+    throws(StorageError)
   {
-    var start = 0
-    while start < items.count {
-      var end = start + 1
-      while end < items.count, items[end].key == items[start].key,
-        order(items[start].place, items[end].place).isOpen
-      {
-        end += 1
+    for (column, depth) in Set(runs.map { [$0.column, $0.depth] }).map({ ($0[0], $0[1]) }) {
+      let indices = runs.filter { $0.column == column && $0.depth == depth }.flatMap(\.range)
+        .sorted { numbers.place($0) < numbers.place($1) }
+      let (path, sort, ascending) = columns[column]
+      var next = 0
+      try ClusterWalk.forEachRow(of: indices.map { rows[numbers.place($0)] }, in: clusters, begin) {
+        (row, cluster, access) throws(StorageError) in
+        let number = try path.sortNumber(sort, depth, row, of: cluster, access)
+        numbers.setNumber(indices[next], ascending ? number : ~number)
+        next += 1
       }
+    }
+  }
+
+  /// What a sorted run leaves to be sorted.
+  private func split(
+    _ run: Run, _ numbers: inout NumberSort, into next: inout [Run], _ begin: () -> NodeAccess
+  ) throws(StorageError) {
+    let (_, sort, ascending) = columns[run.column]
+    var start = run.range.lowerBound
+    while start < run.range.upperBound {
+      let number = numbers.number(start)
+      var end = start + 1
+      while end < run.range.upperBound, numbers.number(end) == number { end += 1 }
       if end - start > 1 {
-        let places = items[start..<end].map(\.place)
-        let tuples = try values(places, clusters, begin)
-        let settled = places.indices.sorted { left, right in
-          for (index, column) in columns.enumerated() {
-            let order = ValueOrder.sort(tuples[left][index], tuples[right][index])
-            if order != 0 { return column.ascending ? order < 0 : order > 0 }
-          }
-          return places[left] < places[right]
+        let isSettled = sort.isExact(ascending ? number : ~number)
+        if !isSettled, run.depth == Self.maximumDepth || !sort.isText {
+          try settle(start..<end, &numbers, from: run.column, begin)
+        } else if !isSettled {
+          next.append(Run(range: start..<end, column: run.column, depth: run.depth + 1))
+        } else if run.column + 1 < columns.count {
+          next.append(Run(range: start..<end, column: run.column + 1, depth: 0))
         }
-        for (index, place) in settled.enumerated() { items[start + index].place = places[place] }
       }
       start = end
     }
   }
 
+  /// Sorts a run by the values of a column and those after it.
+  private func settle(
+    _ range: Range<Int>, _ numbers: inout NumberSort, from first: Int, _ begin: () -> NodeAccess
+  ) throws(StorageError) {
+    let places = range.map { numbers.place($0) }
+    let tuples = try values(places, from: first, begin)
+    let order = places.indices.sorted { left, right in
+      for column in first..<columns.count {
+        let order = ValueOrder.sort(tuples[left][column - first], tuples[right][column - first])
+        if order != 0 { return columns[column].ascending ? order < 0 : order > 0 }
+      }
+      return places[left] < places[right]
+    }
+    for (index, sorted) in zip(range, order) { numbers.setPlace(index, places[sorted]) }
+  }
+
   private func values(
-    _ places: [Int], _ clusters: Ref, _ begin: () -> NodeAccess
+    _ places: [Int], from first: Int, _ begin: () -> NodeAccess
   ) throws(StorageError) -> [[Value]] {
     var tuples: [[Value]] = []
     try ClusterWalk.forEachRow(of: places.map { rows[$0] }, in: clusters, begin) {
       (row, cluster, access) throws(StorageError) in
       var tuple: [Value] = []
-      for column in columns { tuple.append(try column.path.value(row, of: cluster, access)) }
+      for column in columns[first...] { tuple.append(try column.path.value(row, of: cluster, access)) }
       tuples.append(tuple)
     }
     return tuples
@@ -136,24 +138,48 @@ struct RowSort {
   // MARK: - Distinct
 
   /// Of rows with the same values the first.
-  func distinct(clusters: Ref, _ begin: () -> NodeAccess) throws(StorageError) -> [UInt64] {
+  func distinct(_ begin: () -> NodeAccess) throws(StorageError) -> [UInt64] {
     if columns.isEmpty { return Array(rows.prefix(1)) }
+    let columns = columns
     var found: [UInt64] = []
-    if columns.count == 1, keys[0].allSatisfy({ isExact(0, $0) }) {
-      var seen: Set<UInt128> = []
-      for place in rows.indices where seen.insert(keys[0][place]).inserted { found.append(rows[place]) }
-      return found
-    }
-    var seen: Set<[UInt128]> = []
-    var seenValues: Set<[Value]> = []
-    for place in rows.indices {
-      if columns.indices.allSatisfy({ isExact($0, keys[$0][place]) }) {
-        if seen.insert(columns.indices.map { keys[$0][place] }).inserted { found.append(rows[place]) }
-      } else {
-        for tuple in try values([place], clusters, begin)
-        where seenValues.insert(tuple.map(ValueOrder.canonical)).inserted { found.append(rows[place]) }
+    var (seenOne, seen, seenValues): (Set<UInt128>, Set<[UInt128]>, Set<[Value]>) = ([], [], [])
+    try ClusterWalk.forEachRow(of: rows, in: clusters, begin) { (row, cluster, access) throws(StorageError) in
+      if columns.count == 1 {
+        let number = try columns[0].path.sortNumber(columns[0].sort, 0, row, of: cluster, access)
+        if columns[0].sort.isExact(number) {
+          if seenOne.insert(number).inserted { found.append(cluster.key(row)) }
+          return
+        }
       }
+      var (tuple, isExact): ([UInt128], Bool) = ([], true)
+      for column in columns {
+        tuple.append(try column.path.sortNumber(column.sort, 0, row, of: cluster, access))
+        isExact = isExact && column.sort.isExact(tuple[tuple.count - 1])
+      }
+      if isExact {
+        if seen.insert(tuple).inserted { found.append(cluster.key(row)) }
+        return
+      }
+      // What the first bytes do not tell: whole values, which never equal those that they do tell.
+      var values: [Value] = []
+      for column in columns {
+        values.append(ValueOrder.canonical(try column.path.value(row, of: cluster, access)))
+      }
+      if seenValues.insert(values).inserted { found.append(cluster.key(row)) }
     }
     return found
+  }
+}
+
+extension ClusterNode {
+  /// Adds the keys of some rows.
+  @inline(__always)
+  func appendKeys(_ rows: RowMask, to keys: inout [UInt64]) {
+    let first = firstKey
+    if isDense {
+      rows.forEach { keys.append(first &+ UInt64($0)) }
+    } else {
+      rows.forEach { keys.append(key($0)) }
+    }
   }
 }

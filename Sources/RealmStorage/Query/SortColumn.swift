@@ -18,9 +18,13 @@ struct SortColumn {
     }
   }
 
+  var isText: Bool { column.storage == .varying }
+
   /// The number of a row's value.
-  func key(
-    _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess
+  ///
+  /// - Parameter depth: of texts, how many times 15 bytes are passed over.
+  func number(
+    _ depth: Int = 0, _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess
   ) throws(StorageError) -> UInt128 {
     switch column.storage {
     case .integers:
@@ -38,7 +42,7 @@ struct SortColumn {
       }
       guard !cluster.isNull(descriptor, row) else { return Self.null }
       return number(cluster.data(descriptor), row, size)
-    case .varying: return try text(row, of: cluster, access)
+    case .varying: return try text(15 * depth, row, of: cluster, access)
     }
   }
 
@@ -54,18 +58,21 @@ struct SortColumn {
   private func number(_ bytes: RawSpan, _ row: Int, _ size: Int) -> UInt128 {
     switch column.type {
     case .float, .double:
-      // A float's order among doubles is its own.
-      let number = PackedReals.load(bytes, row, isDouble: size == 8)
-      return number.isNaN ? Self.nan : Self.first + UInt128((number == 0 ? 0 : number).order)
+      // The order of floats is that of the doubles they equal.
+      return Self.number(of: PackedReals.load(bytes, row, isDouble: size == 8))
     case .objectID: return Self.first + PackedIntegers.number(bytes, row, size: size)
     case .uuid: return max(Self.first, PackedIntegers.number(bytes, row, size: size) >> 8)
     default: return Self.first
     }
   }
 
-  /// The first 15 bytes, behind a 1 and before their count, in which all longer ones are alike.
+  static func number(of real: Double) -> UInt128 {
+    real.isNaN ? nan : first + UInt128((real == 0 ? 0 : real).order)
+  }
+
+  /// 15 bytes from one on, behind a 1 and before their count, in which all longer ones are alike.
   private func text(
-    _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess
+    _ start: Int, _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess
   ) throws(StorageError) -> UInt128 {
     guard let descriptor = cluster.find(column.id, .pieces) else {
       return column.isOptional ? Self.null : 1 << 124
@@ -77,13 +84,14 @@ struct SortColumn {
     if let (long, length) = piece.long(index) {
       let bytes = try LongValue.read(long, access)
       guard bytes.count == length else { throw access.corrupted(.rows, long) }
-      return Self.number(bytes.span.bytes)
+      return Self.number(bytes.span.bytes, from: start)
     }
-    return Self.number(piece.bytes(index))
+    return Self.number(piece.bytes(index), from: start)
   }
 
   @inline(__always)
-  private static func number(_ text: RawSpan) -> UInt128 {
-    1 << 124 | PackedTexts.prefix(text) << 4 | UInt128(min(text.byteCount, 15))
+  private static func number(_ text: RawSpan, from start: Int) -> UInt128 {
+    let text = text.extracting(min(start, text.byteCount)..<text.byteCount)
+    return 1 << 124 | PackedTexts.prefix(text) << 4 | UInt128(min(text.byteCount, 15))
   }
 }

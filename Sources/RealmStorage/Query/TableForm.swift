@@ -11,6 +11,8 @@ package struct TableForm {
 
 /// Finds the tables that links lead to.
 package protocol TableFinder {
-  /// The table of an id, in the version that is read; nil when there is none.
-  func form(ofTable id: UInt32) throws(StorageError) -> TableForm?
+  /// The table of an id, in the version that is read.
+  ///
+  /// - Throws: `.corrupted` when there is none.
+  func form(ofTable id: UInt32) throws(StorageError) -> TableForm
 }

@@ -109,6 +109,9 @@ struct ClusterNode: ~Escapable {
 
   // MARK: - Keys
 
+  /// Each key is one more than the one before.
+  var isDense: Bool { keys == nil }
+
   func key(_ row: Int) -> UInt64 {
     guard let keys else { return firstKey + UInt64(row) }
     return UInt64(bitPattern: integer(descriptor(keys), row))

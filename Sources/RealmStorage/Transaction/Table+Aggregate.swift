@@ -58,6 +58,12 @@ extension Table {
       }
       return total
     }
+    if zip(rows, rows.dropFirst()).allSatisfy({ $0 < $1 }) {
+      try ClusterWalk.forEach(of: rows, in: clusters, beginReading) { cluster, rows, _ in
+        total.add(cluster, rows)
+      }
+      return total
+    }
     // One by one, since a row that is given twice counts twice.
     try ClusterWalk.forEachRow(of: rows, in: clusters, beginReading) { row, cluster, _ in
       var one = RowMask.none

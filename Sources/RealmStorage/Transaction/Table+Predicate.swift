@@ -3,11 +3,7 @@ extension Table {
   ///
   /// - Precondition: the predicate's columns are there; those it follows are links, those it counts lists.
   public func rows(where predicate: Predicate) throws(StorageError) -> [UInt64] {
-    var found: [UInt64] = []
-    try RowQuery(predicate, of: form, tables).run(beginReading) { cluster, passing in
-      passing.forEach { found.append(cluster.key($0)) }
-    }
-    return found
+    try RowQuery(predicate, of: form, tables).rows(beginReading)
   }
 
   /// How many rows a predicate holds of.
@@ -32,7 +28,7 @@ extension Table {
     var found: [UInt64] = []
     let query = try RowQuery(predicate, of: form, tables)
     try query.run(on: isAscending ? rows : rows.sorted(), beginReading) { cluster, passing in
-      passing.forEach { found.append(cluster.key($0)) }
+      cluster.appendKeys(passing, to: &found)
     }
     return rows.filter { row in
       var (low, high) = (0, found.count)
@@ -53,8 +49,8 @@ extension Table {
   /// - Precondition: there are no lists on the paths.
   public func sorted(_ rows: [UInt64]?, by keys: [SortKey]) throws(StorageError) -> [UInt64] {
     var sort = try RowSort(keys, of: form, tables)
-    try sort.read(rows, in: clusters, count: count, beginReading)
-    return try sort.sorted(clusters: clusters, beginReading)
+    try sort.read(rows, beginReading)
+    return try sort.sorted(beginReading)
   }
 
   /// Of rows with the same values the first, in the order they are given. Values are the same where a sort would not
@@ -63,7 +59,7 @@ extension Table {
   /// - Precondition: there are no lists on the paths.
   public func distinct(_ rows: [UInt64], by paths: [ColumnPath]) throws(StorageError) -> [UInt64] {
     var sort = try RowSort(paths.map { SortKey($0) }, of: form, tables)
-    try sort.read(rows, in: clusters, count: count, beginReading)
-    return try sort.distinct(clusters: clusters, beginReading)
+    try sort.read(rows, beginReading)
+    return try sort.distinct(beginReading)
   }
 }

@@ -1,0 +1,151 @@
+import RealmStorage
+import TestSupport
+import Testing
+
+@Suite struct KernelTests {
+  @Test(arguments: [0, 1, 2, 4, 8, 16, 32, 64])
+  func `masks and sums of packed integers agree with a look at each`(width: Int) {
+    var generator = SeededGenerator(seed: UInt64(width))
+    let greatest = width == 64 ? UInt64.max : 1 << UInt64(width) - 1
+    for _ in 0..<60 {
+      let count = generator.below(513)
+      let values = (0..<count).map { _ in UInt64.random(in: 0...greatest, using: &generator) }
+      let packed = PackedIntegers.pack(values.map { Int64(bitPattern: $0) }, base: 0, width: width)
+      let (left, right) = (generator.next() & greatest, generator.next() & greatest)
+      for range in [min(left, right)...max(left, right), left...left, 0...greatest, left...UInt64.max] {
+        let mask = PackedIntegers.mask(packed.span.bytes, count, width: width, in: range)
+        for row in 0..<count { #expect(mask.contains(row) == range.contains(values[row])) }
+        #expect(mask.count == values.count(where: range.contains))
+      }
+      let sum = values.reduce(UInt128(0)) { $0 + UInt128($1) }
+      #expect(PackedIntegers.sum(packed.span.bytes, count, width: width) == sum)
+    }
+  }
+
+  @Test func `masks, sums and extremes of doubles and floats agree with a look at each`() {
+    var generator = SeededGenerator(seed: 3)
+    for _ in 0..<60 {
+      let count = generator.below(513)
+      let values = (0..<count).map { _ in
+        generator.chance(10)
+          ? [Float.nan, .infinity, -.infinity, -0.0][generator.below(4)]
+          : Float(generator.below(2000)) / 8 - 100
+      }
+      let floats = values.flatMap { value in
+        (0..<4).map { UInt8(truncatingIfNeeded: value.bitPattern >> ($0 * 8)) }
+      }
+      let doubles = values.flatMap { value in
+        (0..<8).map { UInt8(truncatingIfNeeded: Double(value).bitPattern >> ($0 * 8)) }
+      }
+      let range = Float(generator.below(100)) - 100...Float(generator.below(100))
+      let wide = Double(range.lowerBound)...Double(range.upperBound)
+      let (left, right) = (
+        PackedReals.mask(floats: floats.span.bytes, count, in: range),
+        PackedReals.mask(doubles: doubles.span.bytes, count, in: wide)
+      )
+      for row in 0..<count {
+        #expect(left.contains(row) == range.contains(values[row]))
+        #expect(right.contains(row) == range.contains(values[row]))
+      }
+      let finite = values.filter { !$0.isNaN }
+      for (bytes, isDouble) in [(floats, false), (doubles, true)] {
+        let extremes = PackedReals.extremes(bytes.span.bytes, count, isDouble: isDouble)
+        #expect(extremes == finite.min().map { Double($0)...Double(finite.max() ?? 0) })
+        #expect(PackedReals.sum(bytes.span.bytes, count, isDouble: isDouble).count == finite.count)
+      }
+    }
+  }
+
+  @Test func `sets of rows are cut and moved bit by bit`() {
+    var generator = SeededGenerator(seed: 4)
+    for _ in 0..<300 {
+      let rows = Set((0..<generator.below(80)).map { _ in generator.below(512) })
+      var mask = RowMask.none
+      for row in rows { mask.insert(row) }
+      #expect(mask.count == rows.count && mask.isEmpty == rows.isEmpty)
+      var found: [Int] = []
+      mask.forEach { found.append($0) }
+      #expect(found == rows.sorted())
+      let first = generator.below(512)
+      found = []
+      mask.from(first).forEach { found.append($0) }
+      #expect(found == rows.filter { $0 >= first }.map { $0 - first }.sorted())
+      #expect(mask.from(first).moved(by: first) == mask.subtracting(RowMask(first: first)))
+    }
+    #expect(RowMask(first: 512).count == 512 && RowMask(first: 64).count == 64 && RowMask(first: 0).isEmpty)
+  }
+
+  @Test func `tests of all texts of a piece agree with a test of each`() {
+    var generator = SeededGenerator(seed: 5)
+    for _ in 0..<400 {
+      let isText = generator.chance(50)
+      let texts = (0..<1 + generator.below(200)).map { _ in text(&generator, isText) }
+      var (ends, heap, flags): ([UInt8], [UInt8], [Bool]) = ([], [], [])
+      for text in texts {
+        heap += text
+        let word = UInt16(heap.count) | (generator.chance(5) ? 0x8000 : 0)
+        flags.append(word >= 0x8000)
+        ends += [UInt8(truncatingIfNeeded: word), UInt8(word >> 8)]
+      }
+      let needle = generator.chance(30) ? texts[0] : text(&generator, isText)
+      for match in [PackedTexts.Needle.Match.equal, .begins, .ends, .contains, .like] {
+        for ignoresCase in [false, true] {
+          let test = PackedTexts.Needle(match, needle, ignoringCase: ignoresCase, isText: isText)
+          let mask = PackedTexts.mask(ends: ends.span.bytes, heap: heap.span.bytes, rows: texts.count, test)
+          for (row, text) in texts.enumerated() {
+            #expect(
+              mask.contains(row) == (!flags[row] && test.passes(text.span.bytes)),
+              "\(match) \(ignoresCase) \(text) \(needle)")
+          }
+        }
+      }
+    }
+  }
+
+  private func text(_ generator: inout SeededGenerator, _ isText: Bool) -> [UInt8] {
+    if isText {
+      return Array(
+        (0..<generator.below(5)).map { _ in QuerySample.letters.randomElement(using: &generator)! }.joined()
+          .utf8)
+    }
+    return (0..<generator.below(5)).map { _ in [0x41, 0x61, 0xc3, 0x85, 0xa5, 0][generator.below(6)] }
+  }
+
+  @Test func `what is no UTF-8 is no string`() {
+    for text in ["", "a", "é", "漢", "🙂", "12345678é🙂", String(repeating: "ü", count: 30)] {
+      let bytes = Array(text.utf8)
+      #expect(PackedTexts.string(bytes.span.bytes) == text)
+      for cut in bytes.indices where bytes[cut] & 0xc0 == 0x80 {
+        let part = Array(bytes[..<cut])
+        #expect(PackedTexts.string(part.span.bytes) == nil)
+      }
+    }
+    var generator = SeededGenerator(seed: 6)
+    for _ in 0..<20_000 {
+      let bytes = (0..<1 + generator.below(5)).map { _ in
+        [0x41, 0x80, 0x9f, 0xa0, 0xbf, 0xc1, 0xc2, 0xe0, 0xed, 0xef, 0xf0, 0xf4, 0xf5, 0x90, 0x8f][
+          generator.below(15)]
+          as UInt8
+      }
+      #expect(
+        (PackedTexts.string(bytes.span.bytes) != nil) == (String(validating: bytes, as: UTF8.self) != nil))
+    }
+  }
+
+  @Test func `numbers are sorted, and equal ones keep their order`() {
+    var generator = SeededGenerator(seed: 7)
+    for bits in [1, 8, 20, 64, 100, 128] {
+      let count = 1 + generator.below(2000)
+      let mask = bits == 128 ? UInt128.max : 1 << UInt128(bits) - 1
+      let numbers = (0..<count).map { _ in
+        (UInt128(generator.next()) << 64 | UInt128(generator.next())) & mask
+      }
+      var sort = NumberSort(count: count)
+      for index in 0..<count { sort.setNumber(index, numbers[index]) }
+      let range = count / 10..<count
+      sort.sort(range)
+      let expected = Array(range).sorted { (numbers[$0], $0) < (numbers[$1], $1) }
+      #expect(range.map { sort.place($0) } == expected)
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import RealmStorage
+import TestSupport
+import Testing
+
+/// What docs/queries.md says, in small.
+@Suite struct QuerySemanticsTests {
+  private let table: Table
+  private let database: Database
+
+  private static let name = ColumnPath(0)
+  private static let score = ColumnPath(1)
+  private static let height = ColumnPath(2)
+  private static let friend = 3
+  private static let tags = ColumnPath(4)
+
+  init() throws {
+    database = try Database(creatingIn: SimulatedDisk(), options: .init())
+    try database.write { transaction in
+      let table = try transaction.createTable(
+        TableSchema(
+          "Person",
+          columns: [
+            Column("name", .string, isOptional: true), Column("score", .int64, isOptional: true),
+            Column("height", .double), Column("friend", .link), Column("tags", .string, isList: true),
+          ]))
+      for (name, score, height, friend, tags) in [
+        ("Élan", 9_007_199_254_740_993, 0.0, nil, []), (nil, nil, Double.nan, 0, ["a"]),
+        ("", 2, -0.0, 1, ["a", "b"]),
+      ] as [(String?, Int64?, Double, UInt64?, [String])] {
+        try table.insert([
+          "name": name.map { .string($0) } ?? .null, "score": score.map { .int($0) } ?? .null,
+          "height": .double(height), "friend": friend.map { .link($0) } ?? .null,
+          "tags": .list(tags.map { .string($0) }),
+        ])
+      }
+    }
+    table = try #require(try database.snapshot().table("Person"))
+  }
+
+  private func expect(_ predicate: Predicate, _ rows: [UInt64], _ line: Int = #line) throws {
+    #expect(try table.rows(where: predicate) == rows, "line \(line)")
+    #expect(try table.count(where: predicate) == rows.count, "line \(line)")
+  }
+
+  @Test func `null equals null, and has an order among strings only`() throws {
+    try expect(.compare(Self.score, .equal, .null), [1])
+    try expect(.compare(Self.score, .notEqual, .int(2)), [0, 1])
+    try expect(.compare(Self.score, .lessOrEqual, .null), [1])
+    try expect(.compare(Self.score, .less, .int(5)), [2])
+    try expect(.compare(Self.name, .less, .string("a")), [1, 2])
+    try expect(.compare(Self.name, .greater, .null), [0, 2])
+    let friendsName = ColumnPath(links: [Self.friend], column: 0)
+    try expect(.compare(friendsName, .less, .string("a")), [])
+    try expect(.compare(friendsName, .equal, .null), [0, 2])
+  }
+
+  @Test func `numbers compare exactly whatever their types`() throws {
+    try expect(.compare(Self.score, .equal, .double(0x1p53)), [])
+    try expect(.compare(Self.score, .greater, .double(0x1p53)), [0])
+    try expect(.compare(Self.score, .greater, .double(1.5)), [0, 2])
+    try expect(.compare(Self.height, .equal, .int(0)), [0, 2])
+    try expect(.compare(Self.height, .equal, .double(.nan)), [])
+    try expect(.compare(Self.height, .notEqual, .double(.nan)), [0, 1, 2])
+    try expect(.compare(Self.score, .equal, .string("2")), [])
+  }
+
+  @Test func `an empty text is in nothing, and case is that of Latin letters`() throws {
+    try expect(.text(Self.name, .contains, .string(""), ignoringCase: false), [])
+    try expect(.text(Self.name, .begins, .string(""), ignoringCase: true), [])
+    try expect(.text(Self.name, .like, .string("*"), ignoringCase: false), [0, 2])
+    try expect(.text(Self.name, .like, .string("?LAN"), ignoringCase: true), [0])
+    try expect(.text(Self.name, .equal, .string("éLAN"), ignoringCase: true), [0])
+    try expect(.text(Self.name, .equal, .string("elan"), ignoringCase: true), [])
+    try expect(.text(Self.name, .notEqual, .string("x"), ignoringCase: true), [0, 1, 2])
+  }
+
+  @Test func `of a list any value passes`() throws {
+    try expect(.compare(Self.tags, .equal, .string("a")), [1, 2])
+    try expect(.compare(Self.tags, .notEqual, .string("a")), [2])
+    try expect(.not(.compare(Self.tags, .equal, .string("a"))), [0])
+    try expect(.count(Self.tags, .less, 2), [0, 1])
+    try expect(.compare(ColumnPath(links: [Self.friend], column: 4), .equal, .string("a")), [2])
+    try expect(.isIn(Self.tags, []), [])
+    try expect(.and([]), [0, 1, 2])
+    try expect(.or([]), [])
+  }
+
+  @Test func `null and NaN have their places in sorts`() throws {
+    #expect(try table.sorted(nil, by: [SortKey(Self.height)]) == [1, 0, 2])
+    #expect(try table.sorted(nil, by: [SortKey(Self.height, ascending: false)]) == [0, 2, 1])
+    #expect(try table.sorted([2, 0, 1], by: [SortKey(Self.name)]) == [1, 2, 0])
+    #expect(try table.sorted(nil, by: [SortKey(Self.name, ascending: false)]) == [0, 2, 1])
+    #expect(try table.distinct([2, 1, 0], by: [Self.height]) == [2, 1])
+  }
+
+  @Test func `sums overflow plainly, and nothing has no average`() throws {
+    #expect(try table.sum(1, of: Array(repeating: 0, count: 2000)) == .overflow)
+    #expect(try table.sum(1, of: [2, 2, 1, 77]) == .integer(4))
+    #expect(try table.sum(2, of: [1]) == .double(0))
+    #expect(try table.average(2, of: [1]) == nil)
+    #expect(try table.minimum(1, of: [1]) == .null)
+    #expect(try table.maximum(1, of: nil) == .int(9_007_199_254_740_993))
+  }
+}
