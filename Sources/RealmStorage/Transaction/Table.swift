@@ -7,6 +7,7 @@ public struct Table {
   private let root: TableRoot
   private let reader: any NodeReader
   private let keyIndex: Ref?
+  let habit = ReadColumns()
 
   init(schema: TableSchema, root: TableRoot, reader: any NodeReader) {
     self.schema = schema
@@ -16,6 +17,7 @@ public struct Table {
   }
 
   var clusters: Ref { root.clusters }
+  @_lifetime(borrow self)
   func beginReading() -> NodeAccess { reader.access() }
 
   /// - Precondition: the table has a primary key of whole numbers, which are never null.
@@ -25,9 +27,6 @@ public struct Table {
     }
     return keyIndex
   }
-
-  /// An index that names a row which is not there.
-  var corruptedIndex: StorageError { reader.access().corrupted(.index, integerIndex) }
 
   /// Rows in the table. O(1).
   public var count: Int { Int(clamping: root.rows) }
