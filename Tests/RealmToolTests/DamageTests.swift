@@ -42,14 +42,14 @@ import Testing
     let access = snapshot.access()
     let parts = FileParts(snapshot.root, access)
     var found: Ref?
-    func visit(_ ref: Ref, _ part: FilePart) throws {
+    func visit(_ ref: Ref, _ part: FilePart, _ access: borrowing NodeAccess) throws {
       if "\(part)" == place.part, ref.kind?.name == place.node { found = ref }
       let pieces = ref.kind == .cluster ? try parts.parts(ofCluster: ref, of: part, access).pieces : []
       for (index, child) in try access.children(of: ref).enumerated() {
-        try visit(child, pieces.isEmpty ? parts.part(startingAt: child) ?? part : pieces[index])
+        try visit(child, pieces.isEmpty ? parts.part(startingAt: child) ?? part : pieces[index], access)
       }
     }
-    try visit(snapshot.root, FilePart(role: .catalogue))
+    try visit(snapshot.root, FilePart(role: .catalogue), access)
     return try #require(found, "no \(place.node) of \(place.part)")
   }
 

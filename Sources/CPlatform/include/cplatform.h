@@ -32,6 +32,12 @@ int cp_unlock(int descriptor);
 /// 0 when done or when the system has no such call, EFAULT or EIO when a page can't be read.
 int cp_populate(const void *address, size_t length);
 
+/// Asks for the cache lines of bytes that will be read soon; of any address, and without waiting.
+static inline void cp_prefetch(const void *address, size_t length) {
+  const char *line = (const char *)((uintptr_t)address & ~(uintptr_t)63);
+  for (; line < (const char *)address + length; line += 64) __builtin_prefetch(line, 0, 3);
+}
+
 /// How many of the little-endian values, at any address, are `low` to `low + span`, counted around from the greatest
 /// value to zero.
 size_t cp_count_in_range_8(const void *values, size_t count, uint8_t low, uint8_t span);

@@ -42,6 +42,7 @@ package final class NodeEditor {
   package func extend(to end: UInt64) { self.end = max(self.end, end) }
 
   /// Views taken of it end before a node they show is freed.
+  @_lifetime(immortal)
   package func access() -> NodeAccess { store.access(below: end, arena: arena) }
 
   package func free(_ ref: Ref) {

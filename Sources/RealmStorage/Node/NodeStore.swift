@@ -2,13 +2,15 @@ import Synchronization
 
 /// The nodes of one file: verifies them at first touch, unseals them where they are sealed, and lends views of them.
 package final class NodeStore: @unchecked Sendable {
-  // Sendable: `regions` is behind a lock, all else never changes.
+  // Sendable: `regions` changes behind a lock, `current` at once, all else never.
   package let storage: any Storage
   package let refWidth: RefWidth
   let cipher: NodeCipher?
   private let validators: NodeValidators
   private let decryptedLimit: Int
   private let regions: Mutex<Regions>
+  /// What `regions` holds, for readers, who take no lock and count no reference. It holds all that it ever held.
+  private let current: Atomic<Unmanaged<Regions>>
 
   /// The addresses nodes are read from. Replaced, never changed, when the file outgrows them.
   final class Regions: Sendable {
@@ -16,6 +18,9 @@ package final class NodeStore: @unchecked Sendable {
     let seenMemory: Mapping
     let seen: SeenNodes
     let decrypted: DecryptedNodes?
+    /// Where the content of nodes is read.
+    nonisolated(unsafe) let content: UnsafeRawPointer
+    let mappedUnits: UInt64
     /// Kept, since readers may still use their addresses.
     let outgrown: Regions?
 
@@ -31,9 +36,12 @@ package final class NodeStore: @unchecked Sendable {
           throw .system(call: .map, errno: 12, path: "memory", offset: nil)
         }
         self.decrypted = decrypted
+        content = UnsafeRawPointer(decrypted.memory.base)
       } else {
         decrypted = nil
+        content = UnsafeRawPointer(file.base)
       }
+      mappedUnits = UInt64(file.size / Ref.unit)
       self.outgrown = outgrown
     }
   }
@@ -46,8 +54,10 @@ package final class NodeStore: @unchecked Sendable {
     self.validators = validators
     self.decryptedLimit = decryptedLimit
     refWidth = cipher == nil ? .plain : .sealed
-    regions = Mutex(
-      try Regions(file: storage.mapping, cipher: cipher, decryptedLimit: decryptedLimit, outgrown: nil))
+    let regions = try Regions(
+      file: storage.mapping, cipher: cipher, decryptedLimit: decryptedLimit, outgrown: nil)
+    current = Atomic(Unmanaged.passUnretained(regions))
+    self.regions = Mutex(regions)
   }
 
   /// Bytes a node takes in the file: its content, and a nonce where it is sealed.
@@ -55,13 +65,19 @@ package final class NodeStore: @unchecked Sendable {
   package func units(ofLength length: Int) -> Int { (extent(ofLength: length) + Ref.unit - 1) / Ref.unit }
 
   /// Begins reading nodes that end below `end`, a byte of the file; with `arena`, dirty nodes too.
+  @_lifetime(immortal)
   package func access(below end: UInt64, arena: NodeArena? = nil) -> NodeAccess {
-    NodeAccess(store: self, regions: regions.withLock { $0 }, end: end, arena: arena)
+    NodeAccess(self, current.load(ordering: .acquiring), end: end, arena: arena)
   }
 
-  /// For a version that can't be believed any more: every read throws.
-  package func expiredAccess() -> NodeAccess {
-    NodeAccess(store: self, regions: regions.withLock { $0 }, end: 0, arena: nil, isExpired: true)
+  /// The same for as long as `owner` lives, which keeps the store. Of a version that can't be believed any more every
+  /// read throws.
+  @_lifetime(borrow owner)
+  package func access<Owner: AnyObject>(
+    below end: UInt64, isExpired: Bool, borrowing owner: borrowing Owner
+  ) -> NodeAccess {
+    NodeAccess(
+      self, current.load(ordering: .acquiring), end: isExpired ? 0 : end, borrowing: owner)
   }
 
   /// Follows the storage where the file has outgrown the addresses it was mapped at.
@@ -72,11 +88,12 @@ package final class NodeStore: @unchecked Sendable {
     guard file !== current.file else { return }
     let grown = try Regions(file: file, cipher: cipher, decryptedLimit: decryptedLimit, outgrown: current)
     regions.withLock { $0 = grown }
+    self.current.store(Unmanaged.passUnretained(grown), ordering: .releasing)
   }
 
   // MARK: - First touch
 
-  fileprivate func verify(_ ref: Ref, in regions: Regions, below end: UInt64) throws(StorageError) {
+  func verify(_ ref: Ref, in regions: Regions, below end: UInt64) throws(StorageError) {
     guard end > 0 else { throw .snapshotExpired(path: storage.path) }
     let extent = UInt64(extent(ofLength: ref.length))
     guard ref.isWellFormed, ref.offset >= FilePlace.firstNode,
@@ -160,74 +177,4 @@ package enum FilePlace {
   package static let firstNode = UInt64(8192)
   package static let page = 4096
   package static let unitsPerPage = 64
-}
-
-/// The right to read nodes, for the length of a function.
-///
-/// Views live no longer than it. Taking one costs a few loads; it keeps what it reads from being forgotten.
-package struct NodeAccess: ~Copyable {
-  private let store: NodeStore
-  private let regions: NodeStore.Regions
-  private let content: UnsafeRawPointer
-  private let seen: SeenNodes
-  private let arenaBase: UnsafeRawPointer?
-  package let end: UInt64
-  private let mappedUnits: UInt64
-  private let refWidth: RefWidth
-  private let slot: ReaderCounts.Slot?
-
-  fileprivate init(
-    store: NodeStore, regions: NodeStore.Regions, end: UInt64, arena: NodeArena?, isExpired: Bool = false
-  ) {
-    self.store = store
-    self.regions = regions
-    seen = regions.seen
-    if let decrypted = regions.decrypted {
-      content = UnsafeRawPointer(decrypted.memory.base)
-      slot = decrypted.enter()
-    } else {
-      content = UnsafeRawPointer(regions.file.base)
-      slot = nil
-    }
-    arenaBase = arena.map { UnsafeRawPointer($0.memory.base) }
-    self.end = end
-    mappedUnits = isExpired ? 0 : UInt64(regions.file.size / Ref.unit)
-    refWidth = store.refWidth
-  }
-
-  deinit { slot?.leave() }
-
-  /// The node that `ref` vouches for.
-  ///
-  /// - Throws: `.corrupted` when the bytes at its place are not that node.
-  @inline(__always)
-  @_lifetime(borrow self)
-  package func node(_ ref: Ref) throws(StorageError) -> NodeView {
-    if ref.isDirty { return dirtyNode(ref) }
-    if ref.unit >= mappedUnits || !seen.contains(unit: ref.unit, birth: ref.birth) {
-      try store.verify(ref, in: regions, below: end)
-    }
-    let view = NodeView(content + Int(ref.offset), length: ref.length, refWidth: refWidth, borrowing: self)
-    // A forged ref may start where a good one does: then they differ in identity or length.
-    guard view.hasSoundHeader(for: ref) else { throw store.corrupted(.header, ref) }
-    return view
-  }
-
-  /// The node that `ref` vouches for, which its place in the tree says is of `kind`.
-  @inline(__always)
-  @_lifetime(borrow self)
-  package func node(_ ref: Ref, _ kind: NodeKind) throws(StorageError) -> NodeView {
-    guard ref.rawKind == kind.rawValue else { throw store.corrupted(.structure, ref) }
-    return try node(ref)
-  }
-
-  package func corrupted(_ finding: Corruption.Finding, _ ref: Ref) -> StorageError {
-    store.corrupted(finding, ref)
-  }
-
-  @_lifetime(borrow self)
-  private func dirtyNode(_ ref: Ref) -> NodeView {
-    guard let arenaBase else { preconditionFailure("a dirty ref outside of its transaction") }
-    return NodeView(arenaBase + Int(ref.offset), length: ref.length, refWidth: refWidth, borrowing: self)
-  }
 }

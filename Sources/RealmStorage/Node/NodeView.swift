@@ -1,3 +1,5 @@
+import CPlatform
+
 /// A node's bytes, for the length of a function.
 ///
 /// Every node starts with 16 bytes that repeat what its ref says, then the refs of its children, so that recovery,
@@ -13,7 +15,7 @@
 ///
 /// - Invariant: the node was vouched for by its ref, its refs lie below and are no younger than it, and its kind's
 ///   validator accepted it, before the first view of it was made.
-package struct NodeView: ~Escapable {
+package struct NodeView: ~Escapable, BitwiseCopyable {
   enum Layout {
     static let identity = 0
     static let length = 8
@@ -23,15 +25,34 @@ package struct NodeView: ~Escapable {
   }
 
   @usableFromInline let base: UnsafeRawPointer
-  package let length: Int
+  @usableFromInline let body: UnsafeRawPointer
+  /// Bytes of the body, the padding at its end included.
+  package let bodyLength: Int
   @usableFromInline let refWidth: Int
 
   @_lifetime(borrow owner)
   init<Owner: ~Copyable & ~Escapable>(
     _ base: UnsafeRawPointer, length: Int, refWidth: RefWidth, borrowing owner: borrowing Owner
   ) {
+    self.init(
+      base, length: length, refCount: Self.refCount(at: base), refWidth: refWidth, borrowing: owner)
+  }
+
+  @inline(__always)
+  static func refCount(at base: UnsafeRawPointer) -> Int {
+    Int(UInt16(littleEndian: base.load(fromByteOffset: Layout.refCount, as: UInt16.self)))
+  }
+
+  /// With the count of refs known, the view is made without a look at the node.
+  @inline(__always)
+  @_lifetime(borrow owner)
+  init<Owner: ~Copyable & ~Escapable>(
+    _ base: UnsafeRawPointer, length: Int, refCount: Int, refWidth: RefWidth, borrowing owner: borrowing Owner
+  ) {
     self.base = base
-    self.length = length
+    let bodyOffset = Layout.size &+ refCount &* refWidth.bytes
+    body = base + bodyOffset
+    bodyLength = length &- bodyOffset
     self.refWidth = refWidth.bytes
   }
 
@@ -42,14 +63,14 @@ package struct NodeView: ~Escapable {
   package var birth: UInt64 { identity & Ref.maximumBirth }
 
   /// Offset of the body in the node.
-  package var bodyOffset: Int { Layout.size + refCount * refWidth }
-  /// Bytes of the body, the padding at its end included.
-  package var bodyLength: Int { length - bodyOffset }
+  package var bodyOffset: Int { body - base }
+  /// Bytes of the node.
+  package var length: Int { bodyOffset + bodyLength }
 
   @inline(__always)
   package func ref(_ index: Int) -> Ref {
-    precondition(index >= 0 && index < refCount, "no ref \(index) in the node")
-    let at = Layout.size + index * refWidth
+    let at = Layout.size &+ index &* refWidth
+    precondition(index >= 0 && index <= Int(UInt16.max) && at < body - base, "no such ref in the node")
     return Ref(
       place: loadUnchecked(at: at), identity: loadUnchecked(at: at + 8), check: loadUnchecked(at: at + 16),
       check2: refWidth == RefWidth.sealed.bytes ? loadUnchecked(at: at + 24) : 0)
@@ -60,20 +81,25 @@ package struct NodeView: ~Escapable {
   package func load<Integer: FixedWidthInteger & BitwiseCopyable>(
     _ type: Integer.Type = Integer.self, at offset: Int
   ) -> Integer {
-    let start = bodyOffset + offset
     precondition(
-      offset >= 0 && start + MemoryLayout<Integer>.size <= length, "load outside of the node's body")
-    return Integer(littleEndian: base.loadUnaligned(fromByteOffset: start, as: Integer.self))
+      offset >= 0 && offset <= bodyLength &- MemoryLayout<Integer>.size, "load outside of the node's body")
+    return Integer(littleEndian: body.loadUnaligned(fromByteOffset: offset, as: Integer.self))
   }
 
   /// Bytes of the body.
   @_lifetime(copy self)
   @inline(__always)
   package func bytes(at offset: Int, count: Int) -> RawSpan {
-    let start = bodyOffset + offset
-    precondition(offset >= 0 && count >= 0 && start + count <= length, "bytes outside of the node's body")
-    let span = RawSpan(_unsafeStart: base + start, byteCount: count)
+    precondition(
+      offset >= 0 && count >= 0 && offset <= bodyLength &- count, "bytes outside of the node's body")
+    let span = RawSpan(_unsafeStart: body + offset, byteCount: count)
     return _overrideLifetime(span, copying: self)
+  }
+
+  /// Asks for a byte of the body that will be read soon, without waiting; nothing is read.
+  @inline(__always)
+  package func prefetch(at offset: Int) {
+    if offset >= 0, offset < bodyLength { cp_prefetch(body + offset, 1) }
   }
 
   /// The whole node, header and refs included.
@@ -92,9 +118,17 @@ package struct NodeView: ~Escapable {
     return (refCount == 0) == (level == 0)
   }
 
+  /// Whether this is the node of the ref, of a node that is one that was vouched for: two that start at one place differ
+  /// in identity or length.
+  @inline(__always)
+  func isNode(of ref: Ref) -> Bool {
+    identity == ref.identity
+      && loadUnchecked(at: Layout.length) as UInt32 == UInt32(truncatingIfNeeded: length)
+  }
+
   /// Refs point down the tree and never to something younger: no cycle can be made of such refs.
   func hasSoundRefs() -> Bool {
-    let (birth, level) = (birth, level)
+    let (birth, level, refCount) = (birth, level, refCount)
     for index in 0..<refCount {
       let child = ref(index)
       guard child.isWellFormed, child.birth <= birth, child.level < level else { return false }

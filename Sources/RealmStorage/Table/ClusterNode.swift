@@ -25,7 +25,7 @@
 ///
 /// Data is a bit for each row that is null, lowest first, unless none or all are; then the values of all rows. Nulls
 /// are stored as the least value. Where all are null there is no data. Of pieces it is the first row of each, 2 bytes.
-struct ClusterNode: ~Escapable {
+struct ClusterNode: ~Escapable, BitwiseCopyable {
   enum Layout {
     static let rows = 0
     static let columnCount = 2
@@ -48,7 +48,8 @@ struct ClusterNode: ~Escapable {
   let rows: Int
   let columnCount: Int
   let firstKey: UInt64
-  private let keys: Int?
+  /// Whether the keys stand in the first column, since they do not run on.
+  private let hasKeys: Bool
 
   @inline(__always)
   @_lifetime(copy view)
@@ -57,8 +58,7 @@ struct ClusterNode: ~Escapable {
     rows = Int(view.load(UInt16.self, at: Layout.rows))
     columnCount = Int(view.load(UInt16.self, at: Layout.columnCount))
     firstKey = view.load(UInt64.self, at: Layout.firstKey)
-    let hasKeys = columnCount > 0 && view.load(UInt16.self, at: Layout.descriptors) == Self.keyColumn
-    keys = hasKeys ? 0 : nil
+    hasKeys = columnCount > 0 && view.load(UInt16.self, at: Layout.descriptors) == Self.keyColumn
   }
 
   struct Descriptor: Equatable {
@@ -74,10 +74,14 @@ struct ClusterNode: ~Escapable {
 
   @inline(__always)
   func descriptor(_ index: Int) -> Descriptor {
+    descriptor(index, Encoding(rawValue: encodingByte(index)) ?? .integers)
+  }
+
+  @inline(__always)
+  private func descriptor(_ index: Int, _ encoding: Encoding) -> Descriptor {
     let at = Layout.descriptors + index * Layout.descriptorSize
     return Descriptor(
-      column: view.load(UInt16.self, at: at),
-      encoding: Encoding(rawValue: view.load(UInt8.self, at: at + 2)) ?? .integers,
+      column: view.load(UInt16.self, at: at), encoding: encoding,
       width: view.load(UInt8.self, at: at + 3), nullCount: view.load(UInt16.self, at: at + 4),
       least: view.load(Int64.self, at: at + 8), greatest: view.load(Int64.self, at: at + 16),
       offset: Int(view.load(UInt32.self, at: at + 24)), length: Int(view.load(UInt32.self, at: at + 28)))
@@ -87,12 +91,12 @@ struct ClusterNode: ~Escapable {
   @inline(__always)
   func find(_ column: UInt16, _ encoding: Encoding) -> Descriptor? {
     // Columns have the numbers from 1 on, so most stand where their number says.
-    let guess = Int(column) - (keys == nil ? 1 : 0)
+    let guess = Int(column) - (hasKeys ? 0 : 1)
     if guess >= 0, guess < columnCount, columnID(guess) == column, encodingByte(guess) == encoding.rawValue {
-      return descriptor(guess)
+      return descriptor(guess, encoding)
     }
     for index in 0..<columnCount where columnID(index) == column && encodingByte(index) == encoding.rawValue {
-      return descriptor(index)
+      return descriptor(index, encoding)
     }
     return nil
   }
@@ -113,13 +117,13 @@ struct ClusterNode: ~Escapable {
   var isDense: Bool { keys == nil }
 
   func key(_ row: Int) -> UInt64 {
-    guard let keys else { return firstKey + UInt64(row) }
-    return UInt64(bitPattern: integer(descriptor(keys), row))
+    guard hasKeys else { return firstKey + UInt64(row) }
+    return UInt64(bitPattern: integer(descriptor(0), row))
   }
 
   @inline(__always)
   func row(of key: UInt64) -> Int? {
-    guard keys != nil else {
+    guard hasKeys else {
       return key >= firstKey && key - firstKey < UInt64(rows) ? Int(key - firstKey) : nil
     }
     let row = lowerBound(key)
@@ -145,11 +149,13 @@ struct ClusterNode: ~Escapable {
   }
 
   /// Bytes of the bits that tell nulls.
+  @inline(__always)
   func nullBytes(_ descriptor: Descriptor) -> Int {
     descriptor.nullCount == 0 || Int(descriptor.nullCount) == rows ? 0 : (rows + 7) / 8
   }
 
   /// The values of a column, without the bits that tell nulls.
+  @inline(__always)
   @_lifetime(copy self)
   func data(_ descriptor: Descriptor) -> RawSpan {
     let nulls = nullBytes(descriptor)
@@ -162,10 +168,31 @@ struct ClusterNode: ~Escapable {
       &+ Int64(bitPattern: PackedIntegers.load(data(descriptor), row, width: Int(descriptor.width)))
   }
 
+  /// Asks for the value of a row, or for what is likely read of its piece.
+  @inline(__always)
+  func prefetch(
+    _ column: UInt16, _ storage: ColumnStorage, _ row: Int, _ access: borrowing NodeAccess
+  ) {
+    switch storage {
+    case .varying:
+      guard let descriptor = find(column, .pieces) else { return }
+      let (piece, index) = piece(descriptor, row)
+      PieceNode.prefetch(index, of: rows / Int(descriptor.greatest), in: piece, access)
+    case .integers, .dates:
+      guard let descriptor = find(column, .integers) else { return }
+      view.prefetch(at: descriptor.offset + nullBytes(descriptor) + row * Int(descriptor.width) / 8)
+    case .fixed(let size):
+      guard let descriptor = find(column, .fixed) else { return }
+      view.prefetch(at: descriptor.offset + nullBytes(descriptor) + row * size)
+    }
+  }
+
   /// The piece that holds a row, and the row's place in it.
   @inline(__always)
   func piece(_ descriptor: Descriptor, _ row: Int) -> (ref: Ref, index: Int) {
     var piece = Int(descriptor.greatest) - 1
+    // The first row of the only piece is 0: its data need not be read.
+    if piece == 0 { return (view.ref(Int(descriptor.least)), row) }
     while piece > 0, firstRow(descriptor, piece) > row { piece -= 1 }
     return (view.ref(Int(descriptor.least) + piece), row - firstRow(descriptor, piece))
   }
@@ -206,10 +233,9 @@ struct ClusterNode: ~Escapable {
     rows = Int(view.load(UInt16.self, at: Layout.rows))
     columnCount = Int(view.load(UInt16.self, at: Layout.columnCount))
     firstKey = view.load(UInt64.self, at: Layout.firstKey)
-    let hasKeys =
+    hasKeys =
       columnCount > 0 && view.bodyLength >= Layout.descriptors + Layout.descriptorSize
       && view.load(UInt16.self, at: Layout.descriptors) == Self.keyColumn
-    keys = hasKeys ? 0 : nil
   }
 
   private func isValid(_ descriptor: Descriptor, nextRef: inout Int) -> Bool {
@@ -240,8 +266,8 @@ struct ClusterNode: ~Escapable {
   }
 
   private func keysGrow() -> Bool {
-    guard let keys else { return true }
-    let descriptor = descriptor(keys)
+    guard hasKeys else { return true }
+    let descriptor = descriptor(0)
     guard descriptor.encoding == .integers, descriptor.nullCount == 0 else { return false }
     var last: UInt64?
     for row in 0..<rows {

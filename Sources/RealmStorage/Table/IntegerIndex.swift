@@ -4,14 +4,14 @@
 ///
 ///     offset  size  field
 ///          0     2  count       at least 1
-///          2     1  width       bits of each number's distance from the least
+///          2     1  width       bits of each number's distance from the least; 0: each is one more than the last
 ///          3     1  rowWidth    bits of each row key's distance from the least
 ///          4     4  zero
 ///          8     8  least       number, signed
 ///         16     8  leastRow
 ///         24   ...  numbers     packed
 ///              ...  rows        packed, from a whole byte
-struct IntegerIndexNode: ~Escapable {
+struct IntegerIndexNode: ~Escapable, BitwiseCopyable {
   static let numbersOffset = 24
   static let maximumCount = 512
 
@@ -22,6 +22,7 @@ struct IntegerIndexNode: ~Escapable {
   private let least: Int64
   private let leastRow: UInt64
 
+  @inline(__always)
   @_lifetime(copy view)
   init(_ view: NodeView) {
     self.view = view
@@ -41,8 +42,9 @@ struct IntegerIndexNode: ~Escapable {
       numbersOffset + PackedIntegers.byteCount(node.count, width: node.width)
         + PackedIntegers.byteCount(node.count, width: node.rowWidth) <= view.bodyLength
     else { return false }
-    for index in 1..<max(node.count, 1) where node.number(index - 1) >= node.number(index) { return false }
-    return true
+    // The greatest must not pass what a number can be, or the order would turn around.
+    return node.distance(node.count - 1) <= UInt64(bitPattern: Int64.max &- node.least)
+      && SortedIntegers.ascend(node.numbers, count: node.count, width: node.width)
   }
 
   private var numbers: RawSpan {
@@ -58,43 +60,29 @@ struct IntegerIndexNode: ~Escapable {
     }
   }
 
-  func number(_ index: Int) -> Int64 {
-    least &+ Int64(bitPattern: PackedIntegers.load(numbers, index, width: width))
+  private func distance(_ index: Int) -> UInt64 {
+    width == 0 ? UInt64(index) : PackedIntegers.load(numbers, index, width: width)
   }
 
+  func number(_ index: Int) -> Int64 { least &+ Int64(bitPattern: distance(index)) }
+
+  @inline(__always)
   func row(_ index: Int) -> UInt64 { leastRow &+ PackedIntegers.load(rows, index, width: rowWidth) }
 
+  /// Asks for what is likely read of a leaf to find the row of a number so far from the least of a range, before the
+  /// leaf's head tells: numbers are most often without gaps, then all after the head are rows.
+  @inline(__always)
+  static func prefetch(_ distance: UInt64, of range: UInt64, in leaf: Ref, _ access: borrowing NodeAccess) {
+    guard distance < range, leaf.length > numbersOffset else { return }
+    let guess = SortedIntegers.place(of: distance, below: range, last: leaf.length - numbersOffset)
+    access.prefetch(leaf, inBody: numbersOffset + guess, count: 1)
+  }
+
   /// The place of a number, or nil.
-  ///
-  /// Numbers are often one after another, or evenly apart: then the first or second guess is right, and one or two cache
-  /// lines are touched where halving touches five.
+  @inline(__always)
   func find(_ number: Int64) -> Int? {
     guard number >= least else { return nil }
-    let numbers = numbers
-    let distance = UInt64(bitPattern: number &- least)
-    var (low, high) = (0, count)
-    if distance < UInt64(count) {
-      // They ascend from the least, so none stands further up than it is greater.
-      high = Int(distance) + 1
-      let found = PackedIntegers.load(numbers, high - 1, width: width)
-      if found == distance { return high - 1 }
-    } else {
-      let last = PackedIntegers.load(numbers, count - 1, width: width)
-      guard distance <= last else { return nil }
-      let guess = Int(
-        distance.multipliedFullWidth(by: UInt64(count - 1)).high == 0
-          ? distance &* UInt64(count - 1) / last : UInt64(count / 2))
-      let found = PackedIntegers.load(numbers, guess, width: width)
-      if found == distance { return guess }
-      if found < distance { low = guess + 1 } else { high = guess }
-    }
-    while low < high {
-      let middle = (low + high) / 2
-      let found = PackedIntegers.load(numbers, middle, width: width)
-      if found == distance { return middle }
-      if found < distance { low = middle + 1 } else { high = middle }
-    }
-    return nil
+    return SortedIntegers.find(UInt64(bitPattern: number &- least), in: numbers, count: count, width: width)
   }
 }
 
@@ -120,7 +108,8 @@ enum IntegerIndex {
     of number: Int64, in root: Ref, _ access: borrowing NodeAccess
   ) throws(StorageError) -> UInt64? {
     guard !root.isNull else { return nil }
-    let leaf = try KeyedTree.leaf(for: key(number), in: root, access)
+    let (leaf, least, next) = try KeyedTree.leafAndRange(for: key(number), in: root, access)
+    IntegerIndexNode.prefetch(key(number) &- least, of: next &- least, in: leaf, access)
     let node = IntegerIndexNode(try access.node(leaf, .integerIndex))
     return node.find(number).map { node.row($0) }
   }
@@ -208,7 +197,8 @@ enum IntegerIndex {
       leastRow = min(leastRow, entry.row)
       greatestRow = max(greatestRow, entry.row)
     }
-    let width = PackedIntegers.width(forRange: UInt64(bitPattern: last.number &- first.number))
+    let range = UInt64(bitPattern: last.number &- first.number)
+    let width = range == UInt64(entries.count - 1) ? 0 : PackedIntegers.width(forRange: range)
     let rowWidth = PackedIntegers.width(forRange: greatestRow - leastRow)
     let numbers = PackedIntegers.pack(entries.map(\.number), base: first.number, width: width)
     let rows = PackedIntegers.pack(

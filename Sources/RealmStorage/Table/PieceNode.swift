@@ -9,7 +9,7 @@
 ///
 /// A value longer than 4,096 bytes stands apart: the heap then holds the 2-byte index of its ref and its length in 8
 /// bytes. Only pieces with such values have refs, so that walks of a version's nodes need not read the others.
-struct PieceNode: ~Escapable {
+struct PieceNode: ~Escapable, BitwiseCopyable {
   static let nullFlag: UInt16 = 0x4000
   static let longFlag: UInt16 = 0x8000
   static let endMask: UInt16 = 0x3fff
@@ -22,6 +22,7 @@ struct PieceNode: ~Escapable {
   let view: NodeView
   let rows: Int
 
+  @inline(__always)
   @_lifetime(copy view)
   init(_ view: NodeView) {
     self.view = view
@@ -52,6 +53,19 @@ struct PieceNode: ~Escapable {
     return nextRef == view.refCount
   }
 
+  /// Asks for what is likely read of a value, all at once: the ends, and its bytes where they stand if values are about
+  /// equally long.
+  @inline(__always)
+  static func prefetch(_ row: Int, of rows: Int, in piece: Ref, _ access: borrowing NodeAccess) {
+    let heap = 2 + 2 * rows
+    access.prefetch(piece, inBody: 0, count: 1)
+    // Where the value before it ends, and where it ends.
+    access.prefetch(piece, inBody: 2 * row, count: 4)
+    guard piece.level == 0, rows > 0, piece.length > heap else { return }
+    let guess = heap + (piece.length - heap) * row / rows
+    access.prefetch(piece, inBody: guess - 48, count: 112)
+  }
+
   func isNull(_ row: Int) -> Bool { word(row) & Self.nullFlag != 0 }
 
   /// The ref of a long value, and its length; nil for others.
@@ -65,6 +79,7 @@ struct PieceNode: ~Escapable {
   }
 
   /// The bytes of a value that stands here.
+  @inline(__always)
   @_lifetime(copy self)
   func bytes(_ row: Int) -> RawSpan {
     view.bytes(at: heap + start(row), count: Int(word(row) & Self.endMask) - start(row))
@@ -83,5 +98,6 @@ struct PieceNode: ~Escapable {
   private var heap: Int { 2 + 2 * rows }
   @inline(__always)
   private func word(_ row: Int) -> UInt16 { view.load(UInt16.self, at: 2 + 2 * row) }
+  @inline(__always)
   private func start(_ row: Int) -> Int { row == 0 ? 0 : Int(word(row - 1) & Self.endMask) }
 }

@@ -162,7 +162,8 @@ final class TableWriter {
   private func appendFull() throws(StorageError) {
     guard !full.isEmpty else { return }
     if !root.clusters.isNull, !root.clusters.isKeyedBranch {
-      let only = ClusterNode(try editor.access().node(root.clusters, .cluster))
+      let access = editor.access()
+      let only = ClusterNode(try access.node(root.clusters, .cluster))
       full.insert(
         KeyedChild(leastKey: only.firstKey, rows: UInt64(only.rows), ref: root.clusters), at: 0)
       root.clusters = .null

@@ -176,9 +176,11 @@ public final class Database: Sendable {
     if held.unpin(version) { storage.close() }
   }
 
-  /// Begins reading a held version.
-  func access(_ version: Version) -> NodeAccess {
-    held.isExpired(version.number) ? store.expiredAccess() : store.access(below: version.end)
+  /// Begins reading the version of a snapshot.
+  @_lifetime(borrow snapshot)
+  func access(_ snapshot: borrowing Snapshot) -> NodeAccess {
+    store.access(
+      below: snapshot.base.end, isExpired: held.isExpired(snapshot.base.number), borrowing: snapshot)
   }
 
   /// The newest published version's number.

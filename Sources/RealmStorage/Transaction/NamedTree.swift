@@ -14,17 +14,18 @@ public struct TreeContents {
 
 extension ReadableTree {
   private var root: Ref { contents.root }
-  private var reader: any NodeReader { contents.reader }
 
   /// Entries in the tree. O(1).
   ///
   /// - Throws: `StorageError.corrupted`, as all reading does.
   public func count() throws(StorageError) -> Int {
-    Int(clamping: try OrderedTree.count(root, reader.access()))
+    let reader = contents.reader
+    return Int(clamping: try OrderedTree.count(root, reader.access()))
   }
 
   /// The value of a key, or nil. O(log n), and in proportion to the value.
   public func value(for key: [UInt8]) throws(StorageError) -> [UInt8]? {
+    let reader = contents.reader
     let access = reader.access()
     return try OrderedTree.find(key.span.bytes, in: root, access) { (value) throws(StorageError) in
       try value.contents(access)
@@ -33,12 +34,14 @@ extension ReadableTree {
 
   /// How many keys come before `key`. O(log n).
   public func rank(of key: [UInt8]) throws(StorageError) -> Int {
-    Int(clamping: try OrderedTree.rank(key.span.bytes, in: root, reader.access()))
+    let reader = contents.reader
+    return Int(clamping: try OrderedTree.rank(key.span.bytes, in: root, reader.access()))
   }
 
   /// The entry with `position` entries before it, or nil. O(log n).
   public func entry(at position: Int) throws(StorageError) -> (key: [UInt8], value: [UInt8])? {
     guard position >= 0 else { return nil }
+    let reader = contents.reader
     let access = reader.access()
     var cursor = TreeCursor(root)
     try cursor.seek(position: UInt64(position), access)
@@ -53,6 +56,7 @@ extension ReadableTree {
     from start: [UInt8] = [], _ body: (_ key: [UInt8], _ value: [UInt8]) throws(StorageError) -> Bool
   ) throws(StorageError) {
     guard !root.isNull else { return }
+    let reader = contents.reader
     var cursor = TreeCursor(root)
     try cursor.seek(start.span.bytes, reader.access())
     while cursor.isValid {

@@ -4,62 +4,92 @@
 /// schema.
 ///
 /// - Precondition: of all methods, the table has the column, and it is of that type.
-public struct RowGroup: ~Copyable {
+public struct RowGroup: ~Copyable, ~Escapable {
   private let access: NodeAccess
-  private let cluster: Ref
-  private let columns: [Column]
-  public let count: Int
+  private let columns: Span<Column>
+  /// Notes what is read of a row that was found; absent where all rows are gone through.
+  private let habit: Lent<ReadColumns>?
+  let node: ClusterNode
+  public var count: Int { node.rows }
 
-  init(_ cluster: Ref, _ columns: [Column], _ access: consuming NodeAccess) throws(StorageError) {
-    self.cluster = cluster
+  /// What is read of most clusters before any of their values.
+  static let headBytes = 512
+
+  @inline(__always)
+  @_lifetime(borrow access, copy columns, copy habit)
+  init(
+    _ cluster: Ref, _ columns: Span<Column>, _ habit: Lent<ReadColumns>?, _ access: borrowing NodeAccess
+  ) throws(StorageError) {
+    node = ClusterNode(try access.node(cluster, .cluster))
     self.columns = columns
-    count = ClusterNode(try access.node(cluster, .cluster)).rows
-    self.access = access
+    self.habit = habit
+    self.access = NodeAccess(within: access)
   }
 
-  var node: ClusterNode {
-    @_lifetime(borrow self) get throws(StorageError) { ClusterNode(try access.node(cluster, .cluster)) }
+  /// Asks for what was read of the rows found before.
+  @inline(__always)
+  func prefetch(_ row: Int) {
+    guard let habit else { return }
+    var rest = habit.use { $0.mask }
+    while rest != 0 {
+      let column = rest.trailingZeroBitCount
+      if column < columns.count {
+        node.prefetch(columns[column].id, columns[column].storage, row, access)
+      }
+      rest &= rest &- 1
+    }
   }
 
   /// The key of a row.
-  public func key(_ row: Int) throws(StorageError) -> UInt64 { try node.key(row) }
-
-  /// The row of a key, or nil.
-  func row(of key: UInt64) throws(StorageError) -> Int? { try node.row(of: key) }
+  public func key(_ row: Int) throws(StorageError) -> UInt64 { node.key(row) }
 
   /// A value of any column.
   public func value(_ column: Int, _ row: Int) throws(StorageError) -> Value {
-    try TableReading.value(columns[column], row, of: node, access)
+    note(column)
+    return try TableReading.value(columns[column], row, of: node, access)
   }
 
   /// The values of an integer column, of a boolean one as 0 and 1, of links as keys.
   @_lifetime(borrow self)
   public func integers(_ column: Int) throws(StorageError) -> IntegerColumn {
     check(column, .integers)
-    return IntegerColumn(try node, columns[column].id, isOptional: columns[column].isOptional)
+    note(column)
+    return IntegerColumn(node, columns[column].id, isOptional: columns[column].isOptional)
   }
 
   /// The values of a double column.
   @_lifetime(borrow self)
   public func doubles(_ column: Int) throws(StorageError) -> DoubleColumn {
     check(column, .fixed(8))
-    return DoubleColumn(try node, columns[column].id, isOptional: columns[column].isOptional)
+    note(column)
+    return DoubleColumn(node, columns[column].id, isOptional: columns[column].isOptional)
   }
 
   /// The bytes of texts or data, from a row on; of as many rows as stand together.
   @_lifetime(borrow self)
   public func texts(_ column: Int, from row: Int) throws(StorageError) -> TextColumn {
     check(column, .varying)
-    let node = try node
     guard let descriptor = node.find(columns[column].id, .pieces) else {
       return TextColumn(absent: node.view, rows: 0..<count, isNull: columns[column].isOptional)
     }
     let (ref, index) = node.piece(descriptor, row)
+    if !note(column) {
+      PieceNode.prefetch(index, of: count / Int(descriptor.greatest), in: ref, access)
+    }
     let piece = PieceNode(try access.node(ref, .piece))
     guard index < piece.rows, row - index + piece.rows <= count else { throw access.corrupted(.rows, ref) }
     return TextColumn(piece, first: row - index)
   }
 
+  /// Answers whether what is likely read of the column need not be asked for any more.
+  @discardableResult
+  @inline(__always)
+  private func note(_ column: Int) -> Bool {
+    guard let habit else { return true }
+    return habit.use { $0.note(column) }
+  }
+
+  @inline(__always)
   private func check(_ column: Int, _ storage: ColumnStorage) {
     precondition(
       columns[column].storage == storage && !columns[column].isList,
@@ -68,13 +98,14 @@ public struct RowGroup: ~Copyable {
 }
 
 /// An integer column of a group of rows.
-public struct IntegerColumn: ~Escapable {
+public struct IntegerColumn: ~Escapable, BitwiseCopyable {
   private let packed: RawSpan
   private let nulls: NullBits
   private let least: Int64
   private let width: Int
   public let count: Int
 
+  @inline(__always)
   @_lifetime(copy node)
   init(_ node: ClusterNode, _ column: UInt16, isOptional: Bool) {
     count = node.rows
@@ -101,11 +132,12 @@ public struct IntegerColumn: ~Escapable {
 }
 
 /// A double column of a group of rows.
-public struct DoubleColumn: ~Escapable {
+public struct DoubleColumn: ~Escapable, BitwiseCopyable {
   private let bytes: RawSpan
   private let nulls: NullBits
   public let count: Int
 
+  @inline(__always)
   @_lifetime(copy node)
   init(_ node: ClusterNode, _ column: UInt16, isOptional: Bool) {
     count = node.rows
@@ -128,18 +160,23 @@ public struct DoubleColumn: ~Escapable {
 }
 
 /// Texts or data of rows that stand together.
-public struct TextColumn: ~Escapable {
+public struct TextColumn: ~Escapable, BitwiseCopyable {
   private let piece: PieceNode?
   private let none: RawSpan
   private let isAbsentNull: Bool
-  /// The rows of the group it has.
-  public let rows: Range<Int>
+  private let first: Int
+  private let end: Int
 
+  /// The rows of the group it has.
+  public var rows: Range<Int> { first..<end }
+
+  @inline(__always)
   @_lifetime(copy piece)
   init(_ piece: PieceNode, first: Int) {
     self.piece = piece
     none = piece.view.bytes(at: 0, count: 0)
-    rows = first..<first + piece.rows
+    self.first = first
+    end = first + piece.rows
     isAbsentNull = false
   }
 
@@ -147,31 +184,33 @@ public struct TextColumn: ~Escapable {
   init(absent: NodeView, rows: Range<Int>, isNull: Bool) {
     piece = nil
     none = absent.bytes(at: 0, count: 0)
-    self.rows = rows
+    first = rows.lowerBound
+    end = rows.upperBound
     isAbsentNull = isNull
   }
 
-  public func isNull(_ row: Int) -> Bool { piece?.isNull(row - rows.lowerBound) ?? isAbsentNull }
+  public func isNull(_ row: Int) -> Bool { piece?.isNull(row - first) ?? isAbsentNull }
 
   /// The value stands apart, since it is long: read it by `RowGroup.value`.
-  public func isLong(_ row: Int) -> Bool { piece?.isLong(row - rows.lowerBound) ?? false }
+  public func isLong(_ row: Int) -> Bool { piece?.isLong(row - first) ?? false }
 
   /// The bytes of a row's value; none of one that is null or stands apart.
   @_lifetime(copy self)
   public func bytes(_ row: Int) -> RawSpan {
     guard let piece else { return none }
-    let index = row - rows.lowerBound
+    let index = row - first
     precondition(index >= 0 && index < piece.rows, "TextColumn: row \(row) is not in \(rows)")
     return piece.isLong(index) ? none : piece.bytes(index)
   }
 }
 
 /// Which rows of a column are null.
-struct NullBits: ~Escapable {
+struct NullBits: ~Escapable, BitwiseCopyable {
   private let bits: RawSpan
   let isAll: Bool
   private let isNone: Bool
 
+  @inline(__always)
   @_lifetime(copy node)
   init(_ node: ClusterNode, _ descriptor: ClusterNode.Descriptor?, isOptional: Bool) {
     let nullCount = descriptor.map { Int($0.nullCount) } ?? (isOptional ? node.rows : 0)
@@ -184,6 +223,7 @@ struct NullBits: ~Escapable {
     }
   }
 
+  @inline(__always)
   subscript(row: Int) -> Bool {
     isAll || (!isNone && PackedIntegers.load(bits, row, width: 1) != 0)
   }
@@ -202,7 +242,7 @@ extension Table {
     while let key = next, !clusters.isNull {
       let access = beginReading()
       let (leaf, following) = try KeyedTree.leafAndNext(for: key, in: clusters, access)
-      guard try body(RowGroup(leaf, schema.columns, access)) else { return }
+      guard try body(RowGroup(leaf, schema.columns.span, nil, access)) else { return }
       next = following
     }
   }
@@ -210,14 +250,11 @@ extension Table {
   /// The same for the row with a number as its primary key, which is of whole numbers and never null.
   ///
   /// - Precondition: the table has such a primary key.
+  @inlinable
   public func withRow<Result>(
     primaryKey number: Int64, _ body: (borrowing RowGroup, Int) throws(StorageError) -> Result
   ) throws(StorageError) -> Result? {
-    let access = beginReading()
-    guard let key = try IntegerIndex.row(of: number, in: integerIndex, access) else { return nil }
-    let group = try RowGroup(KeyedTree.leaf(for: key, in: clusters, access), schema.columns, access)
-    guard let row = try group.row(of: key) else { throw corruptedIndex }
-    return try body(group, row)
+    try find(primaryKey: number).lend(body)
   }
 
   /// Calls `body` with the group that holds a row, and its place there; answers nil when there is no such row. O(log n).
@@ -226,8 +263,72 @@ extension Table {
   ) throws(StorageError) -> Result? {
     guard !clusters.isNull else { return nil }
     let access = beginReading()
-    let group = try RowGroup(KeyedTree.leaf(for: key, in: clusters, access), schema.columns, access)
-    guard let row = try group.row(of: key) else { return nil }
+    let group = try RowGroup(
+      KeyedTree.leaf(for: key, in: clusters, access), schema.columns.span, Lent(habit, of: self), access)
+    guard let row = group.node.row(of: key) else { return nil }
+    group.prefetch(row)
     return try body(group, row)
+  }
+
+  @_lifetime(borrow self)
+  @usableFromInline
+  func find(primaryKey number: Int64) throws(StorageError) -> FoundRow {
+    let access = beginReading()
+    guard let key = try IntegerIndex.row(of: number, in: integerIndex, access) else {
+      return FoundRow(access, .null, 0, schema.columns.span, Lent(habit, of: self))
+    }
+    let cluster = try KeyedTree.leaf(for: key, in: clusters, access)
+    access.prefetch(cluster, count: RowGroup.headBytes)
+    return FoundRow(access, cluster, key, schema.columns.span, Lent(habit, of: self))
+  }
+}
+
+/// The row that an index names, and the right to read it.
+@usableFromInline
+struct FoundRow: ~Copyable, ~Escapable {
+  private let access: NodeAccess
+  private let columns: Span<Column>
+  private let habit: Lent<ReadColumns>
+  private let cluster: Ref
+  private let key: UInt64
+
+  @inline(__always)
+  @_lifetime(copy access, copy columns, copy habit)
+  init(
+    _ access: consuming NodeAccess, _ cluster: Ref, _ key: UInt64, _ columns: Span<Column>,
+    _ habit: Lent<ReadColumns>
+  ) {
+    self.habit = habit
+    self.access = access
+    self.cluster = cluster
+    self.key = key
+    self.columns = columns
+  }
+
+  @usableFromInline var isFound: Bool { !cluster.isNull }
+
+  @inlinable
+  func lend<Result>(
+    _ body: (borrowing RowGroup, Int) throws(StorageError) -> Result
+  ) throws(StorageError) -> Result? {
+    guard isFound else { return nil }
+    return try lend(group(), body)
+  }
+
+  @inlinable
+  func lend<Result>(
+    _ group: borrowing RowGroup, _ body: (borrowing RowGroup, Int) throws(StorageError) -> Result
+  ) throws(StorageError) -> Result { try body(group, row(group)) }
+
+  @_lifetime(borrow self)
+  @usableFromInline
+  func group() throws(StorageError) -> RowGroup { try RowGroup(cluster, columns, habit, access) }
+
+  /// The place of the row in its group.
+  @usableFromInline
+  func row(_ group: borrowing RowGroup) throws(StorageError) -> Int {
+    guard let row = group.node.row(of: key) else { throw access.corrupted(.index, cluster) }
+    group.prefetch(row)
+    return row
   }
 }

@@ -18,7 +18,8 @@ public final class Snapshot: Sendable {
 
 extension Snapshot: NodeReader {
   package var root: Ref { base.root }
-  package func access() -> NodeAccess { database.access(base) }
+  @_lifetime(borrow self)
+  package func access() -> NodeAccess { database.access(self) }
 }
 
 /// What can be read: a snapshot, or a transaction with its own changes.
@@ -26,5 +27,6 @@ package protocol NodeReader: AnyObject {
   /// The catalogue of the version; null when it is empty.
   var root: Ref { get }
   /// Views taken of it live no longer than the function that took it.
+  @_lifetime(borrow self)
   func access() -> NodeAccess
 }

@@ -7,6 +7,7 @@ public struct Table {
   private let root: TableRoot
   private let reader: any TableReader
   private let keyIndex: Ref?
+  let habit = ReadColumns()
 
   init(schema: TableSchema, root: TableRoot, reader: any TableReader) {
     self.schema = schema
@@ -20,6 +21,7 @@ public struct Table {
   var form: TableForm { TableForm(schema, root) }
   /// The tables of the same version.
   var tables: any TableFinder { reader }
+  @_lifetime(borrow self)
   func beginReading() -> NodeAccess { reader.access() }
 
   /// - Precondition: the table has a primary key of whole numbers, which are never null.
@@ -29,9 +31,6 @@ public struct Table {
     }
     return keyIndex
   }
-
-  /// An index that names a row which is not there.
-  var corruptedIndex: StorageError { reader.access().corrupted(.index, integerIndex) }
 
   /// Rows in the table. O(1).
   public var count: Int { Int(clamping: root.rows) }

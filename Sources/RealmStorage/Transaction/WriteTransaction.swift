@@ -98,5 +98,6 @@ public final class WriteTransaction {
 }
 
 extension WriteTransaction: NodeReader {
+  @_lifetime(borrow self)
   package func access() -> NodeAccess { editor.access() }
 }

@@ -5,7 +5,7 @@
 ///     offset  size  field
 ///          0   8·n  leastKeys  growing
 ///              8·n  rows       below each child
-package struct KeyedBranch: ~Escapable {
+package struct KeyedBranch: ~Escapable, BitwiseCopyable {
   private let view: NodeView
   package let count: Int
 
@@ -40,12 +40,7 @@ package struct KeyedBranch: ~Escapable {
   /// The child that may hold `key`; the first for keys less than all.
   @inline(__always)
   func search(_ key: UInt64) -> Int {
-    var (low, high) = (1, count)
-    while low < high {
-      let middle = (low + high) / 2
-      if leastKey(middle) <= key { low = middle + 1 } else { high = middle }
-    }
-    return low - 1
+    SortedIntegers.last(notGreaterThan: key, in: view.bytes(at: 0, count: 8 * count), count: count)
   }
 
   func entry(_ index: Int) -> KeyedChild {
@@ -98,6 +93,22 @@ package enum KeyedTree {
     // Only a forged tree leads back.
     if let next, next <= key { throw access.corrupted(.keyOrder, ref) }
     return (ref, next)
+  }
+
+  /// The leaf that may hold `key`, and which keys belong into it: those from `least` up to `next`, zero for the last.
+  @inline(__always)
+  package static func leafAndRange(
+    for key: UInt64, in root: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> (ref: Ref, least: UInt64, next: UInt64) {
+    var (ref, least, next) = (root, UInt64(0), UInt64(0))
+    while ref.isKeyedBranch {
+      let branch = KeyedBranch(try access.node(ref))
+      let index = branch.search(key)
+      least = branch.leastKey(index)
+      if index + 1 < branch.count { next = branch.leastKey(index + 1) }
+      ref = branch.child(index)
+    }
+    return (ref, least, next)
   }
 
   /// The leaf with `position` rows before or in it, and how many of them are before it.

@@ -1,0 +1,14 @@
+/// A reference that counts nothing, for as long as its owner is borrowed.
+package struct Lent<Object: AnyObject>: ~Escapable, BitwiseCopyable {
+  private let object: Unmanaged<Object>
+
+  /// - Precondition: the owner keeps the object.
+  @inline(__always)
+  @_lifetime(borrow owner)
+  package init<Owner: ~Copyable & ~Escapable>(_ object: Object, of owner: borrowing Owner) {
+    self.object = .passUnretained(object)
+  }
+
+  @inline(__always)
+  package func use<Result>(_ body: (Object) -> Result) -> Result { object._withUnsafeGuaranteedRef(body) }
+}

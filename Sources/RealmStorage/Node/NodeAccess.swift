@@ -1,0 +1,119 @@
+import CPlatform
+
+/// The right to read nodes, for the length of a function.
+///
+/// Views live no longer than it. Taking one costs a few loads; it keeps what it reads from being forgotten.
+package struct NodeAccess: ~Copyable, ~Escapable {
+  // Kept by `keeper`, or by the owner that the access is not to outlive; a store keeps all regions it ever had.
+  private unowned(unsafe) let regions: NodeStore.Regions
+  private unowned(unsafe) let store: NodeStore
+  /// Where nodes end, a byte of the file.
+  package let end: UInt64
+  /// No node that may be read starts from this unit on.
+  private let endUnit: UInt64
+  private let arenaBase: UnsafeRawPointer?
+  private let keeper: NodeStore?
+  private let slot: ReaderCounts.Slot?
+
+  /// Counts no reference: `owner` keeps the store. With an `end` of 0 every read throws.
+  @inline(__always)
+  @_lifetime(borrow owner)
+  init<Owner: AnyObject>(
+    _ store: NodeStore, _ regions: Unmanaged<NodeStore.Regions>, end: UInt64, borrowing owner: borrowing Owner
+  ) {
+    self.init(store, regions, end: end, arena: nil, keeper: nil)
+  }
+
+  @_lifetime(immortal)
+  init(_ store: NodeStore, _ regions: Unmanaged<NodeStore.Regions>, end: UInt64, arena: NodeArena?) {
+    self.init(store, regions, end: end, arena: arena, keeper: store)
+  }
+
+  @inline(__always)
+  @_lifetime(immortal)
+  private init(
+    _ store: NodeStore, _ regions: Unmanaged<NodeStore.Regions>, end: UInt64, arena: NodeArena?,
+    keeper: NodeStore?
+  ) {
+    self.store = store
+    self.regions = regions._withUnsafeGuaranteedRef { $0 }
+    slot = regions._withUnsafeGuaranteedRef { $0.decrypted?.enter() }
+    self.end = end
+    let (units, rest) = end.quotientAndRemainder(dividingBy: UInt64(Ref.unit))
+    endUnit = min(units + (rest > 0 ? 1 : 0), regions._withUnsafeGuaranteedRef { $0.mappedUnits })
+    arenaBase = arena.map { UnsafeRawPointer($0.memory.base) }
+    self.keeper = keeper
+  }
+
+  /// The same right, within the other: what is read is kept by that one.
+  @inline(__always)
+  @_lifetime(borrow outer)
+  init(within outer: borrowing NodeAccess) {
+    regions = outer.regions
+    store = outer.store
+    end = outer.end
+    endUnit = outer.endUnit
+    arenaBase = outer.arenaBase
+    keeper = nil
+    slot = nil
+  }
+
+  deinit { slot?.leave() }
+
+  /// The node that `ref` vouches for.
+  ///
+  /// - Throws: `.corrupted` when the bytes at its place are not that node.
+  @inline(__always)
+  @_lifetime(borrow self)
+  package func node(_ ref: Ref) throws(StorageError) -> NodeView {
+    // A dirty ref's bit makes it greater than any unit.
+    let unit = ref.place & (Ref.unitMask | Ref.dirtyBit)
+    if _slowPath(unit >= endUnit || !regions.seen.contains(unit: unit, birth: ref.birth)) {
+      if ref.isDirty { return dirtyNode(ref) }
+      try store.verify(ref, in: regions, below: end)
+    }
+    let base = regions.content + Int(truncatingIfNeeded: unit &* UInt64(Ref.unit))
+    // A node of level 0 has no refs, so where its body stands is known before its header is read.
+    let refCount = ref.level == 0 ? 0 : NodeView.refCount(at: base)
+    let view = NodeView(
+      base, length: ref.length, refCount: refCount, refWidth: store.refWidth, borrowing: self)
+    // A forged ref may start where a good one does.
+    guard _fastPath(view.isNode(of: ref)) else { throw store.corrupted(.header, ref) }
+    return view
+  }
+
+  /// The node that `ref` vouches for, which its place in the tree says is of `kind`.
+  @inline(__always)
+  @_lifetime(borrow self)
+  package func node(_ ref: Ref, _ kind: NodeKind) throws(StorageError) -> NodeView {
+    guard ref.rawKind == kind.rawValue else { throw store.corrupted(.structure, ref) }
+    return try node(ref)
+  }
+
+  /// Asks for bytes of a node that will be read soon, so that all of their cache lines come at once. Nothing is verified,
+  /// and nothing read: places may be guessed.
+  @inline(__always)
+  package func prefetch(_ ref: Ref, at offset: Int = 0, count: Int) {
+    guard ref.place & (Ref.unitMask | Ref.dirtyBit) < endUnit else { return }
+    let start = max(0, min(offset, ref.length))
+    cp_prefetch(
+      regions.content + Int(truncatingIfNeeded: ref.offset) + start, min(max(count, 0), ref.length - start))
+  }
+
+  /// The same of the body of a node without refs.
+  @inline(__always)
+  package func prefetch(_ ref: Ref, inBody offset: Int, count: Int) {
+    prefetch(ref, at: NodeView.Layout.size + offset, count: count)
+  }
+
+  package func corrupted(_ finding: Corruption.Finding, _ ref: Ref) -> StorageError {
+    store.corrupted(finding, ref)
+  }
+
+  @_lifetime(borrow self)
+  private func dirtyNode(_ ref: Ref) -> NodeView {
+    guard let arenaBase else { preconditionFailure("a dirty ref outside of its transaction") }
+    return NodeView(
+      arenaBase + Int(ref.offset), length: ref.length, refWidth: store.refWidth, borrowing: self)
+  }
+}

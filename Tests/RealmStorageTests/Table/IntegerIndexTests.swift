@@ -1,0 +1,99 @@
+import TestSupport
+import Testing
+
+@testable import RealmStorage
+
+@Suite struct IntegerIndexTests {
+  private static let schema = TableSchema(
+    "T",
+    columns: [
+      Column("id", .int64, index: .unique), Column("text", .string),
+      Column("number", .int64, isOptional: true),
+      Column("fraction", .double), Column("date", .date), Column("note", .string, isOptional: true),
+    ])
+
+  private static func numbers(_ count: Int, _ generator: inout SeededGenerator, isDense: Bool) -> [Int64] {
+    if isDense { return (0..<Int64(count)).map { $0 - Int64(count / 2) }.shuffled(using: &generator) }
+    var numbers: Set<Int64> = [.min, .max, 0]
+    while numbers.count < count { numbers.insert(Int64(bitPattern: generator.next())) }
+    return Array(numbers).shuffled(using: &generator)
+  }
+
+  @Test(arguments: [false, true], [false, true])
+  func `rows are found by numbers near each other and far apart`(isDense: Bool, isEncrypted: Bool) throws {
+    var generator = SeededGenerator(seed: isDense ? 1 : 2)
+    let key = isEncrypted ? [UInt8](repeating: 7, count: 64) : nil
+    let database = try Database(
+      creatingIn: MemoryStorage(), options: .init(encryptionKey: key, decryptedMemory: 1 << 20))
+    let numbers = Self.numbers(5000, &generator, isDense: isDense)
+    try database.write { transaction in
+      let table = try transaction.createTable(Self.schema)
+      for number in numbers {
+        try table.insert { (row: inout NewRow) throws(StorageError) in
+          try row.set(0, number)
+          try row.set(1, String(repeating: "x", count: Int(number & 63)) + "\(number)")
+          if number & 7 != 0 { try row.set(2, number / 2) }
+          try row.set(3, Double(number))
+        }
+      }
+    }
+    let snapshot = database.snapshot()
+    let table = try #require(try snapshot.table("T"))
+    // The second time all that was read the first time is asked for at once.
+    for number in numbers.shuffled(using: &generator) + numbers {
+      let found = try table.withRow(primaryKey: number) { (group, row) throws(StorageError) -> Bool in
+        let text = try group.texts(1, from: row).bytes(row).array
+        let ids = try group.integers(0)
+        let integers = try group.integers(2)
+        let fractions = try group.doubles(3)
+        let note = try group.texts(5, from: row)
+        guard ids[row] == number, fractions[row] == Double(number), note.isNull(row) else { return false }
+        guard number & 7 == 0 ? integers.isNull(row) : integers[row] == number / 2 else { return false }
+        return text == Array((String(repeating: "x", count: Int(number & 63)) + "\(number)").utf8)
+      }
+      #expect(found == true, "\(number)")
+    }
+    let known = Set(numbers)
+    for number in numbers where number < .max && !known.contains(number + 1) {
+      let found = try table.withRow(primaryKey: number + 1) { _, _ in true }
+      #expect(found == nil)
+    }
+    #expect(IntegrityCheck.run(snapshot).isClean)
+  }
+
+  @Test(arguments: 0..<4)
+  func `a leaf that is accepted has its numbers in order`(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    var accepted = 0
+    let database = try Database(inMemory: "test")
+    let transaction = try database.beginWrite()
+    defer { transaction.cancel() }
+    let editor = transaction.editor
+    for _ in 0..<20_000 {
+      var body = [UInt8](repeating: 0, count: 24) + generator.bytes(generator.below(64)).sorted()
+      body[0] = UInt8(generator.below(20))
+      body[2] = [0, 1, 2, 4, 8, 16, 32, 64, 3][generator.below(9)]
+      body[3] = [0, 1, 2, 4, 8, 16, 32, 64, 3][generator.below(9)]
+      for index in 8..<24 { body[index] = generator.chance(50) ? 0xff : UInt8(generator.below(256)) }
+      if generator.chance(50) { body[15] = 0x7f }
+      let arena = editor.arena
+      let node = arena.make(kind: .integerIndex, level: 0, refCount: 0, bodyLength: body.count)
+      node.copy(body, at: 0)
+      let access = editor.access()
+      let view = try access.node(node.ref)
+      if IntegerIndexNode.isValid(view) {
+        accepted += 1
+        let leaf = IntegerIndexNode(view)
+        for index in 0..<leaf.count {
+          #expect(index == 0 || leaf.number(index - 1) < leaf.number(index))
+          #expect(leaf.find(leaf.number(index)) == index)
+          _ = leaf.row(index)
+        }
+        _ = leaf.find(.min)
+        _ = leaf.find(.max)
+      }
+      editor.free(node.ref)
+    }
+    #expect(accepted > 100)
+  }
+}
