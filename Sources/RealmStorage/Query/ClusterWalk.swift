@@ -31,11 +31,11 @@ enum ClusterWalk {
 
   /// All clusters, a branch of them at a time, so that decrypted nodes can be forgotten behind it.
   static func forEach(
-    in clusters: Ref, _ begin: () -> NodeAccess, _ body: Body
+    in clusters: Ref, _ reader: any NodeReader, _ body: Body
   ) throws(StorageError) {
     var (next, end): (UInt64?, UInt64) = (0, 0)
     while let key = next, !clusters.isNull {
-      let access = begin()
+      let access = reader.access()
       let (branch, following) = try lastBranch(for: key, in: clusters, access)
       try visit(branch, access, &end, body)
       next = following
@@ -63,13 +63,13 @@ enum ClusterWalk {
   ///
   /// - Precondition: the keys do not fall.
   static func forEach(
-    of keys: [UInt64], in clusters: Ref, _ begin: () -> NodeAccess,
+    of keys: [UInt64], in clusters: Ref, _ reader: any NodeReader,
     _ body: (borrowing ClusterNode, RowMask, borrowing NodeAccess) throws(StorageError) -> Void
   ) throws(StorageError) {
     guard !clusters.isNull else { return }
     var index = 0
     while index < keys.count {
-      let access = begin()
+      let access = reader.access()
       let (leaf, next) = try KeyedTree.leafAndNext(for: keys[index], in: clusters, access)
       let cluster = ClusterNode(try access.node(leaf, .cluster))
       var rows = RowMask.none
@@ -85,13 +85,13 @@ enum ClusterWalk {
   ///
   /// Takes least time where keys that are close stand one after another.
   static func forEachRow(
-    of keys: [UInt64], in clusters: Ref, _ begin: () -> NodeAccess,
+    of keys: [UInt64], in clusters: Ref, _ reader: any NodeReader,
     _ body: (_ row: Int, borrowing ClusterNode, borrowing NodeAccess) throws(StorageError) -> Void
   ) throws(StorageError) {
     guard !clusters.isNull else { return }
     var index = 0
     while index < keys.count {
-      let access = begin()
+      let access = reader.access()
       let (leaf, next) = try KeyedTree.leafAndNext(for: keys[index], in: clusters, access)
       let cluster = ClusterNode(try access.node(leaf, .cluster))
       repeat {

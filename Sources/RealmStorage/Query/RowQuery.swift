@@ -45,12 +45,12 @@ struct RowQuery {
   // MARK: - Running
 
   /// The rows that pass, in the order of their keys.
-  func rows(_ begin: () -> NodeAccess) throws(StorageError) -> [UInt64] {
+  func rows(_ reader: any NodeReader) throws(StorageError) -> [UInt64] {
     if let constant = test as? ConstantTest, !constant.holds { return [] }
-    let candidates = try candidates(begin())
+    let candidates = try candidates(reader.access())
     if isLookup, let candidates { return candidates }
     var found: [UInt64] = []
-    try run(on: candidates, begin) { cluster, passing in cluster.appendKeys(passing, to: &found) }
+    try run(on: candidates, reader) { cluster, passing in cluster.appendKeys(passing, to: &found) }
     return found
   }
 
@@ -59,31 +59,31 @@ struct RowQuery {
   /// - Parameter keys: of the rows to be tested; nil for all.
   /// - Precondition: the keys do not fall.
   func run(
-    on keys: [UInt64]?, _ begin: () -> NodeAccess, _ body: (borrowing ClusterNode, RowMask) -> Void
+    on keys: [UInt64]?, _ reader: any NodeReader, _ body: (borrowing ClusterNode, RowMask) -> Void
   ) throws(StorageError) {
     let clusters = table.root.clusters
     guard let keys else {
-      return try ClusterWalk.forEach(in: clusters, begin) { (cluster, access) throws(StorageError) in
+      return try ClusterWalk.forEach(in: clusters, reader) { (cluster, access) throws(StorageError) in
         let passing = try test.mask(of: cluster, within: RowMask(first: cluster.rows), access)
         if !passing.isEmpty { body(cluster, passing) }
       }
     }
-    try ClusterWalk.forEach(of: keys, in: clusters, begin) { (cluster, rows, access) throws(StorageError) in
+    try ClusterWalk.forEach(of: keys, in: clusters, reader) { (cluster, rows, access) throws(StorageError) in
       let passing = try test.mask(of: cluster, within: rows, access)
       if !passing.isEmpty { body(cluster, passing) }
     }
   }
 
   /// How many rows pass.
-  func count(_ begin: () -> NodeAccess) throws(StorageError) -> Int {
+  func count(_ reader: any NodeReader) throws(StorageError) -> Int {
     if let constant = test as? ConstantTest { return constant.holds ? Int(clamping: table.root.rows) : 0 }
-    if isLookup, let count = try lookupCount(indexed[0], begin()) { return Int(clamping: count) }
+    if isLookup, let count = try lookupCount(indexed[0], reader.access()) { return Int(clamping: count) }
     if indexed.isEmpty, let test = test as? IntegerTest, let range = test.onlyRange {
-      return Int(clamping: try IntegerScan.count(test.column, in: range, of: table.root.clusters, begin()))
+      return Int(clamping: try IntegerScan.count(test.column, in: range, of: table.root.clusters, reader.access()))
     }
     var count = 0
-    let candidates = try candidates(begin())
-    try run(on: candidates, begin) { _, passing in count += passing.count }
+    let candidates = try candidates(reader.access())
+    try run(on: candidates, reader) { _, passing in count += passing.count }
     return count
   }
 

@@ -22,15 +22,15 @@ struct RowSort {
   /// Takes the rows that are there.
   ///
   /// - Parameter given: nil for all rows.
-  mutating func read(_ given: [UInt64]?, _ begin: () -> NodeAccess) throws(StorageError) {
+  mutating func read(_ given: [UInt64]?, _ reader: any NodeReader) throws(StorageError) {
     var rows: [UInt64] = []
     if let given {
       rows.reserveCapacity(given.count)
-      try ClusterWalk.forEachRow(of: given, in: clusters, begin) { row, cluster, _ in
+      try ClusterWalk.forEachRow(of: given, in: clusters, reader) { row, cluster, _ in
         rows.append(cluster.key(row))
       }
     } else {
-      try ClusterWalk.forEach(in: clusters, begin) { cluster, _ in
+      try ClusterWalk.forEach(in: clusters, reader) { cluster, _ in
         cluster.appendKeys(RowMask(first: cluster.rows), to: &rows)
       }
     }
@@ -49,15 +49,15 @@ struct RowSort {
   /// Texts that have more bytes in common are compared whole.
   private static let maximumDepth = 8
 
-  func sorted(_ begin: () -> NodeAccess) throws(StorageError) -> [UInt64] {
+  func sorted(_ reader: any NodeReader) throws(StorageError) -> [UInt64] {
     var numbers = NumberSort(count: rows.count)
     var runs = columns.isEmpty || rows.isEmpty ? [] : [Run(range: rows.indices, column: 0, depth: 0)]
     while !runs.isEmpty {
-      try load(runs, &numbers, begin)
+      try load(runs, &numbers, reader)
       var next: [Run] = []
       for run in runs {
         numbers.sort(run.range)
-        try split(run, &numbers, into: &next, begin)
+        try split(run, &numbers, into: &next, reader)
       }
       runs = next
     }
@@ -65,7 +65,7 @@ struct RowSort {
   }
 
   /// Fills in the numbers of all runs, in the order of the rows as far as they have one.
-  private func load(_ runs: [Run], _ numbers: inout NumberSort, _ begin: () -> NodeAccess)
+  private func load(_ runs: [Run], _ numbers: inout NumberSort, _ reader: any NodeReader)
     throws(StorageError)
   {
     for (column, depth) in Set(runs.map { [$0.column, $0.depth] }).map({ ($0[0], $0[1]) }) {
@@ -73,7 +73,7 @@ struct RowSort {
         .sorted { numbers.place($0) < numbers.place($1) }
       let (path, sort, ascending) = columns[column]
       var next = 0
-      try ClusterWalk.forEachRow(of: indices.map { rows[numbers.place($0)] }, in: clusters, begin) {
+      try ClusterWalk.forEachRow(of: indices.map { rows[numbers.place($0)] }, in: clusters, reader) {
         (row, cluster, access) throws(StorageError) in
         let number = try path.sortNumber(sort, depth, row, of: cluster, access)
         numbers.setNumber(indices[next], ascending ? number : ~number)
@@ -84,7 +84,7 @@ struct RowSort {
 
   /// What a sorted run leaves to be sorted.
   private func split(
-    _ run: Run, _ numbers: inout NumberSort, into next: inout [Run], _ begin: () -> NodeAccess
+    _ run: Run, _ numbers: inout NumberSort, into next: inout [Run], _ reader: any NodeReader
   ) throws(StorageError) {
     let (_, sort, ascending) = columns[run.column]
     var start = run.range.lowerBound
@@ -95,7 +95,7 @@ struct RowSort {
       if end - start > 1 {
         let isSettled = sort.isExact(ascending ? number : ~number)
         if !isSettled, run.depth == Self.maximumDepth || !sort.isText {
-          try settle(start..<end, &numbers, from: run.column, begin)
+          try settle(start..<end, &numbers, from: run.column, reader)
         } else if !isSettled {
           next.append(Run(range: start..<end, column: run.column, depth: run.depth + 1))
         } else if run.column + 1 < columns.count {
@@ -108,10 +108,10 @@ struct RowSort {
 
   /// Sorts a run by the values of a column and those after it.
   private func settle(
-    _ range: Range<Int>, _ numbers: inout NumberSort, from first: Int, _ begin: () -> NodeAccess
+    _ range: Range<Int>, _ numbers: inout NumberSort, from first: Int, _ reader: any NodeReader
   ) throws(StorageError) {
     let places = range.map { numbers.place($0) }
-    let tuples = try values(places, from: first, begin)
+    let tuples = try values(places, from: first, reader)
     let order = places.indices.sorted { left, right in
       for column in first..<columns.count {
         let order = ValueOrder.sort(tuples[left][column - first], tuples[right][column - first])
@@ -123,10 +123,10 @@ struct RowSort {
   }
 
   private func values(
-    _ places: [Int], from first: Int, _ begin: () -> NodeAccess
+    _ places: [Int], from first: Int, _ reader: any NodeReader
   ) throws(StorageError) -> [[Value]] {
     var tuples: [[Value]] = []
-    try ClusterWalk.forEachRow(of: places.map { rows[$0] }, in: clusters, begin) {
+    try ClusterWalk.forEachRow(of: places.map { rows[$0] }, in: clusters, reader) {
       (row, cluster, access) throws(StorageError) in
       var tuple: [Value] = []
       for column in columns[first...] { tuple.append(try column.path.value(row, of: cluster, access)) }
@@ -138,12 +138,12 @@ struct RowSort {
   // MARK: - Distinct
 
   /// Of rows with the same values the first.
-  func distinct(_ begin: () -> NodeAccess) throws(StorageError) -> [UInt64] {
+  func distinct(_ reader: any NodeReader) throws(StorageError) -> [UInt64] {
     if columns.isEmpty { return Array(rows.prefix(1)) }
     let columns = columns
     var found: [UInt64] = []
     var (seenOne, seen, seenValues): (Set<UInt128>, Set<[UInt128]>, Set<[Value]>) = ([], [], [])
-    try ClusterWalk.forEachRow(of: rows, in: clusters, begin) { (row, cluster, access) throws(StorageError) in
+    try ClusterWalk.forEachRow(of: rows, in: clusters, reader) { (row, cluster, access) throws(StorageError) in
       if columns.count == 1 {
         let number = try columns[0].path.sortNumber(columns[0].sort, 0, row, of: cluster, access)
         if columns[0].sort.isExact(number) {

@@ -114,7 +114,7 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
   // MARK: - Keys
 
   /// Each key is one more than the one before.
-  var isDense: Bool { keys == nil }
+  var isDense: Bool { !hasKeys }
 
   func key(_ row: Int) -> UInt64 {
     guard hasKeys else { return firstKey + UInt64(row) }

@@ -21,12 +21,3 @@ extension Snapshot: NodeReader {
   @_lifetime(borrow self)
   package func access() -> NodeAccess { database.access(self) }
 }
-
-/// What can be read: a snapshot, or a transaction with its own changes.
-package protocol NodeReader: AnyObject {
-  /// The catalogue of the version; null when it is empty.
-  var root: Ref { get }
-  /// Views taken of it live no longer than the function that took it.
-  @_lifetime(borrow self)
-  func access() -> NodeAccess
-}

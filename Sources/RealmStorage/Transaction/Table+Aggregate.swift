@@ -53,19 +53,19 @@ extension Table {
     }
     var total = Aggregate(column)
     guard let rows else {
-      try ClusterWalk.forEach(in: clusters, beginReading) { cluster, _ in
+      try ClusterWalk.forEach(in: clusters, reader) { cluster, _ in
         total.add(cluster, RowMask(first: cluster.rows))
       }
       return total
     }
     if zip(rows, rows.dropFirst()).allSatisfy({ $0 < $1 }) {
-      try ClusterWalk.forEach(of: rows, in: clusters, beginReading) { cluster, rows, _ in
+      try ClusterWalk.forEach(of: rows, in: clusters, reader) { cluster, rows, _ in
         total.add(cluster, rows)
       }
       return total
     }
     // One by one, since a row that is given twice counts twice.
-    try ClusterWalk.forEachRow(of: rows, in: clusters, beginReading) { row, cluster, _ in
+    try ClusterWalk.forEachRow(of: rows, in: clusters, reader) { row, cluster, _ in
       var one = RowMask.none
       one.insert(row)
       total.add(cluster, one)
@@ -83,14 +83,14 @@ extension Table {
     }
     var extreme = Extreme(column, isGreatest: isGreatest)
     if let rows {
-      try ClusterWalk.forEachRow(of: rows, in: clusters, beginReading) {
+      try ClusterWalk.forEachRow(of: rows, in: clusters, reader) {
         (row, cluster, access) throws(StorageError) in
         var one = RowMask.none
         one.insert(row)
         try extreme.add(cluster, one, access)
       }
     } else {
-      try ClusterWalk.forEach(in: clusters, beginReading) { (cluster, access) throws(StorageError) in
+      try ClusterWalk.forEach(in: clusters, reader) { (cluster, access) throws(StorageError) in
         try extreme.add(cluster, RowMask(first: cluster.rows), access)
       }
     }

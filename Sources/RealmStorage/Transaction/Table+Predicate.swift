@@ -3,14 +3,14 @@ extension Table {
   ///
   /// - Precondition: the predicate's columns are there; those it follows are links, those it counts lists.
   public func rows(where predicate: Predicate) throws(StorageError) -> [UInt64] {
-    try RowQuery(predicate, of: form, tables).rows(beginReading)
+    try RowQuery(predicate, of: form, tables).rows(reader)
   }
 
   /// How many rows a predicate holds of.
   ///
   /// - Precondition: as of `rows(where:)`.
   public func count(where predicate: Predicate) throws(StorageError) -> Int {
-    try RowQuery(predicate, of: form, tables).count(beginReading)
+    try RowQuery(predicate, of: form, tables).count(reader)
   }
 
   /// Whether there is such a row and a predicate holds of it.
@@ -27,7 +27,7 @@ extension Table {
     let isAscending = zip(rows, rows.dropFirst()).allSatisfy { $0 <= $1 }
     var found: [UInt64] = []
     let query = try RowQuery(predicate, of: form, tables)
-    try query.run(on: isAscending ? rows : rows.sorted(), beginReading) { cluster, passing in
+    try query.run(on: isAscending ? rows : rows.sorted(), reader) { cluster, passing in
       cluster.appendKeys(passing, to: &found)
     }
     return rows.filter { row in
@@ -49,8 +49,8 @@ extension Table {
   /// - Precondition: there are no lists on the paths.
   public func sorted(_ rows: [UInt64]?, by keys: [SortKey]) throws(StorageError) -> [UInt64] {
     var sort = try RowSort(keys, of: form, tables)
-    try sort.read(rows, beginReading)
-    return try sort.sorted(beginReading)
+    try sort.read(rows, reader)
+    return try sort.sorted(reader)
   }
 
   /// Of rows with the same values the first, in the order they are given. Values are the same where a sort would not
@@ -59,7 +59,7 @@ extension Table {
   /// - Precondition: there are no lists on the paths.
   public func distinct(_ rows: [UInt64], by paths: [ColumnPath]) throws(StorageError) -> [UInt64] {
     var sort = try RowSort(paths.map { SortKey($0) }, of: form, tables)
-    try sort.read(rows, beginReading)
-    return try sort.distinct(beginReading)
+    try sort.read(rows, reader)
+    return try sort.distinct(reader)
   }
 }

@@ -5,7 +5,7 @@
 public struct Table {
   public let schema: TableSchema
   private let root: TableRoot
-  private let reader: any TableReader
+  let reader: any TableReader
   private let keyIndex: Ref?
   let habit = ReadColumns()
 

@@ -1,0 +1,8 @@
+/// One version that can be read: a snapshot, or a transaction with its own changes.
+package protocol NodeReader: AnyObject {
+  /// The root of the version's trees; null when it is empty.
+  var root: Ref { get }
+  /// Views taken of it live no longer than the function that took it.
+  @_lifetime(borrow self)
+  func access() -> NodeAccess
+}
