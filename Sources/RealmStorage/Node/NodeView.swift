@@ -86,6 +86,19 @@ package struct NodeView: ~Escapable, BitwiseCopyable {
     return Integer(littleEndian: body.loadUnaligned(fromByteOffset: offset, as: Integer.self))
   }
 
+  /// Four little-endian words of the body, by one check.
+  @inline(__always)
+  package func fourWords(at offset: Int) -> (UInt64, UInt64, UInt64, UInt64) {
+    precondition(offset >= 0 && offset <= bodyLength &- 32, "load outside of the node's body")
+    let words = body + offset
+    return (
+      UInt64(littleEndian: words.loadUnaligned(as: UInt64.self)),
+      UInt64(littleEndian: words.loadUnaligned(fromByteOffset: 8, as: UInt64.self)),
+      UInt64(littleEndian: words.loadUnaligned(fromByteOffset: 16, as: UInt64.self)),
+      UInt64(littleEndian: words.loadUnaligned(fromByteOffset: 24, as: UInt64.self))
+    )
+  }
+
   /// Bytes of the body.
   @_lifetime(copy self)
   @inline(__always)

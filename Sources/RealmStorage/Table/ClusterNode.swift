@@ -79,12 +79,14 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
 
   @inline(__always)
   private func descriptor(_ index: Int, _ encoding: Encoding) -> Descriptor {
-    let at = Layout.descriptors + index * Layout.descriptorSize
+    let (head, least, greatest, place) = view.fourWords(
+      at: Layout.descriptors &+ index &* Layout.descriptorSize)
     return Descriptor(
-      column: view.load(UInt16.self, at: at), encoding: encoding,
-      width: view.load(UInt8.self, at: at + 3), nullCount: view.load(UInt16.self, at: at + 4),
-      least: view.load(Int64.self, at: at + 8), greatest: view.load(Int64.self, at: at + 16),
-      offset: Int(view.load(UInt32.self, at: at + 24)), length: Int(view.load(UInt32.self, at: at + 28)))
+      column: UInt16(truncatingIfNeeded: head), encoding: encoding,
+      width: UInt8(truncatingIfNeeded: head >> 24),
+      nullCount: UInt16(truncatingIfNeeded: head >> 32), least: Int64(bitPattern: least),
+      greatest: Int64(bitPattern: greatest), offset: Int(UInt32(truncatingIfNeeded: place)),
+      length: Int(UInt32(truncatingIfNeeded: place >> 32)))
   }
 
   /// The descriptor of a column, nil when the cluster lacks it.
@@ -92,18 +94,19 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
   func find(_ column: UInt16, _ encoding: Encoding) -> Descriptor? {
     // Columns have the numbers from 1 on, so most stand where their number says.
     let guess = Int(column) - (hasKeys ? 0 : 1)
-    if guess >= 0, guess < columnCount, columnID(guess) == column, encodingByte(guess) == encoding.rawValue {
+    if guess >= 0, guess < columnCount, isDescriptor(guess, of: column, encoding) {
       return descriptor(guess, encoding)
     }
-    for index in 0..<columnCount where columnID(index) == column && encodingByte(index) == encoding.rawValue {
+    for index in 0..<columnCount where isDescriptor(index, of: column, encoding) {
       return descriptor(index, encoding)
     }
     return nil
   }
 
   @inline(__always)
-  private func columnID(_ index: Int) -> UInt16 {
-    view.load(UInt16.self, at: Layout.descriptors + index * Layout.descriptorSize)
+  private func isDescriptor(_ index: Int, of column: UInt16, _ encoding: Encoding) -> Bool {
+    let head = view.load(UInt32.self, at: Layout.descriptors &+ index &* Layout.descriptorSize)
+    return head & 0xff_ffff == UInt32(column) | UInt32(encoding.rawValue) << 16
   }
 
   @inline(__always)
