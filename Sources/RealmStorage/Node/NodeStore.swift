@@ -168,12 +168,7 @@ package enum FilePlace {
 package struct NodeAccess: ~Copyable {
   private let store: NodeStore
   private let regions: NodeStore.Regions
-  private let content: UnsafeRawPointer
-  private let seen: SeenNodes
-  private let arenaBase: UnsafeRawPointer?
-  package let end: UInt64
-  private let mappedUnits: UInt64
-  private let refWidth: RefWidth
+  fileprivate let reach: NodeReach
   private let slot: ReaderCounts.Slot?
 
   fileprivate init(
@@ -181,21 +176,20 @@ package struct NodeAccess: ~Copyable {
   ) {
     self.store = store
     self.regions = regions
-    seen = regions.seen
-    if let decrypted = regions.decrypted {
-      content = UnsafeRawPointer(decrypted.memory.base)
-      slot = decrypted.enter()
-    } else {
-      content = UnsafeRawPointer(regions.file.base)
-      slot = nil
-    }
-    arenaBase = arena.map { UnsafeRawPointer($0.memory.base) }
-    self.end = end
-    mappedUnits = isExpired ? 0 : UInt64(regions.file.size / Ref.unit)
-    refWidth = store.refWidth
+    slot = regions.decrypted?.enter()
+    reach = NodeReach(
+      store: store, regions: regions,
+      content: UnsafeRawPointer(regions.decrypted?.memory.base ?? regions.file.base), seen: regions.seen,
+      arenaBase: arena.map { UnsafeRawPointer($0.memory.base) }, end: end,
+      mappedUnits: isExpired ? 0 : UInt64(regions.file.size / Ref.unit), refWidth: store.refWidth)
   }
 
   deinit { slot?.leave() }
+
+  package var end: UInt64 { reach.end }
+
+  /// The same right, for views that read more nodes themselves; it ends with this one.
+  package var lent: LentAccess { @_lifetime(borrow self) get { LentAccess(self) } }
 
   /// The node that `ref` vouches for.
   ///
@@ -203,14 +197,7 @@ package struct NodeAccess: ~Copyable {
   @inline(__always)
   @_lifetime(borrow self)
   package func node(_ ref: Ref) throws(StorageError) -> NodeView {
-    if ref.isDirty { return dirtyNode(ref) }
-    if ref.unit >= mappedUnits || !seen.contains(unit: ref.unit, birth: ref.birth) {
-      try store.verify(ref, in: regions, below: end)
-    }
-    let view = NodeView(content + Int(ref.offset), length: ref.length, refWidth: refWidth, borrowing: self)
-    // A forged ref may start where a good one does: then they differ in identity or length.
-    guard view.hasSoundHeader(for: ref) else { throw store.corrupted(.header, ref) }
-    return view
+    try reach.node(ref, borrowing: self)
   }
 
   /// The node that `ref` vouches for, which its place in the tree says is of `kind`.
@@ -224,10 +211,66 @@ package struct NodeAccess: ~Copyable {
   package func corrupted(_ finding: Corruption.Finding, _ ref: Ref) -> StorageError {
     store.corrupted(finding, ref)
   }
+}
 
-  @_lifetime(borrow self)
-  private func dirtyNode(_ ref: Ref) -> NodeView {
+/// A `NodeAccess`, lent to a view that lives no longer than it.
+package struct LentAccess: ~Escapable {
+  private let reach: NodeReach
+
+  @_lifetime(borrow access)
+  fileprivate init(_ access: borrowing NodeAccess) { reach = access.reach }
+
+  /// See `NodeAccess.node(_:)`.
+  @inline(__always)
+  @_lifetime(copy self)
+  package func node(_ ref: Ref) throws(StorageError) -> NodeView {
+    _overrideLifetime(try reach.node(ref, borrowing: self), copying: self)
+  }
+
+  /// See `NodeAccess.node(_:_:)`.
+  @inline(__always)
+  @_lifetime(copy self)
+  package func node(_ ref: Ref, _ kind: NodeKind) throws(StorageError) -> NodeView {
+    guard ref.rawKind == kind.rawValue else { throw reach.store.corrupted(.structure, ref) }
+    return try node(ref)
+  }
+
+  package func corrupted(_ finding: Corruption.Finding, _ ref: Ref) -> StorageError {
+    reach.store.corrupted(finding, ref)
+  }
+}
+
+/// Where an access finds nodes. The access holds what the references name.
+private struct NodeReach {
+  unowned(unsafe) let store: NodeStore
+  unowned(unsafe) let regions: NodeStore.Regions
+  let content: UnsafeRawPointer
+  let seen: SeenNodes
+  let arenaBase: UnsafeRawPointer?
+  let end: UInt64
+  let mappedUnits: UInt64
+  let refWidth: RefWidth
+
+  @inline(__always)
+  @_lifetime(borrow owner)
+  func node<Owner: ~Copyable & ~Escapable>(
+    _ ref: Ref, borrowing owner: borrowing Owner
+  ) throws(StorageError) -> NodeView {
+    if ref.isDirty { return dirtyNode(ref, borrowing: owner) }
+    if ref.unit >= mappedUnits || !seen.contains(unit: ref.unit, birth: ref.birth) {
+      try store.verify(ref, in: regions, below: end)
+    }
+    let view = NodeView(content + Int(ref.offset), length: ref.length, refWidth: refWidth, borrowing: owner)
+    // A forged ref may start where a good one does: then they differ in identity or length.
+    guard view.hasSoundHeader(for: ref) else { throw store.corrupted(.header, ref) }
+    return view
+  }
+
+  @_lifetime(borrow owner)
+  private func dirtyNode<Owner: ~Copyable & ~Escapable>(
+    _ ref: Ref, borrowing owner: borrowing Owner
+  ) -> NodeView {
     guard let arenaBase else { preconditionFailure("a dirty ref outside of its transaction") }
-    return NodeView(arenaBase + Int(ref.offset), length: ref.length, refWidth: refWidth, borrowing: self)
+    return NodeView(arenaBase + Int(ref.offset), length: ref.length, refWidth: refWidth, borrowing: owner)
   }
 }

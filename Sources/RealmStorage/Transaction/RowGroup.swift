@@ -8,11 +8,13 @@ public struct RowGroup: ~Copyable {
   private let access: NodeAccess
   private let cluster: Ref
   private let columns: [Column]
+  private let dictionaries: ColumnTrees
   public let count: Int
 
-  init(_ cluster: Ref, _ columns: [Column], _ access: consuming NodeAccess) throws(StorageError) {
+  init(_ cluster: Ref, of table: borrowing Table, _ access: consuming NodeAccess) throws(StorageError) {
     self.cluster = cluster
-    self.columns = columns
+    columns = table.schema.columns
+    dictionaries = table.dictionaries
     count = ClusterNode(try access.node(cluster, .cluster)).rows
     self.access = access
   }
@@ -29,14 +31,16 @@ public struct RowGroup: ~Copyable {
 
   /// A value of any column.
   public func value(_ column: Int, _ row: Int) throws(StorageError) -> Value {
-    try TableReading.value(columns[column], row, of: node, access)
+    try TableReading.value(columns[column], row, of: node, dictionaries, access)
   }
 
   /// The values of an integer column, of a boolean one as 0 and 1, of links as keys.
   @_lifetime(borrow self)
   public func integers(_ column: Int) throws(StorageError) -> IntegerColumn {
     check(column, .integers)
-    return IntegerColumn(try node, columns[column].id, isOptional: columns[column].isOptional)
+    let node = try node
+    return IntegerColumn(
+      node, node.find(columns[column].id, .integers), isOptional: columns[column].isOptional)
   }
 
   /// The values of a double column.
@@ -51,8 +55,12 @@ public struct RowGroup: ~Copyable {
   public func texts(_ column: Int, from row: Int) throws(StorageError) -> TextColumn {
     check(column, .varying)
     let node = try node
-    guard let descriptor = node.find(columns[column].id, .pieces) else {
+    guard let descriptor = node.findVarying(columns[column]) else {
       return TextColumn(absent: node.view, rows: 0..<count, isNull: columns[column].isOptional)
+    }
+    if descriptor.encoding == .codes {
+      let codes = IntegerColumn(node, descriptor, isOptional: columns[column].isOptional)
+      return TextColumn(codes, DictionaryReader(dictionaries[columns[column].id], access.lent), node.view)
     }
     let (ref, index) = node.piece(descriptor, row)
     let piece = PieceNode(try access.node(ref, .piece))
@@ -76,9 +84,8 @@ public struct IntegerColumn: ~Escapable {
   public let count: Int
 
   @_lifetime(copy node)
-  init(_ node: ClusterNode, _ column: UInt16, isOptional: Bool) {
+  init(_ node: ClusterNode, _ descriptor: ClusterNode.Descriptor?, isOptional: Bool) {
     count = node.rows
-    let descriptor = node.find(column, .integers)
     nulls = NullBits(node, descriptor, isOptional: isOptional)
     if let descriptor, !nulls.isAll {
       packed = node.data(descriptor)
@@ -130,6 +137,7 @@ public struct DoubleColumn: ~Escapable {
 /// Texts or data of rows that stand together.
 public struct TextColumn: ~Escapable {
   private let piece: PieceNode?
+  private let codes: Codes?
   private let none: RawSpan
   private let isAbsentNull: Bool
   /// The rows of the group it has.
@@ -138,6 +146,7 @@ public struct TextColumn: ~Escapable {
   @_lifetime(copy piece)
   init(_ piece: PieceNode, first: Int) {
     self.piece = piece
+    codes = nil
     none = piece.view.bytes(at: 0, count: 0)
     rows = first..<first + piece.rows
     isAbsentNull = false
@@ -146,23 +155,58 @@ public struct TextColumn: ~Escapable {
   @_lifetime(copy absent)
   init(absent: NodeView, rows: Range<Int>, isNull: Bool) {
     piece = nil
+    codes = nil
     none = absent.bytes(at: 0, count: 0)
     self.rows = rows
     isAbsentNull = isNull
   }
 
-  public func isNull(_ row: Int) -> Bool { piece?.isNull(row - rows.lowerBound) ?? isAbsentNull }
+  /// Values that stand in the dictionary of their column.
+  private struct Codes: ~Escapable {
+    let values: IntegerColumn
+    let dictionary: DictionaryReader
+
+    @_lifetime(copy values, copy dictionary)
+    init(_ values: IntegerColumn, _ dictionary: DictionaryReader) {
+      self.values = values
+      self.dictionary = dictionary
+    }
+  }
+
+  @_lifetime(copy codes, copy dictionary, copy node)
+  init(_ codes: IntegerColumn, _ dictionary: DictionaryReader, _ node: NodeView) {
+    piece = nil
+    none = node.bytes(at: 0, count: 0)
+    rows = 0..<codes.count
+    isAbsentNull = false
+    self.codes = Codes(codes, dictionary)
+  }
+
+  public func isNull(_ row: Int) -> Bool {
+    if let codes { return codes.values.isNull(row) }
+    return piece?.isNull(row - rows.lowerBound) ?? isAbsentNull
+  }
 
   /// The value stands apart, since it is long: read it by `RowGroup.value`.
   public func isLong(_ row: Int) -> Bool { piece?.isLong(row - rows.lowerBound) ?? false }
 
   /// The bytes of a row's value; none of one that is null or stands apart.
+  ///
+  /// - Throws: `StorageError.corrupted`, where the value stands in the column's dictionary.
   @_lifetime(copy self)
-  public func bytes(_ row: Int) -> RawSpan {
-    guard let piece else { return none }
+  public func bytes(_ row: Int) throws(StorageError) -> RawSpan {
+    guard let piece else { return try bytesOfCode(row) }
     let index = row - rows.lowerBound
     precondition(index >= 0 && index < piece.rows, "TextColumn: row \(row) is not in \(rows)")
     return piece.isLong(index) ? none : piece.bytes(index)
+  }
+
+  @_lifetime(copy self)
+  @inline(never)
+  private func bytesOfCode(_ row: Int) throws(StorageError) -> RawSpan {
+    precondition(rows.contains(row), "TextColumn: row \(row) is not in \(rows)")
+    guard let codes, !codes.values.isNull(row) else { return none }
+    return try codes.dictionary.bytes(codes.values[row])
   }
 }
 
@@ -202,7 +246,7 @@ extension Table {
     while let key = next, !clusters.isNull {
       let access = beginReading()
       let (leaf, following) = try KeyedTree.leafAndNext(for: key, in: clusters, access)
-      guard try body(RowGroup(leaf, schema.columns, access)) else { return }
+      guard try body(RowGroup(leaf, of: self, access)) else { return }
       next = following
     }
   }
@@ -215,7 +259,7 @@ extension Table {
   ) throws(StorageError) -> Result? {
     let access = beginReading()
     guard let key = try IntegerIndex.row(of: number, in: integerIndex, access) else { return nil }
-    let group = try RowGroup(KeyedTree.leaf(for: key, in: clusters, access), schema.columns, access)
+    let group = try RowGroup(KeyedTree.leaf(for: key, in: clusters, access), of: self, access)
     guard let row = try group.row(of: key) else { throw corruptedIndex }
     return try body(group, row)
   }
@@ -226,7 +270,7 @@ extension Table {
   ) throws(StorageError) -> Result? {
     guard !clusters.isNull else { return nil }
     let access = beginReading()
-    let group = try RowGroup(KeyedTree.leaf(for: key, in: clusters, access), schema.columns, access)
+    let group = try RowGroup(KeyedTree.leaf(for: key, in: clusters, access), of: self, access)
     guard let row = try group.row(of: key) else { return nil }
     return try body(group, row)
   }

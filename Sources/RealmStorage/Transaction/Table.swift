@@ -16,6 +16,7 @@ public struct Table {
   }
 
   var clusters: Ref { root.clusters }
+  var dictionaries: ColumnTrees { root.dictionaries }
   func beginReading() -> NodeAccess { reader.access() }
 
   /// - Precondition: the table has a primary key of whole numbers, which are never null.
@@ -36,7 +37,7 @@ public struct Table {
   ///
   /// - Throws: `StorageError.corrupted`, as all reading does.
   public func value(_ column: Column, ofRow key: UInt64) throws(StorageError) -> Value? {
-    try TableReading.value(column, ofRow: key, in: root.clusters, reader.access())
+    try TableReading.value(column, ofRow: key, in: root, reader.access())
   }
 
   public func contains(_ key: UInt64) throws(StorageError) -> Bool {
@@ -107,7 +108,7 @@ public struct Table {
         var values: [Value] = []
         values.reserveCapacity(schema.columns.count)
         for column in schema.columns {
-          values.append(try TableReading.value(column, row, of: cluster, access))
+          values.append(try TableReading.value(column, row, of: cluster, root.dictionaries, access))
         }
         guard try body(cluster.key(row), values) else { return }
       }
