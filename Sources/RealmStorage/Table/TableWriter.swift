@@ -71,11 +71,11 @@ final class TableWriter {
       if primaryKey != nil { try checkUnique(row.buffer) }
     } catch {
       try row.buffer.removeLastRow()
-      buffer = row.buffer
+      buffer = row.finish()
       throw error
     }
     let (watched, isFull) = (row.buffer.watched, row.buffer.isFull)
-    buffer = row.buffer
+    buffer = row.finish()
     root.nextKey = key + 1
     root.rows += 1
     do throws(StorageError) {
@@ -128,10 +128,7 @@ final class TableWriter {
 
   /// The buffer that rows are added to, with room for one; the caller puts it back.
   private func takeBuffer() throws(StorageError) -> AppendBuffer {
-    if let taken = buffer {
-      buffer = nil
-      return taken
-    }
+    if let taken = buffer.take() { return taken }
     try editor.checkRoom(for: 1 << 20)
     var made: AppendBuffer?
     if full.isEmpty, !root.clusters.isNull {
