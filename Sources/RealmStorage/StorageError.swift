@@ -79,6 +79,7 @@ public struct Corruption: Sendable, Equatable {
     case keyOrder = "keys are out of order"
     case index = "an index and the rows it finds do not agree"
     case link = "links and the index of who links do not agree"
+    case code = "a code that its dictionary lacks"
     case metaPages = "no meta page is whole"
     case metaPage = "a meta page is damaged"
     case unreadable = "the disk can't read it"

@@ -8,7 +8,8 @@ struct Stats: ParsableCommand {
     discussion: """
       Each node counts once. The rows of a table hold its fixed-size columns: of each of these "packed" tells the bytes, \
       which are among the table's. Columns of varying size, strings, data and lists, have nodes of their own, the \
-      pieces.
+      pieces; where the values of strings or data repeat, the rows hold codes, and the column's nodes are the \
+      dictionary, whose entries are the values.
 
       With --json it is one object: "fileBytes", "liveBytes", "metaBytes", "otherBytes"; "parts", each with "role" \
       (catalogue, table, column, index, links, tree), "name" of the table or tree, "column", "nodes", "bytes", \

@@ -123,6 +123,8 @@ struct CrashRun {
   private var options: Database.Options {
     var options = Database.Options(encryptionKey: isEncrypted ? Keys.first : nil, decryptedMemory: 1 << 20)
     options.spillBytes = 1 << 16
+    // Tables are small here: their clusters are, so that there are full ones.
+    options.clusterRows = 8
     return options
   }
 

@@ -8,6 +8,9 @@ struct Forged {
 
   func run(_ part: Part) throws {
     let forge = try Forge(sample.bytes)
+    for place in Forgery.Place.allCases where place != .catalogue && place.index(in: forge) == 0 {
+      throw Violation("the sample has no \(place)")
+    }
     let originalStorage = try ByteStorage()
     originalStorage.fill(sample.bytes)
     let original = try Database(storage: originalStorage, options: Sample.options(nil)).snapshot()
@@ -57,8 +60,42 @@ private enum BoundedReader {
       try attempt { try readTree(snapshot.tree(name)) }
       try attempt { _ = try snapshot.treeDifferences(name, since: original) }
     }
+    try attempt { if let table = try snapshot.table(TableModel.name) { try readTable(table) } }
+    if !isReadOnly { try attempt { try changeTable(database) } }
     try attempt {
       for name in try snapshot.treeNames().prefix(8) { try readTree(snapshot.tree(name)) }
+    }
+  }
+
+  private static func readTable(_ table: Table) throws {
+    var rows = 0
+    try attempt {
+      try table.forEach { _, _ in
+        rows += 1
+        return rows < maximumEntries
+      }
+    }
+    var groups = 0
+    try attempt {
+      try table.forEachGroup { (group) throws(StorageError) in
+        for (index, column) in table.schema.columns.enumerated() where !column.isList {
+          guard column.type == .string || column.type == .data else { continue }
+          let texts = try group.texts(index, from: 0)
+          for row in texts.rows { _ = try texts.bytes(row).byteCount }
+        }
+        groups += 1
+        return groups < maximumEntries
+      }
+    }
+  }
+
+  /// Changes read what they change, and a dictionary is read to find a value in it.
+  private static func changeTable(_ database: Database) throws {
+    for key in UInt64(0)..<3 {
+      let transaction = try database.beginWrite()
+      defer { transaction.cancel() }
+      try attempt { _ = try transaction.table(TableModel.name)?.set(.string("new"), "city", ofRow: key) }
+      try attempt { _ = try transaction.table(TableModel.name)?.remove(key) }
     }
   }
 

@@ -7,25 +7,33 @@ struct Forgery {
 
   static var all: [Forgery] {
     let groups: [[Forgery]] = [
-      metaPages, kinds, cycles, leaves, branches, rows, sharedChunks, sharedBranches,
+      metaPages, kinds, cycles, leaves, branches, rows, sharedChunks, sharedBranches, dictionaries,
     ]
     return groups.flatMap { $0 }
   }
 
   /// Nodes that stand for all of their kind.
   enum Place: CaseIterable {
-    case catalogue, names, tree, leaf, longValue, chunk
+    case catalogue, names, tree, leaf, longValue, chunk, table, cluster, dictionary
 
     func index(in forge: Forge) -> Int {
       let nodes = forge.nodes
-      let tree = nodes.firstIndex(where: { $0.parent == 1 }) ?? 0
+      // After the trees of schemas and of tables.
+      let names = forge.children(of: 0).last ?? 0
+      let tree = forge.children(of: names).first ?? 0
       return switch self {
       case .catalogue: 0
-      case .names: 1
+      case .names: names
       case .tree: tree
-      case .leaf: nodes.firstIndex(where: { $0.parent == tree }) ?? 0
+      case .leaf: forge.children(of: tree).first ?? 0
       case .longValue: nodes.firstIndex(where: { $0.ref.kind == .chunkBranch }) ?? 0
       case .chunk: nodes.firstIndex(where: { $0.ref.kind == .chunk }) ?? 0
+      case .table: nodes.firstIndex(where: { $0.ref.kind == .table }) ?? 0
+      case .cluster: nodes.firstIndex(where: { $0.ref.kind == .cluster }) ?? 0
+      case .dictionary:
+        nodes.firstIndex { node in
+          node.ref.kind == .piece && node.parent.map { nodes[$0].ref.kind == .table } ?? false
+        } ?? 0
       }
     }
   }
@@ -199,6 +207,41 @@ struct Forgery {
   }
 }
 
+extension Forgery {
+  /// Dictionaries with fewer values than there are codes, with others, and under branches that lead astray.
+  fileprivate static var dictionaries: [Forgery] {
+    let values: [(name: String, ends: [UInt16], heap: Int)] = [
+      ("one value", [3], 3), ("nulls", [0x4000, 0x4000, 0x4000, 0x4000], 0),
+      ("one value twice", [1, 2, 3], 3),
+      ("a value outside of its heap", [0x3fff], 3),
+      ("512 empty values", [UInt16](repeating: 0, count: 512), 0),
+    ]
+    let whole = values.map { value in
+      Forgery(name: "a dictionary with \(value.name)") { forge in
+        let piece = forge.append(.piece, level: 0, body: Forge.pieceBody(value.ends, heap: value.heap))
+        let node = Place.dictionary.index(in: forge)
+        forge.replace(node, with: piece)
+      }
+    }
+    let keys: [[UInt64]] = [[0, 1], [1, 2], [0, 2], [2, 1 << 62], [0, UInt64.max]]
+    let astray = keys.map { leastKeys in
+      Forgery(name: "a dictionary whose least codes are \(leastKeys)") { forge in
+        let piece = forge.append(.piece, level: 0, body: Forge.pieceBody([1, 2], heap: 2))
+        var body = [UInt8](repeating: 0, count: 16 * leastKeys.count)
+        for (index, key) in leastKeys.enumerated() {
+          body.store(key, at: 8 * index)
+          body.store(UInt64(2), at: 8 * (leastKeys.count + index))
+        }
+        let refs = [Ref](repeating: piece, count: leastKeys.count)
+        let branch = forge.append(.keyedBranch, level: 1, refs: refs, body: body)
+        let node = Place.dictionary.index(in: forge)
+        forge.replace(node, with: branch)
+      }
+    }
+    return whole + astray
+  }
+}
+
 // MARK: - Parts of forgeries
 
 extension Forge {
@@ -253,6 +296,13 @@ extension Forge {
     for key in keys { body += key }
     for _ in keys { body += value }
     return body
+  }
+
+  fileprivate static func pieceBody(_ ends: [UInt16], heap: Int) -> [UInt8] {
+    var body = [UInt8](repeating: 0, count: 2 + 2 * ends.count)
+    body.store(UInt16(ends.count), at: 0)
+    for (row, end) in ends.enumerated() { body.store(end, at: 2 + 2 * row) }
+    return body + [UInt8](repeating: 0x61, count: heap)
   }
 
   fileprivate static func branchBody(rows: [UInt64], separators: [[UInt8]]) -> [UInt8] {

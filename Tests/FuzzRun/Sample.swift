@@ -29,7 +29,10 @@ struct Sample {
   }
 
   static func options(_ key: [UInt8]?) -> Database.Options {
-    .init(encryptionKey: key, decryptedMemory: 1 << 22)
+    var options = Database.Options(encryptionKey: key, decryptedMemory: 1 << 22)
+    // Tables are small here: their clusters are, so that there are full ones.
+    options.clusterRows = 8
+    return options
   }
 
   /// For each byte, whether the newest version needs it: it lies in one of its nodes.

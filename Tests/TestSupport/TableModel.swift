@@ -22,8 +22,12 @@ package struct TableModel: Equatable, Sendable {
   package static let few = [
     Column("id", .int64, index: .unique), Column("name", .string, index: .plain),
     Column("friend", .link), Column("friends", .link, isList: true), Column("score", .double),
-    Column("note", .string, isOptional: true),
+    Column("note", .string, isOptional: true), Column("city", .string, index: .plain),
+    Column("tag", .data, isOptional: true),
   ]
+
+  /// Columns that hold one of a few values, with rare exceptions.
+  private static let repeating: Set<String> = ["city", "tag", "string", "optional data"]
 
   package func row(_ schema: TableSchema, _ generator: inout SeededGenerator) -> [String: Value] {
     var row: [String: Value] = [:]
@@ -57,6 +61,7 @@ package struct TableModel: Equatable, Sendable {
   }
 
   private func value(_ column: Column, _ generator: inout SeededGenerator) -> Value {
+    if Self.repeating.contains(column.name), !generator.chance(8) { return oneOfFew(column, &generator) }
     guard column.isList else { return element(column, &generator) }
     let count = generator.chance(1) ? 1200 : generator.below(6)
     return .list(
@@ -65,6 +70,17 @@ package struct TableModel: Equatable, Sendable {
         return column.type == .link && element == .null ? nil : element
       })
   }
+
+  /// Now and then another one, so that values without a code come, and clusters whose values differ.
+  private func oneOfFew(_ column: Column, _ generator: inout SeededGenerator) -> Value {
+    if column.isOptional, generator.chance(30) { return .null }
+    if generator.chance(2) { return column.type == .string ? .string(longText) : .data(Array(longText.utf8)) }
+    let choice = generator.below(rows.count % 40 < 10 ? 1000 : 4)
+    return column.type == .string ? .string("one of few: \(choice)") : .data(Array("\(choice)".utf8))
+  }
+
+  /// It stands apart from its piece, and has no code.
+  private var longText: String { String(repeating: "long ", count: 1000) }
 
   private func element(_ column: Column, _ generator: inout SeededGenerator) -> Value {
     if column.isOptional, generator.chance(30) { return .null }
@@ -96,7 +112,7 @@ package struct TableModel: Equatable, Sendable {
 
   private func text(_ generator: inout SeededGenerator) -> String {
     switch generator.below(100) {
-    case 0: return String(repeating: "long ", count: 2000)
+    case 0: return longText
     // Texts that an index holds only the start of.
     case 1..<4: return String(repeating: "i", count: 245 + generator.below(6)) + "\(generator.below(3))"
     case 4: return "with\0zero"
@@ -248,7 +264,7 @@ package struct TableModel: Equatable, Sendable {
             let values = try group.texts(index, from: row)
             while row < values.rows.upperBound {
               let expected = rows[keys[next + row]]?[column.name] ?? .null
-              let bytes = Self.bytes(values, row)
+              let bytes = try Self.bytes(values, row)
               if values.isLong(row) {
                 if try group.value(index, row) != expected { found = column.name }
               } else if values.isNull(row) ? expected != .null : Self.bytes(expected) != bytes {
@@ -284,8 +300,8 @@ package struct TableModel: Equatable, Sendable {
     }
   }
 
-  private static func bytes(_ column: TextColumn, _ row: Int) -> [UInt8] {
-    column.bytes(row).withUnsafeBytes { Array($0) }
+  private static func bytes(_ column: TextColumn, _ row: Int) throws(StorageError) -> [UInt8] {
+    try column.bytes(row).withUnsafeBytes { Array($0) }
   }
 
   private func countDifference(_ table: Table, _ generator: inout SeededGenerator) throws -> String? {

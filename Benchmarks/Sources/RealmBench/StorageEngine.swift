@@ -127,7 +127,7 @@ final class StorageEngine: Engine {
       while row < group.count {
         let names = try group.texts(Position.name, from: row)
         while row < names.rows.upperBound {
-          names.bytes(row).withUnsafeBytes { answer.add($0) }
+          try names.bytes(row).withUnsafeBytes { answer.add($0) }
           answer.add(ages[row])
           answer.add(scores[row])
           row += 1

@@ -5,7 +5,8 @@ package struct FilePart: Hashable, Sendable {
     case catalogue
     /// Rows, with their fixed-size columns.
     case table
-    /// The pieces and long values of a column of varying size; a fixed-size column has no nodes of its own.
+    /// The pieces, long values and dictionary of a column of varying size; a fixed-size column has no nodes of its
+    /// own.
     case column
     case index
     /// Who links to the rows of a table.
@@ -106,7 +107,7 @@ struct FileParts {
     let ref = try Tables.ref(of: schema.id, catalogue, access)
     add(.table(schema), at: ref)
     let root = try TableRoot(ref, access)
-    for column in schema.columns { add(.column(column, schema), at: .null) }
+    for column in schema.columns { add(.column(column, schema), at: root.dictionaries[column.id]) }
     for column in schema.columns where column.index != .none {
       add(.index(column, schema), at: root.index(of: column))
     }

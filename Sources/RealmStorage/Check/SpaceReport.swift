@@ -12,7 +12,8 @@ package struct SpaceReport: Sendable {
     /// Of a column: its bytes in the clusters of its table. Of a table: those of its rows' keys, which are there where
     /// keys have gaps. They are part of the table's `space`.
     package var packedBytes: UInt64 = 0
-    /// Rows of a table, entries of an index, a link index or a named tree; 0 for others.
+    /// Rows of a table, values in the dictionary of a column, entries of an index, a link index or a named tree; 0 for
+    /// others.
     package var entries: UInt64 = 0
   }
 
@@ -45,13 +46,21 @@ package struct SpaceReport: Sendable {
       var found = walk.found[part] ?? Part(part: part)
       switch part.role {
       case .table: found.entries = try TableRoot(root, access).rows
-      case .index, .links, .tree: found.entries = try OrderedTree.count(root, access)
-      case .catalogue, .column: break
+      case .column: found.entries = UInt64(try ColumnDictionary.count(root, access))
+      case .index, .links, .tree: found.entries = try Self.entries(of: root, access)
+      case .catalogue: break
       }
       self.parts.append(found)
     }
     kinds = walk.kinds.map { (NodeKind(rawValue: $0.key)?.name ?? "unknown", $0.value) }
       .sorted { $0.0 < $1.0 }
+  }
+
+  private static func entries(of root: Ref, _ access: borrowing NodeAccess) throws(StorageError) -> UInt64 {
+    guard root.kind == .integerIndex || root.isKeyedBranch else { return try OrderedTree.count(root, access) }
+    return try KeyedTree.count(root, access) { (leaf) throws(StorageError) in
+      UInt64(IntegerIndexNode(try access.node(leaf, .integerIndex)).count)
+    }
   }
 
   private struct Walk {

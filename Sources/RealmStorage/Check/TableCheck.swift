@@ -56,6 +56,7 @@ struct TableCheck {
     _ table: Table, _ access: borrowing NodeAccess, _ progress: (UInt64) -> Void
   ) throws(StorageError) {
     let (schema, root) = (table.schema, table.root)
+    try checkDictionaries(table, access)
     let found = try KeyedTree.check(root.clusters, access) { (leaf) throws(StorageError) in
       let cluster = try checkCluster(leaf, table, access)
       rows += cluster.rows
@@ -81,16 +82,32 @@ struct TableCheck {
     }
   }
 
+  private func checkDictionaries(_ table: Table, _ access: borrowing NodeAccess) throws(StorageError) {
+    for entry in table.root.dictionaries.all {
+      let column = table.schema.columns.first { $0.id == entry.column }
+      guard let column, column.storage == .varying, !column.isList else {
+        throw access.corrupted(.structure, table.ref)
+      }
+      do { _ = try ColumnDictionary.check(entry.root, of: column, access) } catch {
+        throw error.naming(.column(column, table.schema))
+      }
+    }
+  }
+
   private mutating func checkCluster(
     _ ref: Ref, _ table: Table, _ access: borrowing NodeAccess
   ) throws(StorageError) -> (rows: UInt64, keys: ClosedRange<UInt64>) {
     let cluster = ClusterNode(try access.node(ref, .cluster))
     guard cluster.tellsBoundsRight() else { throw access.corrupted(.structure, ref) }
+    let dictionaries = table.root.dictionaries
     for column in table.schema.columns {
       let part = FilePart.column(column, table.schema)
+      if cluster.needsDictionary(column), dictionaries[column.id].isNull {
+        throw access.corrupted(.code, ref).naming(part)
+      }
       for row in 0..<cluster.rows {
         let value: Value
-        do { value = try TableReading.value(column, row, of: cluster, access) } catch {
+        do { value = try TableReading.value(column, row, of: cluster, dictionaries.view, access) } catch {
           throw error.naming(part)
         }
         guard column.accepts(value) else { throw access.corrupted(.structure, ref).naming(part) }
@@ -149,6 +166,12 @@ struct TableCheck {
 }
 
 extension ClusterNode {
+  /// Whether some rows have codes in a column.
+  fileprivate func needsDictionary(_ column: Column) -> Bool {
+    guard column.storage == .varying, let descriptor = findVarying(column) else { return false }
+    return descriptor.encoding == .codes && Int(descriptor.nullCount) < rows
+  }
+
   /// Whether the descriptors tell the nulls, and the bounds that scans rely on, as the values have them.
   fileprivate func tellsBoundsRight() -> Bool {
     for index in 0..<columnCount {

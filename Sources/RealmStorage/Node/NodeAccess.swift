@@ -4,14 +4,7 @@ import CPlatform
 ///
 /// Views live no longer than it. Taking one costs a few loads; it keeps what it reads from being forgotten.
 package struct NodeAccess: ~Copyable, ~Escapable {
-  // Kept by `keeper`, or by the owner that the access is not to outlive; a store keeps all regions it ever had.
-  private unowned(unsafe) let regions: NodeStore.Regions
-  private unowned(unsafe) let store: NodeStore
-  /// Where nodes end, a byte of the file.
-  package let end: UInt64
-  /// No node that may be read starts from this unit on.
-  private let endUnit: UInt64
-  private let arenaBase: UnsafeRawPointer?
+  fileprivate let reach: NodeReach
   private let keeper: NodeStore?
   private let slot: ReaderCounts.Slot?
 
@@ -35,13 +28,8 @@ package struct NodeAccess: ~Copyable, ~Escapable {
     _ store: NodeStore, _ regions: Unmanaged<NodeStore.Regions>, end: UInt64, arena: NodeArena?,
     keeper: NodeStore?
   ) {
-    self.store = store
-    self.regions = regions._withUnsafeGuaranteedRef { $0 }
+    reach = NodeReach(store, regions, end: end, arena: arena)
     slot = regions._withUnsafeGuaranteedRef { $0.decrypted?.enter() }
-    self.end = end
-    let (units, rest) = end.quotientAndRemainder(dividingBy: UInt64(Ref.unit))
-    endUnit = min(units + (rest > 0 ? 1 : 0), regions._withUnsafeGuaranteedRef { $0.mappedUnits })
-    arenaBase = arena.map { UnsafeRawPointer($0.memory.base) }
     self.keeper = keeper
   }
 
@@ -49,44 +37,31 @@ package struct NodeAccess: ~Copyable, ~Escapable {
   @inline(__always)
   @_lifetime(borrow outer)
   init(within outer: borrowing NodeAccess) {
-    regions = outer.regions
-    store = outer.store
-    end = outer.end
-    endUnit = outer.endUnit
-    arenaBase = outer.arenaBase
+    reach = outer.reach
     keeper = nil
     slot = nil
   }
 
   deinit { slot?.leave() }
 
+  /// Where nodes end, a byte of the file.
+  package var end: UInt64 { reach.end }
+
+  /// The same right, for views that read more nodes themselves; it ends with this one.
+  package var lent: LentAccess { @_lifetime(borrow self) get { LentAccess(self) } }
+
   /// The node that `ref` vouches for.
   ///
   /// - Throws: `.corrupted` when the bytes at its place are not that node.
   @inline(__always)
   @_lifetime(borrow self)
-  package func node(_ ref: Ref) throws(StorageError) -> NodeView {
-    // A dirty ref's bit makes it greater than any unit.
-    let unit = ref.place & (Ref.unitMask | Ref.dirtyBit)
-    if _slowPath(unit >= endUnit || !regions.seen.contains(unit: unit, birth: ref.birth)) {
-      if ref.isDirty { return dirtyNode(ref) }
-      try store.verify(ref, in: regions, below: end)
-    }
-    let base = regions.content + Int(truncatingIfNeeded: unit &* UInt64(Ref.unit))
-    // A node of level 0 has no refs, so where its body stands is known before its header is read.
-    let refCount = ref.level == 0 ? 0 : NodeView.refCount(at: base)
-    let view = NodeView(
-      base, length: ref.length, refCount: refCount, refWidth: store.refWidth, borrowing: self)
-    // A forged ref may start where a good one does.
-    guard _fastPath(view.isNode(of: ref)) else { throw store.corrupted(.header, ref) }
-    return view
-  }
+  package func node(_ ref: Ref) throws(StorageError) -> NodeView { try reach.node(ref, borrowing: self) }
 
   /// The node that `ref` vouches for, which its place in the tree says is of `kind`.
   @inline(__always)
   @_lifetime(borrow self)
   package func node(_ ref: Ref, _ kind: NodeKind) throws(StorageError) -> NodeView {
-    guard ref.rawKind == kind.rawValue else { throw store.corrupted(.structure, ref) }
+    guard ref.rawKind == kind.rawValue else { throw corrupted(.structure, ref) }
     return try node(ref)
   }
 
@@ -94,10 +69,7 @@ package struct NodeAccess: ~Copyable, ~Escapable {
   /// and nothing read: places may be guessed.
   @inline(__always)
   package func prefetch(_ ref: Ref, at offset: Int = 0, count: Int) {
-    guard ref.place & (Ref.unitMask | Ref.dirtyBit) < endUnit else { return }
-    let start = max(0, min(offset, ref.length))
-    cp_prefetch(
-      regions.content + Int(truncatingIfNeeded: ref.offset) + start, min(max(count, 0), ref.length - start))
+    reach.prefetch(ref, at: offset, count: count)
   }
 
   /// The same of the body of a node without refs.
@@ -107,13 +79,93 @@ package struct NodeAccess: ~Copyable, ~Escapable {
   }
 
   package func corrupted(_ finding: Corruption.Finding, _ ref: Ref) -> StorageError {
-    store.corrupted(finding, ref)
+    reach.store.corrupted(finding, ref)
+  }
+}
+
+/// A `NodeAccess`, lent to a view that lives no longer than it.
+package struct LentAccess: ~Escapable {
+  private let reach: NodeReach
+
+  @inline(__always)
+  @_lifetime(borrow access)
+  fileprivate init(_ access: borrowing NodeAccess) { reach = access.reach }
+
+  /// See `NodeAccess.node(_:)`.
+  @inline(__always)
+  @_lifetime(copy self)
+  package func node(_ ref: Ref) throws(StorageError) -> NodeView {
+    _overrideLifetime(try reach.node(ref, borrowing: self), copying: self)
   }
 
-  @_lifetime(borrow self)
-  private func dirtyNode(_ ref: Ref) -> NodeView {
+  /// See `NodeAccess.node(_:_:)`.
+  @inline(__always)
+  @_lifetime(copy self)
+  package func node(_ ref: Ref, _ kind: NodeKind) throws(StorageError) -> NodeView {
+    guard ref.rawKind == kind.rawValue else { throw corrupted(.structure, ref) }
+    return try node(ref)
+  }
+
+  package func corrupted(_ finding: Corruption.Finding, _ ref: Ref) -> StorageError {
+    reach.store.corrupted(finding, ref)
+  }
+}
+
+/// Where an access finds nodes.
+private struct NodeReach {
+  // Kept by the access's keeper, or by the owner that it is not to outlive; a store keeps all regions it ever had.
+  unowned(unsafe) let regions: NodeStore.Regions
+  unowned(unsafe) let store: NodeStore
+  let end: UInt64
+  /// No node that may be read starts from this unit on.
+  private let endUnit: UInt64
+  private let arenaBase: UnsafeRawPointer?
+
+  @inline(__always)
+  init(_ store: NodeStore, _ regions: Unmanaged<NodeStore.Regions>, end: UInt64, arena: NodeArena?) {
+    self.store = store
+    self.regions = regions._withUnsafeGuaranteedRef { $0 }
+    self.end = end
+    let (units, rest) = end.quotientAndRemainder(dividingBy: UInt64(Ref.unit))
+    endUnit = min(units + (rest > 0 ? 1 : 0), regions._withUnsafeGuaranteedRef { $0.mappedUnits })
+    arenaBase = arena.map { UnsafeRawPointer($0.memory.base) }
+  }
+
+  @inline(__always)
+  @_lifetime(borrow owner)
+  func node<Owner: ~Copyable & ~Escapable>(
+    _ ref: Ref, borrowing owner: borrowing Owner
+  ) throws(StorageError) -> NodeView {
+    // A dirty ref's bit makes it greater than any unit.
+    let unit = ref.place & (Ref.unitMask | Ref.dirtyBit)
+    if _slowPath(unit >= endUnit || !regions.seen.contains(unit: unit, birth: ref.birth)) {
+      if ref.isDirty { return dirtyNode(ref, borrowing: owner) }
+      try store.verify(ref, in: regions, below: end)
+    }
+    let base = regions.content + Int(truncatingIfNeeded: unit &* UInt64(Ref.unit))
+    // A node of level 0 has no refs, so where its body stands is known before its header is read.
+    let refCount = ref.level == 0 ? 0 : NodeView.refCount(at: base)
+    let view = NodeView(
+      base, length: ref.length, refCount: refCount, refWidth: store.refWidth, borrowing: owner)
+    // A forged ref may start where a good one does.
+    guard _fastPath(view.isNode(of: ref)) else { throw store.corrupted(.header, ref) }
+    return view
+  }
+
+  @inline(__always)
+  func prefetch(_ ref: Ref, at offset: Int, count: Int) {
+    guard ref.place & (Ref.unitMask | Ref.dirtyBit) < endUnit else { return }
+    let start = max(0, min(offset, ref.length))
+    cp_prefetch(
+      regions.content + Int(truncatingIfNeeded: ref.offset) + start, min(max(count, 0), ref.length - start))
+  }
+
+  @_lifetime(borrow owner)
+  private func dirtyNode<Owner: ~Copyable & ~Escapable>(
+    _ ref: Ref, borrowing owner: borrowing Owner
+  ) -> NodeView {
     guard let arenaBase else { preconditionFailure("a dirty ref outside of its transaction") }
     return NodeView(
-      arenaBase + Int(ref.offset), length: ref.length, refWidth: store.refWidth, borrowing: self)
+      arenaBase + Int(ref.offset), length: ref.length, refWidth: store.refWidth, borrowing: owner)
   }
 }

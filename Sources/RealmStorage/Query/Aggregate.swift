@@ -90,7 +90,7 @@ struct Extreme {
       // Null and NaN stand below all others.
       guard key > SortColumn.nan, best.map({ isGreatest ? key > $0 : key < $0 }) ?? true else { return }
       best = key
-      value = try TableReading.value(column, row, of: cluster, access)
+      value = try TableReading.value(column, row, of: cluster, dictionary: .null, access)
     }
   }
 

@@ -8,6 +8,8 @@ struct BoundPath {
 
   var steps: [Step]
   var column: Column
+  /// Of the column, where values have codes.
+  var dictionary: Ref
   /// Whether there may be several values.
   var isMany: Bool { column.isList || steps.contains { $0.column.isList } }
   /// Whether comparisons order null: see `Predicate`.
@@ -28,6 +30,7 @@ struct BoundPath {
       steps.append(Step(column: column, target: table.root))
     }
     column = table.schema.columns[path.column]
+    dictionary = table.root.dictionaries[column.id]
   }
 }
 
@@ -53,7 +56,7 @@ extension BoundPath {
     _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess
   ) throws(StorageError) -> Value {
     try reach(0, row, of: cluster, access) { (row, cluster, access) throws(StorageError) in
-      try TableReading.value(column, row, of: cluster, access)
+      try TableReading.value(column, row, of: cluster, dictionary: dictionary, access)
     } ?? .null
   }
 
@@ -64,7 +67,9 @@ extension BoundPath {
   ) throws(StorageError) -> Result? {
     guard step < steps.count else { return try body(row, cluster, access) }
     let link = steps[step]
-    guard case .link(let key) = try TableReading.value(link.column, row, of: cluster, access) else {
+    guard
+      case .link(let key) = try TableReading.value(link.column, row, of: cluster, dictionary: .null, access)
+    else {
       return nil
     }
     let clusters = link.target.clusters

@@ -33,7 +33,9 @@ final class LinkTest: ClusterTest {
     var found = RowMask.none
     guard cluster.find(column.id, .pieces) != nil else { return found }
     try rows.forEach { (row) throws(StorageError) in
-      guard case .list(let links) = try TableReading.value(column, row, of: cluster, access) else { return }
+      guard
+        case .list(let links) = try TableReading.value(column, row, of: cluster, dictionary: .null, access)
+      else { return }
       for case .link(let key) in links where try target.passes(key, access) {
         found.insert(row)
         return
@@ -137,7 +139,7 @@ final class ValuesTest: ClusterTest {
   ) throws(StorageError) -> RowMask {
     var found = RowMask.none
     try rows.forEach { (row) throws(StorageError) in
-      let value = try TableReading.value(column, row, of: cluster, access)
+      let value = try TableReading.value(column, row, of: cluster, dictionary: .null, access)
       let passes: Bool
       if case .list(let elements) = value, !test.isCount {
         passes = elements.contains { test.holds($0, ordersNull: false) }

@@ -79,7 +79,8 @@ struct RowQuery {
     if let constant = test as? ConstantTest { return constant.holds ? Int(clamping: table.root.rows) : 0 }
     if isLookup, let count = try lookupCount(indexed[0], reader.access()) { return Int(clamping: count) }
     if indexed.isEmpty, let test = test as? IntegerTest, let range = test.onlyRange {
-      return Int(clamping: try IntegerScan.count(test.column, in: range, of: table.root.clusters, reader.access()))
+      return Int(
+        clamping: try IntegerScan.count(test.column, in: range, of: table.root.clusters, reader.access()))
     }
     var count = 0
     let candidates = try candidates(reader.access())
@@ -194,7 +195,7 @@ struct TestBuilder {
     case .count: precondition(column.isList, "\(table.schema.name): column \(column.name) is no list")
     default: break
     }
-    var made = Self.test(column, test, ordersNull: bound.ordersNull)
+    var made = Self.test(column, bound.dictionary, test, ordersNull: bound.ordersNull)
     // From the last link back to the first: what a null link stands for is the same for all.
     let isMany = bound.steps.contains { $0.column.isList }
     let nullPasses: Bool
@@ -209,13 +210,15 @@ struct TestBuilder {
     return made
   }
 
-  private static func test(_ column: Column, _ test: ValueTest, ordersNull: Bool) -> ClusterTest {
+  private static func test(
+    _ column: Column, _ dictionary: Ref, _ test: ValueTest, ordersNull: Bool
+  ) -> ClusterTest {
     if column.isList || column.type == .decimal128 { return ValuesTest(column, test) }
     let nullPasses = test.holds(.null, ordersNull: ordersNull)
     guard let domain = OrderedDomain(column.type) else {
       let isString = column.type == .string
       let (search, isNegated) = TextSearch.solve(test, isString: isString, ordersNull: ordersNull)
-      return TextColumnTest(column, search, Verdict(isNegated: isNegated, nullPasses: nullPasses))
+      return TextColumnTest(column, dictionary, search, Verdict(isNegated: isNegated, nullPasses: nullPasses))
     }
     let (ranges, isNegated) = domain.solve(test)
     let verdict = Verdict(isNegated: isNegated, nullPasses: nullPasses)

@@ -13,7 +13,7 @@ struct RowSort {
     for key in sortKeys {
       let path = try BoundPath(key.path, of: table, tables)
       precondition(!path.isMany, "\(table.schema.name): there is a list on the path to \(path.column.name)")
-      columns.append((path, SortColumn(path.column), key.ascending))
+      columns.append((path, SortColumn(path.column, dictionary: path.dictionary), key.ascending))
     }
     self.columns = columns
     clusters = table.root.clusters
@@ -143,7 +143,8 @@ struct RowSort {
     let columns = columns
     var found: [UInt64] = []
     var (seenOne, seen, seenValues): (Set<UInt128>, Set<[UInt128]>, Set<[Value]>) = ([], [], [])
-    try ClusterWalk.forEachRow(of: rows, in: clusters, reader) { (row, cluster, access) throws(StorageError) in
+    try ClusterWalk.forEachRow(of: rows, in: clusters, reader) {
+      (row, cluster, access) throws(StorageError) in
       if columns.count == 1 {
         let number = try columns[0].path.sortNumber(columns[0].sort, 0, row, of: cluster, access)
         if columns[0].sort.isExact(number) {

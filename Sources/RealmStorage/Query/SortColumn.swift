@@ -1,12 +1,17 @@
 /// Numbers in place of a column's values, in the order of sorts: null, NaN, all others.
 struct SortColumn {
   let column: Column
+  /// Of the column, where values have codes.
+  private let dictionary: Ref
 
   static let null: UInt128 = 0
   static let nan: UInt128 = 1
   private static let first: UInt128 = 2
 
-  init(_ column: Column) { self.column = column }
+  init(_ column: Column, dictionary: Ref = .null) {
+    self.column = column
+    self.dictionary = dictionary
+  }
 
   /// Whether values with this number are one; else they begin alike.
   @inline(__always)
@@ -32,7 +37,8 @@ struct SortColumn {
       guard !cluster.isNull(descriptor, row) else { return Self.null }
       return Self.first + OrderedDomain.number(of: cluster.integer(descriptor, row))
     case .dates:
-      guard case .date(let date) = try TableReading.value(column, row, of: cluster, access) else {
+      guard case .date(let date) = try TableReading.value(column, row, of: cluster, dictionary: .null, access)
+      else {
         return Self.null
       }
       return Self.first + OrderedDomain.number(of: date)
@@ -74,8 +80,13 @@ struct SortColumn {
   private func text(
     _ start: Int, _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess
   ) throws(StorageError) -> UInt128 {
-    guard let descriptor = cluster.find(column.id, .pieces) else {
+    guard let descriptor = cluster.findVarying(column) else {
       return column.isOptional ? Self.null : 1 << 124
+    }
+    if descriptor.encoding == .codes {
+      if cluster.isNull(descriptor, row) { return Self.null }
+      let code = cluster.integer(descriptor, row)
+      return Self.number(try DictionaryReader(dictionary, access.lent).bytes(code), from: start)
     }
     let (ref, index) = cluster.piece(descriptor, row)
     let piece = PieceNode(try access.node(ref, .piece))

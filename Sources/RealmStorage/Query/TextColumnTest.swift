@@ -1,12 +1,19 @@
 /// Of strings and data that stand in a column of their own.
 final class TextColumnTest: ClusterTest {
   let column: Column
+  /// Of the column, where values have codes.
+  let dictionary: Ref
   let search: TextSearch
   let verdict: Verdict
   override var cost: Int { search.cost }
+  /// What is known of the values of codes.
+  private var known: [Finding] = []
 
-  init(_ column: Column, _ search: TextSearch, _ verdict: Verdict) {
+  private enum Finding: UInt8 { case unknown, found, notFound }
+
+  init(_ column: Column, _ dictionary: Ref, _ search: TextSearch, _ verdict: Verdict) {
     self.column = column
+    self.dictionary = dictionary
     self.search = search
     self.verdict = verdict
   }
@@ -14,10 +21,13 @@ final class TextColumnTest: ClusterTest {
   override func mask(
     of cluster: borrowing ClusterNode, within rows: RowMask, _ access: borrowing NodeAccess
   ) throws(StorageError) -> RowMask {
-    guard let descriptor = cluster.find(column.id, .pieces) else {
+    guard let descriptor = cluster.findVarying(column) else {
       let nothing: [UInt8] = []
       return verdict.mask(
         ofAll: column.isOptional, isFound: search.finds(nothing.span.bytes), within: rows)
+    }
+    if descriptor.encoding == .codes {
+      return try mask(ofCodes: descriptor, of: cluster, within: rows, access)
     }
     var passing = RowMask.none
     let pieces = Int(descriptor.greatest)
@@ -33,6 +43,33 @@ final class TextColumnTest: ClusterTest {
       passing = passing | verdict.mask(found, nulls: piece.nulls, within: wanted).moved(by: first)
     }
     return passing
+  }
+
+  private func mask(
+    ofCodes descriptor: ClusterNode.Descriptor, of cluster: borrowing ClusterNode, within rows: RowMask,
+    _ access: borrowing NodeAccess
+  ) throws(StorageError) -> RowMask {
+    let nulls = cluster.nulls(descriptor)
+    // In a local: each access to a property of a class is checked.
+    var known = known
+    self.known = []
+    defer { self.known = known }
+    var found = RowMask.none
+    try rows.subtracting(nulls).forEach { (row) throws(StorageError) in
+      let code = cluster.integer(descriptor, row)
+      if code >= 0, code < known.count, known[Int(code)] != .unknown {
+        if known[Int(code)] == .found { found.insert(row) }
+        return
+      }
+      // A code that was not given throws, so that no more are kept than there may be.
+      let isFound = search.finds(try DictionaryReader(dictionary, access.lent).bytes(code))
+      if code >= known.count {
+        known += Array(repeating: .unknown, count: Int(code) + 1 - known.count)
+      }
+      known[Int(code)] = isFound ? .found : .notFound
+      if isFound { found.insert(row) }
+    }
+    return verdict.mask(found, nulls: nulls, within: rows)
   }
 }
 

@@ -2,6 +2,7 @@
 /// another, and each of them would otherwise pack up to 512.
 struct AppendBuffer {
   let editor: NodeEditor
+  private let dictionaries: DictionaryWriters
   /// As in the schema.
   private(set) var columns: [ColumnBuffer]
   private(set) var keys: [UInt64] = []
@@ -55,14 +56,17 @@ struct AppendBuffer {
   private var pieceCount: Int {
     columns.reduce(0) { sum, column in
       column.isVarying
-        ? sum + column.pieces.count + column.varying.heapBytes * 2 / PieceNode.targetBytes + 1 : sum
+        ? sum + column.pieces.count + column.varying.heapBytes * 2 / PieceBuffer.Shape.ofCluster.heapBytes + 1
+        : sum
     }
   }
 
-  init(schema: TableSchema, editor: NodeEditor) {
+  /// `rowLimit`: see `rowLimit(_:)`.
+  init(schema: TableSchema, rowLimit: Int, dictionaries: DictionaryWriters, editor: NodeEditor) {
     self.editor = editor
+    self.dictionaries = dictionaries
     columns = schema.columns.map { ColumnBuffer($0) }
-    limit = Self.rowLimit(schema)
+    limit = rowLimit
     watched = schema.columns.enumerated().filter { $1.index != .none || $1.type == .link }
       .map { Watched(index: $0, column: $1, value: $1.defaultValue) }
   }
@@ -81,8 +85,10 @@ struct AppendBuffer {
   }
 
   /// Goes on with a cluster that has room.
-  init(_ node: Ref, schema: TableSchema, editor: NodeEditor) throws(StorageError) {
-    self.init(schema: schema, editor: editor)
+  init(
+    _ node: Ref, schema: TableSchema, rowLimit: Int, dictionaries: DictionaryWriters, editor: NodeEditor
+  ) throws(StorageError) {
+    self.init(schema: schema, rowLimit: rowLimit, dictionaries: dictionaries, editor: editor)
     self.node = node
     let access = editor.access()
     let cluster = try Cluster(node, access)
@@ -91,6 +97,10 @@ struct AppendBuffer {
       let column = columns[index].column
       guard columns[index].isVarying else {
         columns[index].fixed = try cluster.unpack(column, editor)
+        continue
+      }
+      if let codes = try cluster.codes(column, editor) {
+        columns[index].varying = try dictionaries.writer(of: column).values(of: codes)
         continue
       }
       guard var pieces = cluster.pieces(column), let last = pieces.popLast() else {
@@ -199,16 +209,26 @@ struct AppendBuffer {
 
   // MARK: - Writing
 
-  /// Writes the rows as a cluster, in place of `node`, whose nodes it frees.
-  mutating func write() throws(StorageError) -> KeyedChild {
+  /// Bytes of a cluster's node that codes may take: it has other columns too.
+  private static let maximumCodeBytes = 48 * 1024
+
+  /// Writes the rows as a cluster, in place of `node`, whose nodes it frees. Where `isComplete`, no row will be added:
+  /// then texts and data that repeat are stored as codes.
+  mutating func write(isComplete: Bool = false) throws(StorageError) -> KeyedChild {
     guard isChanged || node.isNull else {
       return KeyedChild(leastKey: keys[0], rows: UInt64(rows), ref: node)
     }
     var cluster = Cluster(keys: keys)
+    var room = Self.maximumCodeBytes
     for index in columns.indices {
       let column = columns[index].column
       guard columns[index].isVarying else {
         cluster.pack(columns[index].fixed, as: column)
+        continue
+      }
+      if isComplete, room >= 2 * rows, let codes = try encode(index) {
+        cluster.setCodes(codes, of: column)
+        room -= 2 * rows
         continue
       }
       if let last = columns[index].lastPiece { editor.free(last) }
@@ -220,6 +240,25 @@ struct AppendBuffer {
     node = cluster.write(editor)
     isChanged = false
     return KeyedChild(leastKey: keys[0], rows: UInt64(rows), ref: node)
+  }
+
+  /// The codes of a column's values, whose pieces it then frees; nil where the values are better stored as they are.
+  private func encode(_ index: Int) throws(StorageError) -> FixedBuffer? {
+    let buffer = columns[index]
+    // Unique values do not repeat, and only a piece with long values has a level.
+    guard !buffer.column.isList, buffer.column.index != .unique,
+      !buffer.pieces.contains(where: { $0.ref.level > 0 })
+    else { return nil }
+    var values = buffer.varying
+    if !buffer.pieces.isEmpty {
+      values = PieceBuffer()
+      for piece in buffer.pieces { try values.append(piece: piece.ref, editor.access()) }
+      values.append(contentsOf: buffer.varying)
+    }
+    guard let codes = try dictionaries.writer(of: buffer.column).codes(of: values) else { return nil }
+    for piece in buffer.pieces { editor.free(piece.ref) }
+    if let last = buffer.lastPiece { editor.free(last) }
+    return codes
   }
 }
 

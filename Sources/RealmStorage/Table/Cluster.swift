@@ -84,6 +84,22 @@ struct Cluster {
     columns[column.id] = .pieces(pieces)
   }
 
+  /// The codes of a column whose values stand in its dictionary; nil for any other.
+  ///
+  /// - Throws: `.corrupted` where no dictionary has so many.
+  func codes(_ column: Column, _ editor: NodeEditor) throws(StorageError) -> FixedBuffer? {
+    guard !column.isList, case .fixed(let parts) = columns[column.id], parts[0].encoding == .codes else {
+      return nil
+    }
+    let codes = FixedBuffer(codes: parts[0], rows: rows)
+    guard codes.areCodes else { throw editor.store.corrupted(.code, source) }
+    return codes
+  }
+
+  mutating func setCodes(_ codes: FixedBuffer, of column: Column) {
+    columns[column.id] = .fixed([codes.packedCodes()])
+  }
+
   // MARK: - Writing
 
   /// Bytes of the node, about.

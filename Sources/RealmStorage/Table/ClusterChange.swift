@@ -1,13 +1,18 @@
 /// Changes rows within their clusters. Each change answers the new root of the tree.
 struct ClusterChange {
   let schema: TableSchema
+  let dictionaries: DictionaryWriters
+  /// Codes that a dictionary may have: as many as rows may need, so that values no row has take no more than the rows.
+  let codeLimit: Int
   let editor: NodeEditor
 
   /// Sets a value of a row that exists.
   func set(_ value: Value, _ column: Column, ofRow key: UInt64, in clusters: Ref) throws(StorageError) -> Ref
   {
     try update(key, in: clusters) { (cluster, row) throws(StorageError) in
-      if column.storage == .varying {
+      if let codes = try cluster.codes(column, editor) {
+        try set(value, column, row, of: &cluster, codes)
+      } else if column.storage == .varying {
         try changePiece(of: row, column, of: &cluster) { (piece, index) throws(StorageError) in
           try piece.replace(index, with: value, of: column, editor: editor)
         }
@@ -23,7 +28,10 @@ struct ClusterChange {
   func remove(_ key: UInt64, from clusters: Ref) throws(StorageError) -> Ref {
     try update(key, in: clusters) { (cluster, row) throws(StorageError) in
       for column in schema.columns {
-        if column.storage == .varying {
+        if var codes = try cluster.codes(column, editor) {
+          codes.remove(row)
+          cluster.setCodes(codes, of: column)
+        } else if column.storage == .varying {
           try changePiece(of: row, column, of: &cluster) { piece, index in piece.remove(index) }
         } else {
           var buffer = try cluster.unpack(column, editor)
@@ -33,6 +41,27 @@ struct ClusterChange {
       }
       cluster.keys.remove(at: row)
     }
+  }
+
+  /// Sets a value in a column of codes; where it gets none, all values of the column become pieces.
+  private func set(
+    _ value: Value, _ column: Column, _ row: Int, of cluster: inout Cluster, _ codes: FixedBuffer
+  ) throws(StorageError) {
+    let dictionary = try dictionaries.writer(of: column)
+    var codes = codes
+    guard let bytes = value.varyingBytes(of: column) else {
+      codes.set(.null, at: row)
+      return cluster.setCodes(codes, of: column)
+    }
+    if let code = try dictionary.code(of: bytes.span.bytes, limit: codeLimit) {
+      codes.set(.int(code), at: row)
+      return cluster.setCodes(codes, of: column)
+    }
+    var plain = try dictionary.values(of: codes)
+    if let long = try plain.replace(row, with: value, of: column, editor: editor) {
+      try editor.freeTree(long)
+    }
+    cluster.setPieces(plain.makePieces(from: 0, editor: editor), of: column)
   }
 
   private func update(
@@ -68,6 +97,9 @@ struct ClusterChange {
         var buffer = try cluster.unpack(column, editor)
         buffer.keep(rows)
         part.pack(buffer, as: column)
+      } else if var codes = try cluster.codes(column, editor) {
+        codes.keep(rows)
+        part.setCodes(codes, of: column)
       } else if let pieces = cluster.pieces(column) {
         part.setPieces(try cut(pieces, to: rows, end: cluster.rows), of: column)
       }

@@ -1,5 +1,6 @@
-/// A leaf of a table: up to 512 rows, with all of their fixed-size columns, and the refs of the pieces that hold the
-/// others. A column that a cluster lacks was added later: its rows have the default.
+/// A leaf of a table: up to 512 rows, with all of their fixed-size columns. Of the others it has the refs of the pieces
+/// that hold the values, or codes of values that stand in the column's dictionary. A column that a cluster lacks was
+/// added later: its rows have the default.
 ///
 /// Body, after the refs of the pieces, column by column (FORMAT.md, "Cluster"):
 ///
@@ -14,12 +15,12 @@
 /// A descriptor, which also tells what scans may skip:
 ///
 ///          0     2  column
-///          2     1  encoding     1 integers, 2 nanoseconds, 3 fixed bytes, 4 pieces
-///          3     1  width        1, 2: bits of each; 3: bytes of each; 4: zero
+///          2     1  encoding     1 integers, 2 nanoseconds, 3 fixed bytes, 4 pieces, 5 codes
+///          3     1  width        1, 2, 5: bits of each; 3: bytes of each; 4: zero
 ///          4     2  nullCount
 ///          6     2  zero
-///          8     8  least        1, 2: of all values that are not null, the base of the packing; 4: the first ref
-///         16     8  greatest     1, 2: of the same; 4: how many pieces
+///          8     8  least        1, 2, 5: of all values that are not null, the base of the packing; 4: the first ref
+///         16     8  greatest     1, 2, 5: of the same; 4: how many pieces
 ///         24     4  offset       of the data, in the body
 ///         28     4  length       of the data
 ///
@@ -42,6 +43,8 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
     case nanoseconds = 2
     case fixed = 3
     case pieces = 4
+    /// Integers that are codes of the column's dictionary.
+    case codes = 5
   }
 
   let view: NodeView
@@ -91,22 +94,36 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
 
   /// The descriptor of a column, nil when the cluster lacks it.
   @inline(__always)
-  func find(_ column: UInt16, _ encoding: Encoding) -> Descriptor? {
+  func find(_ column: UInt16, _ encoding: Encoding) -> Descriptor? { find(column, encoding, or: encoding) }
+
+  /// The descriptor of a column of varying size, nil when the cluster lacks it.
+  @inline(__always)
+  func findVarying(_ column: Column) -> Descriptor? {
+    find(column.id, .pieces, or: column.isList ? .pieces : .codes)
+  }
+
+  @inline(__always)
+  private func find(_ column: UInt16, _ encoding: Encoding, or other: Encoding) -> Descriptor? {
     // Columns have the numbers from 1 on, so most stand where their number says.
     let guess = Int(column) - (hasKeys ? 0 : 1)
-    if guess >= 0, guess < columnCount, isDescriptor(guess, of: column, encoding) {
-      return descriptor(guess, encoding)
+    if guess >= 0, guess < columnCount, let found = descriptor(guess, of: column, encoding, other) {
+      return found
     }
-    for index in 0..<columnCount where isDescriptor(index, of: column, encoding) {
-      return descriptor(index, encoding)
+    for index in 0..<columnCount {
+      if let found = descriptor(index, of: column, encoding, other) { return found }
     }
     return nil
   }
 
+  /// The descriptor at `index`, where it is one of the column with one of the encodings.
   @inline(__always)
-  private func isDescriptor(_ index: Int, of column: UInt16, _ encoding: Encoding) -> Bool {
-    let head = view.load(UInt32.self, at: Layout.descriptors &+ index &* Layout.descriptorSize)
-    return head & 0xff_ffff == UInt32(column) | UInt32(encoding.rawValue) << 16
+  private func descriptor(
+    _ index: Int, of column: UInt16, _ encoding: Encoding, _ other: Encoding
+  ) -> Descriptor? {
+    let head = view.load(UInt32.self, at: Layout.descriptors &+ index &* Layout.descriptorSize) & 0xff_ffff
+    if head == UInt32(column) | UInt32(encoding.rawValue) << 16 { return descriptor(index, encoding) }
+    if head == UInt32(column) | UInt32(other.rawValue) << 16 { return descriptor(index, other) }
+    return nil
   }
 
   @inline(__always)
@@ -221,6 +238,7 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
       guard let encoding = Encoding(rawValue: view.load(UInt8.self, at: at + 2)) else { return false }
       let descriptor = cluster.descriptor(index)
       if let last, (descriptor.column, encoding.rawValue) <= last { return false }
+      if encoding == .codes, descriptor.column == last?.column { return false }
       last = (descriptor.column, encoding.rawValue)
       guard descriptor.offset >= head, descriptor.length >= 0,
         descriptor.offset + descriptor.length <= view.bodyLength, Int(descriptor.nullCount) <= cluster.rows,
@@ -244,9 +262,13 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
   private func isValid(_ descriptor: Descriptor, nextRef: inout Int) -> Bool {
     let stored = descriptor.nullCount == rows ? 0 : rows
     switch descriptor.encoding {
-    case .integers, .nanoseconds:
+    case .codes
+    where descriptor.width > 16 || descriptor.least < 0
+      || descriptor.greatest >= Int64(ColumnDictionary.maximumCount):
+      return false
+    case .integers, .nanoseconds, .codes:
       return PackedIntegers.isWidth(Int(descriptor.width)) && descriptor.least <= descriptor.greatest
-        && (descriptor.encoding == .integers || descriptor.nullCount == 0)
+        && (descriptor.encoding != .nanoseconds || descriptor.nullCount == 0)
         && descriptor.length == nullBytes(descriptor)
           + PackedIntegers.byteCount(stored, width: Int(descriptor.width))
     case .fixed:

@@ -31,6 +31,31 @@ struct FixedBuffer {
     }
   }
 
+  /// Of codes, with room for so many rows.
+  init(codesOf rows: Int) {
+    storage = .integers
+    nulls = []
+    nulls.reserveCapacity(rows)
+    integers.reserveCapacity(rows)
+  }
+
+  /// Of the codes of a column of varying size.
+  init(codes part: Cluster.FixedPart, rows: Int) {
+    storage = .integers
+    nulls = Self.nulls(part, rows: rows)
+    let hasBits = part.nullCount > 0 && Int(part.nullCount) < rows
+    integers =
+      Int(part.nullCount) == rows
+      ? [Int64](repeating: 0, count: rows)
+      : Self.unpack(part, hasBits ? Array(part.data.dropFirst((rows + 7) / 8)) : part.data, rows: rows)
+  }
+
+  /// The code of a row; nil for null.
+  func code(_ row: Int) -> Int64? { nulls[row] ? nil : integers[row] }
+
+  /// Whether the dictionary may have all codes.
+  var areCodes: Bool { !integers.contains { $0 >= Int64(ColumnDictionary.maximumCount) } }
+
   /// Whether the parts are what columns of that type are stored as.
   static func isForm(_ parts: [Cluster.FixedPart], of column: Column) -> Bool {
     switch column.storage {
@@ -119,6 +144,12 @@ struct FixedBuffer {
   }
 
   // MARK: - Packing
+
+  func packedCodes() -> Cluster.FixedPart {
+    var part = Self.pack(integers, nulls: nulls)
+    part.encoding = .codes
+    return part
+  }
 
   func packed() -> [Cluster.FixedPart] {
     switch storage {

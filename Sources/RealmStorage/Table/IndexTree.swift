@@ -32,7 +32,7 @@ enum IndexTree {
     try forEachRow(encoded, in: table.index(of: column), access) { (row) throws(StorageError) in
       if IndexKey.isCut(encoded) {
         // Others may share what stands of so long a text.
-        guard try TableReading.value(column, ofRow: row, in: table.clusters, access) == value else {
+        guard try TableReading.value(column, ofRow: row, in: table, access) == value else {
           return true
         }
       }
@@ -68,7 +68,7 @@ enum IndexTree {
     var found: UInt64?
     try forEachRow(encoded, in: table.index(of: column), access) { (key) throws(StorageError) in
       if IndexKey.isCut(encoded) {
-        guard try TableReading.value(column, ofRow: key, in: table.clusters, access) == value else {
+        guard try TableReading.value(column, ofRow: key, in: table, access) == value else {
           return true
         }
       }

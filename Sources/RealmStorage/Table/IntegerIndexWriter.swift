@@ -1,10 +1,10 @@
-/// An integer index being changed: its tree, and the entries not in it yet, which are found by hashing.
+/// An integer index being changed: its tree, and the entries not in it yet.
 final class IntegerIndexWriter {
   private(set) var root: Ref
   private let editor: NodeEditor
   private var entries: [IntegerIndex.Entry] = []
-  /// By the hash of the number: its upper half, and the place in `entries`, one more; zero where there is none.
-  private var table: [UInt64] = []
+  /// Those of `entries`.
+  private var numbers = NumberSet()
 
   private static let maximumEntries = 1 << 20
 
@@ -14,28 +14,15 @@ final class IntegerIndexWriter {
   }
 
   func contains(_ number: Int64) throws(StorageError) -> Bool {
-    if isPending(number) { return true }
+    if numbers.contains(number) { return true }
     guard !root.isNull else { return false }
     return try IntegerIndex.row(of: number, in: root, editor.access()) != nil
-  }
-
-  private func isPending(_ number: Int64) -> Bool {
-    guard !table.isEmpty else { return false }
-    let hash = Self.hash(number)
-    var slot = Int(hash & UInt64(table.count - 1))
-    while table[slot] != 0 {
-      if table[slot] >> 32 == hash >> 32, entries[Int(table[slot] & 0xffff_ffff) - 1].number == number {
-        return true
-      }
-      slot = (slot + 1) & (table.count - 1)
-    }
-    return false
   }
 
   /// - Precondition: the index has no such number.
   func insert(_ number: Int64, row: UInt64) throws(StorageError) {
     entries.append(IntegerIndex.Entry(number: number, row: row))
-    if entries.count * 2 > table.count { rehash() } else { note(entries.count - 1) }
+    numbers.insert(number)
     if entries.count >= Self.maximumEntries { try flush() }
   }
 
@@ -54,33 +41,43 @@ final class IntegerIndexWriter {
   func flush() throws(StorageError) {
     guard !entries.isEmpty else { return }
     try editor.checkRoom(for: 32 * entries.count)
-    entries.sort { $0.number < $1.number }
-    root = try IntegerIndex.insert(entries, in: root, editor)
+    root = try IntegerIndex.insert(sortedEntries(), in: root, editor)
     forget()
   }
 
   private func forget() {
     entries = []
-    table = []
+    numbers = NumberSet()
   }
 
-  private func rehash() {
-    table = Array(repeating: 0, count: max(16, table.count * 2))
-    for index in entries.indices { note(index) }
+  /// Many numbers that stand close together are sorted by their digits: each pass takes them to where they belong by
+  /// eleven bits.
+  private func sortedEntries() -> [IntegerIndex.Entry] {
+    guard let least = entries.lazy.map(\.number).min(), let greatest = entries.lazy.map(\.number).max() else {
+      return []
+    }
+    let range = UInt64(bitPattern: greatest &- least)
+    guard entries.count > 1024, range < 1 << 33 else { return entries.sorted { $0.number < $1.number } }
+    var (from, into) = (entries, entries)
+    var shift: UInt64 = 0
+    while range >> shift > 0 {
+      var places = [Int](repeating: 0, count: 1 << 11)
+      for entry in from { places[Self.digit(entry, least, shift)] += 1 }
+      var start = 0
+      for digit in places.indices { (places[digit], start) = (start, start + places[digit]) }
+      for entry in from {
+        let digit = Self.digit(entry, least, shift)
+        into[places[digit]] = entry
+        places[digit] += 1
+      }
+      swap(&from, &into)
+      shift += 11
+    }
+    return from
   }
 
-  private func note(_ index: Int) {
-    let hash = Self.hash(entries[index].number)
-    var slot = Int(hash & UInt64(table.count - 1))
-    while table[slot] != 0 { slot = (slot + 1) & (table.count - 1) }
-    table[slot] = (hash & ~0xffff_ffff) | UInt64(index + 1)
+  @inline(__always)
+  private static func digit(_ entry: IntegerIndex.Entry, _ least: Int64, _ shift: UInt64) -> Int {
+    Int(truncatingIfNeeded: UInt64(bitPattern: entry.number &- least) >> shift & 0x7ff)
   }
-
-  private static func hash(_ number: Int64) -> UInt64 {
-    let mixed = (UInt64(bitPattern: number) ^ seed) &* 0x9e37_79b9_7f4a_7c15
-    return mixed ^ mixed >> 32
-  }
-
-  /// So that nobody can choose numbers that share a slot.
-  private static let seed = UInt64.random(in: 0...UInt64.max)
 }

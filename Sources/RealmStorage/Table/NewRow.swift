@@ -5,7 +5,10 @@
 public struct NewRow: ~Copyable {
   var buffer: AppendBuffer
 
-  init(_ buffer: AppendBuffer) { self.buffer = buffer }
+  init(_ buffer: consuming AppendBuffer) { self.buffer = buffer }
+
+  /// The buffer, with the row.
+  consuming func finish() -> AppendBuffer { buffer }
 
   public mutating func set(_ column: Int, _ value: Value) throws(StorageError) {
     precondition(

@@ -1,6 +1,8 @@
 /// The tables a transaction has asked for.
 final class OpenTables {
   let editor: NodeEditor
+  /// Rows of a cluster, at most.
+  let clusterRows: Int
   private let catalogue: Catalogue
   /// All tables there were when the transaction began.
   private let schemas: [TableSchema]
@@ -9,7 +11,8 @@ final class OpenTables {
   /// What interrupted a change half-way: such a transaction can't be committed.
   private(set) var failure: StorageError?
 
-  init(catalogue: Catalogue, schemas: [TableSchema], editor: NodeEditor) {
+  init(catalogue: Catalogue, schemas: [TableSchema], clusterRows: Int, editor: NodeEditor) {
+    self.clusterRows = clusterRows
     self.catalogue = catalogue
     self.schemas = schemas
     self.editor = editor

@@ -75,6 +75,14 @@ struct PieceBuffer {
     }
   }
 
+  /// Adds the values of another, after those that are here.
+  mutating func append(contentsOf other: PieceBuffer) {
+    let base = heap.count
+    heap += other.heap
+    cells += other.cells.map { Cell(end: base + $0.end, kind: $0.kind) }
+    longRefs += other.longRefs
+  }
+
   mutating func appendNull() { cells.append(Cell(end: heap.count, kind: .null)) }
 
   private mutating func appendLong(_ ref: Ref, length: Int) {
@@ -135,6 +143,12 @@ struct PieceBuffer {
 
   // MARK: - Reading
 
+  func isNull(_ row: Int) -> Bool { cells[row].kind == .null }
+
+  /// The bytes of a value that is neither null nor long.
+  @_lifetime(borrow self)
+  func bytes(_ row: Int) -> RawSpan { heap.span.bytes.extracting(start(row)..<cells[row].end) }
+
   func text(_ row: Int, _ access: borrowing NodeAccess) throws(StorageError) -> Value {
     switch cells[row].kind {
     case .null: .null
@@ -146,14 +160,28 @@ struct PieceBuffer {
 
   // MARK: - Writing
 
+  /// How large pieces grow.
+  struct Shape {
+    /// A piece is cut when its heap would pass this.
+    var heapBytes: Int
+
+    static let ofCluster = Shape(heapBytes: 8 * 1024)
+    /// A commit that adds one value writes the last piece.
+    static let ofDictionary = Shape(heapBytes: 2 * 1024)
+  }
+
   /// Makes as many pieces as the values need; answers each with its first row, counted from `firstRow`.
-  func makePieces(from firstRow: Int, editor: NodeEditor) -> [(firstRow: Int, ref: Ref)] {
+  func makePieces(
+    from firstRow: Int, shape: Shape = .ofCluster, editor: NodeEditor
+  ) -> [(firstRow: Int, ref: Ref)] {
     var pieces: [(Int, Ref)] = []
     var (first, refIndex) = (0, 0)
     while first < cells.count {
       let base = start(first)
       var end = first + 1
-      while end < cells.count, cells[end].end - base <= PieceNode.targetBytes { end += 1 }
+      while end < cells.count, cells[end].end - base <= shape.heapBytes,
+        end - first < ClusterNode.maximumRows
+      { end += 1 }
       pieces.append((firstRow + first, write(first..<end, &refIndex, editor)))
       first = end
     }

@@ -1,4 +1,5 @@
-/// The values of a column of varying size for some rows of a cluster: strings or data.
+/// The values of a column of varying size for some rows of a cluster: strings, data or lists; or values of a
+/// dictionary, by their codes.
 ///
 /// Body, after the refs of long values (FORMAT.md, "Piece"):
 ///
@@ -16,8 +17,6 @@ struct PieceNode: ~Escapable, BitwiseCopyable {
   static let longCellBytes = 10
   /// Values longer than this stand apart.
   static let maximumInline = 4096
-  /// A piece is cut when its heap passes this.
-  static let targetBytes = 8 * 1024
 
   let view: NodeView
   let rows: Int

@@ -2,12 +2,12 @@
 enum TableReading {
   /// The value of a column in the row of `key`; nil when there is no such row.
   static func value(
-    _ column: Column, ofRow key: UInt64, in clusters: Ref, _ access: borrowing NodeAccess
+    _ column: Column, ofRow key: UInt64, in table: TableRoot, _ access: borrowing NodeAccess
   ) throws(StorageError) -> Value? {
-    guard !clusters.isNull else { return nil }
-    let cluster = ClusterNode(try access.node(KeyedTree.leaf(for: key, in: clusters, access), .cluster))
+    guard !table.clusters.isNull else { return nil }
+    let cluster = ClusterNode(try access.node(KeyedTree.leaf(for: key, in: table.clusters, access), .cluster))
     guard let row = cluster.row(of: key) else { return nil }
-    return try value(column, row, of: cluster, access)
+    return try value(column, row, of: cluster, table.dictionaries.view, access)
   }
 
   /// Whether there is a row of that key.
@@ -41,7 +41,17 @@ enum TableReading {
   }
 
   static func value(
-    _ column: Column, _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess
+    _ column: Column, _ row: Int, of cluster: borrowing ClusterNode, _ dictionaries: ColumnTrees.View,
+    _ access: borrowing NodeAccess
+  ) throws(StorageError) -> Value {
+    let dictionary = column.storage == .varying ? dictionaries[column.id] : .null
+    return try value(column, row, of: cluster, dictionary: dictionary, access)
+  }
+
+  /// - Parameter dictionary: of a column of strings or data, where it has one.
+  static func value(
+    _ column: Column, _ row: Int, of cluster: borrowing ClusterNode, dictionary: Ref,
+    _ access: borrowing NodeAccess
   ) throws(StorageError) -> Value {
     switch column.storage {
     case .integers:
@@ -62,7 +72,14 @@ enum TableReading {
       let bytes = cluster.data(descriptor).extracting(row * size..<(row + 1) * size)
       return column.value(fixed: bytes.array)
     case .varying:
-      guard let descriptor = cluster.find(column.id, .pieces) else { return column.defaultValue }
+      guard let descriptor = cluster.findVarying(column) else { return column.defaultValue }
+      if descriptor.encoding == .codes {
+        if cluster.isNull(descriptor, row) { return .null }
+        let code = cluster.integer(descriptor, row)
+        let bytes = try DictionaryReader(dictionary, access.lent).bytes(code).array
+        guard let value = column.value(varying: bytes) else { throw access.corrupted(.structure, dictionary) }
+        return value
+      }
       let (ref, index) = cluster.piece(descriptor, row)
       return try value(column, index, ofPiece: ref, access)
     }

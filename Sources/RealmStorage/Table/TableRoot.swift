@@ -1,14 +1,17 @@
 /// What a table starts from: its rows, its indexes, who links to it, and the next key to give.
 ///
-/// Body, after the refs of the trees that are not empty: rows, links to the table, indexes (FORMAT.md, "Table"):
+/// Body, after the refs of the trees that are not empty: rows, links to the table, indexes, dictionaries (FORMAT.md,
+/// "Table"):
 ///
 ///     offset  size  field
 ///          0     8  nextKey     never goes back
 ///          8     8  rows
 ///         16     2  trees       bit 0: rows, bit 1: links
 ///         18     2  indexCount
-///         20     4  zero
+///         20     2  dictionaryCount
+///         22     2  zero
 ///         24   2·n  columns     of the indexes, growing
+///              2·n  columns     of the dictionaries, growing
 struct TableRoot: Equatable {
   var nextKey: UInt64 = 0
   var rows: UInt64 = 0
@@ -17,12 +20,15 @@ struct TableRoot: Equatable {
   var links = Ref.null
   /// By column; see `IndexTree`. Those of columns that no row has a value in are absent.
   var indexes: [UInt16: Ref] = [:]
+  /// See `ColumnDictionary`.
+  var dictionaries = ColumnTrees()
 
   enum Layout {
     static let nextKey = 0
     static let rows = 8
     static let trees = 16
     static let indexCount = 18
+    static let dictionaryCount = 20
     static let columns = 24
   }
 
@@ -40,13 +46,19 @@ struct TableRoot: Equatable {
       view.load(UInt64.self, at: Layout.nextKey), view.load(UInt64.self, at: Layout.rows)
     )
     let trees = view.load(UInt16.self, at: Layout.trees)
-    let count = Int(view.load(UInt16.self, at: Layout.indexCount))
+    let indexes = Int(view.load(UInt16.self, at: Layout.indexCount))
+    let dictionaries = Int(view.load(UInt16.self, at: Layout.dictionaryCount))
+    let count = indexes + dictionaries
     guard nextKey <= maximumKey, rows <= nextKey, trees < 4, (rows == 0) == (trees & 1 == 0),
       view.refCount == trees.nonzeroBitCount + count, Layout.columns + 2 * count <= view.bodyLength
     else { return false }
+    return columnsGrow(view, 0..<indexes) && columnsGrow(view, indexes..<count)
+  }
+
+  private static func columnsGrow(_ view: NodeView, _ places: Range<Int>) -> Bool {
     var last: UInt16 = 0
-    for index in 0..<count {
-      let column = view.load(UInt16.self, at: Layout.columns + 2 * index)
+    for place in places {
+      let column = view.load(UInt16.self, at: Layout.columns + 2 * place)
       guard column > last else { return false }
       last = column
     }
@@ -68,25 +80,33 @@ struct TableRoot: Equatable {
       links = view.ref(next)
       next += 1
     }
-    for index in 0..<Int(view.load(UInt16.self, at: Layout.indexCount)) {
-      indexes[view.load(UInt16.self, at: Layout.columns + 2 * index)] = view.ref(next + index)
+    let indexCount = Int(view.load(UInt16.self, at: Layout.indexCount))
+    for place in 0..<indexCount + Int(view.load(UInt16.self, at: Layout.dictionaryCount)) {
+      let column = view.load(UInt16.self, at: Layout.columns + 2 * place)
+      if place < indexCount {
+        indexes[column] = view.ref(next + place)
+      } else {
+        dictionaries[column] = view.ref(next + place)
+      }
     }
   }
 
   func write(_ editor: NodeEditor) -> Ref {
     let arena = editor.arena
     let indexes = indexes.filter { !$0.value.isNull }.sorted { $0.key < $1.key }
-    let refs = [clusters, links].filter { !$0.isNull } + indexes.map(\.value)
+    let columns = indexes.map(\.key) + dictionaries.all.map(\.column)
+    let refs = [clusters, links].filter { !$0.isNull } + indexes.map(\.value) + dictionaries.all.map(\.root)
     let node = arena.make(
       kind: .table, level: refs.map { $0.level + 1 }.max() ?? 0, refCount: refs.count,
-      bodyLength: Layout.columns + 2 * indexes.count)
+      bodyLength: Layout.columns + 2 * columns.count)
     node.store(nextKey, at: Layout.nextKey)
     node.store(rows, at: Layout.rows)
     node.store(UInt16(clusters.isNull ? 0 : 1) | UInt16(links.isNull ? 0 : 2), at: Layout.trees)
     node.store(UInt16(indexes.count), at: Layout.indexCount)
-    node.store(UInt32(0), at: Layout.columns - 4)
+    node.store(UInt16(dictionaries.all.count), at: Layout.dictionaryCount)
+    node.store(UInt16(0), at: Layout.columns - 2)
     for (index, ref) in refs.enumerated() { node.setRef(index, to: ref) }
-    for (index, column) in indexes.enumerated() { node.store(column.key, at: Layout.columns + 2 * index) }
+    for (place, column) in columns.enumerated() { node.store(column, at: Layout.columns + 2 * place) }
     return node.ref
   }
 }

@@ -19,6 +19,9 @@ final class TableWriter {
   private var indexes: [IndexWriter] = []
   private var primaryKey: Column?
   let links: LinkIndexWriter
+  let dictionaries: DictionaryWriters
+  /// Rows of a cluster.
+  private var rowLimit: Int
 
   init(schema: TableSchema, root: TableRoot, isNew: Bool, tables: OpenTables) {
     self.schema = schema
@@ -29,6 +32,8 @@ final class TableWriter {
     primaryKey = schema.primaryKey
     editor = tables.editor
     links = LinkIndexWriter(root: root.links, editor: tables.editor)
+    dictionaries = DictionaryWriters(root.dictionaries, editor: tables.editor)
+    rowLimit = min(tables.clusterRows, AppendBuffer.rowLimit(schema))
     indexes = schema.columns.filter { $0.index != .none }
       .map { IndexWriter(column: $0, root: root.index(of: $0), editor: tables.editor) }
   }
@@ -66,11 +71,11 @@ final class TableWriter {
       if primaryKey != nil { try checkUnique(row.buffer) }
     } catch {
       try row.buffer.removeLastRow()
-      buffer = row.buffer
+      buffer = row.finish()
       throw error
     }
     let (watched, isFull) = (row.buffer.watched, row.buffer.isFull)
-    buffer = row.buffer
+    buffer = row.finish()
     root.nextKey = key + 1
     root.rows += 1
     do throws(StorageError) {
@@ -111,7 +116,7 @@ final class TableWriter {
       try IndexTree.forEachRow(encoded, in: index.root, editor.access()) { (row) throws(StorageError) in
         var found = try buffer?.text(column, ofRow: row)
         if found == nil {
-          found = try TableReading.value(column, ofRow: row, in: root.clusters, editor.access())
+          found = try TableReading.value(column, ofRow: row, in: root, editor.access())
         }
         isTaken = found == value
         return !isTaken
@@ -123,10 +128,7 @@ final class TableWriter {
 
   /// The buffer that rows are added to, with room for one; the caller puts it back.
   private func takeBuffer() throws(StorageError) -> AppendBuffer {
-    if let taken = buffer {
-      buffer = nil
-      return taken
-    }
+    if let taken = buffer.take() { return taken }
     try editor.checkRoom(for: 1 << 20)
     var made: AppendBuffer?
     if full.isEmpty, !root.clusters.isNull {
@@ -134,16 +136,18 @@ final class TableWriter {
       let last = try KeyedTree.leaf(for: UInt64.max, in: root.clusters, access)
       let cluster = ClusterNode(try access.node(last, .cluster))
       guard cluster.key(cluster.rows - 1) < root.nextKey else { throw access.corrupted(.keyOrder, last) }
-      if cluster.rows < AppendBuffer.rowLimit(schema), last.length < Ref.maximumLength / 4 {
-        made = try AppendBuffer(last, schema: schema, editor: editor)
+      if cluster.rows < rowLimit, last.length < Ref.maximumLength / 4 {
+        made = try AppendBuffer(
+          last, schema: schema, rowLimit: rowLimit, dictionaries: dictionaries, editor: editor)
       }
     }
     bufferIsInTree = made != nil
-    return made ?? AppendBuffer(schema: schema, editor: editor)
+    return made
+      ?? AppendBuffer(schema: schema, rowLimit: rowLimit, dictionaries: dictionaries, editor: editor)
   }
 
   private func finishBuffer() throws(StorageError) {
-    guard var cluster = try buffer?.write() else { return }
+    guard var cluster = try buffer?.write(isComplete: true) else { return }
     buffer = nil
     if bufferIsInTree {
       cluster.ref = try editor.spillIfLarge([cluster.ref])[0]
@@ -187,6 +191,7 @@ final class TableWriter {
       }
     }
     try appendFull()
+    root.dictionaries = try dictionaries.flushed()
   }
 
   /// Puts all rows into the tree and forgets the buffer: what it holds is about to change.
@@ -205,7 +210,7 @@ final class TableWriter {
 
   func value(_ column: Column, ofRow row: UInt64) throws(StorageError) -> Value? {
     try flushRows()
-    return try TableReading.value(column, ofRow: row, in: root.clusters, editor.access())
+    return try TableReading.value(column, ofRow: row, in: root, editor.access())
   }
 
   // MARK: - Changing
@@ -222,12 +227,23 @@ final class TableWriter {
         try index.insert(value, row: row)
       }
       if column.type == .link { try changeLinks(from: old, to: value, column, row: row) }
-      root.clusters = try ClusterChange(schema: schema, editor: editor)
-        .set(value, column, ofRow: row, in: root.clusters)
+      root.clusters = try clusterChange.set(value, column, ofRow: row, in: root.clusters)
     } catch {
       throw tables.fail(error)
     }
     return true
+  }
+
+  private var clusterChange: ClusterChange {
+    ClusterChange(
+      schema: schema, dictionaries: dictionaries, codeLimit: Int(clamping: max(root.rows, UInt64(rowLimit))),
+      editor: editor)
+  }
+
+  /// Once no row holds a code.
+  private func removeDictionaries() throws(StorageError) {
+    try dictionaries.removeAll()
+    root.dictionaries = ColumnTrees()
   }
 
   /// Removes a row; links to it become null, and elements of lists that link to it go. False where there is none.
@@ -237,9 +253,10 @@ final class TableWriter {
       try dropBuffer()
       try unlink(row)
       try removeEntries(of: row)
-      root.clusters = try ClusterChange(schema: schema, editor: editor).remove(row, from: root.clusters)
+      root.clusters = try clusterChange.remove(row, from: root.clusters)
       guard root.rows > 0 else { throw editor.store.corrupted(.rows, root.clusters) }
       root.rows -= 1
+      if root.rows == 0 { try removeDictionaries() }
     } catch {
       throw tables.fail(error)
     }
@@ -261,6 +278,7 @@ final class TableWriter {
       try editor.freeTree(root.clusters)
       root.clusters = .null
       root.rows = 0
+      try removeDictionaries()
       for index in indexes { try index.removeAll() }
     } catch {
       throw tables.fail(error)
@@ -334,6 +352,7 @@ final class TableWriter {
   func add(_ column: Column) throws(StorageError) {
     try dropBuffer()
     schema.add(column)
+    rowLimit = min(tables.clusterRows, AppendBuffer.rowLimit(schema))
     schemaChanged = true
     primaryKey = schema.primaryKey
     guard column.index != .none, let added = schema.columns.last else { return }

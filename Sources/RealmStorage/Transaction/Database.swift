@@ -33,6 +33,8 @@ public final class Database: Sendable {
     public var decryptedMemory: Int?
     /// Memory for the nodes of an open transaction, in bytes: what is beyond is written before it commits.
     package var spillBytes = 32 << 20
+    /// Rows of a cluster at most: with fewer of them small tables have many.
+    package var clusterRows = ClusterNode.maximumRows
 
     public init(encryptionKey: [UInt8]? = nil, isReadOnly: Bool = false, decryptedMemory: Int? = nil) {
       self.encryptionKey = encryptionKey
@@ -98,7 +100,8 @@ public final class Database: Sendable {
       store: store, held: held, control: control, constants: meta.constants, greatest: found.greatest,
       recovery: found.rejectedPage
         ? (Clock.now, found.version.number) : (last?.recoveryTime ?? 0, last?.recoveredTo ?? 0),
-      isDirty: !meta.isClean || found.rejectedPage, spillBytes: options.spillBytes)
+      isDirty: !meta.isClean || found.rejectedPage, spillBytes: options.spillBytes,
+      clusterRows: options.clusterRows)
     guard found.mustRewrite else { return }
     do {
       try writer?.rewrite(bornAfter: found.durable)

@@ -7,6 +7,7 @@
 public struct RowGroup: ~Copyable, ~Escapable {
   private let access: NodeAccess
   private let columns: Span<Column>
+  private let dictionaries: ColumnTrees.View
   /// Notes what is read of a row that was found; absent where all rows are gone through.
   private let habit: Lent<ReadColumns>?
   let node: ClusterNode
@@ -16,12 +17,14 @@ public struct RowGroup: ~Copyable, ~Escapable {
   static let headBytes = 512
 
   @inline(__always)
-  @_lifetime(borrow access, copy columns, copy habit)
+  @_lifetime(borrow access, copy columns, copy dictionaries, copy habit)
   init(
-    _ cluster: Ref, _ columns: Span<Column>, _ habit: Lent<ReadColumns>?, _ access: borrowing NodeAccess
+    _ cluster: Ref, _ columns: Span<Column>, _ dictionaries: ColumnTrees.View, _ habit: Lent<ReadColumns>?,
+    _ access: borrowing NodeAccess
   ) throws(StorageError) {
     node = ClusterNode(try access.node(cluster, .cluster))
     self.columns = columns
+    self.dictionaries = dictionaries
     self.habit = habit
     self.access = NodeAccess(within: access)
   }
@@ -46,7 +49,7 @@ public struct RowGroup: ~Copyable, ~Escapable {
   /// A value of any column.
   public func value(_ column: Int, _ row: Int) throws(StorageError) -> Value {
     note(column)
-    return try TableReading.value(columns[column], row, of: node, access)
+    return try TableReading.value(columns[column], row, of: node, dictionaries, access)
   }
 
   /// The values of an integer column, of a boolean one as 0 and 1, of links as keys.
@@ -54,7 +57,8 @@ public struct RowGroup: ~Copyable, ~Escapable {
   public func integers(_ column: Int) throws(StorageError) -> IntegerColumn {
     check(column, .integers)
     note(column)
-    return IntegerColumn(node, columns[column].id, isOptional: columns[column].isOptional)
+    return IntegerColumn(
+      node, node.find(columns[column].id, .integers), isOptional: columns[column].isOptional)
   }
 
   /// The values of a double column.
@@ -69,8 +73,12 @@ public struct RowGroup: ~Copyable, ~Escapable {
   @_lifetime(borrow self)
   public func texts(_ column: Int, from row: Int) throws(StorageError) -> TextColumn {
     check(column, .varying)
-    guard let descriptor = node.find(columns[column].id, .pieces) else {
+    guard let descriptor = node.findVarying(columns[column]) else {
       return TextColumn(absent: node.view, rows: 0..<count, isNull: columns[column].isOptional)
+    }
+    if descriptor.encoding == .codes {
+      let codes = IntegerColumn(node, descriptor, isOptional: columns[column].isOptional)
+      return TextColumn(codes, DictionaryReader(dictionaries[columns[column].id], access.lent), node.view)
     }
     let (ref, index) = node.piece(descriptor, row)
     if !note(column) {
@@ -107,9 +115,8 @@ public struct IntegerColumn: ~Escapable, BitwiseCopyable {
 
   @inline(__always)
   @_lifetime(copy node)
-  init(_ node: ClusterNode, _ column: UInt16, isOptional: Bool) {
+  init(_ node: ClusterNode, _ descriptor: ClusterNode.Descriptor?, isOptional: Bool) {
     count = node.rows
-    let descriptor = node.find(column, .integers)
     nulls = NullBits(node, descriptor, isOptional: isOptional)
     if let descriptor, !nulls.isAll {
       packed = node.data(descriptor)
@@ -160,8 +167,9 @@ public struct DoubleColumn: ~Escapable, BitwiseCopyable {
 }
 
 /// Texts or data of rows that stand together.
-public struct TextColumn: ~Escapable, BitwiseCopyable {
+public struct TextColumn: ~Escapable {
   private let piece: PieceNode?
+  private let codes: Codes?
   private let none: RawSpan
   private let isAbsentNull: Bool
   private let first: Int
@@ -174,6 +182,7 @@ public struct TextColumn: ~Escapable, BitwiseCopyable {
   @_lifetime(copy piece)
   init(_ piece: PieceNode, first: Int) {
     self.piece = piece
+    codes = nil
     none = piece.view.bytes(at: 0, count: 0)
     self.first = first
     end = first + piece.rows
@@ -183,24 +192,60 @@ public struct TextColumn: ~Escapable, BitwiseCopyable {
   @_lifetime(copy absent)
   init(absent: NodeView, rows: Range<Int>, isNull: Bool) {
     piece = nil
+    codes = nil
     none = absent.bytes(at: 0, count: 0)
     first = rows.lowerBound
     end = rows.upperBound
     isAbsentNull = isNull
   }
 
-  public func isNull(_ row: Int) -> Bool { piece?.isNull(row - first) ?? isAbsentNull }
+  /// Values that stand in the dictionary of their column.
+  private struct Codes: ~Escapable {
+    let values: IntegerColumn
+    let dictionary: DictionaryReader
+
+    @_lifetime(copy values, copy dictionary)
+    init(_ values: IntegerColumn, _ dictionary: DictionaryReader) {
+      self.values = values
+      self.dictionary = dictionary
+    }
+  }
+
+  @_lifetime(copy codes, copy dictionary, copy node)
+  init(_ codes: IntegerColumn, _ dictionary: DictionaryReader, _ node: NodeView) {
+    piece = nil
+    none = node.bytes(at: 0, count: 0)
+    first = 0
+    end = codes.count
+    isAbsentNull = false
+    self.codes = Codes(codes, dictionary)
+  }
+
+  public func isNull(_ row: Int) -> Bool {
+    if let codes { return codes.values.isNull(row) }
+    return piece?.isNull(row - first) ?? isAbsentNull
+  }
 
   /// The value stands apart, since it is long: read it by `RowGroup.value`.
   public func isLong(_ row: Int) -> Bool { piece?.isLong(row - first) ?? false }
 
   /// The bytes of a row's value; none of one that is null or stands apart.
+  ///
+  /// - Throws: `StorageError.corrupted`, where the value stands in the column's dictionary.
   @_lifetime(copy self)
-  public func bytes(_ row: Int) -> RawSpan {
-    guard let piece else { return none }
+  public func bytes(_ row: Int) throws(StorageError) -> RawSpan {
+    guard let piece else { return try bytesOfCode(row) }
     let index = row - first
     precondition(index >= 0 && index < piece.rows, "TextColumn: row \(row) is not in \(rows)")
     return piece.isLong(index) ? none : piece.bytes(index)
+  }
+
+  @_lifetime(copy self)
+  @inline(never)
+  private func bytesOfCode(_ row: Int) throws(StorageError) -> RawSpan {
+    precondition(rows.contains(row), "TextColumn: row \(row) is not in \(rows)")
+    guard let codes, !codes.values.isNull(row) else { return none }
+    return try codes.dictionary.bytes(codes.values[row])
   }
 }
 
@@ -242,7 +287,7 @@ extension Table {
     while let key = next, !clusters.isNull {
       let access = beginReading()
       let (leaf, following) = try KeyedTree.leafAndNext(for: key, in: clusters, access)
-      guard try body(RowGroup(leaf, schema.columns.span, nil, access)) else { return }
+      guard try body(RowGroup(leaf, schema.columns.span, dictionaries, nil, access)) else { return }
       next = following
     }
   }
@@ -264,7 +309,8 @@ extension Table {
     guard !clusters.isNull else { return nil }
     let access = beginReading()
     let group = try RowGroup(
-      KeyedTree.leaf(for: key, in: clusters, access), schema.columns.span, Lent(habit, of: self), access)
+      KeyedTree.leaf(for: key, in: clusters, access), schema.columns.span, dictionaries,
+      Lent(habit, of: self), access)
     guard let row = group.node.row(of: key) else { return nil }
     group.prefetch(row)
     return try body(group, row)
@@ -275,11 +321,11 @@ extension Table {
   func find(primaryKey number: Int64) throws(StorageError) -> FoundRow {
     let access = beginReading()
     guard let key = try IntegerIndex.row(of: number, in: integerIndex, access) else {
-      return FoundRow(access, .null, 0, schema.columns.span, Lent(habit, of: self))
+      return FoundRow(access, .null, 0, schema.columns.span, dictionaries, Lent(habit, of: self))
     }
     let cluster = try KeyedTree.leaf(for: key, in: clusters, access)
     access.prefetch(cluster, count: RowGroup.headBytes)
-    return FoundRow(access, cluster, key, schema.columns.span, Lent(habit, of: self))
+    return FoundRow(access, cluster, key, schema.columns.span, dictionaries, Lent(habit, of: self))
   }
 }
 
@@ -288,21 +334,23 @@ extension Table {
 struct FoundRow: ~Copyable, ~Escapable {
   private let access: NodeAccess
   private let columns: Span<Column>
+  private let dictionaries: ColumnTrees.View
   private let habit: Lent<ReadColumns>
   private let cluster: Ref
   private let key: UInt64
 
   @inline(__always)
-  @_lifetime(copy access, copy columns, copy habit)
+  @_lifetime(copy access, copy columns, copy dictionaries, copy habit)
   init(
     _ access: consuming NodeAccess, _ cluster: Ref, _ key: UInt64, _ columns: Span<Column>,
-    _ habit: Lent<ReadColumns>
+    _ dictionaries: ColumnTrees.View, _ habit: Lent<ReadColumns>
   ) {
     self.habit = habit
     self.access = access
     self.cluster = cluster
     self.key = key
     self.columns = columns
+    self.dictionaries = dictionaries
   }
 
   @usableFromInline var isFound: Bool { !cluster.isNull }
@@ -322,7 +370,9 @@ struct FoundRow: ~Copyable, ~Escapable {
 
   @_lifetime(borrow self)
   @usableFromInline
-  func group() throws(StorageError) -> RowGroup { try RowGroup(cluster, columns, habit, access) }
+  func group() throws(StorageError) -> RowGroup {
+    try RowGroup(cluster, columns, dictionaries, habit, access)
+  }
 
   /// The place of the row in its group.
   @usableFromInline

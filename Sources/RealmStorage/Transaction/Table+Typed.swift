@@ -56,7 +56,7 @@ extension Table {
   public func date(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<Timestamp> {
     check(column, schema.columns[column].storage == .dates)
     return try withCluster(of: key) { (cluster, row, access) throws(StorageError) in
-      switch try TableReading.value(schema.columns[column], row, of: cluster, access) {
+      switch try TableReading.value(schema.columns[column], row, of: cluster, dictionary: .null, access) {
       case .date(let date): .value(date)
       default: .null
       }
@@ -82,8 +82,15 @@ extension Table {
     _ column: Int, ofRow key: UInt64, _ empty: Content, _ body: (RawSpan) -> Content?
   ) throws(StorageError) -> Found<Content> {
     try withCluster(of: key) { (cluster, row, access) throws(StorageError) in
-      guard let descriptor = cluster.find(schema.columns[column].id, .pieces) else {
+      guard let descriptor = cluster.findVarying(schema.columns[column]) else {
         return schema.columns[column].isOptional ? .null : .value(empty)
+      }
+      if descriptor.encoding == .codes {
+        if cluster.isNull(descriptor, row) { return .null }
+        let root = dictionaries[schema.columns[column].id]
+        let bytes = try DictionaryReader(root, access.lent).bytes(cluster.integer(descriptor, row))
+        guard let content = body(bytes) else { throw access.corrupted(.structure, root) }
+        return .value(content)
       }
       let (ref, index) = cluster.piece(descriptor, row)
       let piece = PieceNode(try access.node(ref, .piece))

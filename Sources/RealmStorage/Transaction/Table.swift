@@ -17,6 +17,9 @@ public struct Table {
   }
 
   var clusters: Ref { root.clusters }
+  var dictionaries: ColumnTrees.View {
+    @_lifetime(borrow self) get { root.dictionaries.view }
+  }
   /// What queries read.
   var form: TableForm { TableForm(schema, root) }
   /// The tables of the same version.
@@ -39,7 +42,7 @@ public struct Table {
   ///
   /// - Throws: `StorageError.corrupted`, as all reading does.
   public func value(_ column: Column, ofRow key: UInt64) throws(StorageError) -> Value? {
-    try TableReading.value(column, ofRow: key, in: root.clusters, reader.access())
+    try TableReading.value(column, ofRow: key, in: root, reader.access())
   }
 
   public func contains(_ key: UInt64) throws(StorageError) -> Bool {
@@ -110,7 +113,7 @@ public struct Table {
         var values: [Value] = []
         values.reserveCapacity(schema.columns.count)
         for column in schema.columns {
-          values.append(try TableReading.value(column, row, of: cluster, access))
+          values.append(try TableReading.value(column, row, of: cluster, dictionaries, access))
         }
         guard try body(cluster.key(row), values) else { return }
       }

@@ -72,7 +72,8 @@ public final class WriteTransaction {
     let access = access()
     let catalogue = try Catalogue(base.root, access)
     let tables = OpenTables(
-      catalogue: catalogue, schemas: try database.schemas(catalogue, access), editor: editor)
+      catalogue: catalogue, schemas: try database.schemas(catalogue, access),
+      clusterRows: writer.clusterRows, editor: editor)
     openTables = tables
     return tables
   }

@@ -40,6 +40,8 @@ final class Writer: @unchecked Sendable {
   private let poison = Atomic<Bool>(false)
   /// Something was written since the file was opened or cleanly closed.
   private(set) var isDirty: Bool
+  /// Rows of a cluster, at most.
+  let clusterRows: Int
 
   /// Nodes beyond this are synced before their meta page is written.
   private static let largeCommit = 1 << 20
@@ -48,7 +50,7 @@ final class Writer: @unchecked Sendable {
   init(
     store: NodeStore, held: HeldVersions, control: ControlBlock, constants: MetaPage.Constants,
     greatest: UInt64,
-    recovery: (time: UInt64, version: UInt64), isDirty: Bool, spillBytes: Int
+    recovery: (time: UInt64, version: UInt64), isDirty: Bool, spillBytes: Int, clusterRows: Int
   ) throws(StorageError) {
     self.store = store
     self.held = held
@@ -57,6 +59,7 @@ final class Writer: @unchecked Sendable {
     self.greatest = greatest
     self.recovery = recovery
     self.isDirty = isDirty
+    self.clusterRows = clusterRows
     storage = store.storage
     run = RunBuffer(store: store)
     let arena = try NodeArena(refWidth: store.refWidth, capacity: 1 << 36, path: storage.path)

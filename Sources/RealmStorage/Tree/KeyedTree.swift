@@ -142,6 +142,32 @@ package enum KeyedTree {
     return before
   }
 
+  /// How many rows the leaves have; `rowsOfLeaf` answers it for a root that is the only one.
+  package static func count(
+    _ root: Ref, _ access: borrowing NodeAccess, rowsOfLeaf: (Ref) throws(StorageError) -> UInt64
+  ) throws(StorageError) -> UInt64 {
+    guard !root.isNull else { return 0 }
+    guard root.isKeyedBranch else { return try rowsOfLeaf(root) }
+    let branch = KeyedBranch(try access.node(root))
+    var rows: UInt64 = 0
+    for index in 0..<branch.count { rows &+= branch.rows(index) }
+    return rows
+  }
+
+  /// Calls `body` with the leaves in order, until it answers false. Answers whether it always answered true.
+  @discardableResult
+  package static func forEachLeaf(
+    of root: Ref, _ access: borrowing NodeAccess, _ body: (Ref) throws(StorageError) -> Bool
+  ) throws(StorageError) -> Bool {
+    guard !root.isNull else { return true }
+    guard root.isKeyedBranch else { return try body(root) }
+    let branch = KeyedBranch(try access.node(root))
+    for index in 0..<branch.count {
+      guard try forEachLeaf(of: branch.child(index), access, body) else { return false }
+    }
+    return true
+  }
+
   /// Replaces the leaf that may hold `key` by what `change` makes of it: none when it became empty, several when it
   /// split. Answers the new root. Frees the branches on the way, not the leaf.
   package static func update(

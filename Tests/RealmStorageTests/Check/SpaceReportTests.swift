@@ -4,17 +4,20 @@ import Testing
 @testable import RealmStorage
 
 @Suite struct SpaceReportTests {
-  @Test(arguments: [nil, Keys.first])
-  func `each node counts once, for the table, column, index or tree it belongs to`(key: [UInt8]?) throws {
+  @Test(arguments: [nil, Keys.first], [TableModel.everything, TableModel.few])
+  func `each node counts once, for the table, column, index or tree it belongs to`(
+    key: [UInt8]?, columns: [Column]
+  ) throws {
     let seed: UInt64 = 5
     print("seed \(seed)")
     var generator = SeededGenerator(seed: seed)
-    let database = try Database(
-      creatingIn: MemoryStorage(name: "space"), options: .init(encryptionKey: key))
+    var options = Database.Options(encryptionKey: key)
+    options.clusterRows = 8
+    let database = try Database(creatingIn: MemoryStorage(name: "space"), options: options)
     var model = TableModel()
     try database.write { transaction in
       let table = try transaction.createTable(
-        TableSchema(TableModel.name, columns: TableModel.everything))
+        TableSchema(TableModel.name, columns: columns))
       while model.rows.count < 100 { _ = try model.insert(table, &generator) }
       for _ in 0..<40 { _ = try model.change(table, &generator) }
       try transaction.createTable(TableSchema("Empty", columns: [Column("a", .string, index: .plain)]))
@@ -30,6 +33,9 @@ import Testing
     let table = try part("table \(TableModel.name)", report)
     #expect(table.entries == UInt64(model.rows.count) && table.packedBytes > 0)
     try expectColumns(of: try #require(try snapshot.table(TableModel.name)), report)
+    let repeating = columns.contains { $0.name == "city" } ? "city" : "string"
+    let dictionary = try part("column \(TableModel.name).\(repeating)", report)
+    #expect(dictionary.entries > 0 && dictionary.packedBytes > 0)
     let notes = try part("tree notes", report)
     #expect(notes.entries == 1 && notes.space.bytes > 100_000)
     #expect(try part("index Empty.a", report).space.nodes == 0)

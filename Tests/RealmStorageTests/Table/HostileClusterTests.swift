@@ -31,6 +31,11 @@ import Testing
       cluster.pack(try cluster.unpack(column, editor), as: column)
     }
     cluster.keys = keys
+    if generator.chance(50) {
+      var codes = FixedBuffer(codesOf: rows)
+      for _ in keys { codes.append(generator.chance(20) ? .null : .int(Int64(generator.below(1 << 16)))) }
+      cluster.setCodes(codes, of: columns[Int(ColumnType.string.rawValue) - 1])
+    }
     let access = editor.access()
     let view = try access.node(cluster.write(editor))
     return view.bytes(at: 0, count: view.bodyLength).array
@@ -67,7 +72,7 @@ import Testing
         let descriptor = cluster.descriptor(index)
         guard !cluster.isNull(descriptor, row) else { continue }
         switch descriptor.encoding {
-        case .integers, .nanoseconds: _ = cluster.integer(descriptor, row)
+        case .integers, .nanoseconds, .codes: _ = cluster.integer(descriptor, row)
         case .fixed:
           let width = Int(descriptor.width)
           #expect(cluster.data(descriptor).extracting(row * width..<(row + 1) * width).byteCount == width)

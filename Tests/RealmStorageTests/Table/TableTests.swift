@@ -9,6 +9,7 @@ import Testing
     let disk = SimulatedDisk()
     var options = Database.Options(encryptionKey: key)
     options.spillBytes = 1 << 14
+    if seed > 1 { options.clusterRows = 8 }
     var database = try Database(creatingIn: disk, options: options)
     let columns = seed % 2 == 0 ? TableModel.everything : TableModel.few
     try database.write { transaction in
@@ -49,6 +50,7 @@ import Testing
     let disk = SimulatedDisk()
     var options = Database.Options(encryptionKey: key)
     options.spillBytes = 1 << 14
+    if seed == 1 { options.clusterRows = 16 }
     let database = try Database(creatingIn: disk, options: options)
     try database.write { transaction in
       _ = try transaction.createTable(TableSchema(TableModel.name, columns: TableModel.few))

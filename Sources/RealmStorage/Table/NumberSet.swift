@@ -1,0 +1,91 @@
+/// Whole numbers in memory: a bit for each while they stand close together, as numbers of objects mostly do, else
+/// hashed. Bits of a million such numbers fit a cache.
+struct NumberSet {
+  private(set) var count = 0
+  private var least = Int64.max
+  private var greatest = Int64.min
+  /// The number of the first bit.
+  private var base: Int64 = 0
+  /// Empty while the numbers are hashed.
+  private var bits: [UInt64] = []
+  /// At most half full; `empty` where there is none.
+  private var slots: [Int64] = []
+  private var hasEmpty = false
+
+  private static let empty = Int64.min
+  /// So that nobody can choose numbers that share a slot.
+  private static let seed = UInt64.random(in: 0...UInt64.max)
+  /// Words of bits that are no waste, however few numbers there are.
+  private static let fewWords = 16
+
+  func contains(_ number: Int64) -> Bool {
+    if !bits.isEmpty { return place(of: number).map { bits[$0.word] & $0.mask != 0 } ?? false }
+    if number == Self.empty { return hasEmpty }
+    guard !slots.isEmpty else { return false }
+    return slots[slot(of: number)] == number
+  }
+
+  /// - Precondition: the set lacks the number.
+  mutating func insert(_ number: Int64) {
+    count += 1
+    least = min(least, number)
+    greatest = max(greatest, number)
+    if !bits.isEmpty {
+      if let place = place(of: number) { return bits[place.word] |= place.mask }
+    } else if count * 2 <= slots.count {
+      return note(number)
+    }
+    rebuild(with: number)
+  }
+
+  private func place(of number: Int64) -> (word: Int, mask: UInt64)? {
+    let distance = UInt64(bitPattern: number &- base)
+    guard number >= base, distance >> 6 < UInt64(bits.count) else { return nil }
+    return (Int(distance >> 6), 1 << (distance & 63))
+  }
+
+  /// Where the number is, or where it goes.
+  private func slot(of number: Int64) -> Int {
+    let mixed = (UInt64(bitPattern: number) ^ Self.seed).multipliedFullWidth(by: 0x9e37_79b9_7f4a_7c15)
+    var slot = Int(truncatingIfNeeded: mixed.high ^ mixed.low) & (slots.count - 1)
+    while slots[slot] != number, slots[slot] != Self.empty { slot = (slot + 1) & (slots.count - 1) }
+    return slot
+  }
+
+  private mutating func note(_ number: Int64) {
+    if number == Self.empty { hasEmpty = true } else { slots[slot(of: number)] = number }
+  }
+
+  /// Makes room, in the form that fits: no more than a word of bits for each number.
+  private mutating func rebuild(with number: Int64) {
+    let old = self
+    let range = UInt64(bitPattern: greatest &- least)
+    (bits, slots) = ([], [])
+    if range >> 6 < UInt64(max(count, Self.fewWords)) {
+      // As much room before and behind as there is between, so that numbers that go on either way rarely come here.
+      let slack = Int64(range / 2 + 64)
+      base = least.subtractingReportingOverflow(slack).overflow ? .min : least - slack
+      bits = [UInt64](repeating: 0, count: Int((range + 2 * UInt64(slack)) >> 6) + 1)
+      old.forEach { if let place = place(of: $0) { bits[place.word] |= place.mask } }
+      if let place = place(of: number) { bits[place.word] |= place.mask }
+    } else {
+      var capacity = 64
+      while capacity < 4 * count { capacity *= 2 }
+      slots = [Int64](repeating: Self.empty, count: capacity)
+      old.forEach { note($0) }
+      note(number)
+    }
+  }
+
+  private func forEach(_ body: (Int64) -> Void) {
+    for word in bits.indices {
+      var rest = bits[word]
+      while rest != 0 {
+        body(base &+ Int64(word * 64 + rest.trailingZeroBitCount))
+        rest &= rest - 1
+      }
+    }
+    for number in slots where number != Self.empty { body(number) }
+    if hasEmpty, bits.isEmpty { body(Self.empty) }
+  }
+}

@@ -1,0 +1,61 @@
+import TestSupport
+import Testing
+
+@testable import RealmStorage
+
+@Suite struct NumberSetTests {
+  /// Where the numbers of a test come from.
+  enum Source: CaseIterable, Sendable {
+    case upwards, downwards, close, far, extremes
+
+    func next(_ count: Int, _ generator: inout SeededGenerator) -> Int64 {
+      switch self {
+      case .upwards: Int64(count)
+      case .downwards: -Int64(count)
+      case .close: Int64(generator.below(20_000)) - 10_000
+      case .far: Int64(bitPattern: generator.next())
+      case .extremes:
+        generator.chance(50)
+          ? [Int64.min, .min + 1, .max, .max - 1, 0][generator.below(5)] : Int64(generator.below(5000))
+      }
+    }
+  }
+
+  @Test(arguments: Source.allCases, 0..<3)
+  func `a set of numbers holds what was put into it and nothing else`(source: Source, seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
+    var (numbers, model) = (NumberSet(), Set<Int64>())
+    for count in 0..<8000 {
+      // Now and then a number from elsewhere, which may change the form.
+      let from = generator.below(3000) == 0 ? Source.far : source
+      let number = from.next(count, &generator)
+      #expect(numbers.contains(number) == model.contains(number), "seed \(seed)")
+      if model.insert(number).inserted { numbers.insert(number) }
+      for near in [number &- 1, number &+ 1, number &+ 64] {
+        #expect(numbers.contains(near) == model.contains(near), "seed \(seed)")
+      }
+    }
+    #expect(numbers.count == model.count)
+    #expect(model.allSatisfy { numbers.contains($0) }, "seed \(seed)")
+  }
+
+  @Test(arguments: [1, 50, 1 << 40], [1, -1])
+  func `a primary key of many numbers is found whatever their distance and order`(step: Int64, sign: Int64)
+    throws
+  {
+    let database = try Database(inMemory: "numbers")
+    var generator = SeededGenerator(seed: 1)
+    let numbers = (0..<Int64(3000)).map { sign * step * $0 }.shuffled(using: &generator)
+    try database.write { transaction in
+      let table = try transaction.createTable(
+        TableSchema("Number", columns: [Column("id", .int64, index: .unique)]))
+      for number in numbers { try table.insert(["id": .int(number)]) }
+      #expect(throws: StorageError.self) { try table.insert(["id": .int(numbers[7])]) }
+    }
+    #expect(IntegrityCheck.run(database.snapshot()).findings == [])
+    let table = try #require(try database.snapshot().table("Number"))
+    for (row, number) in numbers.enumerated() {
+      #expect(try table.row(withPrimaryKey: .int(number)) == UInt64(row))
+    }
+  }
+}
