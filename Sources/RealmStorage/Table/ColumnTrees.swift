@@ -32,7 +32,7 @@ struct ColumnTrees: Equatable {
   var view: View { @_lifetime(borrow self) get { View(all.span) } }
 
   struct View: ~Escapable, BitwiseCopyable {
-    private let all: Span<Entry>
+    let all: Span<Entry>
 
     @_lifetime(copy all)
     fileprivate init(_ all: Span<Entry>) { self.all = all }

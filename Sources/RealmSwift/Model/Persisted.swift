@@ -54,22 +54,20 @@ public struct Persisted<Value: _Persistable> {
     wrapped wrapped: ReferenceWritableKeyPath<Owner, Value>,
     storage storage: ReferenceWritableKeyPath<Owner, Self>
   ) -> Value {
-    get {
-      switch object[keyPath: storage].storage {
-      case .value(let value): return value
-      case .managed where !Value._keepsInstance:
+    // Inlined where the property is read, the key path becomes an offset.
+    @inline(__always) get {
+      if case .managed = object[keyPath: storage].storage, !Value._keepsInstance {
         return Value._read(object, Int(object[keyPath: storage].position))
-      default: return object[keyPath: storage].firstRead(by: object)
       }
+      return object[keyPath: storage].firstRead(by: object)
     }
-    set {
-      switch object[keyPath: storage].storage {
-      case .managed where !Value._keepsInstance:
-        Value._write(newValue, object, Int(object[keyPath: storage].position))
-      case .value where !Value._keepsInstance, .unset where !Value._keepsInstance:
-        object[keyPath: storage].storage = .value(newValue)
-      default:
+    @inline(__always) set {
+      if Value._keepsInstance {
         object[keyPath: storage].firstRead(by: object)._assign(newValue)
+      } else if case .managed = object[keyPath: storage].storage {
+        Value._write(newValue, object, Int(object[keyPath: storage].position))
+      } else {
+        object[keyPath: storage].storage = .value(newValue)
       }
     }
   }

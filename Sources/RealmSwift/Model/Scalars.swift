@@ -21,6 +21,10 @@ extension Optional: SortableType where Wrapped: SortableType {}
 extension Bool: _Scalar, _Indexable, _PrimaryKey, SortableType {
   public typealias PersistedType = Bool
   public static var _column: ColumnType { .bool }
+  public static func _read(_ object: ObjectBase, _ position: Int) -> Bool { object.integer(position) == 1 }
+  public static func _readOptional(_ object: ObjectBase, _ position: Int) -> Bool? {
+    object.integer(position).map { $0 != 0 }
+  }
   public static func _initial() -> Bool { false }
   public static func _load(_ value: Value) -> Bool? {
     guard case .bool(let flag) = value else { return nil }
@@ -58,26 +62,56 @@ extension _IntegerScalar {
 extension Int: _IntegerScalar, _Indexable, _PrimaryKey, _QueryNumeric, MinMaxType, AddableType, SortableType {
   public typealias PersistedType = Int
   public static var _column: ColumnType { .int64 }
+  public static func _read(_ object: ObjectBase, _ position: Int) -> Int {
+    Int(truncatingIfNeeded: object.integer(position) ?? 0)
+  }
+  public static func _readOptional(_ object: ObjectBase, _ position: Int) -> Int? {
+    object.integer(position).map { Int(truncatingIfNeeded: $0) }
+  }
 }
 extension Int8: _IntegerScalar, _Indexable, _PrimaryKey, _QueryNumeric, MinMaxType, AddableType, SortableType
 {
   public typealias PersistedType = Int8
   public static var _column: ColumnType { .int8 }
+  public static func _read(_ object: ObjectBase, _ position: Int) -> Int8 {
+    Int8(truncatingIfNeeded: object.integer(position) ?? 0)
+  }
+  public static func _readOptional(_ object: ObjectBase, _ position: Int) -> Int8? {
+    object.integer(position).map { Int8(truncatingIfNeeded: $0) }
+  }
 }
 extension Int16: _IntegerScalar, _Indexable, _PrimaryKey, _QueryNumeric, MinMaxType, AddableType, SortableType
 {
   public typealias PersistedType = Int16
   public static var _column: ColumnType { .int16 }
+  public static func _read(_ object: ObjectBase, _ position: Int) -> Int16 {
+    Int16(truncatingIfNeeded: object.integer(position) ?? 0)
+  }
+  public static func _readOptional(_ object: ObjectBase, _ position: Int) -> Int16? {
+    object.integer(position).map { Int16(truncatingIfNeeded: $0) }
+  }
 }
 extension Int32: _IntegerScalar, _Indexable, _PrimaryKey, _QueryNumeric, MinMaxType, AddableType, SortableType
 {
   public typealias PersistedType = Int32
   public static var _column: ColumnType { .int32 }
+  public static func _read(_ object: ObjectBase, _ position: Int) -> Int32 {
+    Int32(truncatingIfNeeded: object.integer(position) ?? 0)
+  }
+  public static func _readOptional(_ object: ObjectBase, _ position: Int) -> Int32? {
+    object.integer(position).map { Int32(truncatingIfNeeded: $0) }
+  }
 }
 extension Int64: _IntegerScalar, _Indexable, _PrimaryKey, _QueryNumeric, MinMaxType, AddableType, SortableType
 {
   public typealias PersistedType = Int64
   public static var _column: ColumnType { .int64 }
+  public static func _read(_ object: ObjectBase, _ position: Int) -> Int64 {
+    Int64(truncatingIfNeeded: object.integer(position) ?? 0)
+  }
+  public static func _readOptional(_ object: ObjectBase, _ position: Int) -> Int64? {
+    object.integer(position).map { Int64(truncatingIfNeeded: $0) }
+  }
 }
 
 /// A truth value is kept as a C character.
@@ -113,6 +147,10 @@ extension Float: _Scalar, _QueryNumeric, MinMaxType, AddableType, SortableType {
 extension Double: _Scalar, _QueryNumeric, MinMaxType, AddableType, SortableType {
   public typealias PersistedType = Double
   public static var _column: ColumnType { .double }
+  public static func _read(_ object: ObjectBase, _ position: Int) -> Double { object.double(position) ?? 0 }
+  public static func _readOptional(_ object: ObjectBase, _ position: Int) -> Double? {
+    object.double(position)
+  }
   public static func _initial() -> Double { 0 }
   public static func _load(_ value: Value) -> Double? {
     guard case .double(let number) = value else { return nil }
@@ -125,6 +163,8 @@ extension Double: _Scalar, _QueryNumeric, MinMaxType, AddableType, SortableType 
 extension String: _Scalar, _Indexable, _PrimaryKey, _QueryBinary, SortableType {
   public typealias PersistedType = String
   public static var _column: ColumnType { .string }
+  public static func _read(_ object: ObjectBase, _ position: Int) -> String { object.text(position) ?? "" }
+  public static func _readOptional(_ object: ObjectBase, _ position: Int) -> String? { object.text(position) }
   public static func _initial() -> String { "" }
   public static func _load(_ value: Value) -> String? {
     guard case .string(let text) = value else { return nil }

@@ -12,6 +12,15 @@ enum Confinement: Hashable {
   /// The one that code is running in now.
   static var current: Confinement { isMain ? .mainQueue : .thread(ThreadID.current) }
 
+  /// The thread that is always in it, where that is the one that is running.
+  var home: ThreadID? {
+    switch self {
+    case .thread(let id): id
+    case .mainQueue: Thread.isMainThread ? ThreadID.current : nil
+    case .queue: nil
+    }
+  }
+
   /// Whether the running code is in it.
   var isHere: Bool {
     switch self {
@@ -59,6 +68,7 @@ enum Confinement: Hashable {
 struct ThreadID: Hashable, Sendable {
   private let handle: UInt
 
+  @inline(__always)
   static var current: ThreadID {
     #if canImport(Darwin)
       ThreadID(handle: UInt(bitPattern: pthread_self()))

@@ -12,7 +12,14 @@ final class ObjectContext {
   private let epoch: UInt64
   /// The table in the open transaction.
   var writable: WritableTable?
-  private var table: Table?
+  fileprivate var current: ReadTable?
+
+  /// A constant of a class is read in place, a struct's own variable is copied first.
+  fileprivate final class ReadTable {
+    let table: Table
+    init(_ table: Table) { self.table = table }
+  }
+
   private var generation: UInt64 = .max
 
   init(session: RealmSession, binding: ClassBinding) {
@@ -26,11 +33,18 @@ final class ObjectContext {
 
   /// The table as the session sees it now; nil where there is none.
   func currentTable() throws(StorageError) -> Table? {
-    if generation == session.generation { return table }
-    let found = try session.table(binding)
-    table = found
+    try refreshTable()
+    return current?.table
+  }
+
+  @inline(__always)
+  fileprivate func refreshTable() throws(StorageError) {
+    if generation != session.generation { try readTable() }
+  }
+
+  private func readTable() throws(StorageError) {
+    current = try session.table(binding).map(ReadTable.init)
     generation = session.generation
-    return found
   }
 
   func hasRow(_ row: UInt64) -> Bool {
@@ -105,7 +119,59 @@ final class ObjectContext {
   }
 }
 
+extension ObjectContext {
+  /// What a row has in a property, read as the type that its column has.
+  @inline(__always)
+  fileprivate func read<Content>(
+    _ position: Int, _ body: (borrowing Table, Int) throws(StorageError) -> Found<Content>
+  ) -> Content? {
+    session.check()
+    var found = Found<Content>.noRow
+    do throws(StorageError) {
+      if !isInvalid {
+        try refreshTable()
+        if let current { found = try body(current.table, binding.columns[position]) }
+      }
+    } catch {
+      raise("Unreadable realm", error.description)
+    }
+    switch found {
+    case .value(let content): return content
+    case .null: return nil
+    case .noRow: stopInvalidated(position)
+    }
+  }
+}
+
 extension ObjectBase {
+  /// A whole number, a truth value as 0 or 1; nil for null.
+  func integer(_ position: Int) -> Int64? {
+    guard let context, context.session.transaction == nil else {
+      switch stored(position) {
+      case .int(let number): return number
+      case .bool(let flag): return flag ? 1 : 0
+      default: return nil
+      }
+    }
+    return context.read(position) { (table, column) throws(StorageError) in
+      try table.integer(column, ofRow: row)
+    }
+  }
+
+  func double(_ position: Int) -> Double? {
+    guard let context, context.session.transaction == nil else { return Double._load(stored(position)) }
+    return context.read(position) { (table, column) throws(StorageError) in
+      try table.double(column, ofRow: row)
+    }
+  }
+
+  func text(_ position: Int) -> String? {
+    guard let context, context.session.transaction == nil else { return String._load(stored(position)) }
+    return context.read(position) { (table, column) throws(StorageError) in
+      try table.text(column, ofRow: row)
+    }
+  }
+
   /// What the row of a managed object has in a property.
   func stored(_ position: Int) -> Value {
     guard let context else { raise("Unmanaged object", "it has no row to read a property of.") }

@@ -5,6 +5,8 @@ import RealmStorage
 final class RealmSession {
   let file: RealmFile
   let owner: Confinement
+  /// The thread that may always use it; none where it belongs to a queue.
+  private let home: ThreadID?
   private(set) var transaction: WriteTransaction?
   /// Nil until something is read, and after `invalidate()`.
   private var snapshot: Snapshot?
@@ -25,6 +27,7 @@ final class RealmSession {
   init(file: RealmFile, owner: Confinement) {
     self.file = file
     self.owner = owner
+    home = owner.home
     contexts = Array(repeating: nil, count: file.schema.bindings.count)
     used = Array(repeating: nil, count: file.schema.bindings.count)
     fresh = used
@@ -37,7 +40,13 @@ final class RealmSession {
     file.leave(owner, ObjectIdentifier(self))
   }
 
+  @inline(__always)
   func check() {
+    // The thread that opened it needs no closer look: it stays the main thread, or the owner.
+    if home != ThreadID.current { checkOwner() }
+  }
+
+  private func checkOwner() {
     guard owner.isHere else {
       raise(
         "Wrong thread",
