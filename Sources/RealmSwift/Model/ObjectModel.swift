@@ -8,6 +8,7 @@ struct ModelProperty {
   let role: PropertyRole
   let offset: Int
   let field: any PersistedField.Type
+  let access: FieldAccess
 }
 
 /// What there is to know of a model class: its stored properties, and how an instance is made.
@@ -53,7 +54,8 @@ final class ObjectModel: @unchecked Sendable {
         name: String(field.name.dropFirst()),
         type: sample.map { access.declaredType(in: $0, at: field.offset) } ?? access.propertyType,
         role: sample.map { access.role(in: $0, at: field.offset) } ?? .plain, offset: field.offset,
-        field: access)
+        field: access,
+        access: FieldAccess(access))
     }
     let keys = properties.indices.filter { [properties] in properties[$0].role == .primaryKey }
     primaryKey = keys.first

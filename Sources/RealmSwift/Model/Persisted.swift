@@ -19,15 +19,18 @@ public struct Persisted<Value: _Persistable> {
   @usableFromInline var storage: Storage
   /// The property's position in its class, once that is known.
   @usableFromInline var position: UInt16 = 0
-  let role: PropertyRole
+  @usableFromInline let role: PropertyRole
 
   /// A property that has its type's zero, empty or new value until it is set.
+  @inlinable
   public init() { self.init(.unset, .plain) }
 
   /// A property with a value of its own.
+  @inlinable
   public init(wrappedValue: Value) { self.init(.value(wrappedValue), .plain) }
 
-  fileprivate init(_ storage: Storage, _ role: PropertyRole) {
+  @inlinable
+  init(_ storage: Storage, _ role: PropertyRole) {
     self.storage = storage
     self.role = role
   }
@@ -59,6 +62,7 @@ public struct Persisted<Value: _Persistable> {
       if case .managed = object[keyPath: storage].storage, !Value._keepsInstance {
         return Value._read(object, Int(object[keyPath: storage].position))
       }
+      if case .value(let value) = object[keyPath: storage].storage { return value }
       return object[keyPath: storage].firstRead(by: object)
     }
     @inline(__always) set {
@@ -91,7 +95,9 @@ public struct Persisted<Value: _Persistable> {
 
 extension Persisted where Value.PersistedType: _Indexable {
   /// A property by whose values objects are found in O(log n).
+  @inlinable
   public init(indexed: Bool) { self.init(.unset, indexed ? .indexed : .plain) }
+  @inlinable
   public init(wrappedValue: Value, indexed: Bool) {
     self.init(.value(wrappedValue), indexed ? .indexed : .plain)
   }
@@ -99,7 +105,9 @@ extension Persisted where Value.PersistedType: _Indexable {
 
 extension Persisted where Value.PersistedType: _PrimaryKey {
   /// The property whose value no two objects of the class share.
+  @inlinable
   public init(primaryKey: Bool) { self.init(.unset, primaryKey ? .primaryKey : .plain) }
+  @inlinable
   public init(wrappedValue: Value, primaryKey: Bool) {
     self.init(.value(wrappedValue), primaryKey ? .primaryKey : .plain)
   }
@@ -113,6 +121,7 @@ extension Persisted where Value: LinkingObjectsProtocol {
 }
 
 /// What a property is for, beyond holding a value.
+@usableFromInline
 enum PropertyRole: UInt8 {
   case plain, indexed, primaryKey
 }

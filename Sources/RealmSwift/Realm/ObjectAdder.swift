@@ -45,9 +45,9 @@ final class ObjectAdder {
     }
     for (object, position) in late {
       let property = ObjectModel.of(type(of: object)).properties[position]
-      let value = property.field.stored(object, at: property.offset) { $0.row }
+      let value = property.access.stored(object, property.offset) { $0.row }
       object.context?.set(value, position, object.row)
-      property.field.adopt(object, at: property.offset, position: position)
+      property.access.adopt(object, property.offset, position)
     }
     late = []
     return root.row
@@ -75,7 +75,7 @@ final class ObjectAdder {
       let column = context.binding.columns[position]
       guard column >= 0 else { continue }
       var isOpen = false
-      let value = property.field.stored(object, at: property.offset) { target in
+      let value = property.access.stored(object, property.offset) { target in
         if target.context == nil { isOpen = true }
         return target.context == nil ? nil : target.row
       }
@@ -92,7 +92,7 @@ final class ObjectAdder {
     object.context = context
     object.row = row
     for (position, property) in context.binding.model.properties.enumerated() where !open.contains(position) {
-      property.field.adopt(object, at: property.offset, position: position)
+      property.access.adopt(object, property.offset, position)
     }
   }
 

@@ -246,7 +246,16 @@ extension RealmSession {
 
 extension ModelProperty {
   /// The stored form of a primary key; nil for what is none of the property's type.
-  fileprivate func key(of any: Any) -> Value? {
+  fileprivate func key<Key>(of key: Key) -> Value? {
+    // The types most keys have need no closer look.
+    switch (Key.self, type.column) {
+    case (is Int.Type, .int64), (is Int64.Type, .int64), (is String.Type, .string), (is UUID.Type, .uuid):
+      return (key as? any _Scalar)?._value
+    default: return self.key(ofAny: key)
+    }
+  }
+
+  private func key(ofAny any: Any) -> Value? {
     if isNull(any) { return type.isOptional ? .null : nil }
     switch type.column {
     case .string: return String._converted(any)?._value
