@@ -71,12 +71,13 @@ struct Loader {
 
   var count: Int { order.count }
 
-  /// Adds the packages, and all they link to, in transactions of a few thousand.
+  /// Adds the packages, and all they link to, in one transaction: all of them are there, or none.
   func add(to realm: Realm, progress: inout Progress) throws {
-    for start in stride(from: 0, to: order.count, by: 5000) {
-      let part = order[start..<min(start + 5000, order.count)]
-      try realm.write { realm.add(part) }
-      progress.show(start + part.count)
+    realm.beginWrite()
+    for (number, package) in order.enumerated() {
+      realm.add(package)
+      progress.show(number)
     }
+    try realm.commitWrite()
   }
 }
