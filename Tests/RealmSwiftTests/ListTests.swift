@@ -90,4 +90,49 @@ struct ListTests {
     try realm.write { realm.delete(person.dogs) }
     #expect(person.dogs.isEmpty && realm.objects(Dog.self).count == 1)
   }
+
+  @Test("What a transaction changes in a list is seen at once by other handles, queries and backlinks")
+  func changesAreSeen() throws {
+    let realm = try memoryRealm()
+    let person = Person(id: 1, name: "a", age: 1)
+    try realm.write { realm.add(person) }
+    let other = realm.objects(Person.self)[0]
+    let (rex, ida) = (Dog(value: ["name": "Rex"]), Dog(value: ["name": "Ida"]))
+    try realm.write {
+      person.dogs.append(rex)
+      #expect(other.dogs.map(\.name) == ["Rex"])
+      other.dogs.append(ida)
+      person.dogs.append(rex)
+      #expect(person.dogs.map(\.name) == ["Rex", "Ida", "Rex"])
+      #expect(realm.objects(Person.self).where { $0.dogs.count == 3 && $0.dogs.name == "Ida" }.count == 1)
+      #expect(rex.people.count == 2 && person.dogs.sorted(by: \.name).first?.name == "Ida")
+      person.words.append("x")
+      person.age = 7
+      #expect(Array(other.words) == ["x"] && other.age == 7)
+      realm.delete(rex)
+      #expect(person.dogs.map(\.name) == ["Ida"] && other.dogs.count == 1)
+      person.dogs.append(Dog(value: ["name": "Bob"]))
+    }
+    #expect(
+      person.dogs.map(\.name) == ["Ida", "Bob"] && Array(person.words) == ["x"] && ida.people.count == 1)
+    realm.beginWrite()
+    person.dogs.removeAll()
+    person.words.append("y")
+    #expect(other.dogs.isEmpty)
+    realm.cancelWrite()
+    #expect(person.dogs.count == 2 && Array(other.words) == ["x"])
+    try realm.write {
+      person.words.append("z")
+      realm.delete(person)
+    }
+    #expect(other.isInvalidated && realm.objects(Dog.self).count == 2)
+    try realm.write {
+      let again = Person(id: 2, name: "b", age: 1)
+      again.words.append("before")
+      realm.add(again)
+      again.words.append("after")
+      realm.deleteAll()
+    }
+    #expect(realm.isEmpty)
+  }
 }

@@ -3,13 +3,14 @@ import RealmStorage
 /// An ordered collection in a property of an object: of values, or of links to objects, which it does not own.
 ///
 /// Unmanaged it is a plain container. Managed it shows its object's row, and is changed in a write transaction only.
-/// Every change takes time in proportion to the list.
+/// The changes of a transaction take time in proportion to the list once, and besides as those of an array do.
 public final class List<Element: RealmCollectionValue>: RealmCollection {
   private enum Storage {
     case unmanaged([Element])
     case managed(ObjectContext, row: UInt64, position: Int)
   }
   private var storage = Storage.unmanaged([])
+  /// What the row held at a generation of the realm, outside of transactions.
   private var known: (values: [Value], generation: UInt64)?
 
   /// An empty unmanaged list.
@@ -59,12 +60,11 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   }
 
   private func values(_ context: ObjectContext, _ row: UInt64, _ position: Int) -> [Value] {
-    if let known, known.generation == context.session.generation, !context.isInvalid {
-      context.session.check()
-      return known.values
-    }
+    context.session.check()
+    if let known, known.generation == context.session.generation, !context.isInvalid { return known.values }
     guard case .list(let values) = context.value(position, row) else { return [] }
-    known = (values, context.session.generation)
+    // In a transaction a list that was changed has its values there, and a copy here would double them.
+    if context.session.transaction == nil { known = (values, context.session.generation) }
     return values
   }
 
@@ -87,13 +87,16 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     }
     set {
       checkIndex(position, below: count)
-      change({ $0[position] = newValue }, { values, row in values[position] = newValue._elementValue(row) })
+      change([newValue], { $0[position] = newValue }, { values, added in values[position] = added[0] })
     }
   }
 
   /// Changes a list: an unmanaged one by its elements, a managed one by their values.
+  ///
+  /// - Parameter added: the elements whose values `values` is given.
   private func change(
-    _ elements: (inout [Element]) -> Void, _ values: (inout [Value], _RowOfObject) -> Void
+    _ added: [Element], _ elements: (inout [Element]) -> Void,
+    _ values: (inout [Value], _ added: [Value]) -> Void
   ) {
     switch storage {
     case .unmanaged(var content):
@@ -104,61 +107,69 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
       context.session.check()
       let property = context.binding.model.properties[position].name
       context.session.requireTransaction("change \(context.binding.model.name).\(property)")
-      let adder = ObjectAdder(context.session, .error)
-      var content = self.values(context, row, position)
-      values(&content) { adder.add($0) }
-      known = nil
-      context.set(.list(content), position, row)
+      if !context.hasRow(row) { context.stopInvalidated(position) }
+      let added = added.isEmpty ? [] : stored(added, context.session)
+      let cell = context.cell(position, row)
+      if context.session.pendingLists[cell] == nil {
+        context.session.pendingLists[cell] = self.values(context, row, position)
+      }
+      context.session.pendingLists.change(cell) { values(&$0, added) }
+      context.session.didWrite()
     }
   }
 
+  /// The values of elements; objects that are in no realm are added.
+  private func stored(_ elements: [Element], _ session: RealmSession) -> [Value] {
+    let adder = ObjectAdder(session, .error)
+    return elements.map { $0._elementValue { adder.add($0) } }
+  }
+
   public func append(_ element: Element) {
-    change({ $0.append(element) }, { values, row in values.append(element._elementValue(row)) })
+    change([element], { $0.append(element) }, { values, added in values += added })
   }
 
   public func append<S: Sequence>(objectsIn elements: S) where S.Iterator.Element == Element {
     let elements = Array(elements)
-    change(
-      { $0.append(contentsOf: elements) },
-      { values, row in for element in elements { values.append(element._elementValue(row)) } })
+    change(elements, { $0.append(contentsOf: elements) }, { values, added in values += added })
   }
 
   /// - Precondition: `index` is at most `count`.
   public func insert(_ element: Element, at index: Int) {
     checkIndex(index, below: count + 1)
-    change({ $0.insert(element, at: index) }, { $0.insert(element._elementValue($1), at: index) })
+    change(
+      [element], { $0.insert(element, at: index) }, { values, added in values.insert(added[0], at: index) })
   }
 
   public func remove(at index: Int) {
     checkIndex(index, below: count)
-    change({ $0.remove(at: index) }, { values, _ in values.remove(at: index) })
+    change([], { $0.remove(at: index) }, { values, _ in values.remove(at: index) })
   }
 
   public func removeFirst(_ number: Int = 1) {
     checkIndex(number, below: count + 1)
-    change({ $0.removeFirst(number) }, { values, _ in values.removeFirst(number) })
+    change([], { $0.removeFirst(number) }, { values, _ in values.removeFirst(number) })
   }
 
   public func removeLast(_ number: Int = 1) {
     checkIndex(number, below: count + 1)
-    change({ $0.removeLast(number) }, { values, _ in values.removeLast(number) })
+    change([], { $0.removeLast(number) }, { values, _ in values.removeLast(number) })
   }
 
-  public func removeAll() { change({ $0.removeAll() }, { values, _ in values.removeAll() }) }
+  public func removeAll() { change([], { $0.removeAll() }, { values, _ in values.removeAll() }) }
 
   /// Puts an element to another place; those between move up or down by one.
   public func move(from: Int, to: Int) {
     checkIndex(from, below: count)
     checkIndex(to, below: count)
     change(
-      { $0.insert($0.remove(at: from), at: to) },
+      [], { $0.insert($0.remove(at: from), at: to) },
       { values, _ in values.insert(values.remove(at: from), at: to) })
   }
 
   public func swapAt(_ first: Int, _ second: Int) {
     checkIndex(first, below: count)
     checkIndex(second, below: count)
-    change({ $0.swapAt(first, second) }, { values, _ in values.swapAt(first, second) })
+    change([], { $0.swapAt(first, second) }, { values, _ in values.swapAt(first, second) })
   }
 
   /// The position of an element; nil when it is not in the list.
@@ -231,7 +242,7 @@ extension List: _Persistable {
   public func _assign(_ other: List) {
     if self === other || (realm != nil && self == other) { return }
     let elements = Array(other)
-    change({ $0 = elements }, { values, row in values = elements.map { $0._elementValue(row) } })
+    change(elements, { $0 = elements }, { values, added in values = added })
   }
   public func _stored(_ row: _RowOfObject) -> Value {
     .list(contents.map { $0._elementValue(row) }.filter { Element._elementType.isOptional || $0 != .null })

@@ -61,22 +61,14 @@ final class ObjectModel: @unchecked Sendable {
     primaryKey = keys.first
     let isPlain = fields.count == persisted.count
     let properties = properties
-    managed = InstanceMaker(
-      type,
-      fields: isPlain
-        ? { instance in
-          for (position, property) in properties.enumerated() {
-            property.field.initializeManaged(instance, at: property.offset, position: position)
-          }
-        } : nil)
-    recording = InstanceMaker(
-      type,
-      fields: isPlain
-        ? { instance in
-          for (position, property) in properties.enumerated() {
-            property.field.initializeRecording(instance, at: property.offset, position: position)
-          }
-        } : nil)
+    func maker(_ initialize: @escaping (ModelProperty, FreshInstance, Int) -> Void) -> InstanceMaker {
+      let fields: (FreshInstance) -> Void = { instance in
+        for (position, property) in properties.enumerated() { initialize(property, instance, position) }
+      }
+      return InstanceMaker(type, fields: isPlain ? fields : nil)
+    }
+    managed = maker { $0.field.initializeManaged($1, at: $0.offset, position: $2) }
+    recording = maker { $0.field.initializeRecording($1, at: $0.offset, position: $2) }
     check(keys: keys.count)
   }
 

@@ -42,6 +42,14 @@ extension Bool: _Scalar, _Indexable, _PrimaryKey, SortableType {
 public protocol _IntegerScalar: _Scalar, FixedWidthInteger {}
 
 extension _IntegerScalar {
+  @inlinable
+  public static func _read(_ object: ObjectBase, _ position: Int) -> Self {
+    Self(truncatingIfNeeded: object.integer(position) ?? 0)
+  }
+  @inlinable
+  public static func _readOptional(_ object: ObjectBase, _ position: Int) -> Self? {
+    object.integer(position).map { Self(truncatingIfNeeded: $0) }
+  }
   public static func _initial() -> Self { 0 }
   public static func _load(_ value: Value) -> Self? {
     guard case .int(let number) = value else { return nil }
@@ -62,56 +70,26 @@ extension _IntegerScalar {
 extension Int: _IntegerScalar, _Indexable, _PrimaryKey, _QueryNumeric, MinMaxType, AddableType, SortableType {
   public typealias PersistedType = Int
   public static var _column: ColumnType { .int64 }
-  public static func _read(_ object: ObjectBase, _ position: Int) -> Int {
-    Int(truncatingIfNeeded: object.integer(position) ?? 0)
-  }
-  public static func _readOptional(_ object: ObjectBase, _ position: Int) -> Int? {
-    object.integer(position).map { Int(truncatingIfNeeded: $0) }
-  }
 }
 extension Int8: _IntegerScalar, _Indexable, _PrimaryKey, _QueryNumeric, MinMaxType, AddableType, SortableType
 {
   public typealias PersistedType = Int8
   public static var _column: ColumnType { .int8 }
-  public static func _read(_ object: ObjectBase, _ position: Int) -> Int8 {
-    Int8(truncatingIfNeeded: object.integer(position) ?? 0)
-  }
-  public static func _readOptional(_ object: ObjectBase, _ position: Int) -> Int8? {
-    object.integer(position).map { Int8(truncatingIfNeeded: $0) }
-  }
 }
 extension Int16: _IntegerScalar, _Indexable, _PrimaryKey, _QueryNumeric, MinMaxType, AddableType, SortableType
 {
   public typealias PersistedType = Int16
   public static var _column: ColumnType { .int16 }
-  public static func _read(_ object: ObjectBase, _ position: Int) -> Int16 {
-    Int16(truncatingIfNeeded: object.integer(position) ?? 0)
-  }
-  public static func _readOptional(_ object: ObjectBase, _ position: Int) -> Int16? {
-    object.integer(position).map { Int16(truncatingIfNeeded: $0) }
-  }
 }
 extension Int32: _IntegerScalar, _Indexable, _PrimaryKey, _QueryNumeric, MinMaxType, AddableType, SortableType
 {
   public typealias PersistedType = Int32
   public static var _column: ColumnType { .int32 }
-  public static func _read(_ object: ObjectBase, _ position: Int) -> Int32 {
-    Int32(truncatingIfNeeded: object.integer(position) ?? 0)
-  }
-  public static func _readOptional(_ object: ObjectBase, _ position: Int) -> Int32? {
-    object.integer(position).map { Int32(truncatingIfNeeded: $0) }
-  }
 }
 extension Int64: _IntegerScalar, _Indexable, _PrimaryKey, _QueryNumeric, MinMaxType, AddableType, SortableType
 {
   public typealias PersistedType = Int64
   public static var _column: ColumnType { .int64 }
-  public static func _read(_ object: ObjectBase, _ position: Int) -> Int64 {
-    Int64(truncatingIfNeeded: object.integer(position) ?? 0)
-  }
-  public static func _readOptional(_ object: ObjectBase, _ position: Int) -> Int64? {
-    object.integer(position).map { Int64(truncatingIfNeeded: $0) }
-  }
 }
 
 /// A truth value is kept as a C character.

@@ -93,9 +93,14 @@ final class ObjectContext {
     }
   }
 
+  func cell(_ position: Int, _ row: UInt64) -> PendingLists.Cell {
+    PendingLists.Cell(binding: binding.index, row: row, position: position)
+  }
+
   /// The same in the open transaction.
   private func writtenValue(_ position: Int, _ row: UInt64) -> Value {
     session.check()
+    if !isInvalid, let values = session.pendingLists[cell(position, row)] { return .list(values) }
     let found = reading { () throws(StorageError) in
       isInvalid ? nil : try session.writable(binding)?.value(binding.columns[position], ofRow: row)
     }
@@ -145,6 +150,7 @@ extension ObjectContext {
 
 extension ObjectBase {
   /// A whole number, a truth value as 0 or 1; nil for null.
+  @usableFromInline
   func integer(_ position: Int) -> Int64? {
     guard let context, context.session.transaction == nil else {
       switch stored(position) {

@@ -164,7 +164,8 @@ public struct Realm {
         "a \(type(of: object)) can be deleted by the realm that manages it only.")
     }
     let wasThere = session.writing(context.binding) { (table) throws(StorageError) in
-      context.isInvalid ? false : try table.remove(object.row)
+      try session.writeLists()
+      return context.isInvalid ? false : try table.remove(object.row)
     }
     if !wasThere { context.stopInvalidated(nil) }
   }
@@ -185,6 +186,7 @@ public struct Realm {
     session.requireTransaction("delete objects")
     let rows = objects.content.rows()
     session.writing(objects.content.context.binding) { (table) throws(StorageError) in
+      try session.writeLists()
       for row in rows { try table.remove(row) }
     }
   }
@@ -194,7 +196,10 @@ public struct Realm {
     session.check()
     session.requireTransaction("delete all objects")
     for binding in session.file.schema.bindings {
-      session.writing(binding) { (table) throws(StorageError) in try table.removeAll() }
+      session.writing(binding) { (table) throws(StorageError) in
+        try session.writeLists()
+        try table.removeAll()
+      }
     }
   }
 

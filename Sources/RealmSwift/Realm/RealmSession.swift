@@ -23,6 +23,7 @@ final class RealmSession {
   /// Of the open transaction: the contexts it uses, and those of the objects it made.
   private var used: [ObjectContext?]
   private var fresh: [ObjectContext?]
+  var pendingLists = PendingLists()
 
   init(file: RealmFile, owner: Confinement) {
     self.file = file
@@ -93,7 +94,10 @@ final class RealmSession {
   /// The table of a class, as of now; nil where there is none.
   func table(_ binding: ClassBinding) throws(StorageError) -> Table? {
     guard let schema = binding.table else { return nil }
-    if transaction != nil { return try writable(binding)?.reading() }
+    if transaction != nil {
+      try writeLists()
+      return try writable(binding)?.reading()
+    }
     if let snapshot { return try snapshot.table(schema.name) }
     let taken = file.database.snapshot()
     snapshot = taken
@@ -142,8 +146,10 @@ final class RealmSession {
     check()
     let open = requireTransaction("commit")
     do {
+      try writeLists()
       try open.commit()
     } catch {
+      open.cancel()
       end(cancelled: true)
       throw Realm.Error(error)
     }
@@ -158,6 +164,7 @@ final class RealmSession {
 
   private func end(cancelled: Bool) {
     transaction = nil
+    _ = pendingLists.removeAll()
     if cancelled { for context in fresh { context?.isCancelled = true } }
     for index in used.indices {
       used[index]?.writable = nil
