@@ -147,6 +147,11 @@ final class MisuseTests {
     }
   }
 
+  @Test("A class whose initializer opens a realm is told, and not made again and again")
+  func initializersThatOpenRealms() {
+    expectStop(["Invalid schema", "Opening.init()", "elsewhere"]) { _ = try memoryRealm([Opening.self]) }
+  }
+
   @Test("A sum beyond 64 bits names its property")
   func overflow() {
     expectStop(["Overflow", "Person.age"]) {

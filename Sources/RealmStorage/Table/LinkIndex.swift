@@ -120,6 +120,12 @@ final class LinkIndexWriter {
     return root.isNull
   }
 
+  func removeAll() throws(StorageError) {
+    run.removeAll()
+    try editor.freeTree(root)
+    root = .null
+  }
+
   func flush() throws(StorageError) {
     guard run.count > 0 else { return }
     try editor.checkRoom(for: 2 * run.bytes)

@@ -46,6 +46,21 @@ final class OpenTables {
     return table
   }
 
+  /// Removes all rows of tables. Where these link to one another only, and no other table to them, links go unread.
+  func removeAll(of ids: Set<UInt32>) throws(StorageError) {
+    var writers: [TableWriter] = []
+    for id in ids.sorted() {
+      if let writer = try writer(id: id) { writers.append(writer) }
+    }
+    let known = schemas.filter { self.writers[$0.id] == nil } + self.writers.values.map(\.schema)
+    let isClosed = known.allSatisfy { schema in
+      schema.columns.allSatisfy { column in
+        column.type != .link || ids.contains(column.target) == ids.contains(schema.id)
+      }
+    }
+    for writer in writers { try writer.removeAll(withLinks: isClosed) }
+  }
+
   private func open(_ schema: TableSchema) throws(StorageError) -> TableWriter {
     let root = try Tables.root(of: schema.id, catalogue, editor.access())
     let writer = TableWriter(schema: schema, root: root, isNew: false, tables: self)

@@ -264,9 +264,12 @@ final class TableWriter {
   }
 
   /// Removes all rows.
-  func removeAll() throws(StorageError) {
+  ///
+  /// - Parameter withLinks: the links from and to them are to go unread: those of the tables at their other ends go too.
+  func removeAll(withLinks: Bool = false) throws(StorageError) {
     try flushRows()
-    if try !links.isEmpty() || schema.columns.contains(where: { $0.type == .link }) {
+    let hasLinks = try !links.isEmpty() || schema.columns.contains { $0.type == .link }
+    if hasLinks, !withLinks {
       while root.rows > 0 {
         let key = try TableReading.key(at: root.rows - 1, in: root.clusters, editor.access())
         _ = try remove(key)
@@ -279,6 +282,7 @@ final class TableWriter {
       root.clusters = .null
       root.rows = 0
       try removeDictionaries()
+      try links.removeAll()
       for index in indexes { try index.removeAll() }
     } catch {
       throw tables.fail(error)

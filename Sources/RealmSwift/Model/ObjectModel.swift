@@ -25,10 +25,25 @@ final class ObjectModel: @unchecked Sendable {
 
   private static let known = Mutex<[ObjectIdentifier: ObjectModel]>([:])
 
+  /// A class whose model a thread is making.
+  private struct Making: Hashable {
+    let type: ObjectIdentifier
+    let thread: ThreadID
+  }
+  private static let making = Mutex<Set<Making>>([])
+
   /// The model of a class, made once in a process.
   static func of(_ type: ObjectBase.Type) -> ObjectModel {
     if let found = known.withLock({ $0[ObjectIdentifier(type)] }) { return found }
     // Not under the lock: an initializer of the class is called.
+    let entry = Making(type: ObjectIdentifier(type), thread: ThreadID.current)
+    guard making.withLock({ $0.insert(entry).inserted }) else {
+      raise(
+        "Invalid schema",
+        "\(unqualifiedName(of: type)).init() needs a realm, which needs to know the class first; "
+          + "open realms elsewhere.")
+    }
+    defer { making.withLock { _ = $0.remove(entry) } }
     let made = ObjectModel(type)
     return known.withLock { models in
       if let found = models[ObjectIdentifier(type)] { return found }

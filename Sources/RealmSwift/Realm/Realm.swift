@@ -194,13 +194,12 @@ public struct Realm {
   /// Deletes all objects of the realm's classes.
   public func deleteAll() {
     session.check()
-    session.requireTransaction("delete all objects")
-    for binding in session.file.schema.bindings {
-      session.writing(binding) { (table) throws(StorageError) in
-        try session.writeLists()
-        try table.removeAll()
-      }
+    let transaction = session.requireTransaction("delete all objects")
+    reading { () throws(StorageError) in
+      try session.writeLists()
+      try transaction.removeAllRows(of: session.file.schema.bindings.map(\.model.name))
     }
+    session.didWrite()
   }
 
   /// All objects of a class, as they are at any time.
