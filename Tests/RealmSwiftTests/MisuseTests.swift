@@ -5,13 +5,13 @@ import Testing
 /// What stops a program is tried on threads that end where it would stop.
 @Suite("Misuse", .serialized)
 final class MisuseTests {
-  private final class Stop: @unchecked Sendable {
+  final class Stop: @unchecked Sendable {
     var message = ""
     let done = DispatchSemaphore(value: 0)
   }
 
   /// The message that `body` stops with; empty when it does not.
-  private func stop(_ body: @escaping @Sendable () throws -> Void) -> String {
+  func stop(_ body: @escaping @Sendable () throws -> Void) -> String {
     let stop = Stop()
     _setProgrammerErrorHandler { name, reason in
       stop.message = "\(name): \(reason)"
@@ -28,13 +28,13 @@ final class MisuseTests {
     return stop.message
   }
 
-  private static func realm() throws -> Realm {
+  static func realm() throws -> Realm {
     let realm = try memoryRealm()
     try realm.write { realm.add(Person(id: 1, name: "Ann", age: 1)) }
     return realm
   }
 
-  private func expectStop(
+  func expectStop(
     _ expected: [String], sourceLocation: SourceLocation = #_sourceLocation,
     _ body: @escaping @Sendable () throws -> Void
   ) {

@@ -102,11 +102,14 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
       storage = .unmanaged(content)
     case .managed(let context, let row, let position):
       context.session.check()
-      let property = context.binding.model.properties[position].name
-      context.session.requireTransaction("change \(context.binding.model.name).\(property)")
+      let model = context.binding.model
+      context.session.requireTransaction("change \(model.name).\(model.properties[position].name)")
       let adder = ObjectAdder(context.session, .error)
       var content = self.values(context, row, position)
-      values(&content) { adder.add($0) }
+      values(&content) { object in
+        model.check(object, fits: position)
+        return adder.add(object)
+      }
       known = nil
       context.set(.list(content), position, row)
     }
@@ -166,9 +169,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     guard case .managed(let context, let row, let position) = storage else {
       return contents.firstIndex(of: element)
     }
-    let value = element._elementValue { object in
-      object.context?.session === context.session ? object.row : nil
-    }
+    let value = element._elementValue { _content?.context.row(of: $0) }
+    if value == .null, element is ObjectBase { return nil }
     return values(context, row, position).firstIndex(of: value)
   }
 

@@ -9,6 +9,11 @@ struct ModelProperty {
   let offset: Int
   let field: any PersistedField.Type
   let access: FieldAccess
+
+  /// Told by the links of others, and stored nowhere.
+  var isComputed: Bool {
+    if case .linkingObjects = type.form { true } else { false }
+  }
 }
 
 /// What there is to know of a model class: its stored properties, and how an instance is made.
@@ -91,6 +96,16 @@ final class ObjectModel: @unchecked Sendable {
         raise("Invalid schema", "\(name).\(property.name) can't be a primary key: Bool has two values only.")
       }
     }
+  }
+
+  /// Stops the program where a property can't link to an object.
+  func check(_ object: ObjectBase, fits position: Int) {
+    guard let target = properties[position].type.target, target != Swift.type(of: object) else { return }
+    raise(
+      "Invalid link",
+      "\(name).\(properties[position].name) links to objects of \(Self.unqualifiedName(of: target)), and can't to a "
+        + "\(Self.unqualifiedName(of: Swift.type(of: object))): a class that inherits from it has rows of its own."
+    )
   }
 
   func position(of name: String) -> Int? { properties.firstIndex { $0.name == name } }

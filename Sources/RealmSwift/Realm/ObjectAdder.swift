@@ -32,10 +32,10 @@ final class ObjectAdder {
       if visited.insert(ObjectIdentifier(object)).inserted {
         let model = ObjectModel.of(type(of: object))
         let depth = stack.count
-        for property in model.properties where property.type.column == .link {
-          for linked in property.field.linked(object, at: property.offset)
-          where !isManagedHere(linked) && !visited.contains(ObjectIdentifier(linked)) {
-            stack.append(linked)
+        for (position, property) in model.properties.enumerated() where property.type.column == .link {
+          for linked in property.field.linked(object, at: property.offset) {
+            model.check(linked, fits: position)
+            if !isManagedHere(linked), !visited.contains(ObjectIdentifier(linked)) { stack.append(linked) }
           }
         }
         if stack.count > depth { continue }
