@@ -93,3 +93,23 @@ class Counted: Object {
     deinit { Self.alive -= 1 }
   }
 }
+
+/// With a link from the beginning.
+class Starter: Object {
+  @Persisted(primaryKey: true) var key: Int
+  @Persisted var note = ""
+  @Persisted var dog: Dog? = Dog(value: ["name": "default"])
+}
+
+/// Whose initializer asks a realm for the next key.
+class Numbered: Object {
+  @Persisted(primaryKey: true) var key: Int
+  @Persisted var note = ""
+  nonisolated(unsafe) static var isCounting = false
+
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+  override init() {
+    super.init()
+    if Self.isCounting { note = description }
+  }
+}

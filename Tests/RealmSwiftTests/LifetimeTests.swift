@@ -10,9 +10,9 @@ struct LifetimeTests {
   private func entries(_ path: String) -> Int {
     (try? FileManager.default.contentsOfDirectory(atPath: path).count) ?? 0
   }
-  private var mappings: Int {
+  private func mappings(_ url: URL) -> Int {
     ((try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8)) ?? "").split(separator: "\n")
-      .filter { $0.contains(".realm") }.count
+      .filter { $0.contains(url.lastPathComponent) }.count
   }
 
   @Test("A realm that goes in its write transaction takes back what it wrote, and lets others write")
@@ -61,7 +61,7 @@ struct LifetimeTests {
       holders = nil
       #expect(iterator?.next()?.key == "a")
       iterator = nil
-      #expect(self.mappings == 0)
+      #expect(self.mappings(configuration.fileURL!) == 0)
     }
     for _ in 0..<20 {
       let kept = Kept()
@@ -119,7 +119,7 @@ struct LifetimeTests {
       }
     }
     #expect(entries("/proc/self/fd") < before + 100)
-    #expect(mappings < 10)
+    #expect(mappings(file.url) < 10)
     let realm = try Realm(configuration: file.configuration)
     #expect(realm.objects(Node.self)[0].note == "900")
   }

@@ -115,6 +115,29 @@ final class MisuseTests {
     }
   }
 
+  /// What outlives the thread that made it.
+  private final class Kept: @unchecked Sendable { var person: Person? }
+
+  @Test("What a thread that ended has left behind belongs to no later thread")
+  func laterThreads() throws {
+    let (file, kept) = (TemporaryFile(), Kept())
+    let configuration = file.configuration
+    try onThread {
+      let realm = try Realm(configuration: configuration)
+      try realm.write { kept.person = realm.create(Person.self, value: [1, "Ann"]) }
+    }
+    for round in 0..<10 {
+      // The system gives handles of threads again once they have ended.
+      Thread.sleep(forTimeInterval: 0.02)
+      try onThread {
+        let realm = try Realm(configuration: configuration)
+        #expect(realm != kept.person?.realm && realm.objects(Person.self).count == round + 1)
+        if round < 9 { try realm.write { realm.create(Person.self, value: [round + 2, "Bob"]) } }
+      }
+    }
+    expectStop(["Wrong thread"]) { _ = kept.person?.name }
+  }
+
   @Test("Unknown names, places out of range and values of other types are told")
   func arguments() {
     expectStop(["Unknown property", "Person", "agee"]) {

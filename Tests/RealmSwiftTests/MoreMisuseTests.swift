@@ -152,4 +152,14 @@ extension MisuseTests {
       _ = people[0]
     }
   }
+
+  @Test("An initializer that needs what is learned by calling it is told by its class")
+  func initializers() {
+    expectStop(["Initializer", "Numbered"]) {
+      Numbered.isCounting = true
+      defer { Numbered.isCounting = false }
+      _ = try memoryRealm([Numbered.self])
+    }
+    Numbered.isCounting = false
+  }
 }

@@ -20,6 +20,22 @@ struct UpdateTests {
     #expect(realm.objects(Node.self).count == 3)
   }
 
+  @Test("An update that does not give a link leaves it, and adds no object of its default")
+  func defaultLinks() throws {
+    let realm = try memoryRealm()
+    try realm.write {
+      let first = realm.create(Starter.self, value: ["key": 1, "note": "a"])
+      #expect(first.dog?.name == "default")
+      first.dog?.name = "own"
+      realm.create(Starter.self, value: ["key": 1, "note": "b"], update: .modified)
+      #expect(first.dog?.name == "own" && first.note == "b")
+      realm.create(Starter.self, value: ["key": 1, "dog": NSNull()], update: .all)
+      #expect(first.dog == nil && first.note == "b")
+      realm.create(Starter.self, value: ["key": 2], update: .all)
+    }
+    #expect(realm.objects(Dog.self).map(\.name).sorted() == ["default", "own"])
+  }
+
   @Test("Two objects with one primary key become one row, in a circle too")
   func twice() throws {
     let realm = try memoryRealm()

@@ -112,6 +112,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
       }
       known = nil
       context.set(.list(content), position, row)
+      known = (content, context.session.generation)
     }
   }
 

@@ -29,12 +29,20 @@ final class ObjectModel: @unchecked Sendable {
   private let recording: InstanceMaker
 
   private static let known = Mutex<[ObjectIdentifier: ObjectModel]>([:])
+  /// The classes whose initializers are being called to learn of them.
+  @TaskLocal private static var beingLearned: Set<ObjectIdentifier> = []
 
   /// The model of a class, made once in a process.
   static func of(_ type: ObjectBase.Type) -> ObjectModel {
     if let found = known.withLock({ $0[ObjectIdentifier(type)] }) { return found }
     // Not under the lock: an initializer of the class is called.
-    let made = ObjectModel(type)
+    guard !beingLearned.contains(ObjectIdentifier(type)) else {
+      raise(
+        "Initializer",
+        "\(unqualifiedName(of: type)).init() asks a realm for its class, or for its description, before the class is "
+          + "known; give its properties their values where objects are made.")
+    }
+    let made = $beingLearned.withValue(beingLearned.union([ObjectIdentifier(type)])) { ObjectModel(type) }
     return known.withLock { models in
       if let found = models[ObjectIdentifier(type)] { return found }
       models[ObjectIdentifier(type)] = made
