@@ -2,11 +2,7 @@
 // where the system can choose between them at run time.
 #include "cplatform.h"
 
-#if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__)
-#define CP_CLONES __attribute__((target_clones("avx2", "default")))
-#else
-#define CP_CLONES
-#endif
+#include "clones.h"
 
 // Lanes count in the type of the values, so that a step of a loop is one comparison and one subtraction; they are
 // summed before the narrowest of them could pass 255.

@@ -4,15 +4,14 @@
 // Processors with AVX-512 compare into the word itself.
 #include "cplatform.h"
 
+#include "clones.h"
+
 #include <string.h>
 
-#if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__)
+#ifdef CP_HAS_CLONES
 #include <immintrin.h>
-#define CP_CLONES __attribute__((target_clones("avx2", "default")))
 #define CP_WIDE __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
 #define CP_HAS_WIDE (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
-#else
-#define CP_CLONES
 #endif
 
 // Eight bytes of 0 or 1 become eight bits.

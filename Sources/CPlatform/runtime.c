@@ -1,6 +1,14 @@
 #include "cplatform.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
+
+uint64_t cp_thread_number(void) {
+  static _Atomic uint64_t last;
+  static _Thread_local uint64_t number;
+  if (number == 0) number = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+  return number;
+}
 
 // A record is the distance to a type's descriptor, or with bit 0 set to a pointer to one.
 static void visit_records(const int32_t *record, size_t count, void (*visit)(const void *, void *), void *context) {

@@ -2,18 +2,17 @@
 // one after another.
 #include "cplatform.h"
 
+#include "clones.h"
+
 #include <string.h>
 
 #define END_MASK 0x3fff
 #define FLAG_MASK 0xc000
 #define MAXIMUM_HEAP (END_MASK + 1)
 
-#if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__)
+#ifdef CP_HAS_CLONES
 #include <immintrin.h>
-#define CP_CLONES __attribute__((target_clones("avx2", "default")))
 #define CP_AVX2 __attribute__((target("avx2")))
-#else
-#define CP_CLONES
 #endif
 
 static inline uint16_t word_at(const uint8_t *ends, size_t row) {

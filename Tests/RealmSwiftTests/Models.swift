@@ -86,17 +86,6 @@ class Visitor: Object {
   }
 }
 
-/// Its initializer asks for a realm that stores it.
-class Opening: Object {
-  @Persisted var number: Int
-
-  override init() {
-    super.init()
-    _ = try? memoryRealm([Opening.self])
-  }
-  override class func shouldIncludeInDefaultSchema() -> Bool { false }
-}
-
 class Base: Object {
   @Persisted var id: Int
 }

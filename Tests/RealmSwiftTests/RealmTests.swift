@@ -153,21 +153,6 @@ struct RealmTests {
     #expect(person.isInvalidated && people.isInvalidated)
     #expect(realm.objects(Person.self)[0].name == "a")
   }
-
-  @Test("A thousand opens and closes leave no descriptors behind")
-  func openAndClose() throws {
-    let file = TemporaryFile()
-    func descriptors() -> Int {
-      (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
-    }
-    try autoreleasing { _ = try Realm(configuration: file.configuration) }
-    let before = descriptors()
-    for _ in 0..<1000 {
-      let realm = try Realm(configuration: file.configuration)
-      #expect(realm.objects(Person.self).isEmpty)
-    }
-    #expect(descriptors() < before + 100)
-  }
 }
 
 /// Calls `body` on a thread of its own, waits for it, and throws what it throws.

@@ -134,4 +134,7 @@ void *cp_call_allocating_init(const void *initializer, const void *metadata);
 /// Memory for an object of a class, owned by the caller, with nothing but its header set. Null without a Swift runtime.
 void *cp_allocate_object(const void *metadata, size_t size, size_t alignment_mask);
 
+/// A number that no other thread of the process has or had: the system gives the same handle to one thread after another.
+uint64_t cp_thread_number(void);
+
 #endif

@@ -141,9 +141,15 @@ public final class _CollectionContent {
 
   // MARK: - Aggregates
 
+  /// A property, to read by people.
+  func name(_ property: String) -> String { "\(context.binding.model.name).\(property)" }
+
   /// Calls `body` with the table, a property's column, and the rows, which are nil for all.
+  ///
+  /// - Parameter other: a type of properties that there is such an aggregate of, beside numbers.
   func aggregate<Result>(
-    _ property: String, _ body: (Table, Int, [UInt64]?) throws(StorageError) -> Result
+    _ property: String, _ other: ColumnType? = nil,
+    _ body: (Table, Int, [UInt64]?) throws(StorageError) -> Result
   ) -> Result? {
     context.session.check()
     let model = context.binding.model
@@ -151,6 +157,18 @@ public final class _CollectionContent {
       context.binding.columns[position] >= 0 || context.binding.table == nil
     else {
       raise("Unknown property", "\(model.name) has no property \(property) that is stored.")
+    }
+    let type = model.properties[position].type
+    let fits: Bool =
+      switch type.column {
+      case .int8, .int16, .int32, .int64, .float, .double: true
+      default: type.column == other
+      }
+    guard fits, type.form == .value else {
+      raise(
+        "Invalid aggregate",
+        "\(name(property)) is of type \(model.properties[position].field.valueType), of which there is none; "
+          + "name a property of numbers.")
     }
     let rows = isWholeTable ? nil : rows()
     return reading { () throws(StorageError) in

@@ -108,7 +108,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
       let property = context.binding.model.properties[position].name
       context.session.requireTransaction("change \(context.binding.model.name).\(property)")
       if !context.hasRow(row) { context.stopInvalidated(position) }
-      let added = added.isEmpty ? [] : stored(added, context.session)
+      let added = added.isEmpty ? [] : stored(added, context, position)
       let cell = context.cell(position, row)
       if context.session.pendingLists[cell] == nil {
         context.session.pendingLists[cell] = self.values(context, row, position)
@@ -119,9 +119,14 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   }
 
   /// The values of elements; objects that are in no realm are added.
-  private func stored(_ elements: [Element], _ session: RealmSession) -> [Value] {
-    let adder = ObjectAdder(session, .error)
-    return elements.map { $0._elementValue { adder.add($0) } }
+  private func stored(_ elements: [Element], _ context: ObjectContext, _ position: Int) -> [Value] {
+    let adder = ObjectAdder(context.session, .error)
+    return elements.map { element in
+      element._elementValue { object in
+        context.binding.model.check(object, fits: position)
+        return adder.add(object)
+      }
+    }
   }
 
   public func append(_ element: Element) {
@@ -177,9 +182,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     guard case .managed(let context, let row, let position) = storage else {
       return contents.firstIndex(of: element)
     }
-    let value = element._elementValue { object in
-      object.context?.session === context.session ? object.row : nil
-    }
+    let value = element._elementValue { _content?.context.row(of: $0) }
+    if value == .null, element is ObjectBase { return nil }
     return values(context, row, position).firstIndex(of: value)
   }
 

@@ -21,7 +21,7 @@ extension RealmCollectionValue where Self: ObjectBase {
   }
   public func _elementValue(_ row: _RowOfObject) -> Value { row(self).map { .link($0) } ?? .null }
   public static func _convertedElement(_ any: Any) -> Self? {
-    ValueReader.object(of: Self.self, from: any).map { unsafeDowncast($0, to: Self.self) }
+    ofThisClass(any)
   }
 }
 

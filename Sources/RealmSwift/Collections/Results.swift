@@ -22,10 +22,8 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
 
   /// The position of an object; nil when it is not among them.
   public func index(of object: Element) -> Int? {
-    guard let object = object as? ObjectBase, let context = object.context,
-      context.session === content.context.session, context.binding === content.context.binding
-    else { return nil }
-    return content.rows().firstIndex(of: object.row)
+    guard let object = object as? ObjectBase, let row = content.context.row(of: object) else { return nil }
+    return content.rows().firstIndex(of: row)
   }
 }
 

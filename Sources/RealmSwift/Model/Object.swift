@@ -12,7 +12,7 @@ open class Object: ObjectBase {
   /// another object; properties that it does not give have the values they declare.
   public convenience init(value: Any) {
     self.init()
-    ValueReader.fill(self, from: value)
+    ValueReader().fill(self, from: value)
   }
 
   /// Whether both show the same row of the same realm; an unmanaged object is the same as itself only.

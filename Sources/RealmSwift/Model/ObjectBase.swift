@@ -46,9 +46,8 @@ open class ObjectBase {
 
   /// Whether both show one row of one realm.
   final func isRow(of other: ObjectBase) -> Bool {
-    guard let context, let otherContext = other.context else { return false }
-    return context.session === otherContext.session && context.binding === otherContext.binding
-      && row == other.row
+    guard let context, !context.isInvalid else { return false }
+    return context.row(of: other) == row
   }
 }
 

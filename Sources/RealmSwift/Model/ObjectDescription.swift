@@ -11,8 +11,7 @@ enum ObjectDescription {
     if object.isInvalidated { return "[invalid object]" }
     guard depth > 0 else { return "<Maximum depth exceeded>" }
     var text = "\(model.name) {\n"
-    for (position, property) in model.properties.enumerated() {
-      if case .linkingObjects = property.type.form { continue }
+    for (position, property) in model.properties.enumerated() where !property.isComputed {
       let value = property.field.value(object, at: property.offset, position: position)
       text += "\t\(property.name) = \(indented(Self.text(of: value, depth: depth - 1)));\n"
     }

@@ -9,6 +9,11 @@ struct ModelProperty {
   let offset: Int
   let field: any PersistedField.Type
   let access: FieldAccess
+
+  /// Told by the links of others, and stored nowhere.
+  var isComputed: Bool {
+    if case .linkingObjects = type.form { true } else { false }
+  }
 }
 
 /// What there is to know of a model class: its stored properties, and how an instance is made.
@@ -24,27 +29,20 @@ final class ObjectModel: @unchecked Sendable {
   private let recording: InstanceMaker
 
   private static let known = Mutex<[ObjectIdentifier: ObjectModel]>([:])
-
-  /// A class whose model a thread is making.
-  private struct Making: Hashable {
-    let type: ObjectIdentifier
-    let thread: ThreadID
-  }
-  private static let making = Mutex<Set<Making>>([])
+  /// The classes whose initializers are being called to learn of them.
+  @TaskLocal private static var beingLearned: Set<ObjectIdentifier> = []
 
   /// The model of a class, made once in a process.
   static func of(_ type: ObjectBase.Type) -> ObjectModel {
     if let found = known.withLock({ $0[ObjectIdentifier(type)] }) { return found }
     // Not under the lock: an initializer of the class is called.
-    let entry = Making(type: ObjectIdentifier(type), thread: ThreadID.current)
-    guard making.withLock({ $0.insert(entry).inserted }) else {
+    guard !beingLearned.contains(ObjectIdentifier(type)) else {
       raise(
-        "Invalid schema",
-        "\(unqualifiedName(of: type)).init() needs a realm, which needs to know the class first; "
-          + "open realms elsewhere.")
+        "Initializer",
+        "\(unqualifiedName(of: type)).init() asks a realm for its class, or for its description, before the class is "
+          + "known; give its properties their values where objects are made.")
     }
-    defer { making.withLock { _ = $0.remove(entry) } }
-    let made = ObjectModel(type)
+    let made = $beingLearned.withValue(beingLearned.union([ObjectIdentifier(type)])) { ObjectModel(type) }
     return known.withLock { models in
       if let found = models[ObjectIdentifier(type)] { return found }
       models[ObjectIdentifier(type)] = made
@@ -98,6 +96,16 @@ final class ObjectModel: @unchecked Sendable {
         raise("Invalid schema", "\(name).\(property.name) can't be a primary key: Bool has two values only.")
       }
     }
+  }
+
+  /// Stops the program where a property can't link to an object.
+  func check(_ object: ObjectBase, fits position: Int) {
+    guard let target = properties[position].type.target, target != Swift.type(of: object) else { return }
+    raise(
+      "Invalid link",
+      "\(name).\(properties[position].name) links to objects of \(Self.unqualifiedName(of: target)), and can't to a "
+        + "\(Self.unqualifiedName(of: Swift.type(of: object))): a class that inherits from it has rows of its own."
+    )
   }
 
   func position(of name: String) -> Int? { properties.firstIndex { $0.name == name } }

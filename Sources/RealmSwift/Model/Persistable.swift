@@ -153,12 +153,19 @@ extension _PersistableInsideOptional where Self: ObjectBase {
   }
   public static func _optionalConverted(_ any: Any) -> Self?? {
     if isNull(any) { return .some(nil) }
-    return ValueReader.object(of: Self.self, from: any).map { .some($0 as! Self) }
+    return ofThisClass(any).map { .some($0) }
   }
   public static func _optionalStored(_ value: Self?, _ row: _RowOfObject) -> Value {
     value.flatMap(row).map { .link($0) } ?? .null
   }
   public static func _optionalLinked(_ value: Self?) -> [ObjectBase] { value.map { [$0] } ?? [] }
+}
+
+extension ObjectBase {
+  /// Nil also of an object of a class that inherits from this one.
+  static func ofThisClass(_ any: Any) -> Self? {
+    (any as? ObjectBase).flatMap { type(of: $0) == self ? unsafeDowncast($0, to: self) : nil }
+  }
 }
 
 extension Object: _PersistableInsideOptional {

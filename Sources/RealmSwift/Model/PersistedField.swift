@@ -5,6 +5,8 @@ protocol PersistedField {
   static var propertyType: _PropertyType { get }
   /// The type of its value.
   static var valueType: Any.Type { get }
+  /// The type that it has behind a link.
+  static var optionalType: Any.Type { get }
 
   static func role(in object: ObjectBase, at offset: Int) -> PropertyRole
   /// For a property that its class declares with an origin.
@@ -33,6 +35,7 @@ extension Persisted: PersistedField {
 
   static var propertyType: _PropertyType { Value._type }
   static var valueType: Any.Type { Value.self }
+  static var optionalType: Any.Type { Value?.self }
 
   static func role(in object: ObjectBase, at offset: Int) -> PropertyRole {
     field(object, offset).content.role

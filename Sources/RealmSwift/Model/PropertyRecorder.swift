@@ -6,9 +6,18 @@ final class PropertyRecorder: @unchecked Sendable {
   @TaskLocal static var current: PropertyRecorder?
 
   private(set) var names: [String] = []
+  /// The type of the last property.
+  private var field: (any PersistedField.Type)?
 
   func note(_ object: ObjectBase, _ position: Int) {
-    names.append(ObjectModel.of(type(of: object)).properties[position].name)
+    let property = ObjectModel.of(type(of: object)).properties[position]
+    names.append(property.name)
+    field = property.field
+  }
+
+  /// Whether the last property is what a key path answers, and nothing that is made of it.
+  private func answers(_ type: Any.Type) -> Bool {
+    field.map { type == $0.valueType || type == $0.optionalType } ?? false
   }
 
   private struct Path: Hashable {
@@ -31,10 +40,10 @@ final class PropertyRecorder: @unchecked Sendable {
       let object = ObjectModel.of(Root.self).recorder()
       _ = (object as! Root)[keyPath: keyPath]
     }
-    guard !recorder.names.isEmpty else {
+    guard recorder.answers(Swift.type(of: keyPath).valueType) else {
       raise(
         "Invalid key path",
-        "\(keyPath) of \(Root.self) reads no property that is stored; mark it by @Persisted, or ask for another."
+        "\(keyPath) of \(Root.self) is no property that is stored; mark it by @Persisted, or name what it is made of."
       )
     }
     let names = recorder.names

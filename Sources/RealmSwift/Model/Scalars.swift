@@ -60,9 +60,17 @@ extension _IntegerScalar {
     switch any {
     case let number as any BinaryInteger: Self(exactly: number)
     case let flag as Bool: flag ? 1 : 0
-    case let number as NSNumber:
-      Int64(exactly: number.doubleValue).flatMap { _ in Self(exactly: number.int64Value) }
+    case let number as NSNumber: whole(number)
     default: nil
+    }
+  }
+
+  /// By the C type that is kept: a double does not tell all whole numbers apart.
+  private static func whole(_ number: NSNumber) -> Self? {
+    switch String(cString: number.objCType) {
+    case "d", "f": Self(exactly: number.doubleValue)
+    case "Q": Self(exactly: number.uint64Value)
+    default: Self(exactly: number.int64Value)
     }
   }
 }
@@ -98,11 +106,12 @@ private func isTruthValue(_ number: NSNumber) -> Bool { String(cString: number.o
 /// Any number but a truth value, as a double.
 private func double(_ any: Any) -> Double? {
   switch any {
+  // First, since 0 and 1 in one pass for truth values.
+  case let number as NSNumber: isTruthValue(number) ? nil : number.doubleValue
   case is Bool: nil
   case let number as Double: number
   case let number as Float: Double(number)
   case let number as any BinaryInteger: Double(number)
-  case let number as NSNumber: isTruthValue(number) ? nil : number.doubleValue
   default: nil
   }
 }

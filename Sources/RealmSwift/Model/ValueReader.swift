@@ -1,60 +1,105 @@
-import Foundation
-
 /// Makes objects of values given as `Any`: dictionaries by property name, arrays in the order of the properties, objects.
 ///
 /// Nothing is bridged: a number is what its type says, on every system.
-enum ValueReader {
-  /// Gives an unmanaged object's properties the values there are; answers which it gave.
-  @discardableResult
-  static func fill(_ object: ObjectBase, from value: Any) -> Set<Int> {
+final class ValueReader {
+  /// The positions of the properties that each object was given a value of.
+  private(set) var given: [ObjectIdentifier: Set<Int>] = [:]
+  /// The realm the objects are to be added to; nil where that is not known.
+  private let session: RealmSession?
+
+  /// An object of another realm.
+  private struct Foreign: Hashable {
+    let binding: ObjectIdentifier
+    let row: UInt64
+  }
+  private var copies: [Foreign: ObjectBase] = [:]
+  /// Copies without values yet: a chain of objects may be too long to be followed by calls.
+  private var unfilled: [(copy: ObjectBase, original: ObjectBase)] = []
+
+  init(_ session: RealmSession? = nil) { self.session = session }
+
+  /// Gives an unmanaged object's properties the values there are.
+  func fill(_ object: ObjectBase, from value: Any) {
+    if let original = value as? ObjectBase, let foreign = foreign(original) { copies[foreign] = object }
+    set(object, from: value)
+    while let next = unfilled.popLast() { set(next.copy, from: next.original) }
+  }
+
+  private func set(_ object: ObjectBase, from value: Any) {
     let model = ObjectModel.of(type(of: object))
-    var given = Set<Int>()
-    func set(_ position: Int, _ any: Any) {
-      let property = model.properties[position]
-      if case .linkingObjects = property.type.form { return }
-      guard property.field.set(any, object, at: property.offset) else {
-        raise(
-          "Invalid value",
-          "\(model.name).\(property.name) is of type \(property.field.valueType) and can't be made of \(any) "
-            + "of type \(type(of: any)).")
-      }
-      given.insert(position)
-    }
+    given[ObjectIdentifier(object)] = []
     switch value {
     case let other as ObjectBase:
       let source = ObjectModel.of(type(of: other))
-      for (position, property) in model.properties.enumerated() {
+      for (position, property) in model.properties.enumerated() where !property.isComputed {
         guard let from = source.position(of: property.name) else { continue }
         let origin = source.properties[from]
-        set(position, origin.field.value(other, at: origin.offset, position: from))
+        set(object, model, position, origin.field.value(other, at: origin.offset, position: from))
       }
     case let values as [String: Any]:
-      for (position, property) in model.properties.enumerated() {
-        if let any = values[property.name] { set(position, any) }
+      for (position, property) in model.properties.enumerated() where !property.isComputed {
+        if let any = values[property.name] { set(object, model, position, any) }
       }
     case let values as [Any]:
-      guard values.count <= model.properties.count else {
+      let stored = model.properties.indices.filter { !model.properties[$0].isComputed }
+      guard values.count <= stored.count else {
         raise(
           "Invalid value",
-          "\(model.name) has \(model.properties.count) properties; an array of \(values.count) values gives more."
-        )
+          "\(model.name) has \(stored.count) properties; an array of \(values.count) values gives more.")
       }
-      for (position, any) in values.enumerated() { set(position, any) }
+      for (position, any) in zip(stored, values) { set(object, model, position, any) }
     default:
       raise(
         "Invalid value",
         "\(model.name) can be made of a dictionary, an array or an object, not of \(value) of type \(type(of: value))."
       )
     }
-    return given
   }
 
-  /// An object of a class: the one given, or a new one made of what was; nil where it is neither.
-  static func object(of type: ObjectBase.Type, from any: Any) -> ObjectBase? {
-    if let object = any as? ObjectBase, Swift.type(of: object) == type { return object }
+  private func set(_ object: ObjectBase, _ model: ObjectModel, _ position: Int, _ any: Any) {
+    let property = model.properties[position]
+    guard property.field.set(linkable(any, by: property), object, at: property.offset) else {
+      raise(
+        "Invalid value",
+        "\(model.name).\(property.name) is of type \(property.field.valueType) and can't be made of \(any) "
+          + "of type \(type(of: any)).")
+    }
+    given[ObjectIdentifier(object)]?.insert(position)
+  }
+
+  /// The same with objects in place of what they are made of, where a property links.
+  private func linkable(_ any: Any, by property: ModelProperty) -> Any {
+    guard let target = property.type.target else { return any }
+    guard property.type.form == .list else { return self.object(of: target, from: any) ?? any }
+    guard !isNull(any), let elements = any as? any Sequence else { return any }
+    var objects: [Any] = []
+    for element in elements as any Sequence { objects.append(object(of: target, from: element) ?? element) }
+    return objects
+  }
+
+  /// An object of a class: the one given, a copy of one of another realm, or a new one made of what was given; nil
+  /// where it is none of these.
+  private func object(of type: ObjectBase.Type, from any: Any) -> ObjectBase? {
+    if let object = any as? ObjectBase {
+      guard Swift.type(of: object) == type else { return nil }
+      return foreign(object).map { copy(object, $0) } ?? object
+    }
     guard any is [String: Any] || any is [Any] else { return nil }
     let object = ObjectModel.of(type).unmanaged()
-    fill(object, from: any)
+    set(object, from: any)
     return object
+  }
+
+  private func foreign(_ object: ObjectBase) -> Foreign? {
+    guard let session, let context = object.context, context.session !== session else { return nil }
+    return Foreign(binding: ObjectIdentifier(context.binding), row: object.row)
+  }
+
+  private func copy(_ object: ObjectBase, _ foreign: Foreign) -> ObjectBase {
+    if let copy = copies[foreign] { return copy }
+    let copy = ObjectModel.of(type(of: object)).unmanaged()
+    copies[foreign] = copy
+    unfilled.append((copy, object))
+    return copy
   }
 }

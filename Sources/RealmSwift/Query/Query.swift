@@ -18,8 +18,8 @@ indirect enum QueryNode {
 
   var names: [String] {
     switch self {
-    case .path(let names), .count(let names): names
-    case .condition: []
+    case .path(let names): names
+    case .count, .condition: []
     }
   }
 
@@ -27,19 +27,23 @@ indirect enum QueryNode {
   var condition: Condition {
     switch self {
     case .condition(let condition): condition
-    case .path(let names): .compare(names, .equal, .bool(true))
+    case .path(let names): .compare(names, .equal) { _ in .bool(true) }
     case .count(let names): .count(names, .notEqual, 0)
     }
   }
 }
 
+/// A value that a property is compared with: of objects, their rows, which the realm tells that is queried.
+typealias Operand = (_RowOfObject) -> Value
+
 /// A condition on objects, by the names of their properties.
 indirect enum Condition {
-  case compare([String], Comparison, Value)
+  case compare([String], Comparison, Operand)
   case text([String], TextMatch, Value, ignoringCase: Bool)
-  case isIn([String], [Value])
+  case isIn([String], [Operand])
   case between([String], Value, Value)
   case count([String], Comparison, Int)
+  case never
   case and(Condition, Condition)
   case or(Condition, Condition)
   case not(Condition)
@@ -48,14 +52,22 @@ indirect enum Condition {
   ///
   /// - Precondition: the class has the properties: otherwise the program stops.
   func bound(to context: ObjectContext) -> RealmStorage.Predicate {
-    func path(_ names: [String]) -> ColumnPath { PropertyPath.column(names, of: context) }
+    func path(_ names: [String]) -> ColumnPath { PropertyPath.find(names, of: context).path }
+    func value(_ operand: Operand, _ names: [String]) -> Value {
+      operand { object in
+        guard let target = PropertyPath.find(names, of: context).property.type.target else { return nil }
+        return context.session.rowToFind(object, of: target)
+      }
+    }
     return switch self {
-    case .compare(let names, let comparison, let value): .compare(path(names), comparison, value)
-    case .text(let names, let match, let value, let ignoringCase):
-      .text(path(names), match, value, ignoringCase: ignoringCase)
-    case .isIn(let names, let values): .isIn(path(names), values)
+    case .compare(let names, let comparison, let operand):
+      .compare(path(names), comparison, value(operand, names))
+    case .text(let names, let match, let text, let ignoringCase):
+      .text(path(names), match, text, ignoringCase: ignoringCase)
+    case .isIn(let names, let operands): .isIn(path(names), operands.map { value($0, names) })
     case .between(let names, let least, let greatest): .between(path(names), least, greatest)
     case .count(let names, let comparison, let number): .count(path(names), comparison, number)
+    case .never: .not(.always)
     case .and(let left, let right): .and([left.bound(to: context), right.bound(to: context)])
     case .or(let left, let right): .or([left.bound(to: context), right.bound(to: context)])
     case .not(let condition): .not(condition.bound(to: context))
@@ -66,7 +78,9 @@ indirect enum Condition {
 /// Property names joined by dots, found in the classes of a realm.
 enum PropertyPath {
   /// - Precondition: all but the last are properties that link: otherwise the program stops.
-  static func column(_ names: [String], of context: ObjectContext) -> ColumnPath {
+  static func find(_ names: [String], of context: ObjectContext) -> (
+    path: ColumnPath, property: ModelProperty
+  ) {
     var binding = context.binding
     var columns: [Int] = []
     for (index, name) in names.enumerated() {
@@ -74,21 +88,25 @@ enum PropertyPath {
         raise("Unknown property", "\(binding.model.name) has no property \(name) that is stored.")
       }
       let property = binding.model.properties[position]
-      if case .linkingObjects = property.type.form {
+      if property.isComputed {
         raise(
           "Unsupported query",
           "\(binding.model.name).\(name) is computed from links, and can't be queried yet; "
             + "ask from the side that links.")
       }
       columns.append(binding.columns[position])
-      guard index + 1 < names.count else { break }
+      guard index + 1 < names.count else {
+        return (ColumnPath(links: Array(columns.dropLast()), column: columns[index]), property)
+      }
       guard let target = property.type.target else {
         raise(
           "Unknown property", "\(binding.model.name).\(name) does not link; it has no \(names[index + 1]).")
       }
       binding = context.session.binding(target)
     }
-    return ColumnPath(links: Array(columns.dropLast()), column: columns.last ?? 0)
+    raise(
+      "Unsupported query",
+      "a condition on \(binding.model.name) is no property, and can be compared with true and false only.")
   }
 }
 
@@ -120,7 +138,7 @@ extension Query where T: RealmCollection {
 
   /// An element equals a value.
   public func contains(_ element: T.Element) -> Query<Bool> {
-    Query<Bool>(.condition(.compare(node.names, .equal, element._elementValue(rowForQuery))))
+    Query<Bool>(.condition(.compare(node.names, .equal) { element._elementValue($0) }))
   }
 }
 
@@ -130,18 +148,37 @@ public protocol OptionalProtocol {
 }
 extension Optional: OptionalProtocol {}
 
-/// The row of an object a query compares with; one that is not in a realm is no row.
-func rowForQuery(_ object: ObjectBase) -> UInt64? { object.context == nil ? .max : object.row }
+extension RealmSession {
+  /// The row of an object that a query compares with. An object that is in no realm, or in none any more, is no row.
+  fileprivate func rowToFind(_ object: ObjectBase, of type: ObjectBase.Type) -> UInt64 {
+    if let other = object.context, other.session !== self {
+      raise(
+        "Object of another realm",
+        "a \(other.binding.model.name) of another realm, or of another thread's, can't be searched for; "
+          + "find it in this one first.")
+    }
+    return context(type).row(of: object) ?? .max
+  }
+}
 
 extension Query {
-  func compared(_ comparison: Comparison, _ value: Value) -> Query<Bool> {
-    if case .count(let names) = node, case .int(let number) = value {
+  func compared<Other: _Persistable>(_ comparison: Comparison, _ other: Other) -> Query<Bool> {
+    let operand: Operand = { other._stored($0) }
+    switch node {
+    case .path(let names): return Query<Bool>(.condition(.compare(names, comparison, operand)))
+    case .count(let names):
+      guard case .int(let number) = operand({ _ in nil }) else { break }
       return Query<Bool>(.condition(.count(names, comparison, Int(number))))
-    }
-    if case .condition(let condition) = node, case .bool(let flag) = value {
+    case .condition(let condition):
+      guard case .bool(let flag) = operand({ _ in nil }) else { break }
       // A condition compared with a truth value.
       return Query<Bool>(.condition(flag == (comparison == .equal) ? condition : .not(condition)))
     }
-    return Query<Bool>(.condition(.compare(node.names, comparison, value)))
+    return Query<Bool>(.condition(.compare([], comparison, operand)))
+  }
+
+  /// A number of elements, which is compared as no property is.
+  var isCount: Bool {
+    if case .count = node { true } else { false }
   }
 }

@@ -16,59 +16,62 @@ public func || (left: Query<Bool>, right: Query<Bool>) -> Query<Bool> {
 
 /// Null equals null only.
 public func == <T: _Persistable>(left: Query<T>, right: T) -> Query<Bool> {
-  left.compared(.equal, right._stored(rowForQuery))
+  left.compared(.equal, right)
 }
 public func != <T: _Persistable>(left: Query<T>, right: T) -> Query<Bool> {
-  left.compared(.notEqual, right._stored(rowForQuery))
+  left.compared(.notEqual, right)
 }
 
 public func < <T: _Persistable>(left: Query<T>, right: T) -> Query<Bool>
 where T.PersistedType: _QueryNumeric {
-  left.compared(.less, right._stored(rowForQuery))
+  left.compared(.less, right)
 }
 public func <= <T: _Persistable>(left: Query<T>, right: T) -> Query<Bool>
 where T.PersistedType: _QueryNumeric {
-  left.compared(.lessOrEqual, right._stored(rowForQuery))
+  left.compared(.lessOrEqual, right)
 }
 public func > <T: _Persistable>(left: Query<T>, right: T) -> Query<Bool>
 where T.PersistedType: _QueryNumeric {
-  left.compared(.greater, right._stored(rowForQuery))
+  left.compared(.greater, right)
 }
 public func >= <T: _Persistable>(left: Query<T>, right: T) -> Query<Bool>
 where T.PersistedType: _QueryNumeric {
-  left.compared(.greaterOrEqual, right._stored(rowForQuery))
+  left.compared(.greaterOrEqual, right)
 }
 
 /// Texts are ordered by their UTF-8 bytes.
 public func < <T: _Persistable>(left: Query<T>, right: T) -> Query<Bool> where T.PersistedType: _QueryBinary {
-  left.compared(.less, right._stored(rowForQuery))
+  left.compared(.less, right)
 }
 public func <= <T: _Persistable>(left: Query<T>, right: T) -> Query<Bool>
 where T.PersistedType: _QueryBinary {
-  left.compared(.lessOrEqual, right._stored(rowForQuery))
+  left.compared(.lessOrEqual, right)
 }
 public func > <T: _Persistable>(left: Query<T>, right: T) -> Query<Bool> where T.PersistedType: _QueryBinary {
-  left.compared(.greater, right._stored(rowForQuery))
+  left.compared(.greater, right)
 }
 public func >= <T: _Persistable>(left: Query<T>, right: T) -> Query<Bool>
 where T.PersistedType: _QueryBinary {
-  left.compared(.greaterOrEqual, right._stored(rowForQuery))
+  left.compared(.greaterOrEqual, right)
 }
 
 extension Query where T: _Persistable {
   /// The value equals one of these.
   public func `in`<U: Sequence>(_ values: U) -> Query<Bool> where U.Element == T {
-    Query<Bool>(.condition(.isIn(node.names, values.map { $0._stored(rowForQuery) })))
+    if isCount {
+      return values.reduce(Query<Bool>(.condition(.never))) { found, value in found || compared(.equal, value)
+      }
+    }
+    return Query<Bool>(.condition(.isIn(node.names, values.map { value in { value._stored($0) } })))
   }
 }
 
 extension Query where T: _Persistable & Comparable, T.PersistedType: _QueryNumeric {
   /// The value lies in a range.
   public func contains(_ range: ClosedRange<T>) -> Query<Bool> {
-    Query<Bool>(
-      .condition(
-        .between(
-          node.names, range.lowerBound._stored(rowForQuery), range.upperBound._stored(rowForQuery))))
+    if isCount { return self >= range.lowerBound && self <= range.upperBound }
+    return Query<Bool>(
+      .condition(.between(node.names, range.lowerBound._stored(noRow), range.upperBound._stored(noRow))))
   }
 
   /// The value lies in a range, below its end.
@@ -76,6 +79,9 @@ extension Query where T: _Persistable & Comparable, T.PersistedType: _QueryNumer
     self >= range.lowerBound && self < range.upperBound
   }
 }
+
+/// Of values that link to nothing.
+private func noRow(_: ObjectBase) -> UInt64? { nil }
 
 // MARK: - Texts
 
@@ -117,6 +123,6 @@ extension Query where T: _Persistable, T.PersistedType: _QueryBinary {
     Query<Bool>(
       .condition(
         .text(
-          node.names, match, value._stored(rowForQuery), ignoringCase: options.contains(.caseInsensitive))))
+          node.names, match, value._stored(noRow), ignoringCase: options.contains(.caseInsensitive))))
   }
 }

@@ -46,9 +46,8 @@ extension RealmCollection where Element: ObjectBase {
     let content = managedContent("sorted")
     let keys = descriptors.map { descriptor in
       let names = descriptor.keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-      let path = PropertyPath.column(names, of: content.context)
       PropertyPath.checkSortable(names, of: content.context)
-      return SortKey(path, ascending: descriptor.ascending)
+      return SortKey(PropertyPath.find(names, of: content.context).path, ascending: descriptor.ascending)
     }
     return Results(content.sorted(keys))
   }
@@ -57,18 +56,20 @@ extension RealmCollection where Element: ObjectBase {
 
   /// The least value of a property, nulls aside; nil without any.
   public func min<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType {
-    managedContent("searched for its least value")
-      .aggregate(property) { (table, column, rows) throws(StorageError) in try table.minimum(column, of: rows)
-      }
-      .flatMap { Aggregate.result($0, as: T.self) }
+    let content = managedContent("searched for its least value")
+    let found = content.aggregate(property, .date) { (table, column, rows) throws(StorageError) in
+      try table.minimum(column, of: rows)
+    }
+    return Aggregate.extreme(found ?? .null, as: T.self, of: content.name(property))
   }
 
   /// The greatest value of a property, nulls aside; nil without any.
   public func max<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType {
-    managedContent("searched for its greatest value")
-      .aggregate(property) { (table, column, rows) throws(StorageError) in try table.maximum(column, of: rows)
-      }
-      .flatMap { Aggregate.result($0, as: T.self) }
+    let content = managedContent("searched for its greatest value")
+    let found = content.aggregate(property, .date) { (table, column, rows) throws(StorageError) in
+      try table.maximum(column, of: rows)
+    }
+    return Aggregate.extreme(found ?? .null, as: T.self, of: content.name(property))
   }
 
   /// The sum of a property's values, nulls aside; zero without any.
@@ -79,7 +80,7 @@ extension RealmCollection where Element: ObjectBase {
     let sum = content.aggregate(property) { (table, column, rows) throws(StorageError) in
       try table.sum(column, of: rows)
     }
-    let name = "\(content.context.binding.model.name).\(property)"
+    let name = content.name(property)
     guard let result = Aggregate.result(sum ?? .integer(0), as: T.self, of: name) else {
       raise("Invalid sum", "the sum of \(name) is no \(T.self).")
     }
@@ -116,11 +117,16 @@ extension RealmCollection where Element: ObjectBase {
 extension PropertyPath {
   static func checkSortable(_ names: [String], of context: ObjectContext) {
     var model = context.binding.model
-    for name in names {
+    for (index, name) in names.enumerated() {
       guard let position = model.position(of: name) else { return }
       let property = model.properties[position]
       if property.type.form != .value {
         raise("Invalid sort", "\(model.name).\(name) is a collection; objects are sorted by single values.")
+      }
+      if index + 1 == names.count, property.type.column == .link {
+        raise(
+          "Invalid sort",
+          "\(model.name).\(name) links to objects, which have no order; name a property of theirs.")
       }
       if let target = property.type.target { model = ObjectModel.of(target) }
     }
@@ -129,6 +135,20 @@ extension PropertyPath {
 
 /// What an aggregate found, as the type the caller asked for.
 enum Aggregate {
+  static func extreme<T>(_ value: Value, as type: T.Type, of name: String) -> T? {
+    if let found = result(value, as: type) { return found }
+    let number: Double? =
+      switch value {
+      case .int(let number): Double(number)
+      case .float(let number): Double(number)
+      case .double(let number): number
+      default: nil
+      }
+    if let found = number.flatMap({ result(average: $0, as: type) }) { return found }
+    if case .null = value { return nil }
+    raise("Invalid aggregate", "a value of \(name) is no \(T.self); ask for the type of the property.")
+  }
+
   static func result<T>(_ value: Value, as type: T.Type) -> T? {
     if case .null = value { return nil }
     if let scalar = T.self as? any _Scalar.Type { return load(value, scalar) as? T }

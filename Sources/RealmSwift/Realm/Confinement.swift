@@ -63,17 +63,3 @@ enum Confinement: Hashable {
     Thread.isMainThread || DispatchQueue.getSpecific(key: mainKey) == true
   }
 }
-
-/// A thread of this process.
-struct ThreadID: Hashable, Sendable {
-  private let handle: UInt
-
-  @inline(__always)
-  static var current: ThreadID {
-    #if canImport(Darwin)
-      ThreadID(handle: UInt(bitPattern: pthread_self()))
-    #else
-      ThreadID(handle: UInt(pthread_self()))
-    #endif
-  }
-}

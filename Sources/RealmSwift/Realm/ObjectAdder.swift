@@ -1,3 +1,4 @@
+import Foundation
 import RealmStorage
 
 /// Adds an unmanaged object, and all it links to, to a realm in its write transaction.
@@ -32,10 +33,11 @@ final class ObjectAdder {
       if visited.insert(ObjectIdentifier(object)).inserted {
         let model = ObjectModel.of(type(of: object))
         let depth = stack.count
-        for property in model.properties where property.type.column == .link {
-          for linked in property.field.linked(object, at: property.offset)
-          where !isManagedHere(linked) && !visited.contains(ObjectIdentifier(linked)) {
-            stack.append(linked)
+        forgetDefaults(object, model)
+        for (position, property) in model.properties.enumerated() where property.type.column == .link {
+          for linked in property.field.linked(object, at: property.offset) {
+            model.check(linked, fits: position)
+            if !isManagedHere(linked), !visited.contains(ObjectIdentifier(linked)) { stack.append(linked) }
           }
         }
         if stack.count > depth { continue }
@@ -51,6 +53,23 @@ final class ObjectAdder {
     }
     late = []
     return root.row
+  }
+
+  /// The row that an object updates keeps what was not given: objects that its class links to by default are not added.
+  private func forgetDefaults(_ object: ObjectBase, _ model: ObjectModel) {
+    guard policy != .error, let given = given[ObjectIdentifier(object)], let key = model.primaryKey else {
+      return
+    }
+    let links = model.properties.enumerated().filter { position, property in
+      property.type.column == .link && !property.isComputed && !given.contains(position)
+    }
+    guard !links.isEmpty else { return }
+    let value = model.properties[key].access.stored(object, model.properties[key].offset) { _ in nil }
+    let row = reading { () throws(StorageError) in
+      try session.writable(session.binding(model.type))?.row(withPrimaryKey: value)
+    }
+    guard row != nil else { return }
+    for (_, property) in links { _ = property.field.set(NSNull(), object, at: property.offset) }
   }
 
   /// Stops the program for an object that can't be added to this realm.

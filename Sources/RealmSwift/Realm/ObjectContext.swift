@@ -1,17 +1,18 @@
 import RealmStorage
 
+/// A transaction, to those that it made.
+final class TransactionOrigin {
+  var isCancelled = false
+}
+
 /// What the managed objects of one class share: the realm they belong to, and the table as of now.
 @usableFromInline
 final class ObjectContext {
   let session: RealmSession
   let binding: ClassBinding
-  /// Of objects that the open transaction made: the first of their rows.
-  var firstRow: UInt64 = .max
-  /// The transaction that made its objects was cancelled.
-  var isCancelled = false
+  /// The transaction that made its objects; nil where they may be older.
+  private let origin: TransactionOrigin?
   private let epoch: UInt64
-  /// The table in the open transaction.
-  var writable: WritableTable?
   fileprivate var current: ReadTable?
 
   /// A constant of a class is read in place, a struct's own variable is copied first.
@@ -22,14 +23,22 @@ final class ObjectContext {
 
   private var generation: UInt64 = .max
 
-  init(session: RealmSession, binding: ClassBinding) {
+  init(session: RealmSession, binding: ClassBinding, origin: TransactionOrigin? = nil) {
     self.session = session
     self.binding = binding
+    self.origin = origin
     epoch = session.epoch
   }
 
   /// No object of it may be used any more.
-  var isInvalid: Bool { isCancelled || epoch != session.epoch }
+  var isInvalid: Bool { epoch != session.epoch || origin?.isCancelled == true }
+
+  /// The row of an object of this class and realm; nil of others, and of one that was invalidated.
+  func row(of object: ObjectBase) -> UInt64? {
+    guard let other = object.context, other.session === session, other.binding === binding, !other.isInvalid
+    else { return nil }
+    return object.row
+  }
 
   /// The table as the session sees it now; nil where there is none.
   func currentTable() throws(StorageError) -> Table? {
@@ -196,6 +205,7 @@ extension ObjectBase {
       context.session.check()
       let name = { "set \(context.binding.model.name).\(context.binding.model.properties[position].name)" }
       context.session.requireTransaction(name())
+      context.binding.model.check(target, fits: position)
       return ObjectAdder(context.session, .error).add(target)
     }
   }

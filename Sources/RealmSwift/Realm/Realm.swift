@@ -64,6 +64,7 @@ public struct Realm {
   @discardableResult
   public func write<Result>(_ block: () throws -> Result) throws -> Result {
     try session.beginWrite()
+    session.keepContexts()
     let result: Result
     do {
       result = try block()
@@ -147,8 +148,9 @@ public struct Realm {
     session.requireTransaction("create a \(ObjectModel.unqualifiedName(of: type))")
     session.checkPolicy(update, type)
     let object = unsafeDowncast(session.binding(type).model.unmanaged(), to: type)
-    let given = ValueReader.fill(object, from: value)
-    ObjectAdder(session, update, given: [ObjectIdentifier(object): given]).add(object)
+    let reader = ValueReader(session)
+    reader.fill(object, from: value)
+    ObjectAdder(session, update, given: reader.given).add(object)
     return object
   }
 
@@ -184,6 +186,11 @@ public struct Realm {
   public func delete<Element: ObjectBase>(_ objects: Results<Element>) {
     session.check()
     session.requireTransaction("delete objects")
+    guard objects.content.context.session === session else {
+      raise(
+        "Object of another realm",
+        "results of \(Element.className()) can be deleted by the realm they were found in only.")
+    }
     let rows = objects.content.rows()
     session.writing(objects.content.context.binding) { (table) throws(StorageError) in
       try session.writeLists()

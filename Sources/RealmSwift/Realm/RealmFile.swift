@@ -107,7 +107,16 @@ final class RealmFile: Sendable {
 
   private static func place(_ configuration: Realm.Configuration) -> String {
     if let name = configuration.inMemoryIdentifier { return "memory:\(name)" }
-    return configuration.fileURL?.standardizedFileURL.resolvingSymlinksInPath().path ?? ""
+    return resolved((configuration.fileURL ?? Realm.Configuration.defaultFileURL).standardizedFileURL).path
+  }
+
+  /// Without symbolic links, also where the file, or the folder it is to be in, is not there yet.
+  private static func resolved(_ url: URL) -> URL {
+    let parent = url.deletingLastPathComponent()
+    if parent.path == url.path || FileManager.default.fileExists(atPath: url.path) {
+      return url.resolvingSymlinksInPath()
+    }
+    return resolved(parent).appendingPathComponent(url.lastPathComponent)
   }
 
   private func check(_ other: Realm.Configuration) throws {

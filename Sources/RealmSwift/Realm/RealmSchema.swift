@@ -46,7 +46,8 @@ final class RealmSchema: Sendable {
 
   /// The models of the classes a configuration names, or of all there are.
   static func models(_ types: [ObjectBase.Type]?) -> [ObjectModel] {
-    let classes = types ?? defaultTypes()
+    var seen = Set<ObjectIdentifier>()
+    let classes = (types ?? defaultTypes()).filter { seen.insert(ObjectIdentifier($0)).inserted }
     let models = classes.map { ObjectModel.of($0) }
     var names: [String: ObjectModel] = [:]
     for model in models {
@@ -56,7 +57,7 @@ final class RealmSchema: Sendable {
           "\(model.name) has no property marked by @Persisted: it would store nothing; mark one, "
             + "or answer false in shouldIncludeInDefaultSchema().")
       }
-      if let other = names.updateValue(model, forKey: model.name), other !== model {
+      if let other = names.updateValue(model, forKey: model.name) {
         raise(
           "Invalid schema",
           "two classes are named \(model.name): \(String(reflecting: other.type)) and "
@@ -64,10 +65,9 @@ final class RealmSchema: Sendable {
             + "or answer false in its shouldIncludeInDefaultSchema().")
       }
     }
-    let known = Set(models.map { ObjectIdentifier($0.type) })
     for model in models {
       for property in model.properties {
-        guard let target = property.type.target, !known.contains(ObjectIdentifier(target)) else { continue }
+        guard let target = property.type.target, !seen.contains(ObjectIdentifier(target)) else { continue }
         raise(
           "Invalid schema",
           "\(model.name).\(property.name) links to \(ObjectModel.unqualifiedName(of: target)), which is not "
@@ -170,7 +170,7 @@ final class RealmSchema: Sendable {
 extension ModelProperty {
   /// The column it is stored in; nil of one that is computed.
   var column: Column? {
-    if case .linkingObjects = type.form { return nil }
+    if isComputed { return nil }
     let index: ColumnIndex =
       switch role {
       case .plain: .none

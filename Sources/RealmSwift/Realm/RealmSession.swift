@@ -19,19 +19,29 @@ final class RealmSession {
     weak var context: ObjectContext?
     init(_ context: ObjectContext) { self.context = context }
   }
+  // Contexts refer to their session, which must not keep them: it would never go.
   private var contexts: [WeakContext?]
-  /// Of the open transaction: the contexts it uses, and those of the objects it made.
-  private var used: [ObjectContext?]
-  private var fresh: [ObjectContext?]
   var pendingLists = PendingLists()
+  /// What the open transaction did with each class.
+  private var written: [Written]
+  private var origin = TransactionOrigin()
+  /// Of a block that is a transaction: it keeps the session itself, and so may keep contexts from being made again and
+  /// again.
+  private var kept: [ObjectContext]?
+
+  private struct Written {
+    var table: WritableTable?
+    /// The first row it made.
+    var firstRow = UInt64.max
+    var fresh: WeakContext?
+  }
 
   init(file: RealmFile, owner: Confinement) {
     self.file = file
     self.owner = owner
     home = owner.home
     contexts = Array(repeating: nil, count: file.schema.bindings.count)
-    used = Array(repeating: nil, count: file.schema.bindings.count)
-    fresh = used
+    written = Array(repeating: Written(), count: file.schema.bindings.count)
   }
 
   deinit {
@@ -66,27 +76,31 @@ final class RealmSession {
     if let found = contexts[binding.index]?.context { return found }
     let made = ObjectContext(session: self, binding: binding)
     contexts[binding.index] = WeakContext(made)
+    kept?.append(made)
     return made
   }
 
   /// The context of a row: those that the open transaction makes vanish with it when it is cancelled.
   @inline(__always)
   func context(_ context: ObjectContext, ofRow row: UInt64) -> ObjectContext {
-    guard transaction != nil, let fresh = fresh[context.binding.index], row >= fresh.firstRow else {
-      return context
-    }
-    return fresh
+    guard transaction != nil, row >= written[context.binding.index].firstRow else { return context }
+    return freshContext(context.binding)
+  }
+
+  private func freshContext(_ binding: ClassBinding) -> ObjectContext {
+    if let found = written[binding.index].fresh?.context { return found }
+    let made = ObjectContext(session: self, binding: binding, origin: origin)
+    written[binding.index].fresh = WeakContext(made)
+    kept?.append(made)
+    return made
   }
 
   /// The open transaction has made a row.
   func didInsert(_ row: UInt64, _ context: ObjectContext) -> ObjectContext {
     generation &+= 1
     let index = context.binding.index
-    if let fresh = fresh[index] { return fresh }
-    let made = ObjectContext(session: self, binding: context.binding)
-    made.firstRow = row
-    fresh[index] = made
-    return made
+    written[index].firstRow = min(written[index].firstRow, row)
+    return freshContext(context.binding)
   }
 
   // MARK: - Reading
@@ -108,9 +122,9 @@ final class RealmSession {
   func refresh() -> Bool {
     check()
     guard transaction == nil else { return false }
-    let newest = file.database.snapshot()
-    defer { snapshot = newest }
-    guard snapshot?.version != newest.version else { return false }
+    let (old, newest) = (snapshot, file.database.snapshot())
+    snapshot = newest
+    guard let old, old.version != newest.version else { return false }
     generation &+= 1
     return true
   }
@@ -142,6 +156,9 @@ final class RealmSession {
     generation &+= 1
   }
 
+  /// Whoever calls it keeps the session until the transaction has ended.
+  func keepContexts() { kept = [] }
+
   func commitWrite() throws {
     check()
     let open = requireTransaction("commit")
@@ -165,12 +182,10 @@ final class RealmSession {
   private func end(cancelled: Bool) {
     transaction = nil
     _ = pendingLists.removeAll()
-    if cancelled { for context in fresh { context?.isCancelled = true } }
-    for index in used.indices {
-      used[index]?.writable = nil
-      used[index] = nil
-      fresh[index] = nil
-    }
+    origin.isCancelled = cancelled
+    origin = TransactionOrigin()
+    for index in written.indices { written[index] = Written() }
+    kept = nil
     snapshot = file.database.snapshot()
     generation &+= 1
   }
@@ -187,12 +202,10 @@ final class RealmSession {
 
   /// The table of a class in the open transaction.
   func writable(_ binding: ClassBinding) throws(StorageError) -> WritableTable? {
-    let context = context(binding)
-    if let found = context.writable { return found }
+    if let found = written[binding.index].table { return found }
     guard let transaction, let schema = binding.table else { return nil }
     let table = try transaction.table(schema.name)
-    context.writable = table
-    used[binding.index] = context
+    written[binding.index].table = table
     return table
   }
 

@@ -1,0 +1,115 @@
+import Foundation
+import RealmSwift
+
+/// With a primary key, and links by which an update reaches others.
+class Node: Object {
+  @Persisted(primaryKey: true) var key: String
+  @Persisted var note = "none"
+  @Persisted var next: Node?
+  @Persisted var others: List<Node>
+  @Persisted(originProperty: "others") var holders: LinkingObjects<Node>
+  @Persisted(originProperty: "next") var previous: LinkingObjects<Node>
+
+  convenience init(_ key: String, note: String = "none") {
+    self.init()
+    self.key = key
+    self.note = note
+  }
+}
+
+/// Whose key may be nil.
+class Keyed: Object {
+  @Persisted(primaryKey: true) var key: Int?
+  @Persisted var note = ""
+}
+
+class ShortKeyed: Object {
+  @Persisted(primaryKey: true) var key: Int8
+}
+
+/// Links to a class that another inherits from.
+class BaseHolder: Object {
+  @Persisted var base: Base?
+  @Persisted var bases: List<Base>
+}
+
+/// A computed property before one that is stored.
+class Target: Object {
+  @Persisted(originProperty: "target") var sources: LinkingObjects<Source>
+  @Persisted var name: String
+  @Persisted var count: Int
+}
+class Source: Object {
+  @Persisted var target: Target?
+}
+
+class GenericBase<Content: _Persistable>: Object {
+  @Persisted var content: Content
+}
+class OfText: GenericBase<String> {
+  @Persisted var extra = 3
+}
+class OfNumber: GenericBase<Int> {}
+
+/// Names that other things have.
+class Names: Object {
+  @Persisted var `class`: Int
+  @Persisted var `self`: Int
+  @Persisted var größe: Int
+  @Persisted var 名前: String
+  @Persisted var newValue: Int
+  @Persisted var row: Int
+  @Persisted var context: String
+  @Persisted var _under: Int
+}
+
+class Observed: Object {
+  @Persisted var number: Int {
+    willSet { log.append("will \(newValue)") }
+    didSet { log.append("did \(oldValue)") }
+  }
+  var log: [String] = []
+}
+
+enum Level: Int, PersistableEnum {
+  case low = 1, high = 2
+}
+class Levelled: Object {
+  @Persisted var level: Level
+  @Persisted var maybe: Level?
+  @Persisted var all: List<Level>
+}
+
+/// Counts its instances.
+class Counted: Object {
+  @Persisted var name: String
+  @Persisted var next: Counted?
+  @Persisted var all: List<Counted>
+  let token = Token()
+
+  final class Token {
+    nonisolated(unsafe) static var alive = 0
+    init() { Self.alive += 1 }
+    deinit { Self.alive -= 1 }
+  }
+}
+
+/// With a link from the beginning.
+class Starter: Object {
+  @Persisted(primaryKey: true) var key: Int
+  @Persisted var note = ""
+  @Persisted var dog: Dog? = Dog(value: ["name": "default"])
+}
+
+/// Whose initializer asks a realm for the next key.
+class Numbered: Object {
+  @Persisted(primaryKey: true) var key: Int
+  @Persisted var note = ""
+  nonisolated(unsafe) static var isCounting = false
+
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+  override init() {
+    super.init()
+    if Self.isCounting { note = description }
+  }
+}
