@@ -4,10 +4,7 @@ final class IndexWriter {
   private let integers: IntegerIndexWriter?
   private var tree: Ref
   private let editor: NodeEditor
-  private let run = EntryRun()
-  /// Of a unique column, what is encoded in the run.
-  private var pending: Set<[UInt8]> = []
-  private var scratch: [UInt8] = []
+  private var run = IndexRun()
 
   init(column: Column, root: Ref, editor: NodeEditor) {
     self.column = column
@@ -21,11 +18,7 @@ final class IndexWriter {
 
   func insert(_ value: Value, row: UInt64) throws(StorageError) {
     if let integers, case .int(let number) = value { return try integers.insert(number, row: row) }
-    scratch.removeAll(keepingCapacity: true)
-    IndexKey.append(value, of: column, to: &scratch)
-    if column.index == .unique { pending.insert(scratch) }
-    IndexKey.appendRow(row, to: &scratch)
-    run.append(scratch)
+    run.append(value, of: column, row: row)
     if run.bytes > EntryRun.maximumBytes { try flush() }
   }
 
@@ -39,8 +32,7 @@ final class IndexWriter {
 
   func removeAll() throws(StorageError) {
     try integers?.removeAll()
-    run.removeAll()
-    pending.removeAll()
+    run = IndexRun()
     guard integers == nil else { return }
     try editor.freeTree(tree)
     tree = .null
@@ -50,7 +42,7 @@ final class IndexWriter {
   func mayContain(_ value: Value) throws(StorageError) -> Bool {
     if let integers, case .int(let number) = value { return try integers.contains(number) }
     let encoded = IndexKey.encode(value, of: column)
-    if pending.contains(encoded) { return true }
+    if run.contains(encoded.span.bytes) { return true }
     guard !tree.isNull else { return false }
     var found = false
     try IndexTree.forEachRow(encoded, in: tree, editor.access()) { _ in
@@ -65,8 +57,7 @@ final class IndexWriter {
     try integers?.flush()
     guard run.count > 0 else { return }
     try editor.checkRoom(for: 2 * run.bytes)
-    tree = try OrderedTree.merge(run, into: tree, shape: .small, editor: editor) { _, _ in [] }
-    run.removeAll()
-    pending = []
+    tree = try OrderedTree.merge(run.sorted(), into: tree, shape: .small, editor: editor) { _, _ in [] }
+    run = IndexRun()
   }
 }

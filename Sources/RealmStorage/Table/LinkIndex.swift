@@ -129,7 +129,7 @@ final class LinkIndexWriter {
   func flush() throws(StorageError) {
     guard run.count > 0 else { return }
     try editor.checkRoom(for: 2 * run.bytes)
-    root = try OrderedTree.merge(run, into: root, shape: .small, editor: editor) { old, repeats in
+    root = try OrderedTree.merge(run.sorted(), into: root, shape: .small, editor: editor) { old, repeats in
       LinkIndex.encode(count: (old.flatMap(LinkIndex.count) ?? 0) + UInt64(repeats))
     }
     run.removeAll()

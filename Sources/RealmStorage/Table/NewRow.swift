@@ -49,8 +49,9 @@ public struct NewRow: ~Copyable {
   }
 
   private func check(_ column: Int, _ type: ColumnType) {
-    let found = buffer.columns[column].column
     precondition(
-      found.type == type && !found.isList, "column \(found.name) of type \(found.type) can't hold that value")
+      buffer.columns[column].column.type == type && !buffer.columns[column].column.isList,
+      "column \(buffer.columns[column].column.name) of type \(buffer.columns[column].column.type) can't hold that value"
+    )
   }
 }

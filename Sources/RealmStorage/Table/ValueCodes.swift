@@ -5,7 +5,7 @@ struct ValueCodes {
   let isHashed: Bool
   private var heap: [UInt8] = []
   /// Where each value ends in the heap.
-  private var ends: [Int] = []
+  private var ends: [UInt32] = []
   /// By the hash of the value: its upper half, and the value's place, one more; zero where there is none.
   private var slots: [UInt64] = []
 
@@ -17,6 +17,9 @@ struct ValueCodes {
     self.isHashed = isHashed
   }
 
+  /// What they take in memory.
+  var bytes: Int { heap.count + 4 * ends.count + 8 * slots.count }
+
   /// The code that the next value gets.
   var next: Int { first + ends.count }
 
@@ -25,7 +28,7 @@ struct ValueCodes {
 
   @_lifetime(borrow self)
   private func bytes(_ place: Int) -> RawSpan {
-    heap.span.bytes.extracting((place == 0 ? 0 : ends[place - 1])..<ends[place])
+    heap.span.bytes.extracting((place == 0 ? 0 : Int(ends[place - 1]))..<Int(ends[place]))
   }
 
   /// The code of a value that is here.
@@ -48,7 +51,7 @@ struct ValueCodes {
   /// Gives the next code to a value that has none; answers it.
   mutating func add(_ value: RawSpan) -> Int {
     heap.append(value)
-    ends.append(heap.count)
+    ends.append(UInt32(heap.count))
     if isHashed {
       if ends.count * 2 > slots.count { rehash() } else { note(ends.count - 1) }
     }
@@ -62,7 +65,7 @@ struct ValueCodes {
       let place = ends.count - 1
       if isHashed { slots[slot(of: place)] = 0 }
       ends.removeLast()
-      heap.removeLast(heap.count - (ends.last ?? 0))
+      heap.removeLast(heap.count - Int(ends.last ?? 0))
     }
   }
 

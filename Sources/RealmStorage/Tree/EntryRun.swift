@@ -2,9 +2,8 @@
 ///
 /// Putting many keys one by one makes each leaf anew for each of them; a run makes it once.
 package final class EntryRun {
-  private(set) var heap: [UInt8] = []
+  private var heap: [UInt8] = []
   private var entries: [Entry] = []
-  private var isSorted = true
 
   private struct Entry {
     /// The first 16 bytes of the key, highest first: most comparisons end here.
@@ -29,7 +28,6 @@ package final class EntryRun {
     entries.append(
       Entry(head: head, second: second, start: UInt32(heap.count), length: UInt32(key.count)))
     heap.append(contentsOf: key)
-    isSorted = false
   }
 
   /// Takes back the key added last.
@@ -41,39 +39,24 @@ package final class EntryRun {
   package func removeAll() {
     heap = []
     entries = []
-    isSorted = true
   }
 
-  package func sort() {
-    guard !isSorted else { return }
+  /// All keys, in their order.
+  package func sorted() -> SortedKeys {
     let heap = heap
-    entries.sort { left, right in
+    let entries = entries.sorted { left, right in
       if left.head != right.head { return left.head < right.head }
       if left.second != right.second { return left.second < right.second }
       if left.length <= 16 || right.length <= 16 { return left.length < right.length }
       return Self.key(left, heap).compare(Self.key(right, heap)) < 0
     }
-    isSorted = true
+    var keys = SortedKeys(count: entries.count, bytes: heap.count)
+    for entry in entries { keys.append(Self.key(entry, heap)) }
+    return keys
   }
 
   @_lifetime(borrow heap)
   private static func key(_ entry: Entry, _ heap: borrowing [UInt8]) -> RawSpan {
     heap.span.bytes.extracting(Int(entry.start)..<Int(entry.start + entry.length))
-  }
-
-  /// Where a key stands in `heap`.
-  func range(_ index: Int) -> Range<Int> {
-    let entry = entries[index]
-    return Int(entry.start)..<Int(entry.start + entry.length)
-  }
-
-  /// The first of `range` whose key is not less than `key`. The run is sorted.
-  func lowerBound(_ key: RawSpan, in range: Range<Int>) -> Int {
-    var (low, high) = (range.lowerBound, range.upperBound)
-    while low < high {
-      let middle = (low + high) / 2
-      if Self.key(entries[middle], heap).compare(key) < 0 { low = middle + 1 } else { high = middle }
-    }
-    return low
   }
 }

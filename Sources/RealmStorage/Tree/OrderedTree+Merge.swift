@@ -1,14 +1,14 @@
 extension OrderedTree {
-  /// Puts all keys of a run into a tree; answers the new root. Each leaf and branch on the way is made once.
+  /// Puts keys into a tree; answers the new root. Each leaf and branch on the way is made once.
   ///
-  /// `value` answers the bytes to store for a key, from those stored before, if any, and how often the run has the key.
+  /// `value` answers the bytes to store for a key, from those stored before, if any, and how often
+  /// the key is among them.
   package static func merge(
-    _ run: EntryRun, into root: Ref, shape: TreeShape = .standard, editor: NodeEditor,
+    _ run: SortedKeys, into root: Ref, shape: TreeShape = .standard, editor: NodeEditor,
     value: @escaping (_ old: [UInt8]?, _ repeats: Int) -> [UInt8]
   ) throws(StorageError) -> Ref {
     guard run.count > 0 else { return root }
-    run.sort()
-    let merge = Merge(run: run, heap: run.heap, shape: shape, editor: editor, value: value)
+    let merge = Merge(run: run, shape: shape, editor: editor, value: value)
     if root.isNull {
       var builder = TreeBuilder(shape: shape, editor: editor)
       var next = 0
@@ -19,8 +19,7 @@ extension OrderedTree {
   }
 
   private struct Merge {
-    let run: EntryRun
-    let heap: [UInt8]
+    let run: SortedKeys
     let shape: TreeShape
     let editor: NodeEditor
     let value: ([UInt8]?, Int) -> [UInt8]
@@ -83,22 +82,22 @@ extension OrderedTree {
     }
 
     func appendNew(_ next: inout Int, _ end: Int, to builder: inout TreeBuilder) throws(StorageError) {
-      let key = run.range(next)
+      let key = next
       let repeats = skipRepeats(&next, end)
       let bytes = value(nil, repeats)
-      try builder.append(key: heap.span.bytes.extracting(key), value: TreeValue(bytes: bytes.span.bytes))
+      try builder.append(key: run.key(key), value: TreeValue(bytes: bytes.span.bytes))
     }
 
     private func compare(_ index: Int, _ key: [UInt8]) -> Int {
-      heap.span.bytes.extracting(run.range(index)).compare(key.span.bytes)
+      run.key(index).compare(key.span.bytes)
     }
 
     /// Moves past all entries with the key at `next`; answers how many there are.
     private func skipRepeats(_ next: inout Int, _ end: Int) -> Int {
       let first = next
-      let key = heap.span.bytes.extracting(run.range(first))
+      let key = run.key(first)
       next += 1
-      while next < end, heap.span.bytes.extracting(run.range(next)).compare(key) == 0 { next += 1 }
+      while next < end, run.key(next).compare(key) == 0 { next += 1 }
       return next - first
     }
   }

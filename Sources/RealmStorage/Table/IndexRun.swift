@@ -1,0 +1,98 @@
+/// Entries of an index that are not in its tree yet, by their values.
+///
+/// Each value stands once and its rows are told apart by its code. So only values are sorted: rows come in their order
+/// most often, and are dealt out to the values by counting.
+struct IndexRun {
+  private var values = ValueCodes(first: 0, isHashed: true)
+  /// Of each entry, in the order they came.
+  private var codes: [UInt32] = []
+  private var rows: [UInt64] = []
+  private var areRowsSorted = true
+  private var valueBytes = 0
+  /// Kept for its memory only.
+  private var scratch: [UInt8] = []
+
+  var count: Int { rows.count }
+  /// What they take in memory, at least as much as the bytes of all entries.
+  var bytes: Int { max(values.bytes + 12 * rows.count, valueBytes + 9 * rows.count) }
+
+  mutating func append(_ value: Value, of column: Column, row: UInt64) {
+    var encoded: [UInt8] = []
+    swap(&encoded, &scratch)
+    encoded.removeAll(keepingCapacity: true)
+    IndexKey.append(value, of: column, to: &encoded)
+    let code = values.code(of: encoded.span.bytes) ?? values.add(encoded.span.bytes)
+    codes.append(UInt32(code))
+    areRowsSorted = areRowsSorted && (rows.last ?? 0) <= row
+    rows.append(row)
+    valueBytes += encoded.count
+    scratch = encoded
+  }
+
+  /// Whether there is an entry of a value.
+  func contains(_ encoded: RawSpan) -> Bool { values.code(of: encoded) != nil }
+
+  /// All entries, in their order.
+  func sorted() -> SortedKeys {
+    var sorted = SortedKeys(count: count, bytes: valueBytes + 5 * count)
+    let ends = ends()
+    var rows = rowsByValue(ends)
+    var entry: [UInt8] = []
+    for code in valuesInOrder() {
+      let start = code == 0 ? 0 : ends[code - 1]
+      if !areRowsSorted { rows[start..<ends[code]].sort() }
+      entry.removeAll(keepingCapacity: true)
+      entry.append(values.value(code))
+      let length = entry.count
+      for place in start..<ends[code] {
+        entry.removeLast(entry.count - length)
+        IndexKey.appendRow(rows[place], to: &entry)
+        sorted.append(entry.span.bytes)
+      }
+    }
+    return sorted
+  }
+
+  /// Where the rows of each value end, if those of the values before them stand before them.
+  private func ends() -> [Int] {
+    var ends = [Int](repeating: 0, count: values.next)
+    for code in codes { ends[Int(code)] += 1 }
+    var end = 0
+    for code in ends.indices {
+      end += ends[code]
+      ends[code] = end
+    }
+    return ends
+  }
+
+  private func rowsByValue(_ ends: [Int]) -> [UInt64] {
+    var (next, dealt) = (ends, rows)
+    for place in codes.indices.reversed() {
+      let code = Int(codes[place])
+      next[code] -= 1
+      dealt[next[code]] = rows[place]
+    }
+    return dealt
+  }
+
+  /// The codes of the values, in the order of these.
+  private func valuesInOrder() -> [Int] {
+    // The first bytes decide most comparisons.
+    let heads = (0..<values.next).map { (head: Self.head(values.value($0)), code: $0) }
+    let sorted = heads.sorted { left, right in
+      left.head != right.head
+        ? left.head < right.head : values.value(left.code).compare(values.value(right.code)) < 0
+    }
+    return sorted.map(\.code)
+  }
+
+  /// The first 8 bytes, highest first, as if zeros followed a shorter value.
+  private static func head(_ value: RawSpan) -> UInt64 {
+    if value.byteCount >= 8 { return value.unsafeLoadUnaligned(as: UInt64.self).bigEndian }
+    var head: UInt64 = 0
+    for index in 0..<value.byteCount {
+      head |= UInt64(value.unsafeLoad(fromByteOffset: index, as: UInt8.self)) << UInt64(56 - 8 * index)
+    }
+    return head
+  }
+}

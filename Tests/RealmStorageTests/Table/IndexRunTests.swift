@@ -1,0 +1,34 @@
+import TestSupport
+import Testing
+
+@testable import RealmStorage
+
+@Suite struct IndexRunTests {
+  @Test(arguments: 0..<8)
+  func `entries are answered in the order of their bytes, whatever the order they came in`(seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
+    let column = Column("text", .string, isOptional: true, index: .plain)
+    var run = IndexRun()
+    var entries: [[UInt8]] = []
+    var texts: Set<String> = []
+    for row in 0..<300 {
+      // Texts that are each other's start, and some that differ only after their first 8 bytes.
+      let text = String("aaaaaaaaaab\u{0}b".prefix(generator.below(14))) + ["", "x", "é"][generator.below(3)]
+      let value: Value = generator.chance(10) ? .null : .string(text)
+      if value != .null { texts.insert(text) }
+      let key = seed % 2 == 0 ? UInt64(row) : UInt64(generator.below(1 << 20)) << 10 | UInt64(row)
+      run.append(value, of: column, row: key)
+      var entry = IndexKey.encode(value, of: column)
+      IndexKey.appendRow(key, to: &entry)
+      entries.append(entry)
+    }
+    let sorted = run.sorted()
+    let found = (0..<sorted.count).map { sorted.key($0).array }
+    #expect(found == entries.sorted { $0.lexicographicallyPrecedes($1) }, "seed \(seed)")
+    for text in texts.union(["b"]) {
+      let isThere = run.contains(IndexKey.encode(.string(text), of: column).span.bytes)
+      #expect(isThere == texts.contains(text), "seed \(seed)")
+    }
+    #expect(run.bytes >= entries.reduce(0) { $0 + $1.count })
+  }
+}
