@@ -84,6 +84,9 @@ extension MisuseTests {
     expectStop(["Invalid key path", "Person"]) {
       _ = try Self.realm().objects(Person.self).sorted(by: \.name.count)
     }
+    expectStop(["Invalid key path", "String"]) {
+      _ = try Self.realm().objects(Person.self).where { $0.name.count > 3 }
+    }
     expectStop(["Invalid key path", "Person"]) {
       _ = try Self.realm().objects(Person.self).where { $0.isInvalidated == true }
     }

@@ -32,22 +32,27 @@ final class PropertyRecorder: @unchecked Sendable {
 
   /// The names of the properties that a key path from a class goes through.
   static func names<Root: ObjectBase>(_ keyPath: PartialKeyPath<Root>) -> [String] {
-    let path = Path(keyPath: keyPath, root: ObjectIdentifier(Root.self))
+    // Asked of the key path: a constraint on a dynamic member's root does not keep members of other types out.
+    guard let root = Swift.type(of: keyPath as AnyKeyPath).rootType as? ObjectBase.Type else {
+      stopNoProperty(keyPath)
+    }
+    let path = Path(keyPath: keyPath, root: ObjectIdentifier(root))
     nonisolated(unsafe) let looked = path
     if let found = known.withLock({ $0.names[looked] }) { return found }
     let recorder = PropertyRecorder()
     $current.withValue(recorder) {
-      let object = ObjectModel.of(Root.self).recorder()
-      _ = (object as! Root)[keyPath: keyPath]
+      let object: Any = ObjectModel.of(root).recorder()
+      _ = object[keyPath: keyPath as AnyKeyPath]
     }
-    guard recorder.answers(Swift.type(of: keyPath).valueType) else {
-      raise(
-        "Invalid key path",
-        "\(keyPath) of \(Root.self) is no property that is stored; mark it by @Persisted, or name what it is made of."
-      )
-    }
+    guard recorder.answers(Swift.type(of: keyPath as AnyKeyPath).valueType) else { stopNoProperty(keyPath) }
     let names = recorder.names
     known.withLock { $0.names[looked] = names }
     return names
+  }
+
+  private static func stopNoProperty(_ keyPath: AnyKeyPath) -> Never {
+    raise(
+      "Invalid key path",
+      "\(keyPath) is no property that is stored; mark it by @Persisted, or name what it is made of.")
   }
 }
