@@ -120,6 +120,15 @@ import Testing
     #expect(accepted > 100)
   }
 
+  @Test func `a schema with two columns of one name is none`() {
+    var schema = TableSchema("T", columns: [Column("a", .int64), Column("b", .int64)])
+    schema.id = 1
+    var bytes = schema.encoded
+    #expect(TableSchema(bytes, id: 1) != nil)
+    bytes[bytes.count - 1] = UInt8(ascii: "a")
+    #expect(TableSchema(bytes, id: 1) == nil)
+  }
+
   @Test(arguments: 0..<10)
   func `a schema that is read back is the one that was written, and garbage is none`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
