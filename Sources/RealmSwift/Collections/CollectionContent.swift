@@ -63,11 +63,14 @@ public final class _CollectionContent {
 
   private func table() throws(StorageError) -> Table? { context.isInvalid ? nil : try context.currentTable() }
 
+  private var predicate: RealmStorage.Predicate {
+    predicates.count == 1 ? predicates[0] : .and(predicates)
+  }
+
   private func readRows() throws(StorageError) -> [UInt64] {
     guard let table = try table() else { return [] }
     var rows: [UInt64]? = try sourceRows()
     if !predicates.isEmpty {
-      let predicate = predicates.count == 1 ? predicates[0] : .and(predicates)
       if let given = rows {
         rows = try table.rows(given, where: predicate)
       } else {
@@ -106,7 +109,7 @@ public final class _CollectionContent {
     return reading { () throws(StorageError) in
       guard let table = try table() else { return 0 }
       if predicates.isEmpty { return table.count }
-      return try table.count(where: predicates.count == 1 ? predicates[0] : .and(predicates))
+      return try table.count(where: predicate)
     }
   }
 

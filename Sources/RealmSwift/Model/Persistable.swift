@@ -145,7 +145,7 @@ extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
 extension _PersistableInsideOptional where Self: ObjectBase {
   public static var _optionalType: _PropertyType { _PropertyType(.link, isOptional: true, target: Self.self) }
   public static func _optionalPlaceholder(of recorder: ObjectBase, _ position: Int) -> Self? {
-    (ObjectModel.of(Self.self).recorder() as! Self)
+    unsafeDowncast(ObjectModel.of(Self.self).recorder(), to: Self.self)
   }
   public static func _readOptional(_ object: ObjectBase, _ position: Int) -> Self? {
     guard case .link(let row) = object.stored(position) else { return nil }

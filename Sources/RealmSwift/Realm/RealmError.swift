@@ -146,10 +146,12 @@ extension Realm.Error {
 }
 
 /// Calls `body`, which reads for an interface that can't throw: an error of the engine stops the program with its message.
-func reading<Result>(_ body: () throws(StorageError) -> Result) -> Result {
+func reading<Result>(
+  _ body: () throws(StorageError) -> Result, orStop name: String = "Unreadable realm"
+) -> Result {
   do {
     return try body()
   } catch {
-    raise("Unreadable realm", error.description)
+    raise(name, error.description)
   }
 }

@@ -217,12 +217,13 @@ final class RealmSession {
   func writing<Result>(
     _ binding: ClassBinding, _ body: (WritableTable) throws(StorageError) -> Result
   ) -> Result {
-    reading { () throws(StorageError) in
-      guard let table = try writable(binding) else {
-        raise("Class not in the realm", "\(binding.model.name) has no table in this realm.")
-      }
-      defer { didWrite() }
-      return try body(table)
-    }
+    reading(
+      { () throws(StorageError) in
+        guard let table = try writable(binding) else {
+          raise("Class not in the realm", "\(binding.model.name) has no table in this realm.")
+        }
+        defer { didWrite() }
+        return try body(table)
+      }, orStop: "Unwritable realm")
   }
 }

@@ -6,7 +6,6 @@ struct ClassDescriptor {
 
   private enum Layout {
     static let flags = 0
-    static let name = 8
     static let accessor = 12
     static let superclass = 20
     static let tableOffset = 44
@@ -38,11 +37,6 @@ struct ClassDescriptor {
   }
 
   var isGeneric: Bool { flags & Flag.isGeneric != 0 }
-
-  /// The unqualified name.
-  var name: String {
-    target(Layout.name).map { String(cString: $0.assumingMemoryBound(to: CChar.self)) } ?? ""
-  }
 
   /// The superclass's, where that is a Swift class that a symbolic reference names (Swift ABI: Mangling.rst).
   var superclass: ClassDescriptor? {
