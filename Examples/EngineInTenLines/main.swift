@@ -4,7 +4,7 @@ import RealmStorage
 
 let path = FileManager.default.temporaryDirectory.appendingPathComponent("ten-lines.realm").path
 let database = try Database(path: path)
-let before = database.snapshot()
+let before = try database.snapshot()
 try database.write { transaction in
   let visits = try transaction.tree("visits")
   let count =

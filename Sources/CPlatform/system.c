@@ -38,27 +38,43 @@ int cp_sync(int descriptor, int kind) {
   return result == -1 ? errno : 0;
 }
 
-int cp_lock(int descriptor, int exclusive, int wait) {
+// Locks of open files exist on Linux since 3.15 and on Apple systems, whose headers hide them from some programs.
+#ifndef F_OFD_SETLK
+#define F_OFD_SETLK 90
+#define F_OFD_SETLKW 91
+#define F_OFD_GETLK 92
+#endif
+
+static struct flock one_byte(uint64_t offset, short type) {
+  struct flock lock;
+  memset(&lock, 0, sizeof lock);
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = (off_t)offset;
+  lock.l_len = 1;
+  return lock;
+}
+
+int cp_lock(int descriptor, uint64_t offset, int exclusive, int wait) {
   int result;
   do {
-#if defined(__linux__)
-    struct flock lock = {.l_type = exclusive ? F_WRLCK : F_RDLCK, .l_whence = SEEK_SET};
+    struct flock lock = one_byte(offset, exclusive ? F_WRLCK : F_RDLCK);
     result = fcntl(descriptor, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock);
-#else
-    result = flock(descriptor, (exclusive ? LOCK_EX : LOCK_SH) | (wait ? 0 : LOCK_NB));
-#endif
   } while (result == -1 && errno == EINTR);
   if (result == 0) return 0;
   return errno == EACCES || errno == EAGAIN ? EWOULDBLOCK : errno;
 }
 
-int cp_unlock(int descriptor) {
-#if defined(__linux__)
-  struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+int cp_unlock(int descriptor, uint64_t offset) {
+  struct flock lock = one_byte(offset, F_UNLCK);
   return fcntl(descriptor, F_OFD_SETLK, &lock) == -1 ? errno : 0;
-#else
-  return flock(descriptor, LOCK_UN) == -1 ? errno : 0;
-#endif
+}
+
+int cp_is_locked(int descriptor, uint64_t offset) {
+  struct flock lock = one_byte(offset, F_WRLCK);
+  // Who can't ask takes it for held: the careful answer.
+  if (fcntl(descriptor, F_OFD_GETLK, &lock) == -1) return 1;
+  return lock.l_type != F_UNLCK;
 }
 
 int cp_populate(const void *address, size_t length) {

@@ -25,8 +25,13 @@ public indirect enum StorageError: Error, Sendable, Equatable {
   case poisoned(path: String)
   /// A snapshot of a version that a failed sync left unsure; it can't be read any more.
   case snapshotExpired(path: String)
-  /// Another process, or another handle of this one, has the file open for writing.
+  /// Another process has the file open, and what it shares with others can't be found: its folder `.management` was
+  /// deleted or replaced, or it runs an engine of another age.
   case inUse(path: String)
+  /// What this handle shares with other processes is not what they find: `.management` was deleted or replaced.
+  case controlReplaced(path: String)
+  /// A process that was forked from the one that opened the database asked for more than to read on.
+  case forked(path: String)
   /// A write was asked of a database opened for reading only.
   case readOnly(path: String)
   /// The file lies on a network or user-space file system, where mappings are not coherent.
@@ -61,6 +66,10 @@ public enum Limit: Sendable, Equatable {
   case columns(Int, maximum: Int)
   /// 2^48 versions have been given.
   case versions
+  /// 256 handles have the database open.
+  case processes
+  /// 32,768 pins of versions by processes are held.
+  case readers
   /// A name of a tree, table or column is longer than `maximum` bytes, or empty.
   case nameLength(Int, maximum: Int)
 }
@@ -140,7 +149,13 @@ extension StorageError: CustomStringConvertible {
       "A sync of \(path) failed, and this snapshot is of a later version than the disk surely holds; "
         + "close the database, open it again and take a new one."
     case .inUse(let path):
-      "\(path) is open elsewhere; close it there first."
+      "\(path) is open in a process that this one can't share it with: its .management folder was deleted or replaced, "
+        + "or that process runs another version of this library. Close it there first."
+    case .controlReplaced(let path):
+      "\(path).management was deleted or replaced while the database was open; close it here and open it again."
+    case .forked(let path):
+      "\(path) was opened before this process was forked; a child may only read the snapshots it inherited. "
+        + "Open the database in the child."
     case .readOnly(let path):
       "\(path) was opened for reading only."
     case .remoteFileSystem(let path):
@@ -166,6 +181,8 @@ extension Limit: CustomStringConvertible {
     case .tables: "all 2^32 numbers of tables have been given."
     case .columns(let count, let maximum):
       "a table has at most \(maximum) columns; this one would have \(count)."
+    case .processes: "256 handles have it open; close some."
+    case .readers: "32,768 versions are pinned by processes; release snapshots."
     case .versions: "all 2^48 version numbers have been given; copy the file to go on."
     case .nameLength(let length, let maximum): "a name has 1 to \(maximum) bytes; this one has \(length)."
     }

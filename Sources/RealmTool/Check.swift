@@ -11,7 +11,7 @@ struct Check: ParsableCommand {
 
   func run() throws {
     let database = try options.open()
-    let snapshot = database.snapshot()
+    let snapshot = try database.snapshot()
     let bar = ProgressBar()
     let report = IntegrityCheck.run(snapshot) { bar.show($0) }
     bar.finish()

@@ -162,7 +162,7 @@ struct CrashRun {
     var (content, _) = try compare(database, seed: seed, &history)
     var pinned: [(snapshot: Snapshot, fingerprint: UInt64)] = []
     for _ in 0..<generator.below(12) {
-      if generator.chance(20) { pinned.append((database.snapshot(), content.fingerprint)) }
+      if generator.chance(20) { try pinned.append((database.snapshot(), content.fingerprint)) }
       let version = database.version
       guard let next = try commit(to: database, disk, content, &history, &generator, &life) else { break }
       content = next
@@ -238,7 +238,7 @@ struct CrashRun {
   private mutating func compare(
     _ database: Database, seed: UInt64, _ history: inout History
   ) throws -> (Content, Int) {
-    let snapshot = database.snapshot()
+    let snapshot = try database.snapshot()
     let report = IntegrityCheck.run(snapshot)
     guard report.isClean else {
       throw Violation(seed: seed, what: "version \(snapshot.version) opens damaged: \(report.findings[0])")

@@ -18,7 +18,9 @@ final class ByteStorage: Storage {
   private static let controlWords = 16
 
   init() throws {
-    guard let mapping = Mapping.anonymous(Self.capacity), let control = SharedMemory.local(4096) else {
+    guard let mapping = Mapping.anonymous(Self.capacity),
+      let control = SharedMemory.local(ControlPlace.mostBytes)
+    else {
       throw Violation("there is no memory for a storage")
     }
     self.mapping = mapping

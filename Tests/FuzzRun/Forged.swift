@@ -54,7 +54,7 @@ private enum BoundedReader {
     } catch {
       return
     }
-    let snapshot = database.snapshot()
+    let snapshot = try database.snapshot()
     _ = IntegrityCheck.run(snapshot)
     for name in ["a", "b", "c"] {
       try attempt { try readTree(snapshot.tree(name)) }

@@ -57,7 +57,7 @@ private struct Life {
 
   private mutating func writeWithFaults() throws {
     guard let database = try open(calls) else { return }
-    let snapshot = database.snapshot()
+    let snapshot = try database.snapshot()
     let fingerprint = try expectAcknowledged(snapshot)
     var isPoisoned = false
     for round in 0..<Change.rounds {

@@ -38,7 +38,7 @@ import Testing
 
   private func node(_ place: (part: String, node: String), _ path: String, _ key: [UInt8]?) throws -> Ref {
     let database = try Database(path: path, options: .init(encryptionKey: key, isReadOnly: true))
-    let snapshot = database.snapshot()
+    let snapshot = try database.snapshot()
     let access = snapshot.access()
     let parts = FileParts(snapshot.root, access)
     var found: Ref?

@@ -69,7 +69,9 @@ package final class SimulatedDisk: Storage {
   package init(boot: UInt64 = 1) {
     path = "simulated.realm"
     self.boot = BootID(first: boot, second: boot)
-    guard let mapping = Mapping.anonymous(Self.capacity), let control = SharedMemory.local(4096) else {
+    guard let mapping = Mapping.anonymous(Self.capacity),
+      let control = SharedMemory.local(ControlPlace.mostBytes)
+    else {
       fatalError("no memory for a simulated disk")
     }
     self.mapping = mapping
@@ -80,7 +82,9 @@ package final class SimulatedDisk: Storage {
   private init(boot: BootID, control: SharedMemory?, state: consuming sending State) {
     path = "simulated.realm"
     self.boot = boot
-    guard let mapping = Mapping.anonymous(Self.capacity), let fresh = SharedMemory.local(4096) else {
+    guard let mapping = Mapping.anonymous(Self.capacity),
+      let fresh = SharedMemory.local(ControlPlace.mostBytes)
+    else {
       fatalError("no memory for a simulated disk")
     }
     for (index, page) in state.cache.enumerated() { Self.show(page, index, mapping) }
@@ -208,9 +212,7 @@ package final class SimulatedDisk: Storage {
   }
 
   private static func copy(of memory: SharedMemory?) -> SharedMemory? {
-    guard let memory, let copy = SharedMemory.local(4096) else { return nil }
-    for word in 0..<64 { copy[word: word] = memory[word: word] }
-    return copy
+    memory?.copy(ControlPlace.leastBytes)
   }
 
   // MARK: - Faults

@@ -23,10 +23,22 @@ enum cp_sync_kind {
 /// 0, or the errno of the flush.
 int cp_sync(int descriptor, int kind);
 
-/// Takes a lock that belongs to the open file, not to the process (OFD on Linux, flock on Apple systems).
+/// Takes a lock on one byte that belongs to the open file, not to the process.
 /// 0, or EWOULDBLOCK when another open file holds it and `wait` is 0, or another errno.
-int cp_lock(int descriptor, int exclusive, int wait);
-int cp_unlock(int descriptor);
+int cp_lock(int descriptor, uint64_t offset, int exclusive, int wait);
+int cp_unlock(int descriptor, uint64_t offset);
+/// 1 when another open file holds a lock on the byte, else 0.
+int cp_is_locked(int descriptor, uint64_t offset);
+
+/// How many times this process was made by forking another that uses this library, since that was started.
+uint64_t cp_fork_generation(void);
+/// Has a forked child close the descriptor first of all: it shares the locks of its parent's.
+void cp_forget_in_child(int descriptor);
+/// Closes a descriptor, and no longer minds it in children.
+int cp_close(int descriptor);
+
+/// A number that tells the namespace of process ids that this process lives in; 0 where there is but one.
+uint64_t cp_pid_namespace(void);
 
 /// Maps the pages in for reading, so that an I/O error is a return value and not a signal.
 /// 0 when done or when the system has no such call, EFAULT or EIO when a page can't be read.

@@ -73,7 +73,7 @@ package struct FileInfo: Sendable {
     fileID = constants.fileID
     isEncrypted = constants.isEncrypted
     fileLength = try storage.length()
-    let snapshot = database.snapshot()
+    let snapshot = try database.snapshot()
     version = snapshot.version
     schemaVersion = try Catalogue(snapshot.root, snapshot.access()).schemaVersion
     treeCount = try snapshot.treeNames().count

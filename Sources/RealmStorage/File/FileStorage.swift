@@ -17,10 +17,12 @@ package final class FileStorage: Storage {
   package let identity: FileIdentity
   package let isReadOnly: Bool
   package let boot = BootID.current
-  package let control: SharedMemory?
+  private let controlFile: ControlFile?
+  package var control: SharedMemory? { controlFile?.memory }
 
   private let calls: any SystemCalls
   private let descriptor: CInt
+  private let forkGeneration = cp_fork_generation()
   private let state: Mutex<State>
 
   private struct State {
@@ -34,8 +36,7 @@ package final class FileStorage: Storage {
 
   /// Opens a file that exists.
   ///
-  /// - Throws: `.system` when the system refuses, `.inUse` when another open file holds its lock,
-  ///   `.remoteFileSystem` for writing where mappings are not coherent.
+  /// - Throws: `.system` when the system refuses, `.remoteFileSystem` for writing where mappings are not coherent.
   package init(path: String, readOnly: Bool, calls: any SystemCalls = NativeSystemCalls())
     throws(StorageError)
   {
@@ -48,15 +49,15 @@ package final class FileStorage: Storage {
       let info = try Self.status(descriptor, path: path)
       identity = FileIdentity(device: UInt64(info.st_dev), inode: UInt64(info.st_ino))
       if !readOnly, cp_is_remote(descriptor) != 0 { throw .remoteFileSystem(path: path) }
-      try Self.lock(descriptor, exclusive: !readOnly, path: path)
       let mapping = try Self.map(descriptor, length: UInt64(info.st_size), path: path)
-      control = readOnly ? nil : try Self.openControl(beside: path)
+      controlFile = try Self.openControl(beside: path, readOnly: readOnly)
       state = Mutex(State(mapping: mapping))
     } catch {
-      _ = Self.closeDescriptor(descriptor)
+      _ = cp_close(descriptor)
       throw error
     }
     self.descriptor = descriptor
+    cp_forget_in_child(descriptor)
   }
 
   deinit { close() }
@@ -66,10 +67,38 @@ package final class FileStorage: Storage {
       defer { state.isClosed = true }
       return !state.isClosed
     }
-    guard first else { return }
-    // The mapping keeps the open file, and with it the lock, beyond the descriptor.
-    _ = cp_unlock(descriptor)
-    _ = Self.closeDescriptor(descriptor)
+    // A forked child closed its copies when it was made; their numbers may mean other files by now.
+    guard first, !isForked else { return }
+    // The mapping keeps the open file, and with it its locks, beyond the descriptor.
+    for lock in [StorageLock.writer, .presence, .unlistedReader] { unlock(lock) }
+    _ = cp_close(descriptor)
+    if let controlFile { _ = cp_close(controlFile.descriptor) }
+  }
+
+  // MARK: - Locks
+
+  package func lock(_ lock: StorageLock, waits: Bool) throws(StorageError) -> Bool {
+    switch cp_lock(descriptor(of: lock), lock.offset, lock.isShared ? 0 : 1, waits ? 1 : 0) {
+    case 0: return true
+    case EWOULDBLOCK: return false
+    case let refusal: throw .system(call: .lock, errno: refusal, path: path, offset: nil)
+    }
+  }
+
+  package func unlock(_ lock: StorageLock) { _ = cp_unlock(descriptor(of: lock), lock.offset) }
+
+  package func isHeldElsewhere(_ lock: StorageLock) -> Bool {
+    cp_is_locked(descriptor(of: lock), lock.offset) != 0
+  }
+
+  package var isControlInPlace: Bool { controlFile?.isInPlace ?? true }
+  package var isForked: Bool { cp_fork_generation() != forkGeneration }
+
+  private func descriptor(of lock: StorageLock) -> CInt {
+    switch lock {
+    case .writer, .presence, .unlistedReader: descriptor
+    case .control, .participant: controlFile?.descriptor ?? descriptor
+    }
   }
 
   package func length() throws(StorageError) -> UInt64 {
@@ -161,41 +190,14 @@ package final class FileStorage: Storage {
     return info
   }
 
-  private static func lock(_ descriptor: CInt, exclusive: Bool, path: String) throws(StorageError) {
-    switch cp_lock(descriptor, exclusive ? 1 : 0, 0) {
-    case 0: return
-    case EWOULDBLOCK: throw .inUse(path: path)
-    case let refusal: throw .system(call: .lock, errno: refusal, path: path, offset: nil)
+  /// Whoever only reads does without where the folder can't be written to.
+  private static func openControl(beside path: String, readOnly: Bool) throws(StorageError) -> ControlFile? {
+    do {
+      return try ControlFile(beside: path, bytes: ControlPlace.leastBytes, limit: ControlPlace.mostBytes)
+    } catch {
+      if readOnly { return nil }
+      throw error
     }
-  }
-
-  /// The control file in `NAME.management`: made at open, never later.
-  private static func openControl(beside path: String) throws(StorageError) -> SharedMemory {
-    let folder = path + ".management"
-    if mkdir(folder, 0o777) != 0, errno != EEXIST {
-      throw .system(call: .makeDirectory, errno: errno, path: folder, offset: nil)
-    }
-    let file = folder + "/control"
-    let descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
-    guard descriptor >= 0 else { throw .system(call: .open, errno: errno, path: file, offset: nil) }
-    defer { _ = closeDescriptor(descriptor) }
-    guard ftruncate(descriptor, 4096) == 0 else {
-      throw .system(call: .truncate, errno: errno, path: file, offset: nil)
-    }
-    guard let mapping = Mapping.file(descriptor, size: 4096, writable: true) else {
-      throw .system(call: .map, errno: errno, path: file, offset: nil)
-    }
-    return SharedMemory(mapping)
-  }
-
-  private static func closeDescriptor(_ descriptor: CInt) -> CInt {
-    #if canImport(Darwin)
-      Darwin.close(descriptor)
-    #elseif canImport(Glibc)
-      Glibc.close(descriptor)
-    #else
-      Musl.close(descriptor)
-    #endif
   }
 }
 
@@ -229,7 +231,7 @@ extension FileStorage {
       }
     }
     let syncRefusal = refusal == 0 ? cp_sync(descriptor, CInt(CP_SYNC_ALL.rawValue)) : 0
-    _ = closeDescriptor(descriptor)
+    _ = cp_close(descriptor)
     defer { unlink(temporary) }
     guard refusal == 0 else { throw .system(call: .write, errno: refusal, path: path, offset: nil) }
     guard syncRefusal == 0 else { throw .system(call: .sync, errno: syncRefusal, path: path, offset: nil) }
@@ -245,7 +247,7 @@ extension FileStorage {
     let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .system(call: .open, errno: errno, path: folder, offset: nil) }
     let refusal = cp_sync(descriptor, CInt(CP_SYNC_ALL.rawValue))
-    _ = closeDescriptor(descriptor)
+    _ = cp_close(descriptor)
     // Some file systems can't flush a folder; the link is then as durable as they make it.
     guard refusal == 0 || refusal == EINVAL else {
       throw .system(call: .sync, errno: refusal, path: folder, offset: nil)

@@ -40,6 +40,15 @@ package final class Gate: @unchecked Sendable {
     pthread_mutex_unlock(mutex)
   }
 
+  /// Enters where nobody is in and nobody waits.
+  package func tryEnter() -> Bool {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    guard serving == nextTicket else { return false }
+    nextTicket += 1
+    return true
+  }
+
   package func leave() {
     pthread_mutex_lock(mutex)
     serving += 1

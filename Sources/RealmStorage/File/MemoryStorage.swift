@@ -17,7 +17,9 @@ package final class MemoryStorage: Storage {
 
   package init(name: String = "memory") throws(StorageError) {
     path = name
-    guard let mapping = Mapping.anonymous(Self.capacity), let control = SharedMemory.local(4096) else {
+    guard let mapping = Mapping.anonymous(Self.capacity),
+      let control = SharedMemory.local(ControlPlace.mostBytes)
+    else {
       throw .system(call: .map, errno: 12, path: name, offset: nil)
     }
     self.mapping = mapping

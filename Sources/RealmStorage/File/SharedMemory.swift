@@ -3,15 +3,50 @@ import Synchronization
 /// Words that all participants of a database see at once. Each access is atomic.
 package final class SharedMemory: Sendable {
   private let mapping: Mapping
+  private let extend: @Sendable (_ bytes: Int) throws(StorageError) -> Void
 
-  package init(_ mapping: Mapping) { self.mapping = mapping }
+  /// `extend` makes sure that so many bytes from the start may be touched.
+  package init(
+    _ mapping: Mapping, extend: @escaping @Sendable (_ bytes: Int) throws(StorageError) -> Void
+  ) {
+    self.mapping = mapping
+    self.extend = extend
+  }
 
   /// Memory of this process alone.
-  package static func local(_ size: Int) -> SharedMemory? { Mapping.anonymous(size).map(SharedMemory.init) }
+  package static func local(_ size: Int) -> SharedMemory? {
+    Mapping.anonymous(size).map { mapping in SharedMemory(mapping) { (_) throws(StorageError) in } }
+  }
+
+  /// Makes room for `bytes` from the start; what was there stays.
+  ///
+  /// - Throws: `.system` when the disk is full.
+  package func reserve(_ bytes: Int) throws(StorageError) {
+    precondition(bytes <= mapping.size, "more shared memory than was mapped")
+    try extend(bytes)
+  }
 
   package subscript(word index: Int) -> UInt64 {
     get { atomic(index).pointee.load(ordering: .sequentiallyConsistent) }
     set { atomic(index).pointee.store(newValue, ordering: .sequentiallyConsistent) }
+  }
+
+  /// Replaces a word where it still is what it was taken for.
+  package func exchange(word index: Int, from expected: UInt64, to value: UInt64) -> Bool {
+    atomic(index).pointee.compareExchange(
+      expected: expected, desired: value, ordering: .sequentiallyConsistent
+    ).exchanged
+  }
+
+  package func add(_ value: UInt64, toWord index: Int) {
+    atomic(index).pointee.wrappingAdd(value, ordering: .sequentiallyConsistent)
+  }
+
+  /// Memory of this process alone that starts with the same `bytes`.
+  package func copy(_ bytes: Int) -> SharedMemory? {
+    guard bytes <= mapping.size, let copy = Mapping.anonymous(mapping.size) else { return nil }
+    copy.base.copyMemory(from: mapping.base, byteCount: bytes)
+    return SharedMemory(copy) { (_) throws(StorageError) in }
   }
 
   private func atomic(_ index: Int) -> UnsafeMutablePointer<Atomic<UInt64>> {

@@ -15,7 +15,7 @@ package protocol Storage: AnyObject, Sendable {
   var mapping: Mapping { get }
   /// The boot the storage lives in.
   var boot: BootID { get }
-  /// Memory shared by all who have the file open in this boot; nil where nothing can be written.
+  /// Memory shared by all who have the file open in this boot; nil where nothing can be written beside the file.
   var control: SharedMemory? { get }
 
   /// Syncs are faster where the file was made longer before.
@@ -33,6 +33,18 @@ package protocol Storage: AnyObject, Sendable {
   func populate(_ count: Int, at offset: UInt64) throws(StorageError)
   /// Gives up locks and descriptors. The mapping stays until the storage is released.
   func close()
+
+  // MARK: Locks
+
+  /// Takes a lock; answers false where another open file holds it and `waits` is false.
+  func lock(_ lock: StorageLock, waits: Bool) throws(StorageError) -> Bool
+  func unlock(_ lock: StorageLock)
+  /// Whether another open file holds the lock.
+  func isHeldElsewhere(_ lock: StorageLock) -> Bool
+  /// The shared memory is the one that whoever opens the file now finds.
+  var isControlInPlace: Bool { get }
+  /// This process was forked from the one that opened the storage: locks and shared memory are not its own.
+  var isForked: Bool { get }
 }
 
 /// Device and inode of a file; of memory, two numbers nobody else has.
@@ -44,6 +56,15 @@ package struct FileIdentity: Hashable, Sendable {
     self.device = device
     self.inode = inode
   }
+}
+
+/// What a storage that belongs to one process alone answers.
+extension Storage {
+  package func lock(_ lock: StorageLock, waits: Bool) throws(StorageError) -> Bool { true }
+  package func unlock(_ lock: StorageLock) {}
+  package func isHeldElsewhere(_ lock: StorageLock) -> Bool { false }
+  package var isControlInPlace: Bool { true }
+  package var isForked: Bool { false }
 }
 
 extension Storage {

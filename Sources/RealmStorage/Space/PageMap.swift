@@ -19,7 +19,10 @@ package struct PageMap {
   private var waiting: [UInt64: [WaitingPage]] = [:]
   package private(set) var waitingCount = 0
   /// Pages given out that had held something before.
-  package private(set) var recycledCount = 0
+  package var recycledCount = 0
+  /// Pages whose live units changed since they were asked for last, some of them more than once.
+  private var changed: [Int] = []
+  private static let mostChanged = 1 << 16
   /// Where the last run ended: the next is looked for from here, so that runs follow each other through the file.
   package private(set) var cursor = 2
 
@@ -64,6 +67,7 @@ package struct PageMap {
         freeCount -= 1
       }
       pages[page] = birth << 16 | UInt64(live + part)
+      noteChange(of: page)
       unit += part
     }
     liveUnits += units
@@ -80,6 +84,7 @@ package struct PageMap {
       let live = Int(pages[page] & 0xffff)
       precondition(live >= part, "more is freed in page \(page) than lives there")
       pages[page] -= UInt64(part)
+      noteChange(of: page)
       if live == part {
         let birth = pages[page] >> 16
         pages[page] = 0
@@ -100,6 +105,45 @@ package struct PageMap {
       freeCount -= 1
       settle(WaitingPage(page: page, birth: birth, freed: freed), holders: holders)
     }
+    return true
+  }
+
+  // MARK: - Changes
+
+  private mutating func noteChange(of page: Int) {
+    if changed.last != page, changed.count <= Self.mostChanged { changed.append(page) }
+  }
+
+  /// The pages whose live units changed since the last call, ascending; nil where there are more than `limit`.
+  package mutating func takeChanged(atMost limit: Int) -> [Int]? {
+    defer { changed = [] }
+    guard changed.count <= Self.mostChanged else { return nil }
+    var pages: [Int] = []
+    for page in changed.sorted() where page != pages.last { pages.append(page) }
+    return pages.count <= limit ? pages : nil
+  }
+
+  /// Takes over what another writer's commit did to a page. False where this map can't be what that one knew.
+  package mutating func follow(
+    page: Int, isNew: Bool, liveUnits live: Int, version: UInt64, holders: [UInt64]
+  )
+    -> Bool
+  {
+    guard page >= 2, live <= FilePlace.unitsPerPage, page < 1 << 35 else { return false }
+    if page >= pages.count { extend(by: page + 1 - pages.count) }
+    if isNew {
+      guard isFree(page), live > 0 else { return false }
+      setFree(page, false)
+      freeCount -= 1
+      pages[page] = version << 16 | UInt64(live)
+      liveUnits += live
+      return true
+    }
+    let (birth, before) = (pages[page] >> 16, Int(pages[page] & 0xffff))
+    guard live < before else { return false }
+    liveUnits -= before - live
+    pages[page] = live == 0 ? 0 : birth << 16 | UInt64(live)
+    if live == 0 { settle(WaitingPage(page: page, birth: birth, freed: version), holders: holders) }
     return true
   }
 
@@ -239,7 +283,7 @@ package struct PageMap {
 
 extension [UInt64] {
   /// Index of the first element that is not less, in ascending order.
-  fileprivate func lowerBound(_ value: UInt64) -> Int {
+  func lowerBound(_ value: UInt64) -> Int {
     var (low, high) = (0, count)
     while low < high {
       let middle = (low + high) / 2
@@ -248,7 +292,8 @@ extension [UInt64] {
     return low
   }
 
-  fileprivate func binarySearch(_ value: UInt64) -> Int? {
+  /// Index of the element, in ascending order.
+  func binarySearch(_ value: UInt64) -> Int? {
     let index = lowerBound(value)
     return index < count && self[index] == value ? index : nil
   }

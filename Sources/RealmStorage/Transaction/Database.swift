@@ -1,25 +1,16 @@
 import Synchronization
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
 /// A database: one file, many versions, any number of readers and one writer at a time.
 ///
 /// Readers take a `Snapshot`, which never changes and never waits; a `WriteTransaction` makes the next version.
-/// Safe to use from any thread. The file is closed when the last reference to the database, its snapshots and its
+/// Safe to use from any thread, and by any number of processes at once. The file is closed when the last reference to the database, its snapshots and its
 /// transactions is gone, or by `close()`.
 public final class Database: Sendable {
   let store: NodeStore
+  let held: HeldVersions
   private let storage: any Storage
-  private let held: HeldVersions
   /// Nil when opened for reading only.
   private let writer: Writer?
-  private let gate = Gate()
   /// The schemas read last, with the ref of the tree they stand in, which vouches for them.
   private let knownSchemas = Mutex<(tree: Ref, schemas: [TableSchema])>((.null, []))
 
@@ -74,40 +65,13 @@ public final class Database: Sendable {
 
   package init(storage: any Storage, options: Options) throws(StorageError) {
     self.storage = storage
-    let meta = try MetaPair(storage: storage, key: options.encryptionKey)
-    store = try NodeStore(
-      storage: storage, cipher: meta.cipher, validators: .all,
-      decryptedLimit: options.decryptedMemory ?? Self.quarterOfMemory)
-    let recovery = Recovery(storage: storage, store: store, meta: meta)
-    guard !storage.isReadOnly, !options.isReadOnly, let shared = storage.control else {
-      let found = try recovery.choose()
-      held = HeldVersions(
-        published: found.version, durable: found.durable.number, durablePage: found.durablePage)
-      writer = nil
-      return
-    }
-    let control = ControlBlock(shared)
-    let found = try recovery.run(control)
-    control.durablePage = found.durablePage
-    control.durable = found.durable.number
-    control.published = found.version.number
-    control.greatest = found.greatest
-    if !found.mustRewrite { control.sync = .none }
-    held = HeldVersions(
-      published: found.version, durable: found.durable.number, durablePage: found.durablePage)
-    let last = meta.pages.compactMap { $0 }.max { $0.recoveryTime < $1.recoveryTime }
-    writer = try Writer(
-      store: store, held: held, control: control, constants: meta.constants, greatest: found.greatest,
-      recovery: found.rejectedPage
-        ? (Clock.now, found.version.number) : (last?.recoveryTime ?? 0, last?.recoveredTo ?? 0),
-      isDirty: !meta.isClean || found.rejectedPage, spillBytes: options.spillBytes,
-      clusterRows: options.clusterRows)
-    guard found.mustRewrite else { return }
-    do {
-      try writer?.rewrite(bornAfter: found.durable)
+    do throws(StorageError) {
+      let opening = try Opening(storage, options)
+      store = opening.store
+      held = opening.held
+      writer = opening.writer
     } catch {
-      // What was found is not sure to be on disk: it must not be closed as if it were.
-      writer?.shut()
+      storage.close()
       throw error
     }
   }
@@ -120,20 +84,47 @@ public final class Database: Sendable {
   /// Called by itself when the last reference goes. What goes wrong here loses nothing: the file is then recovered
   /// when it is opened next.
   public func close() {
-    gate.enter()
-    defer { gate.leave() }
-    try? writer?.closeCleanly()
+    guard !storage.isForked else { return }
+    writer?.gate.enter()
+    defer { writer?.gate.leave() }
+    if writer?.isShut == false, isLastOpen { try? writer?.closeCleanly() }
     writer?.shut()
-    if held.close() { storage.close() }
+    if held.close() { leave() }
+  }
+
+  /// Nobody else has the file open; whoever opens it next waits until this is done.
+  private var isLastOpen: Bool { !storage.isHeldElsewhere(.presence) }
+
+  /// After the last pin of a closed database.
+  private func leave() {
+    if (try? storage.lock(.control, waits: true)) == true {
+      held.leave()
+      storage.unlock(.control)
+    }
+    storage.close()
   }
 
   // MARK: - Reading and writing
 
   /// The newest published version, held until the snapshot is released. Never waits.
-  public func snapshot() -> Snapshot { Snapshot(database: self, version: held.pin()) }
+  ///
+  /// - Throws: `.forked`, `.controlReplaced`, `.truncated`, `.limitExceeded(.readers)`; `.system`.
+  public func snapshot() throws(StorageError) -> Snapshot {
+    let pinned = try held.pin()
+    let snapshot = Snapshot(database: self, version: pinned.version, failures: pinned.failures)
+    guard pinned.isNew else { return snapshot }
+    let length = try storage.length()
+    guard length >= pinned.version.end else {
+      throw .truncated(path: storage.path, length: length, needed: pinned.version.end)
+    }
+    try store.reserve(length)
+    return snapshot
+  }
 
   /// Calls `body` with the newest published version.
-  public func read<Result>(_ body: (Snapshot) throws -> Result) rethrows -> Result { try body(snapshot()) }
+  ///
+  /// - Throws: what `snapshot` and `body` throw.
+  public func read<Result>(_ body: (Snapshot) throws -> Result) throws -> Result { try body(snapshot()) }
 
   /// Begins the one transaction that may write, after those that came before have ended.
   ///
@@ -142,11 +133,13 @@ public final class Database: Sendable {
   ///   `.limitExceeded` when all version numbers are given.
   public func beginWrite() throws(StorageError) -> WriteTransaction {
     guard let writer else { throw .readOnly(path: storage.path) }
-    gate.enter()
+    guard !storage.isForked else { throw .forked(path: storage.path) }
+    writer.gate.enter()
     do {
       return WriteTransaction(database: self, writer: writer, base: try writer.begin())
     } catch {
-      gate.leave()
+      writer.gate.leave()
+      writer.rest()
       throw error
     }
   }
@@ -174,29 +167,30 @@ public final class Database: Sendable {
     return schemas
   }
 
-  func leaveGate() { gate.leave() }
   func unpin(_ version: UInt64) {
-    if held.unpin(version) { storage.close() }
+    if held.unpin(version) { leave() }
   }
 
   /// Begins reading the version of a snapshot.
   @_lifetime(borrow snapshot)
   func access(_ snapshot: borrowing Snapshot) -> NodeAccess {
     store.access(
-      below: snapshot.base.end, isExpired: held.isExpired(snapshot.base.number), borrowing: snapshot)
+      below: snapshot.base.end, isExpired: held.isExpired(snapshot.base.number, seen: snapshot.failures),
+      borrowing: snapshot)
   }
 
   /// The newest published version's number.
-  public var version: UInt64 { held.current.published.number }
+  public var version: UInt64 { held.block.current.number }
 
   /// Where the file is, for messages.
   public var path: String { storage.path }
 
   /// Pages this handle has written that had held something before.
   package var recycledPages: Int {
-    gate.enter()
-    defer { gate.leave() }
-    return writer?.recycledPages ?? 0
+    guard let writer else { return 0 }
+    writer.gate.enter()
+    defer { writer.gate.leave() }
+    return writer.recycledPages
   }
 
   // MARK: - Making a file
@@ -218,5 +212,4 @@ public final class Database: Sendable {
     return encoded + encoded
   }
 
-  private static var quarterOfMemory: Int { sysconf(CInt(_SC_PHYS_PAGES)) / 4 * sysconf(CInt(_SC_PAGESIZE)) }
 }

@@ -1,69 +1,194 @@
 import Synchronization
 
-/// Which versions may be read, and by how many: nothing they reach is overwritten.
+/// Which versions may be read, here and in other processes: nothing they reach is overwritten.
+///
+/// The truth stands in shared memory; here is counted what this handle holds of it, so that any number of snapshots of
+/// one version takes one entry there.
 final class HeldVersions: Sendable {
-  private let state: Mutex<State>
-  /// Snapshots of later versions can't be believed any more.
-  private let lastSure = Atomic<UInt64>(.max)
+  let block: ControlBlock
+  let versions: VersionTable
+  let readers: ReaderTable
+  let participants: Participants
+  /// The number of this handle among the participants.
+  let participant: Int
+  private let storage: any Storage
+  private let state = Mutex(State())
 
   struct State: Sendable {
-    var published: Version
-    /// The newest version known durable, and the meta page that names it.
-    var durable: UInt64
-    var durablePage: Int
-    var pins: [UInt64: Int] = [:]
+    var pins: [UInt64: Pin] = [:]
+    /// Entries of the reader table that are taken and pin nothing.
+    var idle: [Int] = []
     var isClosed = false
   }
 
-  init(published: Version, durable: UInt64, durablePage: Int) {
-    state = Mutex(State(published: published, durable: durable, durablePage: durablePage))
+  struct Pin: Sendable {
+    var version: Version
+    var entry: Int
+    var count: Int
   }
 
-  var current: State { state.withLock { $0 } }
+  init(_ shared: SharedTables, participant: Int) {
+    block = shared.block
+    versions = shared.versions
+    readers = shared.readers
+    participants = shared.participants
+    storage = shared.storage
+    self.participant = participant
+  }
 
-  /// Pins the published version.
-  func pin() -> Version {
-    state.withLock { state in
-      state.pins[state.published.number, default: 0] += 1
-      return state.published
+  // MARK: - Pins
+
+  /// Pins the published version; answers it with the number of syncs that had failed before, and whether this handle
+  /// has not held it until now.
+  ///
+  /// - Throws: `.forked`; `.limitExceeded(.readers)`, `.system` where there is no room for one more.
+  func pin() throws(StorageError) -> (version: Version, failures: UInt64, isNew: Bool) {
+    guard !storage.isForked else { throw .forked(path: storage.path) }
+    // Until the file is recovered, what is current may be later than what the disk surely holds.
+    let failures = block.sync == .failed ? max(block.failures, 1) - 1 : block.failures
+    return try state.withLock { (state) throws(StorageError) in
+      let current = block.current
+      if let held = state.pins[current.number] {
+        state.pins[current.number]?.count += 1
+        return (held.version, failures, false)
+      }
+      let entry: Int
+      if let idle = state.idle.popLast() { entry = idle } else { entry = try readers.take(for: participant) }
+      let pinned = readers.pin(entry, in: block)
+      if let held = state.pins[pinned.number] {
+        // It became current between the two looks, and was pinned before.
+        readers.unpin(entry)
+        state.idle.append(entry)
+        state.pins[pinned.number]?.count += 1
+        return (held.version, failures, false)
+      }
+      guard let version = versions.version(pinned) else {
+        readers.unpin(entry)
+        state.idle.append(entry)
+        throw .controlReplaced(path: storage.path)
+      }
+      state.pins[pinned.number] = Pin(version: version, entry: entry, count: 1)
+      return (version, failures, true)
     }
   }
 
   /// Answers whether it was the last pin of a closed database.
   func unpin(_ version: UInt64) -> Bool {
-    state.withLock { state in
-      guard let count = state.pins[version] else { preconditionFailure("version \(version) is not pinned") }
-      state.pins[version] = count > 1 ? count - 1 : nil
+    // The pins a child inherits are its parent's.
+    guard !storage.isForked else { return false }
+    return state.withLock { state in
+      guard let pin = state.pins[version] else { preconditionFailure("version \(version) is not pinned") }
+      if pin.count > 1 {
+        state.pins[version]?.count -= 1
+      } else {
+        state.pins[version] = nil
+        readers.unpin(pin.entry)
+        state.idle.append(pin.entry)
+      }
       return state.isClosed && state.pins.isEmpty
     }
   }
 
-  /// Notes that the database is closed; answers whether nothing is pinned.
+  /// Notes that the database is closed; answers whether nothing is pinned, the first time.
   func close() -> Bool {
-    state.withLock { state in
+    guard !storage.isForked else { return false }
+    return state.withLock { state in
+      guard !state.isClosed else { return false }
       state.isClosed = true
       return state.pins.isEmpty
     }
   }
 
-  /// After a failed sync the cache proves nothing of what came after the durable version.
-  func expire() { lastSure.store(current.durable, ordering: .releasing) }
-
-  func isExpired(_ version: UInt64) -> Bool { version > lastSure.load(ordering: .acquiring) }
-
-  /// All held versions, ascending.
-  var holders: [UInt64] {
-    state.withLock { state in
-      Set(state.pins.keys).union([state.published.number, state.durable]).sorted()
+  /// Gives back what this handle has in the tables, when nothing of it is read any more.
+  func leave() {
+    let idle = state.withLock { state in
+      defer { state.idle = [] }
+      return state.idle
     }
+    for entry in idle { readers.giveBack(entry) }
+    participants.leave(participant)
   }
 
-  func publish(_ version: Version) { state.withLock { $0.published = version } }
+  func isExpired(_ version: UInt64, seen failures: UInt64) -> Bool {
+    block.isExpired(version, seen: failures)
+  }
 
-  func setDurable(_ version: UInt64, page: Int) {
-    state.withLock { state in
-      state.durable = version
-      state.durablePage = page
+  // MARK: - For the writer
+
+  /// The published version. Under the writer's lock it does not change but by its holder.
+  func published() throws(StorageError) -> Version { try version(block.current) }
+  func durable() throws(StorageError) -> Version { try version(block.durable) }
+
+  private func version(_ named: ControlBlock.Named) throws(StorageError) -> Version {
+    guard let version = versions.version(named) else { throw .controlReplaced(path: storage.path) }
+    return version
+  }
+
+  /// Versions that are held by readers, as published or as durable, ascending.
+  var holders: [UInt64] {
+    // Loads what is current first, then the pins (`ReaderTable`).
+    var held: Set<UInt64> = [block.current.number, block.durable.number]
+    for pin in readers.pins { held.insert(pin.version) }
+    return held.sorted()
+  }
+
+  /// Makes sure that the versions to come find an entry: what is on disk must not fail to be published.
+  func makeRoom() throws(StorageError) {
+    let count = versions.segments.count
+    if holders.count + Self.mostOnTheirWay > versions.segments.entryCount {
+      try versions.segments.add(to: count)
     }
+  }
+  private static let mostOnTheirWay = 256
+
+  /// Makes a version current for new readers everywhere. Also answers its name, for who notes it as durable.
+  func publish(_ version: Version, also holders: [UInt64]) throws(StorageError) -> ControlBlock.Named {
+    let named = try versions.add(version, holders: Set(holders).union(self.holders).sorted())
+    block.current = named
+    return named
+  }
+
+  func setDurable(_ version: ControlBlock.Named, page: Int) {
+    // The page first: a successor that finds the new number must find the page that names it.
+    block.durablePage = page
+    block.durable = version
+  }
+
+  /// Strikes off participants that died, so that what they held is given out again.
+  func strikeOffTheDead() {
+    guard (try? storage.lock(.control, waits: false)) == true else { return }
+    defer { storage.unlock(.control) }
+    participants.strikeOffTheDead(readers, except: participant)
+  }
+}
+
+/// The shared memory of a database, with its tables.
+struct SharedTables: Sendable {
+  let storage: any Storage
+  let block: ControlBlock
+  let segments: Segments
+  let participants: Participants
+  let ring: PageRing
+  var versions: VersionTable { VersionTable(segments: segments) }
+  var readers: ReaderTable { ReaderTable(segments: segments) }
+
+  /// Of the storage; of its own where nothing can be shared.
+  init(_ storage: any Storage) throws(StorageError) {
+    guard let memory = storage.control ?? SharedMemory.local(ControlPlace.mostBytes) else {
+      throw .system(call: .map, errno: 12, path: storage.path, offset: nil)
+    }
+    self.storage = storage
+    block = ControlBlock(memory)
+    segments = Segments(memory: memory, storage: storage)
+    participants = Participants(memory: memory, storage: storage)
+    ring = PageRing(memory: memory)
+  }
+
+  /// Forgets who takes part, what they read, and every version. For who is alone.
+  func clear() {
+    participants.clear()
+    readers.clear()
+    versions.clear()
+    ring.clear()
   }
 }

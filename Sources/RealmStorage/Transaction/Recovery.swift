@@ -48,62 +48,113 @@ struct Recovery {
     throw firstFailure ?? MetaPair.noPage(.metaPages, path: storage.path)
   }
 
-  /// Rules 1 to 4, for who holds the writer's lock.
-  func run(_ control: ControlBlock) throws(StorageError) -> Outcome {
-    let isOurs = control.belongs(to: storage.identity, boot: storage.boot)
-    if isOurs, control.sync == .failed { return try openDurable(control) }
+  /// Rules 1 to 4, for who holds the writer's lock. Who is alone forgets what dead participants left in the tables.
+  func run(_ tables: SharedTables, isAlone: Bool) throws(StorageError) -> Outcome {
+    let block = tables.block
+    let isOurs = block.belongs(to: storage.identity, boot: storage.boot)
+    if !isOurs { block.claim(for: storage.identity, boot: storage.boot) }
+    if isAlone {
+      block.current = ControlBlock.Named(number: 0, entry: 0)
+      tables.clear()
+    }
+    if isOurs, block.sync == .failed { return try openDurable(block) }
     var outcome = try choose()
     if !isOurs {
       // The first of this boot to open the file: what it reads is what the disk holds.
-      control.claim(for: storage.identity, boot: storage.boot)
-      control.durablePage = outcome.page
-      control.durable = outcome.version.number
+      block.durablePage = outcome.page
+      block.durable = ControlBlock.Named(number: outcome.version.number, entry: 0)
     }
-    outcome.greatest = max(outcome.greatest, control.greatest)
-    control.greatest = outcome.greatest
-    if control.sync == .inFlight, let durable = meta.pages[control.durablePage],
-      durable.version.number == control.durable
+    outcome.greatest = max(outcome.greatest, block.greatest)
+    block.greatest = outcome.greatest
+    if block.sync == .inFlight, let durable = meta.pages[block.durablePage],
+      durable.version.number == block.durable.number
     {
       if durable.version.number < outcome.version.number {
         outcome.durable = durable.version
-        outcome.durablePage = control.durablePage
+        outcome.durablePage = block.durablePage
         outcome.mustRewrite = true
         return outcome
       }
       // The other page may name the same version, and the sync that was to make that page durable may have failed.
-      if durable.version.number == outcome.version.number { outcome.page = control.durablePage }
+      if durable.version.number == outcome.version.number { outcome.page = block.durablePage }
     }
     outcome.durable = outcome.version
     outcome.durablePage = outcome.page
-    control.sync = .inFlight
+    block.sync = .inFlight
     if outcome.rejectedPage { try overwriteOther(than: outcome.page, greatest: outcome.greatest) }
-    try sync(control)
+    try sync(block)
+    return outcome
+  }
+
+  /// What was found is what all read from now on. The marks go, but where rule 5 is still to be done.
+  func publish(_ outcome: Outcome, in tables: SharedTables, holders: [UInt64]) throws(StorageError) {
+    let block = tables.block
+    let versions = tables.versions
+    let holders = Set(holders + [outcome.durable.number, outcome.version.number]).sorted()
+    let durable = try versions.entry(of: outcome.durable, holders: holders)
+    let current = try versions.entry(of: outcome.version, holders: holders)
+    block.durablePage = outcome.durablePage
+    block.durable = durable
+    block.greatest = outcome.greatest
+    block.isDirty = !meta.isClean || outcome.rejectedPage
+    // No map of pages that was made before tells what there is now.
+    tables.ring.raiseEpoch()
+    block.current = current
+    guard !outcome.mustRewrite else { return }
+    block.sync = .none
+    block.inWrite = false
+  }
+
+  /// For who may only read, and is the first to: the tables, so that it is seen by those who write later. The file is
+  /// left as it is, and the marks say that it is to be recovered.
+  func publishUnrecovered(in tables: SharedTables) throws(StorageError) -> Outcome {
+    let block = tables.block
+    let isOurs = block.belongs(to: storage.identity, boot: storage.boot)
+    if !isOurs { block.claim(for: storage.identity, boot: storage.boot) }
+    block.current = ControlBlock.Named(number: 0, entry: 0)
+    tables.clear()
+    var outcome = try choose()
+    if isOurs, block.sync == .failed {
+      guard let sure = meta.pages[block.durablePage], sure.version.number == block.durable.number else {
+        throw MetaPair.noPage(.metaPage, path: storage.path)
+      }
+      outcome.version = sure.version
+    } else if !isOurs {
+      block.durablePage = outcome.page
+    }
+    let sure = isOurs && block.sync != .none ? meta.pages[block.durablePage]?.version : nil
+    block.durable = try tables.versions.add(sure ?? outcome.version, holders: [])
+    block.current =
+      outcome.version.number == block.durable.number
+      ? block.durable : try tables.versions.add(outcome.version, holders: [block.durable.number])
+    block.greatest = max(block.greatest, outcome.greatest)
+    block.inWrite = true
     return outcome
   }
 
   /// Rule 4.
-  private func openDurable(_ control: ControlBlock) throws(StorageError) -> Outcome {
-    let page = control.durablePage
-    guard let durable = meta.pages[page], durable.version.number == control.durable else {
+  private func openDurable(_ block: ControlBlock) throws(StorageError) -> Outcome {
+    let page = block.durablePage
+    guard let durable = meta.pages[page], durable.version.number == block.durable.number else {
       throw MetaPair.noPage(.metaPage, path: storage.path)
     }
-    let greatest = max(meta.greatest, control.greatest)
+    let greatest = max(meta.greatest, block.greatest)
     try overwriteOther(than: page, greatest: greatest)
-    try sync(control)
+    try sync(block)
     return Outcome(
       version: durable.version, page: page, greatest: greatest, durable: durable.version, durablePage: page,
       rejectedPage: true, mustRewrite: false)
   }
 
   /// The mark was set before: where the process dies in the sync, its outcome is unknown.
-  private func sync(_ control: ControlBlock) throws(StorageError) {
+  private func sync(_ block: ControlBlock) throws(StorageError) {
     do {
       try storage.sync(.data)
     } catch {
-      control.sync = .failed
+      block.sync = .failed
       throw error
     }
-    control.sync = .none
+    block.sync = .none
   }
 
   /// Rule 2. The copy keeps the durable version its page names: until the sync, no more than that is sure.

@@ -4,9 +4,12 @@
 public final class Snapshot: Sendable {
   let database: Database
   package let base: Version
+  /// How many syncs had failed when it was taken.
+  let failures: UInt64
 
-  init(database: Database, version: Version) {
+  init(database: Database, version: Version, failures: UInt64) {
     self.database = database
+    self.failures = failures
     base = version
   }
 

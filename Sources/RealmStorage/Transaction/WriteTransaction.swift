@@ -3,7 +3,7 @@
 /// Used by one thread at a time. A transaction that is neither committed nor cancelled is cancelled when it goes.
 public final class WriteTransaction {
   private let database: Database
-  private let writer: Writer
+  let writer: Writer
   /// The version the transaction started from.
   package let base: Version
   /// The catalogue, as changed so far but for the open trees.
@@ -37,16 +37,25 @@ public final class WriteTransaction {
   @discardableResult
   public func commit(_ durability: Durability = .full) throws(StorageError) -> UInt64 {
     precondition(isOpen, "WriteTransaction.commit: the transaction has ended already")
+    defer { writer.rest() }
+    guard let pending = try prepare(durability) else { return base.number }
+    // The next transaction may begin while this one's version is on its way.
+    try writer.finish(pending)
+    return pending.version.number
+  }
+
+  private func prepare(_ durability: Durability) throws(StorageError) -> CommitGroup.Pending? {
     defer { end() }
     try storeTrees()
     try storeTables()
-    guard root != base.root else { return base.number }
-    return try writer.commit(root: root, durability: durability).number
+    return root == base.root ? nil : try writer.prepare(root: root, base: base, durability: durability)
   }
 
   /// Forgets the changes and ends the transaction. Does nothing when it has ended.
   public func cancel() {
-    if isOpen { end() }
+    guard isOpen else { return }
+    end()
+    writer.rest()
   }
 
   /// The tree of that name, made when it is first written to.
@@ -94,7 +103,7 @@ public final class WriteTransaction {
 
   private func end() {
     isOpen = false
-    database.leaveGate()
+    writer.gate.leave()
   }
 }
 

@@ -13,33 +13,41 @@ public enum Durability: Sendable {
 ///
 /// Rules (FORMAT.md, "Commit"):
 /// 1. A commit writes its nodes, then the meta page that does not name the durable version, then syncs once. Over
-///    1 MiB of nodes are synced before the meta page is written, which then vouches for itself; such a commit is
-///    durable when it returns, whatever was asked.
-/// 2. The meta page of the durable version is not written before a newer version is durable.
+///    1 MiB of nodes are synced before the version is pending; a meta page that names exactly this version then vouches
+///    for itself, and the commit is durable when it returns, whatever was asked.
+/// 2. The meta page of the durable version is not written before a newer version is durable, and no meta page is
+///    written while a sync is in flight.
 /// 3. A full commit is published after its sync, a relaxed one when its meta page is written.
 /// 4. A write of nodes that fails fails its transaction and changes nothing. A meta page or a sync that fails leaves
-///    the outcome unknown: the writer is poisoned until recovery.
-///
-/// Used by one thread at a time: whoever is inside the database's gate.
+///    the outcome of all pending versions unknown: the writer is poisoned until recovery.
+/// 5. The lock of the file is taken to begin a transaction and given up when nothing is pending. Under it one thread
+///    at a time is inside the gate and writes nodes; one leads and writes meta pages (`CommitGroup`).
 final class Writer: @unchecked Sendable {
-  // Sendable: all but `poison` is touched inside the gate only.
+  // Sendable: all but `poison`, `group` and `unsynced` is touched inside the gate only.
   let store: NodeStore
   let held: HeldVersions
   let editor: NodeEditor
+  /// Lets in who writes nodes, or rests the writer.
+  let gate = Gate()
   private let storage: any Storage
+  private let tables: SharedTables
   private let control: ControlBlock
+  private let key: [UInt8]?
   private let constants: MetaPage.Constants
   private let run: RunBuffer
-  private var map: PageMap?
-  private(set) var greatest: UInt64
-  /// Bytes written since the last sync that a sync would have to write out.
-  private var unsyncedBytes = 0
+  private let group = CommitGroup()
+  private(set) var space: TrackedSpace
   /// What the open transaction, or one cancelled since, has written before its commit.
   private var spilled: [Written] = []
   private var recovery: (time: UInt64, version: UInt64)
   private let poison = Atomic<Bool>(false)
-  /// Something was written since the file was opened or cleanly closed.
-  private(set) var isDirty: Bool
+  private let unsynced = Atomic<Int>(0)
+  private var isLocked = false
+  /// What a dead writer left was found and is not yet recovered.
+  private var owesRecovery = false
+  private var turn = WriterTurn()
+  /// The file was made longer by a commit: there is to be room for the next.
+  private var hasGrown = false
   /// Rows of a cluster, at most.
   let clusterRows: Int
 
@@ -48,136 +56,240 @@ final class Writer: @unchecked Sendable {
   private static let maximumUnsynced = 16 << 20
 
   init(
-    store: NodeStore, held: HeldVersions, control: ControlBlock, constants: MetaPage.Constants,
-    greatest: UInt64,
-    recovery: (time: UInt64, version: UInt64), isDirty: Bool, spillBytes: Int, clusterRows: Int
+    store: NodeStore, held: HeldVersions, tables: SharedTables, meta: MetaPair, key: [UInt8]?,
+    recovery: (time: UInt64, version: UInt64), options: Database.Options
   ) throws(StorageError) {
     self.store = store
     self.held = held
-    self.control = control
-    self.constants = constants
-    self.greatest = greatest
+    self.tables = tables
+    self.key = key
     self.recovery = recovery
-    self.isDirty = isDirty
-    self.clusterRows = clusterRows
+    control = tables.block
+    constants = meta.constants
+    clusterRows = options.clusterRows
     storage = store.storage
     run = RunBuffer(store: store)
+    space = TrackedSpace(store: store, ring: tables.ring)
     let arena = try NodeArena(refWidth: store.refWidth, capacity: 1 << 36, path: storage.path)
     editor = NodeEditor(store: store, arena: arena)
-    editor.onSpill(above: spillBytes) { [unowned self] (roots) throws(StorageError) in try spill(roots) }
+    editor.onSpill(above: options.spillBytes) { [unowned self] (roots) throws(StorageError) in
+      try spill(roots)
+    }
   }
 
   var isPoisoned: Bool { poison.load(ordering: .acquiring) }
+  /// Closed: nobody writes any more.
+  var isShut: Bool { isPoisoned }
 
-  /// Starts a transaction on the published version.
+  /// Starts a transaction on the newest version there is, inside the gate.
   ///
-  /// - Throws: `.poisoned`, `.limitExceeded(.versions)`, or why the space of the file can't be told.
+  /// - Throws: `.poisoned`, `.forked`, `.controlReplaced`, `.truncated`, `.limitExceeded(.versions)`; what recovery
+  ///   throws after another writer died; why the space of the file can't be told.
   func begin() throws(StorageError) -> Version {
-    guard !isPoisoned else { throw .poisoned(path: storage.path) }
-    let published = held.current.published
-    if map == nil { try walkSpace(published) }
-    discardSpilled()
-    guard greatest < MetaPage.maximumVersion else { throw .limitExceeded(.versions, path: storage.path) }
-    greatest += 1
-    control.greatest = greatest
-    editor.begin(birth: greatest, end: published.end)
-    return published
+    do {
+      try takeLock()
+      return try beginLocked()
+    } catch {
+      release()
+      throw error
+    }
   }
 
-  /// Writes the transaction's nodes and makes `root` the root of the next version.
-  func commit(root: Ref, durability: Durability) throws(StorageError) -> Version {
+  private func beginLocked() throws(StorageError) -> Version {
+    guard !isPoisoned else { throw .poisoned(path: storage.path) }
+    // Before what is published is looked at: a version goes from the one to the other.
+    let pending = group.newest
+    let base: Version
+    if let pending { base = pending } else { base = try held.published() }
+    let length = try storage.length()
+    guard length >= base.end else { throw .truncated(path: storage.path, length: length, needed: base.end) }
+    try store.reserve(length)
+    discardSpilled()
+    try space.follow(base, fileLength: length, held: held)
+    guard control.greatest < MetaPage.maximumVersion else {
+      throw .limitExceeded(.versions, path: storage.path)
+    }
+    try held.makeRoom()
+    control.greatest += 1
+    turn.countVersion()
+    editor.begin(birth: control.greatest, end: base.end)
+    return base
+  }
+
+  /// Writes the transaction's nodes and makes `root` the root of the next version, which is pending then. Inside the
+  /// gate; `finish` waits for its fate outside.
+  func prepare(root: Ref, base: Version, durability: Durability) throws(StorageError) -> CommitGroup.Pending {
     // Only a forged tree is so high; what stands above 128 could not be read again.
     guard root.level <= Ref.maximumLevel else { throw store.corrupted(.structure, root) }
-    control.inWrite = true
-    let pagesBefore = map?.pageCount ?? 0
+    let pagesBefore = space.pageCount
     spilled.append(try writeNodes(below: root))
     let all = spilled
     spilled = []
-    var isSynced = false
-    if all.reduce(0, { $0 + $1.bytes }) > Self.largeCommit {
-      do {
-        try sync()
-      } catch {
-        throw fail(error)
-      }
-      isSynced = true
+    let bytes = all.reduce(0) { $0 + $1.bytes }
+    let isSynced = bytes > Self.largeCommit
+    if isSynced {
+      // One sync at a time: the system tells of a failed one only once.
+      group.waitUntilIdle()
+      do { try sync() } catch { throw fail(error) }
     }
-    let pageCount = max(held.current.published.pageCount, all.map(\.end).max() ?? 0)
+    guard !isPoisoned else { throw .poisoned(path: storage.path) }
+    let pageCount = max(base.pageCount, all.map(\.end).max() ?? 0)
     let final = root.isDirty ? all.last?.refs[root.unit] ?? root : root
     let version = Version(number: editor.arena.birth, root: final, pageCount: pageCount)
-    // A page that vouches for itself is not verified, so nothing may be written over what it names before it is durable.
-    let mustSync = durability == .full || isSynced || unsyncedBytes + waitingForDurable > unsyncedLimit
-    do {
-      let page = try writeMeta(version, durable: isSynced ? version.number : held.current.durable)
-      if mustSync {
-        try sync()
-        noteDurable(version.number, page: page)
-      }
-    } catch {
-      throw fail(error)
-    }
     for written in all { claim(written) }
-    settle(version)
-    held.publish(version)
-    control.published = version.number
-    control.inWrite = false
-    isDirty = true
-    if !isSynced, version.pageCount > pagesBefore { growAhead() }
-    return version
+    space.commit(version, after: base, freed: editor.freed, holders: holders)
+    if !isSynced, version.pageCount > pagesBefore { hasGrown = true }
+    // A page that vouches for itself is not verified, so nothing may be written over what it names before it is durable.
+    let waiting =
+      unsynced.load(ordering: .relaxed) + group.bytes + space.waitingBytes(for: control.durable.number)
+    let pending = CommitGroup.Pending(
+      version, durability, isSynced: isSynced, mustSync: isSynced || waiting + bytes > unsyncedLimit,
+      bytes: isSynced ? 0 : bytes)
+    group.add(pending)
+    return pending
   }
 
-  /// Writes zeros behind the end of the file, for commits to come: a sync of pages that the file has already costs half
-  /// of one that has to make them part of it first. What goes wrong here loses nothing, and is met again by who needs it.
-  private func growAhead() {
-    guard storage.gainsFromGrowth, let pageCount = map?.pageCount else { return }
-    let bytes = pageCount * FilePlace.page
-    let step = bytes < 1 << 20 ? max(8 << 10, bytes / 4) : min(128 << 10, max(64 << 10, bytes / 16))
-    let pages = step / FilePlace.page
-    do {
-      try store.reserve(UInt64((pageCount + pages) * FilePlace.page))
-      let zeros = [UInt8](repeating: 0, count: pages * FilePlace.page)
-      try storage.write(zeros.span.bytes, at: UInt64(bytes))
-      map?.extend(by: pages)
-    } catch {}
+  /// Waits until the version is durable or published, as was asked; outside the gate.
+  func finish(_ pending: CommitGroup.Pending) throws(StorageError) {
+    try group.finish(pending) { covered in
+      do throws(StorageError) {
+        try lead(covered)
+        return .success(())
+      } catch {
+        return .failure(fail(error))
+      }
+    }
+  }
+
+  /// Takes pending versions to disk. One thread at a time.
+  private func lead(_ covered: [CommitGroup.Pending]) throws(StorageError) {
+    guard !isPoisoned else { throw .poisoned(path: storage.path) }
+    guard let newest = covered.last else { return }
+    unsynced.wrappingAdd(covered.reduce(0) { $0 + $1.bytes }, ordering: .relaxed)
+    let page = 1 - control.durablePage
+    let durable = newest.isSynced ? newest.version.number : control.durable.number
+    control.isDirty = true
+    try writeMeta(newest.version, on: page, durable: durable, isClean: false)
+    let syncs = covered.contains { $0.durability == .full || $0.mustSync }
+    if syncs { try sync() }
+    let named = try held.publish(newest.version, also: group.holders)
+    if syncs { held.setDurable(named, page: page) }
+  }
+
+  // MARK: - The lock of the file
+
+  private func takeLock() throws(StorageError) {
+    guard !storage.isForked else { throw .forked(path: storage.path) }
+    if isLocked {
+      guard turn.isOver, held.participants.othersWait(than: held.participant) else { return }
+      // Others have waited for long: what is pending goes first, then they.
+      group.waitUntilIdle()
+      release()
+    }
+    try turn.lock(storage, held)
+    isLocked = true
+    guard storage.isControlInPlace else { throw .controlReplaced(path: storage.path) }
+    if control.needsRecovery, !isPoisoned { try recover() }
+  }
+
+  /// Gives the lock up where nothing is pending and nobody writes. Called by whoever has left the gate, or has seen
+  /// the fate of its version: the last of them finds the writer at rest.
+  func rest() {
+    while group.isIdle, gate.tryEnter() {
+      let isIdle = group.isIdle
+      if isIdle, isLocked {
+        if !isPoisoned, hasGrown { growAhead() }
+        release()
+      }
+      gate.leave()
+      if isIdle { return }
+    }
+  }
+
+  private func release() {
+    guard isLocked, group.isIdle else { return }
+    // Where an outcome is unknown the mark stays for whoever writes next.
+    if !isPoisoned, !owesRecovery { control.inWrite = false }
+    isLocked = false
+    turn.end(storage, held)
+  }
+
+  /// Another writer died, or failed, since this one wrote last. Others may be reading.
+  private func recover() throws(StorageError) {
+    owesRecovery = true
+    let meta = try MetaPair(storage: storage, key: key)
+    guard meta.constants == constants else { throw .notARealmFile(path: storage.path) }
+    let recovery = Recovery(storage: storage, store: store, meta: meta)
+    try store.reserve(storage.length())
+    let found = try recovery.run(tables, isAlone: false)
+    try recovery.publish(found, in: tables, holders: held.holders)
+    if found.rejectedPage { self.recovery = (Clock.now, found.version.number) }
+    if found.mustRewrite { try rewrite(bornAfter: found.durable) }
+    owesRecovery = false
   }
 
   /// Writes what was born after `durable` again, as a new version at free pages, and makes it durable.
   ///
   /// For a successor that finds a sync begun and its outcome never noted: an error may have been seen by nobody, and
   /// the cache then holds nodes that the disk does not.
-  func rewrite(bornAfter durable: Version) throws(StorageError) {
-    let newest = held.current.published
-    let older = store.access(below: max(newest.end, durable.end))
-    var walk = SpaceWalk(store: store, pageCount: max(newest.pageCount, durable.pageCount))
-    try walk.walkNewest(newest.root, access: older)
-    try walk.walkOlder(durable.root, next: newest.number, holders: held.holders, access: older)
-    map = walk.map
-    _ = try begin()
-    let root = try editor.copy(newest.root, bornAfter: durable.number)
-    _ = try commit(root: root, durability: .full)
+  private func rewrite(bornAfter durable: Version) throws(StorageError) {
+    let base = try beginLocked()
+    let root = try editor.copy(base.root, bornAfter: durable.number)
+    // What was pinned of versions after the durable one may vanish from the cache.
+    control.noteFailure(after: durable.number)
+    try finish(prepare(root: root, base: base, durability: .full))
+  }
+
+  /// The same for who has just opened the file, alone, and holds the lock for the writer.
+  func finishRecovery(_ found: Recovery.Outcome) throws(StorageError) {
+    gate.enter()
+    defer { gate.leave() }
+    try rewrite(bornAfter: found.durable)
+    control.inWrite = false
+  }
+
+  /// Writes zeros behind the end of the file, for commits to come: a sync of pages that the file has already costs half
+  /// of one that has to make them part of it first. What goes wrong here loses nothing, and is met again by who needs it.
+  private func growAhead() {
+    hasGrown = false
+    guard storage.gainsFromGrowth, space.pageCount > 0 else { return }
+    let bytes = space.pageCount * FilePlace.page
+    let step = bytes < 1 << 20 ? max(8 << 10, bytes / 4) : min(128 << 10, max(64 << 10, bytes / 16))
+    let pages = step / FilePlace.page
+    do {
+      try store.reserve(UInt64(bytes + pages * FilePlace.page))
+      let zeros = [UInt8](repeating: 0, count: pages * FilePlace.page)
+      try storage.write(zeros.span.bytes, at: UInt64(bytes))
+      space.extend(by: pages)
+    } catch {}
   }
 
   /// Pages this handle has written that had held something before.
-  var recycledPages: Int { map?.recycledCount ?? 0 }
+  var recycledPages: Int { space.recycledPages }
 
   /// Lets nobody write any more.
   func shut() { poison.store(true, ordering: .releasing) }
 
-  /// Makes both meta pages name the published version, and marks them clean.
+  /// Makes both meta pages name the published version, and marks them clean. For the last who has the file open.
   func closeCleanly() throws(StorageError) {
-    guard isDirty, !isPoisoned else { return }
-    let state = held.current
-    let other = 1 - state.durablePage
+    group.waitUntilIdle()
+    guard !isPoisoned, !storage.isForked, try storage.lock(.writer, waits: true) else { return }
+    defer { storage.unlock(.writer) }
+    guard control.isDirty, !control.needsRecovery else { return }
+    let published = try held.published()
+    let other = 1 - control.durablePage
     do {
-      try writeMeta(state.published, on: other, durable: state.durable, isClean: true)
+      control.inWrite = true
+      try writeMeta(published, on: other, durable: control.durable.number, isClean: true)
       try sync()
-      noteDurable(state.published.number, page: other)
-      try writeMeta(state.published, on: 1 - other, durable: state.published.number, isClean: true)
+      held.setDurable(control.current, page: other)
+      try writeMeta(published, on: 1 - other, durable: published.number, isClean: true)
       try sync()
     } catch {
       throw fail(error)
     }
-    isDirty = false
+    control.isDirty = false
+    control.inWrite = false
   }
 
   // MARK: - Nodes
@@ -203,7 +315,6 @@ final class Writer: @unchecked Sendable {
   /// Writes subtrees of a large transaction before it commits, so that it needs no memory for them; answers the refs
   /// that name them in the file. Where the transaction is cancelled, their pages are given back.
   private func spill(_ roots: [Ref]) throws(StorageError) -> [Ref] {
-    control.inWrite = true
     var nodes = CommitNodes()
     for root in roots { try nodes.collect(root, editor) }
     let written = try write(nodes.order)
@@ -215,8 +326,7 @@ final class Writer: @unchecked Sendable {
 
   /// Gives the pages of a transaction that was not committed back.
   private func discardSpilled() {
-    for written in spilled { for piece in written.pieces { map?.giveBack(piece) } }
-    if !spilled.isEmpty { control.inWrite = false }
+    for written in spilled { for piece in written.pieces { space.giveBack(piece) } }
     spilled = []
   }
 
@@ -226,28 +336,26 @@ final class Writer: @unchecked Sendable {
     let sizes = order.map { ref in
       (units: store.units(ofLength: ref.length), isShortLived: ref.kind?.isShortLived ?? true)
     }
-    map?.settle(holders: held.holders)
-    let candidates = map?.candidates(RunLayout.pageCount(sizes)) ?? []
-    let layout = RunLayout(sizes, candidates: candidates)
+    if !storage.isHeldElsewhere(.unlistedReader) { space.settle(holders: holders) }
+    let layout = RunLayout(sizes, candidates: space.candidates(RunLayout.pageCount(sizes)))
     var written = Written(pieces: layout.pieces)
-    for piece in layout.pieces { map?.take(piece) }
+    for piece in layout.pieces { space.take(piece) }
+    control.inWrite = true
     do {
       try store.reserve(UInt64(written.end * FilePlace.page))
       written.refs = try write(order, layout)
     } catch {
-      for piece in layout.pieces { map?.giveBack(piece) }
-      control.inWrite = !spilled.isEmpty
+      for piece in layout.pieces { space.giveBack(piece) }
       throw error
     }
     for index in order.indices { written.claims.append((Int(layout.units[index]), sizes[index].units)) }
-    unsyncedBytes += written.bytes
     return written
   }
 
   /// Notes nodes written as live in the version they were written for.
   private func claim(_ written: Written) {
     for (unit, units) in written.claims {
-      guard map?.claim(unit: unit, units: units, birth: editor.arena.birth) ?? false else {
+      guard space.claim(unit: unit, units: units, birth: editor.arena.birth) else {
         preconditionFailure("a commit's nodes overlap")
       }
     }
@@ -284,52 +392,37 @@ final class Writer: @unchecked Sendable {
     return final
   }
 
-  /// Frees what the version no longer reaches; its pages wait for those who still may read them.
-  private func settle(_ version: Version) {
-    let holders = held.holders
-    for ref in editor.freed {
-      map?.release(
-        unit: Int(ref.unit), units: store.units(ofLength: ref.length), freed: version.number, holders: holders
-      )
-    }
+  /// Versions that someone may read or build on, ascending. What is on its way is looked at first: it goes from there
+  /// to what is published.
+  private var holders: [UInt64] {
+    let pending = group.holders
+    return pending.isEmpty ? held.holders : Set(pending).union(held.holders).sorted()
   }
 
   // MARK: - Meta pages and syncs
-
-  private func writeMeta(_ version: Version, durable: UInt64) throws(StorageError) -> Int {
-    let page = 1 - held.current.durablePage
-    try writeMeta(version, on: page, durable: durable, isClean: false)
-    return page
-  }
 
   private func writeMeta(_ version: Version, on page: Int, durable: UInt64, isClean: Bool)
     throws(StorageError)
   {
     let meta = MetaPage(
-      constants: constants, version: version, greatest: greatest, durable: durable, isClean: isClean,
+      constants: constants, version: version, greatest: control.greatest, durable: durable, isClean: isClean,
       time: Clock.now,
       identity: storage.identity, recoveryTime: recovery.time, recoveredTo: recovery.version)
     try storage.write(meta.encoded(cipher: store.cipher), at: UInt64(page * FilePlace.page))
   }
 
+  /// One at a time: by who leads, or inside the gate where nothing is pending.
   private func sync() throws(StorageError) {
     control.sync = .inFlight
     do {
       try storage.sync(.data)
     } catch {
+      control.noteFailure(after: control.durable.number)
       control.sync = .failed
-      held.expire()
       throw error
     }
     control.sync = .none
-    unsyncedBytes = 0
-  }
-
-  private func noteDurable(_ version: UInt64, page: Int) {
-    // The page first: a successor that finds the new number must find the page that names it.
-    control.durablePage = page
-    control.durable = version
-    held.setDurable(version, page: page)
+    unsynced.store(0, ordering: .relaxed)
   }
 
   private func fail(_ error: StorageError) -> StorageError {
@@ -337,22 +430,5 @@ final class Writer: @unchecked Sendable {
     return error
   }
 
-  private var waitingForDurable: Int {
-    (map?.waitingCount(heldBy: held.current.durable) ?? 0) * FilePlace.page
-  }
-
-  private var unsyncedLimit: Int {
-    let live = (map?.liveUnits ?? 0) * Ref.unit
-    return min(Self.maximumUnsynced, max(1 << 20, live / 4))
-  }
-
-  // MARK: - Space
-
-  private func walkSpace(_ version: Version) throws(StorageError) {
-    // What the file has beyond the version's pages was written ahead of need.
-    let pagesOfFile = Int(clamping: try storage.length() / UInt64(FilePlace.page))
-    var walk = SpaceWalk(store: store, pageCount: max(version.pageCount, pagesOfFile))
-    try walk.walkNewest(version.root, access: store.access(below: version.end))
-    map = walk.map
-  }
+  private var unsyncedLimit: Int { min(Self.maximumUnsynced, max(1 << 20, space.liveBytes / 4)) }
 }

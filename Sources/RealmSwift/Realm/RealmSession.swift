@@ -113,7 +113,7 @@ final class RealmSession {
       return try writable(binding)?.reading()
     }
     if let snapshot { return try snapshot.table(schema.name) }
-    let taken = file.database.snapshot()
+    let taken = try file.database.snapshot()
     snapshot = taken
     return try taken.table(schema.name)
   }
@@ -122,7 +122,8 @@ final class RealmSession {
   func refresh() -> Bool {
     check()
     guard transaction == nil else { return false }
-    let (old, newest) = (snapshot, file.database.snapshot())
+    let old = snapshot
+    let newest = reading { () throws(StorageError) in try file.database.snapshot() }
     snapshot = newest
     guard let old, old.version != newest.version else { return false }
     generation &+= 1
@@ -186,7 +187,8 @@ final class RealmSession {
     origin = TransactionOrigin()
     for index in written.indices { written[index] = Written() }
     kept = nil
-    snapshot = file.database.snapshot()
+    // Where none is to be had now, the next read asks again, and tells why.
+    snapshot = try? file.database.snapshot()
     generation &+= 1
   }
 

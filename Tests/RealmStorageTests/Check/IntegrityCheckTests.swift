@@ -9,12 +9,12 @@ import Testing
     var generator = SeededGenerator(seed: 1)
     let storage = try MemoryStorage(name: "check")
     let database = try Database(creatingIn: storage, options: .init(encryptionKey: key))
-    let empty = IntegrityCheck.run(database.snapshot())
+    let empty = try IntegrityCheck.run(database.snapshot())
     #expect(empty.findings == [])
     #expect(empty.nodes == 0)
     var content = Content()
     for _ in 0..<30 { try database.write { try Workload.change($0, &content, &generator) } }
-    let report = IntegrityCheck.run(database.snapshot())
+    let report = try IntegrityCheck.run(database.snapshot())
     #expect(report.findings == [])
     #expect(report.isClean)
     let rows = UInt64(content.things?.rows.count ?? 0)
@@ -47,7 +47,7 @@ import Testing
       try storage.write(old, at: place)
     }
     let database = try Database(storage: storage, options: options)
-    let report = IntegrityCheck.run(database.snapshot())
+    let report = try IntegrityCheck.run(database.snapshot())
     #expect(report.findings == [])
   }
 
@@ -66,7 +66,7 @@ import Testing
       try storage.write([old[0] ^ 1], at: leaf.offset + 20)
     }
     let database = try Database(storage: storage, options: options)
-    let found = findings(IntegrityCheck.run(database.snapshot()))
+    let found = try findings(IntegrityCheck.run(database.snapshot()))
     #expect(found == [Corruption.Finding.checksum, Corruption.Finding.checksum])
   }
 
@@ -100,7 +100,7 @@ import Testing
       try #require(tree.root.isBranch)
       editor.arena.edit(tree.root) { writer in writer.store(UInt64(1000), at: 0) }
     }
-    let found = findings(IntegrityCheck.run(database.snapshot()))
+    let found = try findings(IntegrityCheck.run(database.snapshot()))
     #expect(found == [Corruption.Finding.rows])
   }
 
@@ -109,7 +109,7 @@ import Testing
     try forge(database) { tree, editor in
       tree.setRoot(leaf([[2], [1]], editor))
     }
-    let found = findings(IntegrityCheck.run(database.snapshot()))
+    let found = try findings(IntegrityCheck.run(database.snapshot()))
     #expect(found == [Corruption.Finding.keyOrder])
   }
 
@@ -118,7 +118,7 @@ import Testing
     try forge(database) { tree, editor in
       tree.setRoot(leaf([[1], [1]], editor))
     }
-    let found = findings(IntegrityCheck.run(database.snapshot()))
+    let found = try findings(IntegrityCheck.run(database.snapshot()))
     #expect(found == [Corruption.Finding.keyOrder])
   }
 
@@ -133,7 +133,7 @@ import Testing
       let branches = BranchNode.make(children, shape: .tiny, editor: editor)
       tree.setRoot(branches[0].ref)
     }
-    let found = findings(IntegrityCheck.run(database.snapshot()))
+    let found = try findings(IntegrityCheck.run(database.snapshot()))
     #expect(found == [Corruption.Finding.keyOrder])
   }
 
@@ -147,7 +147,7 @@ import Testing
       let branches = BranchNode.make(children, shape: .tiny, editor: editor)
       tree.setRoot(branches[0].ref)
     }
-    let report = IntegrityCheck.run(database.snapshot())
+    let report = try IntegrityCheck.run(database.snapshot())
     #expect(report.findings == [])
     #expect(report.entries == 4)
   }
@@ -163,7 +163,7 @@ import Testing
         TreeValue(bytes: length.span.bytes, ref: ref), for: key.span.bytes, in: .null, editor: editor)
       tree.setRoot(root)
     }
-    let found = findings(IntegrityCheck.run(database.snapshot()))
+    let found = try findings(IntegrityCheck.run(database.snapshot()))
     #expect(found == [Corruption.Finding.rows])
   }
 
@@ -173,7 +173,7 @@ import Testing
       let value: [UInt8] = [1, 2, 3]
       tree.setRoot(LongValue.write(value.span.bytes, editor: editor))
     }
-    let found = findings(IntegrityCheck.run(database.snapshot()))
+    let found = try findings(IntegrityCheck.run(database.snapshot()))
     #expect(found == [Corruption.Finding.structure])
   }
 
@@ -186,7 +186,7 @@ import Testing
       try ShapedTree("b", of: transaction).setRoot(root)
       try transaction.commit()
     }
-    let found = findings(IntegrityCheck.run(database.snapshot()))
+    let found = try findings(IntegrityCheck.run(database.snapshot()))
     #expect(found == [Corruption.Finding.overlap])
   }
 

@@ -23,7 +23,7 @@ import Testing
       try transaction.createTable(TableSchema("Empty", columns: [Column("a", .string, index: .plain)]))
       try transaction.tree("notes").set([UInt8](repeating: 1, count: 100_000), for: [1])
     }
-    let snapshot = database.snapshot()
+    let snapshot = try database.snapshot()
     let report = try SpaceReport(snapshot)
     let check = IntegrityCheck.run(snapshot)
     #expect(report.liveBytes == check.liveBytes)

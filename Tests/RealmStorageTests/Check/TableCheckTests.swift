@@ -10,7 +10,7 @@ import Testing
   @Test func `a table as the engine makes it has no findings`() throws {
     let database = try Database(inMemory: "check")
     try make(database) { _, _ in }
-    let report = IntegrityCheck.run(database.snapshot())
+    let report = try IntegrityCheck.run(database.snapshot())
     #expect(report.findings == [])
     #expect(report.entries == 6)
   }
@@ -68,7 +68,7 @@ import Testing
           target: 0, table: writer.schema.id, column: friend(writer).id, source: 1)
       }
     }
-    let report = IntegrityCheck.run(database.snapshot())
+    let report = try IntegrityCheck.run(database.snapshot())
     #expect(report.findings.count == 2)
     #expect(
       "\(report.findings)".contains("links to Animal") && "\(report.findings)".contains("links to Person"))
@@ -78,7 +78,7 @@ import Testing
     let database = try Database(inMemory: "check")
     try make(database) { _, _ in }
     var shares: [Double] = []
-    _ = IntegrityCheck.run(database.snapshot()) { shares.append($0) }
+    _ = try IntegrityCheck.run(database.snapshot()) { shares.append($0) }
     #expect(shares == shares.sorted() && shares.last == 1)
   }
 
@@ -106,7 +106,7 @@ import Testing
   private func friend(_ writer: TableWriter) throws -> Column { try #require(writer.schema.column("friend")) }
 
   private func expect(_ database: Database, _ finding: Corruption.Finding, _ words: String) throws {
-    let report = IntegrityCheck.run(database.snapshot())
+    let report = try IntegrityCheck.run(database.snapshot())
     try #require(report.findings.count == 1)
     guard case .corrupted(let corruption, path: _) = report.findings[0] else {
       Issue.record("\(report.findings[0])")

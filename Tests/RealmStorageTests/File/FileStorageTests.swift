@@ -213,32 +213,64 @@ import Testing
 
   // MARK: - Locks
 
-  @Test func `a second writer is refused until the first has closed`() throws {
-    try Self.withStorage { storage, path in
-      #expect(throws: StorageError.inUse(path: path)) { try FileStorage(path: path, readOnly: false) }
-      #expect(throws: StorageError.inUse(path: path)) { try FileStorage(path: path, readOnly: false) }
-      storage.close()
+  @Test func `one open file at a time has the writer's lock`() throws {
+    try Self.withStorage { first, path in
       let second = try FileStorage(path: path, readOnly: false)
-      #expect(throws: StorageError.inUse(path: path)) { try FileStorage(path: path, readOnly: false) }
+      #expect(try first.lock(.writer, waits: false))
+      #expect(try !second.lock(.writer, waits: false))
+      #expect(second.isHeldElsewhere(.writer) && !first.isHeldElsewhere(.writer))
+      first.unlock(.writer)
+      #expect(try second.lock(.writer, waits: false))
       second.close()
+      #expect(!first.isHeldElsewhere(.writer))
     }
   }
 
-  @Test func `a file open for reading only is shared with readers and never written`() throws {
+  @Test func `presence is shared, and seen by those who have it not`() throws {
+    try Self.withStorage { first, path in
+      let second = try FileStorage(path: path, readOnly: true)
+      #expect(!first.isHeldElsewhere(.presence))
+      #expect(try first.lock(.presence, waits: false))
+      #expect(try second.lock(.presence, waits: false))
+      #expect(first.isHeldElsewhere(.presence))
+      first.unlock(.presence)
+      #expect(first.isHeldElsewhere(.presence) && !second.isHeldElsewhere(.presence))
+      #expect(try first.lock(.participant(3), waits: false))
+      #expect(second.isHeldElsewhere(.participant(3)) && !second.isHeldElsewhere(.participant(4)))
+      second.close()
+      #expect(!first.isHeldElsewhere(.presence))
+    }
+  }
+
+  @Test func `a file open for reading only is never written`() throws {
     try withTemporaryPath { path in
       try FileStorage.create(path: path, content: [1, 2, 3])
       let first = try FileStorage(path: path, readOnly: true)
       let second = try FileStorage(path: path, readOnly: true)
-      #expect(throws: StorageError.inUse(path: path)) { try FileStorage(path: path, readOnly: false) }
       #expect(throws: StorageError.readOnly(path: path)) { try first.write([9], at: 0) }
       #expect(throws: StorageError.readOnly(path: path)) { try first.truncate(to: 0) }
       #expect(try second.read(3, at: 0) == [1, 2, 3])
       #expect(first.identity == second.identity)
-      let hasControl = first.control != nil
-      #expect(!hasControl)
-      #expect(try Self.names(beside: path) == ["test.realm"])
       first.close()
       second.close()
+    }
+  }
+
+  @Test func `all who open a file share its control words`() throws {
+    try Self.withStorage { first, path in
+      let second = try FileStorage(path: path, readOnly: false)
+      let (mine, theirs) = (try #require(first.control), try #require(second.control))
+      mine[word: 100] = 5
+      #expect(theirs[word: 100] == 5)
+      #expect(!theirs.exchange(word: 100, from: 4, to: 6) && theirs.exchange(word: 100, from: 5, to: 6))
+      #expect(mine[word: 100] == 6)
+      #expect(first.isControlInPlace)
+      try FileManager.default.removeItem(atPath: path + ".management")
+      #expect(!first.isControlInPlace && !second.isControlInPlace)
+      let third = try FileStorage(path: path, readOnly: false)
+      #expect(third.isControlInPlace && !second.isControlInPlace)
+      second.close()
+      third.close()
     }
   }
 }

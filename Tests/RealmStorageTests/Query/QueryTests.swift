@@ -22,7 +22,7 @@ import Testing
       try expect(
         [others.reading(), things.reading()], &sample, "seed \(seed) round \(round) in the transaction")
       try transaction.commit()
-      let snapshot = database.snapshot()
+      let snapshot = try database.snapshot()
       let stored = (try #require(try snapshot.table("Others")), try #require(try snapshot.table("Things")))
       try expect([stored.0, stored.1], &sample, "seed \(seed) round \(round)")
     }

@@ -62,7 +62,7 @@ import Testing
   }
 
   private func expectNamed(_ database: Database) throws {
-    let report = IntegrityCheck.run(database.snapshot())
+    let report = try IntegrityCheck.run(database.snapshot())
     try #require(!report.findings.isEmpty)
     #expect("\(report.findings[0])".contains("column Person.city"), "\(report.findings[0])")
   }
@@ -138,7 +138,7 @@ import Testing
     let age = try #require(writer.schema.column("age"))
     try writer.dictionaries.writer(of: age).root = piece(["one"], transaction.editor)
     try transaction.commit()
-    let report = IntegrityCheck.run(database.snapshot())
+    let report = try IntegrityCheck.run(database.snapshot())
     #expect("\(report.findings)".contains("table of table Person"), "\(report.findings)")
   }
 }

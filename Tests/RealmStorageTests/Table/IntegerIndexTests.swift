@@ -37,7 +37,7 @@ import Testing
         }
       }
     }
-    let snapshot = database.snapshot()
+    let snapshot = try database.snapshot()
     let table = try #require(try snapshot.table("T"))
     // The second time all that was read the first time is asked for at once.
     for number in numbers.shuffled(using: &generator) + numbers {

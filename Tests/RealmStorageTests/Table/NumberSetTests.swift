@@ -52,7 +52,7 @@ import Testing
       for number in numbers { try table.insert(["id": .int(number)]) }
       #expect(throws: StorageError.self) { try table.insert(["id": .int(numbers[7])]) }
     }
-    #expect(IntegrityCheck.run(database.snapshot()).findings == [])
+    #expect(try IntegrityCheck.run(database.snapshot()).findings == [])
     let table = try #require(try database.snapshot().table("Number"))
     for (row, number) in numbers.enumerated() {
       #expect(try table.row(withPrimaryKey: .int(number)) == UInt64(row))

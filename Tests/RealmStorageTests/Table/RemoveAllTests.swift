@@ -31,7 +31,7 @@ import Testing
   }
 
   private func counts(_ database: Database) throws -> [Int] {
-    let snapshot = database.snapshot()
+    let snapshot = try database.snapshot()
     #expect(IntegrityCheck.run(snapshot).findings == [])
     return try ["Town", "Dog", "Person"].map { try snapshot.table($0)?.count ?? -1 }
   }

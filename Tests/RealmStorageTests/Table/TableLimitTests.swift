@@ -10,7 +10,7 @@ import Testing
   }
 
   private func expectClean(_ database: Database, rows: Int) throws {
-    let snapshot = database.snapshot()
+    let snapshot = try database.snapshot()
     #expect(try snapshot.table("T")?.count == rows)
     #expect(IntegrityCheck.run(snapshot).findings == [])
   }

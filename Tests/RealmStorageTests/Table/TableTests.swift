@@ -17,7 +17,7 @@ import Testing
     }
     var model = TableModel()
     for round in 0..<12 {
-      let before = database.snapshot()
+      let before = try database.snapshot()
       let old = model
       try database.write(generator.chance(50) ? .full : .relaxed) { transaction in
         guard let table = try transaction.table(TableModel.name) else { return }
@@ -57,7 +57,7 @@ import Testing
     }
     var model = TableModel()
     for round in 0..<3 {
-      let before = database.snapshot()
+      let before = try database.snapshot()
       let transaction = try database.beginWrite()
       let table = try #require(try transaction.table(TableModel.name))
       let events = disk.events.count
@@ -84,7 +84,7 @@ import Testing
       for key in stride(from: UInt64(0), to: 2000, by: 3) { try table.remove(key) }
       #expect(try table.insert([:]) == 2000)
     }
-    let snapshot = database.snapshot()
+    let snapshot = try database.snapshot()
     let table = try #require(try snapshot.table("Number"))
     #expect(table.count == 1334)
     let column = try #require(table.schema.column("value"))
@@ -103,7 +103,7 @@ import Testing
       let table = try transaction.createTable(TableSchema("Person", columns: [Column("name", .string)]))
       for name in ["a", "b", "c"] { _ = try table.insert(["name": .string(name)]) }
     }
-    let before = database.snapshot()
+    let before = try database.snapshot()
     try database.write { transaction in
       let table = try transaction.table("Person")
       try table?.addColumn(Column("age", .int64))

@@ -36,7 +36,7 @@ import Testing
       database.close()
     }
     let database = try Database(storage: storage, options: .init(encryptionKey: key))
-    let snapshot = database.snapshot()
+    let snapshot = try database.snapshot()
     let found = try snapshot.tree("a").value(for: [2])
     expectEqual(found, value)
     let count = try snapshot.tree("a").count()
@@ -55,7 +55,7 @@ import Testing
     let length = storage.length()
     #expect(length < 3_000_000)
     try database.write { try $0.tree("a").removeValue(for: [1]) }
-    let report = IntegrityCheck.run(database.snapshot())
+    let report = try IntegrityCheck.run(database.snapshot())
     #expect(report.findings == [])
     #expect(report.liveBytes < 1000)
   }

@@ -116,7 +116,7 @@ import Testing
       #expect(Set(freed) == gone)
       #expect(freed.count == gone.count)
       try transaction.commit(generator.chance(50) ? .full : .relaxed)
-      if generator.chance(40) { kept.append((database.snapshot(), content)) }
+      if generator.chance(40) { try kept.append((database.snapshot(), content)) }
       if generator.chance(20), !kept.isEmpty { kept.remove(at: generator.below(kept.count)) }
       for version in kept {
         let found = try contents(of: version.snapshot)

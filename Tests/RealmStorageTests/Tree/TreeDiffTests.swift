@@ -15,7 +15,7 @@ import Testing
     let storage = try MemoryStorage(name: "diff")
     let database = try Database(creatingIn: storage, options: .init(encryptionKey: key))
     var content: Content = [:]
-    var versions: [(snapshot: Snapshot, content: Content)] = [(database.snapshot(), content)]
+    var versions: [(snapshot: Snapshot, content: Content)] = try [(database.snapshot(), content)]
     for _ in 0..<5 {
       try database.write { transaction in
         let tree = try transaction.tree("a")
@@ -35,7 +35,7 @@ import Testing
           }
         }
       }
-      versions.append((database.snapshot(), content))
+      try versions.append((database.snapshot(), content))
     }
     try expectDifferences(versions)
   }
@@ -61,7 +61,7 @@ import Testing
         }
       }
       try transaction.commit()
-      versions.append((database.snapshot(), content))
+      try versions.append((database.snapshot(), content))
     }
     try expectDifferences(versions)
   }
@@ -116,9 +116,9 @@ import Testing
   @Test func `setting the value that is there already is no difference`() throws {
     let database = try Database(inMemory: "diff")
     try fill(database)
-    let old = database.snapshot()
+    let old = try database.snapshot()
     try database.write { try $0.tree("a").set([7], for: [7]) }
-    let new = database.snapshot()
+    let new = try database.snapshot()
     #expect(new.version > old.version)
     #expect(new.root != old.root)
     let differences = try new.treeDifferences("a", since: old)
@@ -129,12 +129,12 @@ import Testing
     let database = try Database(inMemory: "diff")
     var long = [UInt8](repeating: 5, count: 70_000)
     try database.write { try $0.tree("a").set(long, for: [1]) }
-    let first = database.snapshot()
+    let first = try database.snapshot()
     try database.write { try $0.tree("a").set(long, for: [1]) }
-    let second = database.snapshot()
+    let second = try database.snapshot()
     long[69_999] = 6
     try database.write { try $0.tree("a").set(long, for: [1]) }
-    let third = database.snapshot()
+    let third = try database.snapshot()
     #expect(second.version > first.version)
     let same = try second.treeDifferences("a", since: first)
     #expect(same == [])
@@ -145,9 +145,9 @@ import Testing
   @Test func `bytes that look like the length of a long value are not taken for it`() throws {
     let database = try Database(inMemory: "diff")
     try database.write { try $0.tree("a").set([UInt8](repeating: 5, count: 2000), for: [1]) }
-    let long = database.snapshot()
+    let long = try database.snapshot()
     try database.write { try $0.tree("a").set(TestKeys.length(2000), for: [1]) }
-    let short = database.snapshot()
+    let short = try database.snapshot()
     let there = try short.treeDifferences("a", since: long)
     #expect(there == [TreeDiff.Difference.changed(key: [1])])
     let back = try long.treeDifferences("a", since: short)
@@ -159,7 +159,7 @@ import Testing
     var generator = SeededGenerator(seed: seed)
     let database = try Database(inMemory: "diff")
     try fill(database)
-    let old = database.snapshot()
+    let old = try database.snapshot()
     var entries: [(key: [UInt8], value: [UInt8])] = []
     try old.tree("a").forEach { key, value in
       entries.append((key, value))
@@ -170,7 +170,7 @@ import Testing
       try tree.removeAll()
       for entry in entries.shuffled(using: &generator) { try tree.set(entry.value, for: entry.key) }
     }
-    let new = database.snapshot()
+    let new = try database.snapshot()
     #expect(new.version > old.version)
     let differences = try new.treeDifferences("a", since: old)
     #expect(differences == [])
@@ -178,9 +178,9 @@ import Testing
 
   @Test func `a tree that was not there has all of its entries inserted`() throws {
     let database = try Database(inMemory: "diff")
-    let old = database.snapshot()
+    let old = try database.snapshot()
     try database.write { try $0.tree("a").set([2], for: [1]) }
-    let new = database.snapshot()
+    let new = try database.snapshot()
     let there = try new.treeDifferences("a", since: old)
     #expect(there == [TreeDiff.Difference.inserted(key: [1])])
     let back = try old.treeDifferences("a", since: new)
@@ -218,9 +218,9 @@ import Testing
     }
     // A new handle has looked at no leaf yet.
     let database = try Database(storage: storage, options: .init())
-    let old = database.snapshot()
+    let old = try database.snapshot()
     try database.write { try $0.tree("a").set([1], for: TestKeys.number(12_345)) }
-    let new = database.snapshot()
+    let new = try database.snapshot()
     let before = storage.nodesLookedAt
     let differences = try new.treeDifferences("a", since: old)
     let after = storage.nodesLookedAt

@@ -1,0 +1,54 @@
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+#include "cplatform.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// A table that grows would need memory, which a child between fork and exec must not ask for: descriptors are small
+// numbers, so each has a bit here; those beyond are few enough to be left to the child.
+enum { MINDED = 1 << 16 };
+static _Atomic uint64_t minded[MINDED / 64];
+static _Atomic uint64_t generation;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void in_child(void) {
+  atomic_fetch_add(&generation, 1);
+  for (int word = 0; word < MINDED / 64; word++) {
+    uint64_t bits = atomic_exchange(&minded[word], 0);
+    while (bits) {
+      close(word * 64 + __builtin_ctzll(bits));
+      bits &= bits - 1;
+    }
+  }
+}
+
+static void watch_forks(void) { pthread_atfork(NULL, NULL, in_child); }
+
+uint64_t cp_fork_generation(void) { return atomic_load_explicit(&generation, memory_order_relaxed); }
+
+void cp_forget_in_child(int descriptor) {
+  pthread_once(&once, watch_forks);
+  if (descriptor >= 0 && descriptor < MINDED)
+    atomic_fetch_or(&minded[descriptor / 64], (uint64_t)1 << (descriptor % 64));
+}
+
+int cp_close(int descriptor) {
+  if (descriptor >= 0 && descriptor < MINDED)
+    atomic_fetch_and(&minded[descriptor / 64], ~((uint64_t)1 << (descriptor % 64)));
+  return close(descriptor) == -1 ? errno : 0;
+}
+
+uint64_t cp_pid_namespace(void) {
+#if defined(__linux__)
+  struct stat info;
+  return stat("/proc/self/ns/pid", &info) == 0 ? (uint64_t)info.st_ino : 0;
+#else
+  return 0;
+#endif
+}

@@ -1,0 +1,26 @@
+/// Where things stand in the memory that participants of a database share, in bytes.
+///
+/// It means nothing to another boot, so its layout may change between versions of the engine; `layout` tells two apart
+/// that run at once.
+package enum ControlPlace {
+  /// Of this layout. Another one is not understood.
+  package static let layout: UInt64 = 0x7265_616c_6d00_0001
+
+  package static let participants = 4096
+  package static let participantBytes = 64
+  package static let participantCount = 256
+
+  package static let ring = participants + participantCount * participantBytes
+  package static let ringBytes = 64 << 10
+
+  /// Segments of reader and version entries, added as they are needed and never moved.
+  package static let segments = ring + ringBytes
+  package static let entriesPerSegment = 512
+  package static let readerBytes = 32
+  package static let versionBytes = 64
+  package static let segmentBytes = entriesPerSegment * (readerBytes + versionBytes)
+  package static let segmentCount = 64
+
+  package static let leastBytes = segments + segmentBytes
+  package static let mostBytes = segments + segmentCount * segmentBytes
+}

@@ -1,0 +1,88 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// What happens when a database is opened: who comes first recovers the file and makes the shared tables, who comes
+/// later finds them.
+///
+/// All of it runs under the control lock, so that counting who is there and becoming one of them is one step. Whoever
+/// is there holds the presence lock; that nobody does is the one proof that a file may be recovered as if it were new.
+struct Opening {
+  let store: NodeStore
+  let held: HeldVersions
+  let writer: Writer?
+
+  init(_ storage: any Storage, _ options: Database.Options) throws(StorageError) {
+    let tables = try SharedTables(storage)
+    let writes = !storage.isReadOnly && !options.isReadOnly
+    let isListed = storage.control != nil
+    if !isListed { _ = try storage.lock(.unlistedReader, waits: true) }
+    _ = try storage.lock(.control, waits: true)
+    defer { storage.unlock(.control) }
+    let isFirst = !isListed || !storage.isHeldElsewhere(.presence)
+    if !isFirst, !tables.block.belongs(to: storage.identity, boot: storage.boot) {
+      throw .inUse(path: storage.path)
+    }
+    // A writer that is still closing the file, or was killed while it wrote, is waited for.
+    let locks = isFirst && writes
+    if locks { _ = try storage.lock(.writer, waits: true) }
+    defer { if locks { storage.unlock(.writer) } }
+    try tables.segments.reserve()
+    let meta = try Self.meta(storage, key: options.encryptionKey)
+    store = try NodeStore(
+      storage: storage, cipher: meta.cipher, validators: .all,
+      decryptedLimit: options.decryptedMemory ?? Self.quarterOfMemory)
+    let recovery = Recovery(storage: storage, store: store, meta: meta)
+    var found: Recovery.Outcome?
+    if isFirst {
+      if writes {
+        let outcome = try recovery.run(tables, isAlone: true)
+        try recovery.publish(outcome, in: tables, holders: [])
+        found = outcome
+      } else {
+        found = try recovery.publishUnrecovered(in: tables)
+      }
+    } else {
+      guard tables.block.current.number > 0 else { throw .inUse(path: storage.path) }
+      tables.participants.strikeOffTheDead(tables.readers, except: nil)
+    }
+    _ = try storage.lock(.presence, waits: true)
+    held = HeldVersions(tables, participant: try tables.participants.enter())
+    writer =
+      writes
+      ? try Writer(
+        store: store, held: held, tables: tables, meta: meta, key: options.encryptionKey,
+        recovery: Self.lastRecovery(meta, found), options: options) : nil
+    guard let writer, let found, found.mustRewrite else { return }
+    do throws(StorageError) {
+      try writer.finishRecovery(found)
+    } catch {
+      // What was found is not sure to be on disk: it must not be closed as if it were.
+      writer.shut()
+      throw error
+    }
+  }
+
+  /// A page that is being written looks damaged for a moment.
+  private static func meta(_ storage: any Storage, key: [UInt8]?) throws(StorageError) -> MetaPair {
+    for _ in 0..<16 {
+      let meta = try MetaPair(storage: storage, key: key)
+      if meta.pages.allSatisfy({ $0 != nil }) || !storage.isHeldElsewhere(.presence) { return meta }
+    }
+    return try MetaPair(storage: storage, key: key)
+  }
+
+  private static func lastRecovery(_ meta: MetaPair, _ found: Recovery.Outcome?) -> (
+    time: UInt64, version: UInt64
+  ) {
+    if let found, found.rejectedPage { return (Clock.now, found.version.number) }
+    let last = meta.pages.compactMap { $0 }.max { $0.recoveryTime < $1.recoveryTime }
+    return (last?.recoveryTime ?? 0, last?.recoveredTo ?? 0)
+  }
+
+  private static var quarterOfMemory: Int { sysconf(CInt(_SC_PHYS_PAGES)) / 4 * sysconf(CInt(_SC_PAGESIZE)) }
+}

@@ -1,0 +1,107 @@
+/// What the last commits did to pages, so that the next process's writer catches up at the cost of what changed.
+///
+/// Written and read under the writer's lock only. A record: version, version before it, number of words, then a word
+/// for each page: page number, whether this version wrote it, and how many of its units live. A map of another epoch
+/// can't catch up: its owner walks the file.
+///
+///     word  0 epoch, 1 where the oldest record starts, 2 where the next will, both counted on without end
+struct PageRing: Sendable {
+  let memory: SharedMemory
+
+  private static let base = ControlPlace.ring / 8
+  private static let records = base + 8
+  private static let capacity = UInt64(ControlPlace.ringBytes / 8 - 8)
+  /// A commit that changes more pages raises the epoch.
+  static let mostPages = Int(capacity) / 4
+  private static let header: UInt64 = 3
+
+  struct Change: Equatable, Sendable {
+    var page: Int
+    /// The version of the record wrote the page.
+    var isNew: Bool
+    var liveUnits: Int
+
+    fileprivate var word: UInt64 {
+      UInt64(page) << 8 | (isNew ? 0x80 : 0) | UInt64(liveUnits)
+    }
+    fileprivate init(word: UInt64) {
+      page = Int(clamping: word >> 8)
+      isNew = word & 0x80 != 0
+      liveUnits = Int(word & 0x7f)
+    }
+    init(page: Int, isNew: Bool, liveUnits: Int) {
+      self.page = page
+      self.isNew = isNew
+      self.liveUnits = liveUnits
+    }
+  }
+
+  struct Record: Equatable, Sendable {
+    var version: UInt64
+    var before: UInt64
+    var changes: [Change]
+  }
+
+  var epoch: UInt64 { memory[word: Self.base] }
+  private var first: UInt64 {
+    get { memory[word: Self.base + 1] }
+    nonmutating set { memory[word: Self.base + 1] = newValue }
+  }
+  private var end: UInt64 {
+    get { memory[word: Self.base + 2] }
+    nonmutating set { memory[word: Self.base + 2] = newValue }
+  }
+
+  private subscript(position: UInt64) -> UInt64 {
+    get { memory[word: Self.records + Int(position % Self.capacity)] }
+    nonmutating set { memory[word: Self.records + Int(position % Self.capacity)] = newValue }
+  }
+
+  /// Empties the ring: no map made before can be brought up to date.
+  func raiseEpoch() {
+    memory[word: Self.base] = epoch + 1
+    first = end
+  }
+
+  /// Forgets what may be anything. For who rebuilds the block, alone.
+  func clear() {
+    end = 0
+    raiseEpoch()
+  }
+
+  /// Appends what a commit did; drops the oldest records where room is needed.
+  func append(_ record: Record) {
+    guard record.changes.count <= Self.mostPages else { return raiseEpoch() }
+    let words = Self.header + UInt64(record.changes.count)
+    while first < end, end + words - first > Self.capacity { first += Self.header + self[first + 2] }
+    self[end] = record.version
+    self[end + 1] = record.before
+    self[end + 2] = UInt64(record.changes.count)
+    for (index, change) in record.changes.enumerated() {
+      self[end + Self.header + UInt64(index)] = change.word
+    }
+    end += words
+  }
+
+  /// The records that lead from one version to another, oldest first; nil where some are not there any more.
+  func records(from version: UInt64, to newest: UInt64) -> [Record]? {
+    if version == newest { return [] }
+    var found: [Record] = []
+    var expected = version
+    var position = first
+    while position < end {
+      let count = self[position + 2]
+      guard count <= UInt64(Self.mostPages), position + Self.header + count <= end else { return nil }
+      if self[position + 1] == expected {
+        let changes = (0..<count).map { Change(word: self[position + Self.header + $0]) }
+        found.append(Record(version: self[position], before: expected, changes: changes))
+        expected = self[position]
+        if expected == newest { return found }
+      } else if !found.isEmpty {
+        return nil
+      }
+      position += Self.header + count
+    }
+    return nil
+  }
+}

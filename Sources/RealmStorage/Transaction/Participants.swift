@@ -1,0 +1,83 @@
+import CPlatform
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Who has the database open: one entry for each open handle of each process.
+///
+///     word  0 process id (0: free), 1 when it opened the file, 2 namespace of the process id, 3 waits for the lock
+///
+/// A participant holds a lock on its number; that nobody holds it proves that its holder is dead, whatever namespace
+/// it lived in. No one is struck off for its age. Changed under the control lock, but for word 3.
+struct Participants: Sendable {
+  let memory: SharedMemory
+  let storage: any Storage
+
+  /// One past the last number that was ever taken since the block was made.
+  private static let usedWord = 15
+  private var used: Int { Int(min(memory[word: Self.usedWord], UInt64(ControlPlace.participantCount))) }
+
+  private func word(_ number: Int) -> Int {
+    (ControlPlace.participants + number * ControlPlace.participantBytes) / 8
+  }
+
+  /// Lists the caller, under the control lock.
+  ///
+  /// - Throws: `.limitExceeded(.processes)`, `.system`.
+  func enter() throws(StorageError) -> Int {
+    for number in 0..<ControlPlace.participantCount where memory[word: word(number)] == 0 {
+      guard try storage.lock(.participant(number), waits: false) else { continue }
+      memory[word: Self.usedWord] = max(memory[word: Self.usedWord], UInt64(number + 1))
+      memory[word: word(number) + 1] = Clock.now
+      memory[word: word(number) + 2] = cp_pid_namespace()
+      memory[word: word(number) + 3] = 0
+      memory[word: word(number)] = UInt64(getpid())
+      return number
+    }
+    throw .limitExceeded(.processes, path: storage.path)
+  }
+
+  /// Takes the caller off the list, under the control lock.
+  func leave(_ number: Int) {
+    memory[word: word(number)] = 0
+    storage.unlock(.participant(number))
+  }
+
+  /// Frees what participants that died have left in the tables, under the control lock.
+  func strikeOffTheDead(_ readers: ReaderTable, except own: Int?) {
+    for number in 0..<used
+    where number != own && memory[word: word(number)] != 0 && !storage.isHeldElsewhere(.participant(number)) {
+      readers.strikeOff(number)
+      memory[word: word(number)] = 0
+    }
+  }
+
+  /// Forgets all. For who rebuilds the block, alone.
+  func clear() {
+    for number in 0..<ControlPlace.participantCount { memory[word: word(number)] = 0 }
+    memory[word: Self.usedWord] = 0
+  }
+
+  /// The process of a participant, and whether its id means the same here.
+  func process(_ number: Int) -> (id: UInt64, isLocal: Bool) {
+    guard number < ControlPlace.participantCount else { return (0, false) }
+    return (memory[word: word(number)], memory[word: word(number) + 2] == cp_pid_namespace())
+  }
+
+  // MARK: - Waiting for the writer's lock
+
+  func setWaiting(_ waits: Bool, _ number: Int) { memory[word: word(number) + 3] = waits ? 1 : 0 }
+
+  /// Another participant waits for the writer's lock.
+  func othersWait(than own: Int) -> Bool {
+    for number in 0..<used where number != own {
+      if memory[word: word(number)] != 0, memory[word: word(number) + 3] != 0 { return true }
+    }
+    return false
+  }
+}

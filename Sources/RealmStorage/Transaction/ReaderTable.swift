@@ -1,0 +1,96 @@
+/// Who reads which version: one entry for each participant and version, whatever the number of its snapshots.
+///
+///     word  0 owner (its number plus one; 0: free), 1 version (0: none), 2 since when
+///
+/// Whoever pins stores the version, then loads which one is current, and starts again where that has moved; whoever
+/// gives out space loads what is current, then reads the entries. In one order that all agree on, one of the two sees
+/// the other, so no page of a pinned version is given out. An entry is never handed from one owner to another but
+/// through zero.
+struct ReaderTable: Sendable {
+  let segments: Segments
+  private var memory: SharedMemory { segments.memory }
+  /// One past the last entry that was ever taken since the block was made.
+  private static let usedWord = 14
+
+  private func word(_ entry: Int) -> Int {
+    segments.start(entry / ControlPlace.entriesPerSegment) / 8
+      + entry % ControlPlace.entriesPerSegment * (ControlPlace.readerBytes / 8)
+  }
+
+  private var used: Int { min(Int(clamping: memory[word: Self.usedWord]), segments.entryCount) }
+
+  /// Takes a free entry for a participant.
+  ///
+  /// - Throws: `.limitExceeded(.readers)`; `.system` where the table can't grow.
+  func take(for participant: Int) throws(StorageError) -> Int {
+    while true {
+      let count = segments.count
+      for entry in 0..<count * ControlPlace.entriesPerSegment
+      where memory[word: word(entry)] == 0
+        && memory.exchange(word: word(entry), from: 0, to: UInt64(participant + 1))
+      {
+        noteUse(of: entry)
+        return entry
+      }
+      try segments.add(to: count)
+    }
+  }
+
+  /// Before anything is pinned there: whoever gives out space looks no further than the last entry used.
+  private func noteUse(of entry: Int) {
+    while true {
+      let used = memory[word: Self.usedWord]
+      if used > UInt64(entry) || memory.exchange(word: Self.usedWord, from: used, to: UInt64(entry + 1)) {
+        return
+      }
+    }
+  }
+
+  /// Pins the version that is current, in an entry of the caller's.
+  func pin(_ entry: Int, in block: ControlBlock) -> ControlBlock.Named {
+    memory[word: word(entry) + 2] = Clock.now
+    while true {
+      let current = block.current
+      memory[word: word(entry) + 1] = current.number
+      if block.current == current { return current }
+    }
+  }
+
+  func unpin(_ entry: Int) { memory[word: word(entry) + 1] = 0 }
+
+  func giveBack(_ entry: Int) {
+    memory[word: word(entry) + 1] = 0
+    memory[word: word(entry)] = 0
+  }
+
+  struct Pin: Equatable, Sendable {
+    var version: UInt64
+    var participant: Int
+    var since: UInt64
+  }
+
+  /// All pins of all participants.
+  var pins: [Pin] {
+    var pins: [Pin] = []
+    for entry in 0..<used {
+      let version = memory[word: word(entry) + 1]
+      let owner = memory[word: word(entry)]
+      if version != 0, owner != 0 {
+        pins.append(
+          Pin(version: version, participant: Int(clamping: owner - 1), since: memory[word: word(entry) + 2]))
+      }
+    }
+    return pins
+  }
+
+  /// Frees the entries of a participant that is gone.
+  func strikeOff(_ participant: Int) {
+    for entry in 0..<used where memory[word: word(entry)] == UInt64(participant + 1) { giveBack(entry) }
+  }
+
+  /// Forgets all pins. For who rebuilds the block, alone.
+  func clear() {
+    for entry in 0..<segments.entryCount { giveBack(entry) }
+    memory[word: Self.usedWord] = 0
+  }
+}

@@ -1,0 +1,110 @@
+/// The page map of a writer, and which version of which epoch it tells of.
+///
+/// A map that another process's commits have left behind is brought up to date from the ring; where that does not lead
+/// to the newest version, the file is walked. A walk only reads nodes that hold refs.
+struct TrackedSpace {
+  private let store: NodeStore
+  private let ring: PageRing
+  private(set) var map: PageMap?
+  private var version: UInt64 = 0
+  private var epoch: UInt64 = 0
+
+  init(store: NodeStore, ring: PageRing) {
+    self.store = store
+    self.ring = ring
+  }
+
+  var pageCount: Int { map?.pageCount ?? 0 }
+  var recycledPages: Int { map?.recycledCount ?? 0 }
+  var liveBytes: Int { (map?.liveUnits ?? 0) * Ref.unit }
+  func waitingBytes(for holder: UInt64) -> Int { (map?.waitingCount(heldBy: holder) ?? 0) * FilePlace.page }
+
+  // MARK: - Following
+
+  /// Brings the map to the newest version, by the ring or by a walk.
+  ///
+  /// - Throws: `.corrupted` where the space of the file can't be told.
+  mutating func follow(_ newest: Version, fileLength: UInt64, held: HeldVersions) throws(StorageError) {
+    let pages = Int(clamping: fileLength / UInt64(FilePlace.page))
+    if map != nil, epoch == ring.epoch, pages >= pageCount, catchUp(with: newest, held.holders) {
+      let known = pageCount
+      if pages > known { map?.extend(by: pages - known) }
+      return
+    }
+    let recycled = recycledPages
+    map = nil
+    epoch = ring.epoch
+    map = try walk(newest, pages: pages, held: held)
+    _ = map?.takeChanged(atMost: 0)
+    map?.recycledCount = recycled
+    version = newest.number
+  }
+
+  private mutating func catchUp(with newest: Version, _ holders: [UInt64]) -> Bool {
+    if version == newest.number { return true }
+    guard let records = ring.records(from: version, to: newest.number) else { return false }
+    map?.settle(holders: holders)
+    for record in records {
+      for change in record.changes {
+        guard
+          map?.follow(
+            page: change.page, isNew: change.isNew, liveUnits: change.liveUnits, version: record.version,
+            holders: holders) ?? false
+        else { return false }
+      }
+    }
+    version = newest.number
+    return true
+  }
+
+  private func walk(_ newest: Version, pages: Int, held: HeldVersions) throws(StorageError) -> PageMap {
+    // What was read is held first: what is pinned later is no older than what is current now.
+    let holders = held.holders
+    let older = holders.filter { $0 != newest.number }.reversed().compactMap { number in
+      held.versions.find(number).flatMap(held.versions.version)
+    }
+    let count = max(newest.pageCount, pages, older.map(\.pageCount).max() ?? 0)
+    let access = store.access(below: UInt64(count * FilePlace.page))
+    var walk = SpaceWalk(store: store, pageCount: count)
+    try walk.walkNewest(newest.root, access: access)
+    var next = newest.number
+    for version in older where version.number < newest.number {
+      try walk.walkOlder(version.root, next: next, holders: holders, access: access)
+      next = version.number
+    }
+    return walk.map
+  }
+
+  // MARK: - Own commits
+
+  mutating func settle(holders: [UInt64]) { map?.settle(holders: holders) }
+  func candidates(_ count: Int) -> [Range<Int>] { map?.candidates(count) ?? [] }
+  mutating func take(_ pages: Range<Int>) { map?.take(pages) }
+  mutating func giveBack(_ pages: Range<Int>) { map?.giveBack(pages) }
+  mutating func extend(by count: Int) { map?.extend(by: count) }
+
+  mutating func claim(unit: Int, units: Int, birth: UInt64) -> Bool {
+    map?.claim(unit: unit, units: units, birth: birth) ?? false
+  }
+
+  /// Frees what a version no longer reaches, and tells other processes what it did to pages.
+  mutating func commit(_ version: Version, after base: Version, freed: [Ref], holders: [UInt64]) {
+    for ref in freed {
+      map?.release(
+        unit: Int(ref.unit), units: store.units(ofLength: ref.length), freed: version.number, holders: holders
+      )
+    }
+    self.version = version.number
+    guard let changed = map?.takeChanged(atMost: PageRing.mostPages) else {
+      ring.raiseEpoch()
+      epoch = ring.epoch
+      return
+    }
+    let changes = changed.map { page in
+      PageRing.Change(
+        page: page, isNew: map?.birth(ofPage: page) == version.number,
+        liveUnits: map?.liveUnits(ofPage: page) ?? 0)
+    }
+    ring.append(PageRing.Record(version: version.number, before: base.number, changes: changes))
+  }
+}

@@ -1,0 +1,184 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import RealmStorage
+
+/// Handles of one process share a file as processes do: by locks of open files and by the control block.
+@Suite struct SharingTests {
+  static func withHandles(
+    _ count: Int, key: [UInt8]? = nil, _ body: ([Database], String) throws -> Void
+  ) throws {
+    try withTemporaryPath { path in
+      let options = Database.Options(encryptionKey: key, decryptedMemory: 1 << 20)
+      try body(try (0..<count).map { _ in try Database(path: path, options: options) }, path)
+    }
+  }
+
+  @Test(arguments: [nil, Keys.first])
+  func `what one handle commits the others see`(key: [UInt8]?) throws {
+    try Self.withHandles(3, key: key) { handles, _ in
+      let before = try handles[2].snapshot()
+      for round in 0..<60 {
+        let writer = handles[round % 3]
+        try writer.write(round % 4 == 0 ? .relaxed : .full) {
+          try $0.tree("a").set([UInt8(round)], for: [UInt8(round / 3)])
+        }
+        for handle in handles {
+          let value = try handle.snapshot().tree("a").value(for: [UInt8(round / 3)])
+          #expect(value == [UInt8(round)])
+        }
+      }
+      #expect(try before.tree("a").count() == 0)
+      #expect(try IntegrityCheck.run(handles[1].snapshot()).findings == [])
+    }
+  }
+
+  @Test(arguments: [nil, Keys.first])
+  func `random commits of several handles agree with a model, and no pinned version changes`(key: [UInt8]?)
+    throws
+  {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var generator = SeededGenerator(seed: seed)
+    try Self.withHandles(3, key: key) { handles, path in
+      var handles = handles
+      var content = Content()
+      var pinned: [(snapshot: Snapshot, fingerprint: UInt64)] = []
+      for _ in 0..<80 {
+        let index = generator.below(handles.count)
+        if generator.chance(3) {
+          handles[index] = try Database(
+            path: path, options: .init(encryptionKey: key, decryptedMemory: 1 << 20))
+        }
+        let transaction = try handles[index].beginWrite()
+        var changed = content
+        for _ in 0..<1 + generator.below(generator.chance(5) ? 60 : 6) {
+          try Workload.change(transaction, &changed, &generator)
+        }
+        if generator.chance(10) {
+          transaction.cancel()
+        } else {
+          try transaction.commit(generator.chance(40) ? .relaxed : .full)
+          content = changed
+        }
+        let reader = try handles[generator.below(handles.count)].snapshot()
+        #expect(try Content.fingerprint(of: reader) == content.fingerprint, "seed \(seed)")
+        if generator.chance(15) { pinned.append((reader, content.fingerprint)) }
+        if pinned.count > 6 || generator.chance(5), !pinned.isEmpty {
+          let kept = pinned.remove(at: generator.below(pinned.count))
+          #expect(try Content.fingerprint(of: kept.snapshot) == kept.fingerprint, "seed \(seed)")
+        }
+      }
+      for kept in pinned {
+        #expect(try Content.fingerprint(of: kept.snapshot) == kept.fingerprint, "seed \(seed)")
+      }
+      #expect(handles.reduce(0) { $0 + $1.recycledPages } > 0)
+      #expect(try IntegrityCheck.run(handles[0].snapshot()).findings == [])
+    }
+  }
+
+  @Test func `a map brought up to date from the ring is the one a walk makes`() throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var generator = SeededGenerator(seed: seed)
+    try Self.withHandles(2) { handles, _ in
+      var content = Content()
+      for round in 0..<120 {
+        try handles[round % 2].write { transaction in
+          for _ in 0..<4 { try Workload.change(transaction, &content, &generator) }
+        }
+        let transaction = try handles[(round + 1) % 2].beginWrite()
+        let kept = try #require(transaction.writer.space.map)
+        var walk = SpaceWalk(store: handles[0].store, pageCount: kept.pageCount)
+        try walk.walkNewest(
+          transaction.base.root, access: handles[0].store.access(below: transaction.base.end))
+        for page in 0..<kept.pageCount {
+          let same =
+            kept.isFree(page) == walk.map.isFree(page)
+            && kept.birth(ofPage: page) == walk.map.birth(ofPage: page)
+            && kept.liveUnits(ofPage: page) == walk.map.liveUnits(ofPage: page)
+          #expect(same, "seed \(seed), round \(round), page \(page)")
+        }
+        #expect(kept.liveUnits == walk.map.liveUnits && kept.freeCount == walk.map.freeCount)
+        transaction.cancel()
+      }
+    }
+  }
+
+  @Test func `threads that commit at once are all told their fate, and nothing is lost`() throws {
+    try Self.withHandles(2) { handles, _ in
+      let failures = Mutex<[String]>([])
+      DispatchQueue.concurrentPerform(iterations: 8) { thread in
+        for round in 0..<50 {
+          do {
+            let handle = handles[thread % 2]
+            try handle.write(round % 5 == 0 ? .relaxed : .full) {
+              try $0.tree("t\(thread)").set([UInt8(round)], for: [UInt8(round)])
+            }
+            // What a commit that returned has written is there for all.
+            let other = try handles[(thread + 1) % 2].snapshot()
+            if try other.tree("t\(thread)").count() != UInt64(round + 1) {
+              failures.withLock { $0.append("thread \(thread) lost round \(round)") }
+            }
+          } catch { failures.withLock { $0.append("\(error)") } }
+        }
+      }
+      #expect(failures.withLock { $0 } == [])
+      let findings = try IntegrityCheck.run(handles[0].snapshot()).findings
+      #expect(findings == [])
+    }
+  }
+
+  @Test func `the last to close closes the file cleanly, whoever wrote`() throws {
+    try withTemporaryPath { path in
+      let (first, second) = (try Database(path: path), try Database(path: path))
+      try first.write { try $0.tree("a").set([1], for: [1]) }
+      first.close()
+      #expect(try !FileInfo(second).isCleanlyClosed)
+      second.close()
+      let third = try Database(path: path)
+      #expect(try FileInfo(third).isCleanlyClosed)
+      #expect(try third.snapshot().tree("a").value(for: [1]) == [1])
+    }
+  }
+
+  @Test func `a control folder deleted while the file is open is told, and nobody opens beside it`() throws {
+    try withTemporaryPath { path in
+      let first = try Database(path: path)
+      try first.write { try $0.tree("a").set([1], for: [1]) }
+      let snapshot = try first.snapshot()
+      try FileManager.default.removeItem(atPath: path + ".management")
+      #expect(throws: StorageError.controlReplaced(path: path)) { try first.beginWrite() }
+      #expect(throws: StorageError.inUse(path: path)) { try Database(path: path) }
+      #expect(try snapshot.tree("a").value(for: [1]) == [1])
+      first.close()
+      // Snapshots still held keep the file.
+      #expect(throws: StorageError.inUse(path: path)) { try Database(path: path) }
+      withExtendedLifetime(snapshot) {}
+    }
+  }
+
+  @Test func `a reader that is first leaves the file as it is, and later writers go on`() throws {
+    try withTemporaryPath { path in
+      do { try Database(path: path).write { try $0.tree("a").set([1], for: [1]) } }
+      let before = try Data(contentsOf: URL(fileURLWithPath: path))
+      let reader = try Database(path: path, options: .init(isReadOnly: true))
+      let old = try reader.snapshot()
+      #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+      let writer = try Database(path: path)
+      for round in 0..<40 { try writer.write { try $0.tree("a").set([UInt8(round)], for: [1]) } }
+      #expect(try old.tree("a").value(for: [1]) == [1])
+      #expect(try reader.snapshot().tree("a").value(for: [1]) == [39])
+    }
+  }
+
+  @Test func `a file cut short under an open handle is told`() throws {
+    try withTemporaryPath { path in
+      let database = try Database(path: path)
+      try database.write { try $0.tree("a").set([UInt8](repeating: 7, count: 20000), for: [1]) }
+      truncate(path, 8192)
+      #expect(throws: StorageError.self) { try database.beginWrite() }
+      #expect(throws: StorageError.self) { try database.snapshot() }
+    }
+  }
+}
