@@ -37,6 +37,15 @@ void cp_forget_in_child(int descriptor);
 /// Closes a descriptor, and no longer minds it in children.
 int cp_close(int descriptor);
 
+/// Opens the pipe at a path, making it first where there is none; the descriptor, or a negated errno.
+int cp_note_open(const char *path);
+/// Wakes all who watch the pipe, in any process; 0 or an errno. Nobody takes what is written there, but when it is full.
+int cp_note_wake(int descriptor);
+/// A descriptor that waits for what is written to the pipe from now on, or a negated errno.
+int cp_note_watch(int descriptor);
+/// Returns once something was written, or after so long, or for no reason: 0, or a negated errno.
+int cp_note_wait(int watch, int milliseconds);
+
 /// A number that tells the namespace of process ids that this process lives in; 0 where there is but one.
 uint64_t cp_pid_namespace(void);
 

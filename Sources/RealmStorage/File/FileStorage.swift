@@ -20,6 +20,7 @@ package final class FileStorage: Storage {
   private let controlFile: ControlFile?
   package var control: SharedMemory? { controlFile?.memory }
 
+  package let note: NotePipe?
   private let calls: any SystemCalls
   private let descriptor: CInt
   private let forkGeneration = cp_fork_generation()
@@ -51,6 +52,7 @@ package final class FileStorage: Storage {
       if !readOnly, cp_is_remote(descriptor) != 0 { throw .remoteFileSystem(path: path) }
       let mapping = try Self.map(descriptor, length: UInt64(info.st_size), path: path)
       controlFile = try Self.openControl(beside: path, readOnly: readOnly)
+      note = controlFile == nil ? nil : NotePipe(path: path + ".note")
       state = Mutex(State(mapping: mapping))
     } catch {
       _ = cp_close(descriptor)

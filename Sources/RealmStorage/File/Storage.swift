@@ -18,6 +18,9 @@ package protocol Storage: AnyObject, Sendable {
   /// Memory shared by all who have the file open in this boot; nil where nothing can be written beside the file.
   var control: SharedMemory? { get }
 
+  /// Wakes other threads and processes; nil where they have to look by themselves now and then.
+  var note: NotePipe? { get }
+
   /// Syncs are faster where the file was made longer before.
   var gainsFromGrowth: Bool { get }
 
@@ -65,6 +68,7 @@ extension Storage {
   package func isHeldElsewhere(_ lock: StorageLock) -> Bool { false }
   package var isControlInPlace: Bool { true }
   package var isForked: Bool { false }
+  package var note: NotePipe? { nil }
 }
 
 extension Storage {

@@ -10,7 +10,7 @@ public final class Database: Sendable {
   let held: HeldVersions
   private let storage: any Storage
   /// Nil when opened for reading only.
-  private let writer: Writer?
+  let writer: Writer?
   /// The schemas read last, with the ref of the tree they stand in, which vouches for them.
   private let knownSchemas = Mutex<(tree: Ref, schemas: [TableSchema])>((.null, []))
 
@@ -177,6 +177,14 @@ public final class Database: Sendable {
     store.access(
       below: snapshot.base.end, isExpired: held.isExpired(snapshot.base.number, seen: snapshot.failures),
       borrowing: snapshot)
+  }
+
+  /// Waits until a later version than `version` is published, by this process or another.
+  ///
+  /// - Returns: the newest version's number; nil when the time has passed.
+  /// - Throws: `.forked`.
+  public func waitForCommit(after version: UInt64, timeout: Duration) throws(StorageError) -> UInt64? {
+    try held.wait(after: version, timeout: timeout)
   }
 
   /// The newest published version's number.

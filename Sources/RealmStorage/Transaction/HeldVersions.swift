@@ -16,9 +16,13 @@ final class HeldVersions: Sendable {
 
   struct State: Sendable {
     var pins: [UInt64: Pin] = [:]
+    /// Threads that wait for commits.
+    var watchers = 0
     /// Entries of the reader table that are taken and pin nothing.
     var idle: [Int] = []
     var isClosed = false
+    /// When the dead were looked for last.
+    var lastStrike: UInt64 = 0
   }
 
   struct Pin: Sendable {
@@ -113,6 +117,35 @@ final class HeldVersions: Sendable {
     block.isExpired(version, seen: failures)
   }
 
+  // MARK: - Waiting
+
+  /// Waits until a later version than `version` is published, or for so long.
+  func wait(after version: UInt64, timeout: Duration) throws(StorageError) -> UInt64? {
+    guard !storage.isForked else { throw .forked(path: storage.path) }
+    let watch = storage.note?.watch()
+    changeWatchers(by: 1)
+    defer { changeWatchers(by: -1) }
+    let deadline = ContinuousClock.now + timeout
+    while true {
+      let current = block.current.number
+      if current > version { return current }
+      let left = deadline - ContinuousClock.now
+      guard left > .zero else { return nil }
+      guard let watch else {
+        NotePipe.pause(min(left, .milliseconds(5)))
+        continue
+      }
+      watch.wait(left)
+    }
+  }
+
+  private func changeWatchers(by change: Int) {
+    state.withLock { state in
+      state.watchers += change
+      participants.setWatching(state.watchers > 0, participant)
+    }
+  }
+
   // MARK: - For the writer
 
   /// The published version. Under the writer's lock it does not change but by its holder.
@@ -145,13 +178,27 @@ final class HeldVersions: Sendable {
   func publish(_ version: Version, also holders: [UInt64]) throws(StorageError) -> ControlBlock.Named {
     let named = try versions.add(version, holders: Set(holders).union(self.holders).sorted())
     block.current = named
+    wake()
     return named
   }
+
+  func wake() { if participants.anyoneWatches { storage.note?.wake() } }
 
   func setDurable(_ version: ControlBlock.Named, page: Int) {
     // The page first: a successor that finds the new number must find the page that names it.
     block.durablePage = page
     block.durable = version
+  }
+
+  /// The same, now and then: for who has pages that wait for readers.
+  func strikeOffTheDead(atMostEvery interval: UInt64) {
+    let now = Clock.now
+    let isDue = state.withLock { state in
+      guard now &- state.lastStrike > interval else { return false }
+      state.lastStrike = now
+      return true
+    }
+    if isDue { strikeOffTheDead() }
   }
 
   /// Strikes off participants that died, so that what they held is given out again.

@@ -10,10 +10,11 @@ import CPlatform
 
 /// Who has the database open: one entry for each open handle of each process.
 ///
-///     word  0 process id (0: free), 1 when it opened the file, 2 namespace of the process id, 3 waits for the lock
+///     word  0 process id (0: free), 1 when it opened the file, 2 namespace of the process id, 3 waits for the lock,
+///     4 waits for commits
 ///
 /// A participant holds a lock on its number; that nobody holds it proves that its holder is dead, whatever namespace
-/// it lived in. No one is struck off for its age. Changed under the control lock, but for word 3.
+/// it lived in. No one is struck off for its age. Changed under the control lock, but for words 3 and 4.
 struct Participants: Sendable {
   let memory: SharedMemory
   let storage: any Storage
@@ -36,6 +37,7 @@ struct Participants: Sendable {
       memory[word: word(number) + 1] = Clock.now
       memory[word: word(number) + 2] = cp_pid_namespace()
       memory[word: word(number) + 3] = 0
+      memory[word: word(number) + 4] = 0
       memory[word: word(number)] = UInt64(getpid())
       return number
     }
@@ -67,6 +69,16 @@ struct Participants: Sendable {
   func process(_ number: Int) -> (id: UInt64, isLocal: Bool) {
     guard number < ControlPlace.participantCount else { return (0, false) }
     return (memory[word: word(number)], memory[word: word(number) + 2] == cp_pid_namespace())
+  }
+
+  // MARK: - Waiting for commits
+
+  /// Set before it is looked at what is current, so that whoever publishes sees it or is seen.
+  func setWatching(_ watches: Bool, _ number: Int) { memory[word: word(number) + 4] = watches ? 1 : 0 }
+
+  var anyoneWatches: Bool {
+    for number in 0..<used where memory[word: word(number) + 4] != 0 { return true }
+    return false
   }
 
   // MARK: - Waiting for the writer's lock

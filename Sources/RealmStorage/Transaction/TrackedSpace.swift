@@ -15,6 +15,7 @@ struct TrackedSpace {
   }
 
   var pageCount: Int { map?.pageCount ?? 0 }
+  var hasWaitingPages: Bool { (map?.waitingCount ?? 0) > 0 }
   var recycledPages: Int { map?.recycledCount ?? 0 }
   var liveBytes: Int { (map?.liveUnits ?? 0) * Ref.unit }
   func waitingBytes(for holder: UInt64) -> Int { (map?.waitingCount(heldBy: holder) ?? 0) * FilePlace.page }

@@ -36,7 +36,7 @@ final class Writer: @unchecked Sendable {
   private let constants: MetaPage.Constants
   private let run: RunBuffer
   private let group = CommitGroup()
-  private(set) var space: TrackedSpace
+  var space: TrackedSpace
   /// What the open transaction, or one cancelled since, has written before its commit.
   private var spilled: [Written] = []
   private var recovery: (time: UInt64, version: UInt64)
@@ -54,6 +54,8 @@ final class Writer: @unchecked Sendable {
   /// Nodes beyond this are synced before their meta page is written.
   private static let largeCommit = 1 << 20
   private static let maximumUnsynced = 16 << 20
+  /// In nanoseconds.
+  private static let strikeInterval: UInt64 = 100_000_000
 
   init(
     store: NodeStore, held: HeldVersions, tables: SharedTables, meta: MetaPair, key: [UInt8]?,
@@ -109,6 +111,7 @@ final class Writer: @unchecked Sendable {
     guard control.greatest < MetaPage.maximumVersion else {
       throw .limitExceeded(.versions, path: storage.path)
     }
+    if space.hasWaitingPages { held.strikeOffTheDead(atMostEvery: Self.strikeInterval) }
     try held.makeRoom()
     control.greatest += 1
     turn.countVersion()
@@ -223,6 +226,7 @@ final class Writer: @unchecked Sendable {
     try store.reserve(storage.length())
     let found = try recovery.run(tables, isAlone: false)
     try recovery.publish(found, in: tables, holders: held.holders)
+    held.wake()
     if found.rejectedPage { self.recovery = (Clock.now, found.version.number) }
     if found.mustRewrite { try rewrite(bornAfter: found.durable) }
     owesRecovery = false

@@ -1,0 +1,55 @@
+import CPlatform
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The pipe `NAME.note`: a byte written there wakes all who wait for commits, in all processes.
+///
+/// Nobody reads it, so nobody takes another's wake-up: who waits is told that something was written, not what.
+package final class NotePipe: Sendable {
+  private let descriptor: CInt
+  private let forkGeneration = cp_fork_generation()
+
+  /// Nil on a file system without pipes, or where there is something else at the path.
+  init?(path: String) {
+    descriptor = cp_note_open(path)
+    guard descriptor >= 0 else { return nil }
+    cp_forget_in_child(descriptor)
+  }
+
+  deinit { if cp_fork_generation() == forkGeneration { _ = cp_close(descriptor) } }
+
+  package func wake() { _ = cp_note_wake(descriptor) }
+
+  /// Wakes that come after the call end a wait of what it answers, once.
+  package func watch() -> Watch? {
+    let queue = cp_note_watch(descriptor)
+    return queue >= 0 ? Watch(pipe: self, queue: queue) : nil
+  }
+
+  package final class Watch: Sendable {
+    private let pipe: NotePipe
+    private let queue: CInt
+
+    fileprivate init(pipe: NotePipe, queue: CInt) {
+      self.pipe = pipe
+      self.queue = queue
+    }
+
+    deinit { _ = cp_close(queue) }
+
+    /// Waits for a wake-up, at most so long; it may come without one.
+    package func wait(_ limit: Duration) {
+      let milliseconds = min(max(limit / .milliseconds(1), 1), Double(Int32.max))
+      _ = cp_note_wait(queue, CInt(milliseconds.rounded(.up)))
+    }
+  }
+
+  /// Waits where there is no pipe.
+  package static func pause(_ time: Duration) { usleep(UInt32(max(time / .microseconds(1), 1))) }
+}
