@@ -44,6 +44,10 @@ let package = Package(
       dependencies: ["TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")],
       path: "Tests/FuzzRun", swiftSettings: swiftSettings),
     .executableTarget(
+      name: "processes-run",
+      dependencies: ["TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      path: "Tests/ProcessesRun", swiftSettings: swiftSettings),
+    .executableTarget(
       name: "engine-in-ten-lines", dependencies: ["RealmStorage"], path: "Examples/EngineInTenLines",
       swiftSettings: swiftSettings),
     .executableTarget(
@@ -56,7 +60,8 @@ let package = Package(
     .testTarget(
       name: "RealmStorageTests", dependencies: ["RealmStorage", "TestSupport"], swiftSettings: swiftSettings),
     .testTarget(
-      name: "RealmSwiftTests", dependencies: ["RealmSwift", "RealmStorage", "TestSupport"], swiftSettings: swiftSettings),
+      name: "RealmSwiftTests", dependencies: ["RealmSwift", "RealmStorage", "TestSupport"],
+      swiftSettings: swiftSettings),
     .testTarget(
       name: "RealmToolTests", dependencies: ["RealmTool", "RealmStorage", "TestSupport"],
       swiftSettings: swiftSettings),
