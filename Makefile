@@ -1,7 +1,7 @@
 # Each target does all its own set-up on a fresh machine.
 
 # The main job, on real input; and the tests.
-.PHONY: demo test crash crash-slow mutants fuzz format format-check setup bench bench-setup clean
+.PHONY: demo test crash crash-slow mutants fuzz processes format format-check setup bench bench-setup clean
 
 STATES ?= 1000000
 
@@ -22,6 +22,7 @@ test: setup
 release: setup
 	swift build -c release --product crash-run
 	swift build -c release --product fuzz-run
+	swift build -c release --product processes-run
 
 crash: release
 	.build/release/crash-run --states 20000
@@ -31,6 +32,9 @@ crash-slow: release
 
 fuzz: release
 	.build/release/fuzz-run
+
+processes: release
+	.build/release/processes-run
 
 mutants: setup
 	bash Tests/Mutants/run.sh

@@ -44,6 +44,10 @@ let package = Package(
       dependencies: ["TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")],
       path: "Tests/FuzzRun", swiftSettings: swiftSettings),
     .executableTarget(
+      name: "processes-run",
+      dependencies: ["TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      path: "Tests/ProcessesRun", swiftSettings: swiftSettings),
+    .executableTarget(
       name: "engine-in-ten-lines", dependencies: ["RealmStorage"], path: "Examples/EngineInTenLines",
       swiftSettings: swiftSettings),
     .executableTarget(

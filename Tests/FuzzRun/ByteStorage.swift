@@ -1,5 +1,6 @@
 import RealmStorage
 import Synchronization
+import TestSupport
 
 /// A file in memory that is filled anew for each state.
 ///

@@ -1,4 +1,5 @@
 import RealmStorage
+import TestSupport
 
 /// A plain file taken apart, so that it can be changed and then vouched for again, all the way up.
 ///

@@ -1,4 +1,5 @@
 import ArgumentParser
+import TestSupport
 
 #if canImport(Darwin)
   import Darwin

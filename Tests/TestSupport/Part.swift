@@ -1,34 +1,37 @@
-import TestSupport
-
 /// What must not happen in a state.
-struct Violation: Error {
-  let what: String
+package struct Violation: Error {
+  package let what: String
 
-  init(_ what: String) { self.what = what }
+  package init(_ what: String) { self.what = what }
 }
 
 /// One part of the run: counts its states, and says in which one something went wrong.
-final class Part {
-  let name: String
-  let seed: UInt64
-  let isQuick: Bool
+package final class Part {
+  package let name: String
+  package let seed: UInt64
+  package let isQuick: Bool
+  /// More to tell of the part than its states.
+  package var figures: [(name: String, value: Int)] = []
   private let start: UInt64
   private var states = 0
 
-  init(name: String, seed: UInt64, isQuick: Bool) {
+  package init(name: String, seed: UInt64, isQuick: Bool) {
     self.name = name
     self.seed = seed
     self.isQuick = isQuick
     start = name.utf8.reduce(seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }
 
-  var summary: String { "\(name) states=\(states) lost=0 wrong=0 hung=0 seed=\(seed)" }
+  package var summary: String {
+    let more = figures.map { "\($0.name)=\($0.value) " }.joined()
+    return "\(name) states=\(states) \(more)lost=0 wrong=0 hung=0 seed=\(seed)"
+  }
 
   /// Random numbers of one state: the same for the same seed, whatever ran before.
-  func generator(_ number: Int) -> SeededGenerator { SeededGenerator(seed: start &+ UInt64(number)) }
+  package func generator(_ number: Int) -> SeededGenerator { SeededGenerator(seed: start &+ UInt64(number)) }
 
   /// Runs a state; `place` names it among those of the part.
-  func state(_ place: @autoclosure () -> String, _ body: () throws -> Void) throws {
+  package func state(_ place: @autoclosure () -> String, _ body: () throws -> Void) throws {
     let label = "\(name), \(place()), seed \(seed)"
     Alarm.shared.begin(label)
     defer { Alarm.shared.end() }

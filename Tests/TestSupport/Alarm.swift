@@ -9,9 +9,11 @@ import Synchronization
   import Musl
 #endif
 
-/// Watches the run: names the state that takes too long, takes too much memory, or kills the process.
-final class Alarm: Sendable {
-  static let shared = Alarm()
+/// Watches a run: names the state that takes too long, takes too much memory, or kills the process.
+///
+/// One thread's states; others have an alarm of their own.
+package final class Alarm: Sendable {
+  package static let shared = Alarm()
 
   private struct State {
     var label = "no state"
@@ -20,31 +22,33 @@ final class Alarm: Sendable {
 
   private let state = Mutex(State())
 
-  private static let patience = Duration.seconds(20)
   private static let maximumMemory = 1 << 30
 
-  func start() {
-    Self.watchSignals()
+  package init() {}
+
+  /// Begins to watch; a state that takes longer than `patience` seconds counts as hung.
+  package func start(patience: Int = 20) {
+    if self === Self.shared { Self.watchSignals() }
     Thread.detachNewThread {
       while true {
         Thread.sleep(forTimeInterval: 0.05)
-        Alarm.shared.look()
+        self.look(patience)
       }
     }
   }
 
-  func begin(_ label: String) {
+  package func begin(_ label: String) {
     let now = ContinuousClock.now
     state.withLock { $0 = State(label: label, start: now) }
   }
 
-  func end() { state.withLock { $0.start = nil } }
+  package func end() { state.withLock { $0.start = nil } }
 
-  private func look() {
+  private func look(_ patience: Int) {
     let (label, start) = state.withLock { ($0.label, $0.start) }
     guard let start else { return }
-    if start.duration(to: ContinuousClock.now) > Self.patience {
-      Self.tell("\(label): hung, for more than 20 seconds")
+    if start.duration(to: ContinuousClock.now) > .seconds(patience) {
+      Self.tell("\(label): hung, for more than \(patience) seconds")
       abort()
     }
     if let memory = Self.residentMemory, memory > Self.maximumMemory {

@@ -1,0 +1,128 @@
+import Foundation
+import RealmStorage
+import TestSupport
+
+/// Workers commit and read; one after another is killed at a random moment and replaced.
+///
+/// After each kill: nothing acknowledged by anybody is lost, of the killed one's last commit there is all or nothing,
+/// and held snapshots are as they were. The kill may fall into opening, recovering and closing, too.
+struct Kills {
+  let part: Part
+  /// One worker, and nobody else has the file open.
+  let isAlone: Bool
+
+  private var kills: Int { part.isQuick ? 20 : 200 }
+
+  func run() throws {
+    var number = 0
+    var (commits, uncertain) = (0, 0)
+    try withScenes { scene in
+      var generator = part.generator(number)
+      let slots = 0..<(isAlone ? 1 : 2 + generator.below(3))
+      var round = Round(scene: scene, slots: slots, isAlone: isAlone, generator: generator)
+      for kill in 0..<kills {
+        try part.state("encrypted \(scene.isEncrypted), kill \(kill)") { try round.kill(number: kill) }
+        number += 1
+      }
+      try part.state("encrypted \(scene.isEncrypted), the end") { try round.end() }
+      commits += try scene.acknowledged(slots)
+      uncertain += round.uncertain
+    }
+    part.figures = [("kills", number), ("commits", commits), ("uncertain", uncertain)]
+    guard commits >= number, uncertain * 20 >= number else {
+      throw Violation("the kills miss the commits: \(part.summary)")
+    }
+  }
+}
+
+/// The kills of one file.
+private struct Round {
+  private let scene: Scene
+  private let slots: Range<Int>
+  private let isAlone: Bool
+  private var generator: SeededGenerator
+  private var workers: [Int: Child] = [:]
+  /// Ours, open through some of the kills, so that it sees others recover and recovers itself.
+  private var database: Database?
+  private var held = HeldSnapshots()
+  /// Kills that fell into a commit.
+  private(set) var uncertain = 0
+
+  init(scene: Scene, slots: Range<Int>, isAlone: Bool, generator: SeededGenerator) {
+    self.scene = scene
+    self.slots = slots
+    self.isAlone = isAlone
+    self.generator = generator
+  }
+
+  mutating func kill(number: Int) throws {
+    try startMissing()
+    Thread.sleep(forTimeInterval: Double(generator.below([3000, 60_000, 60_000, 200_000][number % 4])) / 1e6)
+    let victims = generator.chance(10) ? Array(slots) : [slots.lowerBound + generator.below(slots.count)]
+    for slot in victims {
+      try workers[slot]?.crash()
+      workers[slot] = nil
+      let progress = try scene.progress(of: slot)
+      if progress.begun > progress.acknowledged { uncertain += 1 }
+    }
+    try look(number)
+    if number % 5 == 0 { try waitForProgress() }
+  }
+
+  /// All workers at once, so that the first to open have each other for company.
+  private mutating func startMissing() throws {
+    for slot in slots where workers[slot] == nil {
+      workers[slot] = try scene.spawn(.write, slots: slot..<slot + 1, seed: generator.next() >> 1)
+    }
+  }
+
+  private mutating func look(_ number: Int) throws {
+    let database = try self.database ?? scene.open()
+    let snapshot = try scene.verify(database, slots: slots)
+    if number % 10 == 9 { try Scene.check(snapshot) }
+    try held.verify()
+    // Begin-write recovers what the killed one left, where no other was faster.
+    if generator.chance(30) {
+      try database.beginWrite().cancel()
+      try scene.verify(database, slots: slots)
+    }
+    if !isAlone, self.database == nil, generator.chance(20) {
+      self.database = database
+    } else if self.database != nil, generator.chance(10) {
+      held.releaseAll()
+      self.database = nil
+    }
+    guard self.database != nil else { return database.close() }
+    if held.count < 3, generator.chance(40) { try held.add(snapshot) }
+    if generator.chance(20) { try held.releaseOldest() }
+  }
+
+  /// Who is left must go on: the killed one's lock is free.
+  private func waitForProgress() throws {
+    for slot in workers.keys.sorted() {
+      let before = try scene.progress(of: slot).acknowledged
+      while try scene.progress(of: slot).acknowledged == before { Thread.sleep(forTimeInterval: 0.001) }
+    }
+  }
+
+  mutating func end() throws {
+    try startMissing()
+    for worker in workers.values { worker.tell("stop") }
+    for worker in workers.values { try worker.finish() }
+    held.releaseAll()
+    try database?.pinsAreGone()
+    database = nil
+    let last = try scene.open()
+    try scene.verifyEnd(last, slots: slots)
+    last.close()
+  }
+}
+
+extension Database {
+  /// Nobody holds a version: the dead hold none.
+  func pinsAreGone() throws {
+    try beginWrite().cancel()
+    let pins = try self.pins()
+    guard pins.isEmpty else { throw Violation("versions are pinned, and nobody reads them: \(pins)") }
+  }
+}

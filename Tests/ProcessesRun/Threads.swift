@@ -1,0 +1,70 @@
+import Foundation
+import RealmStorage
+import TestSupport
+
+/// Eight threads of one process commit together while another process commits in turn with them; then the same, and
+/// the eight are killed again and again.
+struct Threads {
+  let part: Part
+  /// Without the other process.
+  let isAlone: Bool
+
+  private static let together = 0..<8
+  private var slots: Range<Int> { isAlone ? Self.together : 0..<9 }
+
+  func run() throws {
+    var (commits, milliseconds) = (0, 0)
+    try withScenes { scene in
+      try part.state("encrypted \(scene.isEncrypted), to the end") {
+        let start = ContinuousClock.now
+        commits += try complete(scene)
+        milliseconds += Int(start.duration(to: .now) / .milliseconds(1))
+      }
+    }
+    var kills = 0
+    try withScenes { scene in
+      var generator = part.generator(kills)
+      var other: Child?
+      for _ in 0..<(part.isQuick ? 5 : 50) {
+        try part.state("encrypted \(scene.isEncrypted), kill \(kills)") {
+          other = try other ?? alternate(scene, commits: 0)
+          try kill(scene, &generator)
+        }
+        kills += 1
+      }
+    }
+    part.figures = [("commits", commits), ("milliseconds", milliseconds), ("kills", kills)]
+  }
+
+  private func alternate(_ scene: Scene, commits: Int) throws -> Child? {
+    isAlone ? nil : try scene.spawn(.write, slots: 8..<9, ["--commits", "\(commits)"], seed: part.seed)
+  }
+
+  private func complete(_ scene: Scene) throws -> Int {
+    let commits = part.isQuick ? 100 : 1000
+    let eight = try scene.spawn(.write, slots: Self.together, ["--commits", "\(commits)"], seed: part.seed)
+    let other = try alternate(scene, commits: commits)
+    try eight.finish()
+    try other?.finish()
+    let database = try scene.open()
+    defer { database.close() }
+    try scene.verifyEnd(database, slots: slots)
+    let acknowledged = try scene.acknowledged(slots)
+    guard acknowledged == commits * slots.count else {
+      throw Violation("\(acknowledged) commits instead of \(commits) of each thread")
+    }
+    return acknowledged
+  }
+
+  private func kill(_ scene: Scene, _ generator: inout SeededGenerator) throws {
+    let eight = try scene.spawn(.write, slots: Self.together, seed: generator.next() >> 1)
+    _ = try eight.line()
+    Thread.sleep(forTimeInterval: Double(generator.below(150)) / 1000)
+    try eight.crash()
+    let database = try scene.open()
+    defer { database.close() }
+    try scene.verify(database, slots: slots)
+    try database.beginWrite().cancel()
+    try Scene.check(scene.verify(database, slots: slots))
+  }
+}

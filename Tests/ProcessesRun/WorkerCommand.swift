@@ -1,0 +1,90 @@
+import ArgumentParser
+import Foundation
+import RealmStorage
+import Synchronization
+import TestSupport
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// What a process of the run does.
+enum Role: String, ExpressibleByArgument, CaseIterable {
+  /// A thread for each slot commits and reads.
+  case write
+  /// Commits as many small changes as it can.
+  case recycle
+  /// Takes and gives up snapshots as fast as it can.
+  case read
+  /// Waits for each commit of others.
+  case wait
+  /// Does what it is told, line by line.
+  case obey
+  /// Forks.
+  case fork
+}
+
+/// A process that the run starts; not for people.
+struct WorkerCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "worker", abstract: "A process that the run starts.", shouldDisplay: false)
+
+  @Argument var role: Role
+  @Argument var path: String
+  @Option var seed: UInt64 = 0
+  @Flag var encrypted = false
+  @Option(help: "Commits of each slot; 0 is no end.") var commits = 0
+  @Option(parsing: .upToNextOption) var slots: [Int] = []
+
+  func run() throws {
+    do {
+      switch role {
+      case .write, .recycle:
+        Leash.hold()
+        try Writers(path: path, isEncrypted: encrypted, commits: commits, isRecycling: role == .recycle)
+          .run(slots: slots, seed: seed)
+      case .read:
+        Leash.hold()
+        try Readers(path: path, isEncrypted: encrypted).run(seed: seed)
+      case .wait:
+        Leash.hold()
+        try Waiter(path: path, isEncrypted: encrypted).run()
+      case .obey: try Servant(path: path, isEncrypted: encrypted).run()
+      case .fork: try Forker(path: path, isEncrypted: encrypted, seed: seed).run()
+      }
+    } catch let violation as Violation {
+      Self.fail("\(role) \(getpid()): \(violation.what)")
+    } catch {
+      Self.fail("\(role) \(getpid()): an error that has no place here: \(error)")
+    }
+    // Threads that still wait are not asked.
+    _exit(0)
+  }
+
+  static func fail(_ what: String) -> Never {
+    FileHandle.standardError.write(Data((what + "\n").utf8))
+    _exit(1)
+  }
+
+  static func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+}
+
+/// Ends the process with the one that started it, and stops it when that one says so.
+enum Leash {
+  private static let stopped = Atomic<Bool>(false)
+
+  /// Whether the worker is to end after what it does now.
+  static var isStopped: Bool { stopped.load(ordering: .acquiring) }
+  static func stop() { stopped.store(true, ordering: .releasing) }
+
+  static func hold() {
+    Thread.detachNewThread {
+      while readLine() != nil { stop() }
+      _exit(3)
+    }
+  }
+}

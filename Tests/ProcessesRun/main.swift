@@ -1,0 +1,72 @@
+import ArgumentParser
+import Foundation
+import TestSupport
+
+/// The program, in one of its roles.
+struct ProcessesRunCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "processes-run",
+    abstract: "Several processes share a file, are killed, and find it changed beneath them.",
+    subcommands: [Run.self, WorkerCommand.self], defaultSubcommand: Run.self)
+}
+
+struct Run: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run", abstract: "Runs the parts and tells of each what it did.")
+
+  @Option(help: "Where the random numbers start; when processes meet is not theirs to say.")
+  var seed: UInt64 = 1
+
+  @Flag(help: "Fewer states: under a minute in a release build.")
+  var quick = false
+
+  @Option(help: "Run only the parts whose name starts with this.")
+  var part = ""
+
+  @Flag(help: "Have one process at a time open the file, and leave out the parts that need more.")
+  var alone = false
+
+  /// Seconds after which a state, or an operation of a worker, counts as hung.
+  static let patience = 60
+
+  func run() throws {
+    // A worker that is gone is found out by its silence.
+    signal(SIGPIPE, SIG_IGN)
+    Alarm.shared.start(patience: Self.patience)
+    let chosen = parts.filter { $0.name.hasPrefix(part) }
+    guard !chosen.isEmpty else { throw ValidationError("There is no part whose name starts with \(part).") }
+    do {
+      for (name, body) in chosen {
+        let part = Part(name: "processes-\(name)", seed: seed, isQuick: quick)
+        guard let body else {
+          print("\(part.name) left out: the file is open in one process at a time")
+          continue
+        }
+        try body(part)
+        print(part.summary)
+        fflush(nil)
+      }
+    } catch let violation as Violation {
+      print(violation.what)
+      throw ExitCode(1)
+    }
+  }
+
+  /// The parts, in their order; those that can't be had are nil.
+  private var parts: [(name: String, body: ((Part) throws -> Void)?)] {
+    let isShared = Shared.isAvailable && !alone
+    func shared(_ body: @escaping (Part) throws -> Void) -> ((Part) throws -> Void)? { isShared ? body : nil }
+    return [
+      ("kill", { try Kills(part: $0, isAlone: !isShared).run() }),
+      ("registering", shared { try Registering(part: $0).run() }),
+      ("management", { try Management(part: $0, isAlone: !isShared).run() }),
+      ("fork", shared { try Forks(part: $0).run() }),
+      ("reboot", { try Reboots(part: $0).run() }),
+      ("truncated", shared { try Truncations(part: $0).run() }),
+      ("wake", shared { try Wakes(part: $0).run() }),
+      ("threads", { try Threads(part: $0, isAlone: !isShared).run() }),
+    ]
+  }
+}
+
+ProcessesRunCommand.main()
