@@ -40,7 +40,7 @@ struct Forker {
     let database = try Database(path: path, options: options(isEncrypted: isEncrypted))
     var writer = LedgerWriter(database: database, seed: seed)
     for _ in 0..<20 { try writer.commit() }
-    let snapshot = try database.newSnapshot()
+    let snapshot = try database.snapshot()
     let known = try Ledger.fingerprint(snapshot)
     for _ in 0..<20 { try writer.commit() }
 
@@ -79,7 +79,7 @@ struct Forker {
       guard try Ledger.fingerprint(snapshot) == known else {
         throw Violation("an inherited snapshot changed")
       }
-      try Self.expectForked("a snapshot") { _ = try database.newSnapshot() }
+      try Self.expectForked("a snapshot") { _ = try database.snapshot() }
       try Self.expectForked("a transaction") { _ = try database.beginWrite() }
       // Until the parent closes its end.
       var byte: UInt8 = 0
@@ -118,7 +118,7 @@ struct Forker {
     guard case .done(let answer) = try other.answer(), answer[0] > version else {
       throw Violation("the other process does not build on version \(version)")
     }
-    guard try Ledger.verify(database.newSnapshot())[0] == writer.count + 1 else {
+    guard try Ledger.verify(database.snapshot())[0] == writer.count + 1 else {
       throw Violation("a commit of another process is missing")
     }
     try other.succeed(.close)

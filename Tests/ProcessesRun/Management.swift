@@ -89,7 +89,7 @@ struct Management {
     try first.succeed(.look)
     try first.succeed(.close)
     let database = try scene.open()
-    try Scene.check(try database.newSnapshot())
+    try Scene.check(try database.snapshot())
     database.close()
   }
 

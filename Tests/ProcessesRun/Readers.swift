@@ -36,7 +36,7 @@ struct Readers {
     var (taken, newest) = (0, UInt64(0))
     while !Leash.isStopped {
       alarm.begin("reader \(getpid()), snapshot \(taken)")
-      let snapshot = try database.newSnapshot()
+      let snapshot = try database.snapshot()
       taken += 1
       guard snapshot.version >= newest else {
         throw Violation("version \(snapshot.version) is published after \(newest)")

@@ -119,10 +119,10 @@ struct Reboots {
     do {
       let again = try scene.open()
       defer { again.close() }
-      let counts = try Ledger.verify(try again.newSnapshot())
+      let counts = try Ledger.verify(try again.snapshot())
       guard counts[0] ?? 0 <= 3 else { throw Violation("\(counts) commits of 3") }
       try Self.write(again, (counts[0] ?? 0) + 1, .full, &generator)
-      try Scene.check(again.newSnapshot())
+      try Scene.check(again.snapshot())
     } catch is StorageError {}
   }
 

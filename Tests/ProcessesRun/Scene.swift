@@ -57,7 +57,7 @@ final class Scene {
   func verify(_ database: Database, slots: Range<Int>) throws -> Snapshot {
     var least: [Int: Int] = [:]
     for slot in slots { least[slot] = max(try progress(of: slot).acknowledged, seen[slot] ?? 0) }
-    let snapshot = try database.newSnapshot()
+    let snapshot = try database.snapshot()
     let counts = try Ledger.verify(snapshot)
     for slot in slots {
       let (count, most) = (counts[slot] ?? 0, try progress(of: slot).begun)

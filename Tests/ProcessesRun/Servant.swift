@@ -59,11 +59,11 @@ final class Servant {
       database?.close()
       database = nil
     case .pin:
-      let snapshot = try opened().newSnapshot()
+      let snapshot = try opened().snapshot()
       self.snapshot = snapshot
       return [snapshot.version, snapshot.base.end]
     case .release: snapshot = nil
-    case .look: return try Self.look(try opened().newSnapshot())
+    case .look: return try Self.look(try opened().snapshot())
     case .again:
       guard let snapshot else { throw Violation("no snapshot is kept") }
       return try Self.look(snapshot)

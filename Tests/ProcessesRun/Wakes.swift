@@ -18,11 +18,11 @@ struct Waiter {
 
   func run() throws {
     let database = try Database(path: path, options: options(isEncrypted: isEncrypted))
-    var version = try database.newSnapshot().version
+    var version = try database.snapshot().version
     WorkerCommand.say("\(version)")
-    while let next = try database.nextVersion(after: version, seconds: 600) {
+    while let next = try database.waitForCommit(after: version, timeout: .seconds(600)) {
       let time = Self.now
-      guard next > version, try database.newSnapshot().version >= next else {
+      guard next > version, try database.snapshot().version >= next else {
         throw Violation("woken by version \(next) after \(version)")
       }
       version = next
@@ -54,7 +54,7 @@ struct Wakes {
       let database = try scene.open()
       let waiters = try [scene.spawn(.wait), scene.spawn(.wait)]
       for waiter in waiters { _ = try waiter.line() }
-      let thread = WaitingThread(database, after: try database.newSnapshot().version)
+      let thread = WaitingThread(database, after: try database.snapshot().version)
       for batch in 0..<commits / Self.batch {
         try part.state("encrypted \(scene.isEncrypted), one by one, \(batch)") {
           for _ in 0..<Self.batch { try oneByOne(database, waiters, &latencies) }
@@ -115,13 +115,13 @@ struct Wakes {
   }
 
   private func waitInVain(_ database: Database) throws {
-    let (version, start) = (try database.newSnapshot().version, ContinuousClock.now)
-    let next = try database.nextVersion(after: version, seconds: 0.05)
+    let (version, start) = (try database.snapshot().version, ContinuousClock.now)
+    let next = try database.waitForCommit(after: version, timeout: .seconds(0.05))
     let time = start.duration(to: .now)
     guard next == nil, time > .milliseconds(45), time < .seconds(5) else {
       throw Violation("a wait of 50 ms ended after \(time) with version \(next ?? 0)")
     }
-    guard try database.nextVersion(after: version - 1, seconds: 10) == version else {
+    guard try database.waitForCommit(after: version - 1, timeout: .seconds(10)) == version else {
       throw Violation("version \(version), which is there, is waited for")
     }
   }
@@ -135,7 +135,7 @@ private final class WaitingThread: Sendable {
     Thread.detachNewThread {
       var version = version
       do {
-        while let next = try database.nextVersion(after: version, seconds: 2) {
+        while let next = try database.waitForCommit(after: version, timeout: .seconds(2)) {
           let isOrdered = next > version
           version = next
           self.seen.withLock { $0 = (next, isOrdered ? $0.problem : "a thread is woken by an old version") }

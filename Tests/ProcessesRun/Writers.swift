@@ -66,9 +66,9 @@ private struct SlotWriter {
       alarm.begin(label)
       switch isRecycling ? 0 : generator.below(100) {
       case 0..<65: try commit(database)
-      case 65..<75: _ = try Ledger.verify(database.newSnapshot())
-      case 75..<90: try Ledger.glance(database.newSnapshot(), &generator)
-      case 90..<97: if held.count < 3 { try held.add(database.newSnapshot()) }
+      case 65..<75: _ = try Ledger.verify(database.snapshot())
+      case 75..<90: try Ledger.glance(database.snapshot(), &generator)
+      case 90..<97: if held.count < 3 { try held.add(database.snapshot()) }
       default: try held.releaseOldest()
       }
     }
@@ -105,7 +105,7 @@ private struct SlotWriter {
     let version = try transaction.commit(generator.chance(isRecycling ? 5 : 50) ? .full : .relaxed)
     try journal.append(.acknowledged, count + 1)
     count += 1
-    guard try database.newSnapshot().version >= version else {
+    guard try database.snapshot().version >= version else {
       throw Violation("version \(version) returned, and is not published")
     }
   }

@@ -54,7 +54,7 @@ struct Run: ParsableCommand {
 
   /// The parts, in their order; those that can't be had are nil.
   private var parts: [(name: String, body: ((Part) throws -> Void)?)] {
-    let isShared = Shared.isAvailable && !alone
+    let isShared = !alone
     func shared(_ body: @escaping (Part) throws -> Void) -> ((Part) throws -> Void)? { isShared ? body : nil }
     return [
       ("kill", { try Kills(part: $0, isAlone: !isShared).run() }),

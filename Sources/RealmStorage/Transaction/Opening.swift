@@ -47,7 +47,13 @@ struct Opening {
         found = try recovery.publishUnrecovered(in: tables)
       }
     } else {
-      guard tables.block.current.number > 0 else { throw .inUse(path: storage.path) }
+      guard let current = tables.versions.version(tables.block.current) else {
+        throw .inUse(path: storage.path)
+      }
+      let length = try storage.length()
+      guard length >= current.end else {
+        throw .truncated(path: storage.path, length: length, needed: current.end)
+      }
       tables.participants.strikeOffTheDead(tables.readers, except: nil)
     }
     _ = try storage.lock(.presence, waits: true)

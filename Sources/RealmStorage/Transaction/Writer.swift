@@ -235,12 +235,11 @@ final class Writer: @unchecked Sendable {
   /// Writes what was born after `durable` again, as a new version at free pages, and makes it durable.
   ///
   /// For a successor that finds a sync begun and its outcome never noted: an error may have been seen by nobody, and
-  /// the cache then holds nodes that the disk does not.
+  /// the cache then holds nodes that the disk does not. The system tells the next sync of an error that nobody saw, so
+  /// that what others have pinned expires only where there was one.
   private func rewrite(bornAfter durable: Version) throws(StorageError) {
     let base = try beginLocked()
     let root = try editor.copy(base.root, bornAfter: durable.number)
-    // What was pinned of versions after the durable one may vanish from the cache.
-    control.noteFailure(after: durable.number)
     try finish(prepare(root: root, base: base, durability: .full))
   }
 
