@@ -13,7 +13,9 @@ struct Stats: ParsableCommand {
 
       With --json it is one object: "fileBytes", "liveBytes", "metaBytes", "otherBytes"; "parts", each with "role" \
       (catalogue, table, column, index, links, tree), "name" of the table or tree, "column", "nodes", "bytes", \
-      "packedBytes" and "entries"; and "kinds", each with "kind", "nodes" and "bytes".
+      "packedBytes" and "entries"; "kinds", each with "kind", "nodes" and "bytes"; and "pinned", the older versions that \
+      processes read, each with "version", "process" (null: of another container), "seconds" and "bytes" that no newer \
+      version needs.
       """)
 
   @OptionGroup var options: FileOptions
@@ -22,17 +24,19 @@ struct Stats: ParsableCommand {
   var json = false
 
   func run() throws {
-    let snapshot = try options.open().snapshot()
+    let database = try options.open()
+    let snapshot = try database.snapshot()
     let bar = ProgressBar()
     defer { bar.finish() }
     let report = try SpaceReport(snapshot) { bar.show($0) }
+    let pinned = try database.pinnedVersions()
     bar.finish()
-    if json { print(Self.json(report)) } else { show(report) }
+    if json { print(Self.json(report, pinned)) } else { show(report, pinned) }
   }
 
   // MARK: - For people
 
-  private func show(_ report: SpaceReport) {
+  private func show(_ report: SpaceReport, _ pinned: [PinnedVersion]) {
     let total = report.fileBytes
     table(
       ["Part", "nodes", "bytes", "of file", "packed", "entries"],
@@ -52,7 +56,13 @@ struct Stats: ParsableCommand {
     print()
     Output.row("Live", share(report.liveBytes, of: total))
     Output.row("Meta pages", share(report.metaBytes, of: total))
-    Output.row("Free or rounding", share(report.otherBytes, of: total))
+    for pin in pinned {
+      let holder = pin.processID.map { "process \($0)" } ?? "a process of another container"
+      let age = "\(pin.age.components.seconds) s"
+      Output.row("Version \(pin.version)", "\(share(pin.bytes, of: total)), read by \(holder) for \(age)")
+    }
+    let kept = pinned.reduce(0) { $0 + $1.bytes }
+    Output.row("Free or rounding", share(report.otherBytes - min(report.otherBytes, kept), of: total))
     Output.row("File", Output.bytes(total))
   }
 
@@ -76,7 +86,7 @@ struct Stats: ParsableCommand {
 
   // MARK: - JSON
 
-  static func json(_ report: SpaceReport) -> String {
+  static func json(_ report: SpaceReport, _ pinned: [PinnedVersion]) -> String {
     let parts = report.parts.map { part in
       var members = [("role", JSON.string(part.part.role.rawValue))]
       if part.part.role != .catalogue { members.append(("name", JSON.string(part.part.name))) }
@@ -92,10 +102,17 @@ struct Stats: ParsableCommand {
         ("kind", JSON.string($0.name)), ("nodes", "\($0.space.nodes)"), ("bytes", "\($0.space.bytes)"),
       ])
     }
+    let readers = pinned.map {
+      JSON.object([
+        ("version", "\($0.version)"), ("process", $0.processID.map { "\($0)" } ?? "null"),
+        ("seconds", "\($0.age / .seconds(1))"), ("bytes", "\($0.bytes)"),
+      ])
+    }
     return JSON.object([
       ("fileBytes", "\(report.fileBytes)"), ("liveBytes", "\(report.liveBytes)"),
       ("metaBytes", "\(report.metaBytes)"), ("otherBytes", "\(report.otherBytes)"),
       ("parts", JSON.array(parts)), ("kinds", JSON.array(kinds)),
+      ("pinned", JSON.array(readers)),
     ])
   }
 }

@@ -146,6 +146,18 @@ package final class NodeStore: @unchecked Sendable {
     return content
   }
 
+  /// The refs a node holds, verified on a copy: for who can't be sure that the node is not given out meanwhile.
+  package func copiedChildren(of ref: Ref) throws(StorageError) -> [Ref] {
+    guard ref.level > 0 else { return [] }
+    guard ref.isWellFormed, ref.offset >= FilePlace.firstNode else { throw corrupted(.place, ref) }
+    let content = try copyOut(ref)
+    return try content.withUnsafeBytes { bytes -> Result<[Ref], StorageError> in
+      let view = NodeView(bytes.baseAddress!, length: ref.length, refWidth: refWidth, borrowing: self)
+      do throws(StorageError) { try inspect(view, ref) } catch { return .failure(error) }
+      return .success((0..<view.refCount).map { view.ref($0) })
+    }.get()
+  }
+
   /// Takes a node just written as verified: this process made its bytes.
   package func adopt(_ ref: Ref, from dirty: Ref, of arena: NodeArena) {
     let regions = regions.withLock { $0 }

@@ -48,8 +48,6 @@ package struct PageMap {
   package func liveUnits(ofPage page: Int) -> Int { Int(pages[page] & 0xffff) }
   package func birth(ofPage page: Int) -> UInt64 { pages[page] >> 16 }
   package func isFree(_ page: Int) -> Bool { freeBits[page >> 6] & (1 << UInt64(page & 63)) != 0 }
-  /// Pages that wait, by the oldest version that keeps them.
-  package var waitingCounts: [UInt64: Int] { waiting.mapValues(\.count) }
   package func waitingCount(heldBy version: UInt64) -> Int { waiting[version]?.count ?? 0 }
 
   // MARK: - Live units

@@ -1,26 +1,25 @@
-/// A version that is not the newest and that somebody reads: nothing it reaches is given out again.
+/// A version other than the newest that somebody reads: nothing it reaches is given out again.
 public struct PinnedVersion: Sendable, Equatable {
   public var version: UInt64
   /// How long it has been read without a break.
   public var age: Duration
   /// The process that reads it; nil where its number means nothing here, as between containers.
   public var processID: Int32?
-  /// Bytes of pages that newer versions no longer need and that it, as the oldest of those that do, keeps from being
-  /// given out. Nil for a database that was opened for reading only: who reads does not count pages.
-  public var bytes: UInt64?
+  /// Bytes of nodes that no newer version needs, so that they are kept for this one and for older ones.
+  public var bytes: UInt64
 }
 
 /// What the bytes of a database are used for.
 public struct StorageReport: Sendable, Equatable {
   public var fileBytes: UInt64
-  /// Bytes that the newest version reaches. Nil, as the two below, for a database opened for reading only.
-  public var liveBytes: UInt64?
-  /// Bytes of pages that can be given out.
-  public var freeBytes: UInt64?
-  /// Bytes of pages that older versions keep: pinned ones, and the last durable one.
-  public var keptBytes: UInt64?
+  /// Bytes of the nodes that the newest version reaches.
+  public var liveBytes: UInt64
+  /// Bytes of the nodes that only pinned versions reach.
+  public var pinnedBytes: UInt64
   /// Oldest version first.
   public var pinned: [PinnedVersion]
+  /// All else: free space, what rounding to pages takes, the meta pages.
+  public var otherBytes: UInt64 { fileBytes - min(fileBytes, liveBytes + pinnedBytes) }
 }
 
 extension Database {
@@ -31,52 +30,57 @@ extension Database {
 
   /// What the bytes of the file are used for, and who keeps them.
   ///
-  /// A database that can write waits for the writer's lock, and the first time walks the nodes that hold refs, as the
-  /// first transaction would; after that it takes time in proportion to what was written since.
+  /// Waits for nobody and blocks nobody. Takes time in proportion to the nodes that hold refs. A version that is
+  /// released meanwhile may be left out.
   ///
-  /// - Throws: what `beginWrite` throws.
+  /// - Throws: what `snapshot` throws; `.corrupted`.
   public func storageReport() throws(StorageError) -> StorageReport {
-    let space = try writer?.measureSpace()
-    let current = held.block.current.number
+    let snapshot = try snapshot()
+    var walk = HeldNodes(store: store)
+    try walk.visit(snapshot.root, snapshot.access())
+    let live = walk.bytes
     var pinned: [PinnedVersion] = []
-    for pin in held.readers.pins where pin.version != current {
+    let older = held.readers.pins.filter { $0.version < snapshot.version }
+      .sorted { ($0.version, $0.since) > ($1.version, $1.since) }
+    for pin in older {
+      guard let version = held.versions.find(pin.version).flatMap(held.versions.version) else { continue }
+      let before = walk.bytes
+      // It may be released and written over at any time: its nodes are looked at in copies.
+      guard (try? walk.visitCopies(version.root)) != nil else { continue }
       let process = held.participants.process(pin.participant)
-      let oldest = !pinned.contains { $0.version == pin.version }
+      let now = Clock.now
       pinned.append(
         PinnedVersion(
-          version: pin.version, age: .nanoseconds(Int64(clamping: Clock.now &- min(pin.since, Clock.now))),
-          processID: process.isLocal ? Int32(clamping: process.id) : nil,
-          bytes: space.map { oldest ? $0.kept[pin.version] ?? 0 : 0 }))
+          version: pin.version, age: .nanoseconds(Int64(clamping: now - min(pin.since, now))),
+          processID: process.isLocal ? Int32(clamping: process.id) : nil, bytes: walk.bytes - before))
     }
-    pinned.sort { $0.version < $1.version }
     return StorageReport(
-      fileBytes: try store.storage.length(), liveBytes: space?.live, freeBytes: space?.free,
-      keptBytes: space.map { $0.kept.values.reduce(0, +) }, pinned: pinned)
+      fileBytes: try store.storage.length(), liveBytes: live, pinnedBytes: walk.bytes - live,
+      pinned: pinned.reversed())
   }
 }
 
-extension Writer {
-  struct Space {
-    var live: UInt64
-    var free: UInt64
-    /// By the oldest version that keeps them.
-    var kept: [UInt64: UInt64]
+/// Adds up the nodes of several versions, each node once.
+private struct HeldNodes {
+  let store: NodeStore
+  private(set) var bytes: UInt64 = 0
+  private var seen: Set<UInt64> = []
+
+  init(store: NodeStore) { self.store = store }
+
+  mutating func visit(_ ref: Ref, _ access: borrowing NodeAccess) throws(StorageError) {
+    guard count(ref) else { return }
+    for child in try access.children(of: ref) { try visit(child, access) }
   }
 
-  /// What the page map says of the newest version.
-  func measureSpace() throws(StorageError) -> Space {
-    gate.enter()
-    defer {
-      gate.leave()
-      rest()
-    }
-    // A transaction that nothing is done in brings the map up to date.
-    _ = try begin()
-    space.settle(holders: held.holders)
-    guard let map = space.map else { return Space(live: 0, free: 0, kept: [:]) }
-    let page = UInt64(FilePlace.page)
-    return Space(
-      live: UInt64(map.liveUnits * Ref.unit), free: UInt64(map.freeCount) * page,
-      kept: map.waitingCounts.mapValues { UInt64($0) * page })
+  mutating func visitCopies(_ ref: Ref) throws(StorageError) {
+    guard count(ref) else { return }
+    for child in try store.copiedChildren(of: ref) { try visitCopies(child) }
+  }
+
+  private mutating func count(_ ref: Ref) -> Bool {
+    guard !ref.isNull, seen.insert(ref.unit).inserted else { return false }
+    bytes += UInt64(store.extent(ofLength: ref.length))
+    return true
   }
 }

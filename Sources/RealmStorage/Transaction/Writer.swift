@@ -36,7 +36,7 @@ final class Writer: @unchecked Sendable {
   private let constants: MetaPage.Constants
   private let run: RunBuffer
   private let group = CommitGroup()
-  var space: TrackedSpace
+  private(set) var space: TrackedSpace
   /// What the open transaction, or one cancelled since, has written before its commit.
   private var spilled: [Written] = []
   private var recovery: (time: UInt64, version: UInt64)

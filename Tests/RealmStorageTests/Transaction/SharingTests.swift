@@ -181,4 +181,69 @@ import Testing
       #expect(throws: StorageError.self) { try database.snapshot() }
     }
   }
+
+  @Test(arguments: [nil, Keys.first])
+  func `who reads an older version is listed, with what is kept for it`(key: [UInt8]?) throws {
+    try Self.withHandles(2, key: key) { handles, path in
+      for number in 0..<50 {
+        try handles[0].write {
+          try $0.tree("a").set([UInt8](repeating: 1, count: 900), for: [UInt8(number)])
+        }
+      }
+      #expect(try handles[1].pinnedVersions() == [])
+      let snapshot = try handles[0].snapshot()
+      let second = try handles[0].snapshot()
+      for number in 0..<50 {
+        try handles[1].write {
+          try $0.tree("a").set([UInt8](repeating: 2, count: 900), for: [UInt8(number)])
+        }
+      }
+      let reader = try Database(
+        path: path, options: .init(encryptionKey: key, isReadOnly: true, decryptedMemory: 1 << 20))
+      for handle in [handles[0], handles[1], reader] {
+        let report = try handle.storageReport()
+        let pin = try #require(report.pinned.first)
+        #expect(report.pinned.count == 1 && pin.version == snapshot.version)
+        #expect(pin.processID == getpid() && pin.bytes > 45_000 && pin.bytes < 120_000)
+        #expect(report.pinnedBytes == pin.bytes && report.liveBytes > 45_000)
+        #expect(report.liveBytes + report.pinnedBytes <= report.fileBytes)
+      }
+      withExtendedLifetime((snapshot, second)) {}
+    }
+  }
+
+  @Test func `who waits for commits is woken by those of another handle, and by the clock`() throws {
+    try Self.withHandles(2) { handles, _ in
+      let version = handles[0].version
+      #expect(try handles[0].waitForCommit(after: version, timeout: .milliseconds(20)) == nil)
+      #expect(try handles[0].waitForCommit(after: version - 1, timeout: .zero) == version)
+      let done = DispatchSemaphore(value: 0)
+      let waiting = handles[0]
+      nonisolated(unsafe) var woken: UInt64?
+      Thread {
+        woken = try? waiting.waitForCommit(after: version, timeout: .seconds(60))
+        done.signal()
+      }.start()
+      usleep(20000)
+      try handles[1].write { try $0.tree("a").set([1], for: [1]) }
+      done.wait()
+      #expect(woken == handles[1].version)
+    }
+  }
+
+  @Test func `more pins than one segment holds find room, and go again`() throws {
+    try Self.withHandles(1) { handles, path in
+      var pins: [Snapshot] = []
+      for number in 0..<700 {
+        try handles[0].write(.relaxed) { try $0.tree("a").set([UInt8(number & 255)], for: [1]) }
+        pins.append(try handles[0].snapshot())
+      }
+      for (number, pin) in pins.enumerated() {
+        #expect(try pin.tree("a").value(for: [1]) == [UInt8(number & 255)])
+      }
+      #expect(try Database(path: path).pinnedVersions().count == 699)
+      pins = []
+      #expect(try handles[0].pinnedVersions() == [])
+    }
+  }
 }
