@@ -99,9 +99,9 @@ private struct Round {
 
   /// Who is left must go on: the killed one's lock is free.
   private func waitForProgress() throws {
-    for slot in workers.keys.sorted() {
-      let before = try scene.progress(of: slot).acknowledged
-      while try scene.progress(of: slot).acknowledged == before { Thread.sleep(forTimeInterval: 0.001) }
+    for (slot, worker) in workers {
+      let slots = slot..<slot + 1
+      try scene.wait(for: scene.acknowledged(slots) + 1, slots, by: [worker])
     }
   }
 

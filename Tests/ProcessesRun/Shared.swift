@@ -1,7 +1,8 @@
 import RealmStorage
 
 // All that the run asks of the engine and that a file open in one process only does without: the one place to change
-// when that part of the engine's interface does. `SHARED` is defined in Package.swift.
+// when that part of the engine's interface does. `.define("SHARED")` among the target's settings in Package.swift has
+// it called.
 
 enum Shared {
   /// Whether several processes, and several handles of one process, may have a file open.

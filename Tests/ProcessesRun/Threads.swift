@@ -15,11 +15,9 @@ struct Threads {
   func run() throws {
     var (commits, milliseconds) = (0, 0)
     try withScenes { scene in
-      try part.state("encrypted \(scene.isEncrypted), to the end") {
-        let start = ContinuousClock.now
-        commits += try complete(scene)
-        milliseconds += Int(start.duration(to: .now) / .milliseconds(1))
-      }
+      let start = ContinuousClock.now
+      commits += try complete(scene)
+      milliseconds += Int(start.duration(to: .now) / .milliseconds(1))
     }
     var kills = 0
     try withScenes { scene in
@@ -44,16 +42,23 @@ struct Threads {
     let commits = part.isQuick ? 100 : 1000
     let eight = try scene.spawn(.write, slots: Self.together, ["--commits", "\(commits)"], seed: part.seed)
     let other = try alternate(scene, commits: commits)
-    try eight.finish()
-    try other?.finish()
-    let database = try scene.open()
-    defer { database.close() }
-    try scene.verifyEnd(database, slots: slots)
-    let acknowledged = try scene.acknowledged(slots)
-    guard acknowledged == commits * slots.count else {
-      throw Violation("\(acknowledged) commits instead of \(commits) of each thread")
+    let (workers, all) = ([eight, other].compactMap { $0 }, commits * slots.count)
+    // Of many states, so that a hang is told from a slow disk.
+    for tenth in 1...10 {
+      try part.state("encrypted \(scene.isEncrypted), tenth \(tenth)") {
+        try scene.wait(for: all * tenth / 10, slots, by: workers)
+      }
     }
-    return acknowledged
+    try part.state("encrypted \(scene.isEncrypted), the end") {
+      for worker in workers { try worker.finish() }
+      let database = try scene.open()
+      defer { database.close() }
+      try scene.verifyEnd(database, slots: slots)
+      guard try scene.acknowledged(slots) == all else {
+        throw Violation("\(try scene.acknowledged(slots)) commits instead of \(commits) of each thread")
+      }
+    }
+    return all
   }
 
   private func kill(_ scene: Scene, _ generator: inout SeededGenerator) throws {
