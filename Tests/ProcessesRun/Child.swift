@@ -115,6 +115,13 @@ final class Child {
     guard status == 0 else { throw Violation("process \(process) ended ill: \(Self.describe(status))") }
   }
 
+  /// Throws where it has ended, and ill.
+  func expectHealth() throws {
+    var status: CInt = 0
+    if self.status == nil, waitpid(process, &status, WNOHANG) == process { self.status = status }
+    if self.status ?? 0 != 0 { try finish() }
+  }
+
   private func waited() -> CInt {
     if let status { return status }
     let status = Self.end(of: process)

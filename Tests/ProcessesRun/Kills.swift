@@ -8,8 +8,6 @@ import TestSupport
 /// and held snapshots are as they were. The kill may fall into opening, recovering and closing, too.
 struct Kills {
   let part: Part
-  /// One worker, and nobody else has the file open.
-  let isAlone: Bool
 
   private var kills: Int { part.isQuick ? 20 : 200 }
 
@@ -18,8 +16,8 @@ struct Kills {
     var (commits, uncertain) = (0, 0)
     try withScenes { scene in
       var generator = part.generator(number)
-      let slots = 0..<(isAlone ? 1 : 2 + generator.below(3))
-      var round = Round(scene: scene, slots: slots, isAlone: isAlone, generator: generator)
+      let slots = 0..<2 + generator.below(3)
+      var round = Round(scene: scene, slots: slots, generator: generator)
       for kill in 0..<kills {
         try part.state("encrypted \(scene.isEncrypted), kill \(kill)") { try round.kill(number: kill) }
         number += 1
@@ -39,7 +37,6 @@ struct Kills {
 private struct Round {
   private let scene: Scene
   private let slots: Range<Int>
-  private let isAlone: Bool
   private var generator: SeededGenerator
   private var workers: [Int: Child] = [:]
   /// Ours, open through some of the kills, so that it sees others recover and recovers itself.
@@ -48,10 +45,9 @@ private struct Round {
   /// Kills that fell into a commit.
   private(set) var uncertain = 0
 
-  init(scene: Scene, slots: Range<Int>, isAlone: Bool, generator: SeededGenerator) {
+  init(scene: Scene, slots: Range<Int>, generator: SeededGenerator) {
     self.scene = scene
     self.slots = slots
-    self.isAlone = isAlone
     self.generator = generator
   }
 
@@ -86,7 +82,7 @@ private struct Round {
       try database.beginWrite().cancel()
       try scene.verify(database, slots: slots)
     }
-    if !isAlone, self.database == nil, generator.chance(20) {
+    if self.database == nil, generator.chance(20) {
       self.database = database
     } else if self.database != nil, generator.chance(10) {
       held.releaseAll()
@@ -99,9 +95,9 @@ private struct Round {
 
   /// Who is left must go on: the killed one's lock is free.
   private func waitForProgress() throws {
-    for slot in workers.keys.sorted() {
-      let before = try scene.progress(of: slot).acknowledged
-      while try scene.progress(of: slot).acknowledged == before { Thread.sleep(forTimeInterval: 0.001) }
+    for (slot, worker) in workers {
+      let slots = slot..<slot + 1
+      try scene.wait(for: scene.acknowledged(slots) + 1, slots, by: [worker])
     }
   }
 

@@ -6,7 +6,6 @@ import TestSupport
 /// that one writes no more, says why, and reads nothing wrong; who opens afterwards is refused or safe.
 struct Management {
   let part: Part
-  let isAlone: Bool
 
   func run() throws {
     for number in 0..<(part.isQuick ? 4 : 40) {
@@ -17,7 +16,6 @@ struct Management {
         }
       }
     }
-    guard !isAlone else { return }
     for loss in Loss.allCases {
       try withScenes { scene in
         try part.state("encrypted \(scene.isEncrypted), while open, \(loss)") { try remove(scene, loss) }

@@ -36,8 +36,7 @@ struct Reboots {
   private func leave(_ scene: Scene, isKilled: Bool, _ generator: inout SeededGenerator) throws {
     let writer = try scene.spawn(.write, slots: 0..<2, seed: generator.next() >> 1)
     _ = try writer.line()
-    let enough = try scene.acknowledged(0..<2) + 20
-    while try scene.acknowledged(0..<2) < enough { Thread.sleep(forTimeInterval: 0.001) }
+    try scene.wait(for: scene.acknowledged(0..<2) + 20, 0..<2, by: [writer])
     guard isKilled else {
       writer.tell("stop")
       return try writer.finish()

@@ -19,8 +19,11 @@ struct Registering {
         try part.state("encrypted \(scene.isEncrypted), second \(round)") {
           try workers.readers.replaceOne(at: round, scene)
           Thread.sleep(forTimeInterval: 1)
-          let database = try scene.open()
-          try scene.verify(database, slots: 0..<1)
+          // Two handles of one process are as two processes.
+          let (database, another) = try (scene.open(), scene.open())
+          for handle in [database, another, database] { try scene.verify(handle, slots: 0..<1) }
+          another.close()
+          try database.beginWrite().cancel()
           database.close()
         }
       }
@@ -37,6 +40,9 @@ struct Registering {
       commits += try scene.acknowledged(0..<1)
     }
     part.figures = [("snapshots", snapshots), ("commits", commits)]
+    guard snapshots >= 1000, commits >= 100 else {
+      throw Violation("readers miss the writer: \(part.summary)")
+    }
   }
 
   private func start(_ scene: Scene) throws -> (writer: Child, readers: ReaderProcesses) {

@@ -50,6 +50,14 @@ final class Scene {
     try slots.reduce(0) { $0 + (try progress(of: $1).acknowledged) }
   }
 
+  /// Waits until so many have, by workers of which none may fail meanwhile.
+  func wait(for commits: Int, _ slots: Range<Int>, by workers: [Child]) throws {
+    while try acknowledged(slots) < commits {
+      for worker in workers { try worker.expectHealth() }
+      Thread.sleep(forTimeInterval: 0.001)
+    }
+  }
+
   // MARK: - What must hold
 
   /// Takes a snapshot and compares it with what the workers say, who may go on meanwhile.

@@ -6,20 +6,16 @@ import TestSupport
 /// the eight are killed again and again.
 struct Threads {
   let part: Part
-  /// Without the other process.
-  let isAlone: Bool
 
   private static let together = 0..<8
-  private var slots: Range<Int> { isAlone ? Self.together : 0..<9 }
+  private static let slots = 0..<9
 
   func run() throws {
     var (commits, milliseconds) = (0, 0)
     try withScenes { scene in
-      try part.state("encrypted \(scene.isEncrypted), to the end") {
-        let start = ContinuousClock.now
-        commits += try complete(scene)
-        milliseconds += Int(start.duration(to: .now) / .milliseconds(1))
-      }
+      let start = ContinuousClock.now
+      commits += try complete(scene)
+      milliseconds += Int(start.duration(to: .now) / .milliseconds(1))
     }
     var kills = 0
     try withScenes { scene in
@@ -36,24 +32,31 @@ struct Threads {
     part.figures = [("commits", commits), ("milliseconds", milliseconds), ("kills", kills)]
   }
 
-  private func alternate(_ scene: Scene, commits: Int) throws -> Child? {
-    isAlone ? nil : try scene.spawn(.write, slots: 8..<9, ["--commits", "\(commits)"], seed: part.seed)
+  private func alternate(_ scene: Scene, commits: Int) throws -> Child {
+    try scene.spawn(.write, slots: 8..<9, ["--commits", "\(commits)"], seed: part.seed)
   }
 
   private func complete(_ scene: Scene) throws -> Int {
     let commits = part.isQuick ? 100 : 1000
     let eight = try scene.spawn(.write, slots: Self.together, ["--commits", "\(commits)"], seed: part.seed)
     let other = try alternate(scene, commits: commits)
-    try eight.finish()
-    try other?.finish()
-    let database = try scene.open()
-    defer { database.close() }
-    try scene.verifyEnd(database, slots: slots)
-    let acknowledged = try scene.acknowledged(slots)
-    guard acknowledged == commits * slots.count else {
-      throw Violation("\(acknowledged) commits instead of \(commits) of each thread")
+    let (workers, all) = ([eight, other].compactMap { $0 }, commits * Self.slots.count)
+    // Of many states, so that a hang is told from a slow disk.
+    for tenth in 1...10 {
+      try part.state("encrypted \(scene.isEncrypted), tenth \(tenth)") {
+        try scene.wait(for: all * tenth / 10, Self.slots, by: workers)
+      }
     }
-    return acknowledged
+    try part.state("encrypted \(scene.isEncrypted), the end") {
+      for worker in workers { try worker.finish() }
+      let database = try scene.open()
+      defer { database.close() }
+      try scene.verifyEnd(database, slots: Self.slots)
+      guard try scene.acknowledged(Self.slots) == all else {
+        throw Violation("\(try scene.acknowledged(Self.slots)) commits instead of \(commits) of each thread")
+      }
+    }
+    return all
   }
 
   private func kill(_ scene: Scene, _ generator: inout SeededGenerator) throws {
@@ -63,8 +66,8 @@ struct Threads {
     try eight.crash()
     let database = try scene.open()
     defer { database.close() }
-    try scene.verify(database, slots: slots)
+    try scene.verify(database, slots: Self.slots)
     try database.beginWrite().cancel()
-    try Scene.check(scene.verify(database, slots: slots))
+    try Scene.check(scene.verify(database, slots: Self.slots))
   }
 }

@@ -54,7 +54,7 @@ struct Wakes {
       let database = try scene.open()
       let waiters = try [scene.spawn(.wait), scene.spawn(.wait)]
       for waiter in waiters { _ = try waiter.line() }
-      let thread = WaitingThread(database, after: try database.snapshot().version)
+      let thread = WaitingThread(try scene.open(), after: try database.snapshot().version)
       for batch in 0..<commits / Self.batch {
         try part.state("encrypted \(scene.isEncrypted), one by one, \(batch)") {
           for _ in 0..<Self.batch { try oneByOne(database, waiters, &latencies) }
@@ -127,7 +127,7 @@ struct Wakes {
   }
 }
 
-/// A thread of the writing process that waits as others do.
+/// A thread of the writing process that waits as others do, on a handle of its own.
 private final class WaitingThread: Sendable {
   private let seen = Mutex<(version: UInt64, problem: String?)>((0, nil))
 

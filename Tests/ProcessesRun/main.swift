@@ -23,9 +23,6 @@ struct Run: ParsableCommand {
   @Option(help: "Run only the parts whose name starts with this.")
   var part = ""
 
-  @Flag(help: "Have one process at a time open the file, and leave out the parts that need more.")
-  var alone = false
-
   /// Seconds after which a state, or an operation of a worker, counts as hung.
   static let patience = 60
 
@@ -38,10 +35,6 @@ struct Run: ParsableCommand {
     do {
       for (name, body) in chosen {
         let part = Part(name: "processes-\(name)", seed: seed, isQuick: quick)
-        guard let body else {
-          print("\(part.name) left out: the file is open in one process at a time")
-          continue
-        }
         try body(part)
         print(part.summary)
         fflush(nil)
@@ -52,19 +45,17 @@ struct Run: ParsableCommand {
     }
   }
 
-  /// The parts, in their order; those that can't be had are nil.
-  private var parts: [(name: String, body: ((Part) throws -> Void)?)] {
-    let isShared = !alone
-    func shared(_ body: @escaping (Part) throws -> Void) -> ((Part) throws -> Void)? { isShared ? body : nil }
-    return [
-      ("kill", { try Kills(part: $0, isAlone: !isShared).run() }),
-      ("registering", shared { try Registering(part: $0).run() }),
-      ("management", { try Management(part: $0, isAlone: !isShared).run() }),
-      ("fork", shared { try Forks(part: $0).run() }),
+  /// The parts, in their order.
+  private var parts: [(name: String, body: (Part) throws -> Void)] {
+    [
+      ("kill", { try Kills(part: $0).run() }),
+      ("registering", { try Registering(part: $0).run() }),
+      ("management", { try Management(part: $0).run() }),
+      ("fork", { try Forks(part: $0).run() }),
       ("reboot", { try Reboots(part: $0).run() }),
-      ("truncated", shared { try Truncations(part: $0).run() }),
-      ("wake", shared { try Wakes(part: $0).run() }),
-      ("threads", { try Threads(part: $0, isAlone: !isShared).run() }),
+      ("truncated", { try Truncations(part: $0).run() }),
+      ("wake", { try Wakes(part: $0).run() }),
+      ("threads", { try Threads(part: $0).run() }),
     ]
   }
 }
