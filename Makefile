@@ -1,7 +1,7 @@
 # Each target does all its own set-up on a fresh machine.
 
 # The main job, on real input; and the tests.
-.PHONY: demo test crash crash-slow mutants fuzz processes format format-check setup bench bench-setup clean
+.PHONY: demo test crash crash-slow model mutants fuzz processes format format-check setup bench bench-setup clean
 
 STATES ?= 1000000
 
@@ -35,6 +35,12 @@ fuzz: release
 
 processes: release
 	.build/release/processes-run
+
+# A search through a model of the commit protocol: SLOW=1 for wider bounds, RULE=name for the way to one violation.
+model:
+	@mkdir -p build
+	$(CXX) -O2 -std=c++17 -Wall -Wextra -o build/commit-model Tests/CommitModel/*.cpp
+	build/commit-model $(if $(SLOW),--slow) $(if $(RULE),--without $(RULE))
 
 mutants: setup
 	bash Tests/Mutants/run.sh

@@ -15,13 +15,14 @@ package struct ControlBlock: Sendable {
     static let layout = 4
     static let current = 5
     static let durable = 6
-    static let durablePage = 7
-    static let greatest = 8
-    static let sync = 9
-    static let inWrite = 10
-    static let isDirty = 11
-    static let failures = 12
+    static let greatest = 7
+    static let sync = 8
+    static let inWrite = 9
+    static let isDirty = 10
+    static let failures = 11
+    static let unsynced = 12
     static let lastSure = 16
+    static let lastUnsure = 80
     static let last = 511
   }
 
@@ -33,22 +34,26 @@ package struct ControlBlock: Sendable {
     case failed = 2
   }
 
-  /// A version and the entry of the version table that tells its root, in one word, so that both change at once.
+  /// A version, the entry of the version table that tells its root, and, of the durable one, the meta page that names
+  /// it: in one word, so that they change at once.
   package struct Named: Sendable, Equatable {
     var number: UInt64
     var entry: Int
+    var page: Int
 
-    init(number: UInt64, entry: Int) {
+    init(number: UInt64, entry: Int, page: Int = 0) {
       self.number = number
       self.entry = entry
+      self.page = page
     }
 
     init(word: UInt64) {
       number = word >> 16
-      entry = Int(word & 0xffff)
+      page = Int(word >> 15 & 1)
+      entry = Int(word & 0x7fff)
     }
 
-    var word: UInt64 { number << 16 | UInt64(entry) }
+    var word: UInt64 { number << 16 | UInt64(page) << 15 | UInt64(entry) }
   }
 
   package init(_ memory: SharedMemory) { self.memory = memory }
@@ -77,16 +82,10 @@ package struct ControlBlock: Sendable {
     nonmutating set { memory[word: Word.current] = newValue.word }
   }
 
-  /// The newest version known durable.
+  /// The newest version known durable, and the meta page that names it.
   package var durable: Named {
     get { Named(word: memory[word: Word.durable]) }
     nonmutating set { memory[word: Word.durable] = newValue.word }
-  }
-
-  /// The meta page that names the durable version.
-  package var durablePage: Int {
-    get { Int(truncatingIfNeeded: memory[word: Word.durablePage] & 1) }
-    nonmutating set { memory[word: Word.durablePage] = UInt64(newValue) }
   }
 
   /// The greatest version number given, so that none is given twice.
@@ -112,30 +111,39 @@ package struct ControlBlock: Sendable {
     nonmutating set { memory[word: Word.isDirty] = newValue ? 1 : 0 }
   }
 
+  /// Bytes of nodes that were written since the last sync.
+  package var unsyncedBytes: Int {
+    get { Int(clamping: memory[word: Word.unsynced]) }
+    nonmutating set { memory[word: Word.unsynced] = UInt64(newValue) }
+  }
+
   /// A writer died or failed, and nobody has recovered the file since.
   var needsRecovery: Bool { inWrite || sync != .none }
 
   // MARK: - Failed syncs
 
-  /// How many syncs failed, seen or unseen, since the block was made.
+  /// How many times versions were lost, by syncs that failed, since the block was made.
   var failures: UInt64 { memory[word: Word.failures] }
 
   private static let rememberedFailures: UInt64 = 64
 
-  /// Notes that the cache proves nothing of versions after `durable`: snapshots of them expire.
+  /// Notes that the cache proves nothing of the versions after `durable` that there are: snapshots of them expire.
   func noteFailure(after durable: UInt64) {
     let failures = failures
-    memory[word: Word.lastSure + Int(failures % Self.rememberedFailures)] = durable
+    let place = Int(failures % Self.rememberedFailures)
+    memory[word: Word.lastSure + place] = durable
+    memory[word: Word.lastUnsure + place] = greatest
     memory[word: Word.failures] = failures + 1
   }
 
-  /// Whether a version that was pinned when `seen` syncs had failed can't be believed any more.
-  func isExpired(_ version: UInt64, seen: UInt64) -> Bool {
+  /// Whether a version that was taken when `seen` versions had been lost can't be believed any more.
+  func isExpired(_ version: UInt64, seen: UInt64 = 0) -> Bool {
     let failures = failures
     if failures == seen { return false }
     guard failures > seen, failures - seen <= Self.rememberedFailures else { return true }
     return (seen..<failures).contains {
-      memory[word: Word.lastSure + Int($0 % Self.rememberedFailures)] < version
+      let place = Int($0 % Self.rememberedFailures)
+      return memory[word: Word.lastSure + place] < version && version <= memory[word: Word.lastUnsure + place]
     }
   }
 }

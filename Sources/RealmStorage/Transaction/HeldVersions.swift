@@ -185,9 +185,7 @@ final class HeldVersions: Sendable {
   func wake() { if participants.anyoneWatches { storage.note?.wake() } }
 
   func setDurable(_ version: ControlBlock.Named, page: Int) {
-    // The page first: a successor that finds the new number must find the page that names it.
-    block.durablePage = page
-    block.durable = version
+    block.durable = ControlBlock.Named(number: version.number, entry: version.entry, page: page)
   }
 
   /// The same, now and then: for who has pages that wait for readers.

@@ -57,26 +57,27 @@ struct Recovery {
       block.current = ControlBlock.Named(number: 0, entry: 0)
       tables.clear()
     }
-    if isOurs, block.sync == .failed { return try openDurable(block) }
+    if isOurs, block.sync == .failed { return try openDurable(tables) }
     var outcome = try choose()
     if !isOurs {
       // The first of this boot to open the file: what it reads is what the disk holds.
-      block.durablePage = outcome.page
-      block.durable = ControlBlock.Named(number: outcome.version.number, entry: 0)
+      block.durable = ControlBlock.Named(number: outcome.version.number, entry: 0, page: outcome.page)
     }
+    // Before anything is written: no reader is to begin with a version that is lost.
+    try withdraw(outcome.version, in: tables)
     outcome.greatest = max(outcome.greatest, block.greatest)
     block.greatest = outcome.greatest
-    if block.sync == .inFlight, let durable = meta.pages[block.durablePage],
+    if block.sync == .inFlight, let durable = meta.pages[block.durable.page],
       durable.version.number == block.durable.number
     {
       if durable.version.number < outcome.version.number {
         outcome.durable = durable.version
-        outcome.durablePage = block.durablePage
+        outcome.durablePage = block.durable.page
         outcome.mustRewrite = true
         return outcome
       }
       // The other page may name the same version, and the sync that was to make that page durable may have failed.
-      if durable.version.number == outcome.version.number { outcome.page = block.durablePage }
+      if durable.version.number == outcome.version.number { outcome.page = block.durable.page }
     }
     outcome.durable = outcome.version
     outcome.durablePage = outcome.page
@@ -86,14 +87,14 @@ struct Recovery {
     return outcome
   }
 
-  /// What was found is what all read from now on. The marks go, but where rule 5 is still to be done.
+  /// What was found is what all read from now on. The marks go last, and not where rule 5 is still to be done.
   func publish(_ outcome: Outcome, in tables: SharedTables, holders: [UInt64]) throws(StorageError) {
     let block = tables.block
     let versions = tables.versions
     let holders = Set(holders + [outcome.durable.number, outcome.version.number]).sorted()
-    let durable = try versions.entry(of: outcome.durable, holders: holders)
+    var durable = try versions.entry(of: outcome.durable, holders: holders)
+    durable.page = outcome.durablePage
     let current = try versions.entry(of: outcome.version, holders: holders)
-    block.durablePage = outcome.durablePage
     block.durable = durable
     block.greatest = outcome.greatest
     block.isDirty = !meta.isClean || outcome.rejectedPage
@@ -101,6 +102,7 @@ struct Recovery {
     tables.ring.raiseEpoch()
     block.current = current
     guard !outcome.mustRewrite else { return }
+    block.unsyncedBytes = 0
     block.sync = .none
     block.inWrite = false
   }
@@ -115,29 +117,38 @@ struct Recovery {
     tables.clear()
     var outcome = try choose()
     if isOurs, block.sync == .failed {
-      guard let sure = meta.pages[block.durablePage], sure.version.number == block.durable.number else {
+      guard let sure = meta.pages[block.durable.page], sure.version.number == block.durable.number else {
         throw MetaPair.noPage(.metaPage, path: storage.path)
       }
       outcome.version = sure.version
-    } else if !isOurs {
-      block.durablePage = outcome.page
     }
-    let sure = isOurs && block.sync != .none ? meta.pages[block.durablePage]?.version : nil
-    block.durable = try tables.versions.add(sure ?? outcome.version, holders: [])
-    block.current =
-      outcome.version.number == block.durable.number
-      ? block.durable : try tables.versions.add(outcome.version, holders: [block.durable.number])
+    let page = isOurs && block.sync != .none ? block.durable.page : outcome.page
+    var durable = try tables.versions.add(meta.pages[page]?.version ?? outcome.version, holders: [])
+    durable.page = page
+    block.durable = durable
+    block.current = try tables.versions.entry(of: outcome.version, holders: [durable.number])
     block.greatest = max(block.greatest, outcome.greatest)
     block.inWrite = true
     return outcome
   }
 
+  /// Where others read a later version than the one to open, it is lost: they begin with this one from now on.
+  private func withdraw(_ version: Version, in tables: SharedTables) throws(StorageError) {
+    let block = tables.block
+    guard version.number < block.current.number else { return }
+    if !block.isExpired(block.current.number) { block.noteFailure(after: version.number) }
+    block.current = try tables.versions.entry(
+      of: version, holders: [block.durable.number, block.current.number])
+  }
+
   /// Rule 4.
-  private func openDurable(_ block: ControlBlock) throws(StorageError) -> Outcome {
-    let page = block.durablePage
+  private func openDurable(_ tables: SharedTables) throws(StorageError) -> Outcome {
+    let block = tables.block
+    let page = block.durable.page
     guard let durable = meta.pages[page], durable.version.number == block.durable.number else {
       throw MetaPair.noPage(.metaPage, path: storage.path)
     }
+    try withdraw(durable.version, in: tables)
     let greatest = max(meta.greatest, block.greatest)
     try overwriteOther(than: page, greatest: greatest)
     try sync(block)
@@ -146,7 +157,8 @@ struct Recovery {
       rejectedPage: true, mustRewrite: false)
   }
 
-  /// The mark was set before: where the process dies in the sync, its outcome is unknown.
+  /// The mark was set before, and goes when what was found is noted (`publish`): where the process dies before, the
+  /// outcome is unknown.
   private func sync(_ block: ControlBlock) throws(StorageError) {
     do {
       try storage.sync(.data)
@@ -154,7 +166,6 @@ struct Recovery {
       block.sync = .failed
       throw error
     }
-    block.sync = .none
   }
 
   /// Rule 2. The copy keeps the durable version its page names: until the sync, no more than that is sure.

@@ -59,8 +59,8 @@ struct TrackedSpace {
   }
 
   private func walk(_ newest: Version, pages: Int, held: HeldVersions) throws(StorageError) -> PageMap {
-    // What was read is held first: what is pinned later is no older than what is current now.
-    let holders = held.holders
+    // What expired is not read any more, and may not be readable.
+    let holders = held.holders.filter { !held.block.isExpired($0) }
     let older = holders.filter { $0 != newest.number }.reversed().compactMap { number in
       held.versions.find(number).flatMap(held.versions.version)
     }
@@ -79,7 +79,9 @@ struct TrackedSpace {
   // MARK: - Own commits
 
   mutating func settle(holders: [UInt64]) { map?.settle(holders: holders) }
-  func candidates(_ count: Int) -> [Range<Int>] { map?.candidates(count) ?? [] }
+  func candidates(_ count: Int, atEnd: Bool) -> [Range<Int>] {
+    atEnd ? [pageCount..<pageCount + count] : map?.candidates(count) ?? []
+  }
   mutating func take(_ pages: Range<Int>) { map?.take(pages) }
   mutating func giveBack(_ pages: Range<Int>) { map?.giveBack(pages) }
   mutating func extend(by count: Int) { map?.extend(by: count) }

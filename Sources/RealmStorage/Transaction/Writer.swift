@@ -23,7 +23,7 @@ public enum Durability: Sendable {
 /// 5. The lock of the file is taken to begin a transaction and given up when nothing is pending. Under it one thread
 ///    at a time is inside the gate and writes nodes; one leads and writes meta pages (`CommitGroup`).
 final class Writer: @unchecked Sendable {
-  // Sendable: all but `poison`, `group` and `unsynced` is touched inside the gate only.
+  // Sendable: all but `poison` and `group` is touched inside the gate only.
   let store: NodeStore
   let held: HeldVersions
   let editor: NodeEditor
@@ -41,8 +41,9 @@ final class Writer: @unchecked Sendable {
   private var spilled: [Written] = []
   private var recovery: (time: UInt64, version: UInt64)
   private let poison = Atomic<Bool>(false)
-  private let unsynced = Atomic<Int>(0)
   private var isLocked = false
+  /// Recovery rule 5 is on its way: the mark that it is to be done stays until it is done, whatever is synced meanwhile.
+  private var isRewriting = false
   /// What a dead writer left was found and is not yet recovered.
   private var owesRecovery = false
   private var turn = WriterTurn()
@@ -144,7 +145,7 @@ final class Writer: @unchecked Sendable {
     if !isSynced, version.pageCount > pagesBefore { hasGrown = true }
     // A page that vouches for itself is not verified, so nothing may be written over what it names before it is durable.
     let waiting =
-      unsynced.load(ordering: .relaxed) + group.bytes + space.waitingBytes(for: control.durable.number)
+      control.unsyncedBytes + group.bytes + space.waitingBytes(for: control.durable.number)
     let pending = CommitGroup.Pending(
       version, durability, isSynced: isSynced, mustSync: isSynced || waiting + bytes > unsyncedLimit,
       bytes: isSynced ? 0 : bytes)
@@ -168,8 +169,8 @@ final class Writer: @unchecked Sendable {
   private func lead(_ covered: [CommitGroup.Pending]) throws(StorageError) {
     guard !isPoisoned else { throw .poisoned(path: storage.path) }
     guard let newest = covered.last else { return }
-    unsynced.wrappingAdd(covered.reduce(0) { $0 + $1.bytes }, ordering: .relaxed)
-    let page = 1 - control.durablePage
+    control.unsyncedBytes += covered.reduce(0) { $0 + $1.bytes }
+    let page = 1 - control.durable.page
     let durable = newest.isSynced ? newest.version.number : control.durable.number
     control.isDirty = true
     try writeMeta(newest.version, on: page, durable: durable, isClean: false)
@@ -192,7 +193,8 @@ final class Writer: @unchecked Sendable {
     try turn.lock(storage, held)
     isLocked = true
     guard storage.isControlInPlace else { throw .controlReplaced(path: storage.path) }
-    if control.needsRecovery, !isPoisoned { try recover() }
+    owesRecovery = control.needsRecovery && !isPoisoned
+    if owesRecovery { try recover() }
   }
 
   /// Gives the lock up where nothing is pending and nobody writes. Called by whoever has left the gate, or has seen
@@ -219,7 +221,6 @@ final class Writer: @unchecked Sendable {
 
   /// Another writer died, or failed, since this one wrote last. Others may be reading.
   private func recover() throws(StorageError) {
-    owesRecovery = true
     let meta = try MetaPair(storage: storage, key: key)
     guard meta.constants == constants else { throw .notARealmFile(path: storage.path) }
     let recovery = Recovery(storage: storage, store: store, meta: meta)
@@ -234,13 +235,19 @@ final class Writer: @unchecked Sendable {
 
   /// Writes what was born after `durable` again, as a new version at free pages, and makes it durable.
   ///
+  /// The pages are behind the end of the file: a meta page that vouches for itself may come back that names what was
+  /// written again before, and then again, and whose pages nobody holds any more.
+  ///
   /// For a successor that finds a sync begun and its outcome never noted: an error may have been seen by nobody, and
   /// the cache then holds nodes that the disk does not. The system tells the next sync of an error that nobody saw, so
   /// that what others have pinned expires only where there was one.
   private func rewrite(bornAfter durable: Version) throws(StorageError) {
+    isRewriting = true
+    defer { isRewriting = false }
     let base = try beginLocked()
     let root = try editor.copy(base.root, bornAfter: durable.number)
     try finish(prepare(root: root, base: base, durability: .full))
+    control.sync = .none
   }
 
   /// The same for who has just opened the file, alone, and holds the lock for the writer.
@@ -280,7 +287,7 @@ final class Writer: @unchecked Sendable {
     defer { storage.unlock(.writer) }
     guard control.isDirty, !control.needsRecovery else { return }
     let published = try held.published()
-    let other = 1 - control.durablePage
+    let other = 1 - control.durable.page
     do {
       control.inWrite = true
       try writeMeta(published, on: other, durable: control.durable.number, isClean: true)
@@ -340,7 +347,8 @@ final class Writer: @unchecked Sendable {
       (units: store.units(ofLength: ref.length), isShortLived: ref.kind?.isShortLived ?? true)
     }
     if !storage.isHeldElsewhere(.unlistedReader) { space.settle(holders: holders) }
-    let layout = RunLayout(sizes, candidates: space.candidates(RunLayout.pageCount(sizes)))
+    let layout = RunLayout(
+      sizes, candidates: space.candidates(RunLayout.pageCount(sizes), atEnd: isRewriting))
     var written = Written(pieces: layout.pieces)
     for piece in layout.pieces { space.take(piece) }
     control.inWrite = true
@@ -424,8 +432,8 @@ final class Writer: @unchecked Sendable {
       control.sync = .failed
       throw error
     }
-    control.sync = .none
-    unsynced.store(0, ordering: .relaxed)
+    if !isRewriting { control.sync = .none }
+    control.unsyncedBytes = 0
   }
 
   private func fail(_ error: StorageError) -> StorageError {
