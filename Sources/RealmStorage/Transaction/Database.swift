@@ -35,6 +35,8 @@ public final class Database: Sendable {
     package var spillBytes = 32 << 20
     /// Rows of a cluster at most: with fewer of them small tables have many.
     package var clusterRows = ClusterNode.maximumRows
+    /// When nodes are moved so that the file gets smaller, and how many at a time.
+    package var compaction = Mover.Options()
 
     public init(encryptionKey: [UInt8]? = nil, isReadOnly: Bool = false, decryptedMemory: Int? = nil) {
       self.encryptionKey = encryptionKey
@@ -101,7 +103,7 @@ public final class Database: Sendable {
       recovery: found.rejectedPage
         ? (Clock.now, found.version.number) : (last?.recoveryTime ?? 0, last?.recoveredTo ?? 0),
       isDirty: !meta.isClean || found.rejectedPage, spillBytes: options.spillBytes,
-      clusterRows: options.clusterRows)
+      clusterRows: options.clusterRows, compaction: options.compaction)
     guard found.mustRewrite else { return }
     do {
       try writer?.rewrite(bornAfter: found.durable)
@@ -197,6 +199,13 @@ public final class Database: Sendable {
     gate.enter()
     defer { gate.leave() }
     return writer?.recycledPages ?? 0
+  }
+
+  /// Nodes this handle has moved, and how often it made the file shorter.
+  package var compacted: (movedNodes: Int, truncations: Int) {
+    gate.enter()
+    defer { gate.leave() }
+    return (writer?.movedNodes ?? 0, writer?.truncations ?? 0)
   }
 
   // MARK: - Making a file

@@ -30,7 +30,9 @@ final class Writer: @unchecked Sendable {
   private let control: ControlBlock
   private let constants: MetaPage.Constants
   private let run: RunBuffer
-  private var map: PageMap?
+  var map: PageMap?
+  /// Makes the file smaller where it is far larger than what is held in it.
+  var compaction: Compaction
   private(set) var greatest: UInt64
   /// Bytes written since the last sync that a sync would have to write out.
   private var unsyncedBytes = 0
@@ -50,7 +52,8 @@ final class Writer: @unchecked Sendable {
   init(
     store: NodeStore, held: HeldVersions, control: ControlBlock, constants: MetaPage.Constants,
     greatest: UInt64,
-    recovery: (time: UInt64, version: UInt64), isDirty: Bool, spillBytes: Int, clusterRows: Int
+    recovery: (time: UInt64, version: UInt64), isDirty: Bool, spillBytes: Int, clusterRows: Int,
+    compaction: Mover.Options
   ) throws(StorageError) {
     self.store = store
     self.held = held
@@ -60,6 +63,7 @@ final class Writer: @unchecked Sendable {
     self.recovery = recovery
     self.isDirty = isDirty
     self.clusterRows = clusterRows
+    self.compaction = Compaction(compaction)
     storage = store.storage
     run = RunBuffer(store: store)
     let arena = try NodeArena(refWidth: store.refWidth, capacity: 1 << 36, path: storage.path)
@@ -76,6 +80,7 @@ final class Writer: @unchecked Sendable {
     guard !isPoisoned else { throw .poisoned(path: storage.path) }
     let published = held.current.published
     if map == nil { try walkSpace(published) }
+    compaction.note(published, durable: held.current.durable)
     discardSpilled()
     guard greatest < MetaPage.maximumVersion else { throw .limitExceeded(.versions, path: storage.path) }
     greatest += 1
@@ -89,6 +94,8 @@ final class Writer: @unchecked Sendable {
     // Only a forged tree is so high; what stands above 128 could not be read again.
     guard root.level <= Ref.maximumLevel else { throw store.corrupted(.structure, root) }
     control.inWrite = true
+    // What a large transaction wrote before is left alone: no page of it counts as live yet.
+    let root = spilled.isEmpty ? moveNodes(below: root) : root
     let pagesBefore = map?.pageCount ?? 0
     spilled.append(try writeNodes(below: root))
     let all = spilled
@@ -102,7 +109,8 @@ final class Writer: @unchecked Sendable {
       }
       isSynced = true
     }
-    let pageCount = max(held.current.published.pageCount, all.map(\.end).max() ?? 0)
+    // All that the version reaches lies below, and what it frees besides.
+    let pageCount = map?.usedEnd ?? held.current.published.pageCount
     let final = root.isDirty ? all.last?.refs[root.unit] ?? root : root
     let version = Version(number: editor.arena.birth, root: final, pageCount: pageCount)
     // A page that vouches for itself is not verified, so nothing may be written over what it names before it is durable.
@@ -122,23 +130,10 @@ final class Writer: @unchecked Sendable {
     control.published = version.number
     control.inWrite = false
     isDirty = true
+    compaction.note(version, durable: held.current.durable)
     if !isSynced, version.pageCount > pagesBefore { growAhead() }
+    makeSmaller()
     return version
-  }
-
-  /// Writes zeros behind the end of the file, for commits to come: a sync of pages that the file has already costs half
-  /// of one that has to make them part of it first. What goes wrong here loses nothing, and is met again by who needs it.
-  private func growAhead() {
-    guard storage.gainsFromGrowth, let pageCount = map?.pageCount else { return }
-    let bytes = pageCount * FilePlace.page
-    let step = bytes < 1 << 20 ? max(8 << 10, bytes / 4) : min(128 << 10, max(64 << 10, bytes / 16))
-    let pages = step / FilePlace.page
-    do {
-      try store.reserve(UInt64((pageCount + pages) * FilePlace.page))
-      let zeros = [UInt8](repeating: 0, count: pages * FilePlace.page)
-      try storage.write(zeros.span.bytes, at: UInt64(bytes))
-      map?.extend(by: pages)
-    } catch {}
   }
 
   /// Writes what was born after `durable` again, as a new version at free pages, and makes it durable.
@@ -148,7 +143,8 @@ final class Writer: @unchecked Sendable {
   func rewrite(bornAfter durable: Version) throws(StorageError) {
     let newest = held.current.published
     let older = store.access(below: max(newest.end, durable.end))
-    var walk = SpaceWalk(store: store, pageCount: max(newest.pageCount, durable.pageCount))
+    var walk = SpaceWalk(
+      store: store, pageCount: max(newest.pageCount, durable.pageCount), slack: compaction.slack)
     try walk.walkNewest(newest.root, access: older)
     try walk.walkOlder(durable.root, next: newest.number, holders: held.holders, access: older)
     map = walk.map
@@ -159,6 +155,10 @@ final class Writer: @unchecked Sendable {
 
   /// Pages this handle has written that had held something before.
   var recycledPages: Int { map?.recycledCount ?? 0 }
+  /// Nodes this handle has moved.
+  var movedNodes: Int { compaction.mover.movedNodes }
+  /// Times this handle has made the file shorter.
+  var truncations: Int { compaction.truncations }
 
   /// Lets nobody write any more.
   func shut() { poison.store(true, ordering: .releasing) }
@@ -351,7 +351,8 @@ final class Writer: @unchecked Sendable {
   private func walkSpace(_ version: Version) throws(StorageError) {
     // What the file has beyond the version's pages was written ahead of need.
     let pagesOfFile = Int(clamping: try storage.length() / UInt64(FilePlace.page))
-    var walk = SpaceWalk(store: store, pageCount: max(version.pageCount, pagesOfFile))
+    var walk = SpaceWalk(
+      store: store, pageCount: max(version.pageCount, pagesOfFile), slack: compaction.slack)
     try walk.walkNewest(version.root, access: store.access(below: version.end))
     map = walk.map
   }
