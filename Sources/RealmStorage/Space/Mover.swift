@@ -5,7 +5,7 @@
 /// newest version that goes on from commit to commit. It reads only nodes that hold refs, and knows no kinds.
 package struct Mover {
   package struct Options: Sendable {
-    /// Pages a file may have beyond 1.35 times what is held; four times that and a half more make moving urgent.
+    /// Pages a file may have beyond 1.35 times what is held; 1.45 times and three of it make moving urgent.
     package var slack = (1 << 20) / FilePlace.page
     /// Pages that are emptied together.
     package var stretch = (1 << 20) / FilePlace.page
@@ -56,7 +56,8 @@ package struct Mover {
       rest(map: &map)
       return root
     }
-    let isUrgent = map.excess(150, slacks: 4) > 0
+    // Before the file is half larger than what is held and four slacks more, which is what it may be.
+    let isUrgent = map.excess(145, slacks: 3) > 0
     let budget = isUrgent ? options.urgentBytes : options.bytes
     if pinned != self.pinned { restsUntil = 0 }
     self.pinned = pinned
