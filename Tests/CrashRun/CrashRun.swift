@@ -19,6 +19,8 @@ struct CrashRun {
     var states = 0
     var commits = 0
     var afterRecycling = 0
+    var afterMoving = 0
+    var afterTruncation = 0
     var depthTwo = 0
     var fallBacks = 0
     var failedSyncs = 0
@@ -33,12 +35,14 @@ struct CrashRun {
 
   var reachesItsFloors: Bool {
     seen.count >= states && figures.afterRecycling * 5 >= figures.states
-      && figures.depthTwo * 10 >= figures.states
+      && figures.depthTwo * 10 >= figures.states && figures.afterMoving * 10 >= figures.states
+      && figures.afterTruncation * 20 >= figures.states
   }
 
   var summary: String {
     "crash encrypted=\(isEncrypted) states=\(seen.count) opened=\(figures.states) commits=\(figures.commits) "
-      + "recycled=\(figures.afterRecycling) fallBacks=\(figures.fallBacks) depth2=\(figures.depthTwo) "
+      + "recycled=\(figures.afterRecycling) moved=\(figures.afterMoving) cut=\(figures.afterTruncation) "
+      + "fallBacks=\(figures.fallBacks) depth2=\(figures.depthTwo) "
       + "failedSyncs=\(figures.failedSyncs) cleanCloses=\(figures.cleanCloses) lost=0 wrong=0 hung=0 seed=\(seed)"
   }
 
@@ -80,8 +84,7 @@ struct CrashRun {
     do { _ = try Database(creatingIn: disk, options: options) } catch {
       throw Violation(seed: seed, what: "an empty database can't be made: \(error)")
     }
-    var hasRecycled = false
-    var crashedInRecovery = false
+    var past = Past()
     for _ in 0..<12 {
       let dies = generator.chance(75)
       disk.follow(
@@ -89,24 +92,20 @@ struct CrashRun {
           dieAt: dies ? generator.below(generator.chance(30) ? 4 : 60) : nil,
           pagesWritten: generator.below(8),
           failSync: generator.chance(15) ? generator.below(8) : nil, diesInFailedSync: generator.chance(50)))
-      seen.insert(disk.fingerprint)
-      figures.states += 1
-      if hasRecycled { figures.afterRecycling += 1 }
-      if crashedInRecovery { figures.depthTwo += 1 }
+      note(disk, past)
       let eventsBefore = disk.events.count
       let life = try live(on: disk, seed: seed, &history, &generator)
-      crashedInRecovery = disk.isDead && !life.opened && disk.events.count > eventsBefore
+      past.crashedInRecovery = disk.isDead && !life.opened && disk.events.count > eventsBefore
       if life.syncFailed { figures.failedSyncs += 1 }
-      hasRecycled = hasRecycled || life.recycled
+      past.recycled = past.recycled || life.recycled
+      past.moved = past.moved || life.moved
+      past.truncated = past.truncated || life.truncated
       let loses = !life.closedCleanly && generator.chance(60) || generator.chance(10)
       if loses {
         // Several outcomes of the same power loss; the last one lives on.
         for _ in 0..<generator.below(4) {
           let other = disk.afterPowerLoss(&generator)
-          seen.insert(other.fingerprint)
-          figures.states += 1
-          if hasRecycled { figures.afterRecycling += 1 }
-          if crashedInRecovery { figures.depthTwo += 1 }
+          note(other, past)
           var copy = history
           copy.any = copy.full
           try check(other, seed: seed, &copy)
@@ -120,11 +119,30 @@ struct CrashRun {
     }
   }
 
+  /// What happened in the lives before a state.
+  private struct Past {
+    var recycled = false
+    var moved = false
+    var truncated = false
+    var crashedInRecovery = false
+  }
+
+  private mutating func note(_ disk: SimulatedDisk, _ past: Past) {
+    seen.insert(disk.fingerprint)
+    figures.states += 1
+    if past.recycled { figures.afterRecycling += 1 }
+    if past.moved { figures.afterMoving += 1 }
+    if past.truncated { figures.afterTruncation += 1 }
+    if past.crashedInRecovery { figures.depthTwo += 1 }
+  }
+
   private var options: Database.Options {
     var options = Database.Options(encryptionKey: isEncrypted ? Keys.first : nil, decryptedMemory: 1 << 20)
     options.spillBytes = 1 << 16
     // Tables are small here: their clusters are, so that there are full ones.
     options.clusterRows = 8
+    // Files are small here too: nodes are moved and the end is cut off in them all the same.
+    options.compaction = .eager
     return options
   }
 
@@ -140,6 +158,8 @@ struct CrashRun {
   private struct Life {
     var opened = false
     var recycled = false
+    var moved = false
+    var truncated = false
     var closedCleanly = false
     var syncFailed = false
   }
@@ -176,6 +196,9 @@ struct CrashRun {
       if generator.chance(30), !pinned.isEmpty { pinned.removeFirst() }
     }
     life.recycled = database.recycledPages > 0
+    let compacted = database.compacted
+    life.moved = compacted.movedNodes > 0
+    life.truncated = compacted.truncations > 0
     if !disk.isDead, !life.syncFailed, generator.chance(50) {
       pinned = []
       database.close()

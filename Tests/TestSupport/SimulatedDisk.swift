@@ -112,7 +112,7 @@ package final class SimulatedDisk: Storage {
   package func length() throws(StorageError) -> UInt64 { UInt64(state.withLock { $0.cacheLength }) }
 
   package func read(_ count: Int, at offset: UInt64) throws(StorageError) -> [UInt8] {
-    try populate(count, at: offset)
+    try checkReadable(count, at: offset)
     return state.withLock { state in
       let end = min(Int(offset) + count, state.cacheLength)
       guard Int(offset) < end else { return [] }
@@ -136,6 +136,12 @@ package final class SimulatedDisk: Storage {
 
   private func store(_ content: [UInt8], first: Int, count: Int) {
     state.withLock { state in
+      if count > 0, first * Self.page > state.cacheLength {
+        for page in state.cacheLength / Self.page..<first {
+          while state.cache.count <= page { state.cache.append([UInt8](repeating: 0, count: Self.page)) }
+          Self.show(state.cache[page], page, mapping)
+        }
+      }
       for index in 0..<count {
         let page = first + index
         let bytes = Array(content[index * Self.page..<(index + 1) * Self.page])
@@ -178,9 +184,21 @@ package final class SimulatedDisk: Storage {
     if let refusal = happening(.syncEnded) { throw refusal }
   }
 
+  /// What is cut off reads as zeros should the file grow again; until then, touching it finds garbage.
   package func truncate(to length: UInt64) throws(StorageError) {
+    precondition(length % 4096 == 0, "the engine cuts at whole pages")
     if let refusal = happening(.truncate) { throw refusal }
-    state.withLock { $0.cacheLength = Int(length) }
+    let zeros = [UInt8](repeating: 0, count: Self.page)
+    let garbage = [UInt8](repeating: 0xa5, count: Self.page)
+    state.withLock { state in
+      for page in Int(length) / Self.page..<max(Int(length), state.cacheLength) / Self.page {
+        state.cache[page] = zeros
+        state.pending[page, default: []].append(zeros)
+        state.unreadable.remove(page)
+        Self.show(garbage, page, mapping)
+      }
+      state.cacheLength = Int(length)
+    }
   }
 
   package func reserve(_ length: UInt64) throws(StorageError) {
@@ -188,6 +206,14 @@ package final class SimulatedDisk: Storage {
   }
 
   package func populate(_ count: Int, at offset: UInt64) throws(StorageError) {
+    guard count > 0 else { return }
+    try checkReadable(count, at: offset)
+    guard Int(offset) + count <= state.withLock({ $0.cacheLength }) else {
+      throw .system(call: .read, errno: 14, path: path, offset: offset)
+    }
+  }
+
+  private func checkReadable(_ count: Int, at offset: UInt64) throws(StorageError) {
     guard count > 0 else { return }
     let pages = Int(offset) / Self.page...(Int(offset) + count - 1) / Self.page
     guard state.withLock({ state in pages.allSatisfy { !state.unreadable.contains($0) } }) else {
@@ -264,8 +290,8 @@ package final class SimulatedDisk: Storage {
     let old = state.withLock { $0 }
     var new = State()
     let keepsLength = generator.chance(50)
-    // Pages that were written to the platter lie within its length.
-    var length = keepsLength ? old.cacheLength : min(old.platterLength, old.cacheLength)
+    // Pages that were written to the platter lie within its length. A file made shorter may come back as long as it was.
+    var length = keepsLength ? old.cacheLength : old.platterLength
     new.platter = old.platter
     new.unreadable = old.unreadable
     let onTheirWay = old.stale.merging(old.pending) { $0 + $1 }

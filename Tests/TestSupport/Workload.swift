@@ -1,5 +1,19 @@
 import RealmStorage
 
+extension Mover.Options {
+  /// Moves in files of a few pages, at every second commit.
+  package static var eager: Self {
+    var options = Self()
+    options.slack = 4
+    options.stretch = 4
+    options.interval = 2
+    options.bytes = 16 << 10
+    options.urgentBytes = 32 << 10
+    options.reads = 4
+    return options
+  }
+}
+
 /// Random changes, made to a transaction and to the content it is to have.
 package enum Workload {
   package static func change(

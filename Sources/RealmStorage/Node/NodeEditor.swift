@@ -60,6 +60,14 @@ package final class NodeEditor {
     let children = try access().children(of: ref)
     var copies: [Ref] = []
     for child in children { copies.append(try copy(child, bornAfter: version)) }
+    let copy = try copy(ref, children: copies)
+    free(ref)
+    return copy
+  }
+
+  /// Copies a node of the file, which stays, with other refs in place of its own. What is copied was verified on a copy
+  /// of its own: it gets a new checksum.
+  package func copy(_ ref: Ref, children: [Ref]) throws(StorageError) -> Ref {
     guard let kind = ref.kind else { throw store.corrupted(.structure, ref) }
     let content = try store.copyOut(ref)
     let bodyOffset = NodeView.Layout.size + children.count * store.refWidth.bytes
@@ -67,10 +75,15 @@ package final class NodeEditor {
     let arena = arena
     let writer = arena.make(
       kind: kind, level: ref.level, refCount: children.count, bodyLength: content.count - bodyOffset)
-    for (index, copy) in copies.enumerated() { writer.setRef(index, to: copy) }
+    for (index, child) in children.enumerated() { writer.setRef(index, to: child) }
     writer.copy(content.span.bytes.extracting(droppingFirst: bodyOffset), at: 0)
-    free(ref)
     return writer.ref
+  }
+
+  /// Verifies a node of the file, should this be its first touch.
+  package func touch(_ ref: Ref) throws(StorageError) {
+    let access = access()
+    _ = try access.node(ref).length
   }
 
   /// Frees a node and all below it.

@@ -9,9 +9,11 @@
 ///    It is free once none of them is held: by a reader, as published, as the last durable one, or on its way.
 package struct PageMap {
   /// Birth in the upper 48 bits, live units below. Zero: nothing lives there.
-  private var pages: [UInt64] = []
+  private(set) var pages: [UInt64] = []
   /// A bit a page: may be given out.
-  private var freeBits: [UInt64] = []
+  private(set) var freeBits: [UInt64] = []
+  /// A bit a page: its stretch is being emptied, so that what is free there is given out only where nothing else is.
+  var emptiedBits: [UInt64] = []
   package private(set) var freeCount = 0
   /// Units the newest version reaches.
   package private(set) var liveUnits = 0
@@ -25,6 +27,8 @@ package struct PageMap {
   private static let mostChanged = 1 << 16
   /// Where the last run ended: the next is looked for from here, so that runs follow each other through the file.
   package private(set) var cursor = 2
+  /// Pages a file may have beyond its share of what is held.
+  let slack: Int
 
   private struct WaitingPage {
     var page: Int
@@ -36,7 +40,8 @@ package struct PageMap {
   private static let reach = (64 << 20) / FilePlace.page
 
   /// A map of `pageCount` pages of which all but the meta pages are free.
-  package init(pageCount: Int) {
+  package init(pageCount: Int, slack: Int = (1 << 20) / FilePlace.page) {
+    self.slack = slack
     grow(to: max(pageCount, 2))
     setFree(0, false)
     setFree(1, false)
@@ -174,20 +179,20 @@ package struct PageMap {
   /// Where `count` pages for one commit may stand, best first; the last range is open to the end of the file.
   ///
   /// One hole of that size within reach of the cursor; else the end of the file, while the file is not far larger than
-  /// what lives in it; else a few pieces; else the end.
+  /// what is held in it; else a few pieces; else a hole in what is being emptied; else the end.
   package func candidates(_ count: Int) -> [Range<Int>] {
     let end = pages.count..<pages.count + count
-    if count <= freeCount {
-      if let hole = hole(of: count) { return [hole, end] }
-      if !isRoomy { return pieces(count) + [end] }
-    }
-    return [end]
+    guard count <= freeCount else { return [end] }
+    if let hole = hole(of: count) { return [hole, end] }
+    if excess() <= 0 { return [end] }
+    // What does not fit the pieces stands in a hole that was to be left alone, before the file grows for it.
+    let pieces = pieces(count)
+    if let hole = run(of: count, in: 2..<pages.count, emptied: true) { return pieces + [hole, end] }
+    return pieces + [end]
   }
 
-  /// The file may grow while it is not much larger than what lives in it.
-  private var isRoomy: Bool { pages.count * 20 <= (liveUnits / FilePlace.unitsPerPage) * 27 + 256 * 20 }
-
-  private func hole(of count: Int) -> Range<Int>? {
+  /// One hole of that size, within reach of the cursor and in no stretch that is being emptied.
+  package func hole(of count: Int) -> Range<Int>? {
     let ahead = min(pages.count, cursor + Self.reach)
     if let found = run(of: count, in: min(cursor, ahead)..<ahead) { return found }
     // At the end of the file the cursor starts over.
@@ -203,7 +208,7 @@ package struct PageMap {
     var page = 2
     while rest > 0, found.count < limit, let piece = run(of: least, in: page..<pages.count) {
       var end = piece.upperBound
-      while end < pages.count, end - piece.lowerBound < rest, isFree(end) { end += 1 }
+      while end < pages.count, end - piece.lowerBound < rest, isFree(end), !isEmptied(page: end) { end += 1 }
       found.append(piece.lowerBound..<end)
       rest -= end - piece.lowerBound
       page = end
@@ -211,13 +216,14 @@ package struct PageMap {
     return rest > 0 && count <= 64 ? [] : found
   }
 
-  /// The first `count` free pages in a row.
-  private func run(of count: Int, in range: Range<Int>) -> Range<Int>? {
+  /// The first `count` free pages in a row, in stretches that are not being emptied, or in those.
+  private func run(of count: Int, in range: Range<Int>, emptied: Bool = false) -> Range<Int>? {
     guard range.count >= count else { return nil }
     var page = range.lowerBound
     var length = 0
     while page < range.upperBound {
-      let word = freeBits[page >> 6] >> UInt64(page & 63)
+      let among = emptied ? emptiedBits[page >> 6] : ~emptiedBits[page >> 6]
+      let word = (freeBits[page >> 6] & among) >> UInt64(page & 63)
       if word == 0 {
         length = 0
         page = (page | 63) + 1
@@ -256,6 +262,22 @@ package struct PageMap {
     freeCount += count
   }
 
+  /// Forgets the pages from `count` on, which are all free: the file ends there now.
+  package mutating func shrink(to count: Int) {
+    precondition(count >= usedEnd, "pages in use are cut off")
+    freeCount -= pages.count - count
+    pages.removeLast(pages.count - count)
+    let words = (count + 63) / 64
+    freeBits.removeLast(freeBits.count - words)
+    emptiedBits.removeLast(emptiedBits.count - words)
+    // Beyond the last page no bit is set.
+    if count & 63 != 0 {
+      freeBits[words - 1] &= 1 << UInt64(count & 63) - 1
+      emptiedBits[words - 1] &= 1 << UInt64(count & 63) - 1
+    }
+    cursor = min(cursor, count)
+  }
+
   /// Takes back pages given out in vain.
   package mutating func giveBack(_ range: Range<Int>) {
     for page in range {
@@ -268,7 +290,9 @@ package struct PageMap {
   private mutating func grow(to count: Int) {
     let old = pages.count
     pages.append(contentsOf: repeatElement(0, count: count - old))
-    freeBits.append(contentsOf: repeatElement(0, count: (count + 63) / 64 - freeBits.count))
+    let words = (count + 63) / 64
+    freeBits.append(contentsOf: repeatElement(0, count: words - freeBits.count))
+    emptiedBits.append(contentsOf: repeatElement(0, count: words - emptiedBits.count))
     for page in old..<count { setFree(page, true) }
   }
 

@@ -9,9 +9,9 @@ package struct SpaceWalk {
   /// First units of the nodes walked, to skip what versions share.
   private var seen: Set<UInt64> = []
 
-  package init(store: NodeStore, pageCount: Int) {
+  package init(store: NodeStore, pageCount: Int, slack: Int) {
     self.store = store
-    map = PageMap(pageCount: pageCount)
+    map = PageMap(pageCount: pageCount, slack: slack)
     claimed = UnitMap(pageCount: pageCount)
   }
 

@@ -26,6 +26,8 @@ public final class Database: Sendable {
     package var spillBytes = 32 << 20
     /// Rows of a cluster at most: with fewer of them small tables have many.
     package var clusterRows = ClusterNode.maximumRows
+    /// When nodes are moved so that the file gets smaller, and how many at a time.
+    package var compaction = Mover.Options()
 
     public init(encryptionKey: [UInt8]? = nil, isReadOnly: Bool = false, decryptedMemory: Int? = nil) {
       self.encryptionKey = encryptionKey
@@ -199,6 +201,14 @@ public final class Database: Sendable {
     writer.gate.enter()
     defer { writer.gate.leave() }
     return writer.recycledPages
+  }
+
+  /// Nodes this handle has moved, and how often it made the file shorter.
+  package var compacted: (movedNodes: Int, truncations: Int) {
+    guard let writer else { return (0, 0) }
+    writer.gate.enter()
+    defer { writer.gate.leave() }
+    return (writer.movedNodes, writer.truncations)
   }
 
   // MARK: - Making a file

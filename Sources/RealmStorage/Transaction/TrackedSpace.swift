@@ -5,16 +5,21 @@
 struct TrackedSpace {
   private let store: NodeStore
   private let ring: PageRing
-  private(set) var map: PageMap?
+  /// Pages a file may have beyond its share of what is held.
+  private let slack: Int
+  var map: PageMap?
   private var version: UInt64 = 0
   private var epoch: UInt64 = 0
 
-  init(store: NodeStore, ring: PageRing) {
+  init(store: NodeStore, ring: PageRing, slack: Int) {
     self.store = store
     self.ring = ring
+    self.slack = slack
   }
 
   var pageCount: Int { map?.pageCount ?? 0 }
+  /// The page after the last one that is held.
+  var usedEnd: Int { map?.usedEnd ?? 2 }
   var hasWaitingPages: Bool { (map?.waitingCount ?? 0) > 0 }
   var recycledPages: Int { map?.recycledCount ?? 0 }
   var liveBytes: Int { (map?.liveUnits ?? 0) * Ref.unit }
@@ -27,9 +32,9 @@ struct TrackedSpace {
   /// - Throws: `.corrupted` where the space of the file can't be told.
   mutating func follow(_ newest: Version, fileLength: UInt64, held: HeldVersions) throws(StorageError) {
     let pages = Int(clamping: fileLength / UInt64(FilePlace.page))
-    if map != nil, epoch == ring.epoch, pages >= pageCount, catchUp(with: newest, held.holders) {
+    if map != nil, epoch == ring.epoch, catchUp(with: newest, held.holders), usedEnd <= pages {
       let known = pageCount
-      if pages > known { map?.extend(by: pages - known) }
+      if pages > known { map?.extend(by: pages - known) } else if pages < known { map?.shrink(to: pages) }
       return
     }
     let recycled = recycledPages
@@ -66,7 +71,7 @@ struct TrackedSpace {
     }
     let count = max(newest.pageCount, pages, older.map(\.pageCount).max() ?? 0)
     let access = store.access(below: UInt64(count * FilePlace.page))
-    var walk = SpaceWalk(store: store, pageCount: count)
+    var walk = SpaceWalk(store: store, pageCount: count, slack: slack)
     try walk.walkNewest(newest.root, access: access)
     var next = newest.number
     for version in older where version.number < newest.number {

@@ -36,7 +36,9 @@ final class Writer: @unchecked Sendable {
   private let constants: MetaPage.Constants
   private let run: RunBuffer
   private let group = CommitGroup()
-  private(set) var space: TrackedSpace
+  var space: TrackedSpace
+  /// Makes the file smaller where it is far larger than what is held in it.
+  var compaction: Compaction
   /// What the open transaction, or one cancelled since, has written before its commit.
   private var spilled: [Written] = []
   private var recovery: (time: UInt64, version: UInt64)
@@ -48,7 +50,7 @@ final class Writer: @unchecked Sendable {
   private var owesRecovery = false
   private var turn = WriterTurn()
   /// The file was made longer by a commit: there is to be room for the next.
-  private var hasGrown = false
+  var hasGrown = false
   /// Rows of a cluster, at most.
   let clusterRows: Int
 
@@ -72,7 +74,8 @@ final class Writer: @unchecked Sendable {
     clusterRows = options.clusterRows
     storage = store.storage
     run = RunBuffer(store: store)
-    space = TrackedSpace(store: store, ring: tables.ring)
+    compaction = Compaction(options.compaction)
+    space = TrackedSpace(store: store, ring: tables.ring, slack: compaction.slack)
     let arena = try NodeArena(refWidth: store.refWidth, capacity: 1 << 36, path: storage.path)
     editor = NodeEditor(store: store, arena: arena)
     editor.onSpill(above: options.spillBytes) { [unowned self] (roots) throws(StorageError) in
@@ -125,6 +128,8 @@ final class Writer: @unchecked Sendable {
   func prepare(root: Ref, base: Version, durability: Durability) throws(StorageError) -> CommitGroup.Pending {
     // Only a forged tree is so high; what stands above 128 could not be read again.
     guard root.level <= Ref.maximumLevel else { throw store.corrupted(.structure, root) }
+    // What a large transaction wrote before is left alone: no page of it counts as live yet.
+    let root = spilled.isEmpty && !isRewriting ? moveNodes(below: root) : root
     let pagesBefore = space.pageCount
     spilled.append(try writeNodes(below: root))
     let all = spilled
@@ -137,10 +142,10 @@ final class Writer: @unchecked Sendable {
       do { try sync() } catch { throw fail(error) }
     }
     guard !isPoisoned else { throw .poisoned(path: storage.path) }
-    let pageCount = max(base.pageCount, all.map(\.end).max() ?? 0)
     let final = root.isDirty ? all.last?.refs[root.unit] ?? root : root
-    let version = Version(number: editor.arena.birth, root: final, pageCount: pageCount)
     for written in all { claim(written) }
+    // All that the version reaches lies below, and what it frees besides.
+    let version = Version(number: editor.arena.birth, root: final, pageCount: space.usedEnd)
     space.commit(version, after: base, freed: editor.freed, holders: holders)
     if !isSynced, version.pageCount > pagesBefore { hasGrown = true }
     // A page that vouches for itself is not verified, so nothing may be written over what it names before it is durable.
@@ -203,7 +208,10 @@ final class Writer: @unchecked Sendable {
     while group.isIdle, gate.tryEnter() {
       let isIdle = group.isIdle
       if isIdle, isLocked {
-        if !isPoisoned, hasGrown { growAhead() }
+        if !isPoisoned {
+          if hasGrown { growAhead() }
+          makeSmaller()
+        }
         release()
       }
       gate.leave()
@@ -258,24 +266,12 @@ final class Writer: @unchecked Sendable {
     control.inWrite = false
   }
 
-  /// Writes zeros behind the end of the file, for commits to come: a sync of pages that the file has already costs half
-  /// of one that has to make them part of it first. What goes wrong here loses nothing, and is met again by who needs it.
-  private func growAhead() {
-    hasGrown = false
-    guard storage.gainsFromGrowth, space.pageCount > 0 else { return }
-    let bytes = space.pageCount * FilePlace.page
-    let step = bytes < 1 << 20 ? max(8 << 10, bytes / 4) : min(128 << 10, max(64 << 10, bytes / 16))
-    let pages = step / FilePlace.page
-    do {
-      try store.reserve(UInt64(bytes + pages * FilePlace.page))
-      let zeros = [UInt8](repeating: 0, count: pages * FilePlace.page)
-      try storage.write(zeros.span.bytes, at: UInt64(bytes))
-      space.extend(by: pages)
-    } catch {}
-  }
-
   /// Pages this handle has written that had held something before.
   var recycledPages: Int { space.recycledPages }
+  /// Nodes this handle has moved.
+  var movedNodes: Int { compaction.mover.movedNodes }
+  /// Times this handle has made the file shorter.
+  var truncations: Int { compaction.truncations }
 
   /// Lets nobody write any more.
   func shut() { poison.store(true, ordering: .releasing) }
@@ -405,7 +401,7 @@ final class Writer: @unchecked Sendable {
 
   /// Versions that someone may read or build on, ascending. What is on its way is looked at first: it goes from there
   /// to what is published.
-  private var holders: [UInt64] {
+  var holders: [UInt64] {
     let pending = group.holders
     return pending.isEmpty ? held.holders : Set(pending).union(held.holders).sorted()
   }

@@ -89,7 +89,7 @@ import Testing
         }
         let transaction = try handles[(round + 1) % 2].beginWrite()
         let kept = try #require(transaction.writer.space.map)
-        var walk = SpaceWalk(store: handles[0].store, pageCount: kept.pageCount)
+        var walk = SpaceWalk(store: handles[0].store, pageCount: kept.pageCount, slack: kept.slack)
         try walk.walkNewest(
           transaction.base.root, access: handles[0].store.access(below: transaction.base.end))
         for page in 0..<kept.pageCount {

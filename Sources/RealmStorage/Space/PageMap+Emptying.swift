@@ -1,0 +1,126 @@
+/// Which stretches of the file are worth emptying, and where the file could end.
+extension PageMap {
+  /// Pages of what is held: reached by the newest version, or waiting for another.
+  package var heldPages: Int {
+    (liveUnits + FilePlace.unitsPerPage - 1) / FilePlace.unitsPerPage + waitingCount
+  }
+
+  /// Pages the file has beyond so many for each hundred held, and so many times its slack.
+  package func excess(_ percent: Int = 135, slacks: Int = 1) -> Int {
+    pageCount - (heldPages * percent / 100 + slack * slacks)
+  }
+
+  /// The page after the last that holds something.
+  package var usedEnd: Int {
+    var word = freeBits.count - 1
+    var used = ~freeBits[word]
+    if pageCount & 63 != 0 { used &= 1 << UInt64(pageCount & 63) - 1 }
+    // The meta pages are never free.
+    while used == 0 {
+      word -= 1
+      used = ~freeBits[word]
+    }
+    return word * 64 + 64 - used.leadingZeroBitCount
+  }
+
+  /// Whether a node stands in a stretch that is being emptied, with its first page or its last.
+  package func isEmptied(unit: Int, units: Int) -> Bool {
+    isEmptied(page: unit / FilePlace.unitsPerPage)
+      || isEmptied(page: (unit + units - 1) / FilePlace.unitsPerPage)
+  }
+
+  func isEmptied(page: Int) -> Bool { emptiedBits[page >> 6] & (1 << UInt64(page & 63)) != 0 }
+
+  /// Empties nothing any more.
+  package mutating func emptyNothing() {
+    for index in emptiedBits.indices { emptiedBits[index] = 0 }
+  }
+
+  private struct Stretch {
+    var pages: Range<Int>
+    var liveUnits = 0
+    /// Pages that nothing moved out of would free: older versions need them.
+    var stuck = 0
+    /// Pages of long holes.
+    var clean = 0
+
+    var livePages: Int { (liveUnits + FilePlace.unitsPerPage - 1) / FilePlace.unitsPerPage }
+    var isMovable: Bool { liveUnits > 0 && stuck * 8 <= pages.count }
+  }
+
+  /// Chooses what to empty, in stretches of `size` pages; false when nothing is worth it.
+  ///
+  /// From the end of the file as much as long holes elsewhere take up, down to where the file is to end. While long holes
+  /// are few, thinly used stretches besides: emptied, they are such holes.
+  ///
+  /// Nodes born at `pinned` or before stay where they are: a pin keeps their pages anyway. A hole is long that has `run`
+  /// pages.
+  package mutating func chooseEmptied(size: Int, run: Int, pinned: UInt64) -> Bool {
+    emptyNothing()
+    let stretches = stretches(of: size, run: run, pinned: pinned)
+    var clean = stretches.reduce(0) { $0 + $1.clean }
+    var chosen: [Range<Int>] = []
+    var moved = 0
+    var rest = stretches[...]
+    // A part of it at a time: what is emptied takes no commits, and they need room.
+    var over = min(excess(), max(size, pageCount / 8))
+    while let last = rest.last, over > 0, last.stuck * 8 <= last.pages.count,
+      moved + last.livePages + 2 * run <= (clean - last.clean) * 3 / 4
+    {
+      moved += last.livePages
+      clean -= last.clean
+      over -= last.pages.count
+      chosen.append(last.pages)
+      rest.removeLast()
+    }
+    let wanted = max(2 * size, pageCount / 16)
+    var gained = clean - moved
+    for stretch in rest.filter({ $0.isMovable && $0.livePages * 4 <= size * 3 })
+      .sorted(by: { $0.liveUnits < $1.liveUnits })
+    {
+      guard gained < wanted else { break }
+      chosen.append(stretch.pages)
+      gained += stretch.pages.count - stretch.livePages - stretch.clean
+    }
+    for pages in chosen { for page in pages { setEmptied(page, true) } }
+    // What is long already serves at once, but at the end of the file.
+    var holes: [Range<Int>] = []
+    forEachHole(of: run, in: 2..<(rest.last?.pages.upperBound ?? 2)) { holes.append($0) }
+    for hole in holes { for page in hole { setEmptied(page, false) } }
+    return !chosen.isEmpty
+  }
+
+  private func stretches(of size: Int, run: Int, pinned: UInt64) -> [Stretch] {
+    var stretches: [Stretch] = []
+    for start in stride(from: 0, to: pageCount, by: size) {
+      stretches.append(Stretch(pages: start..<min(start + size, pageCount)))
+    }
+    for page in 2..<pageCount where !isFree(page) {
+      let live = liveUnits(ofPage: page)
+      stretches[page / size].liveUnits += live
+      if live == 0 || birth(ofPage: page) <= pinned { stretches[page / size].stuck += 1 }
+    }
+    forEachHole(of: run, in: 2..<pageCount) { hole in
+      for page in hole { stretches[page / size].clean += 1 }
+    }
+    return stretches
+  }
+
+  /// The holes of at least so many pages.
+  private func forEachHole(of length: Int, in range: Range<Int>, _ body: (Range<Int>) -> Void) {
+    var start = range.lowerBound
+    for page in range where !isFree(page) {
+      if page - start >= length { body(start..<page) }
+      start = page + 1
+    }
+    if range.upperBound - start >= length { body(start..<range.upperBound) }
+  }
+
+  private mutating func setEmptied(_ page: Int, _ isEmptied: Bool) {
+    if isEmptied {
+      emptiedBits[page >> 6] |= 1 << UInt64(page & 63)
+    } else {
+      emptiedBits[page >> 6] &= ~(1 << UInt64(page & 63))
+    }
+  }
+}

@@ -1,0 +1,216 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import RealmStorage
+
+@Suite struct CompactionTests {
+  @Test(arguments: 0..<10, [nil, Keys.first])
+  func `nodes are moved and the file made shorter under readers that notice nothing`(
+    seed: UInt64, key: [UInt8]?
+  ) throws {
+    var generator = SeededGenerator(seed: seed)
+    var options = Database.Options(encryptionKey: key, decryptedMemory: 1 << 20)
+    options.compaction = .eager
+    options.clusterRows = 8
+    options.spillBytes = 1 << 16
+    let disk = SimulatedDisk()
+    var database = try Database(creatingIn: disk, options: options)
+    var content = Content()
+    var pinned: [(snapshot: Snapshot, fingerprint: UInt64)] = []
+    var compacted = (movedNodes: 0, truncations: 0)
+    for round in 0..<150 {
+      var next = content
+      do {
+        let transaction = try database.beginWrite()
+        try Workload.change(transaction, &next, &generator)
+        if !generator.chance(10) {
+          try transaction.commit(generator.chance(50) ? .full : .relaxed)
+          content = next
+        }
+      }
+      if generator.chance(10) { try pinned.append((database.snapshot(), content.fingerprint)) }
+      if generator.chance(10), !pinned.isEmpty { pinned.remove(at: generator.below(pinned.count)) }
+      for pin in pinned { #expect(try Content.fingerprint(of: pin.snapshot) == pin.fingerprint) }
+      let snapshot = try database.snapshot()
+      #expect(try Content.fingerprint(of: snapshot) == content.fingerprint)
+      if round % 10 == 0 {
+        let findings = IntegrityCheck.run(snapshot).findings
+        #expect(findings == [])
+      }
+      guard generator.chance(5) else { continue }
+      pinned = []
+      compacted.movedNodes += database.compacted.movedNodes
+      compacted.truncations += database.compacted.truncations
+      database.close()
+      database = try Database(storage: disk, options: options)
+    }
+    let findings = try IntegrityCheck.run(database.snapshot()).findings
+    #expect(findings == [])
+    let now = database.compacted
+    // Most seeds do both; the tests of growth below move nodes for sure.
+    #expect(compacted.movedNodes + now.movedNodes + compacted.truncations + now.truncations > 0)
+  }
+
+  @Test func `what is deleted goes back to the file system while the database is open`() throws {
+    let disk = SimulatedDisk()
+    let database = try Database(creatingIn: disk)
+    var generator = SeededGenerator(seed: 1)
+    for number in 0..<400 {
+      try database.write(.relaxed) {
+        try $0.tree("a").set(generator.bytes(60_000), for: [UInt8(number % 256), UInt8(number / 256)])
+      }
+    }
+    let full = try disk.length()
+    try database.write { try $0.tree("a").removeAll() }
+    for round in 0..<20 { try database.write { try $0.tree("b").set([UInt8(round)], for: [1]) } }
+    #expect(full > 20 << 20)
+    #expect(try disk.length() <= 2 << 20)
+  }
+
+  @Test func `a node that can't be read is not moved, and commits go on`() throws {
+    var generator = SeededGenerator(seed: 3)
+    var options = Database.Options()
+    options.compaction = .eager
+    let disk = SimulatedDisk()
+    let database = try Database(creatingIn: disk, options: options)
+    try database.write { transaction in
+      for name in ["damaged", "a"] {
+        for number in 0..<40 { try transaction.tree(name).set(generator.bytes(900), for: [UInt8(number)]) }
+      }
+    }
+    let pages = Int(try disk.length()) / 4096
+    // Every page but the meta pages goes bad at some byte; what the process has seen stays believed.
+    for page in stride(from: 2, to: pages, by: 3) {
+      var bytes = try disk.read(4096, at: UInt64(page * 4096))
+      bytes[100] ^= 1
+      try disk.write(bytes, at: UInt64(page * 4096))
+    }
+    for round in 0..<200 {
+      try? database.write { try $0.tree("other").set(generator.bytes(500), for: [UInt8(round)]) }
+    }
+    #expect(try database.snapshot().tree("other").count() > 190)
+  }
+
+  // MARK: - Growth
+
+  private static let isSlow = ProcessInfo.processInfo.environment["REALM_GROWTH"] == "slow"
+
+  private static let schema = TableSchema(
+    "Thing",
+    columns: [
+      Column("id", .int64, index: .unique), Column("name", .string), Column("note", .string),
+      Column("score", .double), Column("age", .int64),
+    ])
+
+  private func fill(_ database: Database, rows: Int, _ generator: inout SeededGenerator) throws {
+    try database.write { transaction in
+      let table = try transaction.createTable(Self.schema)
+      for number in 0..<rows {
+        let (name, note) = (text(60, &generator), text(112, &generator))
+        try table.insert { (row: inout NewRow) throws(StorageError) in
+          try row.set(0, Int64(number))
+          try row.set(1, name)
+          try row.set(2, note)
+          try row.set(3, Double(number))
+          try row.set(4, Int64(number % 90))
+        }
+      }
+    }
+  }
+
+  private func text(_ count: Int, _ generator: inout SeededGenerator) -> String {
+    String(decoding: generator.bytes(count).map { $0 % 26 + 97 }, as: UTF8.self)
+  }
+
+  private func size(of path: String) throws -> Int {
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    return (attributes[.size] as? NSNumber)?.intValue ?? 0
+  }
+
+  /// Objects of 200 bytes; live is the size of the file as it was made in one transaction.
+  @Test(arguments: [nil, Keys.first])
+  func `a file stays small under a reader that stays, and gets small when it goes`(key: [UInt8]?) throws {
+    let (rows, commits) = Self.isSlow ? (100_000, 10_000) : (20_000, 2_000)
+    try withTemporaryPath { path in
+      var generator = SeededGenerator(seed: 5)
+      let database = try Database(path: path, options: .init(encryptionKey: key))
+      try fill(database, rows: rows, &generator)
+      let live = try size(of: path)
+      var reader: Snapshot? = try database.snapshot()
+      func change(_ times: Int) throws -> Int {
+        var largest = 0
+        for _ in 0..<times {
+          let row = UInt64(generator.below(rows))
+          let note = text(112, &generator)
+          try database.write { transaction in
+            let table: WritableTable = try #require(try transaction.table("Thing"))
+            let rowKey = try table.reading().key(at: Int(row))
+            try table.set(.string(note), "note", ofRow: rowKey)
+          }
+          largest = max(largest, try size(of: path))
+        }
+        return largest
+      }
+      let pinned = try change(commits)
+      #expect(pinned <= 3 * live + 4 << 20)
+      #expect(try reader?.table("Thing")?.count == rows)
+      reader = nil
+      _ = try change(100)
+      let released = try size(of: path)
+      #expect(released <= live + live / 2 + 4 << 20)
+      #expect(database.compacted.movedNodes > 0)
+      // It stays so.
+      let later = try change(commits / 4)
+      #expect(later <= live + live / 2 + 6 << 20)
+      let findings = try IntegrityCheck.run(database.snapshot()).findings
+      #expect(findings == [])
+      if Self.isSlow {
+        print(
+          "growth encrypted=\(key != nil) live=\(live) pinned=\(pinned) released=\(released) later=\(later)")
+      }
+    }
+  }
+
+  // MARK: - The map
+
+  @Test(arguments: 0..<8)
+  func `a map that shrinks and grows gives out the pages it has`(seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
+    var map = PageMap(pageCount: 2)
+    var taken: [Range<Int>] = []
+    for _ in 0..<200 {
+      switch generator.below(4) {
+      case 0, 1:
+        let count = 1 + generator.below(90)
+        let candidate = map.candidates(count)[0]
+        map.take(candidate)
+        taken.append(candidate)
+      case 2 where !taken.isEmpty:
+        map.giveBack(taken.remove(at: generator.below(taken.count)))
+      default:
+        map.shrink(to: max(map.usedEnd, map.pageCount - generator.below(100)))
+      }
+      let used = taken.reduce(2) { $0 + $1.count }
+      let end = taken.map(\.upperBound).max() ?? 2
+      #expect(map.usedEnd == end)
+      #expect(map.freeCount == map.pageCount - used)
+    }
+  }
+
+  @Test func `the end of a file and its thin stretches are emptied, but for what is pinned`() {
+    var map = PageMap(pageCount: 2 + 1022, slack: 16)
+    // Birth 5 in the first quarter, thin; birth 9 at the end.
+    for page in stride(from: 4, to: 256, by: 4) { _ = map.claim(unit: page * 64, units: 10, birth: 5) }
+    for page in 1000..<1010 { _ = map.claim(unit: page * 64, units: 64, birth: 9) }
+    let isChosen = map.chooseEmptied(size: 64, run: 8, pinned: 0)
+    #expect(isChosen)
+    #expect(map.isEmptied(unit: 1005 * 64, units: 1))
+    #expect(map.candidates(20)[0].upperBound <= 960)
+    let isChosenBelowPin = map.chooseEmptied(size: 64, run: 8, pinned: 7)
+    #expect(isChosenBelowPin)
+    #expect(!map.isEmptied(unit: 8 * 64, units: 10))
+    map.emptyNothing()
+    #expect(!map.isEmptied(unit: 1005 * 64, units: 1))
+  }
+}
