@@ -56,7 +56,8 @@ let package = Package(
     .testTarget(
       name: "RealmStorageTests", dependencies: ["RealmStorage", "TestSupport"], swiftSettings: swiftSettings),
     .testTarget(
-      name: "RealmSwiftTests", dependencies: ["RealmSwift", "RealmStorage", "TestSupport"], swiftSettings: swiftSettings),
+      name: "RealmSwiftTests", dependencies: ["RealmSwift", "RealmStorage", "TestSupport"],
+      swiftSettings: swiftSettings),
     .testTarget(
       name: "RealmToolTests", dependencies: ["RealmTool", "RealmStorage", "TestSupport"],
       swiftSettings: swiftSettings),
