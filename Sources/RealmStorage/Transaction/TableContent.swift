@@ -38,7 +38,7 @@ final class TableContent {
   @inline(__always)
   @_lifetime(borrow owner)
   func beginReading<Owner: ~Copyable & ~Escapable>(for owner: borrowing Owner) -> NodeAccess {
-    if let snapshot { return NodeAccess(snapshot._withUnsafeGuaranteedRef { $0 }, keptBy: owner) }
+    if let snapshot { return NodeAccess(snapshot.lend { $0 }, keptBy: owner) }
     return NodeAccess(reader, keptBy: owner)
   }
 

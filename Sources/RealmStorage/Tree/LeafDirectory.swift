@@ -94,7 +94,7 @@ final class LeafDirectory: Sendable {
       for key: UInt64, _ access: borrowing NodeAccess
     ) throws(StorageError) -> (ref: Ref, least: UInt64, next: UInt64) {
       if let directory = directory.load(ordering: .acquiring) {
-        return directory._withUnsafeGuaranteedRef { $0.leafAndRange(for: key) }
+        return directory.lend { $0.leafAndRange(for: key) }
       }
       return try descend(to: key, access)
     }
