@@ -12,3 +12,9 @@ package struct Lent<Object: AnyObject>: ~Escapable, BitwiseCopyable {
   @inline(__always)
   package func use<Result>(_ body: (Object) -> Result) -> Result { object._withUnsafeGuaranteedRef(body) }
 }
+
+extension Unmanaged {
+  /// Lends the object, which somebody keeps meanwhile, without counting a reference.
+  @inline(__always)
+  func lend<Result>(_ body: (Instance) -> Result) -> Result { _withUnsafeGuaranteedRef(body) }
+}

@@ -3,9 +3,11 @@ import CPlatform
 /// The right to read nodes, for the length of a function.
 ///
 /// Views live no longer than it. Taking one costs a few loads; it keeps what it reads from being forgotten.
+@usableFromInline
 package struct NodeAccess: ~Copyable, ~Escapable {
   fileprivate let reach: NodeReach
-  private let keeper: NodeStore?
+  /// What it keeps, where nobody else does.
+  private let keeper: Unmanaged<NodeStore>?
   private let slot: ReaderCounts.Slot?
 
   /// Counts no reference: `owner` keeps the store. With an `end` of 0 every read throws.
@@ -30,24 +32,28 @@ package struct NodeAccess: ~Copyable, ~Escapable {
   ) {
     reach = NodeReach(store, regions, end: end, arena: arena)
     slot = regions._withUnsafeGuaranteedRef { $0.decrypted?.enter() }
-    self.keeper = keeper
+    self.keeper = keeper.map { .passRetained($0) }
   }
 
   /// The same right, within the other: what is read is kept by that one.
   @inline(__always)
-  @_lifetime(borrow outer)
-  init(within outer: borrowing NodeAccess) {
+  @_lifetime(copy outer)
+  package init(within outer: LentAccess) {
     reach = outer.reach
     keeper = nil
     slot = nil
   }
 
-  deinit { slot?.leave() }
+  deinit {
+    slot?.leave()
+    keeper?.release()
+  }
 
   /// Where nodes end, a byte of the file.
   package var end: UInt64 { reach.end }
 
   /// The same right, for views that read more nodes themselves; it ends with this one.
+  @inline(__always)
   package var lent: LentAccess { @_lifetime(borrow self) get { LentAccess(self) } }
 
   /// The node that `ref` vouches for.
@@ -84,12 +90,25 @@ package struct NodeAccess: ~Copyable, ~Escapable {
 }
 
 /// A `NodeAccess`, lent to a view that lives no longer than it.
-package struct LentAccess: ~Escapable {
-  private let reach: NodeReach
+package struct LentAccess: ~Escapable, BitwiseCopyable {
+  fileprivate let reach: NodeReach
 
   @inline(__always)
   @_lifetime(borrow access)
   fileprivate init(_ access: borrowing NodeAccess) { reach = access.reach }
+
+  /// A node of no bytes.
+  package var noNode: NodeView {
+    @_lifetime(copy self) get { _overrideLifetime(reach.noNode(borrowing: self), copying: self) }
+  }
+
+  /// Where a node's bytes stand, to ask for them; nil of one that can't be asked for.
+  @inline(__always)
+  @_lifetime(copy self)
+  package func upcoming(_ ref: Ref) -> UpcomingBytes? {
+    guard let start = reach.start(of: ref) else { return nil }
+    return _overrideLifetime(UpcomingBytes(start, length: ref.length, borrowing: self), copying: self)
+  }
 
   /// See `NodeAccess.node(_:)`.
   @inline(__always)
@@ -111,12 +130,33 @@ package struct LentAccess: ~Escapable {
   }
 }
 
+/// Bytes of a node that will be read soon, which was not verified yet: they can be asked for, so that all of their cache
+/// lines come at once, and not be read.
+package struct UpcomingBytes: ~Escapable, BitwiseCopyable {
+  private let start: UnsafeRawPointer
+  private let length: Int
+
+  @inline(__always)
+  @_lifetime(borrow owner)
+  fileprivate init<Owner: ~Copyable & ~Escapable>(
+    _ start: UnsafeRawPointer, length: Int, borrowing owner: borrowing Owner
+  ) {
+    self.start = start
+    self.length = length
+  }
+
+  /// Asks for the cache line of a byte; the place may be guessed.
+  @inline(__always)
+  package func prefetch(_ offset: Int) {
+    if offset >= 0, offset < length { cp_prefetch(start + offset, 1) }
+  }
+}
+
 /// Where an access finds nodes.
-private struct NodeReach {
+private struct NodeReach: BitwiseCopyable {
   // Kept by the access's keeper, or by the owner that it is not to outlive; a store keeps all regions it ever had.
   unowned(unsafe) let regions: NodeStore.Regions
   unowned(unsafe) let store: NodeStore
-  let end: UInt64
   /// No node that may be read starts from this unit on.
   private let endUnit: UInt64
   private let arenaBase: UnsafeRawPointer?
@@ -125,11 +165,13 @@ private struct NodeReach {
   init(_ store: NodeStore, _ regions: Unmanaged<NodeStore.Regions>, end: UInt64, arena: NodeArena?) {
     self.store = store
     self.regions = regions._withUnsafeGuaranteedRef { $0 }
-    self.end = end
     let (units, rest) = end.quotientAndRemainder(dividingBy: UInt64(Ref.unit))
     endUnit = min(units + (rest > 0 ? 1 : 0), regions._withUnsafeGuaranteedRef { $0.mappedUnits })
     arenaBase = arena.map { UnsafeRawPointer($0.memory.base) }
   }
+
+  /// Where nodes end, a byte of the file: versions end with a page.
+  var end: UInt64 { endUnit &* UInt64(Ref.unit) }
 
   @inline(__always)
   @_lifetime(borrow owner)
@@ -143,21 +185,32 @@ private struct NodeReach {
       try store.verify(ref, in: regions, below: end)
     }
     let base = regions.content + Int(truncatingIfNeeded: unit &* UInt64(Ref.unit))
+    // A forged ref may start where a good one does.
+    guard _fastPath(NodeView.isNode(of: ref, at: base)) else { throw store.corrupted(.header, ref) }
     // A node of level 0 has no refs, so where its body stands is known before its header is read.
     let refCount = ref.level == 0 ? 0 : NodeView.refCount(at: base)
-    let view = NodeView(
-      base, length: ref.length, refCount: refCount, refWidth: store.refWidth, borrowing: owner)
-    // A forged ref may start where a good one does.
-    guard _fastPath(view.isNode(of: ref)) else { throw store.corrupted(.header, ref) }
-    return view
+    return NodeView(
+      base, length: ref.length, refCount: refCount, refWidth: regions.refWidth, borrowing: owner)
+  }
+
+  @_lifetime(borrow owner)
+  func noNode<Owner: ~Copyable & ~Escapable>(borrowing owner: borrowing Owner) -> NodeView {
+    NodeView(
+      regions.content, length: NodeView.Layout.size, refCount: 0, refWidth: store.refWidth, borrowing: owner)
   }
 
   @inline(__always)
   func prefetch(_ ref: Ref, at offset: Int, count: Int) {
-    guard ref.place & (Ref.unitMask | Ref.dirtyBit) < endUnit else { return }
+    guard let base = start(of: ref) else { return }
     let start = max(0, min(offset, ref.length))
-    cp_prefetch(
-      regions.content + Int(truncatingIfNeeded: ref.offset) + start, min(max(count, 0), ref.length - start))
+    cp_prefetch(base + start, min(max(count, 0), ref.length - start))
+  }
+
+  @inline(__always)
+  func start(of ref: Ref) -> UnsafeRawPointer? {
+    let unit = ref.place & (Ref.unitMask | Ref.dirtyBit)
+    guard unit < endUnit else { return nil }
+    return regions.content + Int(truncatingIfNeeded: unit &* UInt64(Ref.unit))
   }
 
   @_lifetime(borrow owner)

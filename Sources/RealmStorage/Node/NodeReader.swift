@@ -6,3 +6,14 @@ package protocol NodeReader: AnyObject {
   @_lifetime(borrow self)
   func access() -> NodeAccess
 }
+
+extension NodeAccess {
+  /// The right to read what `reader` reads, for as long as `owner` lives, which keeps it.
+  @inline(__always)
+  @_lifetime(borrow owner)
+  package init<Reader: NodeReader, Owner: ~Copyable & ~Escapable>(
+    _ reader: Reader, keptBy owner: borrowing Owner
+  ) {
+    self = _overrideLifetime(reader.access(), borrowing: owner)
+  }
+}

@@ -21,6 +21,7 @@ package final class NodeStore: @unchecked Sendable {
     /// Where the content of nodes is read.
     nonisolated(unsafe) let content: UnsafeRawPointer
     let mappedUnits: UInt64
+    let refWidth: RefWidth
     /// Kept, since readers may still use their addresses.
     let outgrown: Regions?
 
@@ -42,6 +43,7 @@ package final class NodeStore: @unchecked Sendable {
         content = UnsafeRawPointer(file.base)
       }
       mappedUnits = UInt64(file.size / Ref.unit)
+      refWidth = cipher == nil ? .plain : .sealed
       self.outgrown = outgrown
     }
   }
@@ -72,6 +74,7 @@ package final class NodeStore: @unchecked Sendable {
 
   /// The same for as long as `owner` lives, which keeps the store. Of a version that can't be believed any more every
   /// read throws.
+  @inline(__always)
   @_lifetime(borrow owner)
   package func access<Owner: AnyObject>(
     below end: UInt64, isExpired: Bool, borrowing owner: borrowing Owner

@@ -24,11 +24,11 @@ package struct NodeView: ~Escapable, BitwiseCopyable {
     static let size = 16
   }
 
-  @usableFromInline let base: UnsafeRawPointer
-  @usableFromInline let body: UnsafeRawPointer
-  /// Bytes of the body, the padding at its end included.
-  package let bodyLength: Int
-  @usableFromInline let refWidth: Int
+  // Two words, so that a view is passed in registers.
+  private let body: UnsafeRawPointer
+  private let bodyBytes: Int32
+  /// Offset of the body in the node; its lowest bit tells that refs are sealed, since it is a multiple of 8.
+  private let shape: UInt32
 
   @_lifetime(borrow owner)
   init<Owner: ~Copyable & ~Escapable>(
@@ -37,6 +37,10 @@ package struct NodeView: ~Escapable, BitwiseCopyable {
     self.init(
       base, length: length, refCount: Self.refCount(at: base), refWidth: refWidth, borrowing: owner)
   }
+
+  /// Where the body of a plain file's node stands that has so many refs.
+  @inline(__always)
+  package static func bodyOffset(refCount: Int) -> Int { Layout.size &+ refCount &* RefWidth.plain.bytes }
 
   @inline(__always)
   static func refCount(at base: UnsafeRawPointer) -> Int {
@@ -49,12 +53,19 @@ package struct NodeView: ~Escapable, BitwiseCopyable {
   init<Owner: ~Copyable & ~Escapable>(
     _ base: UnsafeRawPointer, length: Int, refCount: Int, refWidth: RefWidth, borrowing owner: borrowing Owner
   ) {
-    self.base = base
     let bodyOffset = Layout.size &+ refCount &* refWidth.bytes
     body = base + bodyOffset
-    bodyLength = length &- bodyOffset
-    self.refWidth = refWidth.bytes
+    bodyBytes = Int32(truncatingIfNeeded: length &- bodyOffset)
+    shape = UInt32(truncatingIfNeeded: bodyOffset) | (refWidth == .sealed ? 1 : 0)
   }
+
+  @inline(__always)
+  private var base: UnsafeRawPointer { body - bodyOffset }
+  @inline(__always)
+  private var isSealed: Bool { shape & 1 != 0 }
+  /// Bytes of the body, the padding at its end included.
+  @inline(__always)
+  package var bodyLength: Int { Int(bodyBytes) }
 
   var identity: UInt64 { loadUnchecked(at: Layout.identity) }
   package var refCount: Int { Int(loadUnchecked(at: Layout.refCount) as UInt16) }
@@ -63,17 +74,18 @@ package struct NodeView: ~Escapable, BitwiseCopyable {
   package var birth: UInt64 { identity & Ref.maximumBirth }
 
   /// Offset of the body in the node.
-  package var bodyOffset: Int { body - base }
+  @inline(__always)
+  package var bodyOffset: Int { Int(shape & ~1) }
   /// Bytes of the node.
   package var length: Int { bodyOffset + bodyLength }
 
   @inline(__always)
   package func ref(_ index: Int) -> Ref {
-    let at = Layout.size &+ index &* refWidth
-    precondition(index >= 0 && index <= Int(UInt16.max) && at < body - base, "no such ref in the node")
+    let at = Layout.size &+ index &* (isSealed ? RefWidth.sealed.bytes : RefWidth.plain.bytes)
+    precondition(index >= 0 && index <= Int(UInt16.max) && at < bodyOffset, "no such ref in the node")
     return Ref(
-      place: loadUnchecked(at: at), identity: loadUnchecked(at: at + 8), check: loadUnchecked(at: at + 16),
-      check2: refWidth == RefWidth.sealed.bytes ? loadUnchecked(at: at + 24) : 0)
+      place: loadUnchecked(at: at), identity: loadUnchecked(at: at &+ 8),
+      check: loadUnchecked(at: at &+ 16), check2: isSealed ? loadUnchecked(at: at &+ 24) : 0)
   }
 
   /// The little-endian integer at an offset of the body.
@@ -102,11 +114,15 @@ package struct NodeView: ~Escapable, BitwiseCopyable {
   /// Bytes of the body.
   @_lifetime(copy self)
   @inline(__always)
-  package func bytes(at offset: Int, count: Int) -> RawSpan {
+  package func bytes(at offset: Int, count: Int) -> RawSpan { part(at: offset, count: count).span }
+
+  /// The same, to be kept.
+  @_lifetime(copy self)
+  @inline(__always)
+  package func part(at offset: Int, count: Int) -> NodeBytes {
     precondition(
       offset >= 0 && count >= 0 && offset <= bodyLength &- count, "bytes outside of the node's body")
-    let span = RawSpan(_unsafeStart: body + offset, byteCount: count)
-    return _overrideLifetime(span, copying: self)
+    return _overrideLifetime(NodeBytes(body + offset, count: count, borrowing: self), copying: self)
   }
 
   /// Asks for a byte of the body that will be read soon, without waiting; nothing is read.
@@ -131,12 +147,13 @@ package struct NodeView: ~Escapable, BitwiseCopyable {
     return (refCount == 0) == (level == 0)
   }
 
-  /// Whether this is the node of the ref, of a node that is one that was vouched for: two that start at one place differ
-  /// in identity or length.
+  /// Whether the node of a ref starts here, where one does that was vouched for: two that start at one place differ in
+  /// identity or length.
   @inline(__always)
-  func isNode(of ref: Ref) -> Bool {
-    identity == ref.identity
-      && loadUnchecked(at: Layout.length) as UInt32 == UInt32(truncatingIfNeeded: length)
+  static func isNode(of ref: Ref, at base: UnsafeRawPointer) -> Bool {
+    UInt64(littleEndian: base.load(fromByteOffset: Layout.identity, as: UInt64.self)) == ref.identity
+      && UInt32(littleEndian: base.load(fromByteOffset: Layout.length, as: UInt32.self))
+        == UInt32(truncatingIfNeeded: ref.length)
   }
 
   /// Refs point down the tree and never to something younger: no cycle can be made of such refs.

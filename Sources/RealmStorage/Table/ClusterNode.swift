@@ -48,20 +48,34 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
   }
 
   let view: NodeView
-  let rows: Int
-  let columnCount: Int
-  let firstKey: UInt64
+  private let rowCount: UInt16
+  private let descriptorCount: UInt16
   /// Whether the keys stand in the first column, since they do not run on.
   private let hasKeys: Bool
+
+  @inline(__always)
+  var rows: Int { Int(rowCount) }
+  @inline(__always)
+  var columnCount: Int { Int(descriptorCount) }
+  @inline(__always)
+  var firstKey: UInt64 { view.load(UInt64.self, at: Layout.firstKey) }
 
   @inline(__always)
   @_lifetime(copy view)
   init(_ view: NodeView) {
     self.view = view
-    rows = Int(view.load(UInt16.self, at: Layout.rows))
-    columnCount = Int(view.load(UInt16.self, at: Layout.columnCount))
-    firstKey = view.load(UInt64.self, at: Layout.firstKey)
-    hasKeys = columnCount > 0 && view.load(UInt16.self, at: Layout.descriptors) == Self.keyColumn
+    rowCount = view.load(UInt16.self, at: Layout.rows)
+    descriptorCount = view.load(UInt16.self, at: Layout.columnCount)
+    hasKeys = descriptorCount > 0 && view.load(UInt16.self, at: Layout.descriptors) == Self.keyColumn
+  }
+
+  /// No rows, and no columns.
+  @_lifetime(copy none)
+  init(none: NodeView) {
+    view = none
+    rowCount = 0
+    descriptorCount = 0
+    hasKeys = false
   }
 
   struct Descriptor: Equatable {
@@ -98,37 +112,54 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
 
   /// The descriptor of a column of varying size, nil when the cluster lacks it.
   @inline(__always)
-  func findVarying(_ column: Column) -> Descriptor? {
-    find(column.id, .pieces, or: column.isList ? .pieces : .codes)
+  func findVarying(_ column: Column) -> Descriptor? { findVarying(column.id, isList: column.isList) }
+
+  @inline(__always)
+  func findVarying(_ column: UInt16, isList: Bool) -> Descriptor? {
+    find(column, .pieces, or: isList ? .pieces : .codes)
+  }
+
+  /// The same, and where it stands.
+  @inline(__always)
+  func placeOfVarying(_ column: UInt16, isList: Bool) -> (place: Int, Descriptor)? {
+    guard let place = place(of: column, .pieces, or: isList ? .pieces : .codes) else { return nil }
+    let isCodes = encodingByte(place) == Encoding.codes.rawValue
+    return (place, descriptor(place, isCodes ? .codes : .pieces))
   }
 
   @inline(__always)
   private func find(_ column: UInt16, _ encoding: Encoding, or other: Encoding) -> Descriptor? {
+    guard let place = place(of: column, encoding, or: other) else { return nil }
+    return descriptor(place, encodingByte(place) == encoding.rawValue ? encoding : other)
+  }
+
+  @inline(__always)
+  private func place(of column: UInt16, _ encoding: Encoding, or other: Encoding) -> Int? {
     // Columns have the numbers from 1 on, so most stand where their number says.
-    let guess = Int(column) - (hasKeys ? 0 : 1)
-    if guess >= 0, guess < columnCount, let found = descriptor(guess, of: column, encoding, other) {
-      return found
-    }
-    for index in 0..<columnCount {
-      if let found = descriptor(index, of: column, encoding, other) { return found }
-    }
+    let guess = Int(column) &- (hasKeys ? 0 : 1)
+    if guess >= 0, guess < columnCount, isDescriptor(guess, of: column, encoding, or: other) { return guess }
+    return search(column, encoding, or: other)
+  }
+
+  @inline(never)
+  private func search(_ column: UInt16, _ encoding: Encoding, or other: Encoding) -> Int? {
+    for index in 0..<columnCount where isDescriptor(index, of: column, encoding, or: other) { return index }
     return nil
   }
 
-  /// The descriptor at `index`, where it is one of the column with one of the encodings.
+  /// Whether the descriptor at `index` is one of the column with one of the encodings.
   @inline(__always)
-  private func descriptor(
-    _ index: Int, of column: UInt16, _ encoding: Encoding, _ other: Encoding
-  ) -> Descriptor? {
+  private func isDescriptor(
+    _ index: Int, of column: UInt16, _ encoding: Encoding, or other: Encoding
+  ) -> Bool {
     let head = view.load(UInt32.self, at: Layout.descriptors &+ index &* Layout.descriptorSize) & 0xff_ffff
-    if head == UInt32(column) | UInt32(encoding.rawValue) << 16 { return descriptor(index, encoding) }
-    if head == UInt32(column) | UInt32(other.rawValue) << 16 { return descriptor(index, other) }
-    return nil
+    return head == UInt32(column) | UInt32(encoding.rawValue) << 16
+      || head == UInt32(column) | UInt32(other.rawValue) << 16
   }
 
   @inline(__always)
   private func encodingByte(_ index: Int) -> UInt8 {
-    view.load(UInt8.self, at: Layout.descriptors + index * Layout.descriptorSize + 2)
+    view.load(UInt8.self, at: Layout.descriptors &+ index &* Layout.descriptorSize &+ 2)
   }
 
   // MARK: - Keys
@@ -144,7 +175,8 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
   @inline(__always)
   func row(of key: UInt64) -> Int? {
     guard hasKeys else {
-      return key >= firstKey && key - firstKey < UInt64(rows) ? Int(key - firstKey) : nil
+      let distance = key &- firstKey
+      return distance < UInt64(rows) ? Int(truncatingIfNeeded: distance) : nil
     }
     let row = lowerBound(key)
     return row < rows && self.key(row) == key ? row : nil
@@ -177,9 +209,14 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
   /// The values of a column, without the bits that tell nulls.
   @inline(__always)
   @_lifetime(copy self)
-  func data(_ descriptor: Descriptor) -> RawSpan {
+  func data(_ descriptor: Descriptor) -> RawSpan { part(descriptor).span }
+
+  /// The same, to be kept.
+  @inline(__always)
+  @_lifetime(copy self)
+  func part(_ descriptor: Descriptor) -> NodeBytes {
     let nulls = nullBytes(descriptor)
-    return view.bytes(at: descriptor.offset + nulls, count: descriptor.length - nulls)
+    return view.part(at: descriptor.offset &+ nulls, count: descriptor.length &- nulls)
   }
 
   @inline(__always)
@@ -190,21 +227,26 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
 
   /// Asks for the value of a row, or for what is likely read of its piece.
   @inline(__always)
-  func prefetch(
-    _ column: UInt16, _ storage: ColumnStorage, _ row: Int, _ access: borrowing NodeAccess
-  ) {
-    switch storage {
+  func prefetch(_ column: ColumnForm, _ row: Int, _ access: LentAccess) {
+    switch column.kind {
     case .varying:
-      guard let descriptor = find(column, .pieces) else { return }
+      guard let descriptor = find(column.id, .pieces) else { return }
       let (piece, index) = piece(descriptor, row)
-      PieceNode.prefetch(index, of: rows / Int(descriptor.greatest), in: piece, access)
+      PieceNode.prefetch(index, of: rowsOfPiece(descriptor), in: piece, access)
     case .integers, .dates:
-      guard let descriptor = find(column, .integers) else { return }
-      view.prefetch(at: descriptor.offset + nullBytes(descriptor) + row * Int(descriptor.width) / 8)
-    case .fixed(let size):
-      guard let descriptor = find(column, .fixed) else { return }
-      view.prefetch(at: descriptor.offset + nullBytes(descriptor) + row * size)
+      guard let descriptor = find(column.id, .integers) else { return }
+      view.prefetch(at: descriptor.offset &+ nullBytes(descriptor) &+ (row &* Int(descriptor.width)) &>> 3)
+    case .fixed:
+      guard let descriptor = find(column.id, .fixed) else { return }
+      view.prefetch(at: descriptor.offset &+ nullBytes(descriptor) &+ row &* Int(descriptor.width))
     }
+  }
+
+  /// About how many rows a column's pieces have.
+  @inline(__always)
+  func rowsOfPiece(_ descriptor: Descriptor) -> Int {
+    // Most often there is one, and a division takes as long as all else.
+    descriptor.greatest == 1 ? rows : rows / Int(descriptor.greatest)
   }
 
   /// The piece that holds a row, and the row's place in it.
@@ -251,11 +293,10 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
   @_lifetime(copy view)
   private init(unchecked view: NodeView) {
     self.view = view
-    rows = Int(view.load(UInt16.self, at: Layout.rows))
-    columnCount = Int(view.load(UInt16.self, at: Layout.columnCount))
-    firstKey = view.load(UInt64.self, at: Layout.firstKey)
+    rowCount = view.load(UInt16.self, at: Layout.rows)
+    descriptorCount = view.load(UInt16.self, at: Layout.columnCount)
     hasKeys =
-      columnCount > 0 && view.bodyLength >= Layout.descriptors + Layout.descriptorSize
+      descriptorCount > 0 && view.bodyLength >= Layout.descriptors + Layout.descriptorSize
       && view.load(UInt16.self, at: Layout.descriptors) == Self.keyColumn
   }
 

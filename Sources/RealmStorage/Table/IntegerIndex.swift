@@ -108,7 +108,15 @@ enum IntegerIndex {
     of number: Int64, in root: Ref, _ access: borrowing NodeAccess
   ) throws(StorageError) -> UInt64? {
     guard !root.isNull else { return nil }
-    let (leaf, least, next) = try KeyedTree.leafAndRange(for: key(number), in: root, access)
+    return try row(of: number, KeyedTree.leafAndRange(for: key(number), in: root, access), access)
+  }
+
+  /// - Parameter place: the leaf that may hold the number, and which keys belong into it.
+  @inline(__always)
+  static func row(
+    of number: Int64, _ place: (ref: Ref, least: UInt64, next: UInt64), _ access: borrowing NodeAccess
+  ) throws(StorageError) -> UInt64? {
+    let (leaf, least, next) = place
     IntegerIndexNode.prefetch(key(number) &- least, of: next &- least, in: leaf, access)
     let node = IntegerIndexNode(try access.node(leaf, .integerIndex))
     return node.find(number).map { node.row($0) }

@@ -19,13 +19,15 @@ struct PieceNode: ~Escapable, BitwiseCopyable {
   static let maximumInline = 4096
 
   let view: NodeView
-  let rows: Int
+  private let rowCount: UInt16
+  @inline(__always)
+  var rows: Int { Int(rowCount) }
 
   @inline(__always)
   @_lifetime(copy view)
   init(_ view: NodeView) {
     self.view = view
-    rows = Int(view.load(UInt16.self, at: 0))
+    rowCount = view.load(UInt16.self, at: 0)
   }
 
   /// See `NodeValidators`.
@@ -55,14 +57,22 @@ struct PieceNode: ~Escapable, BitwiseCopyable {
   /// Asks for what is likely read of a value, all at once: the ends, and its bytes where they stand if values are about
   /// equally long.
   @inline(__always)
-  static func prefetch(_ row: Int, of rows: Int, in piece: Ref, _ access: borrowing NodeAccess) {
-    let heap = 2 + 2 * rows
-    access.prefetch(piece, inBody: 0, count: 1)
+  static func prefetch(_ row: Int, of rows: Int, in piece: Ref, _ access: LentAccess) {
+    guard let bytes = access.upcoming(piece) else { return }
+    let body = NodeView.bodyOffset(refCount: 0)
+    let heap = body &+ 2 &+ 2 &* rows
+    bytes.prefetch(body)
     // Where the value before it ends, and where it ends.
-    access.prefetch(piece, inBody: 2 * row, count: 4)
+    let ends = body &+ 2 &* row
+    bytes.prefetch(ends)
+    if ends & 63 > 60 { bytes.prefetch(ends &+ 4) }
     guard piece.level == 0, rows > 0, piece.length > heap else { return }
-    let guess = heap + (piece.length - heap) * row / rows
-    access.prefetch(piece, inBody: guess - 48, count: 112)
+    let spread = (piece.length &- heap) &* row
+    // A division takes as long as all else; most pieces have the rows of a full cluster.
+    let guess =
+      heap &+ (rows == ClusterNode.maximumRows ? spread / ClusterNode.maximumRows : spread / rows) &- 48
+    bytes.prefetch(guess)
+    bytes.prefetch(guess &+ 64)
   }
 
   func isNull(_ row: Int) -> Bool { word(row) & Self.nullFlag != 0 }

@@ -116,7 +116,7 @@ extension Table {
   ) throws(StorageError) -> Found<Content> {
     guard !clusters.isNull else { return .noRow }
     let access = beginReading()
-    let cluster = ClusterNode(try access.node(KeyedTree.leaf(for: key, in: clusters, access), .cluster))
+    let cluster = ClusterNode(try access.node(cluster(of: key, access), .cluster))
     guard let row = cluster.row(of: key) else { return .noRow }
     return try body(cluster, row, access)
   }

@@ -3,37 +3,24 @@
 /// Keys are given in order and never again, so rows stand in the order they were made. A row is found in O(log n);
 /// what is read of it is all that is looked at.
 public struct Table {
-  public let schema: TableSchema
-  private let root: TableRoot
-  let reader: any TableReader
-  private let keyIndex: Ref?
-  let habit = ReadColumns()
+  @usableFromInline let content: TableContent
 
   init(schema: TableSchema, root: TableRoot, reader: any TableReader) {
-    self.schema = schema
-    self.root = root
-    self.reader = reader
-    keyIndex = schema.primaryKey.flatMap { IntegerIndex.serves($0) ? root.index(of: $0) : nil }
+    content = TableContent(schema: schema, root: root, reader: reader)
   }
 
-  var clusters: Ref { root.clusters }
-  var dictionaries: ColumnTrees.View {
-    @_lifetime(borrow self) get { root.dictionaries.view }
-  }
+  public var schema: TableSchema { content.schema }
+  private var root: TableRoot { content.root }
+  var reader: any TableReader { content.reader }
+  var clusters: Ref { content.root.clusters }
+  var dictionaries: ColumnTrees { content.root.dictionaries }
   /// What queries read.
   var form: TableForm { TableForm(schema, root) }
   /// The tables of the same version.
   var tables: any TableFinder { reader }
   @_lifetime(borrow self)
-  func beginReading() -> NodeAccess { reader.access() }
-
-  /// - Precondition: the table has a primary key of whole numbers, which are never null.
-  var integerIndex: Ref {
-    guard let keyIndex else {
-      preconditionFailure("table \(schema.name) has no primary key of whole numbers")
-    }
-    return keyIndex
-  }
+  @usableFromInline
+  func beginReading() -> NodeAccess { content.beginReading(for: self) }
 
   /// Rows in the table. O(1).
   public var count: Int { Int(clamping: root.rows) }
@@ -42,11 +29,11 @@ public struct Table {
   ///
   /// - Throws: `StorageError.corrupted`, as all reading does.
   public func value(_ column: Column, ofRow key: UInt64) throws(StorageError) -> Value? {
-    try TableReading.value(column, ofRow: key, in: root, reader.access())
+    try TableReading.value(column, ofRow: key, in: root, beginReading())
   }
 
   public func contains(_ key: UInt64) throws(StorageError) -> Bool {
-    try TableReading.contains(key, in: root.clusters, reader.access())
+    try TableReading.contains(key, in: root.clusters, beginReading())
   }
 
   /// The key of the row with `position` rows before it.
@@ -54,13 +41,17 @@ public struct Table {
   /// - Precondition: `position` is in `0..<count`.
   public func key(at position: Int) throws(StorageError) -> UInt64 {
     precondition((0..<count).contains(position), "Table.key(at:): there is no row \(position) of \(count)")
-    return try TableReading.key(at: UInt64(position), in: root.clusters, reader.access())
+    return try TableReading.key(at: UInt64(position), in: root.clusters, beginReading())
   }
 
   /// The row with a value of the primary key; nil where there is none, or no primary key. O(log n).
   public func row(withPrimaryKey value: Value) throws(StorageError) -> UInt64? {
+    if content.hasKeyIndex {
+      guard case .int(let number) = value else { return nil }
+      return try row(withPrimaryKey: number, beginReading())
+    }
     guard let column = schema.primaryKey, column.accepts(value) else { return nil }
-    return try IndexTree.row(with: value, of: column, table: root, reader.access())
+    return try IndexTree.row(with: value, of: column, table: root, beginReading())
   }
 
   /// The rows with a value of an indexed column, in the order they were made. O(log n) and in proportion to the rows.
@@ -69,7 +60,7 @@ public struct Table {
   public func rows(with value: Value, in column: Column) throws(StorageError) -> [UInt64] {
     precondition(column.index != .none, "\(schema.name).\(column.name) has no index")
     guard column.accepts(value) else { return [] }
-    return try IndexTree.rows(with: value, of: column, table: root, reader.access())
+    return try IndexTree.rows(with: value, of: column, table: root, beginReading())
   }
 
   /// How many rows have a value of an indexed column. O(log n), but for texts of 248 bytes or more.
@@ -78,7 +69,7 @@ public struct Table {
   public func count(with value: Value, in column: Column) throws(StorageError) -> Int {
     precondition(column.index != .none, "\(schema.name).\(column.name) has no index")
     guard column.accepts(value) else { return 0 }
-    return Int(clamping: try IndexTree.count(with: value, of: column, table: root, reader.access()))
+    return Int(clamping: try IndexTree.count(with: value, of: column, table: root, beginReading()))
   }
 
   /// The rows that link to a row by a column of a table, and how often each does. O(log n) and in proportion to them.
@@ -87,7 +78,7 @@ public struct Table {
   ) throws(StorageError) -> [(row: UInt64, count: Int)] {
     var sources: [(row: UInt64, count: Int)] = []
     let head = LinkIndex.head(target: row, table: table.id, column: column.id)
-    try LinkIndex.forEach(head, in: root.links, reader.access()) { link in
+    try LinkIndex.forEach(head, in: root.links, beginReading()) { link in
       sources.append((link.source, Int(clamping: link.count)))
       return true
     }
@@ -96,7 +87,7 @@ public struct Table {
 
   /// How many rows have a key less than `key`.
   public func rank(of key: UInt64) throws(StorageError) -> Int {
-    Int(clamping: try TableReading.rank(of: key, in: root.clusters, reader.access()))
+    Int(clamping: try TableReading.rank(of: key, in: root.clusters, beginReading()))
   }
 
   /// Calls `body` with the key of each row and its values, in the order of the schema's columns, until it answers false.
@@ -106,14 +97,14 @@ public struct Table {
     var next: UInt64? = 0
     while let key = next, !root.clusters.isNull {
       // One cluster at a time, so that decrypted nodes can be forgotten behind it.
-      let access = reader.access()
+      let access = beginReading()
       let (leaf, following) = try KeyedTree.leafAndNext(for: key, in: root.clusters, access)
       let cluster = ClusterNode(try access.node(leaf, .cluster))
       for row in 0..<cluster.rows {
         var values: [Value] = []
         values.reserveCapacity(schema.columns.count)
         for column in schema.columns {
-          values.append(try TableReading.value(column, row, of: cluster, dictionaries, access))
+          values.append(try TableReading.value(column, row, of: cluster, dictionaries.view, access))
         }
         guard try body(cluster.key(row), values) else { return }
       }

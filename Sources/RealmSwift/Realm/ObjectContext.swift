@@ -13,13 +13,7 @@ final class ObjectContext {
   /// The transaction that made its objects; nil where they may be older.
   private let origin: TransactionOrigin?
   private let epoch: UInt64
-  fileprivate var current: ReadTable?
-
-  /// A constant of a class is read in place, a struct's own variable is copied first.
-  fileprivate final class ReadTable {
-    let table: Table
-    init(_ table: Table) { self.table = table }
-  }
+  fileprivate var current: Table?
 
   private var generation: UInt64 = .max
 
@@ -43,7 +37,7 @@ final class ObjectContext {
   /// The table as the session sees it now; nil where there is none.
   func currentTable() throws(StorageError) -> Table? {
     try refreshTable()
-    return current?.table
+    return current
   }
 
   @inline(__always)
@@ -52,7 +46,7 @@ final class ObjectContext {
   }
 
   private func readTable() throws(StorageError) {
-    current = try session.table(binding).map(ReadTable.init)
+    current = try session.table(binding)
     generation = session.generation
   }
 
@@ -144,7 +138,7 @@ extension ObjectContext {
     do throws(StorageError) {
       if !isInvalid {
         try refreshTable()
-        if let current { found = try body(current.table, binding.columns[position]) }
+        if let current { found = try body(current, binding.columns[position]) }
       }
     } catch {
       raise("Unreadable realm", error.description)

@@ -260,8 +260,10 @@ extension ModelProperty {
   fileprivate func key<Key>(of key: Key) -> Value? {
     // The types most keys have need no closer look.
     switch (Key.self, type.column) {
-    case (is Int.Type, .int64), (is Int64.Type, .int64), (is String.Type, .string), (is UUID.Type, .uuid):
-      return (key as? any _Scalar)?._value
+    case (is Int.Type, .int64): return (key as? Int)?._value
+    case (is Int64.Type, .int64): return (key as? Int64)?._value
+    case (is String.Type, .string): return (key as? String)?._value
+    case (is UUID.Type, .uuid): return (key as? UUID)?._value
     default: return self.key(ofAny: key)
     }
   }

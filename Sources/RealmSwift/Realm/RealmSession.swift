@@ -9,7 +9,9 @@ final class RealmSession {
   private let home: ThreadID?
   private(set) var transaction: WriteTransaction?
   /// Nil until something is read, and after `invalidate()`.
-  private var snapshot: Snapshot?
+  private var snapshot: Snapshot? {
+    didSet { forgetTables() }
+  }
   /// Grows whenever what is read may have changed.
   private(set) var generation: UInt64 = 0
   /// Grows when all handles become invalid.
@@ -29,6 +31,10 @@ final class RealmSession {
   /// again.
   private var kept: [ObjectContext]?
 
+  /// Tables read in a generation, by class: contexts come and go with the objects that refer to them.
+  private var tables: [Table?]
+  private var tablesGeneration: UInt64 = .max
+
   private struct Written {
     var table: WritableTable?
     /// The first row it made.
@@ -42,6 +48,7 @@ final class RealmSession {
     home = owner.home
     contexts = Array(repeating: nil, count: file.schema.bindings.count)
     written = Array(repeating: Written(), count: file.schema.bindings.count)
+    tables = Array(repeating: nil, count: file.schema.bindings.count)
   }
 
   deinit {
@@ -107,6 +114,21 @@ final class RealmSession {
 
   /// The table of a class, as of now; nil where there is none.
   func table(_ binding: ClassBinding) throws(StorageError) -> Table? {
+    if tablesGeneration == generation, let table = tables[binding.index] { return table }
+    let table = try readTable(binding)
+    // Reading it may have written lists, which makes a generation.
+    if tablesGeneration != generation { forgetTables() }
+    tables[binding.index] = table
+    tablesGeneration = generation
+    return table
+  }
+
+  /// What they were read from is not kept for their sake.
+  private func forgetTables() {
+    for index in tables.indices { tables[index] = nil }
+  }
+
+  private func readTable(_ binding: ClassBinding) throws(StorageError) -> Table? {
     guard let schema = binding.table else { return nil }
     if transaction != nil {
       try writeLists()

@@ -1,0 +1,187 @@
+/// An integer column of a group of rows.
+public struct IntegerColumn: ~Escapable, BitwiseCopyable {
+  private let packed: NodeBytes
+  private let nulls: NullBits
+  private let least: Int64
+  private let width: Int
+  public let count: Int
+
+  @inline(__always)
+  @_lifetime(copy node)
+  init(_ node: ClusterNode, _ descriptor: ClusterNode.Descriptor?, isOptional: Bool) {
+    count = node.rows
+    nulls = NullBits(node, descriptor, isOptional: isOptional)
+    if let descriptor, !nulls.isAll {
+      packed = node.part(descriptor)
+      least = descriptor.least
+      width = Int(descriptor.width)
+    } else {
+      packed = node.noBytes
+      least = 0
+      width = 0
+    }
+  }
+
+  public func isNull(_ row: Int) -> Bool { nulls[row] }
+
+  /// The value of a row; of one that is null, any.
+  @inline(__always)
+  public subscript(row: Int) -> Int64 {
+    least &+ Int64(bitPattern: PackedIntegers.load(packed.span, row, width: width))
+  }
+}
+
+/// A double column of a group of rows.
+public struct DoubleColumn: ~Escapable, BitwiseCopyable {
+  private let bytes: NodeBytes
+  private let nulls: NullBits
+  public let count: Int
+
+  @inline(__always)
+  @_lifetime(copy node)
+  init(_ node: ClusterNode, _ column: UInt16, isOptional: Bool) {
+    count = node.rows
+    let descriptor = node.find(column, .fixed)
+    nulls = NullBits(node, descriptor, isOptional: isOptional)
+    if let descriptor, !nulls.isAll, descriptor.width == 8 {
+      bytes = node.part(descriptor)
+    } else {
+      bytes = node.noBytes
+    }
+  }
+
+  public func isNull(_ row: Int) -> Bool { nulls[row] }
+
+  /// The value of a row; of one that is null, any.
+  @inline(__always)
+  public subscript(row: Int) -> Double {
+    bytes.isEmpty ? 0 : Double(bitPattern: PackedIntegers.load(bytes.span, row, width: 64))
+  }
+}
+
+/// Texts or data of rows that stand together.
+public struct TextColumn: ~Escapable, BitwiseCopyable {
+  private enum Form: UInt8 {
+    case piece, codes, absent, absentNull
+  }
+
+  /// The piece; the cluster where there is none.
+  private let view: NodeView
+  private let first: Int32
+  private let end: Int32
+  private let form: Form
+  /// Where the descriptor of codes stands in the cluster.
+  private let place: UInt16
+  private let content: Lent<TableContent>
+  private let access: LentAccess
+
+  /// The rows of the group it has.
+  public var rows: Range<Int> { Int(first)..<Int(end) }
+
+  @inline(__always)
+  @_lifetime(copy piece, copy content, copy access)
+  init(_ piece: PieceNode, first: Int, _ content: Lent<TableContent>, _ access: LentAccess) {
+    view = piece.view
+    self.first = Int32(truncatingIfNeeded: first)
+    end = Int32(truncatingIfNeeded: first &+ piece.rows)
+    form = .piece
+    place = 0
+    self.content = content
+    self.access = access
+  }
+
+  /// Of a column that the cluster lacks: all null, or all empty.
+  @_lifetime(copy node, copy content, copy access)
+  init(absent isNull: Bool, _ node: ClusterNode, _ content: Lent<TableContent>, _ access: LentAccess) {
+    view = node.view
+    first = 0
+    end = Int32(node.rows)
+    form = isNull ? .absentNull : .absent
+    place = 0
+    self.content = content
+    self.access = access
+  }
+
+  /// Of values that stand in the dictionary of their column.
+  @_lifetime(copy node, copy content, copy access)
+  init(codesAt place: Int, _ node: ClusterNode, _ content: Lent<TableContent>, _ access: LentAccess) {
+    view = node.view
+    first = 0
+    end = Int32(node.rows)
+    form = .codes
+    self.place = UInt16(place)
+    self.content = content
+    self.access = access
+  }
+
+  public func isNull(_ row: Int) -> Bool {
+    switch form {
+    case .piece: return PieceNode(view).isNull(row - Int(first))
+    case .codes:
+      let node = ClusterNode(view)
+      return node.isNull(node.descriptor(Int(place)), row)
+    case .absent: return false
+    case .absentNull: return true
+    }
+  }
+
+  /// The value stands apart, since it is long: read it by `RowGroup.value`.
+  public func isLong(_ row: Int) -> Bool {
+    form == .piece && PieceNode(view).isLong(row - Int(first))
+  }
+
+  /// The bytes of a row's value; none of one that is null or stands apart.
+  ///
+  /// - Throws: `StorageError.corrupted`, where the value stands in the column's dictionary.
+  @_lifetime(copy self)
+  public func bytes(_ row: Int) throws(StorageError) -> RawSpan {
+    guard form == .piece else { return try bytesOfCode(row) }
+    let piece = PieceNode(view)
+    let index = row &- Int(first)
+    precondition(index >= 0 && index < piece.rows, "TextColumn: row \(row) is not in \(rows)")
+    return piece.isLong(index) ? noBytes : piece.bytes(index)
+  }
+
+  private var noBytes: RawSpan { @_lifetime(copy self) get { view.bytes(at: 0, count: 0) } }
+
+  @_lifetime(copy self)
+  @inline(never)
+  private func bytesOfCode(_ row: Int) throws(StorageError) -> RawSpan {
+    precondition(rows.contains(row), "TextColumn: row \(row) is not in \(rows)")
+    guard form == .codes else { return noBytes }
+    let node = ClusterNode(view)
+    let descriptor = node.descriptor(Int(place))
+    guard !node.isNull(descriptor, row) else { return noBytes }
+    let dictionary = content.use { $0.root.dictionaries[descriptor.column] }
+    return try DictionaryReader(dictionary, access).bytes(node.integer(descriptor, row))
+  }
+}
+
+/// Which rows of a column are null.
+struct NullBits: ~Escapable, BitwiseCopyable {
+  private let bits: NodeBytes
+  let isAll: Bool
+  private let isNone: Bool
+
+  @inline(__always)
+  @_lifetime(copy node)
+  init(_ node: ClusterNode, _ descriptor: ClusterNode.Descriptor?, isOptional: Bool) {
+    let nullCount = descriptor.map { Int($0.nullCount) } ?? (isOptional ? node.rows : 0)
+    isAll = nullCount == node.rows
+    isNone = nullCount == 0
+    if let descriptor, nullCount > 0, nullCount < node.rows {
+      bits = node.view.part(at: descriptor.offset, count: (node.rows + 7) / 8)
+    } else {
+      bits = node.noBytes
+    }
+  }
+
+  @inline(__always)
+  subscript(row: Int) -> Bool {
+    isAll || (!isNone && PackedIntegers.load(bits.span, row, width: 1) != 0)
+  }
+}
+
+extension ClusterNode {
+  var noBytes: NodeBytes { @_lifetime(copy self) get { view.part(at: 0, count: 0) } }
+}
