@@ -154,6 +154,17 @@ package struct PageMap {
 
   // MARK: - Waiting pages
 
+  /// Lets all free pages wait until `settle` is called next.
+  package mutating func holdFreePages() {
+    for page in 2..<max(pages.count, 2) where isFree(page) {
+      setFree(page, false)
+      freeCount -= 1
+      // Held by a version that nobody holds.
+      waiting[0, default: []].append(WaitingPage(page: page, birth: 0, freed: 0))
+      waitingCount += 1
+    }
+  }
+
   /// Frees the pages whose last possible reader is gone. `holders` are all held versions, ascending.
   package mutating func settle(holders: [UInt64]) {
     for (holder, pages) in waiting where holders.binarySearch(holder) == nil {

@@ -17,10 +17,10 @@ struct Compaction {
 extension Writer {
   /// Before the nodes of a commit are written: some that did not change become part of it, to be written elsewhere.
   func moveNodes(below root: Ref) -> Ref {
+    space.settle(holders: holders)
     guard var map = space.map else { return root }
     space.map = nil
     defer { space.map = map }
-    if !store.storage.isHeldElsewhere(.unlistedReader) { map.settle(holders: holders) }
     let published = held.block.current.number
     let pinned = held.readers.pins.map(\.version).filter { $0 &+ Compaction.longPin < published }.max() ?? 0
     return compaction.mover.run(root, editor: editor, map: &map, pinned: pinned)

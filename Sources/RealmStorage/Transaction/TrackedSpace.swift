@@ -8,6 +8,7 @@ struct TrackedSpace {
   /// Pages a file may have beyond its share of what is held.
   private let slack: Int
   var map: PageMap?
+  private var recycles = true
   private var version: UInt64 = 0
   private var epoch: UInt64 = 0
 
@@ -27,10 +28,14 @@ struct TrackedSpace {
 
   // MARK: - Following
 
-  /// Brings the map to the newest version, by the ring or by a walk.
+  /// Brings the map to the newest version, by the ring or by a walk. Where it must not recycle, since somebody reads who
+  /// is not listed, no page becomes free.
   ///
   /// - Throws: `.corrupted` where the space of the file can't be told.
-  mutating func follow(_ newest: Version, fileLength: UInt64, held: HeldVersions) throws(StorageError) {
+  mutating func follow(
+    _ newest: Version, fileLength: UInt64, held: HeldVersions, recycles: Bool
+  ) throws(StorageError) {
+    self.recycles = recycles
     let pages = Int(clamping: fileLength / UInt64(FilePlace.page))
     if map != nil, epoch == ring.epoch, catchUp(with: newest, held.holders), usedEnd <= pages {
       let known = pageCount
@@ -41,6 +46,7 @@ struct TrackedSpace {
     map = nil
     epoch = ring.epoch
     map = try walk(newest, pages: pages, held: held)
+    if !recycles { map?.holdFreePages() }
     _ = map?.takeChanged(atMost: 0)
     map?.recycledCount = recycled
     version = newest.number
@@ -49,8 +55,10 @@ struct TrackedSpace {
   private mutating func catchUp(with newest: Version, _ holders: [UInt64]) -> Bool {
     if version == newest.number { return true }
     guard let records = ring.records(from: version, to: newest.number) else { return false }
-    map?.settle(holders: holders)
+    settle(holders: holders)
     for record in records {
+      // Its pages wait, as those of a commit that was just made.
+      let holders = recycles ? holders : Set(holders + [record.before]).sorted()
       for change in record.changes {
         guard
           map?.follow(
@@ -83,7 +91,7 @@ struct TrackedSpace {
 
   // MARK: - Own commits
 
-  mutating func settle(holders: [UInt64]) { map?.settle(holders: holders) }
+  mutating func settle(holders: [UInt64]) { if recycles { map?.settle(holders: holders) } }
   func candidates(_ count: Int, atEnd: Bool) -> [Range<Int>] {
     atEnd ? [pageCount..<pageCount + count] : map?.candidates(count) ?? []
   }

@@ -111,7 +111,8 @@ final class Writer: @unchecked Sendable {
     guard length >= base.end else { throw .truncated(path: storage.path, length: length, needed: base.end) }
     try store.reserve(length)
     discardSpilled()
-    try space.follow(base, fileLength: length, held: held)
+    let recycles = !storage.isHeldElsewhere(.unlistedReader)
+    try space.follow(base, fileLength: length, held: held, recycles: recycles)
     guard control.greatest < MetaPage.maximumVersion else {
       throw .limitExceeded(.versions, path: storage.path)
     }
@@ -342,7 +343,7 @@ final class Writer: @unchecked Sendable {
     let sizes = order.map { ref in
       (units: store.units(ofLength: ref.length), isShortLived: ref.kind?.isShortLived ?? true)
     }
-    if !storage.isHeldElsewhere(.unlistedReader) { space.settle(holders: holders) }
+    space.settle(holders: holders)
     let layout = RunLayout(
       sizes, candidates: space.candidates(RunLayout.pageCount(sizes), atEnd: isRewriting))
     var written = Written(pieces: layout.pieces)

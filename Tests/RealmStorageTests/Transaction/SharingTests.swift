@@ -246,4 +246,46 @@ import Testing
       #expect(try handles[0].pinnedVersions() == [])
     }
   }
+
+  @Test func `while somebody reads who can't be listed no page is given out again`() throws {
+    try withTemporaryPath { path in
+      let (first, second) = (try Database(path: path), try Database(path: path))
+      func commit(_ number: Int) throws {
+        try (number % 2 == 0 ? first : second).write {
+          try $0.tree("a").set([UInt8](repeating: UInt8(number & 255), count: 3000), for: [1])
+        }
+      }
+      for number in 0..<40 { try commit(number) }
+      let unlisted = try FileStorage(path: path, readOnly: true)
+      #expect(try unlisted.lock(.unlistedReader, waits: false))
+      let before = try Data(contentsOf: URL(fileURLWithPath: path))
+      let pages = try pagesReached(by: first)
+      let recycled = first.recycledPages + second.recycledPages
+      for number in 40..<80 { try commit(number) }
+      // A third learns of the file by a walk, while pages wait that nobody listed holds.
+      let third = try Database(path: path)
+      for number in 80..<90 {
+        try third.write { try $0.tree("b").set([UInt8(number)], for: [1]) }
+        try commit(number)
+      }
+      let after = try Data(contentsOf: URL(fileURLWithPath: path))
+      for page in pages {
+        #expect(before[page * 4096..<page * 4096 + 4096] == after[page * 4096..<page * 4096 + 4096])
+      }
+      unlisted.close()
+      for number in 90..<130 { try commit(number) }
+      #expect(first.recycledPages + second.recycledPages > recycled + 40)
+      withExtendedLifetime(third) {}
+    }
+  }
+
+  private func pagesReached(by database: Database) throws -> Set<Int> {
+    let snapshot = try database.snapshot()
+    var pages: Set<Int> = []
+    for ref in try TreeNodes.all(snapshot.root, snapshot.access()) {
+      let first = Int(ref.offset) / 4096
+      pages.formUnion(first...(Int(ref.offset) + ref.length - 1) / 4096)
+    }
+    return pages
+  }
 }
