@@ -30,6 +30,8 @@ public indirect enum StorageError: Error, Sendable, Equatable {
   case inUse(path: String)
   /// What this handle shares with other processes is not what they find: `.management` was deleted or replaced.
   case controlReplaced(path: String)
+  /// The database was closed.
+  case closed(path: String)
   /// A process that was forked from the one that opened the database asked for more than to read on.
   case forked(path: String)
   /// A write was asked of a database opened for reading only.
@@ -153,6 +155,8 @@ extension StorageError: CustomStringConvertible {
         + "or that process runs another version of this library. Close it there first."
     case .controlReplaced(let path):
       "\(path).management was deleted or replaced while the database was open; close it here and open it again."
+    case .closed(let path):
+      "\(path) was closed; open it again."
     case .forked(let path):
       "\(path) was opened before this process was forked; a child may only read the snapshots it inherited. "
         + "Open the database in the child."

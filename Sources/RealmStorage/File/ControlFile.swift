@@ -29,18 +29,22 @@ package final class ControlFile: Sendable {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { throw .system(call: .open, errno: errno, path: path, offset: nil) }
     do throws(StorageError) {
-      guard let mapping = Mapping.file(descriptor, size: limit, writable: true) else {
-        throw .system(call: .map, errno: errno, path: path, offset: nil)
-      }
+      let (mapping, mapped) = try Self.map(path, limit)
       memory = SharedMemory(mapping) { (bytes) throws(StorageError) in
         try Self.extend(descriptor, to: bytes, path: path)
       }
+      // Two that make the file at once: who came second would write zeros over what the first has put there.
+      let lock = StorageLock.control.offset
+      let refusal = cp_lock(descriptor, lock, 1, 1)
+      guard refusal == 0 else { throw .system(call: .lock, errno: refusal, path: path, offset: nil) }
+      defer { _ = cp_unlock(descriptor, lock) }
       try memory.reserve(bytes)
       var info = stat()
       guard fstat(descriptor, &info) == 0 else {
         throw .system(call: .stat, errno: errno, path: path, offset: nil)
       }
-      identity = FileIdentity(device: UInt64(info.st_dev), inode: UInt64(info.st_ino))
+      identity = FileIdentity(info)
+      guard mapped == identity else { throw .controlReplaced(path: database) }
     } catch {
       _ = cp_close(descriptor)
       throw error
@@ -53,11 +57,25 @@ package final class ControlFile: Sendable {
   /// The file mapped is the one at its path. False when somebody deleted or replaced it meanwhile.
   var isInPlace: Bool {
     var info = stat()
-    return stat(path, &info) == 0
-      && identity == FileIdentity(device: UInt64(info.st_dev), inode: UInt64(info.st_ino))
+    return stat(path, &info) == 0 && identity == FileIdentity(info)
   }
 
-  /// Two that extend it at once write the same zeros, behind what anyone uses.
+  /// From an open file of its own: a mapping keeps its locks alive, in a forked child too.
+  private static func map(_ path: String, _ limit: Int) throws(StorageError) -> (Mapping, FileIdentity) {
+    let descriptor = open(path, O_RDWR | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .system(call: .open, errno: errno, path: path, offset: nil) }
+    defer { _ = cp_close(descriptor) }
+    guard let mapping = Mapping.file(descriptor, size: limit, writable: true) else {
+      throw .system(call: .map, errno: errno, path: path, offset: nil)
+    }
+    var info = stat()
+    guard fstat(descriptor, &info) == 0 else {
+      throw .system(call: .stat, errno: errno, path: path, offset: nil)
+    }
+    return (mapping, FileIdentity(info))
+  }
+
+  /// Under the control lock.
   private static func extend(_ descriptor: CInt, to bytes: Int, path: String) throws(StorageError) {
     var info = stat()
     guard fstat(descriptor, &info) == 0 else {

@@ -22,7 +22,12 @@ package final class FileStorage: Storage {
 
   package let note: NotePipe?
   private let calls: any SystemCalls
-  private let descriptor: CInt
+  private let opened: CInt
+  /// The same file, open once more and never locked: a mapping keeps the open file it was made from, and with it its
+  /// locks, also in a forked child that has closed the descriptor.
+  private let mapped: CInt
+  private let isClosed = Atomic<Bool>(false)
+  private var descriptor: CInt { isClosed.load(ordering: .acquiring) ? -1 : opened }
   private let forkGeneration = cp_fork_generation()
   private let state: Mutex<State>
 
@@ -30,7 +35,6 @@ package final class FileStorage: Storage {
     var mapping: Mapping
     /// Mappings outgrown by the file. Readers may still use their addresses.
     var outgrown: [Mapping] = []
-    var isClosed = false
   }
 
   package var mapping: Mapping { state.withLock { $0.mapping } }
@@ -44,42 +48,60 @@ package final class FileStorage: Storage {
     self.path = path
     self.calls = calls
     isReadOnly = readOnly
-    let descriptor = open(path, (readOnly ? O_RDONLY : O_RDWR) | O_CLOEXEC)
-    guard descriptor >= 0 else { throw .system(call: .open, errno: errno, path: path, offset: nil) }
+    let (descriptor, mapped) = try Self.openTwice(path, readOnly: readOnly)
     do throws(StorageError) {
       let info = try Self.status(descriptor, path: path)
-      identity = FileIdentity(device: UInt64(info.st_dev), inode: UInt64(info.st_ino))
+      identity = FileIdentity(info)
       if !readOnly, cp_is_remote(descriptor) != 0 { throw .remoteFileSystem(path: path) }
-      let mapping = try Self.map(descriptor, length: UInt64(info.st_size), path: path)
+      let mapping = try Self.map(mapped, length: UInt64(info.st_size), path: path)
       controlFile = try Self.openControl(beside: path, readOnly: readOnly)
       note = controlFile == nil ? nil : NotePipe(path: path + ".note")
       state = Mutex(State(mapping: mapping))
     } catch {
       _ = cp_close(descriptor)
+      _ = cp_close(mapped)
       throw error
     }
-    self.descriptor = descriptor
+    opened = descriptor
+    self.mapped = mapped
     cp_forget_in_child(descriptor)
+    cp_forget_in_child(mapped)
+  }
+
+  private static func openTwice(_ path: String, readOnly: Bool) throws(StorageError) -> (CInt, CInt) {
+    while true {
+      let first = open(path, (readOnly ? O_RDONLY : O_RDWR) | O_CLOEXEC)
+      guard first >= 0 else { throw .system(call: .open, errno: errno, path: path, offset: nil) }
+      let second = open(path, O_RDONLY | O_CLOEXEC)
+      let refusal = errno
+      if second >= 0 {
+        let files = (try? status(first, path: path), try? status(second, path: path))
+        if let one = files.0, let other = files.1, FileIdentity(one) == FileIdentity(other) {
+          return (first, second)
+        }
+        _ = cp_close(second)
+      }
+      _ = cp_close(first)
+      // Somebody put another file in its place between the two.
+      guard second >= 0 else { throw .system(call: .open, errno: refusal, path: path, offset: nil) }
+    }
   }
 
   deinit { close() }
 
   package func close() {
-    let first = state.withLock { state in
-      defer { state.isClosed = true }
-      return !state.isClosed
-    }
     // A forked child closed its copies when it was made; their numbers may mean other files by now.
-    guard first, !isForked else { return }
-    // The mapping keeps the open file, and with it its locks, beyond the descriptor.
-    for lock in [StorageLock.writer, .presence, .unlistedReader] { unlock(lock) }
-    _ = cp_close(descriptor)
+    guard !isForked, !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    _ = cp_close(opened)
+    _ = cp_close(mapped)
     if let controlFile { _ = cp_close(controlFile.descriptor) }
   }
 
   // MARK: - Locks
 
   package func lock(_ lock: StorageLock, waits: Bool) throws(StorageError) -> Bool {
+    // Who shares nothing has nobody to keep out.
+    if lock.isOfControlFile, controlFile == nil { return true }
     switch cp_lock(descriptor(of: lock), lock.offset, lock.isShared ? 0 : 1, waits ? 1 : 0) {
     case 0: return true
     case EWOULDBLOCK: return false
@@ -87,7 +109,10 @@ package final class FileStorage: Storage {
     }
   }
 
-  package func unlock(_ lock: StorageLock) { _ = cp_unlock(descriptor(of: lock), lock.offset) }
+  package func unlock(_ lock: StorageLock) {
+    if lock.isOfControlFile, controlFile == nil { return }
+    _ = cp_unlock(descriptor(of: lock), lock.offset)
+  }
 
   package func isHeldElsewhere(_ lock: StorageLock) -> Bool {
     cp_is_locked(descriptor(of: lock), lock.offset) != 0
@@ -97,10 +122,8 @@ package final class FileStorage: Storage {
   package var isForked: Bool { cp_fork_generation() != forkGeneration }
 
   private func descriptor(of lock: StorageLock) -> CInt {
-    switch lock {
-    case .writer, .presence, .unlistedReader: descriptor
-    case .control, .participant: controlFile?.descriptor ?? descriptor
-    }
+    if isClosed.load(ordering: .acquiring) { return -1 }
+    return lock.isOfControlFile ? controlFile?.descriptor ?? -1 : descriptor
   }
 
   package func length() throws(StorageError) -> UInt64 {
@@ -154,7 +177,7 @@ package final class FileStorage: Storage {
   package func reserve(_ length: UInt64) throws(StorageError) {
     guard length <= FileLimit.bytes else { throw .limitExceeded(.fileSize, path: path) }
     guard length > UInt64(mapping.size) else { return }
-    let larger = try Self.map(descriptor, length: length, path: path)
+    let larger = try Self.map(mapped, length: length, path: path)
     state.withLock { state in
       state.outgrown.append(state.mapping)
       state.mapping = larger

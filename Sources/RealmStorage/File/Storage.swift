@@ -1,3 +1,11 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// Where a database's bytes live: the one seam all input and output of the engine passes.
 ///
 /// Three storages implement it: a file (`FileStorage`), memory (`MemoryStorage`), and, for tests, a simulated disk
@@ -59,6 +67,8 @@ package struct FileIdentity: Hashable, Sendable {
     self.device = device
     self.inode = inode
   }
+
+  init(_ info: stat) { self.init(device: UInt64(info.st_dev), inode: UInt64(info.st_ino)) }
 }
 
 /// What a storage that belongs to one process alone answers.

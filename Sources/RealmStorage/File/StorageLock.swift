@@ -16,6 +16,14 @@ package enum StorageLock: Sendable, Hashable {
 
   package var isShared: Bool { self == .presence || self == .unlistedReader }
 
+  /// Of the control file; the others are of the database file.
+  package var isOfControlFile: Bool {
+    switch self {
+    case .control, .participant: true
+    case .writer, .presence, .unlistedReader: false
+    }
+  }
+
   /// A byte that no file holds stands for the lock.
   package var offset: UInt64 {
     let base = UInt64(1) << 62

@@ -85,13 +85,15 @@ package final class NodeStore: @unchecked Sendable {
 
   /// Follows the storage where the file has outgrown the addresses it was mapped at.
   package func reserve(_ length: UInt64) throws(StorageError) {
-    try storage.reserve(length)
-    let file = storage.mapping
-    let current = regions.withLock { $0 }
-    guard file !== current.file else { return }
-    let grown = try Regions(file: file, cipher: cipher, decryptedLimit: decryptedLimit, outgrown: current)
-    regions.withLock { $0 = grown }
-    self.current.store(Unmanaged.passUnretained(grown), ordering: .releasing)
+    let size = current.load(ordering: .acquiring)._withUnsafeGuaranteedRef { $0.file.size }
+    guard length > UInt64(size) else { return }
+    try regions.withLock { (regions) throws(StorageError) in
+      try storage.reserve(length)
+      let file = storage.mapping
+      guard file !== regions.file else { return }
+      regions = try Regions(file: file, cipher: cipher, decryptedLimit: decryptedLimit, outgrown: regions)
+      current.store(Unmanaged.passUnretained(regions), ordering: .releasing)
+    }
   }
 
   // MARK: - First touch

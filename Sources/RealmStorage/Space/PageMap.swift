@@ -154,6 +154,14 @@ package struct PageMap {
 
   // MARK: - Waiting pages
 
+  /// Takes no page for free that is not known to be: they are found free again by the next walk.
+  package mutating func forgetFreePages() {
+    for page in 2..<max(pages.count, 2) where isFree(page) {
+      setFree(page, false)
+      freeCount -= 1
+    }
+  }
+
   /// Lets all free pages wait until `settle` is called next.
   package mutating func holdFreePages() {
     for page in 2..<max(pages.count, 2) where isFree(page) {

@@ -45,6 +45,11 @@ final class CommitGroup: Sendable {
   /// Waits until nothing is on its way.
   func waitUntilIdle() { state.wait { $0.pending.isEmpty && !$0.isLed ? () : nil } }
 
+  /// Waits until a version is not on its way any more.
+  func waitUntilGone(_ version: UInt64) {
+    state.wait { state in state.pending.contains { $0.version.number == version } ? nil : () }
+  }
+
   /// Waits for a version's fate; leads where nobody does.
   ///
   /// `lead` makes what it is given durable and published, as far as each asks, or tells why it could not.

@@ -17,7 +17,7 @@ struct Compaction {
 extension Writer {
   /// Before the nodes of a commit are written: some that did not change become part of it, to be written elsewhere.
   func moveNodes(below root: Ref) -> Ref {
-    space.settle(holders: holders)
+    settle()
     guard var map = space.map else { return root }
     space.map = nil
     defer { space.map = map }
@@ -55,7 +55,7 @@ extension Writer {
   private func highestEnd() -> Int? {
     guard !store.storage.isHeldElsewhere(.unlistedReader) else { return nil }
     var highest = 2
-    for holder in held.holders where !held.block.isExpired(holder) {
+    for holder in held.holders where !held.block.isLost(holder) {
       guard let version = held.versions.find(holder).flatMap(held.versions.version) else { return nil }
       highest = max(highest, version.pageCount)
     }

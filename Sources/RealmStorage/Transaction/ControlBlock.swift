@@ -113,7 +113,7 @@ package struct ControlBlock: Sendable {
 
   /// Bytes of nodes that were written since the last sync.
   package var unsyncedBytes: Int {
-    get { Int(clamping: memory[word: Word.unsynced]) }
+    get { Int(min(memory[word: Word.unsynced], 1 << 40)) }
     nonmutating set { memory[word: Word.unsynced] = UInt64(newValue) }
   }
 
@@ -133,17 +133,26 @@ package struct ControlBlock: Sendable {
     let place = Int(failures % Self.rememberedFailures)
     memory[word: Word.lastSure + place] = durable
     memory[word: Word.lastUnsure + place] = greatest
-    memory[word: Word.failures] = failures + 1
+    memory[word: Word.failures] = failures &+ 1
   }
 
   /// Whether a version that was taken when `seen` versions had been lost can't be believed any more.
-  func isExpired(_ version: UInt64, seen: UInt64 = 0) -> Bool {
+  func isExpired(_ version: UInt64, seen: UInt64) -> Bool {
     let failures = failures
     if failures == seen { return false }
+    // What is not remembered is not believed.
     guard failures > seen, failures - seen <= Self.rememberedFailures else { return true }
-    return (seen..<failures).contains {
-      let place = Int($0 % Self.rememberedFailures)
-      return memory[word: Word.lastSure + place] < version && version <= memory[word: Word.lastUnsure + place]
-    }
+    return (seen..<failures).contains { isLost(version, in: $0) }
+  }
+
+  /// Whether a version is one of those that were lost, as far as that is remembered: what it reaches need not be kept.
+  func isLost(_ version: UInt64) -> Bool {
+    let failures = failures
+    return (failures - min(failures, Self.rememberedFailures)..<failures).contains { isLost(version, in: $0) }
+  }
+
+  private func isLost(_ version: UInt64, in failure: UInt64) -> Bool {
+    let place = Int(failure % Self.rememberedFailures)
+    return memory[word: Word.lastSure + place] < version && version <= memory[word: Word.lastUnsure + place]
   }
 }

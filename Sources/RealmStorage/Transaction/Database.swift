@@ -89,8 +89,7 @@ public final class Database: Sendable {
     guard !storage.isForked else { return }
     writer?.gate.enter()
     defer { writer?.gate.leave() }
-    if writer?.isShut == false, isLastOpen { try? writer?.closeCleanly() }
-    writer?.shut()
+    writer?.close(isLast: isLastOpen)
     if held.close() { leave() }
   }
 
@@ -99,10 +98,7 @@ public final class Database: Sendable {
 
   /// After the last pin of a closed database.
   private func leave() {
-    if (try? storage.lock(.control, waits: true)) == true {
-      held.leave()
-      storage.unlock(.control)
-    }
+    held.leave()
     storage.close()
   }
 
@@ -114,12 +110,13 @@ public final class Database: Sendable {
   public func snapshot() throws(StorageError) -> Snapshot {
     let pinned = try held.pin()
     let snapshot = Snapshot(database: self, version: pinned.version, failures: pinned.failures)
-    guard pinned.isNew else { return snapshot }
-    let length = try storage.length()
-    guard length >= pinned.version.end else {
-      throw .truncated(path: storage.path, length: length, needed: pinned.version.end)
+    if pinned.isNew {
+      let length = try storage.length()
+      guard length >= pinned.version.end else {
+        throw .truncated(path: storage.path, length: length, needed: pinned.version.end)
+      }
     }
-    try store.reserve(length)
+    try store.reserve(pinned.version.end)
     return snapshot
   }
 
@@ -199,7 +196,10 @@ public final class Database: Sendable {
   package var recycledPages: Int {
     guard let writer else { return 0 }
     writer.gate.enter()
-    defer { writer.gate.leave() }
+    defer {
+      writer.gate.leave()
+      writer.rest()
+    }
     return writer.recycledPages
   }
 
@@ -207,7 +207,10 @@ public final class Database: Sendable {
   package var compacted: (movedNodes: Int, truncations: Int) {
     guard let writer else { return (0, 0) }
     writer.gate.enter()
-    defer { writer.gate.leave() }
+    defer {
+      writer.gate.leave()
+      writer.rest()
+    }
     return (writer.movedNodes, writer.truncations)
   }
 

@@ -11,6 +11,7 @@ final class HeldVersions: Sendable {
   let participants: Participants
   /// The number of this handle among the participants.
   let participant: Int
+  private let control: ControlLock
   private let storage: any Storage
   private let state = Mutex(State())
 
@@ -36,6 +37,7 @@ final class HeldVersions: Sendable {
     versions = shared.versions
     readers = shared.readers
     participants = shared.participants
+    control = shared.control
     storage = shared.storage
     self.participant = participant
   }
@@ -48,9 +50,12 @@ final class HeldVersions: Sendable {
   /// - Throws: `.forked`; `.limitExceeded(.readers)`, `.system` where there is no room for one more.
   func pin() throws(StorageError) -> (version: Version, failures: UInt64, isNew: Bool) {
     guard !storage.isForked else { throw .forked(path: storage.path) }
-    // Until the file is recovered, what is current may be later than what the disk surely holds.
-    let failures = block.sync == .failed ? max(block.failures, 1) - 1 : block.failures
+    // Until the file is recovered, what is current may be later than what the disk surely holds. The mark is set before
+    // the failure is counted, and looked at after.
+    let counted = block.failures
+    let failures = block.sync == .failed ? max(counted, 1) - 1 : counted
     return try state.withLock { (state) throws(StorageError) in
+      guard !state.isClosed else { throw .closed(path: storage.path) }
       let current = block.current
       if let held = state.pins[current.number] {
         state.pins[current.number]?.count += 1
@@ -105,6 +110,8 @@ final class HeldVersions: Sendable {
 
   /// Gives back what this handle has in the tables, when nothing of it is read any more.
   func leave() {
+    guard (try? control.lock()) == true else { return }
+    defer { control.unlock() }
     let idle = state.withLock { state in
       defer { state.idle = [] }
       return state.idle
@@ -135,13 +142,15 @@ final class HeldVersions: Sendable {
         NotePipe.pause(min(left, .milliseconds(5)))
         continue
       }
-      watch.wait(left)
+      // Some kernels lose a wake-up where the pipe is not empty.
+      watch.wait(min(left, .seconds(1)))
     }
   }
 
   private func changeWatchers(by change: Int) {
     state.withLock { state in
       state.watchers += change
+      guard !state.isClosed else { return }
       participants.setWatching(state.watchers > 0, participant)
     }
   }
@@ -168,6 +177,8 @@ final class HeldVersions: Sendable {
   /// Makes sure that the versions to come find an entry: what is on disk must not fail to be published.
   func makeRoom() throws(StorageError) {
     let count = versions.segments.count
+    // Where there is no more room, what is there has to do: it is the readers that are refused.
+    guard count < ControlPlace.segmentCount else { return }
     if holders.count + Self.mostOnTheirWay > versions.segments.entryCount {
       try versions.segments.add(to: count)
     }
@@ -201,8 +212,8 @@ final class HeldVersions: Sendable {
 
   /// Strikes off participants that died, so that what they held is given out again.
   func strikeOffTheDead() {
-    guard (try? storage.lock(.control, waits: false)) == true else { return }
-    defer { storage.unlock(.control) }
+    guard (try? control.lock(waits: false)) == true else { return }
+    defer { control.unlock() }
     participants.strikeOffTheDead(readers, except: participant)
   }
 }
@@ -211,6 +222,7 @@ final class HeldVersions: Sendable {
 struct SharedTables: Sendable {
   let storage: any Storage
   let block: ControlBlock
+  let control: ControlLock
   let segments: Segments
   let participants: Participants
   let ring: PageRing
@@ -224,7 +236,8 @@ struct SharedTables: Sendable {
     }
     self.storage = storage
     block = ControlBlock(memory)
-    segments = Segments(memory: memory, storage: storage)
+    control = ControlLock(storage)
+    segments = Segments(memory: memory, control: control, path: storage.path)
     participants = Participants(memory: memory, storage: storage)
     ring = PageRing(memory: memory)
   }

@@ -21,8 +21,9 @@ struct Opening {
     let writes = !storage.isReadOnly && !options.isReadOnly
     let isListed = storage.control != nil
     if !isListed { _ = try storage.lock(.unlistedReader, waits: true) }
-    _ = try storage.lock(.control, waits: true)
-    defer { storage.unlock(.control) }
+    _ = try tables.control.lock()
+    defer { tables.control.unlock() }
+    guard storage.isControlInPlace else { throw .controlReplaced(path: storage.path) }
     let isFirst = !isListed || !storage.isHeldElsewhere(.presence)
     if !isFirst, !tables.block.belongs(to: storage.identity, boot: storage.boot) {
       throw .inUse(path: storage.path)
@@ -56,7 +57,7 @@ struct Opening {
       }
       tables.participants.strikeOffTheDead(tables.readers, except: nil)
     }
-    _ = try storage.lock(.presence, waits: true)
+    if isListed { _ = try storage.lock(.presence, waits: true) }
     held = HeldVersions(tables, participant: try tables.participants.enter())
     writer =
       writes

@@ -59,7 +59,7 @@ struct PageRing: Sendable {
 
   /// Empties the ring: no map made before can be brought up to date.
   func raiseEpoch() {
-    memory[word: Self.base] = epoch + 1
+    memory[word: Self.base] = epoch &+ 1
     first = end
   }
 
@@ -72,8 +72,13 @@ struct PageRing: Sendable {
   /// Appends what a commit did; drops the oldest records where room is needed.
   func append(_ record: Record) {
     guard record.changes.count <= Self.mostPages else { return raiseEpoch() }
+    if end &- first > Self.capacity || end > UInt64.max / 2 { clear() }
     let words = Self.header + UInt64(record.changes.count)
-    while first < end, end + words - first > Self.capacity { first += Self.header + self[first + 2] }
+    while first < end, end + words - first > Self.capacity {
+      let count = self[first + 2]
+      guard count <= UInt64(Self.mostPages) else { return clear() }
+      first += Self.header + count
+    }
     self[end] = record.version
     self[end + 1] = record.before
     self[end + 2] = UInt64(record.changes.count)
@@ -89,6 +94,7 @@ struct PageRing: Sendable {
     var found: [Record] = []
     var expected = version
     var position = first
+    guard end &- first <= Self.capacity, end <= UInt64.max / 2 else { return nil }
     while position < end {
       let count = self[position + 2]
       guard count <= UInt64(Self.mostPages), position + Self.header + count <= end else { return nil }

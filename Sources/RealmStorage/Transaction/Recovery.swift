@@ -122,7 +122,10 @@ struct Recovery {
       }
       outcome.version = sure.version
     }
-    let page = isOurs && block.sync != .none ? block.durable.page : outcome.page
+    // A version that was only relaxed is not D because somebody reads it.
+    let known = block.durable
+    let isKnown = isOurs && meta.pages[known.page]?.version.number == known.number
+    let page = isKnown ? known.page : outcome.page
     var durable = try tables.versions.add(meta.pages[page]?.version ?? outcome.version, holders: [])
     durable.page = page
     block.durable = durable
@@ -136,9 +139,11 @@ struct Recovery {
   private func withdraw(_ version: Version, in tables: SharedTables) throws(StorageError) {
     let block = tables.block
     guard version.number < block.current.number else { return }
-    if !block.isExpired(block.current.number) { block.noteFailure(after: version.number) }
-    block.current = try tables.versions.entry(
-      of: version, holders: [block.durable.number, block.current.number])
+    let isNoted = block.isLost(block.current.number)
+    let pins = tables.readers.pins.map(\.version)
+    let holders = Set(pins + [block.durable.number, block.current.number]).sorted()
+    block.current = try tables.versions.entry(of: version, holders: holders)
+    if !isNoted { block.noteFailure(after: version.number) }
   }
 
   /// Rule 4.
@@ -164,6 +169,7 @@ struct Recovery {
       try storage.sync(.data)
     } catch {
       block.sync = .failed
+      block.noteFailure(after: block.durable.number)
       throw error
     }
   }

@@ -1,7 +1,8 @@
 /// The part of the shared memory that grows: segments of reader and version entries, added and never moved.
 struct Segments: Sendable {
   let memory: SharedMemory
-  let storage: any Storage
+  let control: ControlLock
+  let path: String
   private static let countWord = 13
 
   /// At least one. A number that can't be is what a block holds that is not ours: it is not believed.
@@ -17,10 +18,10 @@ struct Segments: Sendable {
   ///
   /// - Throws: `.limitExceeded(.readers)`; `.system` where the disk is full.
   func add(to seen: Int) throws(StorageError) {
-    _ = try storage.lock(.control, waits: true)
-    defer { storage.unlock(.control) }
+    _ = try control.lock()
+    defer { control.unlock() }
     guard count == seen else { return }
-    guard seen < ControlPlace.segmentCount else { throw .limitExceeded(.readers, path: storage.path) }
+    guard seen < ControlPlace.segmentCount else { throw .limitExceeded(.readers, path: path) }
     try memory.reserve(start(seen + 1))
     for word in start(seen) / 8..<start(seen + 1) / 8 { memory[word: word] = 0 }
     memory[word: Self.countWord] = UInt64(seen + 1)

@@ -8,7 +8,8 @@ struct TrackedSpace {
   /// Pages a file may have beyond its share of what is held.
   private let slack: Int
   var map: PageMap?
-  private var recycles = true
+  /// Whether pages become free: not while somebody reads who is not listed.
+  var recycles = true
   private var version: UInt64 = 0
   private var epoch: UInt64 = 0
 
@@ -37,7 +38,7 @@ struct TrackedSpace {
   ) throws(StorageError) {
     self.recycles = recycles
     let pages = Int(clamping: fileLength / UInt64(FilePlace.page))
-    if map != nil, epoch == ring.epoch, catchUp(with: newest, held.holders), usedEnd <= pages {
+    if map != nil, epoch == ring.epoch, catchUp(with: newest, held.holders, limit: pages), usedEnd <= pages {
       let known = pageCount
       if pages > known { map?.extend(by: pages - known) } else if pages < known { map?.shrink(to: pages) }
       return
@@ -52,7 +53,7 @@ struct TrackedSpace {
     version = newest.number
   }
 
-  private mutating func catchUp(with newest: Version, _ holders: [UInt64]) -> Bool {
+  private mutating func catchUp(with newest: Version, _ holders: [UInt64], limit: Int) -> Bool {
     if version == newest.number { return true }
     guard let records = ring.records(from: version, to: newest.number) else { return false }
     settle(holders: holders)
@@ -61,6 +62,7 @@ struct TrackedSpace {
       let holders = recycles ? holders : Set(holders + [record.before]).sorted()
       for change in record.changes {
         guard
+          change.page < limit,
           map?.follow(
             page: change.page, isNew: change.isNew, liveUnits: change.liveUnits, version: record.version,
             holders: holders) ?? false
@@ -73,10 +75,12 @@ struct TrackedSpace {
 
   private func walk(_ newest: Version, pages: Int, held: HeldVersions) throws(StorageError) -> PageMap {
     // What expired is not read any more, and may not be readable.
-    let holders = held.holders.filter { !held.block.isExpired($0) }
+    let holders = held.holders.filter { !held.block.isLost($0) }
     let older = holders.filter { $0 != newest.number }.reversed().compactMap { number in
       held.versions.find(number).flatMap(held.versions.version)
     }
+    // A version that is held and not to be found: what it reaches can't be told from free space.
+    let isComplete = older.count == holders.count { $0 != newest.number }
     let count = max(newest.pageCount, pages, older.map(\.pageCount).max() ?? 0)
     let access = store.access(below: UInt64(count * FilePlace.page))
     var walk = SpaceWalk(store: store, pageCount: count, slack: slack)
@@ -86,7 +90,9 @@ struct TrackedSpace {
       try walk.walkOlder(version.root, next: next, holders: holders, access: access)
       next = version.number
     }
-    return walk.map
+    var map = walk.map
+    if !isComplete { map.forgetFreePages() }
+    return map
   }
 
   // MARK: - Own commits

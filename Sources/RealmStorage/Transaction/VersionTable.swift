@@ -19,12 +19,14 @@ struct VersionTable: Sendable {
     guard named.entry < segments.entryCount else { return nil }
     let word = word(named.entry)
     guard named.number > 0, memory[word: word] == named.number else { return nil }
+    let pages = memory[word: word + 5]
     let version = Version(
       number: named.number,
       root: Ref(
         place: memory[word: word + 1], identity: memory[word: word + 2], check: memory[word: word + 3],
         check2: memory[word: word + 4]),
-      pageCount: Int(clamping: memory[word: word + 5]))
+      pageCount: Int(clamping: min(pages, FileLimit.bytes / UInt64(FilePlace.page))))
+    guard pages >= 2, version.root.isNull || version.root.isWellFormed else { return nil }
     // Of a version that nobody holds the entry may be written anew meanwhile, which begins with its number.
     return memory[word: word] == named.number ? version : nil
   }

@@ -38,7 +38,10 @@ public final class WriteTransaction {
   public func commit(_ durability: Durability = .full) throws(StorageError) -> UInt64 {
     precondition(isOpen, "WriteTransaction.commit: the transaction has ended already")
     defer { writer.rest() }
-    guard let pending = try prepare(durability) else { return base.number }
+    guard let pending = try prepare(durability) else {
+      try writer.waitForFate(of: base.number)
+      return base.number
+    }
     // The next transaction may begin while this one's version is on its way.
     try writer.finish(pending)
     return pending.version.number

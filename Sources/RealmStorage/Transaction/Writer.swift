@@ -23,7 +23,7 @@ public enum Durability: Sendable {
 /// 5. The lock of the file is taken to begin a transaction and given up when nothing is pending. Under it one thread
 ///    at a time is inside the gate and writes nodes; one leads and writes meta pages (`CommitGroup`).
 final class Writer: @unchecked Sendable {
-  // Sendable: all but `poison` and `group` is touched inside the gate only.
+  // Sendable: all but `poison`, `closed` and `group` is touched inside the gate only.
   let store: NodeStore
   let held: HeldVersions
   let editor: NodeEditor
@@ -43,6 +43,7 @@ final class Writer: @unchecked Sendable {
   private var spilled: [Written] = []
   private var recovery: (time: UInt64, version: UInt64)
   private let poison = Atomic<Bool>(false)
+  private let closed = Atomic<Bool>(false)
   private var isLocked = false
   /// Recovery rule 5 is on its way: the mark that it is to be done stays until it is done, whatever is synced meanwhile.
   private var isRewriting = false
@@ -84,8 +85,7 @@ final class Writer: @unchecked Sendable {
   }
 
   var isPoisoned: Bool { poison.load(ordering: .acquiring) }
-  /// Closed: nobody writes any more.
-  var isShut: Bool { isPoisoned }
+  var isClosed: Bool { closed.load(ordering: .acquiring) }
 
   /// Starts a transaction on the newest version there is, inside the gate.
   ///
@@ -102,9 +102,10 @@ final class Writer: @unchecked Sendable {
   }
 
   private func beginLocked() throws(StorageError) -> Version {
-    guard !isPoisoned else { throw .poisoned(path: storage.path) }
-    // Before what is published is looked at: a version goes from the one to the other.
+    // Before what is published is looked at: a version goes from the one to the other. One that fails poisons the writer
+    // before it goes, so that is looked at between.
     let pending = group.newest
+    guard !isPoisoned else { throw .poisoned(path: storage.path) }
     let base: Version
     if let pending { base = pending } else { base = try held.published() }
     let length = try storage.length()
@@ -129,6 +130,7 @@ final class Writer: @unchecked Sendable {
   func prepare(root: Ref, base: Version, durability: Durability) throws(StorageError) -> CommitGroup.Pending {
     // Only a forged tree is so high; what stands above 128 could not be read again.
     guard root.level <= Ref.maximumLevel else { throw store.corrupted(.structure, root) }
+    guard !storage.isForked else { throw .forked(path: storage.path) }
     // What a large transaction wrote before is left alone: no page of it counts as live yet.
     let root = spilled.isEmpty && !isRewriting ? moveNodes(below: root) : root
     let pagesBefore = space.pageCount
@@ -140,6 +142,7 @@ final class Writer: @unchecked Sendable {
     if isSynced {
       // One sync at a time: the system tells of a failed one only once.
       group.waitUntilIdle()
+      guard !isPoisoned else { throw .poisoned(path: storage.path) }
       do { try sync() } catch { throw fail(error) }
     }
     guard !isPoisoned else { throw .poisoned(path: storage.path) }
@@ -171,6 +174,12 @@ final class Writer: @unchecked Sendable {
     }
   }
 
+  /// Waits until it is known what became of a version that was pending, for who has read it.
+  func waitForFate(of version: UInt64) throws(StorageError) {
+    group.waitUntilGone(version)
+    if isPoisoned, held.block.current.number < version { throw .poisoned(path: storage.path) }
+  }
+
   /// Takes pending versions to disk. One thread at a time.
   private func lead(_ covered: [CommitGroup.Pending]) throws(StorageError) {
     guard !isPoisoned else { throw .poisoned(path: storage.path) }
@@ -190,6 +199,7 @@ final class Writer: @unchecked Sendable {
 
   private func takeLock() throws(StorageError) {
     guard !storage.isForked else { throw .forked(path: storage.path) }
+    guard !isClosed else { throw .closed(path: storage.path) }
     if isLocked {
       guard turn.isOver, held.participants.othersWait(than: held.participant) else { return }
       // Others have waited for long: what is pending goes first, then they.
@@ -206,6 +216,7 @@ final class Writer: @unchecked Sendable {
   /// Gives the lock up where nothing is pending and nobody writes. Called by whoever has left the gate, or has seen
   /// the fate of its version: the last of them finds the writer at rest.
   func rest() {
+    guard !storage.isForked else { return }
     while group.isIdle, gate.tryEnter() {
       let isIdle = group.isIdle
       if isIdle, isLocked {
@@ -274,15 +285,32 @@ final class Writer: @unchecked Sendable {
   /// Times this handle has made the file shorter.
   var truncations: Int { compaction.truncations }
 
-  /// Lets nobody write any more.
+  /// Lets nobody write any more, and nobody vouch for what was written.
   func shut() { poison.store(true, ordering: .releasing) }
 
-  /// Makes both meta pages name the published version, and marks them clean. For the last who has the file open.
-  func closeCleanly() throws(StorageError) {
+  /// Waits for what is on its way, makes all durable, and lets nobody write any more; inside the gate. The last who has
+  /// the file open marks it clean. What goes wrong loses nothing that a crash would not.
+  func close(isLast: Bool) {
     group.waitUntilIdle()
-    guard !isPoisoned, !storage.isForked, try storage.lock(.writer, waits: true) else { return }
+    release()
+    guard !isClosed else { return }
+    closed.store(true, ordering: .releasing)
+    guard !isPoisoned, (try? storage.lock(.writer, waits: true)) == true else { return }
     defer { storage.unlock(.writer) }
-    guard control.isDirty, !control.needsRecovery else { return }
+    guard control.isDirty, !control.needsRecovery, storage.isControlInPlace else { return }
+    if isLast { try? markClean() } else { try? syncPublished() }
+  }
+
+  /// The meta page that does not name D names the published version, where that is another.
+  private func syncPublished() throws(StorageError) {
+    guard control.current.number != control.durable.number else { return }
+    let page = 1 - control.durable.page
+    do { try sync() } catch { throw fail(error) }
+    held.setDurable(control.current, page: page)
+  }
+
+  /// Makes both meta pages name the published version, and marks them clean.
+  private func markClean() throws(StorageError) {
     let published = try held.published()
     let other = 1 - control.durable.page
     do {
@@ -343,7 +371,9 @@ final class Writer: @unchecked Sendable {
     let sizes = order.map { ref in
       (units: store.units(ofLength: ref.length), isShortLived: ref.kind?.isShortLived ?? true)
     }
-    space.settle(holders: holders)
+    settle()
+    // A version that failed has left the holders, and may be on disk all the same.
+    guard !isPoisoned else { throw .poisoned(path: storage.path) }
     let layout = RunLayout(
       sizes, candidates: space.candidates(RunLayout.pageCount(sizes), atEnd: isRewriting))
     var written = Written(pieces: layout.pieces)
@@ -400,6 +430,14 @@ final class Writer: @unchecked Sendable {
     return final
   }
 
+  /// Frees the pages that nobody holds any more. Who can't be listed is looked for after the holders: it begins with what
+  /// is published then, or later.
+  func settle() {
+    let holders = holders
+    space.recycles = !storage.isHeldElsewhere(.unlistedReader)
+    space.settle(holders: holders)
+  }
+
   /// Versions that someone may read or build on, ascending. What is on its way is looked at first: it goes from there
   /// to what is published.
   var holders: [UInt64] {
@@ -421,12 +459,14 @@ final class Writer: @unchecked Sendable {
 
   /// One at a time: by who leads, or inside the gate where nothing is pending.
   private func sync() throws(StorageError) {
+    // The system tells of a failure once: the next sync would succeed, and prove nothing.
+    guard control.sync != .failed else { throw .poisoned(path: storage.path) }
     control.sync = .inFlight
     do {
       try storage.sync(.data)
     } catch {
-      control.noteFailure(after: control.durable.number)
       control.sync = .failed
+      control.noteFailure(after: control.durable.number)
       throw error
     }
     if !isRewriting { control.sync = .none }

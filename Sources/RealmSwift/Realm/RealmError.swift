@@ -115,7 +115,9 @@ extension Realm.Error {
     case .system(let call, let number, let file, _):
       (code, path) = (Self.code(of: call, number), file)
     case .poisoned(let file), .snapshotExpired(let file): (code, path) = (.fileOperationFailed, file)
-    case .inUse(let file), .controlReplaced(let file), .forked(let file): (code, path) = (.alreadyOpen, file)
+    case .inUse(let file), .controlReplaced(let file), .forked(let file),
+      .closed(let file):
+      (code, path) = (.alreadyOpen, file)
     case .readOnly(let file): (code, path) = (.filePermissionDenied, file)
     case .remoteFileSystem(let file): (code, path) = (.fileAccess, file)
     case .duplicateKey(_, _, let file): (code, path) = (.invalidInput, file)

@@ -1,0 +1,206 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import RealmStorage
+
+/// What threads, processes and failures did to shared handles, and must not do again.
+@Suite struct SharingFaultTests {
+  @Test func `garbage control file is taken for new`() throws {
+    try withTemporaryPath { path in
+      _ = try Database(path: path)
+      try Data(repeating: 0xff, count: ControlPlace.leastBytes).write(
+        to: URL(fileURLWithPath: path + ".management/control"))
+      _ = try Database(path: path)
+    }
+  }
+
+  @Test func `a file is read where nothing can stand beside it`() throws {
+    try withTemporaryPath { path in
+      do { try Database(path: path).write { try $0.tree("a").set([1], for: [1]) } }
+      try FileManager.default.removeItem(atPath: path + ".management")
+      try Data().write(to: URL(fileURLWithPath: path + ".management"))
+      let reader = try Database(path: path, options: .init(isReadOnly: true))
+      #expect(try reader.snapshot().tree("a").value(for: [1]) == [1])
+    }
+  }
+
+  @Test func `a closed handle is no participant`() throws {
+    try withTemporaryPath { path in
+      let first = try Database(path: path)
+      let second = try Database(path: path)
+      first.close()
+      _ = try? first.snapshot()
+      #expect(second.held.readers.pins.isEmpty)
+      let third = try Database(path: path)
+      let kept = try third.snapshot()
+      _ = try? first.snapshot()
+      #expect(second.held.participants.process(third.held.participant).id != 0)
+      _ = kept
+    }
+  }
+
+  @Test func `many open a new file at once`() throws {
+    for round in 0..<40 {
+      try withTemporaryPath { path in
+        _ = try Database(path: path)
+        try FileManager.default.removeItem(atPath: path + ".management")
+        let failures = Mutex<[String]>([])
+        DispatchQueue.concurrentPerform(iterations: 8) { _ in
+          do {
+            let database = try Database(path: path)
+            for _ in 0..<20 { _ = try database.snapshot() }
+            if database.version == 0 { failures.withLock { $0.append("zero") } }
+          } catch { failures.withLock { $0.append("\(error)") } }
+        }
+        let seen = failures.withLock { $0 }
+        if !seen.isEmpty { Issue.record("round \(round): \(seen)") }
+      }
+    }
+  }
+
+  final class SlowCalls: SystemCalls {
+    let native = NativeSystemCalls()
+    let armed = Atomic<Int>(0)
+    let closedInSync = Atomic<Bool>(false)
+    func read(_ d: CInt, into b: UnsafeMutableRawBufferPointer, at o: UInt64) -> Int {
+      native.read(d, into: b, at: o)
+    }
+    func write(_ d: CInt, from b: UnsafeRawBufferPointer, at o: UInt64) -> Int {
+      native.write(d, from: b, at: o)
+    }
+    func truncate(_ d: CInt, to l: UInt64) -> CInt { native.truncate(d, to: l) }
+    func sync(_ d: CInt, kind: SyncKind) -> CInt {
+      let what = armed.exchange(0, ordering: .sequentiallyConsistent)
+      if what != 0 { usleep(300_000) }
+      if what != 0, fcntl(d, F_GETFD) == -1 { closedInSync.store(true, ordering: .sequentiallyConsistent) }
+      return what == 1 ? 5 : native.sync(d, kind: kind)
+    }
+  }
+
+  func slow(_ body: (Database, SlowCalls, String) throws -> Void) throws {
+    try withTemporaryPath { path in
+      _ = try Database(path: path)
+      let calls = SlowCalls()
+      let database = try Database(
+        storage: FileStorage(path: path, readOnly: false, calls: calls), options: .init())
+      try database.write { try $0.tree("a").set([1], for: [1]) }
+      try body(database, calls, path)
+    }
+  }
+
+  @Test func `a large commit behind a failed sync leaves the mark`() throws {
+    try slow { database, calls, _ in
+      let done = DispatchSemaphore(value: 0)
+      calls.armed.store(1, ordering: .sequentiallyConsistent)
+      Thread {
+        _ = try? database.write { try $0.tree("a").set([2], for: [2]) }; done.signal()
+      }.start()
+      usleep(100_000)
+      #expect(throws: (any Error).self) {
+        try database.write { try $0.tree("b").set([UInt8](repeating: 7, count: 3 << 20), for: [3]) }
+      }
+      done.wait()
+      #expect(database.held.block.sync == .failed)
+    }
+  }
+
+  @Test func `a commit without changes is as sure as what it read`() throws {
+    try slow { database, calls, _ in
+      let done = DispatchSemaphore(value: 0)
+      calls.armed.store(1, ordering: .sequentiallyConsistent)
+      Thread {
+        _ = try? database.write { try $0.tree("a").set([2], for: [2]) }; done.signal()
+      }.start()
+      usleep(100_000)
+      var seen: [UInt8]?
+      let number = try? database.write { transaction -> UInt64 in
+        seen = try transaction.tree("a").value(for: [2])
+        return try transaction.commit()
+      }
+      done.wait()
+      if seen == [2] { #expect(number == nil, "it told of what failed") }
+    }
+  }
+
+  @Test func `closing waits for a commit on its way`() throws {
+    try slow { database, calls, path in
+      let other = try Database(path: path)
+      let done = DispatchSemaphore(value: 0)
+      calls.armed.store(2, ordering: .sequentiallyConsistent)
+      Thread {
+        _ = try? database.write { try $0.tree("a").set([2], for: [2]) }; done.signal()
+      }.start()
+      usleep(100_000)
+      database.close()
+      done.wait()
+      let closed = calls.closedInSync.load(ordering: .sequentiallyConsistent)
+      #expect(!closed)
+      _ = other
+    }
+  }
+
+  @Test func `a reader that is first leaves the durable version as it is named`() throws {
+    let disk = SimulatedDisk()
+    let database = try Database(creatingIn: disk)
+    let sure = try database.write { t in
+      try t.tree("a").set([1], for: [1])
+      return try t.commit(.full)
+    }
+    try database.write(.relaxed) { try $0.tree("a").set([2], for: [2]) }
+    #expect(database.held.block.durable.number == sure)
+    var generator = SeededGenerator(seed: 1)
+    let after = disk.afterKill(&generator)
+    let reader = try Database(storage: after, options: .init(isReadOnly: true))
+    #expect(reader.held.block.durable.number == sure)
+  }
+
+  @Test func `the control lock keeps out other threads of the same handle, and not its own`() throws {
+    try withTemporaryPath { path in
+      _ = try Database(path: path)
+      let lock = ControlLock(try FileStorage(path: path, readOnly: false))
+      let (first, again) = (try lock.lock(), try lock.lock(waits: false))
+      #expect(first && again)
+      let done = DispatchSemaphore(value: 0)
+      nonisolated(unsafe) var other: Bool?
+      func ask() {
+        Thread {
+          other = try? lock.lock(waits: false)
+          if other == true { lock.unlock() }
+          done.signal()
+        }.start()
+        done.wait()
+      }
+      ask()
+      #expect(other == false)
+      lock.unlock()
+      ask()
+      #expect(other == false)
+      lock.unlock()
+      ask()
+      #expect(other == true)
+    }
+  }
+
+  @Test func `a child that outlives its parent keeps no lock of it`() throws {
+    // The mapping of the file must not be of the open file that is locked: a child inherits mappings.
+    try withTemporaryPath { path in
+      let database = try Database(path: path)
+      let snapshot = try database.snapshot()
+      let other = try FileStorage(path: path, readOnly: false)
+      #expect(other.isHeldElsewhere(.presence))
+      database.store.storage.close()
+      #expect(!other.isHeldElsewhere(.presence))
+      withExtendedLifetime(snapshot) {}
+    }
+  }
+
+  @Test func `more failures than are remembered expire readers, and free nothing`() throws {
+    let block = ControlBlock(try #require(SharedMemory.local(ControlPlace.mostBytes)))
+    block.greatest = 10
+    for _ in 0..<70 { block.noteFailure(after: 5) }
+    #expect(block.isExpired(3, seen: 0) && !block.isLost(3) && block.isLost(7) && !block.isLost(11))
+    #expect(!block.isExpired(3, seen: 69) && block.isExpired(7, seen: 69) && !block.isExpired(7, seen: 70))
+  }
+}
