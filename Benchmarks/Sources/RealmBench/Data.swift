@@ -159,8 +159,8 @@ struct Inputs {
     var processCommits = 10_000
 
     static let quick = Sizes(
-      commits: 1_000, churn: 5_000, threadCommits: 1_600, records: 100_000, pinnedCommits: 2_000,
-      processRecords: 1 << 16, processCommits: 1_000)
+      commits: 500, churn: 5_000, threadCommits: 800, records: 100_000, pinnedCommits: 2_000,
+      processRecords: 1 << 16, processCommits: 500)
   }
 
   let count: Int
