@@ -149,7 +149,18 @@ struct Inputs {
     /// Commits of each workload of small commits.
     var commits = 2_000
     var churn = 100_000
-    var pinnedCommits = 20_000
+    /// Commits of many threads, of all together.
+    var threadCommits = 4_000
+    /// Records of the file of workload 20, and the commits made there while a reader is pinned.
+    var records = 100_000
+    var pinnedCommits = 10_000
+    /// Records of the file of 20p, which takes 1 GiB with them, and the commits of all its processes.
+    var processRecords = 1 << 20
+    var processCommits = 10_000
+
+    static let quick = Sizes(
+      commits: 500, churn: 5_000, threadCommits: 800, records: 100_000, pinnedCommits: 2_000,
+      processRecords: 1 << 16, processCommits: 500)
   }
 
   let count: Int
@@ -170,6 +181,18 @@ struct Inputs {
     var random = SplitMix64(seed: seed)
     return (0..<number).map { _ in
       ScoreChange(id: Int64(random.next(below: count)), score: random.nextFraction() * 1_000)
+    }
+  }
+
+  /// Changes for each of some threads, which have no Person in common: then the result does not depend on who comes first.
+  func changes(_ number: Int, threads: Int, seed: UInt64) -> [[ScoreChange]] {
+    var random = SplitMix64(seed: seed)
+    return (0..<threads).map { thread in
+      (0..<number / threads).map { _ in
+        ScoreChange(
+          id: Int64(random.next(below: count / threads) * threads + thread),
+          score: random.nextFraction() * 1_000)
+      }
     }
   }
 

@@ -35,6 +35,8 @@ protocol Engine: AnyObject {
   func prepareSmallCommits() throws
   /// Changes scores in one commit. The ids exist.
   func setScores(_ changes: ArraySlice<ScoreChange>) throws
+  /// The same from many threads at once, each change in a commit that is durable when its thread goes on.
+  func commitFromThreads(_ changes: [[ScoreChange]]) throws -> Committers.Times
   /// Adds one Person in one commit.
   func insert(_ person: Person) throws
 
@@ -44,9 +46,25 @@ protocol Engine: AnyObject {
   func readPinned() throws -> Answer
   func unpin() throws
 
+  /// What it has written so far; nil where the engine does not tell.
+  var written: WrittenBytes? { get }
+
   /// Writes a copy that is as small as the engine can make it; nil where it has no such thing.
   func compacted(at path: String) throws -> Bool
   func close() throws
+}
+
+extension Engine {
+  var written: WrittenBytes? { nil }
+}
+
+/// What an engine has written, by what it is.
+struct WrittenBytes {
+  /// Of what was changed; what was only moved stands apart.
+  var nodes: Int
+  var moved: Int
+  var meta: Int
+  var growth: Int
 }
 
 /// The content that a workload read, as a number. It does not depend on the order in which rows were read.

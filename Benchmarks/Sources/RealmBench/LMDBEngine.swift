@@ -296,12 +296,12 @@ final class LMDBEngine: Engine {
   }
 }
 
-private func check(_ status: Int32) throws {
+func check(_ status: Int32) throws {
   guard status == MDB_SUCCESS else { throw BenchmarkError("LMDB: \(String(cString: mdb_strerror(status)))") }
 }
 
 /// An 8-byte key where it lies.
-private func withValue<Result>(_ number: inout Int64, _ body: (inout MDB_val) throws -> Result) rethrows
+func withValue<Result>(_ number: inout Int64, _ body: (inout MDB_val) throws -> Result) rethrows
   -> Result
 {
   try withUnsafeMutableBytes(of: &number) { bytes in

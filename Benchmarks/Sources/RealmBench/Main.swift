@@ -6,7 +6,9 @@ struct RealmBench: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "realm-bench",
     abstract: "Runs the same workloads on this project's engine, on SQLite and on LMDB, side by side.",
-    subcommands: [Compare.self, BulkInsertCommand.self], defaultSubcommand: Compare.self)
+    subcommands: [
+      Compare.self, BulkInsertCommand.self, CommitInTurns.self, HoldReader.self,
+    ], defaultSubcommand: Compare.self)
 }
 
 extension Contender.Kind: ExpressibleByArgument {}
@@ -18,7 +20,8 @@ struct Compare: ParsableCommand {
   @Option(help: "How many Persons the files hold.")
   var count: Int?
 
-  @Flag(help: "100,000 Persons instead of 1,000,000, and half the small commits.")
+  @Flag(
+    help: "100,000 Persons instead of 1,000,000, fewer commits, and 64 MiB for processes instead of 1 GiB.")
   var quick = false
 
   @Option(help: "Rounds; each number is the median of them.")
@@ -82,11 +85,9 @@ struct Compare: ParsableCommand {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     try printHeader(folder)
-    var sizes = Inputs.Sizes()
-    if quick { sizes.commits /= 2 }
     var runner = Runner(
       contenders: contenders, workloads: try chosenWorkloads(), rounds: rounds,
-      inputs: Inputs(count: objects, sizes: sizes), folder: folder)
+      inputs: Inputs(count: objects, sizes: quick ? .quick : Inputs.Sizes()), folder: folder)
     let start = ContinuousClock.now
     let samples = try runner.run { stage in
       Self.complain("\(Int((ContinuousClock.now - start) / .seconds(1))) s: \(stage)")

@@ -29,6 +29,18 @@ enum Measure {
     }
   }
 
+  /// Puts all files of a folder on disk, so that who writes to one of them next has not to wait for what others wrote.
+  static func syncAll(in folder: String) throws {
+    for name in try FileManager.default.subpathsOfDirectory(atPath: folder) {
+      let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/" + name)
+      guard attributes[.type] as? FileAttributeType == .typeRegular else { continue }
+      let descriptor = open(folder + "/" + name, O_RDONLY)
+      guard descriptor >= 0 else { throw BenchmarkError("\(name) can't be opened") }
+      defer { _ = Foundation.close(descriptor) }
+      guard fsync(descriptor) == 0 else { throw BenchmarkError("\(name) can't be synced") }
+    }
+  }
+
   /// Bytes that this process has handed to write calls so far; nil where the system does not tell.
   static var writtenBytes: Int? {
     guard let counts = try? String(contentsOfFile: "/proc/self/io", encoding: .utf8),

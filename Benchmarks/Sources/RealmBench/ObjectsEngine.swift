@@ -70,6 +70,19 @@ final class ObjectsEngine: Engine {
     }
   }
 
+  /// Each thread has a realm of its own.
+  func commitFromThreads(_ changes: [[ScoreChange]]) throws -> Committers.Times {
+    let configuration = configuration
+    // The realm of this thread goes on with what the others committed.
+    defer { opened?.refresh() }
+    return try Committers.run(changes) {
+      let realm = try Realm(configuration: configuration)
+      return { change in
+        try realm.write { try Self.person(change.id, in: realm).score = change.score }
+      }
+    }
+  }
+
   func insert(_ person: Person) throws {
     let realm = try realm()
     try realm.write { realm.add(Self.object(person)) }

@@ -13,6 +13,8 @@ struct Runner {
   let folder: String
 
   private var samples: [Sample.Kind: [Double]] = [:]
+  /// Whose file for many processes is made.
+  private var shared: Set<Contender> = []
   private var answers: [String: (answer: Answer, contender: Contender)] = [:]
 
   init(contenders: [Contender], workloads: Set<Workload>, rounds: Int, inputs: Inputs, folder: String) {
@@ -29,12 +31,18 @@ struct Runner {
     for round in 1...rounds {
       let first = (round - 1) % contenders.count
       let order = Array(contenders[first...] + contenders[..<first])
-      progress("round \(round) of \(rounds): bulk insert")
-      for contender in order { try build(contender) }
-      try runOnOpenFiles(order) { progress("round \(round) of \(rounds): \($0)") }
-      if round == 1, workloads.contains(.pinnedReader) {
+      if !workloads.isSubset(of: Workload.onRecords) {
+        progress("round \(round) of \(rounds): bulk insert")
+        for contender in order { try build(contender) }
+        try runOnOpenFiles(order) { progress("round \(round) of \(rounds): \($0)") }
+      }
+      if round == 1, !workloads.isDisjoint(with: Workload.growth) {
         progress("round \(round) of \(rounds): \(Workload.pinnedReader.title)")
-        for contender in order { try runPinned(contender) }
+        for contender in order { try runGrowth(contender) }
+      }
+      if workloads.contains(.processes) || workloads.contains(.oneProcess) {
+        progress("round \(round) of \(rounds): \(Workload.processes.title)")
+        for contender in order { try runProcesses(contender, round: round) }
       }
     }
     return samples.map { Sample(kind: $0.key, value: Measure.median($0.value)) }
@@ -106,7 +114,7 @@ struct Runner {
     var isSteady = false
     for workload in chosen {
       if Workload.steady.contains(workload), !isSteady {
-        progress("100,000 updates")
+        progress("\(inputs.sizes.churn) updates")
         for (_, run) in runs { try run.churn() }
         isSteady = true
       }
@@ -123,16 +131,39 @@ struct Runner {
     }
   }
 
-  private mutating func runPinned(_ contender: Contender) throws {
-    try build(contender)
-    let engine = try contender.open(in: home(contender), count: inputs.count)
-    try WorkloadRun(engine: engine, inputs: inputs).commitUnderPinnedReader()
-    // With the reader still there: what it holds is what the file can't do without.
-    let size = try Measure.size(of: home(contender))
-    note(.pinnedReader, contender, .fileMebibytes, Double(size) / 1_048_576)
-    try engine.unpin()
-    try compare("the content after the commits under a pinned reader", engine.readEverything(), contender)
-    try engine.close()
+  // MARK: - Records
+
+  private mutating func runGrowth(_ contender: Contender) throws {
+    let home = folder + "/growth"
+    try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: home) }
+    guard let found = try Growth(contender: contender, sizes: inputs.sizes, folder: home).run() else {
+      return
+    }
+    try compare(Workload.pinnedReader.title, found.answer, contender)
+    for (workload, bytes) in [
+      (Workload.freshFile, found.fresh), (.pinnedReader, found.pinned), (.releasedReader, found.released),
+    ] where workloads.contains(workload) {
+      note(workload, contender, .fileMebibytes, Double(bytes) / 1_048_576)
+      if workload != .freshFile { note(workload, contender, .ratio, Double(bytes) / Double(found.fresh)) }
+    }
+  }
+
+  private mutating func runProcesses(_ contender: Contender, round: Int) throws {
+    let processes = Processes(
+      contender: contender, sizes: inputs.sizes, folder: folder + "/processes-" + contender.label)
+    if round == 1, try processes.build() { shared.insert(contender) }
+    guard shared.contains(contender) else { return }
+    var alone: Double?
+    for workload in [Workload.oneProcess, .processes] where workloads.contains(workload) {
+      let found = try processes.run(writers: workload == .processes ? 2 : 1)
+      let median = Measure.percentile(0.5, of: found.commits) * 1e6
+      note(workload, contender, .p50Microseconds, median)
+      note(workload, contender, .p99Microseconds, Measure.percentile(0.99, of: found.commits) * 1e6)
+      note(workload, contender, .fileMebibytes, Double(found.bytes) / 1_048_576)
+      if let alone { note(workload, contender, .ratio, median / alone) }
+      alone = median
+    }
   }
 }
 

@@ -80,6 +80,12 @@ final class StorageEngine: Engine {
     }
   }
 
+  /// Each thread commits by itself: the engine lets those of one process share a sync.
+  func commitFromThreads(_ changes: [[ScoreChange]]) throws -> Committers.Times {
+    let engine = Committers.Shared(value: self)
+    return try Committers.run(changes) { { try engine.value.setScores([$0][...]) } }
+  }
+
   func insert(_ person: Person) throws {
     try database.write(durability) { transaction in
       try Self.insert(person, into: Self.people(in: transaction))
@@ -170,7 +176,7 @@ final class StorageEngine: Engine {
 
   // MARK: - A pinned reader
 
-  func pin() { pinned = database.snapshot() }
+  func pin() throws { pinned = try database.snapshot() }
   func unpin() { pinned = nil }
 
   func readPinned() throws -> Answer {
@@ -184,6 +190,13 @@ final class StorageEngine: Engine {
   }
 
   // MARK: - The file
+
+  var written: WrittenBytes? {
+    let statistics = database.writeStatistics
+    return WrittenBytes(
+      nodes: statistics.nodeBytes - statistics.movedBytes, moved: statistics.movedBytes,
+      meta: statistics.metaBytes, growth: statistics.growthBytes)
+  }
 
   func compacted(at path: String) -> Bool { false }
 

@@ -25,9 +25,22 @@ enum Workload: String, CaseIterable {
   case steadyUpdate = "12s"
   /// As 12b, on that file.
   case steadyInsert = "12bs"
-  /// Size of all of the engine's files after 20,000 durable commits of one update each, while a reader goes on seeing
-  /// the file as the bulk insert left it. Measured in the first round only: it does not vary.
+  /// Small durable commits of 8 threads at once, each updating Persons at random; an engine that has no group commit
+  /// has the changes that wait made in one transaction.
+  case threads8 = "12g"
+  /// The same with 32 threads.
+  case threads32 = "12g32"
+  /// Size of all files with 100,000 records of 200 bytes, closed. Measured in the first round only, as are 20 and 20r:
+  /// they do not vary.
+  case freshFile = "20f"
+  /// The same after 10,000 durable commits of one update each, while a reader goes on seeing what was before them.
   case pinnedReader = "20"
+  /// The same after 100 more commits without the reader.
+  case releasedReader = "20r"
+  /// 10,000 small durable commits of one process to a file of 1 GiB.
+  case oneProcess = "20a"
+  /// The same of two processes in turns, while a third one holds a reader of the file as it was.
+  case processes = "20p"
 
   var title: String {
     switch self {
@@ -43,7 +56,13 @@ enum Workload: String, CaseIterable {
     case .relaxedUpdate: "relaxed update of one"
     case .steadyUpdate: "durable update, steady state"
     case .steadyInsert: "durable insert, steady state"
-    case .pinnedReader: "file after 20,000 commits, reader pinned"
+    case .threads8: "durable updates of 8 threads"
+    case .threads32: "durable updates of 32 threads"
+    case .freshFile: "100,000 records, file fresh"
+    case .pinnedReader: "file, reader pinned for commits"
+    case .releasedReader: "file, 100 commits after release"
+    case .oneProcess: "commits of one process"
+    case .processes: "two processes, one reader"
     }
   }
 
@@ -51,11 +70,17 @@ enum Workload: String, CaseIterable {
   /// but for the few thousand changes of those before it.
   static let onOpenFile: [Workload] = [
     .lookUp, .iterate, .countAge, .countCities, .update, .insert, .relaxedUpdate, .steadyUpdate,
-    .steadyInsert,
+    .steadyInsert, .threads8, .threads32,
   ]
 
+  /// Those that have files of their own, and need no Persons.
+  static let onRecords: Set<Workload> = growth.union([.oneProcess, .processes])
+  static let growth: Set<Workload> = [.freshFile, .pinnedReader, .releasedReader]
+
   static let steady: Set<Workload> = [.steadyUpdate, .steadyInsert]
-  static let smallCommits: Set<Workload> = [.update, .insert, .relaxedUpdate, .steadyUpdate, .steadyInsert]
+  static let smallCommits: Set<Workload> = [
+    .update, .insert, .relaxedUpdate, .steadyUpdate, .steadyInsert, .threads8, .threads32,
+  ]
 }
 
 /// What a measured number is.
@@ -66,8 +91,18 @@ enum Metric: String {
   case p50Microseconds = "p50_us"
   case p99Microseconds = "p99_us"
   case fileMebibytes = "file_mib"
-  /// Written for each commit, nodes or pages, log and meta pages, and whatever a checkpoint copies.
-  case writtenKibibytes = "node_kib"
+  /// For each commit: pages with nodes.
+  case nodeKibibytes = "node_kib"
+  /// Nodes that did not change and were moved, to make the file smaller.
+  case movedKibibytes = "moved_kib"
+  /// Meta pages.
+  case metaKibibytes = "meta_kib"
+  /// Zeros, for commits to come.
+  case growthKibibytes = "growth_kib"
+  /// All that the process handed to write calls: pages, log, whatever a checkpoint copies.
+  case writtenKibibytes = "written_kib"
+  /// Of a file to the fresh one, of a median to that of one process.
+  case ratio
 }
 
 /// What one run of a workload found.
@@ -94,7 +129,11 @@ struct WorkloadRun {
     case .relaxedUpdate: try relaxedUpdate()
     case .steadyUpdate: try update(.durable, seed: 13)
     case .steadyInsert: try insert(after: inputs.sizes.commits, seed: 1_300)
-    case .bulkInsert, .fileSize, .compactedSize, .pinnedReader: nil
+    case .threads8: try threads(8, seed: 16)
+    case .threads32: try threads(32, seed: 17)
+    case .bulkInsert, .fileSize, .compactedSize, .freshFile, .pinnedReader, .releasedReader, .oneProcess,
+      .processes:
+      nil
     }
   }
 
@@ -120,15 +159,43 @@ struct WorkloadRun {
   }
 
   private func commits(_ body: (_ index: Int) throws -> Void) throws -> Outcome {
-    let before = Measure.writtenBytes
+    let (before, engineBefore) = (Measure.writtenBytes, engine.written)
     let seconds = try (0..<inputs.sizes.commits).map { index in try Measure.seconds { try body(index) } }
-    var outcome = Outcome(values: [
+    var outcome = Self.percentiles(seconds)
+    noteWritten(since: before, engineBefore, commits: seconds.count, &outcome)
+    return outcome
+  }
+
+  private static func percentiles(_ seconds: [Double]) -> Outcome {
+    Outcome(values: [
       (.p50Microseconds, Measure.percentile(0.5, of: seconds) * 1e6),
       (.p99Microseconds, Measure.percentile(0.99, of: seconds) * 1e6),
     ])
-    if let before, let after = Measure.writtenBytes {
-      outcome.values.append((.writtenKibibytes, Double(after - before) / 1024 / Double(seconds.count)))
+  }
+
+  private func noteWritten(
+    since before: Int?, _ engineBefore: WrittenBytes?, commits: Int, _ outcome: inout Outcome
+  ) {
+    func note(_ metric: Metric, _ bytes: Int) {
+      outcome.values.append((metric, Double(bytes) / 1024 / Double(commits)))
     }
+    if let engineBefore, let after = engine.written {
+      note(.nodeKibibytes, after.nodes - engineBefore.nodes)
+      note(.movedKibibytes, after.moved - engineBefore.moved)
+      note(.metaKibibytes, after.meta - engineBefore.meta)
+      note(.growthKibibytes, after.growth - engineBefore.growth)
+    }
+    if let before, let after = Measure.writtenBytes { note(.writtenKibibytes, after - before) }
+  }
+
+  private func threads(_ threads: Int, seed: UInt64) throws -> Outcome {
+    engine.promise = .durable
+    let (before, engineBefore) = (Measure.writtenBytes, engine.written)
+    let times = try engine.commitFromThreads(
+      inputs.changes(inputs.sizes.threadCommits, threads: threads, seed: seed))
+    var outcome = Self.percentiles(times.commits)
+    outcome.values.append((.seconds, times.seconds))
+    noteWritten(since: before, engineBefore, commits: times.commits.count, &outcome)
     return outcome
   }
 
@@ -149,19 +216,5 @@ struct WorkloadRun {
       try engine.setScores(changes[start..<min(start + 100, changes.count)])
     }
     engine.promise = .durable
-  }
-
-  // MARK: - A pinned reader
-
-  /// Makes the commits of 20; checks that the reader saw none of them.
-  func commitUnderPinnedReader() throws {
-    engine.promise = .durable
-    try engine.pin()
-    let before = try engine.readPinned()
-    let changes = inputs.changes(inputs.sizes.pinnedCommits, seed: 20)
-    for index in changes.indices { try engine.setScores(changes[index...index]) }
-    guard try engine.readPinned() == before else {
-      throw BenchmarkError("a pinned reader saw changes made after it")
-    }
   }
 }

@@ -60,6 +60,19 @@ package final class NodeArena {
     return NodeWriter(base, ref: ref, refCount: refCount, refWidth: refWidth, borrowing: self)
   }
 
+  /// Makes a node like another, for who changes some words of it.
+  @_lifetime(borrow self)
+  package func make(like node: NodeView) -> NodeWriter {
+    let length = node.length
+    let unit = allocate(units: (length + Ref.unit - 1) / Ref.unit)
+    let base = memory.base + Int(unit) * Ref.unit
+    base.copyMemory(from: node.base, byteCount: length)
+    let identity = node.identity & ~Ref.maximumBirth | birth
+    base.storeBytes(of: identity.littleEndian, toByteOffset: NodeView.Layout.identity, as: UInt64.self)
+    let ref = Ref(unit: unit, length: length, identity: identity, dirty: true)
+    return NodeWriter(base, ref: ref, refCount: node.refCount, refWidth: refWidth, borrowing: self)
+  }
+
   /// Gives a dirty node's space back.
   package func free(_ ref: Ref) {
     precondition(ref.isDirty, "only a transaction's own nodes lie in its arena")

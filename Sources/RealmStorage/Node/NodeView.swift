@@ -60,7 +60,7 @@ package struct NodeView: ~Escapable, BitwiseCopyable {
   }
 
   @inline(__always)
-  private var base: UnsafeRawPointer { body - bodyOffset }
+  var base: UnsafeRawPointer { body - bodyOffset }
   @inline(__always)
   private var isSealed: Bool { shape & 1 != 0 }
   /// Bytes of the body, the padding at its end included.

@@ -40,6 +40,7 @@ package struct Mover {
   private var grownAfter = 0
   /// Nodes moved so far.
   package private(set) var movedNodes = 0
+  package private(set) var movedBytes = 0
   /// No hole of the file takes what should be moved: it needs `stretch` pages more.
   package private(set) var needsRoom = false
 
@@ -131,6 +132,7 @@ package struct Mover {
 
   private mutating func note(_ walk: MovingWalk) {
     movedNodes += walk.moved
+    movedBytes += walk.bytes
     movedInRound += walk.moved
     movedSinceGrowth += min(walk.bytes, Int.max - movedSinceGrowth)
     position = walk.position

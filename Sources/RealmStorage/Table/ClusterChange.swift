@@ -9,7 +9,7 @@ struct ClusterChange {
   /// Sets a value of a row that exists.
   func set(_ value: Value, _ column: Column, ofRow key: UInt64, in clusters: Ref) throws(StorageError) -> Ref
   {
-    try update(key, in: clusters) { (cluster, row) throws(StorageError) in
+    let change = { (cluster: inout Cluster, row: Int) throws(StorageError) in
       if let codes = try cluster.codes(column, editor) {
         try set(value, column, row, of: &cluster, codes)
       } else if column.storage == .varying {
@@ -22,6 +22,26 @@ struct ClusterChange {
         cluster.pack(buffer, as: column)
       }
     }
+    return try KeyedTree.update(key, in: clusters, editor: editor) { (leaf) throws(StorageError) in
+      if let changed = try replace(value, column, ofRow: key, in: leaf) { return [changed] }
+      return try self.change(key, leaf, change)
+    }
+  }
+
+  /// A copy of the cluster with one value changed, where all else in it stays as it is; nil where not.
+  private func replace(
+    _ value: Value, _ column: Column, ofRow key: UInt64, in leaf: Ref
+  ) throws(StorageError) -> KeyedChild? {
+    let access = editor.access()
+    let cluster = ClusterNode(try access.node(leaf, .cluster))
+    guard let row = cluster.row(of: key), let place = cluster.place(of: value, row, column) else {
+      return nil
+    }
+    let arena = editor.arena
+    let copy = arena.make(like: cluster.view)
+    copy.copy(place.bytes, at: place.offset)
+    editor.free(leaf)
+    return KeyedChild(leastKey: cluster.firstKey, rows: UInt64(cluster.rows), ref: copy.ref)
   }
 
   /// Removes a row that exists.
@@ -68,15 +88,21 @@ struct ClusterChange {
     _ key: UInt64, in clusters: Ref, _ body: (inout Cluster, _ row: Int) throws(StorageError) -> Void
   ) throws(StorageError) -> Ref {
     try KeyedTree.update(key, in: clusters, editor: editor) { (leaf) throws(StorageError) in
-      var cluster = try Cluster(leaf, editor.access())
-      guard let row = cluster.keys.firstIndex(of: key) else {
-        throw editor.store.corrupted(.rows, leaf)
-      }
-      try body(&cluster, row)
-      editor.free(leaf)
-      guard cluster.rows > 0 else { return [] }
-      return try write(cluster)
+      try change(key, leaf, body)
     }
+  }
+
+  private func change(
+    _ key: UInt64, _ leaf: Ref, _ body: (inout Cluster, _ row: Int) throws(StorageError) -> Void
+  ) throws(StorageError) -> [KeyedChild] {
+    var cluster = try Cluster(leaf, editor.access())
+    guard let row = cluster.keys.firstIndex(of: key) else {
+      throw editor.store.corrupted(.rows, leaf)
+    }
+    try body(&cluster, row)
+    editor.free(leaf)
+    guard cluster.rows > 0 else { return [] }
+    return try write(cluster)
   }
 
   /// As one node, or as two where the refs of its pieces have become too many for one.

@@ -263,6 +263,30 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
     Int(view.load(UInt16.self, at: descriptor.offset + 2 * piece))
   }
 
+  /// Where the bytes of a value stand that takes the place of another, so that nothing else in the node changes with it:
+  /// neither of them is null, nor the least or greatest of the column. Nil where there is more to it.
+  func place(of value: Value, _ row: Int, _ column: Column) -> (offset: Int, bytes: [UInt8])? {
+    guard value != .null else { return nil }
+    switch column.storage {
+    case .fixed(let size):
+      guard let descriptor = find(column.id, .fixed), Int(descriptor.width) == size, !isNull(descriptor, row)
+      else { return nil }
+      return (descriptor.offset + nullBytes(descriptor) + row * size, value.fixedBytes(size))
+    case .integers:
+      guard let descriptor = find(column.id, .integers), descriptor.width >= 8, !isNull(descriptor, row)
+      else { return nil }
+      let (least, greatest, new, old) = (
+        descriptor.least, descriptor.greatest, value.integer, integer(descriptor, row)
+      )
+      guard least < new, new < greatest, least < old, old < greatest else { return nil }
+      var bytes: [UInt8] = []
+      bytes.appendInteger(UInt64(bitPattern: new &- least))
+      let size = Int(descriptor.width) / 8
+      return (descriptor.offset + nullBytes(descriptor) + row * size, Array(bytes.prefix(size)))
+    case .dates, .varying: return nil
+    }
+  }
+
   // MARK: - Validation
 
   /// See `NodeValidators`.

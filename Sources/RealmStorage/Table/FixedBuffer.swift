@@ -205,7 +205,7 @@ struct FixedBuffer {
 
 extension Value {
   /// As an integer column stores it.
-  fileprivate var integer: Int64 {
+  var integer: Int64 {
     switch self {
     case .bool(let flag): flag ? 1 : 0
     case .int(let number): number
@@ -219,7 +219,7 @@ extension Value {
   }
 
   /// As a column of fixed bytes stores it.
-  fileprivate func fixedBytes(_ size: Int) -> [UInt8] {
+  func fixedBytes(_ size: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: size)
     switch self {
     case .float(let number): bytes.store(number.bitPattern, at: 0)

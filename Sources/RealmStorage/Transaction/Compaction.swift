@@ -1,3 +1,5 @@
+import Synchronization
+
 /// What a writer keeps to make its file smaller.
 struct Compaction {
   var mover: Mover
@@ -23,7 +25,9 @@ extension Writer {
     defer { space.map = map }
     let published = held.block.current.number
     let pinned = held.readers.pins.map(\.version).filter { $0 &+ Compaction.longPin < published }.max() ?? 0
-    return compaction.mover.run(root, editor: editor, map: &map, pinned: pinned)
+    let moved = compaction.mover.run(root, editor: editor, map: &map, pinned: pinned)
+    counters.movedBytes.store(compaction.mover.movedBytes, ordering: .relaxed)
+    return moved
   }
 
   /// While nothing is pending: gives the end of the file back where it is free and the file far larger than what is
@@ -88,6 +92,7 @@ extension Writer {
       try store.reserve(UInt64((pageCount + pages) * FilePlace.page))
       let zeros = [UInt8](repeating: 0, count: pages * FilePlace.page)
       try store.storage.write(zeros.span.bytes, at: UInt64(pageCount * FilePlace.page))
+      counters.growthBytes.wrappingAdd(zeros.count, ordering: .relaxed)
       space.extend(by: pages)
     } catch {}
   }

@@ -10,7 +10,7 @@ public final class Database: Sendable {
   let held: HeldVersions
   private let storage: any Storage
   /// Nil when opened for reading only.
-  private let writer: Writer?
+  let writer: Writer?
   /// The schemas read last, with the ref of the tree they stand in, which vouches for them.
   private let knownSchemas = Mutex<(tree: Ref, schemas: [TableSchema])>((.null, []))
 

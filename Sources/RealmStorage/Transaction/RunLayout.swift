@@ -12,7 +12,8 @@ struct CommitNodes {
 /// Where the nodes of a commit will stand: packed at 64 bytes into whole pages.
 ///
 /// Nodes that stay (leaves, long values) stand apart from nodes that the next commit writes anew (branches, the root),
-/// so that pages are freed whole.
+/// so that pages are freed whole; but where a page fewer holds them together, they share one: what it would have lost is
+/// the room behind the last node that stays, which is free no sooner.
 struct RunLayout {
   /// The first unit of each node, in the order they were given.
   private(set) var units: [UInt64]
@@ -26,7 +27,7 @@ struct RunLayout {
     for (index, node) in nodes.enumerated() where !node.isShortLived {
       units[index] = filler.place(node.units)
     }
-    filler.startPage()
+    if !Self.isShorterTogether(nodes) { filler.startPage() }
     for (index, node) in nodes.enumerated() where node.isShortLived {
       units[index] = filler.place(node.units)
     }
@@ -36,9 +37,21 @@ struct RunLayout {
 
   /// Pages that hold the nodes when they stand in one run.
   static func pageCount(_ nodes: [(units: Int, isShortLived: Bool)]) -> Int {
-    let stays = nodes.reduce(0) { $0 + ($1.isShortLived ? 0 : $1.units) }
-    let shortLived = nodes.reduce(0) { $0 + ($1.isShortLived ? $1.units : 0) }
-    return pages(stays) + pages(shortLived)
+    let (stays, shortLived) = units(nodes)
+    return pages(stays + shortLived)
+  }
+
+  private static func isShorterTogether(_ nodes: [(units: Int, isShortLived: Bool)]) -> Bool {
+    let (stays, shortLived) = units(nodes)
+    return pages(stays + shortLived) < pages(stays) + pages(shortLived)
+  }
+
+  private static func units(_ nodes: [(units: Int, isShortLived: Bool)]) -> (stays: Int, shortLived: Int) {
+    var (stays, shortLived) = (0, 0)
+    for node in nodes {
+      if node.isShortLived { shortLived += node.units } else { stays += node.units }
+    }
+    return (stays, shortLived)
   }
 
   private static func pages(_ units: Int) -> Int {

@@ -36,6 +36,7 @@ final class Writer: @unchecked Sendable {
   private let constants: MetaPage.Constants
   private let run: RunBuffer
   private let group = CommitGroup()
+  let counters = WriteCounters()
   var space: TrackedSpace
   /// Makes the file smaller where it is far larger than what is held in it.
   var compaction: Compaction
@@ -158,6 +159,8 @@ final class Writer: @unchecked Sendable {
     let pending = CommitGroup.Pending(
       version, durability, isSynced: isSynced, mustSync: isSynced || waiting + bytes > unsyncedLimit,
       bytes: isSynced ? 0 : bytes)
+    counters.commits.wrappingAdd(1, ordering: .relaxed)
+    counters.recycledPages.store(space.recycledPages, ordering: .relaxed)
     group.add(pending)
     return pending
   }
@@ -382,6 +385,7 @@ final class Writer: @unchecked Sendable {
     do {
       try store.reserve(UInt64(written.end * FilePlace.page))
       written.refs = try write(order, layout)
+      counters.nodeBytes.wrappingAdd(written.bytes, ordering: .relaxed)
     } catch {
       for piece in layout.pieces { space.giveBack(piece) }
       throw error
@@ -455,6 +459,7 @@ final class Writer: @unchecked Sendable {
       time: Clock.now,
       identity: storage.identity, recoveryTime: recovery.time, recoveredTo: recovery.version)
     try storage.write(meta.encoded(cipher: store.cipher), at: UInt64(page * FilePlace.page))
+    counters.metaBytes.wrappingAdd(FilePlace.page, ordering: .relaxed)
   }
 
   /// One at a time: by who leads, or inside the gate where nothing is pending.

@@ -46,6 +46,18 @@ package struct KeyedBranch: ~Escapable, BitwiseCopyable {
   func entry(_ index: Int) -> KeyedChild {
     KeyedChild(leastKey: leastKey(index), rows: rows(index), ref: child(index))
   }
+
+  /// A branch like this one but for a child, of the same level as the one it takes the place of.
+  fileprivate func write(_ child: KeyedChild, at index: Int, _ editor: NodeEditor) -> KeyedChild {
+    let arena = editor.arena
+    let copy = arena.make(like: view)
+    copy.setRef(index, to: child.ref)
+    copy.store(child.leastKey, at: 8 * index)
+    copy.store(child.rows, at: 8 * (count + index))
+    var sum: UInt64 = 0
+    for place in 0..<count { sum &+= place == index ? child.rows : rows(place) }
+    return KeyedChild(leastKey: index == 0 ? child.leastKey : leastKey(0), rows: sum, ref: copy.ref)
+  }
 }
 
 /// A child of a keyed branch.
@@ -248,6 +260,10 @@ package enum KeyedTree {
     let branch = KeyedBranch(try access.node(ref))
     let index = branch.search(key)
     let made = try updated(key, in: branch.child(index), editor, change)
+    if made.count == 1, made[0].ref.level == branch.child(index).level {
+      defer { editor.free(ref) }
+      return [branch.write(made[0], at: index, editor)]
+    }
     var children: [KeyedChild] = []
     for earlier in 0..<index { children.append(branch.entry(earlier)) }
     children += made

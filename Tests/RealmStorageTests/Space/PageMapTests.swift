@@ -201,4 +201,19 @@ private struct PageModel {
     #expect(map.liveUnits(ofPage: 2) == 64)
     #expect(map.birth(ofPage: 2) == 2)
   }
+
+  @Test func `nodes that stay share a page with those that do not only where that saves one`() {
+    func pages(_ sizes: [(units: Int, isShortLived: Bool)]) -> (count: Int, units: [UInt64]) {
+      let count = RunLayout.pageCount(sizes)
+      let layout = RunLayout(sizes, candidates: [10..<10 + count])
+      return (layout.pieces.reduce(0) { $0 + $1.count }, layout.units)
+    }
+    // A page has 64 units.
+    let together = pages([(units: 100, isShortLived: false), (units: 28, isShortLived: true)])
+    #expect(together.count == 2)
+    #expect(together.units == [640, 740])
+    let apart = pages([(units: 100, isShortLived: false), (units: 29, isShortLived: true)])
+    #expect(apart.count == 3)
+    #expect(apart.units == [640, 768])
+  }
 }

@@ -1,0 +1,105 @@
+import Foundation
+import Synchronization
+
+/// Threads that commit at once, each one change after another.
+enum Committers {
+  /// What the commits took, in all and each.
+  struct Times {
+    var seconds: Double
+    var commits: [Double]
+  }
+
+  /// Carries a thing of no thread's own to many: whoever takes it sees to it that one uses it at a time.
+  struct Shared<Value>: @unchecked Sendable {
+    // Sendable: see above.
+    let value: Value
+  }
+
+  /// Runs a thread for each list of changes, each of which commits them one by one as `committer` has told it, before any begins.
+  static func run(
+    _ changes: [[ScoreChange]], _ committer: @escaping @Sendable () throws -> (ScoreChange) throws -> Void
+  ) throws -> Times {
+    let commits = Mutex<[Double]>([])
+    let failures = Mutex<[any Error]>([])
+    let (group, ready, start) = (DispatchGroup(), DispatchGroup(), DispatchSemaphore(value: 0))
+    for own in changes {
+      group.enter()
+      ready.enter()
+      Thread.detachNewThread {
+        defer { group.leave() }
+        let commit = Result { try committer() }
+        ready.leave()
+        start.wait()
+        do {
+          let commit = try commit.get()
+          var samples: [Double] = []
+          for change in own { samples.append(try Measure.seconds { try commit(change) }) }
+          commits.withLock { $0 += samples }
+        } catch {
+          failures.withLock { $0.append(error) }
+        }
+      }
+    }
+    ready.wait()
+    let seconds = Measure.seconds {
+      for _ in changes { start.signal() }
+      group.wait()
+    }
+    if let failure = failures.withLock({ $0.first }) { throw failure }
+    return Times(seconds: seconds, commits: commits.withLock { $0 })
+  }
+}
+
+/// Batches the commits of many threads for an engine that does not: who finds no leader leads, takes all changes that
+/// wait into one transaction, and tells each of its fate.
+final class CommitQueue: @unchecked Sendable {
+  // Sendable: all but `commit` is touched under `condition` only; `commit` is called by one leader at a time.
+  private let commit: (ArraySlice<ScoreChange>) throws -> Void
+  private let condition = NSCondition()
+  private var waiting: [ScoreChange] = []
+  /// How many changes were asked for, and how many of them, which come first, were committed.
+  private var asked = 0
+  private var done = 0
+  private var isLed = false
+  private var failure: (any Error)?
+
+  init(_ commit: @escaping (ArraySlice<ScoreChange>) throws -> Void) { self.commit = commit }
+
+  func add(_ change: ScoreChange) throws {
+    condition.lock()
+    defer { condition.unlock() }
+    waiting.append(change)
+    asked += 1
+    let own = asked
+    while done < own, failure == nil {
+      if isLed {
+        condition.wait()
+      } else {
+        lead()
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  private func lead() {
+    isLed = true
+    let taken = waiting
+    waiting = []
+    condition.unlock()
+    let result = Result { try commit(taken[...]) }
+    condition.lock()
+    if case .failure(let error) = result { failure = error }
+    done += taken.count
+    isLed = false
+    condition.broadcast()
+  }
+}
+
+extension Engine {
+  /// Commits from many threads, through a queue that makes one transaction of what waits.
+  func commitFromThreads(_ changes: [[ScoreChange]]) throws -> Committers.Times {
+    let engine = Committers.Shared(value: self)
+    let queue = CommitQueue { try engine.value.setScores($0) }
+    return try Committers.run(changes) { { try queue.add($0) } }
+  }
+}
