@@ -13,4 +13,11 @@ package enum Clock {
     clock_gettime(CLOCK_REALTIME, &time)
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
+
+  /// Nanoseconds since some moment, never going back: for spans of time.
+  package static var steady: UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+  }
 }

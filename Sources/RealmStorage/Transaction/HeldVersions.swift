@@ -201,7 +201,7 @@ final class HeldVersions: Sendable {
 
   /// The same, now and then: for who has pages that wait for readers.
   func strikeOffTheDead(atMostEvery interval: UInt64) {
-    let now = Clock.now
+    let now = Clock.steady
     let isDue = state.withLock { state in
       guard now &- state.lastStrike > interval else { return false }
       state.lastStrike = now

@@ -18,11 +18,13 @@ struct WriterTurn {
 
   private static let mostVersions = 64
   private static let longest: UInt64 = 20_000_000
-  /// After so long whoever said that it waits is taken for gone.
+  /// After so long whoever said that it waits is taken for gone, or stopped, and not waited for again for a while.
   private static let patience: UInt64 = 5_000_000
+  private static let disregard: UInt64 = 1_000_000_000
+  private var ignoresUntil: UInt64 = 0
 
   /// Others have waited for long enough.
-  var isOver: Bool { versions >= Self.mostVersions || Clock.now &- start > Self.longest }
+  var isOver: Bool { versions >= Self.mostVersions || Clock.steady &- start > Self.longest }
 
   mutating func lock(_ storage: any Storage, _ held: HeldVersions) throws(StorageError) {
     if owesTurn { letOthersGo(storage, held) }
@@ -32,15 +34,19 @@ struct WriterTurn {
       _ = try storage.lock(.writer, waits: true)
     }
     versions = 0
-    start = Clock.now
+    start = Clock.steady
   }
 
-  private func letOthersGo(_ storage: any Storage, _ held: HeldVersions) {
-    let deadline = Clock.now &+ Self.patience
+  private mutating func letOthersGo(_ storage: any Storage, _ held: HeldVersions) {
+    guard Clock.steady >= ignoresUntil else { return }
+    let deadline = Clock.steady &+ Self.patience
     while held.participants.othersWait(than: held.participant) {
       // One of them has it: the lock itself is to be waited for.
       if storage.isHeldElsewhere(.writer) { return }
-      guard Clock.now < deadline else { return held.strikeOffTheDead() }
+      guard Clock.steady < deadline else {
+        ignoresUntil = Clock.steady &+ Self.disregard
+        return held.strikeOffTheDead()
+      }
       sched_yield()
     }
   }
