@@ -26,20 +26,7 @@ struct FuzzRunCommand: ParsableCommand {
 
   func run() throws {
     Alarm.shared.start()
-    do {
-      let chosen = try parts().filter { $0.name.hasPrefix(part) }
-      guard !chosen.isEmpty else { throw ValidationError("There is no part whose name starts with \(part).") }
-      for (name, body) in chosen {
-        let part = Part(name: name, seed: seed, isQuick: quick)
-        try body(part)
-        print(part.summary)
-        // An abort later must not take the lines along.
-        fflush(nil)
-      }
-    } catch let violation as Violation {
-      print(violation.what)
-      throw ExitCode(1)
-    }
+    guard try Part.runAll(parts(), startingWith: part, seed: seed, isQuick: quick) else { throw ExitCode(1) }
   }
 
   private typealias NamedPart = (name: String, body: (Part) throws -> Void)

@@ -30,19 +30,9 @@ struct Run: ParsableCommand {
     // A worker that is gone is found out by its silence.
     signal(SIGPIPE, SIG_IGN)
     Alarm.shared.start(patience: Self.patience)
-    let chosen = parts.filter { $0.name.hasPrefix(part) }
-    guard !chosen.isEmpty else { throw ValidationError("There is no part whose name starts with \(part).") }
-    do {
-      for (name, body) in chosen {
-        let part = Part(name: "processes-\(name)", seed: seed, isQuick: quick)
-        try body(part)
-        print(part.summary)
-        fflush(nil)
-      }
-    } catch let violation as Violation {
-      print(violation.what)
-      throw ExitCode(1)
-    }
+    let isGood = try Part.runAll(
+      parts, startingWith: part, named: "processes-", seed: seed, isQuick: quick)
+    guard isGood else { throw ExitCode(1) }
   }
 
   /// The parts, in their order.

@@ -5,37 +5,24 @@ import Testing
 extension MisuseTests {
   @Test("A link or list of a class rejects objects of classes that inherit from it")
   func subclasses() {
+    func link(_ property: String, isNew: Bool, _ body: @escaping @Sendable (Realm, Derived) -> Void) {
+      expectStop(["Invalid link", "BaseHolder.\(property)", "Derived"]) {
+        let realm = try memoryRealm()
+        try realm.write {
+          realm.create(Base.self)
+          let derived = Derived()
+          if !isNew { realm.add(derived) }
+          body(realm, derived)
+        }
+      }
+    }
     for isNew in [true, false] {
-      expectStop(["Invalid link", "BaseHolder.base", "Derived"]) {
-        let realm = try memoryRealm()
-        try realm.write {
-          let holder = realm.create(BaseHolder.self)
-          realm.create(Base.self)
-          let derived = Derived()
-          if !isNew { realm.add(derived) }
-          holder.base = derived
-        }
-      }
-      expectStop(["Invalid link", "BaseHolder.bases", "Derived"]) {
-        let realm = try memoryRealm()
-        try realm.write {
-          let holder = realm.create(BaseHolder.self)
-          realm.create(Base.self)
-          let derived = Derived()
-          if !isNew { realm.add(derived) }
-          holder.bases.append(derived)
-        }
-      }
-      expectStop(["Invalid link", "BaseHolder.bases", "Derived"]) {
-        let realm = try memoryRealm()
-        try realm.write {
-          let holder = BaseHolder()
-          realm.create(Base.self)
-          let derived = Derived()
-          if !isNew { realm.add(derived) }
-          holder.bases.append(derived)
-          realm.add(holder)
-        }
+      link("base", isNew: isNew) { realm, derived in realm.create(BaseHolder.self).base = derived }
+      link("bases", isNew: isNew) { realm, derived in realm.create(BaseHolder.self).bases.append(derived) }
+      link("bases", isNew: isNew) { realm, derived in
+        let holder = BaseHolder()
+        holder.bases.append(derived)
+        realm.add(holder)
       }
     }
   }

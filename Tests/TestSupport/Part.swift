@@ -1,3 +1,11 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// What must not happen in a state.
 package struct Violation: Error {
   package let what: String
@@ -20,6 +28,29 @@ package final class Part {
     self.seed = seed
     self.isQuick = isQuick
     start = name.utf8.reduce(seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+  }
+
+  /// Runs the parts whose name starts with `prefix`, and tells of each what it did; answers whether all went well.
+  package static func runAll(
+    _ parts: [(name: String, body: (Part) throws -> Void)], startingWith prefix: String,
+    named group: String = "",
+    seed: UInt64, isQuick: Bool
+  ) throws -> Bool {
+    let chosen = parts.filter { $0.name.hasPrefix(prefix) }
+    do {
+      guard !chosen.isEmpty else { throw Violation("There is no part whose name starts with \(prefix).") }
+      for (name, body) in chosen {
+        let part = Part(name: group + name, seed: seed, isQuick: isQuick)
+        try body(part)
+        print(part.summary)
+        // An abort later must not take the lines along.
+        fflush(nil)
+      }
+      return true
+    } catch let violation as Violation {
+      print(violation.what)
+      return false
+    }
   }
 
   package var summary: String {

@@ -274,17 +274,7 @@ final class LMDBEngine: Engine {
 
   // MARK: - Transactions
 
-  private func writing(_ body: (OpaquePointer?) throws -> Void) throws {
-    var transaction: OpaquePointer?
-    try check(mdb_txn_begin(environment, nil, 0, &transaction))
-    do {
-      try body(transaction)
-    } catch {
-      mdb_txn_abort(transaction)
-      throw error
-    }
-    try check(mdb_txn_commit(transaction))
-  }
+  private func writing(_ body: (OpaquePointer?) throws -> Void) throws { try writingIn(environment, body) }
 
   private func reading<Result>(_ body: (OpaquePointer?) throws -> Result) throws -> Result {
     var transaction: OpaquePointer?
@@ -294,6 +284,19 @@ final class LMDBEngine: Engine {
     defer { mdb_txn_abort(transaction) }
     return try body(transaction)
   }
+}
+
+/// Calls `body` in a transaction, and commits it unless that throws.
+func writingIn(_ environment: OpaquePointer?, _ body: (OpaquePointer?) throws -> Void) throws {
+  var transaction: OpaquePointer?
+  try check(mdb_txn_begin(environment, nil, 0, &transaction))
+  do {
+    try body(transaction)
+  } catch {
+    mdb_txn_abort(transaction)
+    throw error
+  }
+  try check(mdb_txn_commit(transaction))
 }
 
 func check(_ status: Int32) throws {

@@ -11,13 +11,13 @@ final class LMDBRecords: RecordFile {
     try check(mdb_env_set_mapsize(environment, 16 << 30))
     // Readers do not belong to threads, so that one may be pinned while another reads.
     try check(mdb_env_open(environment, folder, UInt32(MDB_NOTLS), 0o644))
-    try writing { transaction in
+    try writingIn(environment) { transaction in
       try check(mdb_dbi_open(transaction, nil, UInt32(MDB_CREATE | MDB_INTEGERKEY), &records))
     }
   }
 
   func fill(count: Int, textBytes: Int) throws {
-    try writing { transaction in
+    try writingIn(environment) { transaction in
       var row: [UInt8] = []
       for id in 0..<count {
         row.removeAll(keepingCapacity: true)
@@ -29,7 +29,7 @@ final class LMDBRecords: RecordFile {
   }
 
   func set(_ number: Double, of id: Int64) throws {
-    try writing { transaction in
+    try writingIn(environment) { transaction in
       var id = id
       var row: [UInt8] = []
       try withValue(&id) { id in
@@ -74,27 +74,12 @@ final class LMDBRecords: RecordFile {
       answer.add(value.mv_data.loadUnaligned(as: Double.self))
       status = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
     }
-    guard status == MDB_NOTFOUND else {
-      try check(status)
-      return answer
-    }
+    if status != MDB_NOTFOUND { try check(status) }
     return answer
   }
 
   func close() {
     mdb_env_close(environment)
     environment = nil
-  }
-
-  private func writing(_ body: (OpaquePointer?) throws -> Void) throws {
-    var transaction: OpaquePointer?
-    try check(mdb_txn_begin(environment, nil, 0, &transaction))
-    do {
-      try body(transaction)
-    } catch {
-      mdb_txn_abort(transaction)
-      throw error
-    }
-    try check(mdb_txn_commit(transaction))
   }
 }

@@ -159,7 +159,6 @@ final class HeldVersions: Sendable {
 
   /// The published version. Under the writer's lock it does not change but by its holder.
   func published() throws(StorageError) -> Version { try version(block.current) }
-  func durable() throws(StorageError) -> Version { try version(block.durable) }
 
   private func version(_ named: ControlBlock.Named) throws(StorageError) -> Version {
     guard let version = versions.version(named) else { throw .controlReplaced(path: storage.path) }

@@ -10,11 +10,10 @@ import CPlatform
 
 /// Who has the database open: one entry for each open handle of each process.
 ///
-///     word  0 process id (0: free), 1 when it opened the file, 2 namespace of the process id, 3 waits for the lock,
-///     4 waits for commits
+///     word  0 process id (0: free), 1 namespace of the process id, 2 waits for the lock, 3 waits for commits
 ///
 /// A participant holds a lock on its number; that nobody holds it proves that its holder is dead, whatever namespace
-/// it lived in. No one is struck off for its age. Changed under the control lock, but for words 3 and 4.
+/// it lived in. No one is struck off for its age. Changed under the control lock, but for words 2 and 3.
 struct Participants: Sendable {
   let memory: SharedMemory
   let storage: any Storage
@@ -34,10 +33,9 @@ struct Participants: Sendable {
     for number in 0..<ControlPlace.participantCount where memory[word: word(number)] == 0 {
       guard try storage.lock(.participant(number), waits: false) else { continue }
       memory[word: Self.usedWord] = max(memory[word: Self.usedWord], UInt64(number + 1))
-      memory[word: word(number) + 1] = Clock.now
-      memory[word: word(number) + 2] = cp_pid_namespace()
+      memory[word: word(number) + 1] = cp_pid_namespace()
+      memory[word: word(number) + 2] = 0
       memory[word: word(number) + 3] = 0
-      memory[word: word(number) + 4] = 0
       memory[word: word(number)] = UInt64(getpid())
       return number
     }
@@ -68,27 +66,27 @@ struct Participants: Sendable {
   /// The process of a participant, and whether its id means the same here.
   func process(_ number: Int) -> (id: UInt64, isLocal: Bool) {
     guard number < ControlPlace.participantCount else { return (0, false) }
-    return (memory[word: word(number)], memory[word: word(number) + 2] == cp_pid_namespace())
+    return (memory[word: word(number)], memory[word: word(number) + 1] == cp_pid_namespace())
   }
 
   // MARK: - Waiting for commits
 
   /// Set before it is looked at what is current, so that whoever publishes sees it or is seen.
-  func setWatching(_ watches: Bool, _ number: Int) { memory[word: word(number) + 4] = watches ? 1 : 0 }
+  func setWatching(_ watches: Bool, _ number: Int) { memory[word: word(number) + 3] = watches ? 1 : 0 }
 
   var anyoneWatches: Bool {
-    for number in 0..<used where memory[word: word(number) + 4] != 0 { return true }
+    for number in 0..<used where memory[word: word(number) + 3] != 0 { return true }
     return false
   }
 
   // MARK: - Waiting for the writer's lock
 
-  func setWaiting(_ waits: Bool, _ number: Int) { memory[word: word(number) + 3] = waits ? 1 : 0 }
+  func setWaiting(_ waits: Bool, _ number: Int) { memory[word: word(number) + 2] = waits ? 1 : 0 }
 
   /// Another participant waits for the writer's lock.
   func othersWait(than own: Int) -> Bool {
     for number in 0..<used where number != own {
-      if memory[word: word(number)] != 0, memory[word: word(number) + 3] != 0 { return true }
+      if memory[word: word(number)] != 0, memory[word: word(number) + 2] != 0 { return true }
     }
     return false
   }

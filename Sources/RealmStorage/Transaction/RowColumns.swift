@@ -93,23 +93,24 @@ public struct TextColumn: ~Escapable, BitwiseCopyable {
   /// Of a column that the cluster lacks: all null, or all empty.
   @_lifetime(copy node, copy content, copy access)
   init(absent isNull: Bool, _ node: ClusterNode, _ content: Lent<TableContent>, _ access: LentAccess) {
-    view = node.view
-    first = 0
-    end = Int32(node.rows)
-    form = isNull ? .absentNull : .absent
-    place = 0
-    self.content = content
-    self.access = access
+    self.init(node, isNull ? .absentNull : .absent, place: 0, content, access)
   }
 
   /// Of values that stand in the dictionary of their column.
   @_lifetime(copy node, copy content, copy access)
   init(codesAt place: Int, _ node: ClusterNode, _ content: Lent<TableContent>, _ access: LentAccess) {
+    self.init(node, .codes, place: UInt16(place), content, access)
+  }
+
+  @_lifetime(copy node, copy content, copy access)
+  private init(
+    _ node: ClusterNode, _ form: Form, place: UInt16, _ content: Lent<TableContent>, _ access: LentAccess
+  ) {
     view = node.view
     first = 0
     end = Int32(node.rows)
-    form = .codes
-    self.place = UInt16(place)
+    self.form = form
+    self.place = place
     self.content = content
     self.access = access
   }

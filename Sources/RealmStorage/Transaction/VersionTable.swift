@@ -3,7 +3,7 @@
 /// Without it nobody could find the root of a pinned version. Written under the writer's lock only. An entry is complete
 /// before its version is published and is not changed while anyone may read it:
 ///
-///     word  0 number (0: free), 1–4 root as a sealed ref, 5 pages of the file, 6 when it was published
+///     word  0 number (0: free), 1–4 root as a sealed ref, 5 pages of the file
 struct VersionTable: Sendable {
   let segments: Segments
   private var memory: SharedMemory { segments.memory }
@@ -30,9 +30,6 @@ struct VersionTable: Sendable {
     // Of a version that nobody holds the entry may be written anew meanwhile, which begins with its number.
     return memory[word: word] == named.number ? version : nil
   }
-
-  /// When the version was published, in nanoseconds since 1970.
-  func time(_ entry: Int) -> UInt64 { memory[word: word(entry) + 6] }
 
   /// The entry of a version that is held.
   func find(_ number: UInt64) -> ControlBlock.Named? {
@@ -72,7 +69,6 @@ struct VersionTable: Sendable {
     memory[word: word + 3] = version.root.check
     memory[word: word + 4] = version.root.check2
     memory[word: word + 5] = UInt64(version.pageCount)
-    memory[word: word + 6] = Clock.now
     memory[word: word] = version.number
     return ControlBlock.Named(number: version.number, entry: entry)
   }

@@ -64,6 +64,11 @@ import Testing
     let native = NativeSystemCalls()
     let armed = Atomic<Int>(0)
     let closedInSync = Atomic<Bool>(false)
+    /// Lets the sync go on.
+    let release = DispatchSemaphore(value: 0)
+    func releaseSoon() {
+      DispatchQueue.global().asyncAfter(deadline: .now() + 0.2) { self.release.signal() }
+    }
     func read(_ d: CInt, into b: UnsafeMutableRawBufferPointer, at o: UInt64) -> Int {
       native.read(d, into: b, at: o)
     }
@@ -73,68 +78,61 @@ import Testing
     func truncate(_ d: CInt, to l: UInt64) -> CInt { native.truncate(d, to: l) }
     func sync(_ d: CInt, kind: SyncKind) -> CInt {
       let what = armed.exchange(0, ordering: .sequentiallyConsistent)
-      if what != 0 { usleep(300_000) }
+      if what != 0 { release.wait() }
       if what != 0, fcntl(d, F_GETFD) == -1 { closedInSync.store(true, ordering: .sequentiallyConsistent) }
       return what == 1 ? 5 : native.sync(d, kind: kind)
     }
   }
 
-  func slow(_ body: (Database, SlowCalls, String) throws -> Void) throws {
+  /// Calls `body` while another thread's commit is in a sync that lasts until `body` releases it, and fails where it is
+  /// to.
+  func whileSyncing(fails: Bool, _ body: (Database, SlowCalls, String) throws -> Void) throws {
     try withTemporaryPath { path in
       _ = try Database(path: path)
       let calls = SlowCalls()
       let database = try Database(
         storage: FileStorage(path: path, readOnly: false, calls: calls), options: .init())
       try database.write { try $0.tree("a").set([1], for: [1]) }
+      let done = DispatchSemaphore(value: 0)
+      calls.armed.store(fails ? 1 : 2, ordering: .sequentiallyConsistent)
+      Thread {
+        _ = try? database.write { try $0.tree("a").set([2], for: [2]) }
+        done.signal()
+      }.start()
+      while calls.armed.load(ordering: .sequentiallyConsistent) != 0 { usleep(1000) }
       try body(database, calls, path)
+      done.wait()
     }
   }
 
   @Test func `a large commit behind a failed sync leaves the mark`() throws {
-    try slow { database, calls, _ in
-      let done = DispatchSemaphore(value: 0)
-      calls.armed.store(1, ordering: .sequentiallyConsistent)
-      Thread {
-        _ = try? database.write { try $0.tree("a").set([2], for: [2]) }; done.signal()
-      }.start()
-      usleep(100_000)
+    try whileSyncing(fails: true) { database, calls, _ in
+      calls.releaseSoon()
       #expect(throws: (any Error).self) {
         try database.write { try $0.tree("b").set([UInt8](repeating: 7, count: 3 << 20), for: [3]) }
       }
-      done.wait()
+      // Whoever wrote behind it has waited until it failed.
       #expect(database.held.block.sync == .failed)
     }
   }
 
   @Test func `a commit without changes is as sure as what it read`() throws {
-    try slow { database, calls, _ in
-      let done = DispatchSemaphore(value: 0)
-      calls.armed.store(1, ordering: .sequentiallyConsistent)
-      Thread {
-        _ = try? database.write { try $0.tree("a").set([2], for: [2]) }; done.signal()
-      }.start()
-      usleep(100_000)
+    try whileSyncing(fails: true) { database, calls, _ in
       var seen: [UInt8]?
       let number = try? database.write { transaction -> UInt64 in
         seen = try transaction.tree("a").value(for: [2])
+        calls.release.signal()
         return try transaction.commit()
       }
-      done.wait()
-      if seen == [2] { #expect(number == nil, "it told of what failed") }
+      #expect(seen == [2] && number == nil, "it told of what failed")
     }
   }
 
   @Test func `closing waits for a commit on its way`() throws {
-    try slow { database, calls, path in
+    try whileSyncing(fails: false) { database, calls, path in
       let other = try Database(path: path)
-      let done = DispatchSemaphore(value: 0)
-      calls.armed.store(2, ordering: .sequentiallyConsistent)
-      Thread {
-        _ = try? database.write { try $0.tree("a").set([2], for: [2]) }; done.signal()
-      }.start()
-      usleep(100_000)
+      calls.releaseSoon()
       database.close()
-      done.wait()
       let closed = calls.closedInSync.load(ordering: .sequentiallyConsistent)
       #expect(!closed)
       _ = other
