@@ -8,7 +8,8 @@ extension Mover.Options {
     options.stretch = 4
     options.interval = 2
     options.bytes = 16 << 10
-    options.urgentBytes = 32 << 10
+    options.hole = 4
+    options.urgentInterval = 1
     options.reads = 4
     return options
   }

@@ -23,6 +23,9 @@ enum cp_sync_kind {
 /// 0, or the errno of the flush.
 int cp_sync(int descriptor, int kind);
 
+/// Lets the system begin to write bytes out that a later flush makes durable; a hint, which promises nothing.
+void cp_start_writing(int descriptor, uint64_t offset, uint64_t length);
+
 /// Takes a lock on one byte that belongs to the open file, not to the process.
 /// 0, or EWOULDBLOCK when another open file holds it and `wait` is 0, or another errno.
 int cp_lock(int descriptor, uint64_t offset, int exclusive, int wait);

@@ -1,37 +1,86 @@
-/// Lets one thread in at a time, in the order they came.
-///
-/// Unlike a lock it may be entered in one function and left in another, by another thread even.
-package final class Gate: Sendable {
-  private struct Tickets {
-    var next: UInt64 = 0
-    var serving: UInt64 = 0
+import Synchronization
 
-    mutating func take() -> UInt64 {
-      defer { next += 1 }
-      return next
-    }
+/// Lets one thread in at a time.
+///
+/// Unlike a lock it may be entered in one function and left in another, by another thread even. A thread that is running
+/// may go in before one that has yet to wake: handing the gate from sleeper to sleeper would cost a wake-up for each.
+/// Who has waited for long is let in before all others.
+package final class Gate: Sendable {
+  private struct State {
+    var isTaken = false
+    /// In the order they came.
+    var waiters: [Waiter] = []
   }
-  private let tickets = Monitor(Tickets())
+
+  private final class Waiter: @unchecked Sendable {
+    // Sendable: the variables are reached under the gate's mutex only.
+    let since = Clock.steady
+    let call = Monitor(false)
+    /// It was called, and has not looked since.
+    var isCalled = false
+    /// The gate is taken on its behalf.
+    var isIn = false
+  }
+
+  private let state = Mutex(State())
+  /// In nanoseconds.
+  private static let patience: UInt64 = 1_000_000
 
   package init() {}
 
   package func enter() {
-    var own: UInt64?
-    tickets.wait { tickets in
-      let ticket = own ?? tickets.take()
-      own = ticket
-      return tickets.serving == ticket ? () : nil
+    let waiter = state.withLock { state -> Waiter? in
+      if !state.isTaken {
+        state.isTaken = true
+        return nil
+      }
+      let waiter = Waiter()
+      state.waiters.append(waiter)
+      return waiter
+    }
+    guard let waiter else { return }
+    repeat {
+      waiter.call.wait { (isCalled: inout Bool) -> Void? in
+        guard isCalled else { return nil }
+        isCalled = false
+        return ()
+      }
+    } while !answer(waiter)
+  }
+
+  /// A waiter that was called looks whether it is its turn.
+  private func answer(_ waiter: Waiter) -> Bool {
+    state.withLock { state in
+      waiter.isCalled = false
+      if waiter.isIn { return true }
+      guard !state.isTaken else { return false }
+      state.isTaken = true
+      state.waiters.removeAll { $0 === waiter }
+      return true
     }
   }
 
   /// Enters where nobody is in and nobody waits.
   package func tryEnter() -> Bool {
-    tickets.withLock { tickets in
-      guard tickets.serving == tickets.next else { return false }
-      _ = tickets.take()
+    state.withLock { state in
+      guard !state.isTaken, state.waiters.isEmpty else { return false }
+      state.isTaken = true
       return true
     }
   }
 
-  package func leave() { tickets.change { $0.serving += 1 } }
+  package func leave() {
+    let called = state.withLock { state -> Waiter? in
+      state.isTaken = false
+      guard let first = state.waiters.first else { return nil }
+      if Clock.steady &- first.since > Self.patience {
+        state.isTaken = true
+        first.isIn = true
+        state.waiters.removeFirst()
+      }
+      defer { first.isCalled = true }
+      return first.isCalled ? nil : first
+    }
+    called?.call.change { $0 = true }
+  }
 }

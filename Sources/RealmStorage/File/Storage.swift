@@ -36,6 +36,8 @@ package protocol Storage: AnyObject, Sendable {
   /// Copies bytes out without touching the mapping. Fewer than asked only at the end of the file.
   func read(_ count: Int, at offset: UInt64) throws(StorageError) -> [UInt8]
   func write(_ bytes: RawSpan, at offset: UInt64) throws(StorageError)
+  /// Begins to write bytes out that are synced soon. A hint: it proves nothing, and what goes wrong is told by the sync.
+  func startWriting(_ count: Int, at offset: UInt64)
   func sync(_ kind: SyncKind) throws(StorageError)
   func truncate(to length: UInt64) throws(StorageError)
   /// Makes sure that the mapping can hold `length` bytes; the bytes mapped before stay where they are.
@@ -83,6 +85,7 @@ extension Storage {
 
 extension Storage {
   package var gainsFromGrowth: Bool { true }
+  package func startWriting(_ count: Int, at offset: UInt64) {}
 
   /// Writes `bytes`, which need no longer life than the call.
   package func write(_ bytes: [UInt8], at offset: UInt64) throws(StorageError) {

@@ -9,31 +9,30 @@ package struct Mover {
     package var slack = (1 << 20) / FilePlace.page
     /// Pages that are emptied together.
     package var stretch = (1 << 20) / FilePlace.page
-    /// One commit in so many moves nodes, so that the median commit does not.
-    package var interval = 8
+    /// One commit in so many moves nodes, so that 99 of 100 do not.
+    package var interval = 104
     /// Bytes of nodes one commit moves, those above them included.
-    package var bytes = 128 << 10
-    /// The same of each commit while it is urgent.
-    package var urgentBytes = 256 << 10
+    package var bytes = 1536 << 10
+    /// Pages of a hole that is worth moving something to.
+    package var hole = 32
+    /// The same as `interval` while it is urgent.
+    package var urgentInterval = 8
     /// Nodes with refs that one commit reads to find what to move.
-    package var reads = 64
+    package var reads = 1024
 
     package init() {}
   }
 
-  /// Pages that are emptied together.
-  package var stretch: Int { options.stretch }
   private let options: Options
   /// Where the walk goes on: which child, from the root down.
   private var position: [Int] = []
   private var commits = 0
   /// Commits that moved since stretches were chosen.
   private var age = Int.max
-  /// Before this commit nothing will be found to move.
+  /// The commit that moves next, and the one before which nothing will be found to move.
+  private var next = 0
   private var restsUntil = 0
   private var movedInRound = 0
-  /// Commits to come that move, each of them.
-  private var burst = 0
   private var pinned: UInt64 = 0
   /// Bytes moved since the file was last made longer for it, and after which commit that was.
   private var movedSinceGrowth = Int.max
@@ -41,16 +40,18 @@ package struct Mover {
   /// Nodes moved so far.
   package private(set) var movedNodes = 0
   package private(set) var movedBytes = 0
-  /// No hole of the file takes what should be moved: it needs `stretch` pages more.
-  package private(set) var needsRoom = false
+
+  /// Commits after which what failed is worth another try.
+  private static let patience = 64
 
   package init(_ options: Options) { self.options = options }
 
   /// Writes some nodes below `root`, the one that is about to be committed, again; answers the root to commit instead.
   ///
   /// Where a node can't be read, nothing is moved. Nodes born at `pinned` or before stay: their space would not be free.
+  /// - Parameter grow: makes the file longer by so many pages, where no hole of it takes what should be moved.
   package mutating func run(
-    _ root: Ref, editor: NodeEditor, map: inout PageMap, pinned: UInt64
+    _ root: Ref, editor: NodeEditor, map: inout PageMap, pinned: UInt64, grow: (inout PageMap, Int) -> Bool
   ) -> Ref {
     commits += 1
     guard map.excess() > 0 else {
@@ -59,16 +60,15 @@ package struct Mover {
     }
     // Before the file is half larger than what is held and four slacks more, which is what it may be.
     let isUrgent = map.excess(145, slacks: 3) > 0
-    let budget = isUrgent ? options.urgentBytes : options.bytes
     if pinned != self.pinned { restsUntil = 0 }
     self.pinned = pinned
-    guard isUrgent || burst > 0 || commits % options.interval == 0, commits >= restsUntil, !root.isNull,
-      editor.arena.liveBytes <= budget * 2, choose(&map),
-      let room = room(for: budget, beside: editor.arena.liveBytes, in: &map)
+    let isDue = commits >= next || isUrgent && commits + options.interval >= next + options.urgentInterval
+    guard isDue, commits >= restsUntil, !root.isNull, editor.arena.liveBytes <= options.bytes * 2,
+      choose(&map),
+      let room = room(beside: editor.arena.liveBytes, in: &map, grow)
     else { return root }
-    burst = max(0, burst - 1)
-    var walk = MovingWalk(
-      editor: editor, from: position, pinned: pinned, bytes: room, reads: options.reads)
+    next = commits + options.interval
+    var walk = MovingWalk(editor: editor, from: position, pinned: pinned, bytes: room, reads: options.reads)
     guard let moved = try? walk.run(root, map) else {
       position = []
       restsUntil = commits + 1024
@@ -80,7 +80,6 @@ package struct Mover {
 
   /// Nothing is to be moved.
   private mutating func rest(map: inout PageMap) {
-    needsRoom = false
     guard age != Int.max else { return }
     age = Int.max
     map.emptyNothing()
@@ -88,46 +87,39 @@ package struct Mover {
 
   /// Chooses what to empty, now and then.
   private mutating func choose(_ map: inout PageMap) -> Bool {
-    // The choice looks at each page, so it is made more seldom in a large file.
-    if age < max(4, map.pageCount >> 14) {
+    if age < 4 {
       age += 1
       return true
     }
     age = 0
-    if map.chooseEmptied(size: options.stretch, run: options.bytes / FilePlace.page, pinned: pinned) {
-      return true
-    }
-    restsUntil = commits + options.interval * 8
+    if map.chooseEmptied(size: options.stretch, run: options.hole, pinned: pinned) { return true }
+    restsUntil = commits + Self.patience
     age = Int.max
     return false
   }
 
-  /// Bytes that may be moved so that the commit still has a hole for its run.
-  private mutating func room(for budget: Int, beside own: Int, in map: inout PageMap) -> Int? {
-    let ownPages = own / FilePlace.page + 2
-    var pages = budget / FilePlace.page
-    while pages >= max(2, budget / FilePlace.page / 8) {
-      if map.hole(of: ownPages + pages) != nil {
-        needsRoom = false
-        return pages * FilePlace.page
+  /// Bytes that may be moved so that the commit still has holes for its nodes. So moving asks a commit for no more of the
+  /// disk: where the file can't be made longer, nothing is moved.
+  private mutating func room(
+    beside own: Int, in map: inout PageMap, _ grow: (inout PageMap, Int) -> Bool
+  ) -> Int? {
+    let (ownPages, pages) = (own / FilePlace.page + 2, options.bytes / FilePlace.page)
+    let least = max(2, pages / 8)
+    var found = map.pagesInHoles(of: options.hole, atMost: ownPages + pages) - ownPages
+    if found < least {
+      // What was emptied meanwhile may do, next time.
+      age = Int.max
+      let mayGrow =
+        movedSinceGrowth >= options.stretch * FilePlace.page / 2 || commits - grownAfter >= Self.patience
+      guard mayGrow, grow(&map, options.stretch) else {
+        restsUntil = commits + Self.patience / 8
+        return nil
       }
-      pages /= 2
+      grownAfter = commits
+      movedSinceGrowth = 0
+      found = map.pagesInHoles(of: options.hole, atMost: ownPages + pages) - ownPages
     }
-    // What was emptied meanwhile may do.
-    age = Int.max
-    needsRoom =
-      movedSinceGrowth >= options.stretch * FilePlace.page / 2 || commits - grownAfter >= options.interval * 8
-    if !needsRoom { restsUntil = commits + options.interval }
-    return nil
-  }
-
-  /// The file was made longer. It is used at once, before other commits take it.
-  package mutating func roomWasMade() {
-    burst = 2 * options.stretch * FilePlace.page / options.bytes
-    grownAfter = commits
-    restsUntil = 0
-    needsRoom = false
-    movedSinceGrowth = 0
+    return found < least ? nil : found * FilePlace.page
   }
 
   private mutating func note(_ walk: MovingWalk) {
@@ -138,7 +130,7 @@ package struct Mover {
     position = walk.position
     guard position.isEmpty else { return }
     // A whole round in vain: what could be moved is held by pins, or lies elsewhere than it seems.
-    if movedInRound == 0 { restsUntil = commits + options.interval * 32 }
+    if movedInRound == 0 { restsUntil = commits + 4 * Self.patience }
     movedInRound = 0
   }
 }

@@ -92,28 +92,27 @@ extension PageMap {
 
   private func stretches(of size: Int, run: Int, pinned: UInt64) -> [Stretch] {
     var stretches: [Stretch] = []
+    stretches.reserveCapacity(pageCount / size + 1)
     for start in stride(from: 0, to: pageCount, by: size) {
-      stretches.append(Stretch(pages: start..<min(start + size, pageCount)))
-    }
-    for page in 2..<pageCount where !isFree(page) {
-      let live = liveUnits(ofPage: page)
-      stretches[page / size].liveUnits += live
-      if live == 0 || birth(ofPage: page) <= pinned { stretches[page / size].stuck += 1 }
+      var stretch = Stretch(pages: start..<min(start + size, pageCount))
+      for page in max(start, 2)..<max(stretch.pages.upperBound, 2) {
+        let live = liveUnits(ofPage: page)
+        stretch.liveUnits += live
+        let isStuck = live == 0 ? !isFree(page) : birth(ofPage: page) <= pinned
+        if isStuck { stretch.stuck += 1 }
+      }
+      stretches.append(stretch)
     }
     forEachHole(of: run, in: 2..<pageCount) { hole in
-      for page in hole { stretches[page / size].clean += 1 }
+      var page = hole.lowerBound
+      while page < hole.upperBound {
+        let stretch = page / size
+        let end = min(hole.upperBound, (stretch + 1) * size)
+        stretches[stretch].clean += end - page
+        page = end
+      }
     }
     return stretches
-  }
-
-  /// The holes of at least so many pages.
-  private func forEachHole(of length: Int, in range: Range<Int>, _ body: (Range<Int>) -> Void) {
-    var start = range.lowerBound
-    for page in range where !isFree(page) {
-      if page - start >= length { body(start..<page) }
-      start = page + 1
-    }
-    if range.upperBound - start >= length { body(start..<range.upperBound) }
   }
 
   private mutating func setEmptied(_ page: Int, _ isEmptied: Bool) {

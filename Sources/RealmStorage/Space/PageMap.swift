@@ -36,9 +36,6 @@ package struct PageMap {
     var freed: UInt64
   }
 
-  /// How far from the cursor a hole is worth going to.
-  private static let reach = (64 << 20) / FilePlace.page
-
   /// A map of `pageCount` pages of which all but the meta pages are free.
   package init(pageCount: Int, slack: Int = (1 << 20) / FilePlace.page) {
     self.slack = slack
@@ -194,70 +191,6 @@ package struct PageMap {
   }
 
   // MARK: - Giving out
-
-  /// Where `count` pages for one commit may stand, best first; the last range is open to the end of the file.
-  ///
-  /// One hole of that size within reach of the cursor; else the end of the file, while the file is not far larger than
-  /// what is held in it; else a few pieces; else a hole in what is being emptied; else the end.
-  package func candidates(_ count: Int) -> [Range<Int>] {
-    let end = pages.count..<pages.count + count
-    guard count <= freeCount else { return [end] }
-    if let hole = hole(of: count) { return [hole, end] }
-    if excess() <= 0 { return [end] }
-    // What does not fit the pieces stands in a hole that was to be left alone, before the file grows for it.
-    let pieces = pieces(count)
-    if let hole = run(of: count, in: 2..<pages.count, emptied: true) { return pieces + [hole, end] }
-    return pieces + [end]
-  }
-
-  /// One hole of that size, within reach of the cursor and in no stretch that is being emptied.
-  package func hole(of count: Int) -> Range<Int>? {
-    let ahead = min(pages.count, cursor + Self.reach)
-    if let found = run(of: count, in: min(cursor, ahead)..<ahead) { return found }
-    // At the end of the file the cursor starts over.
-    guard ahead == pages.count else { return nil }
-    return run(of: count, in: 2..<max(2, min(cursor + count, pages.count, Self.reach - (ahead - cursor))))
-  }
-
-  /// For a small commit at most three pieces; for a large one every hole that is worth a write of its own.
-  private func pieces(_ count: Int) -> [Range<Int>] {
-    let (limit, least) = count <= 64 ? (3, max(1, count / 4)) : (Int.max, 16)
-    var found: [Range<Int>] = []
-    var rest = count
-    var page = 2
-    while rest > 0, found.count < limit, let piece = run(of: least, in: page..<pages.count) {
-      var end = piece.upperBound
-      while end < pages.count, end - piece.lowerBound < rest, isFree(end), !isEmptied(page: end) { end += 1 }
-      found.append(piece.lowerBound..<end)
-      rest -= end - piece.lowerBound
-      page = end
-    }
-    return rest > 0 && count <= 64 ? [] : found
-  }
-
-  /// The first `count` free pages in a row, in stretches that are not being emptied, or in those.
-  private func run(of count: Int, in range: Range<Int>, emptied: Bool = false) -> Range<Int>? {
-    guard range.count >= count else { return nil }
-    var page = range.lowerBound
-    var length = 0
-    while page < range.upperBound {
-      let among = emptied ? emptiedBits[page >> 6] : ~emptiedBits[page >> 6]
-      let word = (freeBits[page >> 6] & among) >> UInt64(page & 63)
-      if word == 0 {
-        length = 0
-        page = (page | 63) + 1
-      } else if word & 1 == 0 {
-        length = 0
-        page += word.trailingZeroBitCount
-      } else {
-        let ones = min((~word).trailingZeroBitCount, 64 - (page & 63), range.upperBound - page)
-        if length + ones >= count { return page - length..<page - length + count }
-        length += ones
-        page += ones
-      }
-    }
-    return nil
-  }
 
   /// Gives out pages, growing the file where they lie past its end.
   package mutating func take(_ range: Range<Int>) {

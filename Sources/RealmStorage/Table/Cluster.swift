@@ -134,7 +134,7 @@ struct Cluster {
               greatest: Int64(pieces.count),
               data: firstRows)
           ))
-        refs += pieces.map(\.ref)
+        refs += pieces.map { $0.ref }
       }
     }
     let head = Layout.descriptors + parts.count * Layout.descriptorSize

@@ -83,7 +83,7 @@ struct IndexRun {
       left.head != right.head
         ? left.head < right.head : values.value(left.code).compare(values.value(right.code)) < 0
     }
-    return sorted.map(\.code)
+    return sorted.map { $0.code }
   }
 
   /// The first 8 bytes, highest first, as if zeros followed a shorter value.

@@ -57,7 +57,20 @@ final class IndexWriter {
     try integers?.flush()
     guard run.count > 0 else { return }
     try editor.checkRoom(for: 2 * run.bytes)
-    tree = try OrderedTree.merge(run.sorted(), into: tree, shape: .small, editor: editor) { _, _ in [] }
+    let entries = run.sorted()
     run = IndexRun()
+    guard entries.count <= Self.fewEntries, !tree.isNull else {
+      tree = try OrderedTree.merge(entries, into: tree, shape: .small, editor: editor) { _, _ in [] }
+      return
+    }
+    let nothing: [UInt8] = []
+    for index in 0..<entries.count {
+      tree = try OrderedTree.set(
+        TreeValue(bytes: nothing.span.bytes), for: entries.key(index), in: tree, shape: .small, editor: editor
+      )
+    }
   }
+
+  /// So many entries at most are put into the tree one by one: a merge reads all keys of the leaves that it changes.
+  private static let fewEntries = 4
 }

@@ -130,14 +130,25 @@ enum IntegerIndex {
     if root.isNull {
       return try KeyedTree.append(leaves(entries, isFull: true, editor), to: .null, editor: editor)
     }
+    if entries.count == 1 {
+      return try KeyedTree.update(key(entries[0].number), in: root, editor: editor) {
+        (leaf) throws(StorageError) in try merge(entries[...], into: leaf, editor)
+      }
+    }
     return try KeyedTree.update(
       entries.map { key($0.number) }, in: root, editor: editor
     ) { (leaf, range) throws(StorageError) in
-      let old = try read(leaf, editor)
-      editor.free(leaf)
-      let isAfter = old.last.map { $0.number < entries[range.lowerBound].number } ?? true
-      return leaves(merged(old, entries[range]), isFull: isAfter, editor)
+      try merge(entries[range], into: leaf, editor)
     }
+  }
+
+  private static func merge(
+    _ entries: ArraySlice<Entry>, into leaf: Ref, _ editor: NodeEditor
+  ) throws(StorageError) -> [KeyedChild] {
+    let old = try read(leaf, editor)
+    editor.free(leaf)
+    let isAfter = old.last.map { $0.number < entries[entries.startIndex].number } ?? true
+    return leaves(merged(old, entries), isFull: isAfter, editor)
   }
 
   static func remove(_ number: Int64, from root: Ref, _ editor: NodeEditor) throws(StorageError) -> Ref {
@@ -208,7 +219,7 @@ enum IntegerIndex {
     let range = UInt64(bitPattern: last.number &- first.number)
     let width = range == UInt64(entries.count - 1) ? 0 : PackedIntegers.width(forRange: range)
     let rowWidth = PackedIntegers.width(forRange: greatestRow - leastRow)
-    let numbers = PackedIntegers.pack(entries.map(\.number), base: first.number, width: width)
+    let numbers = PackedIntegers.pack(entries.map { $0.number }, base: first.number, width: width)
     let rows = PackedIntegers.pack(
       entries.map { Int64(bitPattern: $0.row) }, base: Int64(bitPattern: leastRow), width: rowWidth)
     let arena = editor.arena

@@ -16,7 +16,7 @@ final class OpenTables {
     self.catalogue = catalogue
     self.schemas = schemas
     self.editor = editor
-    lastTable = max(catalogue.lastTable, schemas.map(\.id).max() ?? 0)
+    lastTable = max(catalogue.lastTable, schemas.map { $0.id }.max() ?? 0)
   }
 
   func fail(_ error: StorageError) -> StorageError {
@@ -52,7 +52,7 @@ final class OpenTables {
     for id in ids.sorted() {
       if let writer = try writer(id: id) { writers.append(writer) }
     }
-    let known = schemas.filter { self.writers[$0.id] == nil } + self.writers.values.map(\.schema)
+    let known = schemas.filter { self.writers[$0.id] == nil } + self.writers.values.map { $0.schema }
     let isClosed = known.allSatisfy { schema in
       schema.columns.allSatisfy { column in
         column.type != .link || ids.contains(column.target) == ids.contains(schema.id)

@@ -94,8 +94,9 @@ struct TableRoot: Equatable {
   func write(_ editor: NodeEditor) -> Ref {
     let arena = editor.arena
     let indexes = indexes.filter { !$0.value.isNull }.sorted { $0.key < $1.key }
-    let columns = indexes.map(\.key) + dictionaries.all.map(\.column)
-    let refs = [clusters, links].filter { !$0.isNull } + indexes.map(\.value) + dictionaries.all.map(\.root)
+    let columns = indexes.map { $0.key } + dictionaries.all.map { $0.column }
+    let refs =
+      [clusters, links].filter { !$0.isNull } + indexes.map { $0.value } + dictionaries.all.map { $0.root }
     let node = arena.make(
       kind: .table, level: refs.map { $0.level + 1 }.max() ?? 0, refCount: refs.count,
       bodyLength: Layout.columns + 2 * columns.count)

@@ -91,7 +91,7 @@ public struct TableSchema: Sendable, Hashable {
       column.id = columnID
       columns.append(column)
     }
-    guard reader.isAtEnd, Set(columns.map(\.id)).count == columns.count,
+    guard reader.isAtEnd, Set(columns.map { $0.id }).count == columns.count,
       Set(columns.map { Array($0.name.utf8) }).count == columns.count
     else { return nil }
   }

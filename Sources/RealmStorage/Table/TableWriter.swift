@@ -174,7 +174,7 @@ final class TableWriter {
     }
     // What the buffer may still write anew stays in memory.
     let complete = full.last?.ref == buffer?.node ? full.count - 1 : full.count
-    let refs = try editor.spillIfLarge(full[..<complete].map(\.ref))
+    let refs = try editor.spillIfLarge(full[..<complete].map { $0.ref })
     for index in 0..<complete { full[index].ref = refs[index] }
     root.clusters = try KeyedTree.append(full, to: root.clusters, editor: editor)
     full = []

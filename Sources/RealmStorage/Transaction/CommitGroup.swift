@@ -35,7 +35,7 @@ final class CommitGroup: Sendable {
   /// The newest version on its way, which the next transaction builds on.
   var newest: Version? { state.withLock { $0.pending.last?.version } }
   /// Numbers of the versions on their way: nothing they reach is overwritten.
-  var holders: [UInt64] { state.withLock { $0.pending.map(\.version.number) } }
+  var holders: [UInt64] { state.withLock { $0.pending.map { $0.version.number } } }
   var isIdle: Bool { state.withLock { $0.pending.isEmpty && !$0.isLed } }
   /// Bytes on their way that no sync has reached.
   var bytes: Int { state.withLock { $0.pending.reduce(0) { $0 + $1.bytes } } }

@@ -24,8 +24,11 @@ extension Writer {
     space.map = nil
     defer { space.map = map }
     let published = held.block.current.number
-    let pinned = held.readers.pins.map(\.version).filter { $0 &+ Compaction.longPin < published }.max() ?? 0
-    let moved = compaction.mover.run(root, editor: editor, map: &map, pinned: pinned)
+    let pinned =
+      held.readers.pins.map { $0.version }.filter { $0 &+ Compaction.longPin < published }.max() ?? 0
+    let moved = compaction.mover.run(root, editor: editor, map: &map, pinned: pinned) { map, pages in
+      write(zeros: pages, to: &map)
+    }
     counters.movedBytes.store(compaction.mover.movedBytes, ordering: .relaxed)
     return moved
   }
@@ -37,7 +40,6 @@ extension Writer {
   /// one after a crash, pins until they go. A version that vacated the end is durable by then: D is one, or older and ends
   /// higher.
   func makeSmaller() {
-    if compaction.mover.needsRoom { growForMoves() }
     guard let map = space.map else { return }
     // Each change of the file's length makes the next sync dearer.
     let least = max(map.slack / 4, map.pageCount / 32)
@@ -73,27 +75,36 @@ extension Writer {
   /// of one that has to make them part of it first.
   func growAhead() {
     hasGrown = false
-    guard store.storage.gainsFromGrowth, let pageCount = space.map?.pageCount else { return }
-    let bytes = pageCount * FilePlace.page
-    let step = bytes < 1 << 20 ? max(8 << 10, bytes / 4) : min(128 << 10, max(64 << 10, bytes / 16))
-    grow(by: step / FilePlace.page)
+    guard store.storage.gainsFromGrowth, var map = space.map else { return }
+    space.map = nil
+    defer { space.map = map }
+    let bytes = map.pageCount * FilePlace.page
+    let step = bytes < 1 << 20 ? max(8 << 10, bytes / 4) : min(Self.mostAhead, max(64 << 10, bytes / 16))
+    let start = map.pageCount * FilePlace.page
+    guard write(zeros: step / FilePlace.page, to: &map) else { return }
+    store.storage.startWriting(step, at: UInt64(start))
   }
+  private static let mostAhead = 4 << 20
 
-  /// Room for nodes to be moved to. Written here, so that moving asks a commit for no more of the disk.
-  private func growForMoves() {
-    compaction.mover.roomWasMade()
-    grow(by: compaction.mover.stretch)
-  }
-
-  /// What goes wrong here loses nothing, and is met again by who needs it.
-  private func grow(by pages: Int) {
-    guard let pageCount = space.map?.pageCount else { return }
+  /// Makes the file longer. What goes wrong here loses nothing, and is met again by who needs it.
+  private func write(zeros pages: Int, to map: inout PageMap) -> Bool {
     do throws(StorageError) {
-      try store.reserve(UInt64((pageCount + pages) * FilePlace.page))
-      let zeros = [UInt8](repeating: 0, count: pages * FilePlace.page)
-      try store.storage.write(zeros.span.bytes, at: UInt64(pageCount * FilePlace.page))
-      counters.growthBytes.wrappingAdd(zeros.count, ordering: .relaxed)
-      space.extend(by: pages)
-    } catch {}
+      try store.reserve(UInt64((map.pageCount + pages) * FilePlace.page))
+      let zeros = [UInt8](repeating: 0, count: min(pages, Self.zeroPages) * FilePlace.page)
+      var rest = pages
+      while rest > 0 {
+        let count = min(rest, Self.zeroPages)
+        try store.storage.write(
+          zeros.span.bytes.extracting(first: count * FilePlace.page),
+          at: UInt64(map.pageCount * FilePlace.page))
+        counters.growthBytes.wrappingAdd(count * FilePlace.page, ordering: .relaxed)
+        map.extend(by: count)
+        rest -= count
+      }
+      return true
+    } catch {
+      return false
+    }
   }
+  private static let zeroPages = 64
 }

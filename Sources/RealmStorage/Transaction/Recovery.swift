@@ -140,7 +140,7 @@ struct Recovery {
     let block = tables.block
     guard version.number < block.current.number else { return }
     let isNoted = block.isLost(block.current.number)
-    let pins = tables.readers.pins.map(\.version)
+    let pins = tables.readers.pins.map { $0.version }
     let holders = Set(pins + [block.durable.number, block.current.number]).sorted()
     block.current = try tables.versions.entry(of: version, holders: holders)
     if !isNoted { block.noteFailure(after: version.number) }

@@ -1,11 +1,41 @@
 /// The dirty nodes below some roots, children before parents: the order in which refs become final.
 struct CommitNodes {
   private(set) var order: [Ref] = []
+  /// The dirty children of each node, one node's after another's.
+  private var children: [Child] = []
+  private var childEnds: [Int] = []
+  private var open: [Child] = []
 
-  mutating func collect(_ ref: Ref, _ editor: NodeEditor) throws(StorageError) {
-    guard ref.isDirty else { return }
-    for child in try editor.access().children(of: ref) { try collect(child, editor) }
+  struct Child {
+    /// Which of its parent's refs it is.
+    var place: Int
+    /// Where it stands in the order.
+    var index: Int
+  }
+
+  /// Adds the dirty nodes below `ref`, then that one; answers where it stands; nil where it is not dirty.
+  @discardableResult
+  mutating func collect(_ ref: Ref, _ editor: NodeEditor) throws(StorageError) -> Int? {
+    guard ref.isDirty else { return nil }
+    let first = open.count
+    if ref.level > 0 {
+      let access = editor.access()
+      let node = try access.node(ref)
+      for place in 0..<node.refCount {
+        guard let index = try collect(node.ref(place), editor) else { continue }
+        open.append(Child(place: place, index: index))
+      }
+    }
+    children += open[first...]
+    childEnds.append(children.count)
+    open.removeLast(open.count - first)
     order.append(ref)
+    return order.count - 1
+  }
+
+  /// The dirty children of the node at `index`.
+  func children(of index: Int) -> ArraySlice<Child> {
+    children[(index == 0 ? 0 : childEnds[index - 1])..<childEnds[index]]
   }
 }
 

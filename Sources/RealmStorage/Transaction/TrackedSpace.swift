@@ -81,7 +81,7 @@ struct TrackedSpace {
     }
     // A version that is held and not to be found: what it reaches can't be told from free space.
     let isComplete = older.count == holders.count { $0 != newest.number }
-    let count = max(newest.pageCount, pages, older.map(\.pageCount).max() ?? 0)
+    let count = max(newest.pageCount, pages, older.map { $0.pageCount }.max() ?? 0)
     let access = store.access(below: UInt64(count * FilePlace.page))
     var walk = SpaceWalk(store: store, pageCount: count, slack: slack)
     try walk.walkNewest(newest.root, access: access)

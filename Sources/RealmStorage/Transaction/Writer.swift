@@ -115,6 +115,8 @@ final class Writer: @unchecked Sendable {
     discardSpilled()
     let recycles = !storage.isHeldElsewhere(.unlistedReader)
     try space.follow(base, fileLength: length, held: held, recycles: recycles)
+    // Where others are always on their way nobody finds the writer at rest.
+    if hasGrown, !group.isIdle { growAhead() }
     guard control.greatest < MetaPage.maximumVersion else {
       throw .limitExceeded(.versions, path: storage.path)
     }
@@ -138,6 +140,7 @@ final class Writer: @unchecked Sendable {
     spilled.append(try writeNodes(below: root))
     let all = spilled
     spilled = []
+    if durability == .full, group.isIdle { startWriting(all) }
     let bytes = all.reduce(0) { $0 + $1.bytes }
     let isSynced = bytes > Self.largeCommit
     if isSynced {
@@ -147,7 +150,7 @@ final class Writer: @unchecked Sendable {
       do { try sync() } catch { throw fail(error) }
     }
     guard !isPoisoned else { throw .poisoned(path: storage.path) }
-    let final = root.isDirty ? all.last?.refs[root.unit] ?? root : root
+    let final = root.isDirty ? all.last?.refs.last ?? root : root
     for written in all { claim(written) }
     // All that the version reaches lies below, and what it frees besides.
     let version = Version(number: editor.arena.birth, root: final, pageCount: space.usedEnd)
@@ -334,32 +337,33 @@ final class Writer: @unchecked Sendable {
 
   /// Nodes on disk, and the pages they were written to.
   private struct Written {
-    /// Where each stands, by its unit in the arena.
-    var refs: [UInt64: Ref] = [:]
+    /// What names each in the file, children before parents.
+    var refs: [Ref] = []
     var pieces: [Range<Int>] = []
     var claims: [(unit: Int, units: Int)] = []
 
     var bytes: Int { pieces.reduce(0) { $0 + $1.count * FilePlace.page } }
     /// The page after the last one written.
-    var end: Int { pieces.map(\.upperBound).max() ?? 0 }
+    var end: Int { pieces.map { $0.upperBound }.max() ?? 0 }
   }
 
   private func writeNodes(below root: Ref) throws(StorageError) -> Written {
     var nodes = CommitNodes()
     try nodes.collect(root, editor)
-    return try write(nodes.order)
+    return try write(nodes)
   }
 
   /// Writes subtrees of a large transaction before it commits, so that it needs no memory for them; answers the refs
   /// that name them in the file. Where the transaction is cancelled, their pages are given back.
   private func spill(_ roots: [Ref]) throws(StorageError) -> [Ref] {
     var nodes = CommitNodes()
-    for root in roots { try nodes.collect(root, editor) }
-    let written = try write(nodes.order)
+    var places: [Int?] = []
+    for root in roots { places.append(try nodes.collect(root, editor)) }
+    let written = try write(nodes)
     spilled.append(written)
     for node in nodes.order { editor.arena.free(node) }
     editor.extend(to: UInt64(written.end * FilePlace.page))
-    return roots.map { $0.isDirty ? written.refs[$0.unit] ?? $0 : $0 }
+    return zip(roots, places).map { root, place in place.map { written.refs[$0] } ?? root }
   }
 
   /// Gives the pages of a transaction that was not committed back.
@@ -369,9 +373,9 @@ final class Writer: @unchecked Sendable {
   }
 
   /// Writes nodes, children before parents, to free pages.
-  private func write(_ order: [Ref]) throws(StorageError) -> Written {
-    guard !order.isEmpty else { return Written() }
-    let sizes = order.map { ref in
+  private func write(_ nodes: CommitNodes) throws(StorageError) -> Written {
+    guard !nodes.order.isEmpty else { return Written() }
+    let sizes = nodes.order.map { ref in
       (units: store.units(ofLength: ref.length), isShortLived: ref.kind?.isShortLived ?? true)
     }
     settle()
@@ -384,14 +388,24 @@ final class Writer: @unchecked Sendable {
     control.inWrite = true
     do {
       try store.reserve(UInt64(written.end * FilePlace.page))
-      written.refs = try write(order, layout)
+      written.refs = try write(nodes, layout)
       counters.nodeBytes.wrappingAdd(written.bytes, ordering: .relaxed)
     } catch {
       for piece in layout.pieces { space.giveBack(piece) }
       throw error
     }
-    for index in order.indices { written.claims.append((Int(layout.units[index]), sizes[index].units)) }
+    for index in sizes.indices { written.claims.append((Int(layout.units[index]), sizes[index].units)) }
     return written
+  }
+
+  /// Where nobody else commits the disk works on the nodes while the meta page is made.
+  private func startWriting(_ all: [Written]) {
+    for written in all {
+      for piece in written.pieces {
+        storage.startWriting(
+          piece.count * FilePlace.page, at: UInt64(piece.lowerBound * FilePlace.page))
+      }
+    }
   }
 
   /// Notes nodes written as live in the version they were written for.
@@ -404,33 +418,30 @@ final class Writer: @unchecked Sendable {
   }
 
   /// Seals the nodes children first, so that each parent vouches for what was written, and writes piece by piece.
-  private func write(_ order: [Ref], _ layout: RunLayout) throws(StorageError) -> [UInt64: Ref] {
-    var final: [UInt64: Ref] = [:]
-    final.reserveCapacity(order.count)
+  private func write(_ nodes: CommitNodes, _ layout: RunLayout) throws(StorageError) -> [Ref] {
+    var final: [Ref] = []
+    final.reserveCapacity(nodes.order.count)
     var images: [(piece: Range<Int>, buffer: RunBuffer)] = []
     for piece in layout.pieces {
       let buffer = images.isEmpty ? run : RunBuffer(store: store)
       buffer.begin(page: piece.lowerBound, pages: piece.count)
       images.append((piece, buffer))
     }
-    for (index, dirty) in order.enumerated() {
-      for (position, child) in try editor.access().children(of: dirty).enumerated() where child.isDirty {
-        guard let placed = final[child.unit] else {
-          preconditionFailure("a parent is sealed before its child")
-        }
-        editor.arena.setRef(position, of: dirty, to: placed)
+    for (index, dirty) in nodes.order.enumerated() {
+      for child in nodes.children(of: index) {
+        editor.arena.setRef(child.place, of: dirty, to: final[child.index])
       }
       let page = Int(layout.units[index]) / FilePlace.unitsPerPage
       guard let image = images.first(where: { $0.piece.contains(page) }) else {
         preconditionFailure("a node outside of its commit's pages")
       }
-      final[dirty.unit] = image.buffer.place(dirty, of: editor.arena, at: layout.units[index])
+      final.append(image.buffer.place(dirty, of: editor.arena, at: layout.units[index]))
     }
     for image in images {
       try storage.write(
         image.buffer.bytes(pages: 0..<image.piece.count), at: UInt64(image.piece.lowerBound * FilePlace.page))
     }
-    for dirty in order { if let ref = final[dirty.unit] { store.adopt(ref, from: dirty, of: editor.arena) } }
+    for (ref, dirty) in zip(final, nodes.order) { store.adopt(ref, from: dirty, of: editor.arena) }
     return final
   }
 

@@ -72,6 +72,24 @@ package struct BranchNode: ~Escapable {
     TreeChild(separator: separator(index).array, count: rows(index), ref: child(index))
   }
 
+  /// The branch, whose ref is `ref`, with another child that has the same separator and stands as high.
+  func replace(_ child: TreeChild, at index: Int, of ref: Ref, _ editor: NodeEditor) -> TreeChild {
+    let total = totalRows &- rows(index) &+ child.count
+    if ref.isDirty {
+      editor.arena.edit(ref) { writer in
+        writer.setRef(index, to: child.ref)
+        writer.store(child.count, at: 8 * index)
+      }
+      return TreeChild(separator: [], count: total, ref: ref)
+    }
+    let arena = editor.arena
+    let copy = arena.make(like: view)
+    copy.setRef(index, to: child.ref)
+    copy.store(child.count, at: 8 * index)
+    editor.free(ref)
+    return TreeChild(separator: [], count: total, ref: copy.ref)
+  }
+
   /// Makes as many branches as the children need.
   static func make(_ children: [TreeChild], shape: TreeShape, editor: NodeEditor) -> [TreeChild] {
     let total = children.reduce(0) { $0 + 10 + $1.separator.count + editor.store.refWidth.bytes }
@@ -98,7 +116,7 @@ package struct BranchNode: ~Escapable {
     let first = children.startIndex
     // What is less than all separators still belongs to the first child, so its own separator moves up.
     let bytes = children.dropFirst().reduce(0) { $0 + $1.separator.count }
-    let level = (children.map(\.ref.level).max() ?? 0) + 1
+    let level = (children.map { $0.ref.level }.max() ?? 0) + 1
     let arena = editor.arena
     let branch = arena.make(kind: .branch, level: level, refCount: count, bodyLength: 10 * count + bytes)
     var end = 0

@@ -301,7 +301,7 @@ package enum KeyedTree {
   }
 
   private static func write(_ children: ArraySlice<KeyedChild>, _ editor: NodeEditor) -> KeyedChild {
-    let level = (children.map(\.ref.level).max() ?? 0) + 1
+    let level = (children.map { $0.ref.level }.max() ?? 0) + 1
     let arena = editor.arena
     let branch = arena.make(
       kind: .keyedBranch, level: level, refCount: children.count, bodyLength: 16 * children.count)

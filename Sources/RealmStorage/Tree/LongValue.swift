@@ -50,7 +50,7 @@ package enum LongValue {
   private static func branch(_ children: [(length: UInt64, ref: Ref)], _ editor: NodeEditor) -> (UInt64, Ref)
   {
     let arena = editor.arena
-    let level = (children.map(\.ref.level).max() ?? 0) + 1
+    let level = (children.map { $0.ref.level }.max() ?? 0) + 1
     let node = arena.make(
       kind: .chunkBranch, level: level, refCount: children.count, bodyLength: 8 * children.count)
     for (index, child) in children.enumerated() {

@@ -43,12 +43,17 @@ extension OrderedTree {
     while children.count > 1 { children = BranchNode.make(children, shape: shape, editor: editor) }
     guard var root = children.first?.ref else { return .null }
     while root.isBranch {
-      let refs = try editor.access().children(of: root)
-      guard refs.count == 1 else { break }
+      let only = try onlyChild(of: root, editor.access())
+      guard let only else { break }
       editor.free(root)
-      root = refs[0]
+      root = only
     }
     return root
+  }
+
+  private static func onlyChild(of ref: Ref, _ access: borrowing NodeAccess) throws(StorageError) -> Ref? {
+    let branch = BranchNode(try access.node(ref))
+    return branch.count == 1 ? branch.child(0) : nil
   }
 
   /// Answers the nodes that take the place of `ref`: none when it became empty, several when it split.
@@ -92,13 +97,8 @@ extension OrderedTree {
     if case .remove = change, isSmall {
       return try replaceWithNeighbours(made[0], at: index, of: branch, ref, shape, editor)
     }
-    if made.count == 1, ref.isDirty, made[0].ref.level < ref.level {
-      let child = made[0]
-      editor.arena.edit(ref) { writer in
-        writer.setRef(index, to: child.ref)
-        writer.store(child.count, at: 8 * index)
-      }
-      return [TreeChild(separator: [], count: branch.totalRows, ref: ref)]
+    if made.count == 1, made[0].ref.level == branch.child(index).level {
+      return [branch.replace(made[0], at: index, of: ref, editor)]
     }
     if !made.isEmpty { made[0].separator = branch.separator(index).array }
     return replace(index..<index + 1, of: branch, ref, with: made, shape, editor)
