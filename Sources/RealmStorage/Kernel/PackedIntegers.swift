@@ -64,10 +64,17 @@ package enum PackedIntegers {
   }
 
   package static func unpack(_ bytes: RawSpan, count: Int, width: Int, base: Int64) -> [Int64] {
-    [Int64](unsafeUninitializedCapacity: count) { buffer, filled in
-      for index in 0..<count {
-        (buffer.baseAddress! + index).initialize(
-          to: base &+ Int64(bitPattern: load(bytes, index, width: width)))
+    precondition(bytes.byteCount >= byteCount(count, width: width), "packed values outside of their column")
+    return [Int64](unsafeUninitializedCapacity: count) { buffer, filled in
+      // One loop a width, so that the width is not asked for each value.
+      switch width {
+      case 8: for index in 0..<count { buffer[index] = base &+ Int64(load(bytes, index, as: UInt8.self)) }
+      case 16: for index in 0..<count { buffer[index] = base &+ Int64(load(bytes, index, as: UInt16.self)) }
+      case 32: for index in 0..<count { buffer[index] = base &+ Int64(load(bytes, index, as: UInt32.self)) }
+      default:
+        for index in 0..<count {
+          buffer[index] = base &+ Int64(bitPattern: load(bytes, index, width: width))
+        }
       }
       filled = count
     }
@@ -98,23 +105,39 @@ package enum PackedIntegers {
   }
 
   package static func pack(_ values: [Int64], base: Int64, width: Int) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: byteCount(values.count, width: width))
-    guard width > 0 else { return bytes }
-    bytes.withUnsafeMutableBytes { buffer in
-      for (index, value) in values.enumerated() {
-        let distance = UInt64(bitPattern: value &- base)
-        switch width {
-        case 8: buffer[index] = UInt8(truncatingIfNeeded: distance)
-        case 16:
-          buffer.storeBytes(
-            of: UInt16(truncatingIfNeeded: distance).littleEndian, toByteOffset: index * 2, as: UInt16.self)
-        case 32:
-          buffer.storeBytes(
-            of: UInt32(truncatingIfNeeded: distance).littleEndian, toByteOffset: index * 4, as: UInt32.self)
-        case 64: buffer.storeBytes(of: distance.littleEndian, toByteOffset: index * 8, as: UInt64.self)
-        default: buffer[index * width / 8] |= UInt8(truncatingIfNeeded: distance) << UInt8(index * width % 8)
-        }
+    let size = byteCount(values.count, width: width)
+    guard width >= 8 else { return packBits(values, base: base, width: width, size: size) }
+    return [UInt8](unsafeUninitializedCapacity: size) { bytes, filled in
+      let target = UnsafeMutableRawBufferPointer(bytes)
+      switch width {
+      case 8: store(values, base, as: UInt8.self, to: target)
+      case 16: store(values, base, as: UInt16.self, to: target)
+      case 32: store(values, base, as: UInt32.self, to: target)
+      default: store(values, base, as: UInt64.self, to: target)
       }
+      filled = size
+    }
+  }
+
+  @inline(__always)
+  private static func store<Integer: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
+    _ values: [Int64], _ base: Int64, as type: Integer.Type, to target: UnsafeMutableRawBufferPointer
+  ) {
+    let size = MemoryLayout<Integer>.size
+    precondition(target.count >= values.count * size, "packed values outside of their column")
+    for index in values.indices {
+      let distance = UInt64(bitPattern: values[index] &- base)
+      target.storeBytes(
+        of: Integer(truncatingIfNeeded: distance).littleEndian, toByteOffset: index * size, as: Integer.self)
+    }
+  }
+
+  private static func packBits(_ values: [Int64], base: Int64, width: Int, size: Int) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: size)
+    guard width > 0 else { return bytes }
+    for (index, value) in values.enumerated() {
+      let distance = UInt64(bitPattern: value &- base)
+      bytes[index * width / 8] |= UInt8(truncatingIfNeeded: distance) << UInt8(index * width % 8)
     }
     return bytes
   }

@@ -1,7 +1,7 @@
 /// The nodes a transaction has made and not yet written.
 ///
 /// A dirty node is packed bytes like any other, named by a ref with a memory bit, so readers know one form. Nodes are
-/// made whole and then only two things change in place: a ref and a word of the body. Their space is reused within the
+/// made whole and then only two things change in place: a ref and some bytes of the body. Their space is reused within the
 /// transaction by size.
 package final class NodeArena {
   let memory: Mapping
@@ -87,7 +87,7 @@ package final class NodeArena {
     edit(node) { writer in writer.setRef(index, to: ref) }
   }
 
-  /// Changes words of a dirty node's body in place.
+  /// Changes bytes of a dirty node's body in place.
   package func edit(_ node: Ref, _ body: (inout NodeWriter) -> Void) {
     precondition(node.isDirty, "only a transaction's own nodes change in place")
     let base = memory.base + Int(node.unit) * Ref.unit

@@ -11,6 +11,8 @@ package struct Mover {
     package var stretch = (1 << 20) / FilePlace.page
     /// One commit in so many moves nodes, so that 99 of 100 do not.
     package var interval = 104
+    /// The same for commits that write much: after so many bytes of nodes.
+    package var intervalBytes = 4 << 20
     /// Bytes of nodes one commit moves, those above them included.
     package var bytes = 1536 << 10
     /// Pages of a hole that is worth moving something to.
@@ -32,6 +34,8 @@ package struct Mover {
   /// The commit that moves next, and the one before which nothing will be found to move.
   private var next = 0
   private var restsUntil = 0
+  /// Bytes of nodes since a commit moved, its own not among them.
+  private var written = 0
   private var movedInRound = 0
   private var pinned: UInt64 = 0
   /// Bytes moved since the file was last made longer for it, and after which commit that was.
@@ -54,6 +58,7 @@ package struct Mover {
     _ root: Ref, editor: NodeEditor, map: inout PageMap, pinned: UInt64, grow: (inout PageMap, Int) -> Bool
   ) -> Ref {
     commits += 1
+    written += editor.arena.liveBytes
     guard map.excess() > 0 else {
       rest(map: &map)
       return root
@@ -62,12 +67,15 @@ package struct Mover {
     let isUrgent = map.excess(145, slacks: 3) > 0
     if pinned != self.pinned { restsUntil = 0 }
     self.pinned = pinned
-    let isDue = commits >= next || isUrgent && commits + options.interval >= next + options.urgentInterval
+    let isDue =
+      commits >= next || written >= options.intervalBytes
+      || isUrgent && commits + options.interval >= next + options.urgentInterval
     guard isDue, commits >= restsUntil, !root.isNull, editor.arena.liveBytes <= options.bytes * 2,
       choose(&map),
       let room = room(beside: editor.arena.liveBytes, in: &map, grow)
     else { return root }
     next = commits + options.interval
+    written = 0
     var walk = MovingWalk(editor: editor, from: position, pinned: pinned, bytes: room, reads: options.reads)
     guard let moved = try? walk.run(root, map) else {
       position = []

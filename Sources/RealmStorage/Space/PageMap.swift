@@ -258,6 +258,17 @@ package struct PageMap {
 }
 
 extension [UInt64] {
+  /// Ascending, each once.
+  mutating func sortWithoutRepeats() {
+    sort()
+    var count = 0
+    for index in indices where count == 0 || self[index] != self[count - 1] {
+      self[count] = self[index]
+      count += 1
+    }
+    removeLast(self.count - count)
+  }
+
   /// Index of the first element that is not less, in ascending order.
   func lowerBound(_ value: UInt64) -> Int {
     var (low, high) = (0, count)

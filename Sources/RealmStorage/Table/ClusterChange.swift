@@ -22,26 +22,43 @@ struct ClusterChange {
         cluster.pack(buffer, as: column)
       }
     }
-    return try KeyedTree.update(key, in: clusters, editor: editor) { (leaf) throws(StorageError) in
-      if let changed = try replace(value, column, ofRow: key, in: leaf) { return [changed] }
-      return try self.change(key, leaf, change)
-    }
+    return try update(key, in: clusters, change)
   }
 
-  /// A copy of the cluster with one value changed, where all else in it stays as it is; nil where not.
-  private func replace(
-    _ value: Value, _ column: Column, ofRow key: UInt64, in leaf: Ref
-  ) throws(StorageError) -> KeyedChild? {
-    let access = editor.access()
-    let cluster = ClusterNode(try access.node(leaf, .cluster))
-    guard let row = cluster.row(of: key), let place = cluster.place(of: value, row, column) else {
-      return nil
+  /// Sets a value where nothing else in the row's cluster changes with it; answers the new root, or the old one where the
+  /// row has the value already; nil where there is more to it, or no such row.
+  func replace(
+    _ value: Value, _ column: Column, ofRow key: UInt64, in clusters: Ref
+  ) throws(StorageError) -> Ref? {
+    var isPossible = false
+    let root = try KeyedTree.update(key, in: clusters, editor: editor) { (leaf) throws(StorageError) in
+      let access = editor.access()
+      let cluster = ClusterNode(try access.node(leaf, .cluster))
+      guard let row = cluster.row(of: key), let place = cluster.place(of: value, row, column) else {
+        return nil
+      }
+      isPossible = true
+      let old = cluster.view.bytes(at: place.offset, count: place.bytes.count)
+      guard old.compare(place.bytes.span.bytes) != 0 else { return nil }
+      return [
+        KeyedChild(
+          leastKey: cluster.firstKey, rows: UInt64(cluster.rows),
+          ref: replace(place.bytes, at: place.offset, in: cluster.view, leaf))
+      ]
+    }
+    return isPossible ? root : nil
+  }
+
+  private func replace(_ bytes: [UInt8], at offset: Int, in view: NodeView, _ leaf: Ref) -> Ref {
+    if leaf.isDirty {
+      editor.arena.edit(leaf) { $0.copy(bytes, at: offset) }
+      return leaf
     }
     let arena = editor.arena
-    let copy = arena.make(like: cluster.view)
-    copy.copy(place.bytes, at: place.offset)
+    let copy = arena.make(like: view)
+    copy.copy(bytes, at: offset)
     editor.free(leaf)
-    return KeyedChild(leastKey: cluster.firstKey, rows: UInt64(cluster.rows), ref: copy.ref)
+    return copy.ref
   }
 
   /// Removes a row that exists.

@@ -174,10 +174,17 @@ struct FixedBuffer {
 
   static func pack(_ values: [Int64], nulls: [Bool]?) -> Cluster.FixedPart {
     var (least, greatest, nullCount) = (Int64.max, Int64.min, 0)
-    for (row, value) in values.enumerated() {
-      if let nulls, nulls[row] {
-        nullCount += 1
-      } else {
+    if let nulls, nulls.contains(true) {
+      for (row, value) in values.enumerated() {
+        if nulls[row] {
+          nullCount += 1
+        } else {
+          least = min(least, value)
+          greatest = max(greatest, value)
+        }
+      }
+    } else {
+      for value in values {
         least = min(least, value)
         greatest = max(greatest, value)
       }

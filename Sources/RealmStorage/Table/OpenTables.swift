@@ -6,7 +6,7 @@ final class OpenTables {
   private let catalogue: Catalogue
   /// All tables there were when the transaction began.
   private let schemas: [TableSchema]
-  private var writers: [UInt32: TableWriter] = [:]
+  private var writers: [TableWriter] = []
   private var lastTable: UInt32
   /// What interrupted a change half-way: such a transaction can't be committed.
   private(set) var failure: StorageError?
@@ -25,15 +25,20 @@ final class OpenTables {
   }
 
   func writer(_ name: String) throws(StorageError) -> TableWriter? {
-    if let open = writers.values.first(where: { $0.schema.isNamed(name) }) { return open }
+    if let open = writers.first(where: { $0.schema.isNamed(name) }) { return open }
     guard let schema = schemas.first(where: { $0.isNamed(name) }) else { return nil }
     return try open(schema)
   }
 
   func writer(id: UInt32) throws(StorageError) -> TableWriter? {
-    if let open = writers[id] { return open }
+    if let open = open(id) { return open }
     guard let schema = schemas.first(where: { $0.id == id }) else { return nil }
     return try open(schema)
+  }
+
+  private func open(_ id: UInt32) -> TableWriter? {
+    for writer in writers where writer.schema.id == id { return writer }
+    return nil
   }
 
   /// The table that a column's links point to.
@@ -52,7 +57,7 @@ final class OpenTables {
     for id in ids.sorted() {
       if let writer = try writer(id: id) { writers.append(writer) }
     }
-    let known = schemas.filter { self.writers[$0.id] == nil } + self.writers.values.map { $0.schema }
+    let known = schemas.filter { open($0.id) == nil } + self.writers.map { $0.schema }
     let isClosed = known.allSatisfy { schema in
       schema.columns.allSatisfy { column in
         column.type != .link || ids.contains(column.target) == ids.contains(schema.id)
@@ -64,7 +69,7 @@ final class OpenTables {
   private func open(_ schema: TableSchema) throws(StorageError) -> TableWriter {
     let root = try Tables.root(of: schema.id, catalogue, editor.access())
     let writer = TableWriter(schema: schema, root: root, isNew: false, tables: self)
-    writers[schema.id] = writer
+    writers.append(writer)
     return writer
   }
 
@@ -73,7 +78,7 @@ final class OpenTables {
     lastTable += 1
     let schema = schema.numbered(lastTable)
     let writer = TableWriter(schema: schema, root: TableRoot(), isNew: true, tables: self)
-    writers[schema.id] = writer
+    writers.append(writer)
     return writer
   }
 
@@ -81,14 +86,14 @@ final class OpenTables {
   func store(in catalogue: inout Catalogue) throws(StorageError) -> Bool {
     if let failure { throw failure }
     var changed = false
-    for (id, writer) in writers.sorted(by: { $0.key < $1.key }) {
+    for writer in writers.sorted(by: { $0.schema.id < $1.schema.id }) {
       if writer.schemaChanged {
         try Tables.setSchema(writer.schema, in: &catalogue, editor)
         catalogue.lastTable = lastTable
         changed = true
       }
       if let root = try writer.changedRoot() {
-        try Tables.setRoot(root, of: id, in: &catalogue, editor)
+        try Tables.setRoot(root, of: writer.schema.id, in: &catalogue, editor)
         changed = true
       }
     }

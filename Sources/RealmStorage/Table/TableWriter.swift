@@ -217,6 +217,12 @@ final class TableWriter {
 
   /// Sets a value; false where there is no such row.
   func set(_ value: Value, _ column: Column, ofRow row: UInt64) throws(StorageError) -> Bool {
+    if column.index == .none, column.type != .link, buffer == nil, full.isEmpty, !root.clusters.isNull,
+      let clusters = try clusterChange.replace(value, column, ofRow: row, in: root.clusters)
+    {
+      root.clusters = clusters
+      return true
+    }
     guard let old = try self.value(column, ofRow: row) else { return false }
     guard old != value else { return true }
     if column.index == .unique { try checkUnique(value, column, nil) }

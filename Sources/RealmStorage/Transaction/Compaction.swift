@@ -19,13 +19,14 @@ struct Compaction {
 extension Writer {
   /// Before the nodes of a commit are written: some that did not change become part of it, to be written elsewhere.
   func moveNodes(below root: Ref) -> Ref {
-    settle()
     guard var map = space.map else { return root }
     space.map = nil
     defer { space.map = map }
     let published = held.block.current.number
-    let pinned =
-      held.readers.pins.map { $0.version }.filter { $0 &+ Compaction.longPin < published }.max() ?? 0
+    var pinned: UInt64 = 0
+    held.readers.forEachPin { pin in
+      if pin.version &+ Compaction.longPin < published { pinned = max(pinned, pin.version) }
+    }
     let moved = compaction.mover.run(root, editor: editor, map: &map, pinned: pinned) { map, pages in
       write(zeros: pages, to: &map)
     }

@@ -168,25 +168,28 @@ final class HeldVersions: Sendable {
   /// Versions that are held by readers, as published or as durable, ascending.
   var holders: [UInt64] {
     // Loads what is current first, then the pins (`ReaderTable`).
-    var held: Set<UInt64> = [block.current.number, block.durable.number]
-    for pin in readers.pins { held.insert(pin.version) }
-    return held.sorted()
+    var held = [block.current.number, block.durable.number]
+    readers.forEachPin { held.append($0.version) }
+    held.sortWithoutRepeats()
+    return held
   }
 
   /// Makes sure that the versions to come find an entry: what is on disk must not fail to be published.
-  func makeRoom() throws(StorageError) {
+  func makeRoom(beside holders: Int) throws(StorageError) {
     let count = versions.segments.count
     // Where there is no more room, what is there has to do: it is the readers that are refused.
     guard count < ControlPlace.segmentCount else { return }
-    if holders.count + Self.mostOnTheirWay > versions.segments.entryCount {
+    if holders + Self.mostOnTheirWay > versions.segments.entryCount {
       try versions.segments.add(to: count)
     }
   }
   private static let mostOnTheirWay = 256
 
   /// Makes a version current for new readers everywhere. Also answers its name, for who notes it as durable.
-  func publish(_ version: Version, also holders: [UInt64]) throws(StorageError) -> ControlBlock.Named {
-    let named = try versions.add(version, holders: Set(holders).union(self.holders).sorted())
+  func publish(_ version: Version, also pending: [UInt64]) throws(StorageError) -> ControlBlock.Named {
+    var holders = pending + holders
+    holders.sortWithoutRepeats()
+    let named = try versions.add(version, holders: holders)
     block.current = named
     wake()
     return named

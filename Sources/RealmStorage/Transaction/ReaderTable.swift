@@ -72,15 +72,19 @@ struct ReaderTable: Sendable {
   /// All pins of all participants.
   var pins: [Pin] {
     var pins: [Pin] = []
+    forEachPin { pins.append($0) }
+    return pins
+  }
+
+  func forEachPin(_ body: (Pin) -> Void) {
     for entry in 0..<used {
       let version = memory[word: word(entry) + 1]
       let owner = memory[word: word(entry)]
       if version != 0, owner != 0 {
-        pins.append(
+        body(
           Pin(version: version, participant: Int(clamping: owner - 1), since: memory[word: word(entry) + 2]))
       }
     }
-    return pins
   }
 
   /// Frees the entries of a participant that is gone.

@@ -34,11 +34,10 @@ struct TrackedSpace {
   ///
   /// - Throws: `.corrupted` where the space of the file can't be told.
   mutating func follow(
-    _ newest: Version, fileLength: UInt64, held: HeldVersions, recycles: Bool
+    _ newest: Version, fileLength: UInt64, held: HeldVersions, holders: [UInt64]
   ) throws(StorageError) {
-    self.recycles = recycles
     let pages = Int(clamping: fileLength / UInt64(FilePlace.page))
-    if map != nil, epoch == ring.epoch, catchUp(with: newest, held.holders, limit: pages), usedEnd <= pages {
+    if map != nil, epoch == ring.epoch, catchUp(with: newest, holders, limit: pages), usedEnd <= pages {
       let known = pageCount
       if pages > known { map?.extend(by: pages - known) } else if pages < known { map?.shrink(to: pages) }
       return

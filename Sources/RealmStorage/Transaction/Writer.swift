@@ -40,6 +40,9 @@ final class Writer: @unchecked Sendable {
   var space: TrackedSpace
   /// Makes the file smaller where it is far larger than what is held in it.
   var compaction: Compaction
+  /// Versions that someone may read or build on, ascending: as they were when the open transaction began, or spilled
+  /// last. Who comes after reads what was published then, or later, which is among them.
+  private var holders: [UInt64] = []
   /// What the open transaction, or one cancelled since, has written before its commit.
   private var spilled: [Written] = []
   private var recovery: (time: UInt64, version: UInt64)
@@ -113,15 +116,16 @@ final class Writer: @unchecked Sendable {
     guard length >= base.end else { throw .truncated(path: storage.path, length: length, needed: base.end) }
     try store.reserve(length)
     discardSpilled()
-    let recycles = !storage.isHeldElsewhere(.unlistedReader)
-    try space.follow(base, fileLength: length, held: held, recycles: recycles)
+    lookForHolders()
+    try space.follow(base, fileLength: length, held: held, holders: holders)
+    space.settle(holders: holders)
     // Where others are always on their way nobody finds the writer at rest.
     if hasGrown, !group.isIdle { growAhead() }
     guard control.greatest < MetaPage.maximumVersion else {
       throw .limitExceeded(.versions, path: storage.path)
     }
     if space.hasWaitingPages { held.strikeOffTheDead(atMostEvery: Self.strikeInterval) }
-    try held.makeRoom()
+    try held.makeRoom(beside: holders.count)
     control.greatest += 1
     turn.countVersion()
     editor.begin(birth: control.greatest, end: base.end)
@@ -359,6 +363,8 @@ final class Writer: @unchecked Sendable {
     var nodes = CommitNodes()
     var places: [Int?] = []
     for root in roots { places.append(try nodes.collect(root, editor)) }
+    lookForHolders()
+    space.settle(holders: holders)
     let written = try write(nodes)
     spilled.append(written)
     for node in nodes.order { editor.arena.free(node) }
@@ -378,8 +384,7 @@ final class Writer: @unchecked Sendable {
     let sizes = nodes.order.map { ref in
       (units: store.units(ofLength: ref.length), isShortLived: ref.kind?.isShortLived ?? true)
     }
-    settle()
-    // A version that failed has left the holders, and may be on disk all the same.
+    // A version that failed is held by nobody any more, and may be on disk all the same.
     guard !isPoisoned else { throw .poisoned(path: storage.path) }
     let layout = RunLayout(
       sizes, candidates: space.candidates(RunLayout.pageCount(sizes), atEnd: isRewriting))
@@ -445,19 +450,12 @@ final class Writer: @unchecked Sendable {
     return final
   }
 
-  /// Frees the pages that nobody holds any more. Who can't be listed is looked for after the holders: it begins with what
-  /// is published then, or later.
-  func settle() {
-    let holders = holders
+  /// What is on its way is looked at first: it goes from there to what is published. Who can't be listed is looked for
+  /// after the holders: it begins with what is published then, or later.
+  private func lookForHolders() {
+    holders = group.holders + held.holders
+    holders.sortWithoutRepeats()
     space.recycles = !storage.isHeldElsewhere(.unlistedReader)
-    space.settle(holders: holders)
-  }
-
-  /// Versions that someone may read or build on, ascending. What is on its way is looked at first: it goes from there
-  /// to what is published.
-  var holders: [UInt64] {
-    let pending = group.holders
-    return pending.isEmpty ? held.holders : Set(pending).union(held.holders).sorted()
   }
 
   // MARK: - Meta pages and syncs

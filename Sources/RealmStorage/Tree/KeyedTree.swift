@@ -47,16 +47,27 @@ package struct KeyedBranch: ~Escapable, BitwiseCopyable {
     KeyedChild(leastKey: leastKey(index), rows: rows(index), ref: child(index))
   }
 
-  /// A branch like this one but for a child, of the same level as the one it takes the place of.
-  fileprivate func write(_ child: KeyedChild, at index: Int, _ editor: NodeEditor) -> KeyedChild {
-    let arena = editor.arena
-    let copy = arena.make(like: view)
-    copy.setRef(index, to: child.ref)
-    copy.store(child.leastKey, at: 8 * index)
-    copy.store(child.rows, at: 8 * (count + index))
+  /// The branch, whose ref is `ref`, with another child, of the same level as the one it takes the place of.
+  fileprivate func replace(_ child: KeyedChild, at index: Int, of ref: Ref, _ editor: NodeEditor)
+    -> KeyedChild
+  {
     var sum: UInt64 = 0
     for place in 0..<count { sum &+= place == index ? child.rows : rows(place) }
-    return KeyedChild(leastKey: index == 0 ? child.leastKey : leastKey(0), rows: sum, ref: copy.ref)
+    let least = index == 0 ? child.leastKey : leastKey(0)
+    let store = { [count] (node: NodeWriter) in
+      node.setRef(index, to: child.ref)
+      node.store(child.leastKey, at: 8 * index)
+      node.store(child.rows, at: 8 * (count + index))
+    }
+    if ref.isDirty {
+      editor.arena.edit(ref) { store($0) }
+      return KeyedChild(leastKey: least, rows: sum, ref: ref)
+    }
+    let arena = editor.arena
+    let copy = arena.make(like: view)
+    store(copy)
+    editor.free(ref)
+    return KeyedChild(leastKey: least, rows: sum, ref: copy.ref)
   }
 }
 
@@ -181,11 +192,12 @@ package enum KeyedTree {
   }
 
   /// Replaces the leaf that may hold `key` by what `change` makes of it: none when it became empty, several when it
-  /// split. Answers the new root. Frees the branches on the way, not the leaf.
+  /// split; nil where it is to stay. Answers the new root. Frees the branches on the way, not the leaf.
   package static func update(
-    _ key: UInt64, in root: Ref, editor: NodeEditor, _ change: (Ref) throws(StorageError) -> [KeyedChild]
+    _ key: UInt64, in root: Ref, editor: NodeEditor, _ change: (Ref) throws(StorageError) -> [KeyedChild]?
   ) throws(StorageError) -> Ref {
-    try makeRoot(of: try updated(key, in: root, editor, change), editor)
+    guard let children = try updated(key, in: root, editor, change) else { return root }
+    return try makeRoot(of: children, editor)
   }
 
   /// The same for many keys, in order: `change` is given each leaf with the range of the keys that belong to it.
@@ -253,16 +265,16 @@ package enum KeyedTree {
   }
 
   private static func updated(
-    _ key: UInt64, in ref: Ref, _ editor: NodeEditor, _ change: (Ref) throws(StorageError) -> [KeyedChild]
-  ) throws(StorageError) -> [KeyedChild] {
+    _ key: UInt64, in ref: Ref, _ editor: NodeEditor, _ change: (Ref) throws(StorageError) -> [KeyedChild]?
+  ) throws(StorageError) -> [KeyedChild]? {
     guard ref.isKeyedBranch else { return try change(ref) }
     let access = editor.access()
     let branch = KeyedBranch(try access.node(ref))
     let index = branch.search(key)
     let made = try updated(key, in: branch.child(index), editor, change)
+    guard let made else { return nil }
     if made.count == 1, made[0].ref.level == branch.child(index).level {
-      defer { editor.free(ref) }
-      return [branch.write(made[0], at: index, editor)]
+      return [branch.replace(made[0], at: index, of: ref, editor)]
     }
     var children: [KeyedChild] = []
     for earlier in 0..<index { children.append(branch.entry(earlier)) }

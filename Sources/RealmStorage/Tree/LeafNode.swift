@@ -167,6 +167,12 @@ package struct LeafNode: ~Escapable {
     return TreeValue(bytes: view.bytes(at: values + start + skip, count: end - start - skip), ref: ref)
   }
 
+  /// The place of the ref that a value names among the leaf's; nil where it names none.
+  func refPlace(_ index: Int) -> Int? {
+    let (start, _, hasRef) = valueBounds(index)
+    return hasRef ? Int(view.load(UInt16.self, at: values + start)) : nil
+  }
+
   /// The values of a range of entries, which stand one after another.
   @_lifetime(copy self)
   func values(_ range: Range<Int>) -> RawSpan {

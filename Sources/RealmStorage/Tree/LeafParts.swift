@@ -122,6 +122,7 @@ struct LeafParts: ~Escapable {
       prefix: prefix, keyWidth: first.count - prefix.count,
       valueWidth: value(range.lowerBound).bytes.byteCount,
       keyBytes: 0, valueBytes: 0, refCount: 0, level: 0, count: range.count)
+    if measureAlike(range, &measure) { return measure }
     for index in range {
       let suffix = keyLength(index) - prefix.count
       let value = value(index)
@@ -137,6 +138,29 @@ struct LeafParts: ~Escapable {
       }
     }
     return measure
+  }
+
+  /// Measures entries that are alike within each leaf, without a look at each; false where they are not.
+  private func measureAlike(_ range: Range<Int>, _ measure: inout Measure) -> Bool {
+    guard left.view.refCount == 0, right.view.refCount == 0, newValue.ref == nil,
+      let leftKey = left.keyWidth, let leftValue = left.valueWidth,
+      let rightKey = right.keyWidth, let rightValue = right.valueWidth
+    else { return false }
+    let fromLeft = max(0, min(range.upperBound, leftCount) - range.lowerBound)
+    let new = hasNew && range.contains(leftCount) ? 1 : 0
+    let stretches = [
+      (count: fromLeft, key: left.prefixLength + leftKey, value: leftValue),
+      (count: new, key: newKey.byteCount, value: newValue.bytes.byteCount),
+      (count: range.count - fromLeft - new, key: right.prefixLength + rightKey, value: rightValue),
+    ]
+    for stretch in stretches where stretch.count > 0 {
+      let suffix = stretch.key - measure.prefix.count
+      measure.keyBytes += stretch.count * suffix
+      measure.valueBytes += stretch.count * stretch.value
+      if suffix != measure.keyWidth { measure.keyWidth = nil }
+      if stretch.value != measure.valueWidth { measure.valueWidth = nil }
+    }
+    return true
   }
 
   // MARK: - Making leaves

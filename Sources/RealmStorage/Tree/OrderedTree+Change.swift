@@ -71,6 +71,9 @@ extension OrderedTree {
     let access = editor.access()
     let leaf = try leaf(ref, access)
     let (index, found) = leaf.search(key)
+    if found, case .set(let value) = change, let new = replaceRef(of: index, in: leaf, ref, value, editor) {
+      return [TreeChild(separator: [], count: UInt64(leaf.count), ref: new)]
+    }
     let replaced = index..<(found ? index + 1 : index)
     let made: [TreeChild]
     switch change {
@@ -82,6 +85,25 @@ extension OrderedTree {
     }
     editor.free(ref)
     return made
+  }
+
+  /// The leaf with another ref in the place of one that stands as high, where no other byte changes; else nil.
+  private static func replaceRef(
+    of index: Int, in leaf: LeafNode, _ ref: Ref, _ value: borrowing TreeValue, _ editor: NodeEditor
+  ) -> Ref? {
+    let old = leaf.value(index)
+    guard let place = leaf.refPlace(index), let new = value.ref, old.ref?.level == new.level,
+      old.bytes.compare(value.bytes) == 0
+    else { return nil }
+    let arena = editor.arena
+    if ref.isDirty {
+      arena.setRef(place, of: ref, to: new)
+      return ref
+    }
+    let copy = arena.make(like: leaf.view)
+    copy.setRef(place, to: new)
+    editor.free(ref)
+    return copy.ref
   }
 
   private static func updateBranch(
