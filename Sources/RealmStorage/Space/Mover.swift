@@ -9,18 +9,18 @@ package struct Mover {
     package var slack = (1 << 20) / FilePlace.page
     /// Pages that are emptied together.
     package var stretch = (1 << 20) / FilePlace.page
-    /// One commit in so many moves nodes, so that 99 of 100 do not.
-    package var interval = 104
+    /// One commit in so many moves nodes, so that the median commit does not.
+    package var interval = 16
+    /// The same while it is urgent.
+    package var urgentInterval = 2
     /// The same for commits that write much: after so many bytes of nodes.
     package var intervalBytes = 4 << 20
     /// Bytes of nodes one commit moves, those above them included.
-    package var bytes = 1536 << 10
+    package var bytes = 256 << 10
     /// Pages of a hole that is worth moving something to.
     package var hole = 32
-    /// The same as `interval` while it is urgent.
-    package var urgentInterval = 8
     /// Nodes with refs that one commit reads to find what to move.
-    package var reads = 1024
+    package var reads = 128
 
     package init() {}
   }

@@ -76,15 +76,17 @@ package struct PageMap {
     return true
   }
 
-  /// Notes that version `freed` no longer reaches a node.
-  package mutating func release(unit: Int, units: Int, freed: UInt64, holders: [UInt64]) {
+  /// Notes that version `freed` no longer reaches a node. False where no such node can stand there: then the map does
+  /// not tell of this file, and is of no use any more.
+  package mutating func release(unit: Int, units: Int, freed: UInt64, holders: [UInt64]) -> Bool {
     var unit = unit
     let end = unit + units
     while unit < end {
       let page = unit / FilePlace.unitsPerPage
       let part = min(end, (page + 1) * FilePlace.unitsPerPage) - unit
+      guard page < pages.count else { return false }
       let live = Int(pages[page] & 0xffff)
-      precondition(live >= part, "more is freed in page \(page) than lives there")
+      guard live >= part else { return false }
       pages[page] -= UInt64(part)
       noteChange(of: page)
       if live == part {
@@ -95,6 +97,7 @@ package struct PageMap {
       unit += part
     }
     liveUnits -= units
+    return true
   }
 
   /// Notes a node that only older versions reach: its pages wait for them, unless they hold something live or wait

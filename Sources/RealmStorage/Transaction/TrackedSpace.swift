@@ -111,9 +111,11 @@ struct TrackedSpace {
   /// Frees what a version no longer reaches, and tells other processes what it did to pages.
   mutating func commit(_ version: Version, after base: Version, freed: [Ref], holders: [UInt64]) {
     for ref in freed {
-      map?.release(
+      let isKnown = map?.release(
         unit: Int(ref.unit), units: store.units(ofLength: ref.length), freed: version.number, holders: holders
       )
+      // What other processes told in the ring was not so. The next transaction walks the file.
+      if isKnown == false { map = nil }
     }
     self.version = version.number
     guard let changed = map?.takeChanged(atMost: PageRing.mostPages) else {

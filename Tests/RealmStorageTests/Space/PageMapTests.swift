@@ -125,7 +125,9 @@ private struct PageModel {
       for index in model.nodes.indices {
         let node = model.nodes[index]
         guard node.freed == nil, node.birth < birth, generator.chance(share) else { continue }
-        map.release(unit: node.units.lowerBound, units: node.units.count, freed: birth, holders: holders)
+        let isKnown = map.release(
+          unit: node.units.lowerBound, units: node.units.count, freed: birth, holders: holders)
+        #expect(isKnown)
         model.nodes[index].freed = birth
       }
       compare(map, model)
@@ -159,7 +161,9 @@ private struct PageModel {
       for index in model.nodes.indices {
         let node = model.nodes[index]
         guard node.freed == nil, node.birth < birth, generator.chance(30) else { continue }
-        kept.release(unit: node.units.lowerBound, units: node.units.count, freed: birth, holders: holders)
+        let isKnown = kept.release(
+          unit: node.units.lowerBound, units: node.units.count, freed: birth, holders: holders)
+        #expect(isKnown)
         model.nodes[index].freed = birth
       }
       model.published = birth
@@ -182,6 +186,19 @@ private struct PageModel {
     }
     compare(kept, model)
     compare(built, model)
+  }
+
+  @Test func `a node that can't stand where it is said to is not released`() {
+    var map = PageMap(pageCount: 10)
+    _ = map.claim(unit: 2 * 64, units: 10, birth: 2)
+    let tooMuch = map.release(unit: 2 * 64, units: 11, freed: 3, holders: [])
+    let nothing = map.release(unit: 5 * 64, units: 1, freed: 3, holders: [])
+    let pastTheEnd = map.release(unit: 10 * 64, units: 1, freed: 3, holders: [])
+    let known = map.release(unit: 2 * 64, units: 10, freed: 3, holders: [])
+    #expect(!tooMuch)
+    #expect(!nothing)
+    #expect(!pastTheEnd)
+    #expect(known)
   }
 
   @Test func `a node outside of the file or on another commit's page is not claimed`() {
