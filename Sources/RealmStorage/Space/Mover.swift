@@ -12,7 +12,7 @@ package struct Mover {
     /// One commit in so many moves nodes, so that the median commit does not.
     package var interval = 16
     /// The same while it is urgent.
-    package var urgentInterval = 2
+    package var urgentInterval = 1
     /// The same for commits that write much: after so many bytes of nodes.
     package var intervalBytes = 4 << 20
     /// Bytes of nodes one commit moves, those above them included.
@@ -37,6 +37,8 @@ package struct Mover {
   /// Bytes of nodes since a commit moved, its own not among them.
   private var written = 0
   private var movedInRound = 0
+  /// Rounds in a row in which nothing was moved.
+  private var emptyRounds = 0
   private var pinned: UInt64 = 0
   /// Bytes moved since the file was last made longer for it, and after which commit that was.
   private var movedSinceGrowth = Int.max
@@ -137,8 +139,14 @@ package struct Mover {
     movedSinceGrowth += min(walk.bytes, Int.max - movedSinceGrowth)
     position = walk.position
     guard position.isEmpty else { return }
-    // A whole round in vain: what could be moved is held by pins, or lies elsewhere than it seems.
-    if movedInRound == 0 { restsUntil = commits + 4 * Self.patience }
+    // A whole round in vain: all that was chosen has been moved, or is held by pins, or lies elsewhere than it seems.
+    if movedInRound > 0 {
+      emptyRounds = 0
+    } else {
+      age = Int.max
+      emptyRounds += 1
+      if emptyRounds > 1 { restsUntil = commits + 4 * Self.patience }
+    }
     movedInRound = 0
   }
 }

@@ -80,12 +80,15 @@ extension Writer {
     space.map = nil
     defer { space.map = map }
     let bytes = map.pageCount * FilePlace.page
-    let step = bytes < 1 << 20 ? max(8 << 10, bytes / 4) : min(Self.mostAhead, max(64 << 10, bytes / 16))
+    var step = bytes < 1 << 20 ? max(8 << 10, bytes / 4) : min(Self.mostAhead, max(64 << 10, bytes / 16))
+    // A file that is as large as it may be grows for want of a hole only.
+    step = min(step, max(Self.leastAhead, -map.excess() * FilePlace.page))
     let start = map.pageCount * FilePlace.page
     guard write(zeros: step / FilePlace.page, to: &map) else { return }
     store.storage.startWriting(step, at: UInt64(start))
   }
   private static let mostAhead = 4 << 20
+  private static let leastAhead = 128 << 10
 
   /// Makes the file longer. What goes wrong here loses nothing, and is met again by who needs it.
   private func write(zeros pages: Int, to map: inout PageMap) -> Bool {
