@@ -31,6 +31,8 @@ package final class Gate: Sendable {
   }
 
   private let state = Mutex(State())
+  private let triers = Atomic<Int>(0)
+  private static let mostTriers = 4
   /// Who is inside most often leaves sooner than a sleeping thread would wake.
   private static let tries = 50
   /// In nanoseconds.
@@ -39,10 +41,7 @@ package final class Gate: Sendable {
   package init() {}
 
   package func enter() {
-    for _ in 0..<Self.tries {
-      if tryEnter() { return }
-      sched_yield()
-    }
+    if tryForAWhile() { return }
     let waiter = state.withLock { state -> Waiter? in
       if !state.isTaken {
         state.isTaken = true
@@ -60,6 +59,17 @@ package final class Gate: Sendable {
         return ()
       }
     } while !answer(waiter)
+  }
+
+  /// A few threads at a time: more would keep the one that is inside from running.
+  private func tryForAWhile() -> Bool {
+    defer { triers.wrappingSubtract(1, ordering: .relaxed) }
+    guard triers.wrappingAdd(1, ordering: .relaxed).newValue <= Self.mostTriers else { return false }
+    for _ in 0..<Self.tries {
+      if tryEnter() { return true }
+      sched_yield()
+    }
+    return false
   }
 
   /// A waiter that was called looks whether it is its turn.

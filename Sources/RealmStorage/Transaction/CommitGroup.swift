@@ -6,7 +6,7 @@
 final class CommitGroup: Sendable {
   /// A version on its way.
   final class Pending: @unchecked Sendable {
-    // Sendable: `fate` is reached under the group's lock only, all else never changes.
+    // Sendable: `fate` and `call` are reached under the group's lock only, all else never changes.
     let version: Version
     let durability: Durability
     /// Its nodes, and all they lead to, were synced before.
@@ -15,6 +15,8 @@ final class CommitGroup: Sendable {
     let mustSync: Bool
     let bytes: Int
     fileprivate var fate: Result<Void, StorageError>?
+    /// Where its thread waits: until the fate is known, or it is its turn to lead.
+    fileprivate var call: Monitor<Bool>?
 
     init(_ version: Version, _ durability: Durability, isSynced: Bool, mustSync: Bool, bytes: Int) {
       self.version = version
@@ -50,24 +52,47 @@ final class CommitGroup: Sendable {
     state.wait { state in state.pending.contains { $0.version.number == version } ? nil : () }
   }
 
+  private enum Turn {
+    case known
+    case leads([Pending])
+    case waits(Monitor<Bool>)
+  }
+
   /// Waits for a version's fate; leads where nobody does.
   ///
-  /// `lead` makes what it is given durable and published, as far as each asks, or tells why it could not.
+  /// `lead` makes what it is given durable and published, as far as each asks, or tells why it could not. Each thread is
+  /// woken by itself: of many that wait, most would find that nothing has changed for them.
   func finish(_ own: Pending, lead: ([Pending]) -> Result<Void, StorageError>) throws(StorageError) {
-    let covered: [Pending] = state.wait { state in
-      if own.fate != nil { return [] }
-      guard !state.isLed else { return nil }
-      state.isLed = true
-      return state.pending
-    }
-    if !covered.isEmpty {
-      let fate = lead(covered)
-      state.change { state in
-        for pending in covered { pending.fate = fate }
-        state.pending.removeFirst(covered.count)
-        state.isLed = false
+    while true {
+      switch turn(of: own) {
+      case .known: return try own.fate?.get() ?? ()
+      case .leads(let covered): settle(covered, lead(covered))
+      case .waits(let call): call.wait { (isCalled: inout Bool) -> Void? in isCalled ? () : nil }
       }
     }
-    try own.fate?.get()
+  }
+
+  private func turn(of own: Pending) -> Turn {
+    state.withLock { state in
+      if own.fate != nil { return .known }
+      guard state.isLed else {
+        state.isLed = true
+        return .leads(state.pending)
+      }
+      let call = Monitor(false)
+      own.call = call
+      return .waits(call)
+    }
+  }
+
+  private func settle(_ covered: [Pending], _ fate: Result<Void, StorageError>) {
+    let calls = state.change { state in
+      for pending in covered { pending.fate = fate }
+      state.pending.removeFirst(covered.count)
+      state.isLed = false
+      // The next to lead first.
+      return (state.pending.prefix(1) + covered).compactMap { $0.call }
+    }
+    for call in calls { call.change { $0 = true } }
   }
 }
