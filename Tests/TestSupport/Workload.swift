@@ -9,7 +9,6 @@ extension Mover.Options {
     options.interval = 2
     options.bytes = 16 << 10
     options.hole = 4
-    options.urgentInterval = 1
     options.reads = 4
     return options
   }

@@ -21,11 +21,10 @@ package final class Gate: Sendable {
   }
 
   private final class Waiter: @unchecked Sendable {
-    // Sendable: the variables are reached under the gate's mutex only.
+    // Sendable: `isIn` is reached under the gate's mutex only.
     let since = Clock.steady
+    /// Whether it was called since it looked last.
     let call = Monitor(false)
-    /// It was called, and has not looked since.
-    var isCalled = false
     /// The gate is taken on its behalf.
     var isIn = false
   }
@@ -75,7 +74,6 @@ package final class Gate: Sendable {
   /// A waiter that was called looks whether it is its turn.
   private func answer(_ waiter: Waiter) -> Bool {
     state.withLock { state in
-      waiter.isCalled = false
       if waiter.isIn { return true }
       guard !state.isTaken else { return false }
       state.isTaken = true
@@ -102,8 +100,7 @@ package final class Gate: Sendable {
         first.isIn = true
         state.waiters.removeFirst()
       }
-      defer { first.isCalled = true }
-      return first.isCalled ? nil : first
+      return first
     }
     called?.call.change { $0 = true }
   }

@@ -49,6 +49,20 @@ package final class NodeEditor {
     if ref.isDirty { arena.free(ref) } else { freed.append(ref) }
   }
 
+  /// A node with some of its refs or bytes changed: in place where it is the transaction's own, else in a copy, and `ref`
+  /// is free.
+  func change(_ ref: Ref, _ node: NodeView, _ body: (borrowing NodeWriter) -> Void) -> Ref {
+    if ref.isDirty {
+      arena.edit(ref) { body($0) }
+      return ref
+    }
+    let arena = arena
+    let copy = arena.make(like: node)
+    body(copy)
+    free(ref)
+    return copy.ref
+  }
+
   /// Refuses more once a transaction nears what its arena holds.
   package func checkRoom(for bytes: Int) throws(StorageError) {
     guard arena.hasRoom(for: bytes) else { throw .limitExceeded(.memory, path: store.storage.path) }

@@ -9,12 +9,8 @@ package struct Mover {
     package var slack = (1 << 20) / FilePlace.page
     /// Pages that are emptied together.
     package var stretch = (1 << 20) / FilePlace.page
-    /// One commit in so many moves nodes, so that the median commit does not.
+    /// One commit in so many moves nodes, so that the median commit does not; each while it is urgent.
     package var interval = 16
-    /// The same while it is urgent.
-    package var urgentInterval = 1
-    /// The same for commits that write much: after so many bytes of nodes.
-    package var intervalBytes = 4 << 20
     /// Bytes of nodes one commit moves, those above them included.
     package var bytes = 256 << 10
     /// Pages of a hole that is worth moving something to.
@@ -31,11 +27,10 @@ package struct Mover {
   private var commits = 0
   /// Commits that moved since stretches were chosen.
   private var age = Int.max
-  /// The commit that moves next, and the one before which nothing will be found to move.
+  /// The commit that moves next, where it is not urgent.
   private var next = 0
+  /// Before this commit nothing will be found to move.
   private var restsUntil = 0
-  /// Bytes of nodes since a commit moved, its own not among them.
-  private var written = 0
   private var movedInRound = 0
   /// Rounds in a row in which nothing was moved.
   private var emptyRounds = 0
@@ -60,7 +55,6 @@ package struct Mover {
     _ root: Ref, editor: NodeEditor, map: inout PageMap, pinned: UInt64, grow: (inout PageMap, Int) -> Bool
   ) -> Ref {
     commits += 1
-    written += editor.arena.liveBytes
     guard map.excess() > 0 else {
       rest(map: &map)
       return root
@@ -69,15 +63,12 @@ package struct Mover {
     let isUrgent = map.excess(145, slacks: 3) > 0
     if pinned != self.pinned { restsUntil = 0 }
     self.pinned = pinned
-    let isDue =
-      commits >= next || written >= options.intervalBytes
-      || isUrgent && commits + options.interval >= next + options.urgentInterval
-    guard isDue, commits >= restsUntil, !root.isNull, editor.arena.liveBytes <= options.bytes * 2,
+    guard isUrgent || commits >= next, commits >= restsUntil, !root.isNull,
+      editor.arena.liveBytes <= options.bytes * 2,
       choose(&map),
       let room = room(beside: editor.arena.liveBytes, in: &map, grow)
     else { return root }
     next = commits + options.interval
-    written = 0
     var walk = MovingWalk(editor: editor, from: position, pinned: pinned, bytes: room, reads: options.reads)
     guard let moved = try? walk.run(root, map) else {
       position = []
@@ -97,7 +88,8 @@ package struct Mover {
 
   /// Chooses what to empty, now and then.
   private mutating func choose(_ map: inout PageMap) -> Bool {
-    if age < 4 {
+    // The choice looks at each page, so it is made more seldom in a large file.
+    if age < max(4, map.pageCount >> 14) {
       age += 1
       return true
     }

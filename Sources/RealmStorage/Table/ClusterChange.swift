@@ -43,22 +43,10 @@ struct ClusterChange {
       return [
         KeyedChild(
           leastKey: cluster.firstKey, rows: UInt64(cluster.rows),
-          ref: replace(place.bytes, at: place.offset, in: cluster.view, leaf))
+          ref: editor.change(leaf, cluster.view) { $0.copy(place.bytes, at: place.offset) })
       ]
     }
     return isPossible ? root : nil
-  }
-
-  private func replace(_ bytes: [UInt8], at offset: Int, in view: NodeView, _ leaf: Ref) -> Ref {
-    if leaf.isDirty {
-      editor.arena.edit(leaf) { $0.copy(bytes, at: offset) }
-      return leaf
-    }
-    let arena = editor.arena
-    let copy = arena.make(like: view)
-    copy.copy(bytes, at: offset)
-    editor.free(leaf)
-    return copy.ref
   }
 
   /// Removes a row that exists.

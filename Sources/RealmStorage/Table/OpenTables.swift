@@ -31,12 +31,12 @@ final class OpenTables {
   }
 
   func writer(id: UInt32) throws(StorageError) -> TableWriter? {
-    if let open = open(id) { return open }
+    if let open = opened(id) { return open }
     guard let schema = schemas.first(where: { $0.id == id }) else { return nil }
     return try open(schema)
   }
 
-  private func open(_ id: UInt32) -> TableWriter? {
+  private func opened(_ id: UInt32) -> TableWriter? {
     for writer in writers where writer.schema.id == id { return writer }
     return nil
   }
@@ -57,7 +57,7 @@ final class OpenTables {
     for id in ids.sorted() {
       if let writer = try writer(id: id) { writers.append(writer) }
     }
-    let known = schemas.filter { open($0.id) == nil } + self.writers.map { $0.schema }
+    let known = schemas.filter { opened($0.id) == nil } + self.writers.map { $0.schema }
     let isClosed = known.allSatisfy { schema in
       schema.columns.allSatisfy { column in
         column.type != .link || ids.contains(column.target) == ids.contains(schema.id)

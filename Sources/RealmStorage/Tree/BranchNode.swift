@@ -75,19 +75,11 @@ package struct BranchNode: ~Escapable {
   /// The branch, whose ref is `ref`, with another child that has the same separator and stands as high.
   func replace(_ child: TreeChild, at index: Int, of ref: Ref, _ editor: NodeEditor) -> TreeChild {
     let total = totalRows &- rows(index) &+ child.count
-    if ref.isDirty {
-      editor.arena.edit(ref) { writer in
-        writer.setRef(index, to: child.ref)
-        writer.store(child.count, at: 8 * index)
-      }
-      return TreeChild(separator: [], count: total, ref: ref)
+    let new = editor.change(ref, view) { node in
+      node.setRef(index, to: child.ref)
+      node.store(child.count, at: 8 * index)
     }
-    let arena = editor.arena
-    let copy = arena.make(like: view)
-    copy.setRef(index, to: child.ref)
-    copy.store(child.count, at: 8 * index)
-    editor.free(ref)
-    return TreeChild(separator: [], count: total, ref: copy.ref)
+    return TreeChild(separator: [], count: total, ref: new)
   }
 
   /// Makes as many branches as the children need.

@@ -54,20 +54,12 @@ package struct KeyedBranch: ~Escapable, BitwiseCopyable {
     var sum: UInt64 = 0
     for place in 0..<count { sum &+= place == index ? child.rows : rows(place) }
     let least = index == 0 ? child.leastKey : leastKey(0)
-    let store = { [count] (node: NodeWriter) in
+    let new = editor.change(ref, view) { node in
       node.setRef(index, to: child.ref)
       node.store(child.leastKey, at: 8 * index)
       node.store(child.rows, at: 8 * (count + index))
     }
-    if ref.isDirty {
-      editor.arena.edit(ref) { store($0) }
-      return KeyedChild(leastKey: least, rows: sum, ref: ref)
-    }
-    let arena = editor.arena
-    let copy = arena.make(like: view)
-    store(copy)
-    editor.free(ref)
-    return KeyedChild(leastKey: least, rows: sum, ref: copy.ref)
+    return KeyedChild(leastKey: least, rows: sum, ref: new)
   }
 }
 

@@ -107,6 +107,16 @@ struct LeafParts: ~Escapable {
     var level: UInt8
     var count: Int
 
+    /// Entries whose keys and values have these lengths.
+    mutating func add(_ entries: Int, key: Int, value: Int) {
+      guard entries > 0 else { return }
+      let suffix = key - prefix.count
+      keyBytes += entries * suffix
+      valueBytes += entries * value
+      if suffix != keyWidth { keyWidth = nil }
+      if value != valueWidth { valueWidth = nil }
+    }
+
     var bodyLength: Int {
       LeafNode.Layout.prefix + prefix.count + (keyWidth == nil ? 2 * count : 0)
         + (valueWidth == nil ? 2 * count : 0)
@@ -124,16 +134,11 @@ struct LeafParts: ~Escapable {
       keyBytes: 0, valueBytes: 0, refCount: 0, level: 0, count: range.count)
     if measureAlike(range, &measure) { return measure }
     for index in range {
-      let suffix = keyLength(index) - prefix.count
       let value = value(index)
-      measure.keyBytes += suffix
-      measure.valueBytes += value.storedLength
-      if suffix != measure.keyWidth { measure.keyWidth = nil }
+      measure.add(1, key: keyLength(index), value: value.storedLength)
       if let ref = value.ref {
         measure.refCount += 1
         measure.level = max(measure.level, ref.level + 1)
-        measure.valueWidth = nil
-      } else if value.bytes.byteCount != measure.valueWidth {
         measure.valueWidth = nil
       }
     }
@@ -148,18 +153,9 @@ struct LeafParts: ~Escapable {
     else { return false }
     let fromLeft = max(0, min(range.upperBound, leftCount) - range.lowerBound)
     let new = hasNew && range.contains(leftCount) ? 1 : 0
-    let stretches = [
-      (count: fromLeft, key: left.prefixLength + leftKey, value: leftValue),
-      (count: new, key: newKey.byteCount, value: newValue.bytes.byteCount),
-      (count: range.count - fromLeft - new, key: right.prefixLength + rightKey, value: rightValue),
-    ]
-    for stretch in stretches where stretch.count > 0 {
-      let suffix = stretch.key - measure.prefix.count
-      measure.keyBytes += stretch.count * suffix
-      measure.valueBytes += stretch.count * stretch.value
-      if suffix != measure.keyWidth { measure.keyWidth = nil }
-      if stretch.value != measure.valueWidth { measure.valueWidth = nil }
-    }
+    measure.add(fromLeft, key: left.prefixLength + leftKey, value: leftValue)
+    measure.add(new, key: newKey.byteCount, value: newValue.bytes.byteCount)
+    measure.add(range.count - fromLeft - new, key: right.prefixLength + rightKey, value: rightValue)
     return true
   }
 

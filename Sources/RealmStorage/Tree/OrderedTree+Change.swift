@@ -95,15 +95,7 @@ extension OrderedTree {
     guard let place = leaf.refPlace(index), let new = value.ref, old.ref?.level == new.level,
       old.bytes.compare(value.bytes) == 0
     else { return nil }
-    let arena = editor.arena
-    if ref.isDirty {
-      arena.setRef(place, of: ref, to: new)
-      return ref
-    }
-    let copy = arena.make(like: leaf.view)
-    copy.setRef(place, to: new)
-    editor.free(ref)
-    return copy.ref
+    return editor.change(ref, leaf.view) { $0.setRef(place, to: new) }
   }
 
   private static func updateBranch(

@@ -105,6 +105,37 @@ import Testing
     }
   }
 
+  @Test func `a ring that tells of another file costs a walk, and nothing else`() throws {
+    try Self.withHandles(2) { handles, _ in
+      for handle in handles {
+        try handle.write { transaction in
+          for key in 0..<200 {
+            try transaction.tree("a").set([UInt8](repeating: 1, count: 500), for: [UInt8(key)])
+          }
+        }
+      }
+      let known = handles[1].version
+      try handles[0].write { try $0.tree("b").set([1], for: [1]) }
+      let control = try #require(handles[0].store.storage.control)
+      let ring = PageRing(memory: control)
+      let map = try #require(handles[1].writer?.space.map)
+      let lies = (2..<map.pageCount).filter { map.liveUnits(ofPage: $0) > 1 }
+        .map { PageRing.Change(page: $0, isNew: false, liveUnits: 1) }
+      #expect(!lies.isEmpty)
+      let epoch = ring.epoch
+      ring.clear()
+      ring.append(PageRing.Record(version: handles[0].version, before: known, changes: lies))
+      control[word: ControlPlace.ring / 8] = epoch
+      try handles[1].write { try $0.tree("a").removeAll() }
+      #expect(handles[1].writer?.space.map == nil)
+      for key in 0..<50 {
+        try handles[1].write { try $0.tree("a").set([UInt8](repeating: 2, count: 900), for: [UInt8(key)]) }
+      }
+      #expect(try handles[0].snapshot().tree("a").count() == 50)
+      #expect(try IntegrityCheck.run(handles[0].snapshot()).findings == [])
+    }
+  }
+
   @Test func `threads that commit at once are all told their fate, and nothing is lost`() throws {
     try Self.withHandles(2) { handles, _ in
       let failures = Mutex<[String]>([])
