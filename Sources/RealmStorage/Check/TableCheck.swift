@@ -64,7 +64,7 @@ struct TableCheck {
       return cluster
     }
     guard found == root.rows else { throw access.corrupted(.rows, table.ref) }
-    for (columnID, index) in root.indexes {
+    for (columnID, index) in root.indexes.all.map({ ($0.column, $0.root) }) {
       guard let column = schema.columns.first(where: { $0.id == columnID && $0.index != .none }) else {
         throw access.corrupted(.structure, table.ref)
       }

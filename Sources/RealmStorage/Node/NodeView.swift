@@ -88,6 +88,14 @@ package struct NodeView: ~Escapable, BitwiseCopyable {
       check: loadUnchecked(at: at &+ 16), check2: isSealed ? loadUnchecked(at: at &+ 24) : 0)
   }
 
+  /// Whether the node of a ref lies in a transaction's arena.
+  @inline(__always)
+  func isDirty(_ index: Int) -> Bool {
+    let at = Layout.size &+ index &* (isSealed ? RefWidth.sealed.bytes : RefWidth.plain.bytes)
+    precondition(index >= 0 && index <= Int(UInt16.max) && at < bodyOffset, "no such ref in the node")
+    return (loadUnchecked(at: at) as UInt64) & Ref.dirtyBit != 0
+  }
+
   /// The little-endian integer at an offset of the body.
   @inline(__always)
   package func load<Integer: FixedWidthInteger & BitwiseCopyable>(

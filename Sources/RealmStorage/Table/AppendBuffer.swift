@@ -209,6 +209,18 @@ struct AppendBuffer {
 
   // MARK: - Writing
 
+  /// The transaction was committed: its nodes stand in the file.
+  mutating func settle(_ refs: WrittenRefs) {
+    node = refs.final(node)
+    for index in columns.indices where columns[index].isVarying {
+      columns[index].lastPiece = columns[index].lastPiece.map(refs.final)
+      for place in columns[index].pieces.indices {
+        columns[index].pieces[place].ref = refs.final(columns[index].pieces[place].ref)
+      }
+      columns[index].varying.settle(refs)
+    }
+  }
+
   /// Bytes of a cluster's node that codes may take: it has other columns too.
   private static let maximumCodeBytes = 48 * 1024
 

@@ -59,6 +59,13 @@ package struct Catalogue: Equatable {
     }
   }
 
+  /// The same with other refs for the same trees.
+  mutating func changeRefs(_ change: (Ref) -> Ref) {
+    schema = change(schema)
+    tables = change(tables)
+    namedTrees = change(namedTrees)
+  }
+
   package func write(_ editor: NodeEditor) -> Ref {
     let trees = [(Slot.schema, schema), (.tables, tables), (.namedTrees, namedTrees)].filter { !$0.1.isNull }
     let level = trees.map { $0.1.level + 1 }.max() ?? 0

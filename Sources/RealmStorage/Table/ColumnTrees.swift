@@ -14,9 +14,18 @@ struct ColumnTrees: Equatable {
     set {
       let place = place(of: column)
       let isThere = place < all.count && all[place].column == column
+      if isThere, !newValue.isNull {
+        if all[place].root != newValue { all[place].root = newValue }
+        return
+      }
       let entries = newValue.isNull ? [] : [Entry(column: column, root: newValue)]
       all.replaceSubrange(place..<place + (isThere ? 1 : 0), with: entries)
     }
+  }
+
+  /// Replaces the roots of all of them; the new ones are not null.
+  mutating func changeRoots(_ change: (Ref) -> Ref) {
+    for place in all.indices { all[place].root = change(all[place].root) }
   }
 
   private func place(of column: UInt16) -> Int {

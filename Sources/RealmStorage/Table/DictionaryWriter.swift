@@ -154,6 +154,12 @@ final class DictionaryWriters {
     self.editor = editor
   }
 
+  /// The transaction was committed: what was read of them is forgotten.
+  func settle(_ trees: ColumnTrees) {
+    self.trees = trees
+    writers = [:]
+  }
+
   func writer(of column: Column) throws(StorageError) -> DictionaryWriter {
     if let open = writers[column.id] { return open }
     let writer = try DictionaryWriter(root: trees[column.id], editor: editor)

@@ -16,6 +16,11 @@ final class IndexWriter {
   /// The root of the tree, which lacks what was not flushed.
   var root: Ref { integers?.root ?? tree }
 
+  func settle(_ refs: WrittenRefs) {
+    tree = refs.final(tree)
+    integers?.settle(refs)
+  }
+
   func insert(_ value: Value, row: UInt64) throws(StorageError) {
     if let integers, case .int(let number) = value { return try integers.insert(number, row: row) }
     run.append(value, of: column, row: row)

@@ -13,6 +13,8 @@ final class IntegerIndexWriter {
     self.editor = editor
   }
 
+  func settle(_ refs: WrittenRefs) { root = refs.final(root) }
+
   func contains(_ number: Int64) throws(StorageError) -> Bool {
     if numbers.contains(number) { return true }
     guard !root.isNull else { return false }

@@ -81,6 +81,8 @@ final class LinkIndexWriter {
     self.editor = editor
   }
 
+  func settle(_ refs: WrittenRefs) { root = refs.final(root) }
+
   func add(target: UInt64, table: UInt32, column: UInt16, source: UInt64) throws(StorageError) {
     var key = LinkIndex.head(target: target, table: table, column: column)
     IndexKey.appendRow(source, to: &key)

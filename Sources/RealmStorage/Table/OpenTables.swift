@@ -3,7 +3,7 @@ final class OpenTables {
   let editor: NodeEditor
   /// Rows of a cluster, at most.
   let clusterRows: Int
-  private let catalogue: Catalogue
+  private var catalogue: Catalogue
   /// All tables there were when the transaction began.
   private let schemas: [TableSchema]
   private var writers: [TableWriter] = []
@@ -18,6 +18,19 @@ final class OpenTables {
     self.editor = editor
     lastTable = max(catalogue.lastTable, schemas.map { $0.id }.max() ?? 0)
   }
+
+  /// The transaction was committed: they are as the next one finds them, without reading them again. False where what
+  /// they know does not tell of its version.
+  func settle(_ refs: WrittenRefs) -> Bool {
+    guard failure == nil, writers.count <= Self.mostSettled,
+      !writers.contains(where: { $0.schemaChanged })
+    else { return false }
+    catalogue.changeRefs(refs.final)
+    for writer in writers { writer.settle(refs) }
+    return refs.isComplete
+  }
+
+  private static let mostSettled = 16
 
   func fail(_ error: StorageError) -> StorageError {
     failure = failure ?? error
@@ -97,6 +110,7 @@ final class OpenTables {
         changed = true
       }
     }
+    self.catalogue = catalogue
     return changed
   }
 }

@@ -39,6 +39,10 @@ struct PieceBuffer {
     for index in 0..<refs { longRefs.append(piece.view.ref(index)) }
   }
 
+  mutating func settle(_ refs: WrittenRefs) {
+    for index in longRefs.indices { longRefs[index] = refs.final(longRefs[index]) }
+  }
+
   // MARK: - Changing
 
   /// Adds a value; one longer than a piece takes is written apart.

@@ -19,7 +19,7 @@ struct TableRoot: Equatable {
   /// See `LinkIndex`.
   var links = Ref.null
   /// By column; see `IndexTree`. Those of columns that no row has a value in are absent.
-  var indexes: [UInt16: Ref] = [:]
+  var indexes = ColumnTrees()
   /// See `ColumnDictionary`.
   var dictionaries = ColumnTrees()
 
@@ -37,7 +37,7 @@ struct TableRoot: Equatable {
 
   init() {}
 
-  func index(of column: Column) -> Ref { indexes[column.id] ?? .null }
+  func index(of column: Column) -> Ref { indexes[column.id] }
 
   /// See `NodeValidators`.
   static func isValid(_ view: NodeView) -> Bool {
@@ -91,23 +91,33 @@ struct TableRoot: Equatable {
     }
   }
 
+  /// The same with other refs for the same trees.
+  mutating func changeRefs(_ change: (Ref) -> Ref) {
+    clusters = change(clusters)
+    links = change(links)
+    indexes.changeRoots(change)
+    dictionaries.changeRoots(change)
+  }
+
   func write(_ editor: NodeEditor) -> Ref {
     let arena = editor.arena
-    let indexes = indexes.filter { !$0.value.isNull }.sorted { $0.key < $1.key }
-    let columns = indexes.map { $0.key } + dictionaries.all.map { $0.column }
-    let refs =
-      [clusters, links].filter { !$0.isNull } + indexes.map { $0.value } + dictionaries.all.map { $0.root }
+    let trees = [clusters, links].filter { !$0.isNull }
+    let columns = indexes.all + dictionaries.all
+    let level = columns.reduce(trees.map { $0.level + 1 }.max() ?? 0) { max($0, $1.root.level + 1) }
     let node = arena.make(
-      kind: .table, level: refs.map { $0.level + 1 }.max() ?? 0, refCount: refs.count,
+      kind: .table, level: level, refCount: trees.count + columns.count,
       bodyLength: Layout.columns + 2 * columns.count)
     node.store(nextKey, at: Layout.nextKey)
     node.store(rows, at: Layout.rows)
     node.store(UInt16(clusters.isNull ? 0 : 1) | UInt16(links.isNull ? 0 : 2), at: Layout.trees)
-    node.store(UInt16(indexes.count), at: Layout.indexCount)
+    node.store(UInt16(indexes.all.count), at: Layout.indexCount)
     node.store(UInt16(dictionaries.all.count), at: Layout.dictionaryCount)
     node.store(UInt16(0), at: Layout.columns - 2)
-    for (index, ref) in refs.enumerated() { node.setRef(index, to: ref) }
-    for (place, column) in columns.enumerated() { node.store(column, at: Layout.columns + 2 * place) }
+    for (index, tree) in trees.enumerated() { node.setRef(index, to: tree) }
+    for (place, entry) in columns.enumerated() {
+      node.setRef(trees.count + place, to: entry.root)
+      node.store(entry.column, at: Layout.columns + 2 * place)
+    }
     return node.ref
   }
 }

@@ -6,7 +6,7 @@ final class TableWriter {
   private(set) var schema: TableSchema
   /// All but what is in the buffers.
   private var root: TableRoot
-  private let stored: TableRoot
+  private var stored: TableRoot
   private(set) var schemaChanged: Bool
   let editor: NodeEditor
   private unowned let tables: OpenTables
@@ -43,7 +43,7 @@ final class TableWriter {
     try flushRows()
     for index in indexes {
       try index.flush()
-      root.indexes[index.column.id] = index.root.isNull ? nil : index.root
+      root.indexes[index.column.id] = index.root
     }
     try links.flush()
     root.links = links.root
@@ -55,6 +55,16 @@ final class TableWriter {
     let root = try flushed()
     guard (root.rows == 0) == root.clusters.isNull else { throw editor.store.corrupted(.rows, root.clusters) }
     return root == stored ? nil : root
+  }
+
+  /// The transaction was committed: goes on from what it wrote.
+  func settle(_ refs: WrittenRefs) {
+    root.changeRefs(refs.final)
+    stored = root
+    buffer?.settle(refs)
+    for index in indexes { index.settle(refs) }
+    links.settle(refs)
+    dictionaries.settle(root.dictionaries)
   }
 
   // MARK: - Adding
@@ -217,7 +227,7 @@ final class TableWriter {
 
   /// Sets a value; false where there is no such row.
   func set(_ value: Value, _ column: Column, ofRow row: UInt64) throws(StorageError) -> Bool {
-    if column.index == .none, column.type != .link, buffer == nil, full.isEmpty, !root.clusters.isNull,
+    if column.index == .none, column.type != .link, isInTree(row), !root.clusters.isNull,
       let clusters = try clusterChange.replace(value, column, ofRow: row, in: root.clusters)
     {
       root.clusters = clusters
@@ -237,6 +247,15 @@ final class TableWriter {
     } catch {
       throw tables.fail(error)
     }
+    return true
+  }
+
+  /// Whether the row's cluster stands in the tree as it is, and nowhere else.
+  private func isInTree(_ row: UInt64) -> Bool {
+    guard full.isEmpty else { return false }
+    guard let buffer, let first = buffer.keys.first, row >= first else { return true }
+    guard !buffer.isChanged else { return false }
+    self.buffer = nil
     return true
   }
 

@@ -21,7 +21,7 @@ struct CommitNodes {
     if ref.level > 0 {
       let access = editor.access()
       let node = try access.node(ref)
-      for place in 0..<node.refCount {
+      for place in 0..<node.refCount where node.isDirty(place) {
         guard let index = try collect(node.ref(place), editor) else { continue }
         open.append(Child(place: place, index: index))
       }

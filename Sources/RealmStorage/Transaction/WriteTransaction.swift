@@ -51,7 +51,8 @@ public final class WriteTransaction {
     defer { end() }
     try storeTrees()
     try storeTables()
-    return root == base.root ? nil : try writer.prepare(root: root, base: base, durability: durability)
+    guard root != base.root else { return nil }
+    return try writer.prepare(root: root, base: base, tables: openTables, durability: durability)
   }
 
   /// Forgets the changes and ends the transaction. Does nothing when it has ended.
@@ -81,6 +82,10 @@ public final class WriteTransaction {
   /// - Throws: `.corrupted`.
   func tables() throws(StorageError) -> OpenTables {
     if let openTables { return openTables }
+    if let kept = writer.takeTables(of: base) {
+      openTables = kept
+      return kept
+    }
     let access = access()
     let catalogue = try Catalogue(base.root, access)
     let tables = OpenTables(

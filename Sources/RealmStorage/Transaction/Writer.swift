@@ -38,6 +38,8 @@ final class Writer: @unchecked Sendable {
   private let group = CommitGroup()
   let counters = WriteCounters()
   var space: TrackedSpace
+  /// The tables as the last commit left them, for the next transaction that starts from it.
+  private var kept: (version: UInt64, tables: OpenTables)?
   /// Makes the file smaller where it is far larger than what is held in it.
   var compaction: Compaction
   /// Versions that someone may read or build on, ascending: as they were when the open transaction began, or spilled
@@ -134,11 +136,14 @@ final class Writer: @unchecked Sendable {
 
   /// Writes the transaction's nodes and makes `root` the root of the next version, which is pending then. Inside the
   /// gate; `finish` waits for its fate outside.
-  func prepare(root: Ref, base: Version, durability: Durability) throws(StorageError) -> CommitGroup.Pending {
+  func prepare(
+    root: Ref, base: Version, tables: OpenTables?, durability: Durability
+  ) throws(StorageError) -> CommitGroup.Pending {
     // Only a forged tree is so high; what stands above 128 could not be read again.
     guard root.level <= Ref.maximumLevel else { throw store.corrupted(.structure, root) }
     guard !storage.isForked else { throw .forked(path: storage.path) }
     // What a large transaction wrote before is left alone: no page of it counts as live yet.
+    let movedBefore = movedNodes
     let root = spilled.isEmpty && !isRewriting ? moveNodes(below: root) : root
     let pagesBefore = space.pageCount
     spilled.append(try writeNodes(below: root))
@@ -159,6 +164,8 @@ final class Writer: @unchecked Sendable {
     // All that the version reaches lies below, and what it frees besides.
     let version = Version(number: editor.arena.birth, root: final, pageCount: space.usedEnd)
     space.commit(version, after: base, freed: editor.freed, holders: holders)
+    // What was moved they know by the refs from before.
+    if let tables, movedNodes == movedBefore, all.count == 1 { keep(tables, of: version, all[0]) }
     if !isSynced, version.pageCount > pagesBefore { hasGrown = true }
     // A page that vouches for itself is not verified, so nothing may be written over what it names before it is durable.
     let waiting =
@@ -170,6 +177,17 @@ final class Writer: @unchecked Sendable {
     counters.recycledPages.store(space.recycledPages, ordering: .relaxed)
     group.add(pending)
     return pending
+  }
+
+  private func keep(_ tables: OpenTables, of version: Version, _ written: Written) {
+    guard let refs = WrittenRefs(written.nodes, writtenAs: written.refs), tables.settle(refs) else { return }
+    kept = (version.number, tables)
+  }
+
+  /// What the last transaction knew of the tables, where it made `version`; the caller's then.
+  func takeTables(of version: Version) -> OpenTables? {
+    defer { kept = nil }
+    return kept?.version == version.number ? kept?.tables : nil
   }
 
   /// Waits until the version is durable or published, as was asked; outside the gate.
@@ -276,7 +294,7 @@ final class Writer: @unchecked Sendable {
     defer { isRewriting = false }
     let base = try beginLocked()
     let root = try editor.copy(base.root, bornAfter: durable.number)
-    try finish(prepare(root: root, base: base, durability: .full))
+    try finish(prepare(root: root, base: base, tables: nil, durability: .full))
     control.sync = .none
   }
 
@@ -341,7 +359,9 @@ final class Writer: @unchecked Sendable {
 
   /// Nodes on disk, and the pages they were written to.
   private struct Written {
-    /// What names each in the file, children before parents.
+    /// As they were named in the arena, children before parents.
+    var nodes: [Ref] = []
+    /// What names each in the file.
     var refs: [Ref] = []
     var pieces: [Range<Int>] = []
     var claims: [(unit: Int, units: Int)] = []
@@ -388,7 +408,7 @@ final class Writer: @unchecked Sendable {
     guard !isPoisoned else { throw .poisoned(path: storage.path) }
     let layout = RunLayout(
       sizes, candidates: space.candidates(RunLayout.pageCount(sizes), atEnd: isRewriting))
-    var written = Written(pieces: layout.pieces)
+    var written = Written(nodes: nodes.order, pieces: layout.pieces)
     for piece in layout.pieces { space.take(piece) }
     control.inWrite = true
     do {
