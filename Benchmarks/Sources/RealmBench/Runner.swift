@@ -2,8 +2,8 @@ import Foundation
 
 /// Runs the chosen workloads on all engines, in rounds, and compares what they answer.
 ///
-/// Within a round the engines take turns workload by workload, so that whatever else the machine does meets all of them;
-/// who begins changes from round to round.
+/// Within a round the engines take turns workload by workload, and where single commits are measured after each hundred
+/// of them, so that whatever else the machine and its disk do meets all of them; who begins changes from round to round.
 struct Runner {
   let contenders: [Contender]
   let workloads: Set<Workload>
@@ -119,8 +119,10 @@ struct Runner {
         isSteady = true
       }
       progress(workload.title)
-      for (contender, run) in runs {
-        guard let outcome = try run.run(workload) else { continue }
+      let series = runs.map { $0.run.series(workload) }
+      try CommitSeries.runInTurns(series.compactMap { $0 }, count: inputs.sizes.commits)
+      for ((contender, run), series) in zip(runs, series) {
+        guard let outcome = try series?.outcome ?? run.run(workload) else { continue }
         for (metric, value) in outcome.values { note(workload, contender, metric, value) }
         if let answer = outcome.answer { try compare(workload.title, answer, contender) }
       }

@@ -90,6 +90,7 @@ enum Metric: String {
   case peakMebibytes = "peak_mib"
   case p50Microseconds = "p50_us"
   case p99Microseconds = "p99_us"
+  case meanMicroseconds = "mean_us"
   case fileMebibytes = "file_mib"
   /// For each commit: pages with nodes.
   case nodeKibibytes = "node_kib"
@@ -112,6 +113,16 @@ struct Outcome {
   var answer: Answer?
 }
 
+extension Outcome {
+  init(percentilesOf seconds: [Double]) {
+    values = [
+      (.p50Microseconds, Measure.percentile(0.5, of: seconds) * 1e6),
+      (.p99Microseconds, Measure.percentile(0.99, of: seconds) * 1e6),
+      (.meanMicroseconds, seconds.reduce(0, +) / Double(seconds.count) * 1e6),
+    ]
+  }
+}
+
 /// Runs workloads on an engine's open file.
 struct WorkloadRun {
   let engine: any Engine
@@ -124,15 +135,11 @@ struct WorkloadRun {
     case .iterate: try timed(repeats: 3) { try engine.iterate() }
     case .countAge: try timed(repeats: 3) { Answer(try engine.count(age: 42)) }
     case .countCities: try timed(repeats: 3) { Answer(try engine.count(cities: inputs.cities)) }
-    case .update: try update(.durable, seed: 12)
-    case .insert: try insert(after: 0, seed: 1_200)
-    case .relaxedUpdate: try relaxedUpdate()
-    case .steadyUpdate: try update(.durable, seed: 13)
-    case .steadyInsert: try insert(after: inputs.sizes.commits, seed: 1_300)
+    case .relaxedUpdate: try withoutRelaxedCommits()
     case .threads8: try threads(8, seed: 16)
     case .threads32: try threads(32, seed: 17)
-    case .bulkInsert, .fileSize, .compactedSize, .freshFile, .pinnedReader, .releasedReader, .oneProcess,
-      .processes:
+    case .update, .insert, .steadyUpdate, .steadyInsert, .bulkInsert, .fileSize, .compactedSize, .freshFile,
+      .pinnedReader, .releasedReader, .oneProcess, .processes:
       nil
     }
   }
@@ -146,66 +153,45 @@ struct WorkloadRun {
 
   // MARK: - Small commits
 
-  private func update(_ promise: Promise, seed: UInt64) throws -> Outcome {
-    engine.promise = promise
-    let changes = inputs.changes(inputs.sizes.commits, seed: seed)
-    return try commits { try engine.setScores(changes[$0...$0]) }
-  }
-
-  private func insert(after before: Int, seed: UInt64) throws -> Outcome {
-    engine.promise = .durable
-    let people = inputs.newcomers(inputs.sizes.commits, after: before, seed: seed)
-    return try commits { try engine.insert(people[$0]) }
-  }
-
-  private func commits(_ body: (_ index: Int) throws -> Void) throws -> Outcome {
-    let (before, engineBefore) = (Measure.writtenBytes, engine.written)
-    let seconds = try (0..<inputs.sizes.commits).map { index in try Measure.seconds { try body(index) } }
-    var outcome = Self.percentiles(seconds)
-    noteWritten(since: before, engineBefore, commits: seconds.count, &outcome)
-    return outcome
-  }
-
-  private static func percentiles(_ seconds: [Double]) -> Outcome {
-    Outcome(values: [
-      (.p50Microseconds, Measure.percentile(0.5, of: seconds) * 1e6),
-      (.p99Microseconds, Measure.percentile(0.99, of: seconds) * 1e6),
-    ])
-  }
-
-  private func noteWritten(
-    since before: Int?, _ engineBefore: WrittenBytes?, commits: Int, _ outcome: inout Outcome
-  ) {
-    func note(_ metric: Metric, _ bytes: Int) {
-      outcome.values.append((metric, Double(bytes) / 1024 / Double(commits)))
+  /// The commits of a workload that measures single ones; nil where it is none, or the engine has no such commits.
+  func series(_ workload: Workload) -> CommitSeries? {
+    switch workload {
+    case .update: updates(.durable, seed: 12)
+    case .insert: inserts(after: 0, seed: 1_200)
+    case .relaxedUpdate: engine.hasRelaxedCommits ? updates(.relaxed, seed: 14) : nil
+    case .steadyUpdate: updates(.durable, seed: 13)
+    case .steadyInsert: inserts(after: inputs.sizes.commits, seed: 1_300)
+    default: nil
     }
-    if let engineBefore, let after = engine.written {
-      note(.nodeKibibytes, after.nodes - engineBefore.nodes)
-      note(.movedKibibytes, after.moved - engineBefore.moved)
-      note(.metaKibibytes, after.meta - engineBefore.meta)
-      note(.growthKibibytes, after.growth - engineBefore.growth)
-    }
-    if let before, let after = Measure.writtenBytes { note(.writtenKibibytes, after - before) }
+  }
+
+  private func updates(_ promise: Promise, seed: UInt64) -> CommitSeries {
+    let (engine, changes) = (engine, inputs.changes(inputs.sizes.commits, seed: seed))
+    return CommitSeries(engine, promise) { try engine.setScores(changes[$0...$0]) }
+  }
+
+  private func inserts(after before: Int, seed: UInt64) -> CommitSeries {
+    let (engine, people) = (engine, inputs.newcomers(inputs.sizes.commits, after: before, seed: seed))
+    return CommitSeries(engine, .durable) { try engine.insert(people[$0]) }
   }
 
   private func threads(_ threads: Int, seed: UInt64) throws -> Outcome {
     engine.promise = .durable
-    let (before, engineBefore) = (Measure.writtenBytes, engine.written)
+    var written = WriteWatch(engine)
+    written.begin()
     let times = try engine.commitFromThreads(
       inputs.changes(inputs.sizes.threadCommits, threads: threads, seed: seed))
-    var outcome = Self.percentiles(times.commits)
+    written.end()
+    var outcome = Outcome(percentilesOf: times.commits)
     outcome.values.append((.seconds, times.seconds))
-    noteWritten(since: before, engineBefore, commits: times.commits.count, &outcome)
+    outcome.values += written.values(perCommitOf: times.commits.count)
     return outcome
   }
 
-  private func relaxedUpdate() throws -> Outcome? {
-    guard engine.hasRelaxedCommits else {
-      // Its content must still be that of the others.
-      try engine.setScores(inputs.changes(inputs.sizes.commits, seed: 14)[...])
-      return nil
-    }
-    return try update(.relaxed, seed: 14)
+  /// The content of an engine without relaxed commits must still be that of the others.
+  private func withoutRelaxedCommits() throws -> Outcome? {
+    try engine.setScores(inputs.changes(inputs.sizes.commits, seed: 14)[...])
+    return nil
   }
 
   /// Brings the file into the state that 12s and 12bs ask for.
