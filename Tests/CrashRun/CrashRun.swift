@@ -18,6 +18,7 @@ struct CrashRun {
   private struct Figures {
     var states = 0
     var commits = 0
+    var groups = 0
     var afterRecycling = 0
     var afterMoving = 0
     var afterTruncation = 0
@@ -40,7 +41,7 @@ struct CrashRun {
   }
 
   var summary: String {
-    "crash encrypted=\(isEncrypted) states=\(seen.count) opened=\(figures.states) commits=\(figures.commits) "
+    "crash encrypted=\(isEncrypted) states=\(seen.count) opened=\(figures.states) commits=\(figures.commits) groups=\(figures.groups) "
       + "recycled=\(figures.afterRecycling) moved=\(figures.afterMoving) cut=\(figures.afterTruncation) "
       + "fallBacks=\(figures.fallBacks) depth2=\(figures.depthTwo) "
       + "failedSyncs=\(figures.failedSyncs) cleanCloses=\(figures.cleanCloses) lost=0 wrong=0 hung=0 seed=\(seed)"
@@ -227,27 +228,41 @@ struct CrashRun {
     return greatest
   }
 
-  private func commit(
+  private mutating func commit(
     to database: Database, _ disk: SimulatedDisk, _ content: Content, _ history: inout History,
     _ generator: inout SeededGenerator, _ life: inout Life
   ) throws -> Content? {
     var next = content
+    var onTheirWay: [(transaction: SealedTransaction, index: Int, durability: Durability)] = []
     do {
-      let transaction = try database.beginWrite()
-      try Workload.change(transaction, &next, &generator)
-      // Each content is its own, so that it tells the version.
-      let stamp = generator.bytes(8)
-      try transaction.tree("stamp").set(stamp, for: [0])
-      next.trees["stamp"] = [[0]: stamp]
-      if generator.chance(10) {
-        transaction.cancel()
-        return content
+      // Those of several threads are sealed one upon another while the disk is busy.
+      for _ in 0..<(generator.chance(20) ? 2 + generator.below(3) : 1) {
+        var changed = next
+        let transaction = try database.beginWrite()
+        // What was sealed may have failed to be written meanwhile: this one then begins without it.
+        if disk.isDead { return nil }
+        try Workload.change(transaction, &changed, &generator)
+        // Each content is its own, so that it tells the version.
+        let stamp = generator.bytes(8)
+        try transaction.tree("stamp").set(stamp, for: [0])
+        changed.trees["stamp"] = [[0]: stamp]
+        if generator.chance(10) {
+          transaction.cancel()
+          continue
+        }
+        let index = history.add(changed)
+        let durability: Durability = generator.chance(60) ? .full : .relaxed
+        onTheirWay.append((try transaction.seal(durability), index, durability))
+        next = changed
       }
-      let index = history.add(next)
-      let durability: Durability = generator.chance(60) ? .full : .relaxed
-      try transaction.commit(durability)
-      history.any = index
-      if durability == .full { history.full = index }
+      if onTheirWay.count > 1 { figures.groups += 1 }
+      // Whoever waits first leads.
+      if generator.chance(50) { onTheirWay.reverse() }
+      for (transaction, index, durability) in onTheirWay {
+        try transaction.wait()
+        history.any = max(history.any, index)
+        if durability == .full { history.full = max(history.full, index) }
+      }
       return next
     } catch {
       // What was being committed may or may not be found; after a failed sync, what was relaxed may be lost.

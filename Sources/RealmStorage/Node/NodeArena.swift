@@ -3,6 +3,9 @@
 /// A dirty node is packed bytes like any other, named by a ref with a memory bit, so readers know one form. Nodes are
 /// made whole and then only two things change in place: a ref and some bytes of the body. Their space is reused within the
 /// transaction by size.
+///
+/// Nodes of transactions that were committed and are not written yet stay, below those of the open one, and change no
+/// more: whoever writes them reads them meanwhile.
 package final class NodeArena {
   let memory: Mapping
   package let refWidth: RefWidth
@@ -10,6 +13,8 @@ package final class NodeArena {
   package private(set) var birth: UInt64 = 0
   /// Unit 0 is never given, so that no dirty ref is null.
   private var nextUnit: UInt64 = 1
+  /// Where the nodes of the open transaction begin.
+  private var ownStart: UInt64 = 1
   private var freeUnits: [[UInt64]] = []
   /// The sizes of which some were freed, so that a new transaction need not look at all.
   private var freedSizes: [Int] = []
@@ -18,6 +23,8 @@ package final class NodeArena {
 
   /// Memory kept from one transaction to the next.
   private static let keptBytes = 1 << 20
+  /// The nodes there are leave little of it.
+  var isUsedUp: Bool { Int(nextUnit) * Ref.unit > Self.keptBytes / 2 }
 
   package init(refWidth: RefWidth, capacity: Int, path: String) throws(StorageError) {
     guard let memory = Mapping.anonymous(capacity) else {
@@ -32,12 +39,31 @@ package final class NodeArena {
   package func reset(birth: UInt64) {
     let used = Int(nextUnit) * Ref.unit
     if used > Self.keptBytes { memory.discard(Self.keptBytes..<((used + 4095) / 4096 * 4096)) }
-    for units in freedSizes { freeUnits[units].removeAll(keepingCapacity: true) }
-    freedSizes.removeAll(keepingCapacity: true)
-    nextUnit = 1
+    ownStart = 1
+    resume(birth: birth)
+  }
+
+  /// Starts the transaction that will be version `birth`, beside the nodes of those that were sealed.
+  package func resume(birth: UInt64) {
+    forgetFreed()
+    nextUnit = ownStart
     liveBytes = 0
     self.birth = birth
   }
+
+  /// The open transaction's nodes change no more.
+  package func seal() {
+    forgetFreed()
+    ownStart = nextUnit
+  }
+
+  private func forgetFreed() {
+    for units in freedSizes { freeUnits[units].removeAll(keepingCapacity: true) }
+    freedSizes.removeAll(keepingCapacity: true)
+  }
+
+  /// Whether a node is the open transaction's.
+  package func owns(_ ref: Ref) -> Bool { ref.isDirty && ref.unit >= ownStart }
 
   /// Makes a node of `bodyLength` bytes after `refCount` refs.
   ///
@@ -75,7 +101,7 @@ package final class NodeArena {
 
   /// Gives a dirty node's space back.
   package func free(_ ref: Ref) {
-    precondition(ref.isDirty, "only a transaction's own nodes lie in its arena")
+    precondition(owns(ref), "only a transaction's own nodes lie in its part of the arena")
     let units = (ref.length + Ref.unit - 1) / Ref.unit
     if freeUnits[units].isEmpty { freedSizes.append(units) }
     freeUnits[units].append(ref.unit)
@@ -89,7 +115,7 @@ package final class NodeArena {
 
   /// Changes bytes of a dirty node's body in place.
   package func edit(_ node: Ref, _ body: (inout NodeWriter) -> Void) {
-    precondition(node.isDirty, "only a transaction's own nodes change in place")
+    precondition(owns(node), "only a transaction's own nodes change in place")
     let base = memory.base + Int(node.unit) * Ref.unit
     let refCount = Int(
       UInt16(littleEndian: base.load(fromByteOffset: NodeView.Layout.refCount, as: UInt16.self)))

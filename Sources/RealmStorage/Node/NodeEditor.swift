@@ -2,7 +2,7 @@
 package final class NodeEditor {
   package let store: NodeStore
   package let arena: NodeArena
-  /// Nodes of the file that the version being made no longer reaches.
+  /// Nodes that the version being made no longer reaches: of the file, and of transactions that were sealed.
   package private(set) var freed: [Ref] = []
   /// Where the nodes of the file end.
   private var end: UInt64 = 0
@@ -22,6 +22,18 @@ package final class NodeEditor {
     arena.reset(birth: birth)
     freed.removeAll(keepingCapacity: true)
     self.end = end
+  }
+
+  /// Starts the transaction that will be version `birth` on nodes that are not written yet.
+  package func resume(birth: UInt64) {
+    arena.resume(birth: birth)
+    freed.removeAll(keepingCapacity: true)
+  }
+
+  /// Ends the transaction, whose nodes stay; answers what it freed.
+  package func seal() -> [Ref] {
+    arena.seal()
+    return freed
   }
 
   /// From so many bytes of nodes on, subtrees that are complete are written before the transaction commits.
@@ -46,13 +58,13 @@ package final class NodeEditor {
   package func access() -> NodeAccess { store.access(below: end, arena: arena) }
 
   package func free(_ ref: Ref) {
-    if ref.isDirty { arena.free(ref) } else { freed.append(ref) }
+    if arena.owns(ref) { arena.free(ref) } else { freed.append(ref) }
   }
 
   /// A node with some of its refs or bytes changed: in place where it is the transaction's own, else in a copy, and `ref`
   /// is free.
   func change(_ ref: Ref, _ node: NodeView, _ body: (borrowing NodeWriter) -> Void) -> Ref {
-    if ref.isDirty {
+    if arena.owns(ref) {
       arena.edit(ref) { body($0) }
       return ref
     }

@@ -163,8 +163,9 @@ package final class NodeStore: @unchecked Sendable {
     }.get()
   }
 
-  /// Takes a node just written as verified: this process made its bytes.
-  package func adopt(_ ref: Ref, from dirty: Ref, of arena: NodeArena) {
+  /// Takes a node that is about to be written as verified: this process made its bytes. Nobody reads it before it is
+  /// written, and where that fails its birth is never given again.
+  func adopt(_ ref: Ref, _ content: UnsafeRawPointer) {
     let regions = regions.withLock { $0 }
     let place = Int(ref.offset)..<Int(ref.offset) + ref.length
     guard place.upperBound <= regions.file.size else { return }
@@ -175,8 +176,7 @@ package final class NodeStore: @unchecked Sendable {
     let slot = decrypted.enter()
     defer { slot.leave() }
     decrypted.willFill(place, seen: regions.seen)
-    (decrypted.memory.base + place.lowerBound).copyMemory(
-      from: arena.memory.base + Int(dirty.offset), byteCount: place.count)
+    (decrypted.memory.base + place.lowerBound).copyMemory(from: content, byteCount: place.count)
     decrypted.didFill(place, unit: ref.unit, birth: ref.birth, seen: regions.seen)
   }
 

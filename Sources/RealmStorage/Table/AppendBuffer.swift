@@ -210,14 +210,14 @@ struct AppendBuffer {
   // MARK: - Writing
 
   /// The transaction was committed: its nodes stand in the file.
-  mutating func settle(_ refs: WrittenRefs) {
-    node = refs.final(node)
+  mutating func settle(_ named: (Ref) -> Ref) {
+    node = named(node)
     for index in columns.indices where columns[index].isVarying {
-      columns[index].lastPiece = columns[index].lastPiece.map(refs.final)
+      columns[index].lastPiece = columns[index].lastPiece.map(named)
       for place in columns[index].pieces.indices {
-        columns[index].pieces[place].ref = refs.final(columns[index].pieces[place].ref)
+        columns[index].pieces[place].ref = named(columns[index].pieces[place].ref)
       }
-      columns[index].varying.settle(refs)
+      columns[index].varying.settle(named)
     }
   }
 

@@ -16,9 +16,9 @@ final class IndexWriter {
   /// The root of the tree, which lacks what was not flushed.
   var root: Ref { integers?.root ?? tree }
 
-  func settle(_ refs: WrittenRefs) {
-    tree = refs.final(tree)
-    integers?.settle(refs)
+  func settle(_ named: (Ref) -> Ref) {
+    tree = named(tree)
+    integers?.settle(named)
   }
 
   func insert(_ value: Value, row: UInt64) throws(StorageError) {

@@ -13,7 +13,7 @@ final class IntegerIndexWriter {
     self.editor = editor
   }
 
-  func settle(_ refs: WrittenRefs) { root = refs.final(root) }
+  func settle(_ named: (Ref) -> Ref) { root = named(root) }
 
   func contains(_ number: Int64) throws(StorageError) -> Bool {
     if numbers.contains(number) { return true }

@@ -81,7 +81,7 @@ final class LinkIndexWriter {
     self.editor = editor
   }
 
-  func settle(_ refs: WrittenRefs) { root = refs.final(root) }
+  func settle(_ named: (Ref) -> Ref) { root = named(root) }
 
   func add(target: UInt64, table: UInt32, column: UInt16, source: UInt64) throws(StorageError) {
     var key = LinkIndex.head(target: target, table: table, column: column)

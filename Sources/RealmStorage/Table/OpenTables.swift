@@ -19,18 +19,26 @@ final class OpenTables {
     lastTable = max(catalogue.lastTable, schemas.map { $0.id }.max() ?? 0)
   }
 
-  /// The transaction was committed: they are as the next one finds them, without reading them again. False where what
-  /// they know does not tell of its version.
-  func settle(_ refs: WrittenRefs) -> Bool {
-    guard failure == nil, writers.count <= Self.mostSettled,
-      !writers.contains(where: { $0.schemaChanged })
-    else { return false }
-    catalogue.changeRefs(refs.final)
-    for writer in writers { writer.settle(refs) }
-    return refs.isComplete
+  /// Whether the next transaction may go on with them.
+  var canSettle: Bool {
+    failure == nil && writers.count <= Self.mostSettled && !writers.contains { $0.schemaChanged }
   }
-
   private static let mostSettled = 16
+
+  /// The transaction was committed: they are as the next one finds them, without reading them again; its nodes are named
+  /// by `written`, or as before where it is nil. False where what they know is not all there.
+  func settle(_ written: WrittenRefs?) -> Bool {
+    var isComplete = true
+    let named = { (ref: Ref) -> Ref in
+      guard let written, ref.isDirty else { return ref }
+      if let found = written.find(ref) { return found }
+      isComplete = false
+      return .null
+    }
+    catalogue.changeRefs(named)
+    for writer in writers { writer.settle(named) }
+    return isComplete
+  }
 
   func fail(_ error: StorageError) -> StorageError {
     failure = failure ?? error

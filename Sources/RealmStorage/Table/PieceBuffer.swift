@@ -39,8 +39,8 @@ struct PieceBuffer {
     for index in 0..<refs { longRefs.append(piece.view.ref(index)) }
   }
 
-  mutating func settle(_ refs: WrittenRefs) {
-    for index in longRefs.indices { longRefs[index] = refs.final(longRefs[index]) }
+  mutating func settle(_ named: (Ref) -> Ref) {
+    for index in longRefs.indices { longRefs[index] = named(longRefs[index]) }
   }
 
   // MARK: - Changing

@@ -58,12 +58,12 @@ final class TableWriter {
   }
 
   /// The transaction was committed: goes on from what it wrote.
-  func settle(_ refs: WrittenRefs) {
-    root.changeRefs(refs.final)
+  func settle(_ named: (Ref) -> Ref) {
+    root.changeRefs(named)
     stored = root
-    buffer?.settle(refs)
-    for index in indexes { index.settle(refs) }
-    links.settle(refs)
+    buffer?.settle(named)
+    for index in indexes { index.settle(named) }
+    links.settle(named)
     dictionaries.settle(root.dictionaries)
   }
 

@@ -1,25 +1,29 @@
-/// What names the nodes of a small commit in the file, for who knows them by their refs in the arena.
-final class WrittenRefs {
-  private let dirty: [Ref]
-  private let written: [Ref]
-  /// Whether the commit had written all that were asked for.
-  private(set) var isComplete = true
+/// What names nodes in the file that are known by their refs in the arena.
+struct WrittenRefs: Sendable {
+  private var few: [(dirty: Ref, written: Ref)] = []
+  /// By the places in the arena, where there are many.
+  private var many: [UInt64: Ref] = [:]
 
-  /// Each ref is looked for among all of them.
-  private static let maximumCount = 64
+  private static let mostFew = 64
 
-  /// Nil of so many nodes that it is faster to read them again than to look for them.
-  init?(_ dirty: [Ref], writtenAs written: [Ref]) {
-    guard dirty.count == written.count, dirty.count <= Self.maximumCount else { return nil }
-    self.dirty = dirty
-    self.written = written
+  mutating func add(_ dirty: [Ref], writtenAs written: [Ref]) {
+    if many.isEmpty, few.count + dirty.count <= Self.mostFew {
+      for (dirty, written) in zip(dirty, written) { few.append((dirty, written)) }
+      return
+    }
+    for (dirty, written) in few { many[dirty.place] = written }
+    few = []
+    for (dirty, written) in zip(dirty, written) { many[dirty.place] = written }
   }
 
-  /// The ref itself where it names a node of the file.
-  func final(_ ref: Ref) -> Ref {
-    guard ref.isDirty else { return ref }
-    for index in dirty.indices where dirty[index].place == ref.place { return written[index] }
-    isComplete = false
-    return .null
+  mutating func removeAll() {
+    few.removeAll(keepingCapacity: true)
+    many = [:]
+  }
+
+  /// Nil for a node that was not written.
+  func find(_ dirty: Ref) -> Ref? {
+    for entry in few where entry.dirty.place == dirty.place { return entry.written }
+    return many.isEmpty ? nil : many[dirty.place]
   }
 }

@@ -1,72 +1,152 @@
-/// The versions whose nodes are written and that no meta page names yet, and the one thread that leads them to disk.
+/// Transactions that were committed and are on their way to disk, and the one thread that leads them there.
 ///
-/// A thread that has made its version pending lets the next one write. Then the first of those that wait leads: it
-/// writes the meta page of the newest pending version, syncs once for all that are before it, and tells each its fate;
-/// what became pending meanwhile waits for the next leader.
+/// A thread that commits leaves its changes in memory, sealed, and lets the next one build on them. Then the first of
+/// those that wait leads: it writes all that is sealed as one version and the meta page that names it, syncs once, and
+/// tells each its fate; what is sealed meanwhile waits for the next leader. So of many threads each pays for its own
+/// changes, and one of them for the disk.
 final class CommitGroup: Sendable {
-  /// A version on its way.
+  /// A transaction on its way.
   final class Pending: @unchecked Sendable {
     // Sendable: `fate` and `call` are reached under the group's lock only, all else never changes.
-    let version: Version
+    /// Given to it when it began; its version has this number or, where others were sealed upon it, a later one.
+    let number: UInt64
     let durability: Durability
+    /// The version it is part of.
+    fileprivate var fate: Result<UInt64, StorageError>?
+    /// Where its thread waits: until the fate is known, or it is its turn to lead.
+    fileprivate var call: Monitor<Bool>?
+
+    init(_ number: UInt64, _ durability: Durability) {
+      self.number = number
+      self.durability = durability
+    }
+  }
+
+  /// Transactions one upon another that nobody has begun to write: they become one version.
+  struct Sealed: Sendable {
+    /// What the newest made of the tree, in memory.
+    var root: Ref
+    /// Nodes that they no longer reach, of the file and of what was sealed before.
+    var freed: [Ref]
+    /// Oldest first.
+    var members: [Pending]
+
+    var number: UInt64 { members.last?.number ?? 0 }
+  }
+
+  /// A version whose nodes are written and that no meta page names yet.
+  struct Written: Sendable {
+    let version: Version
+    let members: [Pending]
+    let bytes: Int
     /// Its nodes, and all they lead to, were synced before.
     let isSynced: Bool
     /// It must be synced whatever was asked, or too much would wait for a sync.
     let mustSync: Bool
-    let bytes: Int
-    fileprivate var fate: Result<Void, StorageError>?
-    /// Where its thread waits: until the fate is known, or it is its turn to lead.
-    fileprivate var call: Monitor<Bool>?
-
-    init(_ version: Version, _ durability: Durability, isSynced: Bool, mustSync: Bool, bytes: Int) {
-      self.version = version
-      self.durability = durability
-      self.isSynced = isSynced
-      self.mustSync = mustSync
-      self.bytes = bytes
-    }
   }
 
   private struct State {
+    var sealed: Sealed?
+    /// What the leader is writing.
+    var writing: Sealed?
     /// Oldest first.
-    var pending: [Pending] = []
+    var written: [Written] = []
     var isLed = false
+    /// Why nothing can be built on what was sealed, after a write that failed.
+    var failure: StorageError?
+
+    var isIdle: Bool { sealed == nil && writing == nil && written.isEmpty && !isLed }
+    /// All whose fate is not known.
+    var members: [Pending] {
+      written.flatMap { $0.members } + (writing?.members ?? []) + (sealed?.members ?? [])
+    }
   }
   private let state = Monitor(State())
 
-  /// The newest version on its way, which the next transaction builds on.
-  var newest: Version? { state.withLock { $0.pending.last?.version } }
-  /// Numbers of the versions on their way: nothing they reach is overwritten.
-  var holders: [UInt64] { state.withLock { $0.pending.map { $0.version.number } } }
-  var isIdle: Bool { state.withLock { $0.pending.isEmpty && !$0.isLed } }
-  /// Bytes on their way that no sync has reached.
-  var bytes: Int { state.withLock { $0.pending.reduce(0) { $0 + $1.bytes } } }
-
-  func add(_ pending: Pending) { state.withLock { $0.pending.append(pending) } }
-
-  /// Waits until nothing is on its way.
-  func waitUntilIdle() { state.wait { $0.pending.isEmpty && !$0.isLed ? () : nil } }
-
-  /// Waits until a version is not on its way any more.
-  func waitUntilGone(_ version: UInt64) {
-    state.wait { state in state.pending.contains { $0.version.number == version } ? nil : () }
+  /// What the next transaction builds on, where something is on its way.
+  enum Newest {
+    case sealed(number: UInt64, root: Ref)
+    case written(Version)
   }
 
+  var newest: Newest? {
+    state.withLock { state in
+      if let sealed = state.sealed ?? state.writing {
+        return .sealed(number: sealed.number, root: sealed.root)
+      }
+      return state.written.last.map { .written($0.version) }
+    }
+  }
+  /// Numbers of the versions on their way: nothing they reach is overwritten.
+  var holders: [UInt64] { state.withLock { $0.written.map { $0.version.number } } }
+  var isIdle: Bool { state.withLock { $0.isIdle } }
+  /// The versions whose meta page is next to be written, oldest first.
+  var written: [Written] { state.withLock { $0.written } }
+
+  /// Waits until nothing is on its way, and leads where nobody does.
+  func waitUntilIdle(lead: () -> Void) { wait(lead) { $0.isIdle } }
+
+  /// The same until a transaction that was committed is not on its way any more.
+  func waitUntilGone(_ number: UInt64, lead: () -> Void) {
+    wait(lead) { state in !state.members.contains { $0.number == number } }
+  }
+
+  private func wait(_ lead: () -> Void, until isOver: (State) -> Bool) {
+    while true {
+      let leads = state.wait { (state: inout State) -> Bool? in
+        if isOver(state) { return false }
+        guard !state.isLed else { return nil }
+        state.isLed = true
+        return true
+      }
+      guard leads else { return }
+      lead()
+    }
+  }
+
+  // MARK: - Coming
+
+  /// A line of transactions begins that builds on nothing sealed.
+  func beginLine() { state.withLock { $0.failure = nil } }
+
+  /// Why what was sealed in this line was not written; nil while nothing has failed.
+  var failure: StorageError? { state.withLock { $0.failure } }
+
+  /// Adds a transaction to what is sealed; throws where what it was built on could not be written.
+  func add(_ pending: Pending, root: Ref, freed: [Ref]) throws(StorageError) {
+    let failure = state.withLock { state -> StorageError? in
+      if let failure = state.failure { return failure }
+      var sealed = state.sealed ?? Sealed(root: root, freed: [], members: [])
+      state.sealed = nil
+      sealed.root = root
+      sealed.freed += freed
+      sealed.members.append(pending)
+      state.sealed = sealed
+      return nil
+    }
+    if let failure { throw failure }
+  }
+
+  /// Adds a version that was written by who made it.
+  func add(_ written: Written) { state.withLock { $0.written.append(written) } }
+
+  // MARK: - Leading
+
   private enum Turn {
-    case known
-    case leads([Pending])
+    case known(Result<UInt64, StorageError>)
+    case leads
     case waits(Monitor<Bool>)
   }
 
-  /// Waits for a version's fate; leads where nobody does.
+  /// Waits for a transaction's fate, and leads where nobody does; answers its version.
   ///
-  /// `lead` makes what it is given durable and published, as far as each asks, or tells why it could not. Each thread is
-  /// woken by itself: of many that wait, most would find that nothing has changed for them.
-  func finish(_ own: Pending, lead: ([Pending]) -> Result<Void, StorageError>) throws(StorageError) {
+  /// `lead` takes what is on its way to disk, and ends by `settle`. Each thread is woken by itself: of many that wait,
+  /// most would find that nothing has changed for them.
+  func finish(_ own: Pending, lead: () -> Void) throws(StorageError) -> UInt64 {
     while true {
       switch turn(of: own) {
-      case .known: return try own.fate?.get() ?? ()
-      case .leads(let covered): settle(covered, lead(covered))
+      case .known(let fate): return try fate.get()
+      case .leads: lead()
       case .waits(let call): call.wait { (isCalled: inout Bool) -> Void? in isCalled ? () : nil }
       }
     }
@@ -74,10 +154,10 @@ final class CommitGroup: Sendable {
 
   private func turn(of own: Pending) -> Turn {
     state.withLock { state in
-      if own.fate != nil { return .known }
+      if let fate = own.fate { return .known(fate) }
       guard state.isLed else {
         state.isLed = true
-        return .leads(state.pending)
+        return .leads
       }
       let call = Monitor(false)
       own.call = call
@@ -85,13 +165,46 @@ final class CommitGroup: Sendable {
     }
   }
 
-  private func settle(_ covered: [Pending], _ fate: Result<Void, StorageError>) {
+  /// What the leader is to write, if anything: what is sealed from now on is the next one's.
+  func takeSealed() -> Sealed? {
+    state.withLock { state in
+      state.writing = state.sealed
+      state.sealed = nil
+      return state.writing
+    }
+  }
+
+  func note(_ written: Written) {
+    state.withLock { state in
+      state.writing = nil
+      state.written.append(written)
+    }
+  }
+
+  /// What was taken could not be written: nor can what was sealed upon it.
+  func fail(_ error: StorageError) {
     let calls = state.change { state in
-      for pending in covered { pending.fate = fate }
-      state.pending.removeFirst(covered.count)
+      let failed = (state.writing?.members ?? []) + (state.sealed?.members ?? [])
+      for pending in failed { pending.fate = .failure(error) }
+      state.writing = nil
+      state.sealed = nil
+      state.failure = error
+      return failed.compactMap { $0.call }
+    }
+    for call in calls { call.change { $0 = true } }
+  }
+
+  /// Tells those whose versions were written their fate; the next may lead.
+  func settle(_ fate: Result<Void, StorageError>) {
+    let calls = state.change { state in
+      let written = state.written
+      for one in written {
+        for pending in one.members { pending.fate = fate.map { one.version.number } }
+      }
+      state.written = []
       state.isLed = false
       // The next to lead first.
-      return (state.pending.prefix(1) + covered).compactMap { $0.call }
+      return ((state.sealed?.members.prefix(1) ?? []) + written.flatMap { $0.members }).compactMap { $0.call }
     }
     for call in calls { call.change { $0 = true } }
   }

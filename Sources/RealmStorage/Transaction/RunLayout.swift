@@ -9,28 +9,36 @@ struct CommitNodes {
   struct Child {
     /// Which of its parent's refs it is.
     var place: Int
-    /// Where it stands in the order.
-    var index: Int
+    var target: Target
+  }
+
+  enum Target {
+    /// One of the order.
+    case node(Int)
+    /// Written by an earlier commit.
+    case written(Ref)
   }
 
   /// Adds the dirty nodes below `ref`, then that one; answers where it stands; nil where it is not dirty.
   @discardableResult
-  mutating func collect(_ ref: Ref, _ editor: NodeEditor) throws(StorageError) -> Int? {
+  mutating func collect(
+    _ ref: Ref, _ written: WrittenRefs, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> Target? {
     guard ref.isDirty else { return nil }
+    if let known = written.find(ref) { return .written(known) }
     let first = open.count
     if ref.level > 0 {
-      let access = editor.access()
       let node = try access.node(ref)
       for place in 0..<node.refCount where node.isDirty(place) {
-        guard let index = try collect(node.ref(place), editor) else { continue }
-        open.append(Child(place: place, index: index))
+        guard let target = try collect(node.ref(place), written, access) else { continue }
+        open.append(Child(place: place, target: target))
       }
     }
     children += open[first...]
     childEnds.append(children.count)
     open.removeLast(open.count - first)
     order.append(ref)
-    return order.count - 1
+    return .node(order.count - 1)
   }
 
   /// The dirty children of the node at `index`.

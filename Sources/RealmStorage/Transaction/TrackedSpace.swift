@@ -109,7 +109,7 @@ struct TrackedSpace {
   }
 
   /// Frees what a version no longer reaches, and tells other processes what it did to pages.
-  mutating func commit(_ version: Version, after base: Version, freed: [Ref], holders: [UInt64]) {
+  mutating func commit(_ version: Version, after base: UInt64, freed: [Ref], holders: [UInt64]) {
     for ref in freed {
       let isKnown = map?.release(
         unit: Int(ref.unit), units: store.units(ofLength: ref.length), freed: version.number, holders: holders
@@ -128,6 +128,6 @@ struct TrackedSpace {
         page: page, isNew: map?.birth(ofPage: page) == version.number,
         liveUnits: map?.liveUnits(ofPage: page) ?? 0)
     }
-    ring.append(PageRing.Record(version: version.number, before: base.number, changes: changes))
+    ring.append(PageRing.Record(version: version.number, before: base, changes: changes))
   }
 }

@@ -31,28 +31,35 @@ public final class WriteTransaction {
 
   /// Commits the changes as the next version, and ends the transaction. Without changes no version is made.
   ///
-  /// - Returns: the number of the newest version.
+  /// - Returns: the number of the version that shows the changes, or a later one. Transactions of several threads that
+  ///   wait for the disk become one version.
   /// - Throws: `StorageError`. The transaction is then cancelled; after `.system` of a sync its outcome is known only
   ///   when the database is opened again.
   @discardableResult
   public func commit(_ durability: Durability = .full) throws(StorageError) -> UInt64 {
-    precondition(isOpen, "WriteTransaction.commit: the transaction has ended already")
-    defer { writer.rest() }
-    guard let pending = try prepare(durability) else {
-      try writer.waitForFate(of: base.number)
-      return base.number
-    }
-    // The next transaction may begin while this one's version is on its way.
-    try writer.finish(pending)
-    return pending.version.number
+    try seal(durability).wait()
   }
 
-  private func prepare(_ durability: Durability) throws(StorageError) -> CommitGroup.Pending? {
+  /// The first half of a commit: the changes are complete, and the next transaction may begin with them. They are as
+  /// sure as was asked, and shown to readers, once what it answers has been waited for.
+  ///
+  /// - Throws: `StorageError`. The transaction is then cancelled.
+  package func seal(_ durability: Durability = .full) throws(StorageError) -> SealedTransaction {
+    precondition(isOpen, "WriteTransaction.commit: the transaction has ended already")
+    do throws(StorageError) {
+      return SealedTransaction(writer, base, try sealTrees(durability))
+    } catch {
+      writer.rest()
+      throw error
+    }
+  }
+
+  private func sealTrees(_ durability: Durability) throws(StorageError) -> CommitGroup.Pending? {
     defer { end() }
     try storeTrees()
     try storeTables()
     guard root != base.root else { return nil }
-    return try writer.prepare(root: root, base: base, tables: openTables, durability: durability)
+    return try writer.seal(root: root, tables: openTables, durability: durability)
   }
 
   /// Forgets the changes and ends the transaction. Does nothing when it has ended.

@@ -20,50 +20,67 @@ public enum Durability: Sendable {
 /// 3. A full commit is published after its sync, a relaxed one when its meta page is written.
 /// 4. A write of nodes that fails fails its transaction and changes nothing. A meta page or a sync that fails leaves
 ///    the outcome of all pending versions unknown: the writer is poisoned until recovery.
-/// 5. The lock of the file is taken to begin a transaction and given up when nothing is pending. Under it one thread
-///    at a time is inside the gate and writes nodes; one leads and writes meta pages (`CommitGroup`).
+/// 5. The lock of the file is taken to begin a transaction and given up when nothing is on its way. Under it one thread
+///    at a time is inside the gate and makes nodes in memory; one leads, writes what was sealed and the meta page
+///    (`CommitGroup`). Who writes nodes or asks for the space of the file stands at the desk.
 final class Writer: @unchecked Sendable {
-  // Sendable: all but `poison`, `closed` and `group` is touched inside the gate only.
+  // Sendable: what is changed is changed inside the gate only, or at the desk, but for what is atomic and `group`.
   let store: NodeStore
   let held: HeldVersions
   let editor: NodeEditor
-  /// Lets in who writes nodes, or rests the writer.
+  /// Lets in who makes a transaction, or rests the writer.
   let gate = Gate()
-  private let storage: any Storage
+  /// Lets in who writes nodes. Nobody waits for anything while at it.
+  let desk = Gate()
+  let storage: any Storage
   private let tables: SharedTables
-  private let control: ControlBlock
+  let control: ControlBlock
   private let key: [UInt8]?
   private let constants: MetaPage.Constants
-  private let run: RunBuffer
-  private let group = CommitGroup()
+  let group = CommitGroup()
   let counters = WriteCounters()
+
+  // MARK: At the desk
+
+  let run: RunBuffer
   var space: TrackedSpace
-  /// The tables as the last commit left them, for the next transaction that starts from it.
-  private var kept: (version: UInt64, tables: OpenTables)?
   /// Makes the file smaller where it is far larger than what is held in it.
   var compaction: Compaction
-  /// Versions that someone may read or build on, ascending: as they were when the open transaction began, or spilled
-  /// last. Who comes after reads what was published then, or later, which is among them.
-  private var holders: [UInt64] = []
+  /// Versions that someone may read or build on, ascending: as they were when nodes were written last, or a line of
+  /// transactions began. Who comes after reads what was published then, or later, which is among them.
+  var holders: [UInt64] = []
+  /// Nothing was written since they were looked for.
+  var holdersAreNew = false
+  /// The version whose nodes were written last.
+  var written: Version?
+  /// What of the arena was written.
+  var writtenRefs = WrittenRefs()
+  /// The file was made longer by a commit: there is to be room for the next.
+  var hasGrown = false
   /// What the open transaction, or one cancelled since, has written before its commit.
-  private var spilled: [Written] = []
+  var spilled: [WrittenNodes] = []
+
+  // MARK: Inside the gate
+
+  private var kept = KeptTables()
+  /// The open transaction builds on what is sealed.
+  private var isOnSealed = false
   private var recovery: (time: UInt64, version: UInt64)
+  /// What the next transaction builds on is to stand in the file, so that nodes can be moved.
+  let movesAreDue = Atomic<Bool>(false)
   private let poison = Atomic<Bool>(false)
   private let closed = Atomic<Bool>(false)
   private var isLocked = false
   /// Recovery rule 5 is on its way: the mark that it is to be done stays until it is done, whatever is synced meanwhile.
-  private var isRewriting = false
+  var isRewriting = false
   /// What a dead writer left was found and is not yet recovered.
   private var owesRecovery = false
   private var turn = WriterTurn()
-  /// The file was made longer by a commit: there is to be room for the next.
-  var hasGrown = false
   /// Rows of a cluster, at most.
   let clusterRows: Int
 
-  /// Nodes beyond this are synced before their meta page is written.
-  private static let largeCommit = 1 << 20
-  private static let maximumUnsynced = 16 << 20
+  /// Transactions of more bytes of nodes than this become a version of their own, that they write themselves.
+  private static let largestSealed = 512 << 10
   /// In nanoseconds.
   private static let strikeInterval: UInt64 = 100_000_000
 
@@ -80,7 +97,7 @@ final class Writer: @unchecked Sendable {
     constants = meta.constants
     clusterRows = options.clusterRows
     storage = store.storage
-    run = RunBuffer(store: store)
+    run = RunBuffer(store: store, adopts: true)
     compaction = Compaction(options.compaction)
     space = TrackedSpace(store: store, ring: tables.ring, slack: compaction.slack)
     let arena = try NodeArena(refWidth: store.refWidth, capacity: 1 << 36, path: storage.path)
@@ -108,9 +125,30 @@ final class Writer: @unchecked Sendable {
   }
 
   private func beginLocked() throws(StorageError) -> Version {
+    if let base = try beginOnSealed() { return base }
+    desk.enter()
+    defer { desk.leave() }
+    return try beginLine()
+  }
+
+  /// Builds on what waits to be written; nil where nothing does, or it is better written first.
+  private func beginOnSealed() throws(StorageError) -> Version? {
+    guard case .sealed(let number, let root) = group.newest else { return nil }
+    guard !editor.arena.isUsedUp, !movesAreDue.load(ordering: .relaxed) else {
+      group.waitUntilIdle(lead: lead)
+      return nil
+    }
+    guard !isPoisoned else { throw .poisoned(path: storage.path) }
+    isOnSealed = true
+    editor.resume(birth: try giveNumber())
+    return Version(number: number, root: root, pageCount: 0)
+  }
+
+  /// Begins with a version whose nodes stand in the file.
+  private func beginLine() throws(StorageError) -> Version {
     // Before what is published is looked at: a version goes from the one to the other. One that fails poisons the writer
     // before it goes, so that is looked at between.
-    let pending = group.newest
+    let pending = group.written.last?.version
     guard !isPoisoned else { throw .poisoned(path: storage.path) }
     let base: Version
     if let pending { base = pending } else { base = try held.published() }
@@ -123,101 +161,128 @@ final class Writer: @unchecked Sendable {
     space.settle(holders: holders)
     // Where others are always on their way nobody finds the writer at rest.
     if hasGrown, !group.isIdle { growAhead() }
-    guard control.greatest < MetaPage.maximumVersion else {
-      throw .limitExceeded(.versions, path: storage.path)
-    }
     if space.hasWaitingPages { held.strikeOffTheDead(atMostEvery: Self.strikeInterval) }
-    try held.makeRoom(beside: holders.count)
-    control.greatest += 1
-    turn.countVersion()
-    editor.begin(birth: control.greatest, end: base.end)
+    isOnSealed = false
+    group.beginLine()
+    written = base
+    kept.note(writtenRefs, of: base)
+    writtenRefs.removeAll()
+    editor.begin(birth: try giveNumber(), end: base.end)
     return base
   }
 
-  /// Writes the transaction's nodes and makes `root` the root of the next version, which is pending then. Inside the
-  /// gate; `finish` waits for its fate outside.
-  func prepare(
-    root: Ref, base: Version, tables: OpenTables?, durability: Durability
+  private func giveNumber() throws(StorageError) -> UInt64 {
+    guard control.greatest < MetaPage.maximumVersion else {
+      throw .limitExceeded(.versions, path: storage.path)
+    }
+    control.greatest += 1
+    turn.countVersion()
+    return control.greatest
+  }
+
+  /// Ends the transaction, whose changes lead to `root`: they become part of the next version. Inside the gate; `finish`
+  /// waits for their fate outside.
+  func seal(
+    root: Ref, tables: OpenTables?, durability: Durability
   ) throws(StorageError) -> CommitGroup.Pending {
     // Only a forged tree is so high; what stands above 128 could not be read again.
     guard root.level <= Ref.maximumLevel else { throw store.corrupted(.structure, root) }
     guard !storage.isForked else { throw .forked(path: storage.path) }
-    // What a large transaction wrote before is left alone: no page of it counts as live yet.
-    let movedBefore = movedNodes
-    let root = spilled.isEmpty && !isRewriting ? moveNodes(below: root) : root
-    let pagesBefore = space.pageCount
-    spilled.append(try writeNodes(below: root))
-    let all = spilled
-    spilled = []
-    if durability == .full, group.isIdle { startWriting(all) }
-    let bytes = all.reduce(0) { $0 + $1.bytes }
-    let isSynced = bytes > Self.largeCommit
-    if isSynced {
-      // One sync at a time: the system tells of a failed one only once.
-      group.waitUntilIdle()
-      guard !isPoisoned else { throw .poisoned(path: storage.path) }
-      do { try sync() } catch { throw fail(error) }
-    }
     guard !isPoisoned else { throw .poisoned(path: storage.path) }
-    let final = root.isDirty ? all.last?.refs.last ?? root : root
-    for written in all { claim(written) }
-    // All that the version reaches lies below, and what it frees besides.
-    let version = Version(number: editor.arena.birth, root: final, pageCount: space.usedEnd)
-    space.commit(version, after: base, freed: editor.freed, holders: holders)
-    // What was moved they know by the refs from before.
-    if let tables, movedNodes == movedBefore, all.count == 1 { keep(tables, of: version, all[0]) }
-    if !isSynced, version.pageCount > pagesBefore { hasGrown = true }
-    // A page that vouches for itself is not verified, so nothing may be written over what it names before it is durable.
-    let waiting =
-      control.unsyncedBytes + group.bytes + space.waitingBytes(for: control.durable.number)
-    let pending = CommitGroup.Pending(
-      version, durability, isSynced: isSynced, mustSync: isSynced || waiting + bytes > unsyncedLimit,
-      bytes: isSynced ? 0 : bytes)
+    let pending = CommitGroup.Pending(editor.arena.birth, durability)
+    let isLarge = !spilled.isEmpty || isRewriting || editor.arena.liveBytes > Self.largestSealed
+    let (moved, didMove) = spilled.isEmpty && !isRewriting && !isOnSealed ? move(below: root) : (root, false)
+    let freed = editor.seal()
+    if isLarge {
+      try writeAlone(CommitGroup.Sealed(root: moved, freed: freed, members: [pending]))
+    } else {
+      try group.add(pending, root: moved, freed: freed)
+      // What was moved they know by the refs from before.
+      if let tables, !didMove { kept.keep(tables, of: pending.number) }
+    }
     counters.commits.wrappingAdd(1, ordering: .relaxed)
-    counters.recycledPages.store(space.recycledPages, ordering: .relaxed)
-    group.add(pending)
     return pending
   }
 
-  private func keep(_ tables: OpenTables, of version: Version, _ written: Written) {
-    guard let refs = WrittenRefs(written.nodes, writtenAs: written.refs), tables.settle(refs) else { return }
-    kept = (version.number, tables)
-  }
-
-  /// What the last transaction knew of the tables, where it made `version`; the caller's then.
-  func takeTables(of version: Version) -> OpenTables? {
-    defer { kept = nil }
-    return kept?.version == version.number ? kept?.tables : nil
-  }
-
-  /// Waits until the version is durable or published, as was asked; outside the gate.
-  func finish(_ pending: CommitGroup.Pending) throws(StorageError) {
-    try group.finish(pending) { covered in
-      do throws(StorageError) {
-        try lead(covered)
-        return .success(())
-      } catch {
-        return .failure(fail(error))
-      }
+  private func move(below root: Ref) -> (root: Ref, didMove: Bool) {
+    atDesk {
+      let before = compaction.mover.movedNodes
+      let root = moveNodes(below: root)
+      return (root, compaction.mover.movedNodes != before)
     }
   }
 
-  /// Waits until it is known what became of a version that was pending, for who has read it.
-  func waitForFate(of version: UInt64) throws(StorageError) {
-    group.waitUntilGone(version)
-    if isPoisoned, held.block.current.number < version { throw .poisoned(path: storage.path) }
+  /// What is large is not kept in memory until it is its turn.
+  private func writeAlone(_ sealed: CommitGroup.Sealed) throws(StorageError) {
+    try waitForSealed()
+    desk.enter()
+    defer { desk.leave() }
+    let written = try write(sealed)
+    if written.isSynced {
+      // One sync at a time: the system tells of a failed one only once. Nobody leads: nothing else is on its way.
+      do { try sync() } catch { throw fail(error) }
+    }
+    group.add(written)
   }
 
-  /// Takes pending versions to disk. One thread at a time.
-  private func lead(_ covered: [CommitGroup.Pending]) throws(StorageError) {
+  /// Waits until what the open transaction builds on stands in the file.
+  func waitForSealed() throws(StorageError) {
+    group.waitUntilIdle(lead: lead)
     guard !isPoisoned else { throw .poisoned(path: storage.path) }
+    if isOnSealed, let failure = group.failure { throw failure }
+  }
+
+  /// What the last transaction knew of the tables, where it made what `base` is; the caller's then.
+  func takeTables(of base: Version) -> OpenTables? { kept.take(of: base.number) }
+
+  /// Waits until the transaction's version is durable or published, as was asked; outside the gate. Answers its number.
+  func finish(_ pending: CommitGroup.Pending) throws(StorageError) -> UInt64 {
+    try group.finish(pending, lead: lead)
+  }
+
+  /// Waits until it is known what became of what a transaction was built on that changed nothing; answers the number of
+  /// a version that shows it.
+  func waitForFate(of base: Version) throws(StorageError) -> UInt64 {
+    group.waitUntilGone(base.number, lead: lead)
+    let current = held.block.current.number
+    guard current < base.number else { return base.root.isDirty ? current : base.number }
+    throw group.failure ?? .poisoned(path: storage.path)
+  }
+
+  // MARK: - Leading
+
+  /// Takes what is on its way to disk. One thread at a time.
+  private func lead() {
+    writeSealed()
+    do throws(StorageError) {
+      try publish(group.written)
+      group.settle(.success(()))
+    } catch {
+      group.settle(.failure(fail(error)))
+    }
+  }
+
+  private func writeSealed() {
+    guard let sealed = group.takeSealed() else { return }
+    desk.enter()
+    defer { desk.leave() }
+    do throws(StorageError) {
+      group.note(try write(sealed))
+    } catch {
+      group.fail(error)
+    }
+  }
+
+  /// Makes versions durable, where one of their transactions asks for it, and current for readers.
+  private func publish(_ covered: [CommitGroup.Written]) throws(StorageError) {
     guard let newest = covered.last else { return }
-    control.unsyncedBytes += covered.reduce(0) { $0 + $1.bytes }
+    guard !isPoisoned else { throw .poisoned(path: storage.path) }
+    control.unsyncedBytes += covered.reduce(0) { $0 + ($1.isSynced ? 0 : $1.bytes) }
     let page = 1 - control.durable.page
     let durable = newest.isSynced ? newest.version.number : control.durable.number
     control.isDirty = true
     try writeMeta(newest.version, on: page, durable: durable, isClean: false)
-    let syncs = covered.contains { $0.durability == .full || $0.mustSync }
+    let syncs = covered.contains { $0.mustSync || $0.isFull }
     if syncs { try sync() }
     let named = try held.publish(newest.version, also: group.holders)
     if syncs { held.setDurable(named, page: page) }
@@ -231,7 +296,7 @@ final class Writer: @unchecked Sendable {
     if isLocked {
       guard turn.isOver, held.participants.othersWait(than: held.participant) else { return }
       // Others have waited for long: what is pending goes first, then they.
-      group.waitUntilIdle()
+      group.waitUntilIdle(lead: lead)
       release()
     }
     try turn.lock(storage, held)
@@ -249,8 +314,10 @@ final class Writer: @unchecked Sendable {
       let isIdle = group.isIdle
       if isIdle, isLocked {
         if !isPoisoned {
+          desk.enter()
           if hasGrown { growAhead() }
           makeSmaller()
+          desk.leave()
         }
         release()
       }
@@ -294,7 +361,7 @@ final class Writer: @unchecked Sendable {
     defer { isRewriting = false }
     let base = try beginLocked()
     let root = try editor.copy(base.root, bornAfter: durable.number)
-    try finish(prepare(root: root, base: base, tables: nil, durability: .full))
+    _ = try finish(seal(root: root, tables: nil, durability: .full))
     control.sync = .none
   }
 
@@ -307,11 +374,17 @@ final class Writer: @unchecked Sendable {
   }
 
   /// Pages this handle has written that had held something before.
-  var recycledPages: Int { space.recycledPages }
+  var recycledPages: Int { atDesk { space.recycledPages } }
   /// Nodes this handle has moved.
-  var movedNodes: Int { compaction.mover.movedNodes }
+  var movedNodes: Int { atDesk { compaction.mover.movedNodes } }
   /// Times this handle has made the file shorter.
-  var truncations: Int { compaction.truncations }
+  var truncations: Int { atDesk { compaction.truncations } }
+
+  private func atDesk<Result>(_ body: () -> Result) -> Result {
+    desk.enter()
+    defer { desk.leave() }
+    return body()
+  }
 
   /// Lets nobody write any more, and nobody vouch for what was written.
   func shut() { poison.store(true, ordering: .releasing) }
@@ -319,7 +392,7 @@ final class Writer: @unchecked Sendable {
   /// Waits for what is on its way, makes all durable, and lets nobody write any more; inside the gate. The last who has
   /// the file open marks it clean. What goes wrong loses nothing that a crash would not.
   func close(isLast: Bool) {
-    group.waitUntilIdle()
+    group.waitUntilIdle(lead: lead)
     release()
     guard !isClosed else { return }
     closed.store(true, ordering: .releasing)
@@ -355,129 +428,6 @@ final class Writer: @unchecked Sendable {
     control.inWrite = false
   }
 
-  // MARK: - Nodes
-
-  /// Nodes on disk, and the pages they were written to.
-  private struct Written {
-    /// As they were named in the arena, children before parents.
-    var nodes: [Ref] = []
-    /// What names each in the file.
-    var refs: [Ref] = []
-    var pieces: [Range<Int>] = []
-    var claims: [(unit: Int, units: Int)] = []
-
-    var bytes: Int { pieces.reduce(0) { $0 + $1.count * FilePlace.page } }
-    /// The page after the last one written.
-    var end: Int { pieces.map { $0.upperBound }.max() ?? 0 }
-  }
-
-  private func writeNodes(below root: Ref) throws(StorageError) -> Written {
-    var nodes = CommitNodes()
-    try nodes.collect(root, editor)
-    return try write(nodes)
-  }
-
-  /// Writes subtrees of a large transaction before it commits, so that it needs no memory for them; answers the refs
-  /// that name them in the file. Where the transaction is cancelled, their pages are given back.
-  private func spill(_ roots: [Ref]) throws(StorageError) -> [Ref] {
-    var nodes = CommitNodes()
-    var places: [Int?] = []
-    for root in roots { places.append(try nodes.collect(root, editor)) }
-    lookForHolders()
-    space.settle(holders: holders)
-    let written = try write(nodes)
-    spilled.append(written)
-    for node in nodes.order { editor.arena.free(node) }
-    editor.extend(to: UInt64(written.end * FilePlace.page))
-    return zip(roots, places).map { root, place in place.map { written.refs[$0] } ?? root }
-  }
-
-  /// Gives the pages of a transaction that was not committed back.
-  private func discardSpilled() {
-    for written in spilled { for piece in written.pieces { space.giveBack(piece) } }
-    spilled = []
-  }
-
-  /// Writes nodes, children before parents, to free pages.
-  private func write(_ nodes: CommitNodes) throws(StorageError) -> Written {
-    guard !nodes.order.isEmpty else { return Written() }
-    let sizes = nodes.order.map { ref in
-      (units: store.units(ofLength: ref.length), isShortLived: ref.kind?.isShortLived ?? true)
-    }
-    // A version that failed is held by nobody any more, and may be on disk all the same.
-    guard !isPoisoned else { throw .poisoned(path: storage.path) }
-    let layout = RunLayout(
-      sizes, candidates: space.candidates(RunLayout.pageCount(sizes), atEnd: isRewriting))
-    var written = Written(nodes: nodes.order, pieces: layout.pieces)
-    for piece in layout.pieces { space.take(piece) }
-    control.inWrite = true
-    do {
-      try store.reserve(UInt64(written.end * FilePlace.page))
-      written.refs = try write(nodes, layout)
-      counters.nodeBytes.wrappingAdd(written.bytes, ordering: .relaxed)
-    } catch {
-      for piece in layout.pieces { space.giveBack(piece) }
-      throw error
-    }
-    for index in sizes.indices { written.claims.append((Int(layout.units[index]), sizes[index].units)) }
-    return written
-  }
-
-  /// Where nobody else commits the disk works on the nodes while the meta page is made.
-  private func startWriting(_ all: [Written]) {
-    for written in all {
-      for piece in written.pieces {
-        storage.startWriting(
-          piece.count * FilePlace.page, at: UInt64(piece.lowerBound * FilePlace.page))
-      }
-    }
-  }
-
-  /// Notes nodes written as live in the version they were written for.
-  private func claim(_ written: Written) {
-    for (unit, units) in written.claims {
-      guard space.claim(unit: unit, units: units, birth: editor.arena.birth) else {
-        preconditionFailure("a commit's nodes overlap")
-      }
-    }
-  }
-
-  /// Seals the nodes children first, so that each parent vouches for what was written, and writes piece by piece.
-  private func write(_ nodes: CommitNodes, _ layout: RunLayout) throws(StorageError) -> [Ref] {
-    var final: [Ref] = []
-    final.reserveCapacity(nodes.order.count)
-    var images: [(piece: Range<Int>, buffer: RunBuffer)] = []
-    for piece in layout.pieces {
-      let buffer = images.isEmpty ? run : RunBuffer(store: store)
-      buffer.begin(page: piece.lowerBound, pages: piece.count)
-      images.append((piece, buffer))
-    }
-    for (index, dirty) in nodes.order.enumerated() {
-      for child in nodes.children(of: index) {
-        editor.arena.setRef(child.place, of: dirty, to: final[child.index])
-      }
-      let page = Int(layout.units[index]) / FilePlace.unitsPerPage
-      guard let image = images.first(where: { $0.piece.contains(page) }) else {
-        preconditionFailure("a node outside of its commit's pages")
-      }
-      final.append(image.buffer.place(dirty, of: editor.arena, at: layout.units[index]))
-    }
-    for image in images {
-      try storage.write(
-        image.buffer.bytes(pages: 0..<image.piece.count), at: UInt64(image.piece.lowerBound * FilePlace.page))
-    }
-    for (ref, dirty) in zip(final, nodes.order) { store.adopt(ref, from: dirty, of: editor.arena) }
-    return final
-  }
-
-  /// What is on its way is looked at first: it goes from there to what is published. Who can't be listed is looked for
-  /// after the holders: it begins with what is published then, or later.
-  private func lookForHolders() {
-    holders = group.holders + held.holders
-    holders.sortWithoutRepeats()
-    space.recycles = !storage.isHeldElsewhere(.unlistedReader)
-  }
-
   // MARK: - Meta pages and syncs
 
   private func writeMeta(_ version: Version, on page: Int, durable: UInt64, isClean: Bool)
@@ -492,7 +442,7 @@ final class Writer: @unchecked Sendable {
   }
 
   /// One at a time: by who leads, or inside the gate where nothing is pending.
-  private func sync() throws(StorageError) {
+  func sync() throws(StorageError) {
     // The system tells of a failure once: the next sync would succeed, and prove nothing.
     guard control.sync != .failed else { throw .poisoned(path: storage.path) }
     control.sync = .inFlight
@@ -511,6 +461,4 @@ final class Writer: @unchecked Sendable {
     poison.store(true, ordering: .releasing)
     return error
   }
-
-  private var unsyncedLimit: Int { min(Self.maximumUnsynced, max(1 << 20, space.liveBytes / 4)) }
 }

@@ -17,7 +17,7 @@ final class NodeFile {
     self.store = store
     self.cipher = cipher
     arena = try NodeArena(refWidth: store.refWidth, capacity: 1 << 24, path: storage.path)
-    run = RunBuffer(store: store)
+    run = RunBuffer(store: store, adopts: false)
   }
 
   convenience init(key: [UInt8]?, decryptedLimit: Int = 1 << 24) throws {
@@ -56,7 +56,7 @@ final class NodeFile {
     nextPage = max(nextPage, page + pages)
     let run = run
     run.begin(page: page, pages: pages)
-    let ref = run.place(dirty, of: arena, at: UInt64(page * FilePlace.unitsPerPage))
+    let ref = run.place(dirty, of: arena, at: UInt64(page * FilePlace.unitsPerPage), birth: birth)
     try storage.write(run.bytes(pages: 0..<pages), at: UInt64(page * FilePlace.page))
     return ref
   }

@@ -1,0 +1,198 @@
+import Synchronization
+
+/// Nodes on disk, and the pages they were written to.
+struct WrittenNodes {
+  /// As they were named in the arena, children before parents.
+  var nodes: [Ref] = []
+  /// What names each in the file.
+  var refs: [Ref] = []
+  var pieces: [Range<Int>] = []
+  var claims: [(unit: Int, units: Int)] = []
+
+  var bytes: Int { pieces.reduce(0) { $0 + $1.count * FilePlace.page } }
+  /// The page after the last one written.
+  var end: Int { pieces.map { $0.upperBound }.max() ?? 0 }
+}
+
+extension CommitGroup.Sealed {
+  var isFull: Bool { members.contains { $0.durability == .full } }
+}
+
+extension CommitGroup.Written {
+  var isFull: Bool { members.contains { $0.durability == .full } }
+}
+
+/// Writing nodes, at the desk.
+extension Writer {
+  /// Nodes beyond this are synced before their meta page is written.
+  private static let largeCommit = 1 << 20
+  private static let maximumUnsynced = 16 << 20
+  private var unsyncedLimit: Int { min(Self.maximumUnsynced, max(1 << 20, space.liveBytes / 4)) }
+
+  /// Writes what was sealed as the version with the number of its newest member. Where that fails nothing has changed.
+  func write(_ sealed: CommitGroup.Sealed) throws(StorageError) -> CommitGroup.Written {
+    guard !isPoisoned else { throw .poisoned(path: storage.path) }
+    try prepareToWrite()
+    let pagesBefore = space.pageCount
+    var nodes = CommitNodes()
+    let access = editor.store.access(below: 0, arena: editor.arena)
+    try nodes.collect(sealed.root, writtenRefs, access)
+    spilled.append(try write(nodes, birth: sealed.number))
+    let all = spilled
+    spilled = []
+    // Of nodes that were sealed in memory, and that nothing led to when they were written, nothing stands in the file.
+    let freed = sealed.freed.compactMap { $0.isDirty ? writtenRefs.find($0) : $0 }
+    // Where nodes of those spilled before lay in the arena others lie now.
+    if let last = all.last { writtenRefs.add(last.nodes, writtenAs: last.refs) }
+    for written in all { claim(written, birth: sealed.number) }
+    // All that the version reaches lies below, and what it frees besides.
+    let root = writtenRefs.find(sealed.root) ?? sealed.root
+    let version = Version(number: sealed.number, root: root, pageCount: space.usedEnd)
+    let bytes = all.reduce(0) { $0 + $1.bytes }
+    let isSynced = bytes > Self.largeCommit
+    if sealed.isFull, !isSynced { startWriting(all) }
+    space.commit(version, after: written?.number ?? 0, freed: freed, holders: holders)
+    written = version
+    if !isSynced, version.pageCount > pagesBefore { hasGrown = true }
+    lookForMoves()
+    counters.recycledPages.store(space.recycledPages, ordering: .relaxed)
+    // A page that vouches for itself is not verified, so nothing may be written over what it names before it is durable.
+    let waiting = control.unsyncedBytes + space.waitingBytes(for: control.durable.number)
+    return CommitGroup.Written(
+      version: version, members: sealed.members, bytes: bytes, isSynced: isSynced,
+      mustSync: isSynced || waiting + bytes > unsyncedLimit)
+  }
+
+  /// A line of transactions has looked for all of this when it began.
+  private func prepareToWrite() throws(StorageError) {
+    if !holdersAreNew {
+      lookForHolders()
+      space.settle(holders: holders)
+      if hasGrown { growAhead() }
+      compaction.mover.skipCommit()
+    }
+    holdersAreNew = false
+    try held.makeRoom(beside: holders.count)
+  }
+
+  /// Writes subtrees of a large transaction before it commits, so that it needs no memory for them; answers the refs
+  /// that name them in the file. Where the transaction is cancelled, their pages are given back.
+  func spill(_ roots: [Ref]) throws(StorageError) -> [Ref] {
+    // What they lead to may be sealed, and is written first.
+    try waitForSealed()
+    desk.enter()
+    defer { desk.leave() }
+    var nodes = CommitNodes()
+    var places: [CommitNodes.Target?] = []
+    let access = editor.store.access(below: 0, arena: editor.arena)
+    for root in roots { places.append(try nodes.collect(root, writtenRefs, access)) }
+    lookForHolders()
+    space.settle(holders: holders)
+    let written = try write(nodes, birth: editor.arena.birth)
+    spilled.append(written)
+    for node in nodes.order { editor.arena.free(node) }
+    editor.extend(to: UInt64(max(written.end, self.written?.pageCount ?? 0) * FilePlace.page))
+    return zip(roots, places).map { root, place in
+      switch place {
+      case .node(let index): written.refs[index]
+      case .written(let ref): ref
+      case nil: root
+      }
+    }
+  }
+
+  /// Gives the pages of a transaction that was not committed back.
+  func discardSpilled() {
+    for written in spilled { for piece in written.pieces { space.giveBack(piece) } }
+    spilled = []
+  }
+
+  /// Writes nodes, children before parents, to free pages.
+  private func write(_ nodes: CommitNodes, birth: UInt64) throws(StorageError) -> WrittenNodes {
+    guard !nodes.order.isEmpty else { return WrittenNodes() }
+    let sizes = nodes.order.map { ref in
+      (units: store.units(ofLength: ref.length), isShortLived: ref.kind?.isShortLived ?? true)
+    }
+    // A version that failed is held by nobody any more, and may be on disk all the same.
+    guard !isPoisoned else { throw .poisoned(path: storage.path) }
+    let layout = RunLayout(
+      sizes, candidates: space.candidates(RunLayout.pageCount(sizes), atEnd: isRewriting))
+    var written = WrittenNodes(nodes: nodes.order, pieces: layout.pieces)
+    for piece in layout.pieces { space.take(piece) }
+    control.inWrite = true
+    do {
+      try store.reserve(UInt64(written.end * FilePlace.page))
+      written.refs = try write(nodes, layout, birth: birth)
+      counters.nodeBytes.wrappingAdd(written.bytes, ordering: .relaxed)
+    } catch {
+      for piece in layout.pieces { space.giveBack(piece) }
+      throw error
+    }
+    for index in sizes.indices { written.claims.append((Int(layout.units[index]), sizes[index].units)) }
+    return written
+  }
+
+  /// The disk works on the nodes while the meta page is made.
+  private func startWriting(_ all: [WrittenNodes]) {
+    for written in all {
+      for piece in written.pieces {
+        storage.startWriting(
+          piece.count * FilePlace.page, at: UInt64(piece.lowerBound * FilePlace.page))
+      }
+    }
+  }
+
+  /// Notes nodes written as live in the version they were written for.
+  private func claim(_ written: WrittenNodes, birth: UInt64) {
+    for (unit, units) in written.claims {
+      guard space.claim(unit: unit, units: units, birth: birth) else {
+        preconditionFailure("a commit's nodes overlap")
+      }
+    }
+  }
+
+  /// Seals the nodes children first, so that each parent vouches for what was written, and writes piece by piece.
+  private func write(
+    _ nodes: CommitNodes, _ layout: RunLayout, birth: UInt64
+  ) throws(StorageError) -> [Ref] {
+    var final: [Ref] = []
+    final.reserveCapacity(nodes.order.count)
+    var children: [PlacedChild] = []
+    var images: [(piece: Range<Int>, buffer: RunBuffer)] = []
+    for piece in layout.pieces {
+      let buffer = images.isEmpty ? run : RunBuffer(store: store, adopts: true)
+      buffer.begin(page: piece.lowerBound, pages: piece.count)
+      images.append((piece, buffer))
+    }
+    for (index, dirty) in nodes.order.enumerated() {
+      children.removeAll(keepingCapacity: true)
+      for child in nodes.children(of: index) {
+        switch child.target {
+        case .node(let index): children.append(PlacedChild(place: child.place, ref: final[index]))
+        case .written(let ref): children.append(PlacedChild(place: child.place, ref: ref))
+        }
+      }
+      let page = Int(layout.units[index]) / FilePlace.unitsPerPage
+      guard let image = images.first(where: { $0.piece.contains(page) }) else {
+        preconditionFailure("a node outside of its commit's pages")
+      }
+      final.append(
+        image.buffer.place(
+          dirty, of: editor.arena, at: layout.units[index], birth: birth, children: children[...]))
+    }
+    for image in images {
+      try storage.write(
+        image.buffer.bytes(pages: 0..<image.piece.count), at: UInt64(image.piece.lowerBound * FilePlace.page))
+    }
+    return final
+  }
+
+  /// What is on its way is looked at first: it goes from there to what is published. Who can't be listed is looked for
+  /// after the holders: it begins with what is published then, or later.
+  func lookForHolders() {
+    holdersAreNew = true
+    holders = group.holders + held.holders
+    holders.sortWithoutRepeats()
+    space.recycles = !storage.isHeldElsewhere(.unlistedReader)
+  }
+}

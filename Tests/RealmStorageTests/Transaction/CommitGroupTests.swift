@@ -1,0 +1,163 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import RealmStorage
+
+@Suite struct CommitGroupTests {
+  @Test(arguments: [nil, Keys.first])
+  func `transactions sealed one upon another become one version, and each is told it`(key: [UInt8]?) throws {
+    try withTemporaryPath { path in
+      let database = try Database(path: path, options: .init(encryptionKey: key))
+      var sealed: [SealedTransaction] = []
+      for number in UInt8(0)..<5 {
+        let transaction = try database.beginWrite()
+        try transaction.tree("a").set([number], for: [number])
+        // What those before have changed is there, and changed again.
+        try transaction.tree("a").set([number], for: [0xff])
+        #expect(try transaction.tree("a").count() == UInt64(number) + 2)
+        sealed.append(try transaction.seal(number == 2 ? .full : .relaxed))
+      }
+      let before = database.version
+      let metaBytes = database.writeStatistics.metaBytes
+      #expect(try database.snapshot().tree("a").count() == 0)
+      let numbers = try [3, 0, 4, 1, 2].map { try sealed[$0].wait() }
+      #expect(Set(numbers).count == 1 && numbers[0] > before && numbers[0] == database.version)
+      #expect(database.writeStatistics.metaBytes - metaBytes == FilePlace.page)
+      #expect(database.writeStatistics.commits == 5)
+      let snapshot = try database.snapshot()
+      #expect(try snapshot.tree("a").count() == 6)
+      #expect(try snapshot.tree("a").value(for: [0xff]) == [4])
+      #expect(IntegrityCheck.run(snapshot).findings == [])
+    }
+  }
+
+  @Test(arguments: 0..<8, [nil, Keys.first])
+  func `lines of transactions, sealed, cancelled and waited for in any order, are as a model says`(
+    seed: UInt64, key: [UInt8]?
+  ) throws {
+    var generator = SeededGenerator(seed: seed)
+    var options = Database.Options(encryptionKey: key, decryptedMemory: 1 << 20)
+    options.compaction = .eager
+    options.clusterRows = 8
+    options.spillBytes = 1 << 16
+    var disk = SimulatedDisk()
+    var database = try Database(creatingIn: disk, options: options)
+    // By the order of their transactions; what may be published begins with `told`.
+    var contents = [Content()]
+    var told = 0
+    var sealed: [(transaction: SealedTransaction, index: Int)] = []
+    func check() throws {
+      let snapshot = try database.snapshot()
+      let found = try Content.fingerprint(of: snapshot)
+      #expect(contents[told...].contains { $0.fingerprint == found }, "seed \(seed)")
+      #expect(IntegrityCheck.run(snapshot).findings == [], "seed \(seed)")
+    }
+    for round in 0..<200 {
+      var next = contents[contents.count - 1]
+      let transaction = try database.beginWrite()
+      if generator.chance(95) { try Workload.change(transaction, &next, &generator) }
+      if generator.chance(10) {
+        transaction.cancel()
+      } else {
+        contents.append(next)
+        sealed.append((try transaction.seal(generator.chance(50) ? .full : .relaxed), contents.count - 1))
+      }
+      while !sealed.isEmpty, generator.chance(45) {
+        let (transaction, index) = sealed.remove(at: generator.below(sealed.count))
+        try transaction.wait()
+        told = max(told, index)
+      }
+      if round % 10 == 0 { try check() }
+      if generator.chance(3) {
+        for (transaction, _) in sealed { try transaction.wait() }
+        sealed = []
+        told = contents.count - 1
+        database.close()
+        disk = disk.afterKill(&generator)
+        database = try Database(storage: disk, options: options)
+        try check()
+      }
+    }
+  }
+
+  /// A thread whose commit is to return may be what another's transaction waits for.
+  @Test func `a commit does not wait for the transaction that builds on it`() throws {
+    let database = try Database(inMemory: "test")
+    let first = try database.beginWrite()
+    try first.tree("a").set([1], for: [1])
+    let sealed = try first.seal()
+    let second = try database.beginWrite()
+    try second.tree("a").set([2], for: [1])
+    try sealed.wait()
+    #expect(try database.snapshot().tree("a").value(for: [1]) == [1])
+    try second.tree("a").set([3], for: [2])
+    #expect(try second.tree("a").value(for: [1]) == [2])
+    try second.commit()
+    let snapshot = try database.snapshot()
+    #expect(try snapshot.tree("a").value(for: [1]) == [2])
+    #expect(try snapshot.tree("a").value(for: [2]) == [3])
+    #expect(IntegrityCheck.run(snapshot).findings == [])
+  }
+
+  @Test func `a transaction that changes nothing waits for what it has seen`() throws {
+    let database = try Database(inMemory: "test")
+    let first = try database.beginWrite()
+    try first.tree("a").set([1], for: [1])
+    let sealed = try first.seal()
+    let number = try database.beginWrite().commit()
+    #expect(number == database.version)
+    #expect(try sealed.wait() == number)
+    #expect(try database.snapshot().tree("a").value(for: [1]) == [1])
+  }
+
+  /// Refuses to write nodes while it is told to.
+  final class FullDisk: SystemCalls {
+    let native = NativeSystemCalls()
+    let isFull = Atomic<Bool>(false)
+    func read(_ d: CInt, into b: UnsafeMutableRawBufferPointer, at o: UInt64) -> Int {
+      native.read(d, into: b, at: o)
+    }
+    func write(_ d: CInt, from b: UnsafeRawBufferPointer, at o: UInt64) -> Int {
+      guard isFull.load(ordering: .acquiring), o >= 8192 else { return native.write(d, from: b, at: o) }
+      errno = ENOSPC
+      return -1
+    }
+    func truncate(_ d: CInt, to l: UInt64) -> CInt { native.truncate(d, to: l) }
+    func sync(_ d: CInt, kind: SyncKind) -> CInt { native.sync(d, kind: kind) }
+  }
+
+  @Test(arguments: [nil, Keys.first])
+  func `where what was sealed can't be written, what builds on it fails too, and the next goes on without`(
+    key: [UInt8]?
+  ) throws {
+    try withTemporaryPath { path in
+      let options = Database.Options(encryptionKey: key)
+      _ = try Database(path: path, options: options)
+      let calls = FullDisk()
+      let database = try Database(
+        storage: FileStorage(path: path, readOnly: false, calls: calls), options: options)
+      try database.write { try $0.tree("a").set([0], for: [0]) }
+      let transactions = try (UInt8(1)...3).map { number in
+        let transaction = try database.beginWrite()
+        try transaction.tree("a").set([number], for: [number])
+        return try transaction.seal(.relaxed)
+      }
+      let open = try database.beginWrite()
+      try open.tree("a").set([4], for: [4])
+      calls.isFull.store(true, ordering: .releasing)
+      for transaction in transactions {
+        #expect(throws: StorageError.self) { try transaction.wait() }
+      }
+      calls.isFull.store(false, ordering: .releasing)
+      #expect(try open.tree("a").count() == 5)
+      #expect(throws: StorageError.self) { try open.commit() }
+      #expect(try database.snapshot().tree("a").count() == 1)
+      try database.write { try $0.tree("a").set([5], for: [5]) }
+      let snapshot = try database.snapshot()
+      #expect(try snapshot.tree("a").count() == 2)
+      #expect(IntegrityCheck.run(snapshot).findings == [])
+    }
+  }
+}
