@@ -41,6 +41,7 @@ final class CommitGroup: Sendable {
     let bytes: Int
     /// Its nodes, and all they lead to, were synced before.
     let isSynced: Bool
+    var unsyncedBytes: Int { isSynced ? 0 : bytes }
     /// It must be synced whatever was asked, or too much would wait for a sync.
     let mustSync: Bool
   }
@@ -56,39 +57,38 @@ final class CommitGroup: Sendable {
     var failure: StorageError?
 
     var isIdle: Bool { sealed == nil && writing == nil && written.isEmpty && !isLed }
-    /// All whose fate is not known.
-    var members: [Pending] {
-      written.flatMap { $0.members } + (writing?.members ?? []) + (sealed?.members ?? [])
-    }
   }
   private let state = Monitor(State())
 
   /// What the next transaction builds on, where something is on its way.
   enum Newest {
-    case sealed(number: UInt64, root: Ref)
-    case written(Version)
+    case sealed(root: Ref, Pending)
+    case written(Version, Pending?)
   }
 
   var newest: Newest? {
     state.withLock { state in
-      if let sealed = state.sealed ?? state.writing {
-        return .sealed(number: sealed.number, root: sealed.root)
+      if let sealed = state.sealed ?? state.writing, let last = sealed.members.last {
+        return .sealed(root: sealed.root, last)
       }
-      return state.written.last.map { .written($0.version) }
+      return state.written.last.map { .written($0.version, $0.members.last) }
     }
   }
   /// Numbers of the versions on their way: nothing they reach is overwritten.
   var holders: [UInt64] { state.withLock { $0.written.map { $0.version.number } } }
   var isIdle: Bool { state.withLock { $0.isIdle } }
+  /// Bytes of nodes that are written and that no sync has reached.
+  var unsyncedBytes: Int { state.withLock { $0.written.reduce(0) { $0 + $1.unsyncedBytes } } }
   /// The versions whose meta page is next to be written, oldest first.
   var written: [Written] { state.withLock { $0.written } }
 
   /// Waits until nothing is on its way, and leads where nobody does.
   func waitUntilIdle(lead: () -> Void) { wait(lead) { $0.isIdle } }
 
-  /// The same until a transaction that was committed is not on its way any more.
-  func waitUntilGone(_ number: UInt64, lead: () -> Void) {
-    wait(lead) { state in !state.members.contains { $0.number == number } }
+  /// Waits for the fate of a transaction that another thread may be waiting for; answers its version.
+  func fate(of pending: Pending, lead: () -> Void) throws(StorageError) -> UInt64 {
+    wait(lead) { _ in pending.fate != nil }
+    return try state.withLock { _ in pending.fate }?.get() ?? pending.number
   }
 
   private func wait(_ lead: () -> Void, until isOver: (State) -> Bool) {
@@ -203,8 +203,9 @@ final class CommitGroup: Sendable {
       }
       state.written = []
       state.isLed = false
-      // The next to lead first.
-      return ((state.sealed?.members.prefix(1) ?? []) + written.flatMap { $0.members }).compactMap { $0.call }
+      // The next to lead first: the oldest that somebody waits for already.
+      let next = (state.sealed?.members ?? []).first { $0.call != nil }
+      return ((next.map { [$0] } ?? []) + written.flatMap { $0.members }).compactMap { $0.call }
     }
     for call in calls { call.change { $0 = true } }
   }

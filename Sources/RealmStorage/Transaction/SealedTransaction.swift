@@ -1,14 +1,19 @@
 /// A transaction whose changes are complete and on their way to disk.
 package struct SealedTransaction {
   private let writer: Writer
-  private let base: Version
-  /// Nil of one that changed nothing.
-  private let pending: CommitGroup.Pending?
+  private let fate: Fate
 
-  init(_ writer: Writer, _ base: Version, _ pending: CommitGroup.Pending?) {
+  enum Fate {
+    case own(CommitGroup.Pending)
+    /// Of one that changed nothing: that of what it was built on.
+    case basis(CommitGroup.Pending)
+    /// Nothing changed and nothing was on its way: the version it has seen.
+    case known(UInt64)
+  }
+
+  init(_ writer: Writer, _ fate: Fate) {
     self.writer = writer
-    self.base = base
-    self.pending = pending
+    self.fate = fate
   }
 
   /// Waits until the changes are durable, or published, as was asked; answers the number of a version that shows them.
@@ -21,7 +26,10 @@ package struct SealedTransaction {
   @discardableResult
   package func wait() throws(StorageError) -> UInt64 {
     defer { writer.rest() }
-    guard let pending else { return try writer.waitForFate(of: base) }
-    return try writer.finish(pending)
+    switch fate {
+    case .own(let pending): return try writer.finish(pending)
+    case .basis(let pending): return try writer.waitForFate(of: pending)
+    case .known(let number): return number
+    }
   }
 }

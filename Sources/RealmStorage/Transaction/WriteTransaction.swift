@@ -47,19 +47,19 @@ public final class WriteTransaction {
   package func seal(_ durability: Durability = .full) throws(StorageError) -> SealedTransaction {
     precondition(isOpen, "WriteTransaction.commit: the transaction has ended already")
     do throws(StorageError) {
-      return SealedTransaction(writer, base, try sealTrees(durability))
+      return SealedTransaction(writer, try sealTrees(durability))
     } catch {
       writer.rest()
       throw error
     }
   }
 
-  private func sealTrees(_ durability: Durability) throws(StorageError) -> CommitGroup.Pending? {
+  private func sealTrees(_ durability: Durability) throws(StorageError) -> SealedTransaction.Fate {
     defer { end() }
     try storeTrees()
     try storeTables()
-    guard root != base.root else { return nil }
-    return try writer.seal(root: root, tables: openTables, durability: durability)
+    guard root != base.root else { return writer.basis.map { .basis($0) } ?? .known(base.number) }
+    return .own(try writer.seal(root: root, tables: openTables, durability: durability))
   }
 
   /// Forgets the changes and ends the transaction. Does nothing when it has ended.

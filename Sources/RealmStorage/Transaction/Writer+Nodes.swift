@@ -30,7 +30,11 @@ extension Writer {
   private var unsyncedLimit: Int { min(Self.maximumUnsynced, max(1 << 20, space.liveBytes / 4)) }
 
   /// Writes what was sealed as the version with the number of its newest member. Where that fails nothing has changed.
-  func write(_ sealed: CommitGroup.Sealed) throws(StorageError) -> CommitGroup.Written {
+  ///
+  /// - Parameter mayBeLarge: the caller syncs what is, before anything else is done with it.
+  func write(
+    _ sealed: CommitGroup.Sealed, mayBeLarge: Bool = false
+  ) throws(StorageError) -> CommitGroup.Written {
     guard !isPoisoned else { throw .poisoned(path: storage.path) }
     try prepareToWrite()
     let pagesBefore = space.pageCount
@@ -49,7 +53,7 @@ extension Writer {
     let root = writtenRefs.find(sealed.root) ?? sealed.root
     let version = Version(number: sealed.number, root: root, pageCount: space.usedEnd)
     let bytes = all.reduce(0) { $0 + $1.bytes }
-    let isSynced = bytes > Self.largeCommit
+    let isSynced = mayBeLarge && bytes > Self.largeCommit
     if sealed.isFull, !isSynced { startWriting(all) }
     space.commit(version, after: written?.number ?? 0, freed: freed, holders: holders)
     written = version
@@ -57,7 +61,8 @@ extension Writer {
     lookForMoves()
     counters.recycledPages.store(space.recycledPages, ordering: .relaxed)
     // A page that vouches for itself is not verified, so nothing may be written over what it names before it is durable.
-    let waiting = control.unsyncedBytes + space.waitingBytes(for: control.durable.number)
+    let waiting =
+      control.unsyncedBytes + group.unsyncedBytes + space.waitingBytes(for: control.durable.number)
     return CommitGroup.Written(
       version: version, members: sealed.members, bytes: bytes, isSynced: isSynced,
       mustSync: isSynced || waiting + bytes > unsyncedLimit)
@@ -72,7 +77,14 @@ extension Writer {
       compaction.mover.skipCommit()
     }
     holdersAreNew = false
+    try findSpace()
     try held.makeRoom(beside: holders.count)
+  }
+
+  /// The map may have been found wrong since the line began.
+  private func findSpace() throws(StorageError) {
+    guard space.map == nil, let written else { return }
+    try space.follow(written, fileLength: try storage.length(), held: held, holders: holders)
   }
 
   /// Writes subtrees of a large transaction before it commits, so that it needs no memory for them; answers the refs
@@ -80,6 +92,7 @@ extension Writer {
   func spill(_ roots: [Ref]) throws(StorageError) -> [Ref] {
     // What they lead to may be sealed, and is written first.
     try waitForSealed()
+    hasSpilled = true
     desk.enter()
     defer { desk.leave() }
     var nodes = CommitNodes()
@@ -88,6 +101,7 @@ extension Writer {
     for root in roots { places.append(try nodes.collect(root, writtenRefs, access)) }
     lookForHolders()
     space.settle(holders: holders)
+    try findSpace()
     let written = try write(nodes, birth: editor.arena.birth)
     spilled.append(written)
     for node in nodes.order { editor.arena.free(node) }

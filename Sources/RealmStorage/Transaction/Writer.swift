@@ -65,6 +65,10 @@ final class Writer: @unchecked Sendable {
   private var kept = KeptTables()
   /// The open transaction builds on what is sealed.
   private var isOnSealed = false
+  /// It has written nodes already.
+  var hasSpilled = false
+  /// What it builds on, where that is on its way.
+  private(set) var basis: CommitGroup.Pending?
   private var recovery: (time: UInt64, version: UInt64)
   /// What the next transaction builds on is to stand in the file, so that nodes can be moved.
   let movesAreDue = Atomic<Bool>(false)
@@ -133,25 +137,31 @@ final class Writer: @unchecked Sendable {
 
   /// Builds on what waits to be written; nil where nothing does, or it is better written first.
   private func beginOnSealed() throws(StorageError) -> Version? {
-    guard case .sealed(let number, let root) = group.newest else { return nil }
+    guard case .sealed(let root, let last) = group.newest else { return nil }
     guard !editor.arena.isUsedUp, !movesAreDue.load(ordering: .relaxed) else {
       group.waitUntilIdle(lead: lead)
       return nil
     }
     guard !isPoisoned else { throw .poisoned(path: storage.path) }
     isOnSealed = true
+    hasSpilled = false
+    basis = last
     editor.resume(birth: try giveNumber())
-    return Version(number: number, root: root, pageCount: 0)
+    return Version(number: last.number, root: root, pageCount: 0)
   }
 
   /// Begins with a version whose nodes stand in the file.
   private func beginLine() throws(StorageError) -> Version {
     // Before what is published is looked at: a version goes from the one to the other. One that fails poisons the writer
     // before it goes, so that is looked at between.
-    let pending = group.written.last?.version
+    let newest = group.newest
     guard !isPoisoned else { throw .poisoned(path: storage.path) }
     let base: Version
-    if let pending { base = pending } else { base = try held.published() }
+    if case .written(let version, let pending) = newest {
+      (base, basis) = (version, pending)
+    } else {
+      (base, basis) = (try held.published(), nil)
+    }
     let length = try storage.length()
     guard length >= base.end else { throw .truncated(path: storage.path, length: length, needed: base.end) }
     try store.reserve(length)
@@ -163,6 +173,7 @@ final class Writer: @unchecked Sendable {
     if hasGrown, !group.isIdle { growAhead() }
     if space.hasWaitingPages { held.strikeOffTheDead(atMostEvery: Self.strikeInterval) }
     isOnSealed = false
+    hasSpilled = false
     group.beginLine()
     written = base
     kept.note(writtenRefs, of: base)
@@ -190,8 +201,8 @@ final class Writer: @unchecked Sendable {
     guard !storage.isForked else { throw .forked(path: storage.path) }
     guard !isPoisoned else { throw .poisoned(path: storage.path) }
     let pending = CommitGroup.Pending(editor.arena.birth, durability)
-    let isLarge = !spilled.isEmpty || isRewriting || editor.arena.liveBytes > Self.largestSealed
-    let (moved, didMove) = spilled.isEmpty && !isRewriting && !isOnSealed ? move(below: root) : (root, false)
+    let isLarge = hasSpilled || isRewriting || editor.arena.liveBytes > Self.largestSealed
+    let (moved, didMove) = hasSpilled || isRewriting || isOnSealed ? (root, false) : move(below: root)
     let freed = editor.seal()
     if isLarge {
       try writeAlone(CommitGroup.Sealed(root: moved, freed: freed, members: [pending]))
@@ -217,7 +228,7 @@ final class Writer: @unchecked Sendable {
     try waitForSealed()
     desk.enter()
     defer { desk.leave() }
-    let written = try write(sealed)
+    let written = try write(sealed, mayBeLarge: true)
     if written.isSynced {
       // One sync at a time: the system tells of a failed one only once. Nobody leads: nothing else is on its way.
       do { try sync() } catch { throw fail(error) }
@@ -227,6 +238,7 @@ final class Writer: @unchecked Sendable {
 
   /// Waits until what the open transaction builds on stands in the file.
   func waitForSealed() throws(StorageError) {
+    guard !storage.isForked else { throw .forked(path: storage.path) }
     group.waitUntilIdle(lead: lead)
     guard !isPoisoned else { throw .poisoned(path: storage.path) }
     if isOnSealed, let failure = group.failure { throw failure }
@@ -237,16 +249,15 @@ final class Writer: @unchecked Sendable {
 
   /// Waits until the transaction's version is durable or published, as was asked; outside the gate. Answers its number.
   func finish(_ pending: CommitGroup.Pending) throws(StorageError) -> UInt64 {
-    try group.finish(pending, lead: lead)
+    guard !storage.isForked else { throw .forked(path: storage.path) }
+    return try group.finish(pending, lead: lead)
   }
 
-  /// Waits until it is known what became of what a transaction was built on that changed nothing; answers the number of
-  /// a version that shows it.
-  func waitForFate(of base: Version) throws(StorageError) -> UInt64 {
-    group.waitUntilGone(base.number, lead: lead)
-    let current = held.block.current.number
-    guard current < base.number else { return base.root.isDirty ? current : base.number }
-    throw group.failure ?? .poisoned(path: storage.path)
+  /// Waits until it is known what became of what a transaction was built on that changed nothing: it tells the number of
+  /// a version that shows what it has seen.
+  func waitForFate(of basis: CommitGroup.Pending) throws(StorageError) -> UInt64 {
+    guard !storage.isForked else { throw .forked(path: storage.path) }
+    return try group.fate(of: basis, lead: lead)
   }
 
   // MARK: - Leading
@@ -277,7 +288,7 @@ final class Writer: @unchecked Sendable {
   private func publish(_ covered: [CommitGroup.Written]) throws(StorageError) {
     guard let newest = covered.last else { return }
     guard !isPoisoned else { throw .poisoned(path: storage.path) }
-    control.unsyncedBytes += covered.reduce(0) { $0 + ($1.isSynced ? 0 : $1.bytes) }
+    control.unsyncedBytes += covered.reduce(0) { $0 + $1.unsyncedBytes }
     let page = 1 - control.durable.page
     let durable = newest.isSynced ? newest.version.number : control.durable.number
     control.isDirty = true

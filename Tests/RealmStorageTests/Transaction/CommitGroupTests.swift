@@ -160,4 +160,53 @@ import Testing
       #expect(IntegrityCheck.run(snapshot).findings == [])
     }
   }
+
+  @Test func `a transaction that changed nothing is told of the failure of what it has seen`() throws {
+    try withTemporaryPath { path in
+      _ = try Database(path: path)
+      let calls = FullDisk()
+      let database = try Database(
+        storage: FileStorage(path: path, readOnly: false, calls: calls), options: .init())
+      let first = try database.beginWrite()
+      try first.tree("a").set([1], for: [1])
+      let sealed = try first.seal()
+      let open = try database.beginWrite()
+      #expect(try open.tree("a").count() == 1)
+      calls.isFull.store(true, ordering: .releasing)
+      #expect(throws: StorageError.self) { try sealed.wait() }
+      let unchanged = try open.seal()
+      calls.isFull.store(false, ordering: .releasing)
+      // A later version does not show what it has seen.
+      try database.write { try $0.tree("b").set([2], for: [2]) }
+      #expect(throws: StorageError.self) { try unchanged.wait() }
+    }
+  }
+
+  /// Only what was synced before its meta page was written is not verified by recovery.
+  @Test(arguments: [nil, Keys.first])
+  func `a group of more than a mebibyte does not vouch for itself`(key: [UInt8]?) throws {
+    let disk = SimulatedDisk()
+    let database = try Database(creatingIn: disk, options: .init(encryptionKey: key))
+    try database.write { try $0.tree("a").set([0], for: [0]) }
+    let sealed = try (UInt8(0)..<2).map { number in
+      let transaction = try database.beginWrite()
+      // Chunks of 17 units in memory, and of 18 where they are encrypted.
+      for index in 0..<460 {
+        let key = [number, UInt8(index >> 8), UInt8(index & 0xff)]
+        try transaction.tree("a").set([UInt8](repeating: number, count: 1064), for: key)
+      }
+      return try transaction.seal(.relaxed)
+    }
+    for transaction in sealed { try transaction.wait() }
+    let metas = try (0..<2).compactMap { page -> MetaPage? in
+      guard
+        case .sound(let meta) = MetaPage.read(
+          try disk.read(FilePlace.page, at: UInt64(page * FilePlace.page)))
+      else { return nil }
+      return meta
+    }
+    let newest = try #require(metas.max { $0.version.number < $1.version.number })
+    #expect(newest.version.number == database.version && newest.durable < newest.version.number)
+    #expect(IntegrityCheck.run(try database.snapshot()).findings == [])
+  }
 }

@@ -128,6 +128,25 @@ import Testing
     }
   }
 
+  @Test func `who waits for a commit leads though nobody waits for one before it`() throws {
+    try whileSyncing(fails: false) { database, calls, _ in
+      let first = try database.beginWrite()
+      try first.tree("b").set([1], for: [1])
+      let unwaited = try first.seal()
+      let returned = DispatchSemaphore(value: 0)
+      Thread {
+        _ = try? database.write { try $0.tree("b").set([2], for: [2]) }
+        returned.signal()
+      }.start()
+      // It sleeps before the sync ends, most often.
+      usleep(50_000)
+      calls.release.signal()
+      returned.wait()
+      #expect(try database.snapshot().tree("b").count() == 2)
+      try unwaited.wait()
+    }
+  }
+
   @Test func `closing waits for a commit on its way`() throws {
     try whileSyncing(fails: false) { database, calls, path in
       let other = try Database(path: path)

@@ -126,8 +126,15 @@ import Testing
       ring.clear()
       ring.append(PageRing.Record(version: handles[0].version, before: known, changes: lies))
       control[word: ControlPlace.ring / 8] = epoch
-      try handles[1].write { try $0.tree("a").removeAll() }
+      let misled = try handles[1].beginWrite()
+      try misled.tree("a").removeAll()
+      let sealed = try misled.seal()
+      // One that builds on it writes before another begins.
+      let next = try handles[1].beginWrite()
+      try sealed.wait()
       #expect(handles[1].writer?.space.map == nil)
+      try next.tree("c").set([3], for: [3])
+      try next.commit()
       for key in 0..<50 {
         try handles[1].write { try $0.tree("a").set([UInt8](repeating: 2, count: 900), for: [UInt8(key)]) }
       }
