@@ -27,9 +27,10 @@ extension PageMap {
     return run(of: count, in: 2..<max(2, min(cursor + count, pages.count, Self.reach - (ahead - cursor))))
   }
 
-  /// For a small commit at most three pieces; for a large one every hole that is worth a write of its own.
+  /// For a small commit at most three pieces, and one for each four pages of a group of them: these are the holes that
+  /// small commits leave. For a large one every hole that is worth a write of its own.
   private func pieces(_ count: Int) -> [Range<Int>] {
-    let (limit, least) = count <= 64 ? (3, max(1, count / 4)) : (Int.max, 16)
+    let (limit, least) = count <= 64 ? (max(3, count / 4), min(max(1, count / 4), 4)) : (Int.max, 16)
     var found: [Range<Int>] = []
     var rest = count
     var page = 2
