@@ -130,7 +130,8 @@ public struct WritableTable {
   /// The table as changed so far. What is read of it later does not show later changes, and nothing may be read of it
   /// after them.
   public func reading() throws(StorageError) -> Table {
-    Table(schema: schema, root: try writer.flushed(), reader: transaction)
+    checkOpen()
+    return Table(schema: schema, root: try writer.flushed(), reader: transaction)
   }
 
   /// Whether there is a row of that key, as changed so far. O(log n).
@@ -214,6 +215,7 @@ public struct WritableTable {
   ///
   /// - Precondition: no column has that name.
   public func addColumn(_ column: Column) throws(StorageError) {
+    checkOpen()
     precondition(
       schema.column(column.name) == nil, "table \(schema.name) has a column \(column.name) already")
     try transaction.check(column)
