@@ -22,7 +22,7 @@ package final class NodeArena {
   package private(set) var liveBytes = 0
 
   /// Memory kept from one transaction to the next.
-  private static let keptBytes = 1 << 20
+  private static let keptBytes = 4 << 20
   /// The nodes there are leave little of it.
   var isUsedUp: Bool { Int(nextUnit) * Ref.unit > Self.keptBytes / 2 }
 

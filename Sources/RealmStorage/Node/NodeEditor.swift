@@ -91,9 +91,16 @@ package final class NodeEditor {
     return copy
   }
 
-  /// Copies a node of the file, which stays, with other refs in place of its own. What is copied was verified on a copy
-  /// of its own: it gets a new checksum.
+  /// Copies a node that is not the transaction's own, which stays, with other refs in place of its own. What is copied of
+  /// the file was verified on a copy of its own: it gets a new checksum.
   package func copy(_ ref: Ref, children: [Ref]) throws(StorageError) -> Ref {
+    if ref.isDirty {
+      let arena = arena
+      let access = access()
+      let copy = arena.make(like: try access.node(ref))
+      for (index, child) in children.enumerated() { copy.setRef(index, to: child) }
+      return copy.ref
+    }
     guard let kind = ref.kind else { throw store.corrupted(.structure, ref) }
     let content = try store.copyOut(ref)
     let bodyOffset = NodeView.Layout.size + children.count * store.refWidth.bytes

@@ -79,15 +79,6 @@ package struct Mover {
     return moved
   }
 
-  /// A commit that could not move anything.
-  mutating func skipCommit() { commits += 1 }
-
-  /// Whether the next commit is one that moves.
-  func isDue(_ map: PageMap?) -> Bool {
-    guard let map, map.excess() > 0, commits + 1 >= restsUntil else { return false }
-    return commits + 1 >= next || map.excess(145, slacks: 3) > 0
-  }
-
   /// Nothing is to be moved.
   private mutating func rest(map: inout PageMap) {
     guard age != Int.max else { return }

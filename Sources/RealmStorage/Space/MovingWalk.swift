@@ -52,6 +52,7 @@ struct MovingWalk {
       !ref.isDirty
       && map.isEmptied(unit: Int(ref.unit), units: editor.store.units(ofLength: ref.length))
     guard ref.level > 0 else { return isMoved ? moveLeaf(ref) : ref }
+    let isOwn = editor.arena.owns(ref)
     if resume.isEmpty { reads += 1 }
     // What can't be read stays where it is; whoever needs it is told.
     guard var children = try? editor.access().children(of: ref) else { return passed(ref) }
@@ -63,7 +64,7 @@ struct MovingWalk {
       let child = try visitChild(children[index], map)
       path.removeLast()
       if child != children[index] {
-        if places.isEmpty, !isMoved, !ref.isDirty { bytes += ref.length }
+        if places.isEmpty, !isMoved, !isOwn { bytes += ref.length }
         note(child, at: index, of: ref, instead: children[index])
         children[index] = child
         places.append(index)
@@ -72,7 +73,7 @@ struct MovingWalk {
       resume = []
       index += 1
     }
-    guard isMoved || !places.isEmpty, !ref.isDirty else { return ref }
+    guard isMoved || !places.isEmpty, !isOwn else { return ref }
     if isMoved { moved += 1 }
     return try copy(ref, children)
   }
@@ -93,7 +94,7 @@ struct MovingWalk {
   }
 
   private mutating func note(_ child: Ref, at index: Int, of node: Ref, instead old: Ref) {
-    guard node.isDirty else { return }
+    guard editor.arena.owns(node) else { return }
     changed.append((node, index, old))
     editor.arena.setRef(index, of: node, to: child)
   }

@@ -34,9 +34,6 @@ extension Writer {
     return moved
   }
 
-  /// Whether the next commit is to move nodes, which it can where it builds on what stands in the file.
-  func lookForMoves() { movesAreDue.store(compaction.mover.isDue(space.map), ordering: .relaxed) }
-
   /// While nothing is pending: gives the end of the file back where it is free and the file far larger than what is
   /// held in it. So what is given back is not written ahead again soon. What goes wrong here loses nothing.
   ///

@@ -58,7 +58,6 @@ extension Writer {
     space.commit(version, after: written?.number ?? 0, freed: freed, holders: holders)
     written = version
     if !isSynced, version.pageCount > pagesBefore { hasGrown = true }
-    lookForMoves()
     counters.recycledPages.store(space.recycledPages, ordering: .relaxed)
     // A page that vouches for itself is not verified, so nothing may be written over what it names before it is durable.
     let waiting =
@@ -74,7 +73,6 @@ extension Writer {
       lookForHolders()
       space.settle(holders: holders)
       if hasGrown { growAhead() }
-      compaction.mover.skipCommit()
     }
     holdersAreNew = false
     try findSpace()

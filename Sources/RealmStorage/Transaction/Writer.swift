@@ -70,8 +70,6 @@ final class Writer: @unchecked Sendable {
   /// What it builds on, where that is on its way.
   private(set) var basis: CommitGroup.Pending?
   private var recovery: (time: UInt64, version: UInt64)
-  /// What the next transaction builds on is to stand in the file, so that nodes can be moved.
-  let movesAreDue = Atomic<Bool>(false)
   private let poison = Atomic<Bool>(false)
   private let closed = Atomic<Bool>(false)
   private var isLocked = false
@@ -138,7 +136,7 @@ final class Writer: @unchecked Sendable {
   /// Builds on what waits to be written; nil where nothing does, or it is better written first.
   private func beginOnSealed() throws(StorageError) -> Version? {
     guard case .sealed(let root, let last) = group.newest else { return nil }
-    guard !editor.arena.isUsedUp, !movesAreDue.load(ordering: .relaxed) else {
+    guard !editor.arena.isUsedUp else {
       group.waitUntilIdle(lead: lead)
       return nil
     }
@@ -202,7 +200,7 @@ final class Writer: @unchecked Sendable {
     guard !isPoisoned else { throw .poisoned(path: storage.path) }
     let pending = CommitGroup.Pending(editor.arena.birth, durability)
     let isLarge = hasSpilled || isRewriting || editor.arena.liveBytes > Self.largestSealed
-    let (moved, didMove) = hasSpilled || isRewriting || isOnSealed ? (root, false) : move(below: root)
+    let (moved, didMove) = hasSpilled || isRewriting ? (root, false) : move(below: root)
     let freed = editor.seal()
     if isLarge {
       try writeAlone(CommitGroup.Sealed(root: moved, freed: freed, members: [pending]))
