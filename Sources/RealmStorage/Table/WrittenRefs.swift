@@ -2,7 +2,7 @@
 final class WrittenRefs {
   private let dirty: [Ref]
   private let written: [Ref]
-  /// Whether the commit had written all that were asked for.
+  /// Whether the commit had written all that were asked for: else what they were asked for is of no use.
   private(set) var isComplete = true
 
   /// Each ref is looked for among all of them.
@@ -15,7 +15,7 @@ final class WrittenRefs {
     self.written = written
   }
 
-  /// The ref itself where it names a node of the file.
+  /// The ref itself where it names a node of the file; null where the commit has not written its node.
   func final(_ ref: Ref) -> Ref {
     guard ref.isDirty else { return ref }
     for index in dirty.indices where dirty[index].place == ref.place { return written[index] }

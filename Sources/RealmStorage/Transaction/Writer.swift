@@ -46,7 +46,7 @@ final class Writer: @unchecked Sendable {
   /// last. Who comes after reads what was published then, or later, which is among them.
   private var holders: [UInt64] = []
   /// What the open transaction, or one cancelled since, has written before its commit.
-  private var spilled: [Written] = []
+  private var spilled: [WrittenNodes] = []
   private var recovery: (time: UInt64, version: UInt64)
   private let poison = Atomic<Bool>(false)
   private let closed = Atomic<Bool>(false)
@@ -179,7 +179,7 @@ final class Writer: @unchecked Sendable {
     return pending
   }
 
-  private func keep(_ tables: OpenTables, of version: Version, _ written: Written) {
+  private func keep(_ tables: OpenTables, of version: Version, _ written: WrittenNodes) {
     guard let refs = WrittenRefs(written.nodes, writtenAs: written.refs), tables.settle(refs) else { return }
     kept = (version.number, tables)
   }
@@ -357,21 +357,7 @@ final class Writer: @unchecked Sendable {
 
   // MARK: - Nodes
 
-  /// Nodes on disk, and the pages they were written to.
-  private struct Written {
-    /// As they were named in the arena, children before parents.
-    var nodes: [Ref] = []
-    /// What names each in the file.
-    var refs: [Ref] = []
-    var pieces: [Range<Int>] = []
-    var claims: [(unit: Int, units: Int)] = []
-
-    var bytes: Int { pieces.reduce(0) { $0 + $1.count * FilePlace.page } }
-    /// The page after the last one written.
-    var end: Int { pieces.map { $0.upperBound }.max() ?? 0 }
-  }
-
-  private func writeNodes(below root: Ref) throws(StorageError) -> Written {
+  private func writeNodes(below root: Ref) throws(StorageError) -> WrittenNodes {
     var nodes = CommitNodes()
     try nodes.collect(root, editor)
     return try write(nodes)
@@ -399,8 +385,8 @@ final class Writer: @unchecked Sendable {
   }
 
   /// Writes nodes, children before parents, to free pages.
-  private func write(_ nodes: CommitNodes) throws(StorageError) -> Written {
-    guard !nodes.order.isEmpty else { return Written() }
+  private func write(_ nodes: CommitNodes) throws(StorageError) -> WrittenNodes {
+    guard !nodes.order.isEmpty else { return WrittenNodes() }
     let sizes = nodes.order.map { ref in
       (units: store.units(ofLength: ref.length), isShortLived: ref.kind?.isShortLived ?? true)
     }
@@ -408,7 +394,7 @@ final class Writer: @unchecked Sendable {
     guard !isPoisoned else { throw .poisoned(path: storage.path) }
     let layout = RunLayout(
       sizes, candidates: space.candidates(RunLayout.pageCount(sizes), atEnd: isRewriting))
-    var written = Written(nodes: nodes.order, pieces: layout.pieces)
+    var written = WrittenNodes(nodes: nodes.order, pieces: layout.pieces)
     for piece in layout.pieces { space.take(piece) }
     control.inWrite = true
     do {
@@ -424,7 +410,7 @@ final class Writer: @unchecked Sendable {
   }
 
   /// Where nobody else commits the disk works on the nodes while the meta page is made.
-  private func startWriting(_ all: [Written]) {
+  private func startWriting(_ all: [WrittenNodes]) {
     for written in all {
       for piece in written.pieces {
         storage.startWriting(
@@ -434,7 +420,7 @@ final class Writer: @unchecked Sendable {
   }
 
   /// Notes nodes written as live in the version they were written for.
-  private func claim(_ written: Written) {
+  private func claim(_ written: WrittenNodes) {
     for (unit, units) in written.claims {
       guard space.claim(unit: unit, units: units, birth: editor.arena.birth) else {
         preconditionFailure("a commit's nodes overlap")
