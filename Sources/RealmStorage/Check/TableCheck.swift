@@ -64,18 +64,18 @@ struct TableCheck {
       return cluster
     }
     guard found == root.rows else { throw access.corrupted(.rows, table.ref) }
-    for (columnID, index) in root.indexes.all.map({ ($0.column, $0.root) }) {
-      guard let column = schema.columns.first(where: { $0.id == columnID && $0.index != .none }) else {
+    for entry in root.indexes.all {
+      guard let column = schema.columns.first(where: { $0.id == entry.column && $0.index != .none }) else {
         throw access.corrupted(.structure, table.ref)
       }
       do throws(StorageError) {
         let entries: UInt64
         if IntegerIndex.serves(column) {
-          entries = try IntegerIndex.check(index, access) { _ in }
+          entries = try IntegerIndex.check(entry.root, access) { _ in }
         } else {
-          entries = try OrderedTree.check(index, access) { _ in }
+          entries = try OrderedTree.check(entry.root, access) { _ in }
         }
-        guard entries == root.rows else { throw access.corrupted(.index, index) }
+        guard entries == root.rows else { throw access.corrupted(.index, entry.root) }
       } catch {
         throw error.naming(.index(column, schema))
       }

@@ -81,8 +81,7 @@ package struct NodeView: ~Escapable, BitwiseCopyable {
 
   @inline(__always)
   package func ref(_ index: Int) -> Ref {
-    let at = Layout.size &+ index &* (isSealed ? RefWidth.sealed.bytes : RefWidth.plain.bytes)
-    precondition(index >= 0 && index <= Int(UInt16.max) && at < bodyOffset, "no such ref in the node")
+    let at = offset(ofRef: index)
     return Ref(
       place: loadUnchecked(at: at), identity: loadUnchecked(at: at &+ 8),
       check: loadUnchecked(at: at &+ 16), check2: isSealed ? loadUnchecked(at: at &+ 24) : 0)
@@ -91,9 +90,14 @@ package struct NodeView: ~Escapable, BitwiseCopyable {
   /// Whether the node of a ref lies in a transaction's arena.
   @inline(__always)
   func isDirty(_ index: Int) -> Bool {
+    (loadUnchecked(at: offset(ofRef: index)) as UInt64) & Ref.dirtyBit != 0
+  }
+
+  @inline(__always)
+  private func offset(ofRef index: Int) -> Int {
     let at = Layout.size &+ index &* (isSealed ? RefWidth.sealed.bytes : RefWidth.plain.bytes)
     precondition(index >= 0 && index <= Int(UInt16.max) && at < bodyOffset, "no such ref in the node")
-    return (loadUnchecked(at: at) as UInt64) & Ref.dirtyBit != 0
+    return at
   }
 
   /// The little-endian integer at an offset of the body.
