@@ -47,12 +47,16 @@ struct CrashRun {
       + "failedSyncs=\(figures.failedSyncs) cleanCloses=\(figures.cleanCloses) lost=0 wrong=0 hung=0 seed=\(seed)"
   }
 
-  mutating func explore() throws {
+  mutating func explore(watchedBy alarm: Alarm) throws(Violation) {
     var chainSeed = seed
     while seen.count < states {
+      alarm.begin("seed=\(chainSeed) encrypted=\(isEncrypted)")
+      defer { alarm.end() }
       do {
         try runChain(seed: chainSeed)
-      } catch let error as StorageError {
+      } catch let violation as Violation {
+        throw violation
+      } catch {
         throw Violation(seed: chainSeed, what: "a healthy database refuses: \(error)")
       }
       chainSeed += 1

@@ -1,4 +1,7 @@
 import ArgumentParser
+import Foundation
+import Synchronization
+import TestSupport
 
 /// Kills processes and cuts power at every place a database writes, and looks at what opens afterwards.
 struct CrashRunCommand: ParsableCommand {
@@ -16,23 +19,51 @@ struct CrashRunCommand: ParsableCommand {
   var mutant = false
 
   func run() throws {
+    let outcomes = Mutex<[Bool: Outcome]>([:])
+    let threads = DispatchGroup()
     for isEncrypted in [false, true] {
-      var run = CrashRun(isEncrypted: isEncrypted, seed: seed, states: states)
-      do {
-        try run.explore()
-      } catch let violation as Violation {
-        print("seed=\(violation.seed) encrypted=\(isEncrypted): \(violation.what)")
-        throw ExitCode(mutant ? 3 : 1)
+      threads.enter()
+      let thread = Thread {
+        defer { threads.leave() }
+        let outcome = explore(isEncrypted: isEncrypted)
+        // What the other thread still looks for is not waited for.
+        if outcome.code != 0 { end(outcome) }
+        outcomes.withLock { $0[isEncrypted] = outcome }
       }
-      print(run.summary)
-      guard mutant || run.reachesItsFloors else {
-        print(
-          "The run does not reach its floors: of the states 20 % after space was recycled, 10 % after nodes were moved, "
-            + "5 % after the file was made shorter, 10 % at depth two."
-        )
-        throw ExitCode(1)
-      }
+      thread.stackSize = 8 << 20
+      thread.start()
     }
+    threads.wait()
+    for isEncrypted in [false, true] { outcomes.withLock { print($0[isEncrypted]?.text ?? "") } }
+  }
+
+  private struct Outcome {
+    var text: String
+    var code: Int32 = 0
+  }
+
+  private func explore(isEncrypted: Bool) -> Outcome {
+    let alarm = Alarm()
+    alarm.start(patience: 60)
+    var run = CrashRun(isEncrypted: isEncrypted, seed: seed, states: states)
+    do {
+      try run.explore(watchedBy: alarm)
+    } catch {
+      return Outcome(text: "seed=\(error.seed) encrypted=\(isEncrypted): \(error.what)", code: mutant ? 3 : 1)
+    }
+    guard mutant || run.reachesItsFloors else {
+      return Outcome(
+        text: run.summary
+          + "\nThe run does not reach its floors: of the states 20 % after space was recycled, 10 % after nodes were "
+          + "moved, 5 % after the file was made shorter, 10 % at depth two.", code: 1)
+    }
+    return Outcome(text: run.summary)
+  }
+
+  private func end(_ outcome: Outcome) -> Never {
+    print(outcome.text)
+    fflush(nil)
+    Self.exit(withError: ExitCode(outcome.code))
   }
 }
 

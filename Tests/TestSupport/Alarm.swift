@@ -22,13 +22,19 @@ package final class Alarm: Sendable {
 
   private let state = Mutex(State())
 
+  /// Those that watch: a trap may be in the state of any of them.
+  private static let watching = Mutex<[Alarm]>([])
   private static let maximumMemory = 1 << 30
 
   package init() {}
 
   /// Begins to watch; a state that takes longer than `patience` seconds counts as hung.
   package func start(patience: Int = 20) {
-    if self === Self.shared { Self.watchSignals() }
+    let isFirst = Self.watching.withLock {
+      $0.append(self)
+      return $0.count == 1
+    }
+    if isFirst { Self.watchSignals() }
     Thread.detachNewThread {
       while true {
         Thread.sleep(forTimeInterval: 0.05)
@@ -73,7 +79,10 @@ package final class Alarm: Sendable {
 
   /// The process dies all the same: the instruction is run again, with the handler of before.
   private static func tellOfTrap(_ number: CInt) {
-    tell("\(shared.state.withLock { $0.label }): trapped, signal \(number)")
+    let labels = watching.withLock { $0 }.compactMap { alarm in
+      alarm.state.withLock { $0.start == nil ? nil : $0.label }
+    }
+    tell("\(labels.joined(separator: "; or ")): trapped, signal \(number)")
     if var action = earlier[number] { sigaction(number, &action, nil) }
   }
 
