@@ -90,6 +90,7 @@ enum Metric: String {
   case peakMebibytes = "peak_mib"
   case p50Microseconds = "p50_us"
   case p99Microseconds = "p99_us"
+  case p999Microseconds = "p999_us"
   case meanMicroseconds = "mean_us"
   case fileMebibytes = "file_mib"
   /// For each commit: pages with nodes.
@@ -118,6 +119,7 @@ extension Outcome {
     values = [
       (.p50Microseconds, Measure.percentile(0.5, of: seconds) * 1e6),
       (.p99Microseconds, Measure.percentile(0.99, of: seconds) * 1e6),
+      (.p999Microseconds, Measure.percentile(0.999, of: seconds) * 1e6),
       (.meanMicroseconds, seconds.reduce(0, +) / Double(seconds.count) * 1e6),
     ]
   }
