@@ -20,7 +20,12 @@ package enum Workload {
     _ transaction: WriteTransaction, _ content: inout Content, _ generator: inout SeededGenerator
   ) throws {
     if generator.chance(40) { try changeTable(transaction, &content, &generator) }
-    if generator.chance(2) { try addMuch(transaction, &content, &generator) }
+    // What is large slows all that follows, so it soon goes again.
+    if content.trees["much"] != nil {
+      if generator.chance(30) { try removeMuch(transaction, &content) }
+    } else if generator.chance(2) {
+      try addMuch(transaction, &content, &generator)
+    }
     for _ in 0...generator.below(6) {
       let name = ["a", "b", "long names come too"][generator.below(3)]
       let tree = try transaction.tree(name)
@@ -66,14 +71,14 @@ package enum Workload {
   private static func addMuch(
     _ transaction: WriteTransaction, _ content: inout Content, _ generator: inout SeededGenerator
   ) throws {
-    guard content.trees["much"]?.isEmpty ?? true else {
-      try transaction.tree("much").removeAll()
-      content.trees["much"] = nil
-      return
-    }
     let value = [UInt8](repeating: UInt8(generator.below(256)), count: 1_100_000)
     try transaction.tree("much").set(value, for: [0])
     content.trees["much"] = [[0]: value]
+  }
+
+  private static func removeMuch(_ transaction: WriteTransaction, _ content: inout Content) throws {
+    try transaction.tree("much").removeAll()
+    content.trees["much"] = nil
   }
 
   /// The table and its model disagree.
