@@ -7,7 +7,7 @@
 /// 3. Before anything else is written or published, the file is synced. Nothing is rewritten in place.
 /// 4. After a failed sync in this boot the cache proves nothing: the control block's durable version is opened.
 /// 5. Where a sync was begun and its outcome never noted, an error may have been seen by nobody: what was born after
-///    the durable version is written again, as a new version, at free pages (`Database`).
+///    the durable version is written again, as a new version, behind the end of the file (`Writer`).
 struct Recovery {
   let storage: any Storage
   let store: NodeStore

@@ -357,7 +357,7 @@ final class Writer: @unchecked Sendable {
     owesRecovery = false
   }
 
-  /// Writes what was born after `durable` again, as a new version at free pages, and makes it durable.
+  /// Writes what was born after `durable` again, as a new version, and makes it durable.
   ///
   /// The pages are behind the end of the file: a meta page that vouches for itself may come back that names what was
   /// written again before, and then again, and whose pages nobody holds any more.
