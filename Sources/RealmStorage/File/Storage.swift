@@ -11,8 +11,8 @@
 /// Three storages implement it: a file (`FileStorage`), memory (`MemoryStorage`), and, for tests, a simulated disk
 /// that loses power. What was written is seen at once through the mapping; it is durable after `sync`.
 ///
-/// Implementations are safe to call from any thread. Of the calls that change bytes at most one runs at a time:
-/// the writer's.
+/// Implementations are safe to call from any thread. The calls that change bytes are one writer's; a meta page may be
+/// written, or a sync be in flight, while other pages are written.
 package protocol Storage: AnyObject, Sendable {
   /// For messages.
   var path: String { get }

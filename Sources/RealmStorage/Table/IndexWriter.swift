@@ -17,7 +17,7 @@ final class IndexWriter {
   var root: Ref { integers?.root ?? tree }
 
   func settle(_ named: (Ref) -> Ref) {
-    tree = named(tree)
+    if integers == nil { tree = named(tree) }
     integers?.settle(named)
   }
 

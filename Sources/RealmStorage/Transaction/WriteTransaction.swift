@@ -88,6 +88,8 @@ public final class WriteTransaction {
   ///
   /// - Throws: `.corrupted`.
   func tables() throws(StorageError) -> OpenTables {
+    // The next transaction may have them by now.
+    precondition(isOpen, "WriteTransaction: it has ended; begin another with Database.beginWrite()")
     if let openTables { return openTables }
     if let kept = writer.takeTables(of: base) {
       openTables = kept

@@ -13,8 +13,8 @@ public enum Durability: Sendable {
 ///
 /// Rules (FORMAT.md, "Commit"):
 /// 1. A commit writes its nodes, then the meta page that does not name the durable version, then syncs once. Over
-///    1 MiB of nodes are synced before the version is pending; a meta page that names exactly this version then vouches
-///    for itself, and the commit is durable when it returns, whatever was asked.
+///    1 MiB of nodes of one transaction are synced before the version is pending; a meta page that names exactly this
+///    version then vouches for itself, and the commit is durable when it returns, whatever was asked.
 /// 2. The meta page of the durable version is not written before a newer version is durable, and no meta page is
 ///    written while a sync is in flight.
 /// 3. A full commit is published after its sync, a relaxed one when its meta page is written.
