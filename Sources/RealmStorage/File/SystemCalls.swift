@@ -51,6 +51,14 @@ package struct NativeSystemCalls: SystemCalls {
   }
 }
 
+extension StorageError {
+  /// The disk is full, or what this user or a file may take of it.
+  var isForWantOfSpace: Bool {
+    guard case .system(call: .write, let number, _, _) = self else { return false }
+    return [ENOSPC, EDQUOT, EFBIG].contains(number)
+  }
+}
+
 /// The system's words for an error number.
 func systemMessage(_ number: CInt) -> String {
   var buffer = [CChar](repeating: 0, count: 256)

@@ -6,25 +6,58 @@ extension PageMap {
   /// Where `count` pages for one commit may stand, best first; the last range is open to the end of the file.
   ///
   /// One hole of that size within reach of the cursor; else the end of the file, while the file is not far larger than
-  /// what is held in it; else a few pieces; else a hole in what is being emptied; else the end.
+  /// what is held in it; else a few pieces; else a hole in what is being emptied; else the end. The end is what follows
+  /// the last page in use: who writes there makes the file longer by as much (`missingReserve`).
   package func candidates(_ count: Int) -> [Range<Int>] {
-    let end = pages.count..<pages.count + count
-    guard count <= freeCount else { return [end] }
-    if let hole = hole(of: count) { return [hole, end] }
-    if excess() <= 0 { return [end] }
+    let holes = closedCandidates(count)
+    let end = max(usedEnd, holes.map(\.upperBound).max() ?? 0)
+    return holes + [end..<end + count]
+  }
+
+  private func closedCandidates(_ count: Int) -> [Range<Int>] {
+    guard count <= freeCount else { return [] }
+    if let hole = hole(of: count) { return [hole] }
+    if excess() <= 0 { return [] }
     // What does not fit the pieces stands in a hole that was to be left alone, before the file grows for it.
     let pieces = pieces(count)
-    if let hole = run(of: count, in: 2..<pages.count, emptied: true) { return pieces + [hole, end] }
-    return pieces + [end]
+    return pieces + (run(of: count, in: 2..<top, emptied: true).map { [$0] } ?? [])
+  }
+
+  /// Pages at the end of the file that are left free: on a full disk what frees space is written there.
+  private var reserve: Int {
+    keepsReserve ? max(pages.count / 256, min(Self.mostReserve, max(2, pages.count / 8))) : 0
+  }
+  /// Enough to take some rows out of full clusters, and out of their indexes, where the file is large enough for that.
+  private static let mostReserve = (128 << 10) / FilePlace.page
+
+  /// The page after the last one that is given out while the file can grow.
+  private var top: Int { max(2, pages.count - reserve) }
+
+  /// Pages that the file has at least, while it can grow.
+  package var leastPageCount: Int { usedEnd + reserve }
+
+  /// Pages that the file must be made longer by to have its reserve again.
+  package var missingReserve: Int { max(0, leastPageCount - pages.count) }
+
+  /// All free pages but those at the end, where a file that can't grow has plenty: small holes are worth little.
+  package func spareHoles(for count: Int) -> [Range<Int>] {
+    freeCount - count >= pages.count / 4 ? holes(below: top) : []
+  }
+
+  /// All free pages below `end`.
+  package func holes(below end: Int) -> [Range<Int>] {
+    var holes: [Range<Int>] = []
+    forEachHole(of: 1, in: 2..<max(2, min(end, pages.count))) { holes.append($0) }
+    return holes
   }
 
   /// One hole of that size, within reach of the cursor and in no stretch that is being emptied.
   package func hole(of count: Int) -> Range<Int>? {
-    let ahead = min(pages.count, cursor + Self.reach)
+    let ahead = min(top, cursor + Self.reach)
     if let found = run(of: count, in: min(cursor, ahead)..<ahead) { return found }
     // At the end of the file the cursor starts over.
-    guard ahead == pages.count else { return nil }
-    return run(of: count, in: 2..<max(2, min(cursor + count, pages.count, Self.reach - (ahead - cursor))))
+    guard ahead == top else { return nil }
+    return run(of: count, in: 2..<max(2, min(cursor + count, top, Self.reach - max(0, ahead - cursor))))
   }
 
   /// For a small commit at most three pieces, and one for each four pages of a group of them: these are the holes that
@@ -34,9 +67,9 @@ extension PageMap {
     var found: [Range<Int>] = []
     var rest = count
     var page = 2
-    while rest > 0, found.count < limit, let piece = run(of: least, in: page..<pages.count) {
+    while rest > 0, found.count < limit, let piece = run(of: least, in: page..<top) {
       var end = piece.upperBound
-      while end < pages.count, end - piece.lowerBound < rest, isFree(end), !isEmptied(page: end) { end += 1 }
+      while end < top, end - piece.lowerBound < rest, isFree(end), !isEmptied(page: end) { end += 1 }
       found.append(piece.lowerBound..<end)
       rest -= end - piece.lowerBound
       page = end
@@ -68,9 +101,9 @@ extension PageMap {
   func pagesInHoles(of length: Int, atMost limit: Int) -> Int {
     var sum = 0
     var page = 2
-    while sum < limit, let hole = run(of: length, in: page..<pageCount) {
+    while sum < limit, let hole = run(of: length, in: page..<top) {
       page = hole.upperBound
-      while page < pageCount, isFree(page), !isEmptied(page: page) { page += 1 }
+      while page < top, isFree(page), !isEmptied(page: page) { page += 1 }
       sum += page - hole.lowerBound
     }
     return min(sum, limit)

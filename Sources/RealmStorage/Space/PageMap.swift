@@ -29,6 +29,8 @@ package struct PageMap {
   package private(set) var cursor = 2
   /// Pages a file may have beyond its share of what is held.
   let slack: Int
+  /// Whether some pages at the end are left free: there is a disk, which may be full.
+  let keepsReserve: Bool
 
   private struct WaitingPage {
     var page: Int
@@ -37,8 +39,9 @@ package struct PageMap {
   }
 
   /// A map of `pageCount` pages of which all but the meta pages are free.
-  package init(pageCount: Int, slack: Int = (1 << 20) / FilePlace.page) {
+  package init(pageCount: Int, slack: Int = (1 << 20) / FilePlace.page, keepsReserve: Bool = false) {
     self.slack = slack
+    self.keepsReserve = keepsReserve
     grow(to: max(pageCount, 2))
     setFree(0, false)
     setFree(1, false)

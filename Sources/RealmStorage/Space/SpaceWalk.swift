@@ -11,7 +11,8 @@ package struct SpaceWalk {
 
   package init(store: NodeStore, pageCount: Int, slack: Int) {
     self.store = store
-    map = PageMap(pageCount: pageCount, slack: slack)
+    map = PageMap(
+      pageCount: pageCount, slack: slack, keepsReserve: store.storage.gainsFromGrowth)
     claimed = UnitMap(pageCount: pageCount)
   }
 

@@ -103,10 +103,11 @@ final class OpenTables {
     return writer
   }
 
-  /// Puts what changed into the catalogue; answers whether anything did.
-  func store(in catalogue: inout Catalogue) throws(StorageError) -> Bool {
+  /// Puts what changed into the catalogue; answers how many rows there are more than before; nil where nothing did.
+  func store(in catalogue: inout Catalogue) throws(StorageError) -> Int? {
     if let failure { throw failure }
     var changed = false
+    var added = 0
     for writer in writers.sorted(by: { $0.schema.id < $1.schema.id }) {
       if writer.schemaChanged {
         try Tables.setSchema(writer.schema, in: &catalogue, editor)
@@ -116,10 +117,11 @@ final class OpenTables {
       if let root = try writer.changedRoot() {
         try Tables.setRoot(root, of: writer.schema.id, in: &catalogue, editor)
         changed = true
+        added += writer.addedRows
       }
     }
     self.catalogue = catalogue
-    return changed
+    return changed ? added : nil
   }
 }
 

@@ -57,6 +57,9 @@ final class TableWriter {
     return root == stored ? nil : root
   }
 
+  /// Rows that the table has more than where the transaction began; once all are in its trees.
+  var addedRows: Int { Int(clamping: root.rows) - Int(clamping: stored.rows) }
+
   /// The transaction was committed: goes on from what it wrote.
   func settle(_ named: (Ref) -> Ref) {
     root.changeRefs(named)

@@ -28,6 +28,8 @@ final class CommitGroup: Sendable {
     var root: Ref
     /// Nodes that they no longer reach, of the file and of what was sealed before.
     var freed: [Ref]
+    /// Rows and entries that there are more than before.
+    var added: Int
     /// Oldest first.
     var members: [Pending]
 
@@ -113,13 +115,14 @@ final class CommitGroup: Sendable {
   var failure: StorageError? { state.withLock { $0.failure } }
 
   /// Adds a transaction to what is sealed; throws where what it was built on could not be written.
-  func add(_ pending: Pending, root: Ref, freed: [Ref]) throws(StorageError) {
+  func add(_ pending: Pending, root: Ref, freed: [Ref], added: Int) throws(StorageError) {
     let failure = state.withLock { state -> StorageError? in
       if let failure = state.failure { return failure }
-      var sealed = state.sealed ?? Sealed(root: root, freed: [], members: [])
+      var sealed = state.sealed ?? Sealed(root: root, freed: [], added: 0, members: [])
       state.sealed = nil
       sealed.root = root
       sealed.freed += freed
+      sealed.added += added
       sealed.members.append(pending)
       state.sealed = sealed
       return nil

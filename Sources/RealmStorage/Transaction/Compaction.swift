@@ -28,7 +28,7 @@ extension Writer {
       if pin.version &+ Compaction.longPin < published { pinned = max(pinned, pin.version) }
     }
     let moved = compaction.mover.run(root, editor: editor, map: &map, pinned: pinned) { map, pages in
-      write(zeros: pages, to: &map)
+      (try? write(zeros: pages, to: &map)) != nil
     }
     counters.movedBytes.store(compaction.mover.movedBytes, ordering: .relaxed)
     return moved
@@ -46,7 +46,7 @@ extension Writer {
     let least = max(map.slack / 4, map.pageCount / 32)
     let excess = map.excess()
     guard excess >= least else { return }
-    var end = max(map.usedEnd, map.pageCount - excess)
+    var end = max(map.leastPageCount, map.pageCount - excess)
     guard map.pageCount - end >= least, let highest = highestEnd() else { return }
     end = max(end, highest)
     guard map.pageCount - end >= least else { return }
@@ -84,30 +84,26 @@ extension Writer {
     // A file that is as large as it may be grows for want of a hole only.
     step = min(step, max(Self.leastAhead, -map.excess() * FilePlace.page))
     let start = map.pageCount * FilePlace.page
-    guard write(zeros: step / FilePlace.page, to: &map) else { return }
+    // What goes wrong here loses nothing, and is met again by who needs it.
+    guard (try? write(zeros: step / FilePlace.page, to: &map)) != nil else { return }
     store.storage.startWriting(step, at: UInt64(start))
   }
   private static let mostAhead = 4 << 20
   private static let leastAhead = 128 << 10
 
-  /// Makes the file longer. What goes wrong here loses nothing, and is met again by who needs it.
-  private func write(zeros pages: Int, to map: inout PageMap) -> Bool {
-    do throws(StorageError) {
-      try store.reserve(UInt64((map.pageCount + pages) * FilePlace.page))
-      let zeros = [UInt8](repeating: 0, count: min(pages, Self.zeroPages) * FilePlace.page)
-      var rest = pages
-      while rest > 0 {
-        let count = min(rest, Self.zeroPages)
-        try store.storage.write(
-          zeros.span.bytes.extracting(first: count * FilePlace.page),
-          at: UInt64(map.pageCount * FilePlace.page))
-        counters.growthBytes.wrappingAdd(count * FilePlace.page, ordering: .relaxed)
-        map.extend(by: count)
-        rest -= count
-      }
-      return true
-    } catch {
-      return false
+  /// Makes the file longer.
+  func write(zeros pages: Int, to map: inout PageMap) throws(StorageError) {
+    try store.reserve(UInt64((map.pageCount + pages) * FilePlace.page))
+    let zeros = [UInt8](repeating: 0, count: min(pages, Self.zeroPages) * FilePlace.page)
+    var rest = pages
+    while rest > 0 {
+      let count = min(rest, Self.zeroPages)
+      try store.storage.write(
+        zeros.span.bytes.extracting(first: count * FilePlace.page),
+        at: UInt64(map.pageCount * FilePlace.page))
+      counters.growthBytes.wrappingAdd(count * FilePlace.page, ordering: .relaxed)
+      map.extend(by: count)
+      rest -= count
     }
   }
   private static let zeroPages = 64

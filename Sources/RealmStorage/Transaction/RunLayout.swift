@@ -58,8 +58,10 @@ struct RunLayout {
   /// The pages that hold a node.
   private(set) var pieces: [Range<Int>] = []
 
+  typealias Size = (units: Int, isShortLived: Bool)
+
   /// Packs nodes into `candidates`, of which the last has no end.
-  init(_ nodes: [(units: Int, isShortLived: Bool)], candidates: [Range<Int>]) {
+  init(_ nodes: [Size], candidates: [Range<Int>]) {
     units = Array(repeating: 0, count: nodes.count)
     var filler = Filler(candidates: candidates)
     for (index, node) in nodes.enumerated() where !node.isShortLived {
@@ -73,18 +75,41 @@ struct RunLayout {
     pieces = filler.pieces
   }
 
+  /// Packs nodes into holes, each into that which leaves least, so that long ones are left for large nodes; nil where
+  /// they do not fit.
+  init?(_ nodes: [Size], fitting holes: [Range<Int>]) {
+    units = Array(repeating: 0, count: nodes.count)
+    var rooms = holes.map {
+      (unit: $0.lowerBound * FilePlace.unitsPerPage, end: $0.upperBound * FilePlace.unitsPerPage)
+    }
+    for index in nodes.indices.sorted(by: { nodes[$0].units > nodes[$1].units }) {
+      let size = nodes[index].units
+      let fitting = rooms.indices.filter { rooms[$0].end - rooms[$0].unit >= size }
+      guard let best = fitting.min(by: { rooms[$0].end - rooms[$0].unit < rooms[$1].end - rooms[$1].unit })
+      else {
+        return nil
+      }
+      units[index] = UInt64(rooms[best].unit)
+      rooms[best].unit += size
+    }
+    pieces = zip(holes, rooms).compactMap { hole, room in
+      let end = Self.pages(room.unit)
+      return end > hole.lowerBound ? hole.lowerBound..<end : nil
+    }
+  }
+
   /// Pages that hold the nodes when they stand in one run.
-  static func pageCount(_ nodes: [(units: Int, isShortLived: Bool)]) -> Int {
+  static func pageCount(_ nodes: [Size]) -> Int {
     let (stays, shortLived) = units(nodes)
     return pages(stays + shortLived)
   }
 
-  private static func isShorterTogether(_ nodes: [(units: Int, isShortLived: Bool)]) -> Bool {
+  private static func isShorterTogether(_ nodes: [Size]) -> Bool {
     let (stays, shortLived) = units(nodes)
     return pages(stays + shortLived) < pages(stays) + pages(shortLived)
   }
 
-  private static func units(_ nodes: [(units: Int, isShortLived: Bool)]) -> (stays: Int, shortLived: Int) {
+  private static func units(_ nodes: [Size]) -> (stays: Int, shortLived: Int) {
     var (stays, shortLived) = (0, 0)
     for node in nodes {
       if node.isShortLived { shortLived += node.units } else { stays += node.units }

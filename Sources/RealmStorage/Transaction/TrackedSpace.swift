@@ -100,6 +100,16 @@ struct TrackedSpace {
   func candidates(_ count: Int, atEnd: Bool) -> [Range<Int>] {
     atEnd ? [pageCount..<pageCount + count] : map?.candidates(count) ?? []
   }
+
+  var missingReserve: Int { map?.missingReserve ?? 0 }
+
+  /// Holes of a file that can't grow beyond `end` for `count` pages, and the reserve where that may be used.
+  mutating func holes(for count: Int, below end: Int, usesReserve: Bool) -> [Range<Int>] {
+    // Pages given out in vain, and not there.
+    if end < pageCount, end >= usedEnd { map?.shrink(to: end) }
+    return (usesReserve ? map?.holes(below: end) : map?.spareHoles(for: count)) ?? []
+  }
+
   mutating func take(_ pages: Range<Int>) { map?.take(pages) }
   mutating func giveBack(_ pages: Range<Int>) { map?.giveBack(pages) }
   mutating func extend(by count: Int) { map?.extend(by: count) }

@@ -56,10 +56,9 @@ public final class WriteTransaction {
 
   private func sealTrees(_ durability: Durability) throws(StorageError) -> SealedTransaction.Fate {
     defer { end() }
-    try storeTrees()
-    try storeTables()
+    let added = try storeTrees() + storeTables()
     guard root != base.root else { return writer.basis.map { .basis($0) } ?? .known(base.number) }
-    return .own(try writer.seal(root: root, tables: openTables, durability: durability))
+    return .own(try writer.seal(root: root, tables: openTables, added: added, durability: durability))
   }
 
   /// Forgets the changes and ends the transaction. Does nothing when it has ended.
@@ -104,18 +103,31 @@ public final class WriteTransaction {
     return tables
   }
 
-  private func storeTables() throws(StorageError) {
-    guard let openTables else { return }
+  /// Answers how many rows there are more than before.
+  private func storeTables() throws(StorageError) -> Int {
+    guard let openTables else { return 0 }
     var catalogue = try Catalogue(root, access())
-    guard try openTables.store(in: &catalogue) else { return }
+    guard let added = try openTables.store(in: &catalogue) else { return 0 }
     if !root.isNull { editor.free(root) }
     root = catalogue.write(editor)
+    return added
   }
 
-  private func storeTrees() throws(StorageError) {
-    for (name, tree) in openTrees where try NamedTrees.root(of: name, in: self) != tree {
+  /// Answers how many entries there are more than before.
+  private func storeTrees() throws(StorageError) -> Int {
+    var added = 0
+    for (name, tree) in openTrees {
+      let before = try NamedTrees.root(of: name, in: self)
+      guard tree != before else { continue }
+      added += count(tree) - count(before)
       root = try NamedTrees.set(tree, name: name, in: root, editor)
     }
+    return added
+  }
+
+  /// What can't be told is met by who reads the tree.
+  private func count(_ tree: Ref) -> Int {
+    Int(clamping: (try? OrderedTree.count(tree, access())) ?? 0)
   }
 
   private func end() {

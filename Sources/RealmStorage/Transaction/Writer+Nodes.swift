@@ -27,11 +27,14 @@ extension Writer {
     var nodes = CommitNodes()
     let access = editor.store.access(below: 0, arena: editor.arena)
     try nodes.collect(sealed.root, writtenRefs, access)
-    spilled.append(try write(nodes, birth: sealed.number))
-    let all = spilled
-    spilled = []
     // Of nodes that were sealed in memory, and that nothing led to when they were written, nothing stands in the file.
     let freed = sealed.freed.compactMap { $0.isDirty ? writtenRefs.find($0) : $0 }
+    // A row less may take more units than before: keys that had no gaps need to be told one by one.
+    let frees =
+      sealed.added < 0 || units(nodes.order) + spilled.reduce(0) { $0 + units($1.nodes) } <= units(freed)
+    spilled.append(try write(nodes, birth: sealed.number, usesReserve: frees))
+    let all = spilled
+    spilled = []
     // Where nodes of those spilled before lay in the arena others lie now.
     if let last = all.last { writtenRefs.add(last.nodes, writtenAs: last.refs) }
     for written in all { claim(written, birth: sealed.number) }
@@ -43,7 +46,7 @@ extension Writer {
     if sealed.isFull, !isSynced { startWriting(all) }
     space.commit(version, after: written?.number ?? 0, freed: freed, holders: holders)
     written = version
-    if !isSynced, version.pageCount > pagesBefore { hasGrown = true }
+    if !isSynced, space.pageCount > pagesBefore { hasGrown = true }
     counters.recycledPages.store(space.recycledPages, ordering: .relaxed)
     // A page that vouches for itself is not verified, so nothing may be written over what it names before it is durable.
     let waiting =
@@ -86,7 +89,7 @@ extension Writer {
     lookForHolders()
     space.settle(holders: holders)
     try findSpace()
-    let written = try write(nodes, birth: editor.arena.birth)
+    let written = try write(nodes, birth: editor.arena.birth, leavesReserve: false)
     spilled.append(written)
     for node in nodes.order { editor.arena.free(node) }
     editor.extend(to: UInt64(max(written.end, self.written?.pageCount ?? 0) * FilePlace.page))
@@ -105,8 +108,18 @@ extension Writer {
     spilled = []
   }
 
+  private func units(_ nodes: [Ref]) -> Int {
+    nodes.reduce(0) { $0 + store.units(ofLength: $1.length) }
+  }
+
   /// Writes nodes, children before parents, to free pages.
-  private func write(_ nodes: CommitNodes, birth: UInt64) throws(StorageError) -> WrittenNodes {
+  ///
+  /// - Parameters:
+  ///   - usesReserve: on a full disk they may be written to the pages that are left free for that.
+  ///   - leavesReserve: the file is made longer where these are not free afterwards.
+  private func write(
+    _ nodes: CommitNodes, birth: UInt64, usesReserve: Bool = false, leavesReserve: Bool = true
+  ) throws(StorageError) -> WrittenNodes {
     guard !nodes.order.isEmpty else { return WrittenNodes() }
     let sizes = nodes.order.map { ref in
       (units: store.units(ofLength: ref.length), isShortLived: ref.kind?.isShortLived ?? true)
@@ -115,12 +128,27 @@ extension Writer {
     guard !isPoisoned else { throw .poisoned(path: storage.path) }
     let layout = RunLayout(
       sizes, candidates: space.candidates(RunLayout.pageCount(sizes), atEnd: isRewriting))
+    do {
+      return try write(nodes, layout, sizes, birth: birth, leavesReserve: leavesReserve && !isRewriting)
+    } catch {
+      guard leavesReserve, !isRewriting, error.isForWantOfSpace else { throw error }
+      let end = Int(try storage.length()) / FilePlace.page
+      let holes = space.holes(for: RunLayout.pageCount(sizes), below: end, usesReserve: usesReserve)
+      guard let layout = RunLayout(sizes, fitting: holes) else { throw error }
+      return try write(nodes, layout, sizes, birth: birth, leavesReserve: false)
+    }
+  }
+
+  private func write(
+    _ nodes: CommitNodes, _ layout: RunLayout, _ sizes: [RunLayout.Size], birth: UInt64, leavesReserve: Bool
+  ) throws(StorageError) -> WrittenNodes {
     var written = WrittenNodes(nodes: nodes.order, pieces: layout.pieces)
     for piece in layout.pieces { space.take(piece) }
     control.inWrite = true
     do {
       try store.reserve(UInt64(written.end * FilePlace.page))
       written.refs = try write(nodes, layout, birth: birth)
+      if leavesReserve { try fillReserve() }
       counters.nodeBytes.wrappingAdd(written.bytes, ordering: .relaxed)
     } catch {
       for piece in layout.pieces { space.giveBack(piece) }
@@ -128,6 +156,15 @@ extension Writer {
     }
     for index in sizes.indices { written.claims.append((Int(layout.units[index]), sizes[index].units)) }
     return written
+  }
+
+  /// Makes the file longer where what was written took of its end: there are pages left then for what frees space.
+  private func fillReserve() throws(StorageError) {
+    let pages = space.missingReserve
+    guard pages > 0, var map = space.map else { return }
+    space.map = nil
+    defer { space.map = map }
+    try write(zeros: pages, to: &map)
   }
 
   /// The disk works on the nodes while the meta page is made.

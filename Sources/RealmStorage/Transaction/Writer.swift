@@ -191,8 +191,10 @@ final class Writer: @unchecked Sendable {
 
   /// Ends the transaction, whose changes lead to `root`: they become part of the next version. Inside the gate; `finish`
   /// waits for their fate outside.
+  ///
+  /// - Parameter added: rows and entries that there are more than before.
   func seal(
-    root: Ref, tables: OpenTables?, durability: Durability
+    root: Ref, tables: OpenTables?, added: Int, durability: Durability
   ) throws(StorageError) -> CommitGroup.Pending {
     // Only a forged tree is so high; what stands above 128 could not be read again.
     guard root.level <= Ref.maximumLevel else { throw store.corrupted(.structure, root) }
@@ -203,9 +205,9 @@ final class Writer: @unchecked Sendable {
     let (moved, didMove) = hasSpilled || isRewriting ? (root, false) : move(below: root)
     let freed = editor.seal()
     if isLarge {
-      try writeAlone(CommitGroup.Sealed(root: moved, freed: freed, members: [pending]))
+      try writeAlone(CommitGroup.Sealed(root: moved, freed: freed, added: added, members: [pending]))
     } else {
-      try group.add(pending, root: moved, freed: freed)
+      try group.add(pending, root: moved, freed: freed, added: added)
       // What was moved they know by the refs from before.
       if let tables, !didMove { kept.keep(tables, of: pending.number) }
     }
@@ -370,7 +372,7 @@ final class Writer: @unchecked Sendable {
     defer { isRewriting = false }
     let base = try beginLocked()
     let root = try editor.copy(base.root, bornAfter: durable.number)
-    _ = try finish(seal(root: root, tables: nil, durability: .full))
+    _ = try finish(seal(root: root, tables: nil, added: 0, durability: .full))
     control.sync = .none
   }
 

@@ -69,8 +69,8 @@ private struct PageModel {
     let count = RunLayout.pageCount(sizes)
     let candidates = map.candidates(count)
     let last = candidates.last
-    let end = map.pageCount..<map.pageCount + count
-    #expect(last == end)
+    let start = max(map.usedEnd, candidates.dropLast().map(\.upperBound).max() ?? 0)
+    #expect(last == start..<start + count)
     let busy = model.busy
     let offered = candidates.dropLast().flatMap { Array($0) }
     let notFree = offered.filter { $0 >= map.pageCount || busy.contains($0) }

@@ -121,8 +121,7 @@ import Testing
     }
     func write(_ d: CInt, from b: UnsafeRawBufferPointer, at o: UInt64) -> Int {
       guard isFull.load(ordering: .acquiring), o >= 8192 else { return native.write(d, from: b, at: o) }
-      errno = ENOSPC
-      return -1
+      return -Int(ENOSPC)
     }
     func truncate(_ d: CInt, to l: UInt64) -> CInt { native.truncate(d, to: l) }
     func sync(_ d: CInt, kind: SyncKind) -> CInt { native.sync(d, kind: kind) }

@@ -119,12 +119,13 @@ import Testing
       let control = try #require(handles[0].store.storage.control)
       let ring = PageRing(memory: control)
       let map = try #require(handles[1].writer?.space.map)
+      let truth = try #require(ring.records(from: known, to: handles[0].version)).flatMap(\.changes)
       let lies = (2..<map.pageCount).filter { map.liveUnits(ofPage: $0) > 1 }
         .map { PageRing.Change(page: $0, isNew: false, liveUnits: 1) }
       #expect(!lies.isEmpty)
       let epoch = ring.epoch
       ring.clear()
-      ring.append(PageRing.Record(version: handles[0].version, before: known, changes: lies))
+      ring.append(PageRing.Record(version: handles[0].version, before: known, changes: truth + lies))
       control[word: ControlPlace.ring / 8] = epoch
       let misled = try handles[1].beginWrite()
       try misled.tree("a").removeAll()

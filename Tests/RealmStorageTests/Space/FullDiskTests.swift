@@ -1,0 +1,110 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import RealmStorage
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A disk on which the file can't grow.
+@Suite struct FullDiskTests {
+  /// Refuses to write behind a place of the file.
+  final class SmallDisk: SystemCalls {
+    let native = NativeSystemCalls()
+    let size: Atomic<Int>
+
+    init(size: Int) { self.size = Atomic(size) }
+
+    func read(_ descriptor: CInt, into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int {
+      native.read(descriptor, into: buffer, at: offset)
+    }
+    func write(_ descriptor: CInt, from buffer: UnsafeRawBufferPointer, at offset: UInt64) -> Int {
+      let room = size.load(ordering: .acquiring) - Int(offset)
+      guard room > 0 else { return -Int(ENOSPC) }
+      return native.write(descriptor, from: UnsafeRawBufferPointer(rebasing: buffer.prefix(room)), at: offset)
+    }
+    func truncate(_ descriptor: CInt, to length: UInt64) -> CInt { native.truncate(descriptor, to: length) }
+    func sync(_ descriptor: CInt, kind: SyncKind) -> CInt { native.sync(descriptor, kind: kind) }
+  }
+
+  private static let schema = TableSchema(
+    "Thing",
+    columns: [
+      Column("id", .int64, index: .unique), Column("name", .string, index: .plain), Column("size", .int64),
+    ])
+
+  private func insert(_ id: Int64, into database: Database, _ generator: inout SeededGenerator) throws {
+    let name = String(
+      decoding: generator.bytes(40 + generator.below(120)).map { 97 + $0 % 26 }, as: UTF8.self)
+    try database.write { transaction in
+      let table = try #require(try transaction.table("Thing"))
+      try table.insert { (row: inout NewRow) throws(StorageError) in
+        try row.set(0, id)
+        try row.set(1, name)
+        try row.set(2, id &* 7)
+      }
+    }
+  }
+
+  private func isFull(_ body: () throws -> Void) throws -> Bool {
+    do {
+      try body()
+      return false
+    } catch let error as StorageError {
+      guard case .system(call: .write, let number, _, _) = error else { throw error }
+      #expect(number == ENOSPC)
+      return true
+    }
+  }
+
+  @Test(arguments: [(nil, 200), (nil, 1_000), (nil, 6_000), (Keys.first, 200), (Keys.first, 3_000)])
+  func `what was committed stays readable, and rows can be deleted one by one until there is room again`(
+    key: [UInt8]?, kibibytes: Int
+  ) throws {
+    try withTemporaryPath { path in
+      var generator = SeededGenerator(seed: UInt64(kibibytes))
+      let options = Database.Options(encryptionKey: key)
+      _ = try Database(path: path, options: options)
+      let disk = SmallDisk(size: kibibytes << 10)
+      let database = try Database(
+        storage: FileStorage(path: path, readOnly: false, calls: disk), options: options)
+      try database.write { _ = try $0.createTable(Self.schema) }
+      var ids: [Int64] = []
+      while try !isFull({ try insert(Int64(ids.count), into: database, &generator) }) {
+        ids.append(Int64(ids.count))
+      }
+      #expect(ids.count > kibibytes / 2)
+      // What is refused takes nothing of what was left for deleting.
+      for _ in 0..<100 where try !isFull({ try insert(Int64(ids.count), into: database, &generator) }) {
+        ids.append(Int64(ids.count))
+      }
+      #expect(try database.snapshot().table("Thing")?.count == ids.count)
+      #expect(IntegrityCheck.run(try database.snapshot()).findings == [])
+
+      var deleted = 0
+      ids.shuffle(using: &generator)
+      for _ in 0..<ids.count / 2 {
+        let id = ids.removeLast()
+        deleted += 1
+        try database.write { transaction in
+          let table = try #require(try transaction.table("Thing"))
+          let row = try #require(try table.reading().row(withPrimaryKey: .int(id)))
+          #expect(try table.remove(row))
+        }
+      }
+      let before = ids.count
+      while try !isFull({ try insert(Int64(100_000 + ids.count), into: database, &generator) }) {
+        ids.append(Int64(100_000 + ids.count))
+      }
+      #expect(ids.count > before + before / 5)
+      #expect(try database.snapshot().table("Thing")?.count == ids.count)
+      #expect(IntegrityCheck.run(try database.snapshot()).findings == [])
+    }
+  }
+}
