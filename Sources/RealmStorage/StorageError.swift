@@ -130,13 +130,13 @@ extension StorageError: CustomStringConvertible {
       "\(path) has format \(found), this library reads format \(supported); use a library of the file's age."
     case .truncated(let path, let length, let needed):
       "\(path) has \(length) bytes where its newest version needs \(needed): it was cut short. "
-        + "Restore it from a copy, or salvage what is left."
+        + "Restore it from a copy."
     case .wrongKey(let path):
       "\(path) is encrypted with another key; the file was not touched."
     case .keyMissing(let path):
       "\(path) is encrypted; give its 64-byte key."
     case .keyForPlainFile(let path):
-      "\(path) is not encrypted; open it without a key, and copy it with one to encrypt it."
+      "\(path) is not encrypted; open it without a key."
     case .invalidKeyLength(let length):
       "An encryption key has 64 bytes; this one has \(length)."
     case .corrupted(let corruption, let path):
@@ -187,7 +187,8 @@ extension Limit: CustomStringConvertible {
       "a table has at most \(maximum) columns; this one would have \(count)."
     case .processes: "256 handles have it open; close some."
     case .readers: "32,768 versions are pinned by processes; release snapshots."
-    case .versions: "all 2^48 version numbers have been given; copy the file to go on."
+    case .versions:
+      "all 2^48 version numbers have been given; build a new file from what `realm dump --json` writes."
     case .nameLength(let length, let maximum): "a name has 1 to \(maximum) bytes; this one has \(length)."
     }
   }

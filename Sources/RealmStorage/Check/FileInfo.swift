@@ -37,8 +37,20 @@ package struct FileInfo: Sendable {
     try readPages(of: database).map(\.page)
   }
 
-  /// Each meta page, with its content where it is sound.
+  /// Each meta page, with its content where it is sound. One that is being written looks damaged for a moment.
   private static func readPages(
+    of database: Database
+  ) throws(StorageError) -> [(page: Page, meta: MetaPage?)] {
+    for _ in 0..<16 {
+      let pages = try readPagesOnce(of: database)
+      if pages.allSatisfy({ $0.meta != nil }) || !database.store.storage.isHeldElsewhere(.presence) {
+        return pages
+      }
+    }
+    return try readPagesOnce(of: database)
+  }
+
+  private static func readPagesOnce(
     of database: Database
   ) throws(StorageError) -> [(page: Page, meta: MetaPage?)] {
     var pages: [(Page, MetaPage?)] = []
