@@ -37,17 +37,14 @@ package struct FileInfo: Sendable {
     try readPages(of: database).map(\.page)
   }
 
-  /// Each meta page, with its content where it is sound. One that is being written looks damaged for a moment.
+  /// Each meta page, with its content where it is sound.
   private static func readPages(
     of database: Database
   ) throws(StorageError) -> [(page: Page, meta: MetaPage?)] {
-    for _ in 0..<16 {
+    try database.store.storage.readMeta { () throws(StorageError) in
       let pages = try readPagesOnce(of: database)
-      if pages.allSatisfy({ $0.meta != nil }) || !database.store.storage.isHeldElsewhere(.presence) {
-        return pages
-      }
+      return (pages, pages.allSatisfy { $0.meta != nil })
     }
-    return try readPagesOnce(of: database)
   }
 
   private static func readPagesOnce(

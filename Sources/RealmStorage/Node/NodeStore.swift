@@ -164,7 +164,8 @@ package final class NodeStore: @unchecked Sendable {
   }
 
   /// Takes a node that is about to be written as verified: this process made its bytes. Nobody reads it before it is
-  /// written, and where that fails its birth is never given again.
+  /// written, and where that fails no ref names it there: its birth is given to no other version, and the same version's
+  /// nodes are taken as verified where they are written then.
   func adopt(_ ref: Ref, _ content: UnsafeRawPointer) {
     let regions = regions.withLock { $0 }
     let place = Int(ref.offset)..<Int(ref.offset) + ref.length

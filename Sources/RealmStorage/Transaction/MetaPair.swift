@@ -101,3 +101,17 @@ extension NodeCipher {
   /// Tells a wrong key from damage before anything else is read.
   package var keyCheck: [UInt8] { Array(authenticate(Array("realm key check".utf8)).prefix(16)) }
 }
+
+extension Storage {
+  /// Reads the meta pages, and again where one of them is not whole while others have the file open: a page that is being
+  /// written looks damaged for a moment.
+  func readMeta<Pages>(
+    _ read: () throws(StorageError) -> (pages: Pages, isWhole: Bool)
+  ) throws(StorageError) -> Pages {
+    for _ in 0..<16 {
+      let (pages, isWhole) = try read()
+      if isWhole || !isHeldElsewhere(.presence) { return pages }
+    }
+    return try read().pages
+  }
+}

@@ -74,13 +74,11 @@ struct Opening {
     }
   }
 
-  /// A page that is being written looks damaged for a moment.
   private static func meta(_ storage: any Storage, key: [UInt8]?) throws(StorageError) -> MetaPair {
-    for _ in 0..<16 {
+    try storage.readMeta { () throws(StorageError) in
       let meta = try MetaPair(storage: storage, key: key)
-      if meta.pages.allSatisfy({ $0 != nil }) || !storage.isHeldElsewhere(.presence) { return meta }
+      return (meta, meta.pages.allSatisfy { $0 != nil })
     }
-    return try MetaPair(storage: storage, key: key)
   }
 
   private static func lastRecovery(_ meta: MetaPair, _ found: Recovery.Outcome?) -> (

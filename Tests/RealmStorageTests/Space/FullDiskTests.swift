@@ -1,4 +1,3 @@
-import Synchronization
 import TestSupport
 import Testing
 
@@ -14,25 +13,6 @@ import Testing
 
 /// A disk on which the file can't grow.
 @Suite struct FullDiskTests {
-  /// Refuses to write behind a place of the file.
-  final class SmallDisk: SystemCalls {
-    let native = NativeSystemCalls()
-    let size: Atomic<Int>
-
-    init(size: Int) { self.size = Atomic(size) }
-
-    func read(_ descriptor: CInt, into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int {
-      native.read(descriptor, into: buffer, at: offset)
-    }
-    func write(_ descriptor: CInt, from buffer: UnsafeRawBufferPointer, at offset: UInt64) -> Int {
-      let room = size.load(ordering: .acquiring) - Int(offset)
-      guard room > 0 else { return -Int(ENOSPC) }
-      return native.write(descriptor, from: UnsafeRawBufferPointer(rebasing: buffer.prefix(room)), at: offset)
-    }
-    func truncate(_ descriptor: CInt, to length: UInt64) -> CInt { native.truncate(descriptor, to: length) }
-    func sync(_ descriptor: CInt, kind: SyncKind) -> CInt { native.sync(descriptor, kind: kind) }
-  }
-
   private static let schema = TableSchema(
     "Thing",
     columns: [

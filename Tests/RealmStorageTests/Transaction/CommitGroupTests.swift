@@ -1,4 +1,3 @@
-import Foundation
 import Synchronization
 import TestSupport
 import Testing
@@ -112,20 +111,8 @@ import Testing
     #expect(try database.snapshot().tree("a").value(for: [1]) == [1])
   }
 
-  /// Refuses to write nodes while it is told to.
-  final class FullDisk: SystemCalls {
-    let native = NativeSystemCalls()
-    let isFull = Atomic<Bool>(false)
-    func read(_ d: CInt, into b: UnsafeMutableRawBufferPointer, at o: UInt64) -> Int {
-      native.read(d, into: b, at: o)
-    }
-    func write(_ d: CInt, from b: UnsafeRawBufferPointer, at o: UInt64) -> Int {
-      guard isFull.load(ordering: .acquiring), o >= 8192 else { return native.write(d, from: b, at: o) }
-      return -Int(ENOSPC)
-    }
-    func truncate(_ d: CInt, to l: UInt64) -> CInt { native.truncate(d, to: l) }
-    func sync(_ d: CInt, kind: SyncKind) -> CInt { native.sync(d, kind: kind) }
-  }
+  /// Where a file has room for its meta pages only.
+  private static let metaPages = 2 * FilePlace.page
 
   @Test(arguments: [nil, Keys.first])
   func `where what was sealed can't be written, what builds on it fails too, and the next goes on without`(
@@ -134,7 +121,7 @@ import Testing
     try withTemporaryPath { path in
       let options = Database.Options(encryptionKey: key)
       _ = try Database(path: path, options: options)
-      let calls = FullDisk()
+      let calls = SmallDisk()
       let database = try Database(
         storage: FileStorage(path: path, readOnly: false, calls: calls), options: options)
       try database.write { try $0.tree("a").set([0], for: [0]) }
@@ -145,11 +132,11 @@ import Testing
       }
       let open = try database.beginWrite()
       try open.tree("a").set([4], for: [4])
-      calls.isFull.store(true, ordering: .releasing)
+      calls.size.store(Self.metaPages, ordering: .releasing)
       for transaction in transactions {
         #expect(throws: StorageError.self) { try transaction.wait() }
       }
-      calls.isFull.store(false, ordering: .releasing)
+      calls.size.store(.max, ordering: .releasing)
       #expect(try open.tree("a").count() == 5)
       #expect(throws: StorageError.self) { try open.commit() }
       #expect(try database.snapshot().tree("a").count() == 1)
@@ -163,7 +150,7 @@ import Testing
   @Test func `a transaction that changed nothing is told of the failure of what it has seen`() throws {
     try withTemporaryPath { path in
       _ = try Database(path: path)
-      let calls = FullDisk()
+      let calls = SmallDisk()
       let database = try Database(
         storage: FileStorage(path: path, readOnly: false, calls: calls), options: .init())
       let first = try database.beginWrite()
@@ -171,10 +158,10 @@ import Testing
       let sealed = try first.seal()
       let open = try database.beginWrite()
       #expect(try open.tree("a").count() == 1)
-      calls.isFull.store(true, ordering: .releasing)
+      calls.size.store(Self.metaPages, ordering: .releasing)
       #expect(throws: StorageError.self) { try sealed.wait() }
       let unchanged = try open.seal()
-      calls.isFull.store(false, ordering: .releasing)
+      calls.size.store(.max, ordering: .releasing)
       // A later version does not show what it has seen.
       try database.write { try $0.tree("b").set([2], for: [2]) }
       #expect(throws: StorageError.self) { try unchanged.wait() }
