@@ -41,7 +41,9 @@ let package = Package(
       path: "Tests/CrashRun", swiftSettings: swiftSettings),
     .executableTarget(
       name: "fuzz-run",
-      dependencies: ["TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      dependencies: [
+        "RealmSwift", "TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
       path: "Tests/FuzzRun", swiftSettings: swiftSettings),
     .executableTarget(
       name: "processes-run",

@@ -93,7 +93,9 @@ int cp_populate(const void *address, size_t length) {
     result = madvise((void *)address, length, MADV_POPULATE_READ);
   } while (result == -1 && (errno == EINTR || errno == EAGAIN));
   // Kernels before 5.14 answer EINVAL: pages are then mapped in by being touched.
-  return result == -1 && errno != EINVAL ? errno : 0;
+  if (result == 0 || errno == EINVAL) return 0;
+  // How it names bytes that can't be brought to memory.
+  return errno == EFAULT || errno == EHWPOISON ? EIO : errno;
 #else
   (void)address;
   (void)length;

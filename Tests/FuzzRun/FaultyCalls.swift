@@ -15,34 +15,34 @@ enum Fault: Sendable {
   case refusal(CInt, isForEver: Bool)
   /// A write is refused after a part of it was done.
   case torn(CInt)
-  /// A signal came before anything was done.
-  case interruption
+  /// A signal came before a transfer did anything.
+  case interruption(isForEver: Bool)
   /// A write or read does less than it was asked.
   case short(isForEver: Bool)
 
   /// The engine makes up for it, and nobody notices.
   var isHarmless: Bool {
     switch self {
-    case .refusal, .torn: false
+    case .refusal, .torn, .interruption(isForEver: true): false
     case .interruption, .short: true
     }
   }
 
   var isForEver: Bool {
     switch self {
-    case .refusal(_, let isForEver), .short(let isForEver): isForEver
-    case .torn, .interruption: false
+    case .refusal(_, let isForEver), .short(let isForEver), .interruption(let isForEver): isForEver
+    case .torn: false
     }
   }
 
   static func list(isQuick: Bool) -> [Fault] {
     let few: [Fault] = [
-      .interruption, .short(isForEver: true), .refusal(EIO, isForEver: true), .refusal(EIO, isForEver: false),
-      .torn(ENOSPC),
+      .interruption(isForEver: false), .short(isForEver: true), .refusal(EIO, isForEver: true),
+      .refusal(EIO, isForEver: false), .torn(ENOSPC), .refusal(EPERM, isForEver: true),
     ]
     let more: [Fault] = [
-      .short(isForEver: false), .refusal(ENOSPC, isForEver: true), .refusal(ENOSPC, isForEver: false),
-      .refusal(EPERM, isForEver: true), .refusal(EPERM, isForEver: false), .torn(EIO),
+      .interruption(isForEver: true), .short(isForEver: false), .refusal(ENOSPC, isForEver: true),
+      .refusal(ENOSPC, isForEver: false), .refusal(EPERM, isForEver: false), .torn(EIO),
     ]
     return isQuick ? few : few + more
   }
@@ -53,13 +53,13 @@ extension Fault: CustomStringConvertible {
     switch self {
     case .refusal(let number, let isForEver): "error \(number) \(isForEver ? "from" : "at")"
     case .torn(let number): "error \(number) after a part of"
-    case .interruption: "an interruption at"
+    case .interruption(let isForEver): "interruptions \(isForEver ? "from" : "at")"
     case .short(let isForEver): "short transfers \(isForEver ? "from" : "at")"
     }
   }
 }
 
-/// The system's calls, of which one meets a fault. Reads, writes, syncs and truncations are counted together.
+/// The system's calls, of which one meets a fault; all calls are counted together.
 ///
 /// A sync that meets none does nothing: power never fails here, and the run would wait for the disk.
 final class FaultyCalls: SystemCalls {
@@ -70,7 +70,7 @@ final class FaultyCalls: SystemCalls {
 
   private struct State {
     var calls = 0
-    var hasMet = false
+    var faults = 0
   }
 
   /// No call meets a fault.
@@ -85,7 +85,9 @@ final class FaultyCalls: SystemCalls {
     self.first = first
   }
 
-  var hasMet: Bool { state.withLock { $0.hasMet } }
+  /// How many calls met the fault so far.
+  var faults: Int { state.withLock { $0.faults } }
+  var hasMet: Bool { faults > 0 }
 
   private func meet() -> Fault? {
     let number = state.withLock { state in
@@ -93,11 +95,61 @@ final class FaultyCalls: SystemCalls {
       return state.calls - 1
     }
     guard let fault, number == first || (fault.isForEver && number > first) else { return nil }
-    state.withLock { $0.hasMet = true }
+    state.withLock { $0.faults += 1 }
     return fault
   }
 
+  /// Why a call that moves no bytes is refused; 0 where it is not.
+  private func refusal() -> CInt {
+    switch meet() {
+    case .some(.refusal(let number, _)), .some(.torn(let number)): number
+    // The engine's own calls go on when they are interrupted.
+    case .some(.interruption), .some(.short), .none: 0
+    }
+  }
+
   // MARK: - Calls
+
+  func open(_ path: String, _ flags: CInt) -> CInt {
+    let refusal = refusal()
+    return refusal == 0 ? native.open(path, flags) : -refusal
+  }
+
+  func makeFolder(_ path: String) -> CInt {
+    let refusal = refusal()
+    return refusal == 0 ? native.makeFolder(path) : refusal
+  }
+
+  func link(_ path: String, as other: String) -> CInt {
+    let refusal = refusal()
+    return refusal == 0 ? native.link(path, as: other) : refusal
+  }
+
+  func status(_ descriptor: CInt, _ info: inout stat) -> CInt {
+    let refusal = refusal()
+    return refusal == 0 ? native.status(descriptor, &info) : refusal
+  }
+
+  func map(_ descriptor: CInt, size: Int, writable: Bool) -> (mapping: Mapping?, refusal: CInt) {
+    let refusal = refusal()
+    return refusal == 0 ? native.map(descriptor, size: size, writable: writable) : (nil, refusal)
+  }
+
+  func lock(_ descriptor: CInt, at offset: UInt64, isShared: Bool, waits: Bool) -> CInt {
+    let refusal = refusal()
+    return refusal == 0
+      ? native.lock(descriptor, at: offset, isShared: isShared, waits: waits) : refusal
+  }
+
+  func end(_ descriptor: CInt) -> Int {
+    let refusal = refusal()
+    return refusal == 0 ? native.end(descriptor) : -Int(refusal)
+  }
+
+  func populate(_ address: UnsafeRawPointer, _ count: Int) -> CInt {
+    let refusal = refusal()
+    return refusal == 0 ? native.populate(address, count) : refusal
+  }
 
   func read(_ descriptor: CInt, into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int {
     switch meet() {
@@ -123,19 +175,11 @@ final class FaultyCalls: SystemCalls {
     }
   }
 
-  /// The engine's own sync goes on when it is interrupted, and there is no half of one.
-  func sync(_ descriptor: CInt, kind: SyncKind) -> CInt {
-    switch meet() {
-    case .some(.refusal(let number, _)), .some(.torn(let number)): return number
-    case .some(.interruption), .some(.short), .none: return 0
-    }
-  }
+  func sync(_ descriptor: CInt, kind: SyncKind) -> CInt { refusal() }
 
   func truncate(_ descriptor: CInt, to length: UInt64) -> CInt {
-    switch meet() {
-    case .some(.refusal(let number, _)), .some(.torn(let number)): return number
-    case .some(.interruption), .some(.short), .none: return native.truncate(descriptor, to: length)
-    }
+    let refusal = refusal()
+    return refusal == 0 ? native.truncate(descriptor, to: length) : refusal
   }
 
   /// Less than a meta page has content; of much, a third.

@@ -61,6 +61,8 @@ private enum BoundedReader {
       try attempt { _ = try snapshot.treeDifferences(name, since: original) }
     }
     try attempt { if let table = try snapshot.table(TableModel.name) { try readTable(table) } }
+    try attempt { _ = try snapshot.changes(inTable: TableModel.name, since: original) }
+    try attempt { _ = try original.changes(inTable: TableModel.name, since: snapshot) }
     if !isReadOnly { try attempt { try changeTable(database) } }
     try attempt {
       for name in try snapshot.treeNames().prefix(8) { try readTree(snapshot.tree(name)) }
@@ -68,6 +70,19 @@ private enum BoundedReader {
   }
 
   private static func readTable(_ table: Table) throws {
+    for (position, column) in table.schema.columns.enumerated() {
+      for question in Probe.questions(column, position) {
+        try attempt { _ = try table.count(where: question) }
+        try attempt { _ = try table.count(where: .not(question)) }
+      }
+      if !column.isList { try attempt { _ = try table.sorted(nil, by: [SortKey(ColumnPath(position))]) } }
+      for key in [0, 3, 1 << 40] as [UInt64] {
+        try attempt { try find(key, by: column, in: table) }
+      }
+    }
+    for position in positions where position < table.count {
+      try attempt { _ = try table.rank(of: table.key(at: position)) }
+    }
     var rows = 0
     try attempt {
       try table.forEach { _, _ in
@@ -89,12 +104,28 @@ private enum BoundedReader {
     }
   }
 
+  /// By the index of a column, or by who links to the row.
+  private static func find(_ key: UInt64, by column: Column, in table: Table) throws {
+    if column.index != .none, let value = try table.value(column, ofRow: key) {
+      _ = try table.rows(with: value, in: column)
+      _ = try table.count(with: value, in: column)
+      if column.index == .unique { _ = try table.row(withPrimaryKey: value) }
+    }
+    if column.type == .link { _ = try table.sources(of: key, column: column, of: table.schema) }
+  }
+
   /// Changes read what they change, and a dictionary is read to find a value in it.
   private static func changeTable(_ database: Database) throws {
     for key in UInt64(0)..<3 {
       let transaction = try database.beginWrite()
       defer { transaction.cancel() }
-      try attempt { _ = try transaction.table(TableModel.name)?.set(.string("new"), "city", ofRow: key) }
+      try attempt {
+        // A forger may have named the columns otherwise, and who writes looks at the schema.
+        guard let table = try transaction.table(TableModel.name),
+          let column = table.schema.column("city"), column.type == .string, !column.isList
+        else { return }
+        _ = try table.set(.string("new"), "city", ofRow: key)
+      }
       try attempt { _ = try transaction.table(TableModel.name)?.remove(key) }
     }
   }

@@ -1,36 +1,104 @@
+import Foundation
 import RealmStorage
 import TestSupport
 
-/// A whole life of a database in a file, again and again, with a fault at the first call, the second, and so on until
-/// the life ends without meeting it.
+/// A whole life of a database in a file, and the making of one, again and again, with a fault at the first call, the
+/// second, and so on until it ends without meeting it.
 struct InputOutput {
   let sample: Sample
 
   func run(_ part: Part) throws {
     for fault in Fault.list(isQuick: part.isQuick) {
-      var first = 0
-      var isMet = true
-      while isMet {
-        let calls = FaultyCalls(fault, at: first)
-        try part.state("\(fault) call \(first)") {
-          try withFile(sample.bytes[...]) { path in
-            var life = Life(path: path, sample: sample, fault: fault, calls: calls)
-            try life.run()
-          }
+      try forEachCall(of: "making", fault, part) { calls in
+        try withTemporaryPath { try Making(path: $0, key: sample.key, fault: fault, calls: calls).run() }
+      }
+      try forEachCall(of: "life", fault, part) { calls in
+        try withFile(sample.bytes[...]) { path in
+          var life = Life(path: path, sample: sample, fault: fault, calls: calls)
+          try life.run()
         }
-        isMet = calls.hasMet
-        first += 1
       }
     }
+  }
+
+  private func forEachCall(
+    of name: String, _ fault: Fault, _ part: Part, _ body: (FaultyCalls) throws -> Void
+  ) throws {
+    var first = 0
+    var isMet = true
+    while isMet {
+      let calls = FaultyCalls(fault, at: first)
+      try part.state("\(name): \(fault) call \(first)") { try body(calls) }
+      isMet = calls.hasMet
+      // The calls of a life are much alike after its first part.
+      first += part.isQuick && first > 60 ? 3 : 1
+    }
+  }
+}
+
+/// What a fault may lead to, and what not.
+private struct Expectation {
+  let fault: Fault
+  let calls: FaultyCalls
+
+  /// What `body` answers; nil where the fault kept it from it, which it told by a typed error.
+  func attempt<Result>(_ body: () throws -> Result) throws -> Result? {
+    do {
+      return try body()
+    } catch let error as StorageError {
+      try expectFault(error)
+      return nil
+    }
+  }
+
+  func expectFault(_ error: StorageError) throws {
+    guard calls.hasMet else { throw Violation("no call was refused, but \(error)") }
+    guard !fault.isHarmless else { throw Violation("the engine does not make up for it: \(error)") }
+  }
+
+  /// - Throws: `Violation` where the check finds what no fault was met for.
+  func check(_ snapshot: Snapshot) throws {
+    let faults = calls.faults
+    let findings = IntegrityCheck.run(snapshot).findings
+    guard calls.faults == faults || fault.isHarmless else { return }
+    if let finding = findings.first { throw Violation("wrong: \(finding)") }
+  }
+}
+
+/// A file is made where there is none: it appears whole or not at all.
+private struct Making {
+  let path: String
+  let key: [UInt8]?
+  let fault: Fault
+  let calls: FaultyCalls
+
+  func run() throws {
+    let expectation = Expectation(fault: fault, calls: calls)
+    let made = try expectation.attempt {
+      try Database(path: path, options: Sample.options(key), calls: calls)
+    }
+    made?.close()
+    let folder = (path as NSString).deletingLastPathComponent
+    let left = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.contains(".new-") }
+    guard left.isEmpty else { throw Violation("wrong: \(left) is left behind") }
+    let database = try Database(path: path, options: Sample.options(key), calls: FaultyCalls())
+    guard try Content.fingerprint(of: database.snapshot()) == Content().fingerprint else {
+      throw Violation("wrong: a new file has content")
+    }
+    try database.write { try $0.tree("stamp").set([1], for: [1]) }
+    try expectation.check(database.snapshot())
+    database.close()
   }
 }
 
 /// Open, six transactions, close, open again, all with faults; then open without.
 private struct Life {
   private let path: String
-  private let key: [UInt8]?
+  private let options: Database.Options
   private let fault: Fault
   private let calls: FaultyCalls
+  private let expectation: Expectation
+  private var generator = SeededGenerator(seed: 1)
   /// By fingerprint, in the order they were made, all contents that may be found.
   private var order: [UInt64: Int] = [:]
   private var made = 0
@@ -43,7 +111,15 @@ private struct Life {
     self.path = path
     self.fault = fault
     self.calls = calls
-    key = sample.key
+    expectation = Expectation(fault: fault, calls: calls)
+    var options = Sample.options(sample.key)
+    // Nodes are moved, and large transactions written before they commit.
+    options.compaction.slack = 4
+    options.compaction.stretch = 4
+    options.compaction.interval = 2
+    options.compaction.hole = 2
+    options.spillBytes = 1 << 15
+    self.options = options
     content = sample.content
     for older in sample.named { order[older] = -1 }
     order[sample.newest] = 0
@@ -56,16 +132,16 @@ private struct Life {
   }
 
   private mutating func writeWithFaults() throws {
-    guard let database = try open(calls) else { return }
-    let snapshot = try database.snapshot()
-    let fingerprint = try expectAcknowledged(snapshot)
+    guard let database = try expectation.attempt({ try openFile(calls) }) else { return }
+    let snapshot = try expectation.attempt { try database.snapshot() }
+    let fingerprint = try snapshot.flatMap { try expectAcknowledged($0) }
     var isPoisoned = false
     for round in 0..<Change.rounds {
       do {
         try commit(round, to: database)
         guard !isPoisoned else { throw Violation("a handle commits after a sync failed") }
       } catch let error as StorageError {
-        try expectFault(error)
+        try expectation.expectFault(error)
         if case .system(call: .sync, _, _, _) = error { isPoisoned = true }
         guard !isPoisoned || refusesToWrite(database) else {
           throw Violation("a sync failed, and the handle goes on")
@@ -78,23 +154,40 @@ private struct Life {
   }
 
   private mutating func commit(_ round: Int, to database: Database) throws {
-    let changes = Change.list(round)
+    let transaction = try database.beginWrite()
+    defer { transaction.cancel() }
     var next = content
-    for change in changes { change.apply(to: &next) }
-    made += 1
-    let index = made
-    order[next.fingerprint] = index
-    let durability: Durability = Change.isRelaxed(round) ? .relaxed : .full
-    try database.write(durability) { transaction in
-      for change in changes { try change.apply(to: transaction) }
+    for change in Change.list(round) {
+      change.apply(to: &next)
+      try change.apply(to: transaction)
     }
+    try changeTable(transaction, &next)
+    made += 1
+    order[next.fingerprint] = made
+    let durability: Durability = Change.isRelaxed(round) ? .relaxed : .full
+    let index = made
+    try transaction.commit(durability)
     content = next
     if durability == .full { full = index }
   }
 
+  private mutating func changeTable(_ transaction: WriteTransaction, _ next: inout Content) throws {
+    guard let table = try transaction.table(TableModel.name), var things = next.things else { return }
+    for _ in 0..<8 {
+      let faults = calls.faults
+      guard let wrong = try things.change(table, &generator) else { continue }
+      // It asks for a refusal now and then, and is given the fault's.
+      guard calls.faults > faults else { throw Violation(wrong) }
+      throw StorageError.system(call: .read, errno: EIO, path: path, offset: nil)
+    }
+    next.things = things
+  }
+
   private func readWithFaults() throws {
-    guard let database = try open(calls) else { return }
-    try expectAcknowledged(database.snapshot())
+    guard let database = try expectation.attempt({ try openFile(calls) }) else { return }
+    if let snapshot = try expectation.attempt({ try database.snapshot() }) {
+      try expectAcknowledged(snapshot)
+    }
     database.close()
   }
 
@@ -102,7 +195,7 @@ private struct Life {
   private func recover() throws {
     let database = try openFile(FaultyCalls())
     let fingerprint = try expectAcknowledged(database.snapshot())
-    if fault.isHarmless || !calls.hasMet, order[fingerprint] != made {
+    if fault.isHarmless || !calls.hasMet, fingerprint.flatMap({ order[$0] }) != made {
       throw Violation("lost: nothing went wrong, but the newest content is not there")
     }
     try database.write { try $0.tree("stamp").set([1], for: [1]) }
@@ -115,39 +208,25 @@ private struct Life {
   // MARK: - Expectations
 
   private func openFile(_ calls: FaultyCalls) throws(StorageError) -> Database {
-    try Database(
-      storage: FileStorage(path: path, readOnly: false, calls: calls), options: Sample.options(key))
+    try Database(path: path, options: options, calls: calls)
   }
 
-  /// Nil when a fault keeps the file from being opened.
-  private func open(_ calls: FaultyCalls) throws -> Database? {
-    do throws(StorageError) {
-      return try openFile(calls)
-    } catch {
-      try expectFault(error)
-      return nil
-    }
-  }
-
-  /// What is found was committed, and is no older than what was acknowledged to survive anything.
+  /// What is found was committed, and is no older than what was acknowledged to survive anything. Nil where a fault keeps
+  /// it from being read.
   @discardableResult
-  private func expectAcknowledged(_ snapshot: Snapshot) throws -> UInt64 {
-    let fingerprint = try Content.fingerprint(of: snapshot)
-    guard let index = order[fingerprint] else { throw Violation("wrong: content that nobody committed") }
+  private func expectAcknowledged(_ snapshot: Snapshot) throws -> UInt64? {
+    let found = try expectation.attempt { try Content.fingerprint(of: snapshot) }
+    try expectation.check(snapshot)
+    guard let found else { return nil }
+    guard let index = order[found] else { throw Violation("wrong: content that nobody committed") }
     guard index >= full else { throw Violation("lost: content \(index) is found, \(full) was acknowledged") }
-    if let finding = IntegrityCheck.run(snapshot).findings.first { throw Violation("wrong: \(finding)") }
-    return fingerprint
+    return found
   }
 
-  private func expect(_ snapshot: Snapshot, stillHas fingerprint: UInt64) throws {
-    guard try Content.fingerprint(of: snapshot) == fingerprint else {
-      throw Violation("wrong: a snapshot changed")
-    }
-  }
-
-  private func expectFault(_ error: StorageError) throws {
-    guard calls.hasMet else { throw Violation("no call was refused, but \(error)") }
-    guard !fault.isHarmless else { throw Violation("the engine does not make up for it: \(error)") }
+  private func expect(_ snapshot: Snapshot?, stillHas fingerprint: UInt64?) throws {
+    guard let snapshot, let fingerprint else { return }
+    guard let found = try expectation.attempt({ try Content.fingerprint(of: snapshot) }) else { return }
+    guard found == fingerprint else { throw Violation("wrong: a snapshot changed") }
   }
 
   private func refusesToWrite(_ database: Database) -> Bool {
@@ -156,7 +235,7 @@ private struct Life {
       return false
     } catch {
       if case .poisoned = error { return true }
-      return false
+      return fault.isForEver
     }
   }
 }

@@ -75,21 +75,26 @@ enum Probe {
   private static func ask(_ snapshot: Snapshot) throws {
     guard let table = try snapshot.table(TableModel.name) else { return }
     for (position, column) in table.schema.columns.enumerated() {
-      let path = ColumnPath(position)
-      var parts: [Predicate] = [
-        .compare(path, .notEqual, .null), .compare(path, .less, .int(5)),
-        .isIn(path, [.double(1.5), .string("a"), .link(3)]),
-      ]
-      if column.type == .string || column.type == .data {
-        parts.append(
-          .text(path, .contains, column.type == .string ? .string("é") : .data([9]), ignoringCase: true))
-      }
-      if column.isList { parts.append(.count(path, .greater, 1)) }
-      if column.type == .link {
-        parts.append(.compare(ColumnPath(links: [position], column: 0), .notEqual, .null))
-      }
-      for part in parts { _ = try table.count(where: .not(part)) }
-      if !column.isList { _ = try table.sorted(nil, by: [SortKey(path)]) }
+      for question in questions(column, position) { _ = try table.count(where: .not(question)) }
+      if !column.isList { _ = try table.sorted(nil, by: [SortKey(ColumnPath(position))]) }
     }
+  }
+
+  /// Conditions of every kind that a column can be asked for.
+  static func questions(_ column: Column, _ position: Int) -> [Predicate] {
+    let path = ColumnPath(position)
+    var questions: [Predicate] = [
+      .compare(path, .notEqual, .null), .compare(path, .less, .int(5)),
+      .isIn(path, [.double(1.5), .string("a"), .link(3)]),
+    ]
+    if column.type == .string || column.type == .data {
+      questions.append(
+        .text(path, .contains, column.type == .string ? .string("é") : .data([9]), ignoringCase: true))
+    }
+    if column.isList { questions.append(.count(path, .greater, 1)) }
+    if column.type == .link {
+      questions.append(.compare(ColumnPath(links: [position], column: 0), .notEqual, .null))
+    }
+    return questions
   }
 }

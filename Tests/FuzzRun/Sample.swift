@@ -134,7 +134,7 @@ struct Sample {
     let table =
       try transaction.table(TableModel.name)
       ?? transaction.createTable(TableSchema(TableModel.name, columns: TableModel.few))
-    for _ in 0..<(round == 0 ? 30 : 3) {
+    for _ in 0..<(round == 0 ? 60 : 3) {
       if let wrong = try things.change(table, &generator) { throw Violation(wrong) }
     }
     content.things = things

@@ -24,8 +24,22 @@ struct FuzzRunCommand: ParsableCommand {
   @Option(help: "Run only the parts whose name starts with this.")
   var part = ""
 
+  @Option(help: .hidden)
+  var objectWorker: String?
+
+  @Option(help: .hidden)
+  var firstState = 0
+
+  @Flag(help: .hidden)
+  var encrypted = false
+
   func run() throws {
     Alarm.shared.start()
+    if let objectWorker {
+      return try ObjectWorker(
+        path: objectWorker, first: firstState, seed: seed, isEncrypted: encrypted, isQuick: quick
+      ).run()
+    }
     guard try Part.runAll(parts(), startingWith: part, seed: seed, isQuick: quick) else { throw ExitCode(1) }
   }
 
@@ -44,6 +58,8 @@ struct FuzzRunCommand: ParsableCommand {
     for sample in samples where sample.key == nil && sample.isClean {
       parts.append(("forged", { try Forged(sample: sample).run($0) }))
     }
+    parts.append(("objects-plain", { try Objects(key: nil).run($0) }))
+    parts.append(("objects-encrypted", { try Objects(key: Keys.first).run($0) }))
     return parts
   }
 }

@@ -9,8 +9,22 @@ enum Tool {
   }
 
   static func run(_ arguments: [String], key: String? = nil) throws -> Outcome {
+    try run(Self.tool, arguments, key: key)
+  }
+
+  /// As a user who may do little; nil where the system has no way to become one, or such a one can't reach the tool.
+  static func runAsNobody(_ arguments: [String]) throws -> Outcome? {
+    guard geteuid() == 0 else { return try run(arguments) }
+    let setpriv = URL(filePath: "/usr/bin/setpriv")
+    guard FileManager.default.isExecutableFile(atPath: setpriv.path) else { return nil }
+    let start = ["--reuid=65534", "--regid=65534", "--clear-groups", Self.tool.path]
+    guard try run(setpriv, start + ["--help"]).code == 0 else { return nil }
+    return try run(setpriv, start + arguments)
+  }
+
+  private static func run(_ program: URL, _ arguments: [String], key: String? = nil) throws -> Outcome {
     let process = Process()
-    process.executableURL = Self.tool
+    process.executableURL = program
     process.arguments = arguments
     process.environment = key.map { ["REALM_KEY": $0] } ?? [:]
     let (output, complaint) = (Pipe(), Pipe())

@@ -75,4 +75,7 @@ package final class Part {
     }
     states += 1
   }
+
+  /// States that another process ran for this one.
+  package func add(states count: Int) { states += count }
 }

@@ -13,23 +13,13 @@ import Synchronization
 package final class SmallDisk: SystemCalls {
   /// In bytes.
   package let size: Atomic<Int>
-  private let native = NativeSystemCalls()
 
   package init(size: Int = .max) { self.size = Atomic(size) }
-
-  package func read(_ descriptor: CInt, into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int
-  {
-    native.read(descriptor, into: buffer, at: offset)
-  }
 
   package func write(_ descriptor: CInt, from buffer: UnsafeRawBufferPointer, at offset: UInt64) -> Int {
     let room = size.load(ordering: .acquiring) - Int(offset)
     guard room > 0 else { return -Int(ENOSPC) }
-    return native.write(descriptor, from: UnsafeRawBufferPointer(rebasing: buffer.prefix(room)), at: offset)
+    return NativeSystemCalls().write(
+      descriptor, from: UnsafeRawBufferPointer(rebasing: buffer.prefix(room)), at: offset)
   }
-
-  package func truncate(_ descriptor: CInt, to length: UInt64) -> CInt {
-    native.truncate(descriptor, to: length)
-  }
-  package func sync(_ descriptor: CInt, kind: SyncKind) -> CInt { native.sync(descriptor, kind: kind) }
 }

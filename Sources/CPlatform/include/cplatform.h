@@ -53,7 +53,7 @@ int cp_note_wait(int watch, int milliseconds);
 uint64_t cp_pid_namespace(void);
 
 /// Maps the pages in for reading, so that an I/O error is a return value and not a signal.
-/// 0 when done or when the system has no such call, EFAULT or EIO when a page can't be read.
+/// 0 when done or when the system has no such call, EIO when a page can't be read, else an errno.
 int cp_populate(const void *address, size_t length);
 
 /// Asks for the cache lines of bytes that will be read soon; of any address, and without waiting.

@@ -20,30 +20,26 @@ package final class ControlFile: Sendable {
   /// Opens the file, making it first where there is none, with `bytes` that may be touched.
   ///
   /// - Throws: `.system`.
-  init(beside database: String, bytes: Int, limit: Int) throws(StorageError) {
+  init(beside database: String, bytes: Int, limit: Int, _ calls: any SystemCalls) throws(StorageError) {
     let folder = database + ".management"
-    if mkdir(folder, 0o777) != 0, errno != EEXIST {
-      throw .system(call: .makeDirectory, errno: errno, path: folder, offset: nil)
+    let refusal = calls.makeFolder(folder)
+    guard refusal == 0 || refusal == EEXIST else {
+      throw .system(call: .makeDirectory, errno: refusal, path: folder, offset: nil)
     }
     let path = folder + "/control"
-    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
-    guard descriptor >= 0 else { throw .system(call: .open, errno: errno, path: path, offset: nil) }
+    let descriptor = try calls.opened(path, O_RDWR | O_CREAT)
     do throws(StorageError) {
-      let (mapping, mapped) = try Self.map(path, limit)
+      let (mapping, mapped) = try Self.map(path, limit, calls)
       memory = SharedMemory(mapping) { (bytes) throws(StorageError) in
-        try Self.extend(descriptor, to: bytes, path: path)
+        try Self.extend(descriptor, to: bytes, path: path, calls)
       }
       // Two that make the file at once: who came second would write zeros over what the first has put there.
       let lock = StorageLock.control.offset
-      let refusal = cp_lock(descriptor, lock, 1, 1)
+      let refusal = calls.lock(descriptor, at: lock, isShared: false, waits: true)
       guard refusal == 0 else { throw .system(call: .lock, errno: refusal, path: path, offset: nil) }
       defer { _ = cp_unlock(descriptor, lock) }
       try memory.reserve(bytes)
-      var info = stat()
-      guard fstat(descriptor, &info) == 0 else {
-        throw .system(call: .stat, errno: errno, path: path, offset: nil)
-      }
-      identity = FileIdentity(info)
+      identity = FileIdentity(try calls.status(descriptor, path: path))
       guard mapped == identity else { throw .controlReplaced(path: database) }
     } catch {
       _ = cp_close(descriptor)
@@ -61,33 +57,26 @@ package final class ControlFile: Sendable {
   }
 
   /// From an open file of its own: a mapping keeps its locks alive, in a forked child too.
-  private static func map(_ path: String, _ limit: Int) throws(StorageError) -> (Mapping, FileIdentity) {
-    let descriptor = open(path, O_RDWR | O_CLOEXEC)
-    guard descriptor >= 0 else { throw .system(call: .open, errno: errno, path: path, offset: nil) }
+  private static func map(
+    _ path: String, _ limit: Int, _ calls: any SystemCalls
+  ) throws(StorageError) -> (Mapping, FileIdentity) {
+    let descriptor = try calls.opened(path, O_RDWR)
     defer { _ = cp_close(descriptor) }
-    guard let mapping = Mapping.file(descriptor, size: limit, writable: true) else {
-      throw .system(call: .map, errno: errno, path: path, offset: nil)
-    }
-    var info = stat()
-    guard fstat(descriptor, &info) == 0 else {
-      throw .system(call: .stat, errno: errno, path: path, offset: nil)
-    }
-    return (mapping, FileIdentity(info))
+    let (mapping, refusal) = calls.map(descriptor, size: limit, writable: true)
+    guard let mapping else { throw .system(call: .map, errno: refusal, path: path, offset: nil) }
+    return (mapping, FileIdentity(try calls.status(descriptor, path: path)))
   }
 
   /// Under the control lock.
-  private static func extend(_ descriptor: CInt, to bytes: Int, path: String) throws(StorageError) {
-    var info = stat()
-    guard fstat(descriptor, &info) == 0 else {
-      throw .system(call: .stat, errno: errno, path: path, offset: nil)
-    }
-    let zeros = [UInt8](repeating: 0, count: 4096)
-    var offset = Int(info.st_size)
-    while offset < bytes {
-      let put = pwrite(descriptor, zeros, min(zeros.count, bytes - offset), off_t(offset))
-      if put < 0, errno == EINTR { continue }
-      guard put > 0 else { throw .system(call: .write, errno: errno, path: path, offset: UInt64(offset)) }
-      offset += put
+  private static func extend(
+    _ descriptor: CInt, to bytes: Int, path: String, _ calls: any SystemCalls
+  ) throws(StorageError) {
+    let start = Int(try calls.status(descriptor, path: path).st_size)
+    guard start < bytes else { return }
+    let zeros = [UInt8](repeating: 0, count: bytes - start)
+    let refusal = zeros.withUnsafeBytes { calls.writeAll($0, to: descriptor, at: UInt64(start)) }
+    guard refusal == 0 else {
+      throw .system(call: .write, errno: refusal, path: path, offset: UInt64(start))
     }
   }
 }

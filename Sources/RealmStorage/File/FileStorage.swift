@@ -48,13 +48,13 @@ package final class FileStorage: Storage {
     self.path = path
     self.calls = calls
     isReadOnly = readOnly
-    let (descriptor, mapped) = try Self.openTwice(path, readOnly: readOnly)
+    let (descriptor, mapped) = try Self.openTwice(path, readOnly: readOnly, calls)
     do throws(StorageError) {
-      let info = try Self.status(descriptor, path: path)
+      let info = try calls.status(descriptor, path: path)
       identity = FileIdentity(info)
       if !readOnly, cp_is_remote(descriptor) != 0 { throw .remoteFileSystem(path: path) }
-      let mapping = try Self.map(mapped, length: UInt64(info.st_size), path: path)
-      controlFile = try Self.openControl(beside: path, readOnly: readOnly)
+      let mapping = try Self.map(mapped, length: UInt64(info.st_size), path: path, calls)
+      controlFile = try Self.openControl(beside: path, readOnly: readOnly, calls)
       note = controlFile == nil ? nil : NotePipe(path: path + ".note")
       state = Mutex(State(mapping: mapping))
     } catch {
@@ -68,22 +68,24 @@ package final class FileStorage: Storage {
     cp_forget_in_child(mapped)
   }
 
-  private static func openTwice(_ path: String, readOnly: Bool) throws(StorageError) -> (CInt, CInt) {
+  private static func openTwice(
+    _ path: String, readOnly: Bool, _ calls: any SystemCalls
+  ) throws(StorageError) -> (CInt, CInt) {
     while true {
-      let first = open(path, (readOnly ? O_RDONLY : O_RDWR) | O_CLOEXEC)
-      guard first >= 0 else { throw .system(call: .open, errno: errno, path: path, offset: nil) }
-      let second = open(path, O_RDONLY | O_CLOEXEC)
-      let refusal = errno
-      if second >= 0 {
-        let files = (try? status(first, path: path), try? status(second, path: path))
-        if let one = files.0, let other = files.1, FileIdentity(one) == FileIdentity(other) {
-          return (first, second)
-        }
-        _ = cp_close(second)
+      let first = try calls.opened(path, readOnly ? O_RDONLY : O_RDWR)
+      var second: CInt = -1
+      do throws(StorageError) {
+        second = try calls.opened(path, O_RDONLY)
+        let (one, other) = (try calls.status(first, path: path), try calls.status(second, path: path))
+        if FileIdentity(one) == FileIdentity(other) { return (first, second) }
+      } catch {
+        _ = cp_close(first)
+        if second >= 0 { _ = cp_close(second) }
+        throw error
       }
-      _ = cp_close(first)
       // Somebody put another file in its place between the two.
-      guard second >= 0 else { throw .system(call: .open, errno: refusal, path: path, offset: nil) }
+      _ = cp_close(first)
+      _ = cp_close(second)
     }
   }
 
@@ -102,7 +104,7 @@ package final class FileStorage: Storage {
   package func lock(_ lock: StorageLock, waits: Bool) throws(StorageError) -> Bool {
     // Who shares nothing has nobody to keep out.
     if lock.isOfControlFile, controlFile == nil { return true }
-    switch cp_lock(descriptor(of: lock), lock.offset, lock.isShared ? 0 : 1, waits ? 1 : 0) {
+    switch calls.lock(descriptor(of: lock), at: lock.offset, isShared: lock.isShared, waits: waits) {
     case 0: return true
     case EWOULDBLOCK: return false
     case let refusal: throw .system(call: .lock, errno: refusal, path: path, offset: nil)
@@ -126,25 +128,17 @@ package final class FileStorage: Storage {
     return lock.isOfControlFile ? controlFile?.descriptor ?? -1 : descriptor
   }
 
-  /// By seeking: on Linux asking for a file's times makes the next write note new ones, and then each sync of data writes
-  /// the inode as well, half as long again.
   package func length() throws(StorageError) -> UInt64 {
-    let end = lseek(descriptor, 0, SEEK_END)
-    guard end >= 0 else { throw .system(call: .stat, errno: errno, path: path, offset: nil) }
+    let end = calls.end(descriptor)
+    guard end >= 0 else { throw .system(call: .stat, errno: CInt(-end), path: path, offset: nil) }
     return UInt64(end)
   }
 
   package func read(_ count: Int, at offset: UInt64) throws(StorageError) -> [UInt8] {
     var refusal: CInt = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-      while filled < count {
-        let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...])
-        let got = calls.read(descriptor, into: rest, at: offset + UInt64(filled))
-        if got == -Int(EINTR) { continue }
-        if got < 0 { refusal = CInt(-got) }
-        if got <= 0 { return }
-        filled += got
-      }
+      (filled, refusal) = calls.readAll(
+        into: UnsafeMutableRawBufferPointer(buffer), from: descriptor, at: offset)
     }
     guard refusal == 0 else { throw .system(call: .read, errno: refusal, path: path, offset: offset) }
     return bytes
@@ -152,18 +146,7 @@ package final class FileStorage: Storage {
 
   package func write(_ bytes: RawSpan, at offset: UInt64) throws(StorageError) {
     guard !isReadOnly else { throw .readOnly(path: path) }
-    let refusal = bytes.withUnsafeBytes { buffer -> CInt in
-      var done = 0
-      while done < buffer.count {
-        let rest = UnsafeRawBufferPointer(rebasing: buffer[done...])
-        let put = calls.write(descriptor, from: rest, at: offset + UInt64(done))
-        if put == -Int(EINTR) { continue }
-        if put < 0 { return CInt(-put) }
-        if put == 0 { return ENOSPC }
-        done += put
-      }
-      return 0
-    }
+    let refusal = bytes.withUnsafeBytes { calls.writeAll($0, to: descriptor, at: offset) }
     guard refusal == 0 else { throw .system(call: .write, errno: refusal, path: path, offset: offset) }
   }
 
@@ -185,7 +168,7 @@ package final class FileStorage: Storage {
   package func reserve(_ length: UInt64) throws(StorageError) {
     guard length <= FileLimit.bytes else { throw .limitExceeded(.fileSize, path: path) }
     guard length > UInt64(mapping.size) else { return }
-    let larger = try Self.map(mapped, length: length, path: path)
+    let larger = try Self.map(mapped, length: length, path: path, calls)
     state.withLock { state in
       state.outgrown.append(state.mapping)
       state.mapping = larger
@@ -195,38 +178,36 @@ package final class FileStorage: Storage {
   package func populate(_ count: Int, at offset: UInt64) throws(StorageError) {
     let start = offset & ~4095
     let end = offset + UInt64(count)
-    let refusal = cp_populate(mapping.base + Int(start), Int(end - start))
+    let refusal = calls.populate(mapping.base + Int(start), Int(end - start))
     guard refusal == 0 else { throw .system(call: .read, errno: refusal, path: path, offset: offset) }
   }
 
   // MARK: - Opening
 
   /// Addresses are reserved for far more than the file holds: an address costs nothing until it is touched.
-  private static func map(_ descriptor: CInt, length: UInt64, path: String) throws(StorageError) -> Mapping {
+  private static func map(
+    _ descriptor: CInt, length: UInt64, path: String, _ calls: any SystemCalls
+  ) throws(StorageError) -> Mapping {
     var size = UInt64(1) << 36
     while size < length * 4 { size *= 2 }
     while true {
-      if let mapping = Mapping.file(descriptor, size: Int(size)) { return mapping }
+      let (mapping, refusal) = calls.map(descriptor, size: Int(size), writable: false)
+      if let mapping { return mapping }
       // Where addresses are scarce, take what there is, down to the file itself and room to grow.
       guard size / 2 >= max(length, 1 << 22) else {
-        throw .system(call: .map, errno: errno, path: path, offset: nil)
+        throw .system(call: .map, errno: refusal, path: path, offset: nil)
       }
       size /= 2
     }
   }
 
-  private static func status(_ descriptor: CInt, path: String) throws(StorageError) -> stat {
-    var info = stat()
-    guard fstat(descriptor, &info) == 0 else {
-      throw .system(call: .stat, errno: errno, path: path, offset: nil)
-    }
-    return info
-  }
-
   /// Whoever only reads does without where the folder can't be written to.
-  private static func openControl(beside path: String, readOnly: Bool) throws(StorageError) -> ControlFile? {
+  private static func openControl(
+    beside path: String, readOnly: Bool, _ calls: any SystemCalls
+  ) throws(StorageError) -> ControlFile? {
     do {
-      return try ControlFile(beside: path, bytes: ControlPlace.leastBytes, limit: ControlPlace.mostBytes)
+      return try ControlFile(
+        beside: path, bytes: ControlPlace.leastBytes, limit: ControlPlace.mostBytes, calls)
     } catch {
       if readOnly { return nil }
       throw error
@@ -245,41 +226,30 @@ extension FileStorage {
   /// Makes a file that holds `content` appear at `path` at once and whole, whatever happens meanwhile.
   ///
   /// Who comes second finds the first one's file. The content is durable, and so is the name, on return.
-  package static func create(path: String, content: [UInt8]) throws(StorageError) {
+  package static func create(
+    path: String, content: [UInt8], calls: any SystemCalls = NativeSystemCalls()
+  ) throws(StorageError) {
     let temporary = "\(path).new-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
-    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-    guard descriptor >= 0 else { throw .system(call: .open, errno: errno, path: path, offset: nil) }
-    var refusal: CInt = 0
-    content.withUnsafeBytes { bytes in
-      var done = 0
-      while done < bytes.count {
-        let put = NativeSystemCalls().write(
-          descriptor, from: UnsafeRawBufferPointer(rebasing: bytes[done...]), at: UInt64(done))
-        if put == -Int(EINTR) { continue }
-        if put <= 0 {
-          refusal = put == 0 ? ENOSPC : CInt(-put)
-          return
-        }
-        done += put
-      }
-    }
-    let syncRefusal = refusal == 0 ? cp_sync(descriptor, CInt(CP_SYNC_ALL.rawValue)) : 0
+    let descriptor = calls.open(temporary, O_WRONLY | O_CREAT | O_EXCL)
+    guard descriptor >= 0 else { throw .system(call: .open, errno: -descriptor, path: path, offset: nil) }
+    let refusal = content.withUnsafeBytes { calls.writeAll($0, to: descriptor, at: 0) }
+    let syncRefusal = refusal == 0 ? calls.sync(descriptor, kind: .all) : 0
     _ = cp_close(descriptor)
     defer { unlink(temporary) }
     guard refusal == 0 else { throw .system(call: .write, errno: refusal, path: path, offset: nil) }
     guard syncRefusal == 0 else { throw .system(call: .sync, errno: syncRefusal, path: path, offset: nil) }
-    if link(temporary, path) != 0, errno != EEXIST {
-      throw .system(call: .link, errno: errno, path: path, offset: nil)
+    let linkRefusal = calls.link(temporary, as: path)
+    guard linkRefusal == 0 || linkRefusal == EEXIST else {
+      throw .system(call: .link, errno: linkRefusal, path: path, offset: nil)
     }
-    try syncFolder(of: path)
+    try syncFolder(of: path, calls)
   }
 
-  private static func syncFolder(of path: String) throws(StorageError) {
+  private static func syncFolder(of path: String, _ calls: any SystemCalls) throws(StorageError) {
     let end = path.lastIndex(of: "/")
     let folder = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-    let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw .system(call: .open, errno: errno, path: folder, offset: nil) }
-    let refusal = cp_sync(descriptor, CInt(CP_SYNC_ALL.rawValue))
+    let descriptor = try calls.opened(folder, O_RDONLY)
+    let refusal = calls.sync(descriptor, kind: .all)
     _ = cp_close(descriptor)
     // Some file systems can't flush a folder; the link is then as durable as they make it.
     guard refusal == 0 || refusal == EINVAL else {

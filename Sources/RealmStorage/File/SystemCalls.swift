@@ -8,13 +8,22 @@ import CPlatform
   import Musl
 #endif
 
-/// The calls that move a database's bytes. Only this file and `FileStorage` speak to the system.
+/// The calls by which files are made, opened and used. Only this folder speaks to the system.
 ///
-/// Each answers what the system answers: a count, or the negated errno. `FileStorage` turns short counts and
-/// interruptions into whole transfers; tests give it calls that fail.
+/// Each answers what the system answers: a count or a descriptor, negative for an errno; or an errno, 0 for none. Where
+/// nothing else is said they are the system's own; tests give calls that fail.
 package protocol SystemCalls: Sendable {
+  func open(_ path: String, _ flags: CInt) -> CInt
+  func makeFolder(_ path: String) -> CInt
+  func link(_ path: String, as other: String) -> CInt
+  func status(_ descriptor: CInt, _ info: inout stat) -> CInt
+  func map(_ descriptor: CInt, size: Int, writable: Bool) -> (mapping: Mapping?, refusal: CInt)
+  func lock(_ descriptor: CInt, at offset: UInt64, isShared: Bool, waits: Bool) -> CInt
+  func end(_ descriptor: CInt) -> Int
   func read(_ descriptor: CInt, into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int
   func write(_ descriptor: CInt, from buffer: UnsafeRawBufferPointer, at offset: UInt64) -> Int
+  /// Makes mapped bytes present, so that what can't be read is an answer here and not a signal later.
+  func populate(_ address: UnsafeRawPointer, _ count: Int) -> CInt
   func sync(_ descriptor: CInt, kind: SyncKind) -> CInt
   func truncate(_ descriptor: CInt, to length: UInt64) -> CInt
 }
@@ -30,6 +39,37 @@ package enum SyncKind: Sendable {
 /// The system's own calls.
 package struct NativeSystemCalls: SystemCalls {
   package init() {}
+}
+
+extension SystemCalls {
+  package func open(_ path: String, _ flags: CInt) -> CInt {
+    let descriptor = systemOpen(path, flags | O_CLOEXEC, 0o666)
+    return descriptor < 0 ? -errno : descriptor
+  }
+
+  package func makeFolder(_ path: String) -> CInt { mkdir(path, 0o777) == 0 ? 0 : errno }
+
+  package func link(_ path: String, as other: String) -> CInt { systemLink(path, other) == 0 ? 0 : errno }
+
+  package func status(_ descriptor: CInt, _ info: inout stat) -> CInt {
+    fstat(descriptor, &info) == 0 ? 0 : errno
+  }
+
+  package func map(_ descriptor: CInt, size: Int, writable: Bool) -> (mapping: Mapping?, refusal: CInt) {
+    guard let mapping = Mapping.file(descriptor, size: size, writable: writable) else { return (nil, errno) }
+    return (mapping, 0)
+  }
+
+  package func lock(_ descriptor: CInt, at offset: UInt64, isShared: Bool, waits: Bool) -> CInt {
+    cp_lock(descriptor, offset, isShared ? 0 : 1, waits ? 1 : 0)
+  }
+
+  /// By seeking: on Linux asking for a file's times makes the next write note new ones, and then each sync of data writes
+  /// the inode as well, half as long again.
+  package func end(_ descriptor: CInt) -> Int {
+    let end = lseek(descriptor, 0, SEEK_END)
+    return end < 0 ? -Int(errno) : Int(end)
+  }
 
   package func read(_ descriptor: CInt, into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int
   {
@@ -42,6 +82,8 @@ package struct NativeSystemCalls: SystemCalls {
     return count < 0 ? -Int(errno) : count
   }
 
+  package func populate(_ address: UnsafeRawPointer, _ count: Int) -> CInt { cp_populate(address, count) }
+
   package func sync(_ descriptor: CInt, kind: SyncKind) -> CInt {
     cp_sync(descriptor, CInt((kind == .data ? CP_SYNC_DATA : CP_SYNC_ALL).rawValue))
   }
@@ -51,7 +93,85 @@ package struct NativeSystemCalls: SystemCalls {
   }
 }
 
+// In an extension that has functions of these names, the system's are out of reach.
+private func systemOpen(_ path: String, _ flags: CInt, _ mode: mode_t) -> CInt { open(path, flags, mode) }
+private func systemLink(_ path: String, _ other: String) -> CInt { link(path, other) }
+
+extension SystemCalls {
+  /// - Throws: `.system`.
+  func opened(_ path: String, _ flags: CInt) throws(StorageError) -> CInt {
+    let descriptor = open(path, flags)
+    guard descriptor >= 0 else { throw .system(call: .open, errno: -descriptor, path: path, offset: nil) }
+    return descriptor
+  }
+
+  /// - Throws: `.system`.
+  func status(_ descriptor: CInt, path: String) throws(StorageError) -> stat {
+    var info = stat()
+    let refusal = status(descriptor, &info)
+    guard refusal == 0 else { throw .system(call: .stat, errno: refusal, path: path, offset: nil) }
+    return info
+  }
+
+  /// Writes all of `bytes`, in as many calls as it takes. Answers an errno, 0 for none.
+  func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: CInt, at offset: UInt64) -> CInt {
+    transfer(bytes.count, atEnd: ENOSPC) { done in
+      write(descriptor, from: UnsafeRawBufferPointer(rebasing: bytes[done...]), at: offset + UInt64(done))
+    }.refusal
+  }
+
+  /// Reads until `buffer` is full or the file ends; answers how much was read, and an errno, 0 for none.
+  func readAll(
+    into buffer: UnsafeMutableRawBufferPointer, from descriptor: CInt, at offset: UInt64
+  ) -> (done: Int, refusal: CInt) {
+    transfer(buffer.count, atEnd: 0) { done in
+      read(
+        descriptor, into: UnsafeMutableRawBufferPointer(rebasing: buffer[done...]), at: offset + UInt64(done))
+    }
+  }
+
+  /// Makes a whole transfer of parts. A signal may come at any time; one that comes a thousand times while nothing moves
+  /// is a fault.
+  private func transfer(
+    _ count: Int, atEnd: CInt, _ part: (_ done: Int) -> Int
+  ) -> (done: Int, refusal: CInt) {
+    var (done, interruptions) = (0, 0)
+    while done < count {
+      let moved = part(done)
+      if moved == -Int(EINTR), interruptions < 1000 {
+        interruptions += 1
+        continue
+      }
+      if moved < 0 { return (done, CInt(-moved)) }
+      if moved == 0 { return (done, atEnd) }
+      done += moved
+      interruptions = 0
+    }
+    return (done, 0)
+  }
+}
+
 extension StorageError {
+  /// The disk can't read what is there (EIO), at least not now.
+  var isReadFailure: Bool {
+    if case .system(call: .read, errno: EIO, _, _) = self { true } else { false }
+  }
+
+  /// What can't be read now can often be when it is asked for again. Taking it for damaged at once could make a recovery
+  /// go back behind what was committed.
+  static func askingAgain<Result>(
+    _ read: () throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    for _ in 0..<2 {
+      do throws(StorageError) {
+        return try read()
+      } catch {
+        guard error.isReadFailure else { throw error }
+      }
+    }
+    return try read()
+  }
+
   /// The disk is full, or what this user or a file may take of it.
   var isForWantOfSpace: Bool {
     guard case .system(call: .write, let number, _, _) = self else { return false }

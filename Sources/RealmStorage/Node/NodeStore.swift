@@ -104,10 +104,13 @@ package final class NodeStore: @unchecked Sendable {
     guard ref.isWellFormed, ref.offset >= FilePlace.firstNode,
       ref.offset + extent <= min(end, UInt64(regions.file.size))
     else { throw corrupted(.place, ref) }
-    do {
-      try storage.populate(Int(extent), at: ref.offset)
+    do throws(StorageError) {
+      try StorageError.askingAgain { () throws(StorageError) in
+        try storage.populate(Int(extent), at: ref.offset)
+      }
     } catch {
-      throw corrupted(.unreadable, ref)
+      // Anything else says nothing about the bytes.
+      throw error.isReadFailure ? corrupted(.unreadable, ref) : error
     }
     let offset = Int(ref.offset)
     guard let cipher, let decrypted = regions.decrypted else {

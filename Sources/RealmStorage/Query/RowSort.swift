@@ -79,7 +79,13 @@ struct RowSort {
         numbers.setNumber(indices[next], ascending ? number : ~number)
         next += 1
       }
+      try checkFound(next, of: indices.count, reader)
     }
+  }
+
+  /// The rows were found in the clusters before; only in a forged tree is one of them not where its key leads to.
+  private func checkFound(_ found: Int, of count: Int, _ reader: any NodeReader) throws(StorageError) {
+    guard found == count else { throw reader.access().corrupted(.keyOrder, clusters) }
   }
 
   /// What a sorted run leaves to be sorted.
@@ -132,6 +138,7 @@ struct RowSort {
       for column in columns[first...] { tuple.append(try column.path.value(row, of: cluster, access)) }
       tuples.append(tuple)
     }
+    try checkFound(tuples.count, of: places.count, reader)
     return tuples
   }
 

@@ -8,7 +8,7 @@ import Synchronization
 public final class Database: Sendable {
   let store: NodeStore
   let held: HeldVersions
-  private let storage: any Storage
+  let storage: any Storage
   /// Nil when opened for reading only.
   let writer: Writer?
   /// The schemas read last, with the ref of the tree they stand in, which vouches for them.
@@ -44,12 +44,19 @@ public final class Database: Sendable {
   ///
   /// - Throws: `StorageError`. The content is then as it was; a recovery that was begun is begun again by the next.
   public convenience init(path: String, options: Options = Options()) throws(StorageError) {
+    try self.init(path: path, options: options, calls: NativeSystemCalls())
+  }
+
+  package convenience init(
+    path: String, options: Options, calls: any SystemCalls
+  ) throws(StorageError) {
     if !options.isReadOnly, !FileStorage.exists(path) {
       let content = try Self.emptyFile(
         key: options.encryptionKey, identity: FileIdentity(device: 0, inode: 0))
-      try FileStorage.create(path: path, content: content)
+      try FileStorage.create(path: path, content: content, calls: calls)
     }
-    try self.init(storage: FileStorage(path: path, readOnly: options.isReadOnly), options: options)
+    try self.init(
+      storage: FileStorage(path: path, readOnly: options.isReadOnly, calls: calls), options: options)
   }
 
   /// Makes a database that lives in memory and is gone with its last reference.

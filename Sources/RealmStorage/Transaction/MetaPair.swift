@@ -53,16 +53,10 @@ struct MetaPair {
     pages = sound
   }
 
-  /// A failure may pass; taking the other page instead would lose what was committed last.
   private static func read(_ page: Int, _ storage: any Storage) throws(StorageError) -> [UInt8] {
-    for _ in 0..<2 {
-      do {
-        return try storage.read(FilePlace.page, at: UInt64(page * FilePlace.page))
-      } catch {
-        guard error.isReadFailure else { throw error }
-      }
+    try StorageError.askingAgain { () throws(StorageError) in
+      try storage.read(FilePlace.page, at: UInt64(page * FilePlace.page))
     }
-    return try storage.read(FilePlace.page, at: UInt64(page * FilePlace.page))
   }
 
   private static func refusal(_ readings: [MetaPage.Reading], length: UInt64, path: String) -> StorageError {
@@ -88,13 +82,6 @@ struct MetaPair {
   }
 
   var greatest: UInt64 { pages.compactMap { $0?.greatest }.max() ?? 0 }
-}
-
-extension StorageError {
-  /// The disk can't read what is there (EIO), at least not now.
-  fileprivate var isReadFailure: Bool {
-    if case .system(call: .read, errno: 5, _, _) = self { true } else { false }
-  }
 }
 
 extension NodeCipher {

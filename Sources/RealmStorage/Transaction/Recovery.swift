@@ -36,12 +36,14 @@ struct Recovery {
     var firstFailure: StorageError?
     for page in order {
       guard let candidate = meta.pages[page] else { continue }
-      do {
+      do throws(StorageError) {
         try verify(candidate, length: length)
         return Outcome(
           version: candidate.version, page: page, greatest: meta.greatest, durable: candidate.version,
           durablePage: page, rejectedPage: page != order[0] || order.count < 2, mustRewrite: false)
       } catch {
+        // A page is passed over for what it names, not because the system has no memory now.
+        guard error.isDamage else { throw error }
         firstFailure = firstFailure ?? error
       }
     }
@@ -194,6 +196,15 @@ struct Recovery {
     let after = isCopy ? 0 : meta.isClean ? page.version.number : page.durable
     var walk = VerificationWalk(access: store, end: page.version.end, after: after)
     try walk.run(page.version.root)
+  }
+}
+
+extension StorageError {
+  fileprivate var isDamage: Bool {
+    switch self {
+    case .corrupted, .truncated: true
+    default: false
+    }
   }
 }
 

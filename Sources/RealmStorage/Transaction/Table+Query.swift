@@ -21,4 +21,11 @@ extension Table {
     let cluster = ClusterNode(try access.node(leaf, .cluster))
     return ((cluster.lowerBound(key)..<cluster.rows).map { cluster.key($0) }, next)
   }
+
+  /// For who counted rows in one way and found them in another: in a sound file the numbers agree.
+  ///
+  /// - Throws: `.corrupted` where they do not.
+  package func expect(_ found: Int, of count: Int) throws(StorageError) {
+    guard found == count else { throw beginReading().corrupted(.rows, clusters) }
+  }
 }

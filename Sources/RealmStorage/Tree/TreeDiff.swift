@@ -1,7 +1,6 @@
 /// What differs between two ordered trees, found at the cost of what changed.
 ///
-/// Versions share every node that did not change, so equal refs are skipped whole. What is left are the leaves that
-/// only one side has; their entries are compared. A split, a merge or a moved node is no difference.
+/// The entries of the leaves that only one side has are compared. A split, a merge or a moved node is no difference.
 package struct TreeDiff {
   package enum Difference: Equatable, Sendable {
     case inserted(key: [UInt8])
@@ -22,32 +21,8 @@ package struct TreeDiff {
     from old: Ref, _ oldAccess: borrowing NodeAccess, to new: Ref, _ newAccess: borrowing NodeAccess,
     areEqual: (TreeValue, TreeValue) throws(StorageError) -> Bool
   ) throws(StorageError) -> [Difference] {
-    var (left, right) = (old.isNull ? [] : [old], new.isNull ? [] : [new])
-    // A node's children have lower levels, so by the time a level is looked at, all refs of that level are in sight.
-    while let level = (left + right).filter(\.isBranch).map(\.level).max() {
-      let shared = Set(left).intersection(right)
-      left = try expand(left, level, without: shared, oldAccess)
-      right = try expand(right, level, without: shared, newAccess)
-    }
-    let shared = Set(left).intersection(right)
-    return try compare(
-      left.filter { !shared.contains($0) }, oldAccess, right.filter { !shared.contains($0) }, newAccess,
-      areEqual)
-  }
-
-  private static func expand(
-    _ refs: [Ref], _ level: UInt8, without shared: Set<Ref>, _ access: borrowing NodeAccess
-  ) throws(StorageError) -> [Ref] {
-    var expanded: [Ref] = []
-    if Set(refs).count < refs.count { throw access.corrupted(.overlap, refs[0]) }
-    for ref in refs where !shared.contains(ref) {
-      if ref.isBranch, ref.level == level {
-        expanded += try access.children(of: ref)
-      } else {
-        expanded.append(ref)
-      }
-    }
-    return expanded
+    let leaves = try UnsharedLeaves.find(in: old, oldAccess, and: new, newAccess) { $0.isBranch }
+    return try compare(leaves.old, oldAccess, leaves.new, newAccess, areEqual)
   }
 
   private static func compare(

@@ -18,6 +18,8 @@ public final class _CollectionContent {
   private let predicates: [RealmStorage.Predicate]
   private let order: [SortKey]
   private var known: (rows: [UInt64], generation: UInt64)?
+  /// Who walks a collection it has counted relies on the number.
+  private var counted: (count: Int, generation: UInt64)?
 
   init(
     _ context: ObjectContext, _ source: Source = .all, where predicates: [RealmStorage.Predicate] = [],
@@ -56,7 +58,13 @@ public final class _CollectionContent {
   func rows() -> [UInt64] {
     context.session.check()
     if let known, known.generation == context.session.generation { return known.rows }
-    let rows = reading { () throws(StorageError) in try readRows() }
+    let rows = reading { () throws(StorageError) in
+      let rows = try readRows()
+      if let counted, counted.generation == context.session.generation {
+        try table()?.expect(rows.count, of: counted.count)
+      }
+      return rows
+    }
     known = (rows, context.session.generation)
     return rows
   }
@@ -105,12 +113,15 @@ public final class _CollectionContent {
   var count: Int {
     context.session.check()
     if let known, known.generation == context.session.generation { return known.rows.count }
+    if let counted, counted.generation == context.session.generation { return counted.count }
     guard case .all = source else { return rows().count }
-    return reading { () throws(StorageError) in
+    let count = reading { () throws(StorageError) in
       guard let table = try table() else { return 0 }
       if predicates.isEmpty { return table.count }
       return try table.count(where: predicate)
     }
+    counted = (count, context.session.generation)
+    return count
   }
 
   /// The key of an object. O(log n) for all of a table, O(1) for what was read before.

@@ -58,6 +58,8 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
   private var source: Source
   private var rows: [UInt64] = []
   private var index = 0
+  /// Of a table's rows, how many were in groups so far.
+  private var seen = 0
 
   init(_ elements: [Element]) { source = .elements(elements) }
 
@@ -76,11 +78,17 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
       return elements[index]
     case .rows(let context):
       return nextRow(context)
-    case .table(let context, let table, let next):
-      if index == rows.count, let next {
-        let group = reading { () throws(StorageError) in try table.keys(from: next) }
-        (rows, index) = (group.keys, 0)
-        source = .table(context, table, next: group.next)
+    case .table(let context, let table, var next):
+      // No group of a sound table is empty.
+      while index == rows.count, let first = next {
+        let group = reading { () throws(StorageError) in
+          let group = try table.keys(from: first)
+          seen += group.keys.count
+          if group.next == nil || seen > table.count { try table.expect(seen, of: table.count) }
+          return group
+        }
+        (rows, index, next) = (group.keys, 0, group.next)
+        source = .table(context, table, next: next)
       }
       return nextRow(context)
     }

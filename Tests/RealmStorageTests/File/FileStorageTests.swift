@@ -168,24 +168,48 @@ import Testing
     }
   }
 
-  /// Gives the same answers whatever it is asked.
-  private struct FixedCalls: SystemCalls {
-    let transferred: Int
-    let refusal: CInt
+  /// Once it begins, gives the same answers whatever it is asked.
+  private final class FixedCalls: SystemCalls {
+    private let transferred: Int
+    private let refusal: CInt
+    private let hasBegun = Atomic(false)
+
+    init(transferred: Int, refusal: CInt) {
+      self.transferred = transferred
+      self.refusal = refusal
+    }
+
+    func begin() { hasBegun.store(true, ordering: .relaxed) }
 
     func read(_ descriptor: CInt, into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int {
       transferred
     }
     func write(_ descriptor: CInt, from buffer: UnsafeRawBufferPointer, at offset: UInt64) -> Int {
-      transferred
+      hasBegun.load(ordering: .relaxed)
+        ? transferred : NativeSystemCalls().write(descriptor, from: buffer, at: offset)
     }
     func sync(_ descriptor: CInt, kind: SyncKind) -> CInt { refusal }
     func truncate(_ descriptor: CInt, to length: UInt64) -> CInt { refusal }
   }
 
+  @Test func `interruptions without an end are told`() throws {
+    let calls = FixedCalls(transferred: -Int(EINTR), refusal: 0)
+    try Self.withStorage(calls: calls) { storage, path in
+      calls.begin()
+      #expect(throws: StorageError.system(call: .read, errno: EINTR, path: path, offset: 0)) {
+        try storage.read(10, at: 0)
+      }
+      #expect(throws: StorageError.system(call: .write, errno: EINTR, path: path, offset: 64)) {
+        try storage.write([1], at: 64)
+      }
+    }
+  }
+
   @Test(arguments: [EIO, ENOSPC])
   func `what the system refuses is told with its call and number`(refusal: CInt) throws {
-    try Self.withStorage(calls: FixedCalls(transferred: -Int(refusal), refusal: refusal)) { storage, path in
+    let calls = FixedCalls(transferred: -Int(refusal), refusal: refusal)
+    try Self.withStorage(calls: calls) { storage, path in
+      calls.begin()
       #expect(throws: StorageError.system(call: .read, errno: refusal, path: path, offset: 4096)) {
         try storage.read(10, at: 4096)
       }
@@ -202,7 +226,9 @@ import Testing
   }
 
   @Test func `a disk that takes nothing is full`() throws {
-    try Self.withStorage(calls: FixedCalls(transferred: 0, refusal: 0)) { storage, path in
+    let calls = FixedCalls(transferred: 0, refusal: 0)
+    try Self.withStorage(calls: calls) { storage, path in
+      calls.begin()
       #expect(throws: StorageError.system(call: .write, errno: ENOSPC, path: path, offset: 64)) {
         try storage.write([1], at: 64)
       }

@@ -1,5 +1,4 @@
 import Foundation
-import TestSupport
 
 #if canImport(Darwin)
   import Darwin
@@ -10,14 +9,14 @@ import TestSupport
 #endif
 
 /// A process of this program in another role. It reads lines from us and answers lines; it ends when we do.
-final class Child {
-  let process: pid_t
+package final class Child {
+  package let process: pid_t
   private let input: CInt
   private let output: CInt
   private var unread: [UInt8] = []
   private var status: CInt?
 
-  init(_ arguments: [String]) throws {
+  package init(_ arguments: [String]) throws {
     let toChild = try Self.makePipe()
     let fromChild = try Self.makePipe()
     defer {
@@ -56,7 +55,7 @@ final class Child {
   }
 
   /// A pipe that other children do not inherit.
-  static func makePipe() throws -> (read: CInt, write: CInt) {
+  package static func makePipe() throws -> (read: CInt, write: CInt) {
     var ends: [CInt] = [0, 0]
     guard pipe(&ends) == 0 else { throw Violation("no pipe: error \(errno)") }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -65,14 +64,14 @@ final class Child {
 
   // MARK: - Talking
 
-  func tell(_ line: String) {
+  package func tell(_ line: String) {
     let bytes = Array((line + "\n").utf8)
     // A child that is gone is noticed by its silence.
     _ = write(input, bytes, bytes.count)
   }
 
   /// The next line, without its end. Waits for it.
-  func line() throws -> String {
+  package func line() throws -> String {
     while true {
       if let end = unread.firstIndex(of: 10) {
         defer { unread.removeFirst(end + 1) }
@@ -86,13 +85,13 @@ final class Child {
     }
   }
 
-  func ask(_ line: String) throws -> String {
+  package func ask(_ line: String) throws -> String {
     tell(line)
     return try self.line()
   }
 
   /// Whether it says something within the time.
-  func speaks(within milliseconds: Int32) -> Bool {
+  package func speaks(within milliseconds: Int32) -> Bool {
     if !unread.isEmpty { return true }
     var wish = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
     return poll(&wish, 1, milliseconds) > 0
@@ -101,7 +100,7 @@ final class Child {
   // MARK: - Ending
 
   /// Ends it as a crash does, wherever it is.
-  func crash() throws {
+  package func crash() throws {
     kill(process, SIGKILL)
     let status = waited()
     guard status & 0x7f == SIGKILL else {
@@ -110,13 +109,13 @@ final class Child {
   }
 
   /// Waits until it has ended by itself, and well.
-  func finish() throws {
+  package func finish() throws {
     let status = waited()
     guard status == 0 else { throw Violation("process \(process) ended ill: \(Self.describe(status))") }
   }
 
   /// Throws where it has ended, and ill.
-  func expectHealth() throws {
+  package func expectHealth() throws {
     var status: CInt = 0
     if self.status == nil, waitpid(process, &status, WNOHANG) == process { self.status = status }
     if self.status ?? 0 != 0 { try finish() }
@@ -130,13 +129,13 @@ final class Child {
   }
 
   /// Waits until a process has ended.
-  static func end(of process: pid_t) -> CInt {
+  package static func end(of process: pid_t) -> CInt {
     var status: CInt = 0
     while waitpid(process, &status, 0) < 0, errno == EINTR {}
     return status
   }
 
-  static func describe(_ status: CInt) -> String {
+  package static func describe(_ status: CInt) -> String {
     status & 0x7f != 0 ? "signal \(status & 0x7f)" : "code \((status >> 8) & 0xff)"
   }
 }

@@ -1,0 +1,196 @@
+/// Two clusters with rows in common, of two versions of a table, whose cells are compared.
+struct ClusterPair: ~Escapable {
+  private let old: ClusterNode
+  private let new: ClusterNode
+  private let oldAccess: LentAccess
+  private let newAccess: LentAccess
+  private let oldDictionaries: ColumnTrees
+  private let newDictionaries: ColumnTrees
+
+  @_lifetime(copy oldAccess, copy newAccess, copy old, copy new)
+  init(
+    _ old: ClusterNode, _ new: ClusterNode, _ oldSide: TableDiff.Side, _ newSide: TableDiff.Side,
+    _ oldAccess: LentAccess, _ newAccess: LentAccess
+  ) {
+    self.old = old
+    self.new = new
+    self.oldAccess = oldAccess
+    self.newAccess = newAccess
+    oldDictionaries = oldSide.root.dictionaries
+    newDictionaries = newSide.root.dictionaries
+  }
+
+  func key(_ pair: RowPair) -> UInt64 { new.key(pair.new) }
+
+  /// Calls `body` with the places in `pairs` of rows whose cells of a column differ.
+  func forEachDifference(
+    _ pairs: [RowPair], _ oldColumn: Column, _ newColumn: Column, _ body: (Int) -> Void
+  ) throws(StorageError) {
+    let id = newColumn.id
+    switch newColumn.storage {
+    case .integers:
+      guard let before = old.find(id, .integers), let after = new.find(id, .integers) else { break }
+      return forEachDifference(ofIntegers: pairs, before, after, body)
+    case .dates:
+      // Nanoseconds that are absent are zero.
+      guard let before = old.find(id, .integers), let after = new.find(id, .integers),
+        old.find(id, .nanoseconds) == nil, new.find(id, .nanoseconds) == nil
+      else { break }
+      return forEachDifference(ofIntegers: pairs, before, after, body)
+    case .fixed:
+      guard let before = old.find(id, .fixed), let after = new.find(id, .fixed), before.width == after.width
+      else { break }
+      return forEachDifference(ofBytes: pairs, before, after, body)
+    case .varying:
+      guard let before = old.findVarying(oldColumn), let after = new.findVarying(newColumn) else { break }
+      let left = VaryingCells(old, before, dictionary: oldDictionaries[id], oldAccess)
+      let right = VaryingCells(new, after, dictionary: newDictionaries[id], newAccess)
+      for place in pairs.indices where try !left.isEqual(pairs[place].old, right, pairs[place].new) {
+        body(place)
+      }
+      return
+    }
+    try forEachDifference(ofValues: pairs, oldColumn, newColumn, body)
+  }
+
+  private func forEachDifference(
+    ofIntegers pairs: [RowPair], _ before: ClusterNode.Descriptor, _ after: ClusterNode.Descriptor,
+    _ body: (Int) -> Void
+  ) {
+    if isSame(pairs, before, after) { return }
+    for (place, pair) in pairs.enumerated() {
+      let isNull = old.isNull(before, pair.old)
+      if isNull != new.isNull(after, pair.new)
+        || !isNull && old.integer(before, pair.old) != new.integer(after, pair.new)
+      {
+        body(place)
+      }
+    }
+  }
+
+  private func forEachDifference(
+    ofBytes pairs: [RowPair], _ before: ClusterNode.Descriptor, _ after: ClusterNode.Descriptor,
+    _ body: (Int) -> Void
+  ) {
+    if isSame(pairs, before, after) { return }
+    let size = Int(before.width)
+    for (place, pair) in pairs.enumerated() {
+      let isNull = old.isNull(before, pair.old)
+      if isNull != new.isNull(after, pair.new) {
+        body(place)
+      } else if !isNull {
+        let left = old.data(before).extracting(pair.old * size..<(pair.old + 1) * size)
+        let right = new.data(after).extracting(pair.new * size..<(pair.new + 1) * size)
+        if left.compare(right) != 0 { body(place) }
+      }
+    }
+  }
+
+  /// Whether all rows of both stand in `pairs`, and all bytes of a column are the same: most columns of a cluster in which
+  /// a row was changed.
+  private func isSame(
+    _ pairs: [RowPair], _ before: ClusterNode.Descriptor, _ after: ClusterNode.Descriptor
+  ) -> Bool {
+    guard pairs.count == old.rows, pairs.count == new.rows, before.width == after.width,
+      before.nullCount == after.nullCount, before.least == after.least
+    else { return false }
+    return old.view.bytes(at: before.offset, count: before.length)
+      .compare(new.view.bytes(at: after.offset, count: after.length)) == 0
+  }
+
+  /// The way that serves all: also where a cluster lacks the column, since it was added later.
+  private func forEachDifference(
+    ofValues pairs: [RowPair], _ oldColumn: Column, _ newColumn: Column, _ body: (Int) -> Void
+  ) throws(StorageError) {
+    let left = NodeAccess(within: oldAccess)
+    let right = NodeAccess(within: newAccess)
+    for (place, pair) in pairs.enumerated() {
+      let before = try TableReading.value(oldColumn, pair.old, of: old, oldDictionaries.view, left)
+      let after = try TableReading.value(newColumn, pair.new, of: new, newDictionaries.view, right)
+      if before != after { body(place) }
+    }
+  }
+}
+
+/// The cells of a column of varying size in a cluster: values are compared by the bytes that are stored.
+private struct VaryingCells: ~Escapable {
+  private let cluster: ClusterNode
+  private let descriptor: ClusterNode.Descriptor
+  private let dictionary: Ref
+  private let access: LentAccess
+
+  @_lifetime(copy cluster, copy access)
+  init(
+    _ cluster: ClusterNode, _ descriptor: ClusterNode.Descriptor, dictionary: Ref, _ access: LentAccess
+  ) {
+    self.cluster = cluster
+    self.descriptor = descriptor
+    self.dictionary = dictionary
+    self.access = access
+  }
+
+  private var isCoded: Bool { descriptor.encoding == .codes }
+
+  func isEqual(_ row: Int, _ other: Self, _ otherRow: Int) throws(StorageError) -> Bool {
+    if isCoded, other.isCoded, dictionary == other.dictionary {
+      let isNull = cluster.isNull(descriptor, row)
+      return isNull == other.cluster.isNull(other.descriptor, otherRow)
+        && (isNull || cluster.integer(descriptor, row) == other.cluster.integer(other.descriptor, otherRow))
+    }
+    if !isCoded, !other.isCoded {
+      let (left, right) = (
+        cluster.piece(descriptor, row), other.cluster.piece(other.descriptor, otherRow)
+      )
+      if left == right { return true }
+    }
+    let (left, right) = (try cell(row), try other.cell(otherRow))
+    if left.isNull || right.isNull { return left.isNull == right.isNull }
+    guard left.length == right.length else { return false }
+    // A value has one form: those of one length stand both here or both apart.
+    guard left.long != nil || right.long != nil else { return left.bytes.compare(right.bytes) == 0 }
+    if left.long == right.long { return true }
+    return try left.contents(access) == right.contents(other.access)
+  }
+
+  @_lifetime(copy self)
+  private func cell(_ row: Int) throws(StorageError) -> VaryingCell {
+    if isCoded {
+      if cluster.isNull(descriptor, row) { return VaryingCell(none: cluster.view) }
+      return VaryingCell(try DictionaryReader(dictionary, access).bytes(cluster.integer(descriptor, row)))
+    }
+    let (ref, index) = cluster.piece(descriptor, row)
+    let piece = PieceNode(try access.node(ref, .piece))
+    guard index < piece.rows else { throw access.corrupted(.rows, ref) }
+    if piece.isNull(index) { return VaryingCell(none: cluster.view) }
+    return VaryingCell(piece.bytes(index), piece.long(index))
+  }
+}
+
+/// A value of varying size where it stands.
+private struct VaryingCell: ~Escapable {
+  let isNull: Bool
+  let length: Int
+  let long: Ref?
+  let bytes: RawSpan
+
+  @_lifetime(copy bytes)
+  init(_ bytes: RawSpan, _ long: (ref: Ref, length: Int)? = nil) {
+    isNull = false
+    self.bytes = bytes
+    self.long = long?.ref
+    length = long?.length ?? bytes.byteCount
+  }
+
+  @_lifetime(copy view)
+  init(none view: NodeView) {
+    isNull = true
+    bytes = view.bytes(at: 0, count: 0)
+    long = nil
+    length = 0
+  }
+
+  func contents(_ access: LentAccess) throws(StorageError) -> [UInt8] {
+    guard let long else { return bytes.array }
+    return try LongValue.read(long, NodeAccess(within: access))
+  }
+}

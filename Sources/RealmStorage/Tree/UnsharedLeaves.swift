@@ -1,0 +1,38 @@
+/// The leaves that only one of two trees has, found at the cost of what differs.
+///
+/// Versions share every node that did not change, so equal refs are skipped whole, with all that is below them.
+enum UnsharedLeaves {
+  /// The leaves of both trees, each tree's in its order, without those that stand in both.
+  ///
+  /// - Throws: `.corrupted`, also where a tree names one node twice.
+  static func find(
+    in old: Ref, _ oldAccess: borrowing NodeAccess, and new: Ref, _ newAccess: borrowing NodeAccess,
+    isBranch: (Ref) -> Bool
+  ) throws(StorageError) -> (old: [Ref], new: [Ref]) {
+    var (left, right) = (old.isNull ? [] : [old], new.isNull ? [] : [new])
+    // A node's children have lower levels, so by the time a level is looked at, all refs of that level are in sight.
+    while let level = (left + right).filter(isBranch).map(\.level).max() {
+      let shared = Set(left).intersection(right)
+      let isNext = { (ref: Ref) in isBranch(ref) && ref.level == level }
+      left = try expand(left, without: shared, oldAccess, where: isNext)
+      right = try expand(right, without: shared, newAccess, where: isNext)
+    }
+    let shared = Set(left).intersection(right)
+    return (left.filter { !shared.contains($0) }, right.filter { !shared.contains($0) })
+  }
+
+  private static func expand(
+    _ refs: [Ref], without shared: Set<Ref>, _ access: borrowing NodeAccess, where isNext: (Ref) -> Bool
+  ) throws(StorageError) -> [Ref] {
+    var expanded: [Ref] = []
+    if Set(refs).count < refs.count { throw access.corrupted(.overlap, refs[0]) }
+    for ref in refs where !shared.contains(ref) {
+      if isNext(ref) {
+        expanded += try access.children(of: ref)
+      } else {
+        expanded.append(ref)
+      }
+    }
+    return expanded
+  }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import RealmStorage
+@_spi(Testing) import RealmSwift
+import Synchronization
+import TestSupport
+
+/// The process in which a realm of objects is used that something happened to, state by state. It tells each state before
+/// it begins, and ends where one stops the program.
+struct ObjectWorker {
+  /// The undamaged file.
+  let path: String
+  let first: Int
+  let seed: UInt64
+  let isEncrypted: Bool
+  let isQuick: Bool
+
+  struct Wrong: Error {
+    let what: String
+    init(_ what: String) { self.what = what }
+  }
+
+  /// How the messages begin that a file may stop a program with.
+  private static let messages = ["Unreadable", "Unwritable"]
+  private static let current = Atomic<Int>(0)
+
+  func run() throws {
+    let key: [UInt8]? = isEncrypted ? Keys.first : nil
+    guard let sample = bytes(ofFile: path) else { throw Violation("there is no sample") }
+    let expected = try copy(sample) { ObjectSample.content(try realm($0, key)) }
+    let list = Damage.list(sample, isEncrypted: isEncrypted, seed: seed, isQuick: isQuick)
+    _setProgrammerErrorHandler { name, reason in
+      let isTold = Self.messages.contains { name.hasPrefix($0) }
+      Self.tell(
+        isTold ? "stopped \(Self.current.load(ordering: .relaxed))" : "wrong: it stops by \(name): \(reason)")
+      _exit(0)
+    }
+    for (number, damage) in list.enumerated().dropFirst(first) {
+      Self.current.store(number, ordering: .relaxed)
+      Self.tell("state \(number): \(damage)")
+      Alarm.shared.begin("\(damage), seed \(seed)")
+      try copy(damage.apply(to: sample, seed: seed)) { try use($0, key, damage, expected) }
+      Alarm.shared.end()
+    }
+    Self.tell("finished \(list.count)")
+  }
+
+  private func use(_ path: String, _ key: [UInt8]?, _ damage: Damage, _ expected: [String]) throws {
+    do {
+      let realm = try realm(path, key)
+      let content = ObjectSample.content(realm)
+      guard !damage.keepsContent || content == expected else { throw Wrong("other content is read") }
+      try ObjectSample.change(realm)
+    } catch let wrong as Wrong {
+      if damage.keepsContent { Self.tell("wrong: \(wrong.what)") }
+    } catch is Realm.Error {
+    } catch {
+      Self.tell("wrong: an error of another type: \(error)")
+    }
+  }
+
+  private func realm(_ path: String, _ key: [UInt8]?) throws -> Realm {
+    try Realm(configuration: ObjectSample.configuration(path, key))
+  }
+
+  /// Beside the sample, so that what a stop leaves goes with it.
+  private func copy<Result>(_ bytes: [UInt8], _ body: (String) throws -> Result) throws -> Result {
+    let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+      .appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appendingPathComponent("damaged.realm")
+    try Data(bytes).write(to: file)
+    return try body(file.path)
+  }
+
+  /// At once: what comes next may be a trap.
+  private static func tell(_ line: String) {
+    print(line)
+    fflush(nil)
+  }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import RealmStorage
+import Synchronization
+import TestSupport
+import Testing
+
+/// What keeps a file from being opened, how a key is given, and files that are in use.
+@Suite struct OpeningTests {
+  private static let commands = ["info", "check", "schema", "stats", "dump"]
+
+  /// Every command ends with 3 and says the same.
+  private func expectRefusal(_ path: String, _ reason: String, arguments: [String] = [], key: String? = nil)
+    throws
+  {
+    for command in Self.commands {
+      let outcome = try Tool.run([command, path] + arguments, key: key)
+      #expect(outcome.code == 3, "\(command): \(outcome.output)\(outcome.complaint)")
+      #expect(outcome.complaint.contains(reason), "\(command): \(outcome.complaint)")
+      #expect(outcome.output == "")
+    }
+  }
+
+  @Test func `a key for a file that is not encrypted`() throws {
+    try withTemporaryPath { path in
+      try ToolSample.makeSmall(path)
+      try expectRefusal(path, "is not encrypted", key: Self.digits(Keys.first))
+    }
+  }
+
+  @Test func `a file without its key, and one with another`() throws {
+    try withTemporaryPath { path in
+      try ToolSample.makeSmall(path, key: Keys.first)
+      try expectRefusal(path, "is encrypted")
+      try expectRefusal(path, "another key", key: Self.digits(Keys.second))
+    }
+  }
+
+  @Test func `a file of a newer format`() throws {
+    try withTemporaryPath { path in
+      try ToolSample.makeSmall(path)
+      var bytes = try Data(contentsOf: URL(filePath: path))
+      for page in [0, 4096] { bytes[page + 8] = 9 }
+      try bytes.write(to: URL(filePath: path))
+      try expectRefusal(path, "format 9")
+    }
+  }
+
+  @Test func `a file that was cut off`() throws {
+    try withTemporaryPath { path in
+      try ToolSample.makeSmall(path)
+      let bytes = try Data(contentsOf: URL(filePath: path))
+      for length in [5000, 8192, 8193, 12_287] {
+        try bytes.prefix(length).write(to: URL(filePath: path))
+        try expectRefusal(path, "cut short")
+      }
+    }
+  }
+
+  @Test func `a file that may not be read`() throws {
+    try withTemporaryPath { path in
+      try ToolSample.makeSmall(path)
+      try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: path)
+      let folder = (path as NSString).deletingLastPathComponent
+      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder)
+      // The superuser may read all: it becomes somebody else, where the system has what that takes.
+      guard let outcome = try Tool.runAsNobody(["check", path]) else { return }
+      #expect(outcome.code == 3, "\(outcome.output)\(outcome.complaint)")
+      #expect(outcome.complaint.contains("Permission denied"), "\(outcome.complaint)")
+    }
+  }
+
+  @Test func `a key file holds bytes or digits`() throws {
+    try withTemporaryPath { path in
+      try ToolSample.makeSmall(path, key: Keys.first)
+      let keyFile = path + ".key"
+      for content in [
+        Data(Keys.first), Data(Self.digits(Keys.first).utf8), Data((Self.digits(Keys.first) + "\n").utf8),
+      ] {
+        try content.write(to: URL(filePath: keyFile))
+        for command in Self.commands {
+          let outcome = try Tool.run([command, path, "--key-file", keyFile])
+          #expect(outcome.code == 0, "\(command): \(outcome.complaint)")
+        }
+      }
+      try Data(Keys.second).write(to: URL(filePath: keyFile))
+      try expectRefusal(path, "another key", arguments: ["--key-file", keyFile])
+      // It says more than the environment.
+      let both = try Tool.run(["check", path, "--key-file", keyFile], key: Self.digits(Keys.first))
+      #expect(both.code == 3)
+      try Data(Keys.first.dropLast()).write(to: URL(filePath: keyFile))
+      let short = try Tool.run(["check", path, "--key-file", keyFile])
+      #expect(short.code == 2 && short.complaint.contains("64 raw bytes"))
+      let missing = try Tool.run(["check", path, "--key-file", path + ".none"])
+      #expect(missing.code == 2 && missing.complaint.contains("can't be read"))
+    }
+  }
+
+  @Test(arguments: [nil, Keys.first])
+  func `a file in use is checked, and who holds an older version is told`(key: [UInt8]?) throws {
+    try withTemporaryPath { path in
+      try ToolSample.makeSmall(path, key: key)
+      let digits = key.map { Self.digits($0) }
+      let database = try Database(path: path, options: .init(encryptionKey: key))
+      let pinned = try database.snapshot()
+      try database.write { try $0.tree("large").set([UInt8](repeating: 1, count: 300_000), for: [1]) }
+      let older = try database.snapshot()
+      let isDone = Atomic(false)
+      let writer = Thread {
+        var round = UInt8(0)
+        while !isDone.load(ordering: .acquiring) {
+          round &+= 1
+          do {
+            try database.write {
+              try $0.tree("large").set([UInt8](repeating: round, count: 300_000), for: [1])
+            }
+          } catch {
+            Issue.record("\(error)")
+          }
+        }
+      }
+      writer.start()
+      defer { isDone.store(true, ordering: .releasing) }
+      for _ in 0..<4 {
+        let check = try Tool.run(["check", path], key: digits)
+        #expect(check.code == 0, "\(check.output)\(check.complaint)")
+        let stats = try JSONValue(Tool.run(["stats", "--json", path], key: digits).output)
+        let pins = stats["pinned"]?.array ?? []
+        for snapshot in [pinned, older] {
+          let pin = pins.first { $0["version"]?.integer == Int64(snapshot.version) }
+          #expect(pin?["process"]?.integer == Int64(ProcessInfo.processInfo.processIdentifier))
+          #expect(pin?["seconds"] != nil)
+        }
+        let bytes = pins.first { $0["version"]?.integer == Int64(older.version) }?["bytes"]?.integer
+        #expect((bytes ?? 0) >= 300_000)
+        let text = try Tool.run(["stats", path], key: digits).output
+        #expect(text.contains("Version \(older.version)"))
+        #expect(text.contains("read by process \(ProcessInfo.processInfo.processIdentifier) for"))
+      }
+    }
+  }
+
+  private static func digits(_ key: [UInt8]) -> String { key.map { String(format: "%02x", $0) }.joined() }
+}
