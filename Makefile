@@ -1,7 +1,7 @@
 # Each target does all its own set-up on a fresh machine.
 
 # The main job, on real input; and the tests.
-.PHONY: demo test crash crash-slow model mutants fuzz processes format format-check setup bench bench-setup clean
+.PHONY: demo test tsan crash crash-slow model mutants fuzz processes format format-check setup bench bench-setup clean
 
 STATES ?= 1000000
 
@@ -56,6 +56,10 @@ bench-setup: setup
 
 bench: bench-setup
 	swift run -c release --package-path Benchmarks realm-bench --quick
+
+# The tests of threads under ThreadSanitizer: a build of its own.
+tsan: setup
+	bash Tests/Sanitizer/run.sh
 
 clean:
 	rm -rf .build Benchmarks/.build .build-* build

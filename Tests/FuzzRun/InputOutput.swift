@@ -114,10 +114,7 @@ private struct Life {
     expectation = Expectation(fault: fault, calls: calls)
     var options = Sample.options(sample.key)
     // Nodes are moved, and large transactions written before they commit.
-    options.compaction.slack = 4
-    options.compaction.stretch = 4
-    options.compaction.interval = 2
-    options.compaction.hole = 2
+    options.compaction = .eager
     options.spillBytes = 1 << 15
     self.options = options
     content = sample.content

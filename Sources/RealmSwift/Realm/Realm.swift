@@ -107,6 +107,17 @@ public struct Realm {
   /// Lets go of the version it reads. Objects become invalid; the realm itself can be used on.
   public func invalidate() { session.invalidate() }
 
+  /// Looks at all of the version that is read: every node, and what tables, indexes and links mean together. An app may
+  /// ask before it reads objects, which stop the program where the file is damaged.
+  ///
+  /// Takes time in proportion to the size of the file. What an open transaction has changed is not looked at.
+  ///
+  /// - Throws: `Realm.Error.invalidDatabase`, which says what is damaged and where; other codes where the system refuses.
+  public func verify() throws {
+    session.check()
+    try Realm.Error.wrapping { () throws(StorageError) in try session.verify() }
+  }
+
   // MARK: - Objects
 
   /// What is done with an object whose primary key there is already.

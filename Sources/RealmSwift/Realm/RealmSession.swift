@@ -162,6 +162,13 @@ final class RealmSession {
     generation &+= 1
   }
 
+  /// - Throws: what is damaged first of all that is.
+  func verify() throws(StorageError) {
+    let held: Snapshot
+    if let snapshot { held = snapshot } else { held = try file.database.snapshot() }
+    if let finding = IntegrityCheck.run(held).findings.first { throw finding }
+  }
+
   // MARK: - Writing
 
   func beginWrite() throws {
