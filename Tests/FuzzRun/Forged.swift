@@ -55,7 +55,16 @@ private enum BoundedReader {
       return
     }
     let snapshot = try database.snapshot()
-    _ = IntegrityCheck.run(snapshot)
+    let report = IntegrityCheck.run(snapshot)
+    if !isReadOnly, report.isClean {
+      do throws(StorageError) {
+        try database.beginWrite().cancel()
+      } catch {
+        if case .corrupted = error {
+          throw Violation("the check finds nothing, but who writes is told: \(error)")
+        }
+      }
+    }
     for name in ["a", "b", "c"] {
       try attempt { try readTree(snapshot.tree(name)) }
       try attempt { _ = try snapshot.treeDifferences(name, since: original) }

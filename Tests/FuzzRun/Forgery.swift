@@ -7,7 +7,7 @@ struct Forgery {
 
   static var all: [Forgery] {
     let groups: [[Forgery]] = [
-      metaPages, kinds, cycles, leaves, branches, rows, sharedChunks, sharedBranches, dictionaries,
+      metaPages, kinds, cycles, births, leaves, branches, rows, sharedChunks, sharedBranches, dictionaries,
     ]
     return groups.flatMap { $0 }
   }
@@ -67,6 +67,21 @@ struct Forgery {
   }
 
   // MARK: - Refs
+
+  /// A node that says it is of another commit than what stands beside it.
+  private static var births: [Forgery] {
+    [UInt64(1), 3].map { difference in
+      Forgery(name: "a leaf that is older by \(difference)") { forge in
+        let index = Place.leaf.index(in: forge)
+        let node = forge.nodes[index]
+        let identity = Ref.identity(
+          birth: max(node.ref.birth, difference + 1) - difference, kind: .leaf, level: node.ref.level)
+        forge.store(identity, at: node.start + Forge.Header.identity)
+        forge.store(identity, at: node.slot + 8)
+        forge.vouch(for: index)
+      }
+    }
+  }
 
   /// A node of each kind in each place.
   private static var kinds: [Forgery] {

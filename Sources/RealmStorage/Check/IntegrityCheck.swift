@@ -1,10 +1,12 @@
-/// Looks at everything a version reaches: each node's checksum and structure, that no two nodes share bytes, the order
-/// of keys, the counts, and the length of long values.
+/// Looks at everything a version reaches: each node's checksum and structure, that no two nodes share bytes and no two
+/// commits a page, the order of keys, the counts, and the length of long values.
 package struct IntegrityCheck {
   package private(set) var report = Report()
   private let store: NodeStore
   private let parts: FileParts
   private var claimed: UnitMap
+  /// As who writes makes it: a page is written by one commit only.
+  private var map: PageMap
   private let fileBytes: Double
   private let progress: (Double) -> Void
 
@@ -36,6 +38,7 @@ package struct IntegrityCheck {
     self.parts = parts
     self.progress = progress
     claimed = UnitMap(pageCount: snapshot.base.pageCount)
+    map = PageMap(pageCount: snapshot.base.pageCount)
     fileBytes = Double(max(snapshot.base.end, 1))
   }
 
@@ -43,7 +46,9 @@ package struct IntegrityCheck {
   private mutating func checkNode(_ ref: Ref, _ part: FilePart, _ access: borrowing NodeAccess) {
     guard !ref.isNull else { return }
     let units = store.units(ofLength: ref.length)
-    guard claimed.claim(unit: Int(ref.unit), units: units) else {
+    guard claimed.claim(unit: Int(ref.unit), units: units),
+      map.claim(unit: Int(ref.unit), units: units, birth: ref.birth)
+    else {
       report.findings.append(store.corrupted(.overlap, ref).naming(part))
       return
     }
