@@ -40,14 +40,14 @@ struct Flips {
 
   // MARK: - Which bytes
 
-  /// All; quick: every third at a random phase, and fewer where one byte is like the next.
+  /// All; quick: every fifth at a random phase, and fewer where one byte is like the next.
   private func offsets(_ part: Part) -> [Int] {
     guard part.isQuick else { return Array(sample.bytes.indices) }
     var generator = part.generator(sample.bytes.count)
-    let phase = generator.below(3 * 97)
+    let phase = generator.below(5 * 97)
     let isBulk = bulkUnits
     return sample.bytes.indices.filter { offset in
-      let step = isBulk[offset / Ref.unit] ? 97 : 3
+      let step = isBulk[offset / Ref.unit] ? 97 : 5
       return offset % step == phase % step
     }
   }

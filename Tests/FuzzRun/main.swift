@@ -18,7 +18,7 @@ struct FuzzRunCommand: ParsableCommand {
   @Option(help: "Where the random numbers start.")
   var seed: UInt64 = 1
 
-  @Flag(help: "Fewer states: about half a minute in a release build.")
+  @Flag(help: "Fewer states: two or three minutes in a release build.")
   var quick = false
 
   @Option(help: "Run only the parts whose name starts with this.")

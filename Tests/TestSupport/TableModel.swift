@@ -26,6 +26,13 @@ package struct TableModel: Equatable, Sendable {
     Column("tag", .data, isOptional: true),
   ]
 
+  /// Those, and a column of each type: for what would take too long with everything.
+  package static let ofEachType =
+    few
+    + ColumnType.allCases.filter { $0 != .link }.map { type in
+      Column("\(type)", type, isOptional: type.rawValue % 2 == 0)
+    } + [Column("list of dates", .date, isOptional: true, isList: true)]
+
   /// Columns that hold one of a few values, with rare exceptions.
   private static let repeating: Set<String> = ["city", "tag", "string", "optional data"]
 

@@ -58,9 +58,13 @@ package enum Workload {
     _ transaction: WriteTransaction, _ content: inout Content, _ generator: inout SeededGenerator
   ) throws {
     var things = content.things ?? TableModel()
-    let table =
-      try transaction.table(TableModel.name)
-      ?? transaction.createTable(TableSchema(TableModel.name, columns: TableModel.few))
+    let table: WritableTable
+    if let known = try transaction.table(TableModel.name) {
+      table = known
+    } else {
+      let columns = generator.chance(15) ? TableModel.ofEachType : TableModel.few
+      table = try transaction.createTable(TableSchema(TableModel.name, columns: columns))
+    }
     for _ in 0...(generator.below(400) == 0 ? 600 : generator.below(6)) {
       if let wrong = try things.change(table, &generator) { throw Wrong(what: wrong) }
     }

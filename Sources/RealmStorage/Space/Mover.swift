@@ -50,9 +50,11 @@ package struct Mover {
   /// Writes some nodes below `root`, the one that is about to be committed, again; answers the root to commit instead.
   ///
   /// Where a node can't be read, nothing is moved. Nodes born at `pinned` or before stay: their space would not be free.
+  /// - Parameter waiting: bytes of nodes that will be written before those of this commit.
   /// - Parameter grow: makes the file longer by so many pages, where no hole of it takes what should be moved.
   package mutating func run(
-    _ root: Ref, editor: NodeEditor, map: inout PageMap, pinned: UInt64, grow: (inout PageMap, Int) -> Bool
+    _ root: Ref, editor: NodeEditor, map: inout PageMap, pinned: UInt64, waiting: Int,
+    grow: (inout PageMap, Int) -> Bool
   ) -> Ref {
     commits += 1
     guard map.excess() > 0 else {
@@ -66,7 +68,7 @@ package struct Mover {
     guard isUrgent || commits >= next, commits >= restsUntil, !root.isNull,
       editor.arena.liveBytes <= options.bytes * 2,
       choose(&map),
-      let room = room(beside: editor.arena.liveBytes, in: &map, grow)
+      let room = room(beside: editor.arena.liveBytes + waiting, in: &map, grow)
     else { return root }
     next = commits + options.interval
     var walk = MovingWalk(editor: editor, from: position, pinned: pinned, bytes: room, reads: options.reads)

@@ -30,6 +30,8 @@ final class CommitGroup: Sendable {
     var freed: [Ref]
     /// Rows and entries that there are more than before.
     var added: Int
+    /// Of the nodes they made, those included that a later one no longer reaches.
+    var bytes: Int
     /// Oldest first.
     var members: [Pending]
 
@@ -79,6 +81,8 @@ final class CommitGroup: Sendable {
   /// Numbers of the versions on their way: nothing they reach is overwritten.
   var holders: [UInt64] { state.withLock { $0.written.map { $0.version.number } } }
   var isIdle: Bool { state.withLock { $0.isIdle } }
+  /// Bytes of nodes that are in memory until it is their turn.
+  var sealedBytes: Int { state.withLock { ($0.sealed?.bytes ?? 0) + ($0.writing?.bytes ?? 0) } }
   /// Bytes of nodes that are written and that no sync has reached.
   var unsyncedBytes: Int { state.withLock { $0.written.reduce(0) { $0 + $1.unsyncedBytes } } }
   /// The versions whose meta page is next to be written, oldest first.
@@ -115,15 +119,19 @@ final class CommitGroup: Sendable {
   var failure: StorageError? { state.withLock { $0.failure } }
 
   /// Adds a transaction to what is sealed; throws where what it was built on could not be written.
-  func add(_ pending: Pending, root: Ref, freed: [Ref], added: Int) throws(StorageError) {
+  func add(_ made: Sealed) throws(StorageError) {
     let failure = state.withLock { state -> StorageError? in
       if let failure = state.failure { return failure }
-      var sealed = state.sealed ?? Sealed(root: root, freed: [], added: 0, members: [])
+      guard var sealed = state.sealed else {
+        state.sealed = made
+        return nil
+      }
       state.sealed = nil
-      sealed.root = root
-      sealed.freed += freed
-      sealed.added += added
-      sealed.members.append(pending)
+      sealed.root = made.root
+      sealed.freed += made.freed
+      sealed.added += made.added
+      sealed.bytes += made.bytes
+      sealed.members += made.members
       state.sealed = sealed
       return nil
     }

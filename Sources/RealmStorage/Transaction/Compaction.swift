@@ -27,7 +27,10 @@ extension Writer {
     held.readers.forEachPin { pin in
       if pin.version &+ Compaction.longPin < published { pinned = max(pinned, pin.version) }
     }
-    let moved = compaction.mover.run(root, editor: editor, map: &map, pinned: pinned) { map, pages in
+    // What waits for its turn needs its own share of the holes.
+    let waiting = group.sealedBytes
+    let moved = compaction.mover.run(root, editor: editor, map: &map, pinned: pinned, waiting: waiting) {
+      map, pages in
       (try? write(zeros: pages, to: &map)) != nil
     }
     counters.movedBytes.store(compaction.mover.movedBytes, ordering: .relaxed)

@@ -203,11 +203,13 @@ final class Writer: @unchecked Sendable {
     let pending = CommitGroup.Pending(editor.arena.birth, durability)
     let isLarge = hasSpilled || isRewriting || editor.arena.liveBytes > Self.largestSealed
     let (moved, didMove) = hasSpilled || isRewriting ? (root, false) : move(below: root)
-    let freed = editor.seal()
+    let bytes = editor.arena.liveBytes
+    let sealed = CommitGroup.Sealed(
+      root: moved, freed: editor.seal(), added: added, bytes: bytes, members: [pending])
     if isLarge {
-      try writeAlone(CommitGroup.Sealed(root: moved, freed: freed, added: added, members: [pending]))
+      try writeAlone(sealed)
     } else {
-      try group.add(pending, root: moved, freed: freed, added: added)
+      try group.add(sealed)
       // What was moved they know by the refs from before.
       if let tables, !didMove { kept.keep(tables, of: pending.number) }
     }
