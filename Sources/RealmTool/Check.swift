@@ -15,6 +15,7 @@ struct Check: ParsableCommand {
     let bar = ProgressBar()
     let report = IntegrityCheck.run(snapshot) { bar.show($0) }
     bar.finish()
+    if let failure = report.failure { throw failure }
     var findings = report.findings.map { "\($0)" }
     for (index, page) in try FileInfo.pages(of: database).enumerated() where page.state != .sound {
       findings.append("meta page \(index) is \(page.state.rawValue); the other one was used.")

@@ -281,9 +281,8 @@ struct CrashRun {
     _ database: Database, seed: UInt64, _ history: inout History
   ) throws -> (Content, Int) {
     let snapshot = try database.snapshot()
-    let report = IntegrityCheck.run(snapshot)
-    guard report.isClean else {
-      throw Violation(seed: seed, what: "version \(snapshot.version) opens damaged: \(report.findings[0])")
+    if let problem = IntegrityCheck.run(snapshot).problem {
+      throw Violation(seed: seed, what: "version \(snapshot.version) opens damaged: \(problem)")
     }
     guard let index = history.order[try Content.fingerprint(of: snapshot)] else {
       throw Violation(seed: seed, what: "version \(snapshot.version) opens with content nobody committed")

@@ -102,8 +102,9 @@ final class Scene {
   }
 
   static func check(_ snapshot: Snapshot) throws {
-    let report = IntegrityCheck.run(snapshot)
-    guard report.isClean else { throw Violation("version \(snapshot.version): \(report.findings[0])") }
+    if let problem = IntegrityCheck.run(snapshot).problem {
+      throw Violation("version \(snapshot.version): \(problem)")
+    }
   }
 }
 

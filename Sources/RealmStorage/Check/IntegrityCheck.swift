@@ -17,7 +17,11 @@ package struct IntegrityCheck {
     /// Rows of all tables and entries of all named trees.
     package var entries: UInt64 = 0
     package var findings: [StorageError] = []
-    package var isClean: Bool { findings.isEmpty }
+    /// Why not all could be looked at; it says nothing about the bytes.
+    package var failure: StorageError?
+    package var isClean: Bool { problem == nil }
+    /// The first thing there is to tell.
+    package var problem: StorageError? { failure ?? findings.first }
   }
 
   /// Checks the version a snapshot holds. Takes time in proportion to the version's size.
@@ -30,6 +34,8 @@ package struct IntegrityCheck {
     var check = IntegrityCheck(snapshot, parts, progress)
     check.checkNode(snapshot.root, FilePart(role: .catalogue), access)
     check.checkTrees(snapshot.root, access)
+    check.report.failure = check.report.findings.first { !$0.isDamage }
+    check.report.findings.removeAll { !$0.isDamage }
     return check.report
   }
 

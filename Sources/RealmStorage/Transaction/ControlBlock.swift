@@ -65,14 +65,16 @@ package struct ControlBlock: Sendable {
       && memory[word: Word.device] == file.device && memory[word: Word.inode] == file.inode
   }
 
-  /// Forgets everything and speaks of this file from now on.
-  package func claim(for file: FileIdentity, boot: BootID) {
+  /// Forgets everything and speaks of this file from now on. D is known from the start: a block that speaks of the file
+  /// and knows none would take every version for one that a failed sync may have lost.
+  package func claim(for file: FileIdentity, boot: BootID, durable: Named) {
     memory[word: Word.layout] = 0
     for word in 0...Word.last { memory[word: word] = 0 }
     memory[word: Word.device] = file.device
     memory[word: Word.inode] = file.inode
     memory[word: Word.boot] = boot.first
     memory[word: Word.boot + 1] = boot.second
+    memory[word: Word.durable] = durable.word
     memory[word: Word.layout] = ControlPlace.layout
   }
 

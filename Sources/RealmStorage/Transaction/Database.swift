@@ -117,11 +117,9 @@ public final class Database: Sendable {
   public func snapshot() throws(StorageError) -> Snapshot {
     let pinned = try held.pin()
     let snapshot = Snapshot(database: self, version: pinned.version, failures: pinned.failures)
-    if pinned.isNew {
-      let length = try storage.length()
-      guard length >= pinned.version.end else {
-        throw .truncated(path: storage.path, length: length, needed: pinned.version.end)
-      }
+    let length = try storage.length()
+    guard length >= pinned.version.end else {
+      throw .truncated(path: storage.path, length: length, needed: pinned.version.end)
     }
     try store.reserve(pinned.version.end)
     return snapshot

@@ -44,11 +44,10 @@ final class HeldVersions: Sendable {
 
   // MARK: - Pins
 
-  /// Pins the published version; answers it with the number of syncs that had failed before, and whether this handle
-  /// has not held it until now.
+  /// Pins the published version; answers it with the number of syncs that had failed before.
   ///
   /// - Throws: `.forked`; `.limitExceeded(.readers)`, `.system` where there is no room for one more.
-  func pin() throws(StorageError) -> (version: Version, failures: UInt64, isNew: Bool) {
+  func pin() throws(StorageError) -> (version: Version, failures: UInt64) {
     guard !storage.isForked else { throw .forked(path: storage.path) }
     // Until the file is recovered, what is current may be later than what the disk surely holds. The mark is set before
     // the failure is counted, and looked at after.
@@ -59,7 +58,7 @@ final class HeldVersions: Sendable {
       let current = block.current
       if let held = state.pins[current.number] {
         state.pins[current.number]?.count += 1
-        return (held.version, failures, false)
+        return (held.version, failures)
       }
       let entry: Int
       if let idle = state.idle.popLast() { entry = idle } else { entry = try readers.take(for: participant) }
@@ -69,7 +68,7 @@ final class HeldVersions: Sendable {
         readers.unpin(entry)
         state.idle.append(entry)
         state.pins[pinned.number]?.count += 1
-        return (held.version, failures, false)
+        return (held.version, failures)
       }
       guard let version = versions.version(pinned) else {
         readers.unpin(entry)
@@ -77,7 +76,7 @@ final class HeldVersions: Sendable {
         throw .controlReplaced(path: storage.path)
       }
       state.pins[pinned.number] = Pin(version: version, entry: entry, count: 1)
-      return (version, failures, true)
+      return (version, failures)
     }
   }
 

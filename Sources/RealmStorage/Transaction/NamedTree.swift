@@ -17,7 +17,7 @@ extension ReadableTree {
 
   /// Entries in the tree. O(1).
   ///
-  /// - Throws: `StorageError.corrupted`, as all reading does.
+  /// - Throws: `.corrupted`; `.system` where the system refuses, `.snapshotExpired` after a failed sync. So does all reading.
   public func count() throws(StorageError) -> Int {
     let reader = contents.reader
     return Int(clamping: try OrderedTree.count(root, reader.access()))

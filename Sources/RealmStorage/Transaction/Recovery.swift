@@ -54,17 +54,13 @@ struct Recovery {
   func run(_ tables: SharedTables, isAlone: Bool) throws(StorageError) -> Outcome {
     let block = tables.block
     let isOurs = block.belongs(to: storage.identity, boot: storage.boot)
-    if !isOurs { block.claim(for: storage.identity, boot: storage.boot) }
+    let chosen = isOurs && block.sync == .failed ? nil : try choose()
+    if !isOurs, let chosen { claim(block, chosen) }
     if isAlone {
       block.current = ControlBlock.Named(number: 0, entry: 0)
       tables.clear()
     }
-    if isOurs, block.sync == .failed { return try openDurable(tables) }
-    var outcome = try choose()
-    if !isOurs {
-      // The first of this boot to open the file: what it reads is what the disk holds.
-      block.durable = ControlBlock.Named(number: outcome.version.number, entry: 0, page: outcome.page)
-    }
+    guard var outcome = chosen else { return try openDurable(tables) }
     // Before anything is written: no reader is to begin with a version that is lost.
     try withdraw(outcome.version, in: tables)
     outcome.greatest = max(outcome.greatest, block.greatest)
@@ -114,10 +110,10 @@ struct Recovery {
   func publishUnrecovered(in tables: SharedTables) throws(StorageError) -> Outcome {
     let block = tables.block
     let isOurs = block.belongs(to: storage.identity, boot: storage.boot)
-    if !isOurs { block.claim(for: storage.identity, boot: storage.boot) }
+    var outcome = try choose()
+    if !isOurs { claim(block, outcome) }
     block.current = ControlBlock.Named(number: 0, entry: 0)
     tables.clear()
-    var outcome = try choose()
     if isOurs, block.sync == .failed {
       guard let sure = meta.pages[block.durable.page], sure.version.number == block.durable.number else {
         throw MetaPair.noPage(.metaPage, path: storage.path)
@@ -135,6 +131,12 @@ struct Recovery {
     block.greatest = max(block.greatest, outcome.greatest)
     block.inWrite = true
     return outcome
+  }
+
+  /// By the first of this boot to open the file: what it reads is what the disk holds.
+  private func claim(_ block: ControlBlock, _ outcome: Outcome) {
+    let durable = ControlBlock.Named(number: outcome.version.number, entry: 0, page: outcome.page)
+    block.claim(for: storage.identity, boot: storage.boot, durable: durable)
   }
 
   /// Where others read a later version than the one to open, it is lost: they begin with this one from now on.
@@ -200,7 +202,8 @@ struct Recovery {
 }
 
 extension StorageError {
-  fileprivate var isDamage: Bool {
+  /// It tells of the bytes in the file, and nothing of what the system can do now.
+  var isDamage: Bool {
     switch self {
     case .corrupted, .truncated: true
     default: false

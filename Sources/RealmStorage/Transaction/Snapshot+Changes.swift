@@ -1,12 +1,12 @@
 extension Snapshot {
   /// How a table of this snapshot differs from that of another one, older or newer.
   ///
-  /// Takes time in proportion to the clusters of rows that changed, not to what exists; the versions between the two cost
-  /// nothing. A table that a version lacks has no rows in it. For the values of a list that is among the columns of a
+  /// Takes time in proportion to the clusters that only one of the two has, not to what exists; the versions between them
+  /// cost nothing. A table that a version lacks has no rows in it. For the values of a list that is among the columns of a
   /// modification see `ListChanges`.
   ///
   /// - Precondition: both snapshots are of one file.
-  /// - Throws: `StorageError.corrupted`.
+  /// - Throws: `StorageError`, as all reading does.
   public func changes(inTable name: String, since other: Snapshot) throws(StorageError) -> TableChanges {
     precondition(
       other.database.storage.identity == database.storage.identity,

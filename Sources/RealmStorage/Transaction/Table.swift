@@ -27,7 +27,7 @@ public struct Table {
 
   /// The value of a column in the row of `key`; nil when there is no such row.
   ///
-  /// - Throws: `StorageError.corrupted`, as all reading does.
+  /// - Throws: `.corrupted`; `.system` where the system refuses, `.snapshotExpired` after a failed sync. So does all reading.
   public func value(_ column: Column, ofRow key: UInt64) throws(StorageError) -> Value? {
     try TableReading.value(column, ofRow: key, in: root, beginReading())
   }

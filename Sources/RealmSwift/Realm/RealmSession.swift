@@ -164,9 +164,11 @@ final class RealmSession {
 
   /// - Throws: what is damaged first of all that is.
   func verify() throws(StorageError) {
-    let held: Snapshot
-    if let snapshot { held = snapshot } else { held = try file.database.snapshot() }
-    if let finding = IntegrityCheck.run(held).findings.first { throw finding }
+    let looked: Snapshot
+    if let snapshot { looked = snapshot } else { looked = try file.database.snapshot() }
+    if let problem = IntegrityCheck.run(looked).problem { throw problem }
+    // What is read next is what was looked at.
+    if transaction == nil, snapshot == nil { snapshot = looked }
   }
 
   // MARK: - Writing
