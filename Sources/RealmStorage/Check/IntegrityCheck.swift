@@ -2,6 +2,7 @@
 /// commits a page, the order of keys, the counts, and the length of long values.
 package struct IntegrityCheck {
   package private(set) var report = Report()
+  private let snapshot: Snapshot
   private let store: NodeStore
   private let parts: FileParts
   private var claimed: UnitMap
@@ -28,18 +29,18 @@ package struct IntegrityCheck {
   ///
   /// `progress` is called now and then with the share that is done, 0 to 1.
   package static func run(_ snapshot: Snapshot, progress: @escaping (Double) -> Void = { _ in }) -> Report {
-    let access = snapshot.access()
     // Where it can't find all parts, the walk over the nodes finds out why.
-    let parts = FileParts(snapshot.root, access)
+    let parts = FileParts(snapshot.root, snapshot.access())
     var check = IntegrityCheck(snapshot, parts, progress)
-    check.checkNode(snapshot.root, FilePart(role: .catalogue), access)
-    check.checkTrees(snapshot.root, access)
+    check.checkNode(snapshot.root, FilePart(role: .catalogue))
+    check.checkTrees()
     check.report.failure = check.report.findings.first { !$0.isDamage }
     check.report.findings.removeAll { !$0.isDamage }
     return check.report
   }
 
   private init(_ snapshot: Snapshot, _ parts: FileParts, _ progress: @escaping (Double) -> Void) {
+    self.snapshot = snapshot
     store = snapshot.database.store
     self.parts = parts
     self.progress = progress
@@ -49,7 +50,7 @@ package struct IntegrityCheck {
   }
 
   /// Every node once, whatever its kind; `part` is what it belongs to.
-  private mutating func checkNode(_ ref: Ref, _ part: FilePart, _ access: borrowing NodeAccess) {
+  private mutating func checkNode(_ ref: Ref, _ part: FilePart) {
     guard !ref.isNull else { return }
     let units = store.units(ofLength: ref.length)
     guard claimed.claim(unit: Int(ref.unit), units: units),
@@ -63,36 +64,42 @@ package struct IntegrityCheck {
     // The first half of the work; what the nodes mean together is the second.
     if report.nodes % 256 == 0 { progress(0.5 * Double(report.liveBytes) / fileBytes) }
     do {
-      _ = try access.node(ref).length
-      var pieces: [FilePart] = []
-      if ref.kind == .cluster { pieces = try parts.parts(ofCluster: ref, of: part, access).pieces }
-      for (index, child) in try access.children(of: ref).enumerated() {
-        let own = index < pieces.count ? pieces[index] : parts.part(startingAt: child)
-        checkNode(child, own ?? part, access)
-      }
+      for (child, part) in try children(of: ref, part) { checkNode(child, part) }
     } catch {
       report.findings.append(error.naming(part))
     }
   }
 
+  /// A node's children, and what they belong to. Each node is read by a right of its own, so that decrypted nodes can be
+  /// forgotten behind it.
+  private func children(of ref: Ref, _ part: FilePart) throws(StorageError) -> [(Ref, FilePart)] {
+    let access = snapshot.access()
+    _ = try access.node(ref).length
+    var pieces: [FilePart] = []
+    if ref.kind == .cluster { pieces = try parts.parts(ofCluster: ref, of: part, access).pieces }
+    return try access.children(of: ref).enumerated().map { index, child in
+      (child, (index < pieces.count ? pieces[index] : parts.part(startingAt: child)) ?? part)
+    }
+  }
+
   /// What the nodes mean together. Only where all of them were sound: else the same is found again.
-  private mutating func checkTrees(_ root: Ref, _ access: borrowing NodeAccess) {
+  private mutating func checkTrees() {
     guard report.isClean else { return }
     do {
-      let catalogue = try Catalogue(root, access)
-      try checkCatalogue(catalogue, access)
+      let catalogue = try Catalogue(snapshot.root, snapshot.access())
+      try checkCatalogue(catalogue)
       let trees = parts.all.filter { $0.part.role == .tree }
-      let tables = try TableCheck(catalogue, access)
+      let tables = try TableCheck(catalogue, snapshot.access())
       var total = Double(tables.expectedRows)
-      for tree in trees { total += Double(try OrderedTree.count(tree.root, access)) }
+      for tree in trees { total += Double(try OrderedTree.count(tree.root, snapshot.access())) }
       let share: (UInt64) -> Double = { 0.5 + 0.5 * Double($0) / max(total, 1) }
       for (part, tree) in trees {
-        checkNamedTree(tree, part, access)
+        checkNamedTree(tree, part)
         progress(share(report.entries))
       }
       let entries = report.entries
       var check = tables
-      check.run(access) { progress(share(entries + $0)) }
+      check.run(snapshot) { progress(share(entries + $0)) }
       report.entries += check.rows
       report.findings += check.findings
     } catch {
@@ -100,9 +107,9 @@ package struct IntegrityCheck {
     }
   }
 
-  private mutating func checkNamedTree(_ tree: Ref, _ part: FilePart, _ access: borrowing NodeAccess) {
+  private mutating func checkNamedTree(_ tree: Ref, _ part: FilePart) {
     do {
-      report.entries += try OrderedTree.check(tree, access) { (value) throws(StorageError) in
+      report.entries += try OrderedTree.check(tree, snapshot) { (value, access) throws(StorageError) in
         _ = try value.contents(access)
       }
     } catch {
@@ -110,11 +117,10 @@ package struct IntegrityCheck {
     }
   }
 
-  private func checkCatalogue(_ catalogue: Catalogue, _ access: borrowing NodeAccess) throws(StorageError) {
+  private func checkCatalogue(_ catalogue: Catalogue) throws(StorageError) {
     if let failure = parts.failure { throw failure }
-    let nothing: (TreeValue) throws(StorageError) -> Void = { _ in }
     for tree in [catalogue.namedTrees, catalogue.schema, catalogue.tables] {
-      _ = try OrderedTree.check(tree, access, visit: nothing)
+      _ = try OrderedTree.check(tree, snapshot) { _, _ in }
     }
   }
 }

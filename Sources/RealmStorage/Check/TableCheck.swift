@@ -29,66 +29,66 @@ struct TableCheck {
   }
 
   /// `progress` is called now and then with the rows looked at.
-  mutating func run(_ access: borrowing NodeAccess, progress: (UInt64) -> Void) {
+  mutating func run(_ reader: any NodeReader, progress: (UInt64) -> Void) {
     let inOrder = tables.sorted { $0.key < $1.key }.map(\.value)
     for table in inOrder {
-      do { try check(table, access, progress) } catch {
+      do { try check(table, reader, progress) } catch {
         findings.append(error.naming(.table(table.schema)))
       }
     }
     // Where a table was not looked at to its end, not all links are known.
     guard findings.isEmpty else { return }
     for table in inOrder {
-      do { try checkLinkIndex(table, access) } catch {
+      do { try checkLinkIndex(table, reader) } catch {
         findings.append(error.naming(.links(table.schema)))
       }
     }
   }
 
-  private func checkLinkIndex(_ table: Table, _ access: borrowing NodeAccess) throws(StorageError) {
-    let entries = try OrderedTree.check(table.root.links, access) { _ in }
+  private func checkLinkIndex(_ table: Table, _ reader: any NodeReader) throws(StorageError) {
+    let entries = try OrderedTree.check(table.root.links, reader) { _, _ in }
     guard entries == linkEntries[table.schema.id] ?? 0 else {
-      throw access.corrupted(.link, table.root.links.isNull ? table.ref : table.root.links)
+      throw reader.access().corrupted(.link, table.root.links.isNull ? table.ref : table.root.links)
     }
   }
 
   private mutating func check(
-    _ table: Table, _ access: borrowing NodeAccess, _ progress: (UInt64) -> Void
+    _ table: Table, _ reader: any NodeReader, _ progress: (UInt64) -> Void
   ) throws(StorageError) {
     let (schema, root) = (table.schema, table.root)
-    try checkDictionaries(table, access)
-    let found = try KeyedTree.check(root.clusters, access) { (leaf) throws(StorageError) in
+    try checkDictionaries(table, reader)
+    let found = try KeyedTree.check(root.clusters, reader) { (leaf, access) throws(StorageError) in
       let cluster = try checkCluster(leaf, table, access)
       rows += cluster.rows
       progress(rows)
       return cluster
     }
-    guard found == root.rows else { throw access.corrupted(.rows, table.ref) }
+    guard found == root.rows else { throw reader.access().corrupted(.rows, table.ref) }
     for entry in root.indexes.all {
       guard let column = schema.columns.first(where: { $0.id == entry.column && $0.index != .none }) else {
-        throw access.corrupted(.structure, table.ref)
+        throw reader.access().corrupted(.structure, table.ref)
       }
       do throws(StorageError) {
         let entries: UInt64
         if IntegerIndex.serves(column) {
-          entries = try IntegerIndex.check(entry.root, access) { _ in }
+          entries = try IntegerIndex.check(entry.root, reader) { _ in }
         } else {
-          entries = try OrderedTree.check(entry.root, access) { _ in }
+          entries = try OrderedTree.check(entry.root, reader) { _, _ in }
         }
-        guard entries == root.rows else { throw access.corrupted(.index, entry.root) }
+        guard entries == root.rows else { throw reader.access().corrupted(.index, entry.root) }
       } catch {
         throw error.naming(.index(column, schema))
       }
     }
   }
 
-  private func checkDictionaries(_ table: Table, _ access: borrowing NodeAccess) throws(StorageError) {
+  private func checkDictionaries(_ table: Table, _ reader: any NodeReader) throws(StorageError) {
     for entry in table.root.dictionaries.all {
       let column = table.schema.columns.first { $0.id == entry.column }
       guard let column, column.storage == .varying, !column.isList else {
-        throw access.corrupted(.structure, table.ref)
+        throw reader.access().corrupted(.structure, table.ref)
       }
-      do { _ = try ColumnDictionary.check(entry.root, of: column, access) } catch {
+      do { _ = try ColumnDictionary.check(entry.root, of: column, reader) } catch {
         throw error.naming(.column(column, table.schema))
       }
     }

@@ -96,6 +96,9 @@ package final class NodeStore: @unchecked Sendable {
     }
   }
 
+  /// Bytes of memory that decrypted nodes take.
+  package var decryptedBytes: Int { regions.withLock { $0.decrypted?.residentBytes ?? 0 } }
+
   // MARK: - First touch
 
   func verify(_ ref: Ref, in regions: Regions, below end: UInt64) throws(StorageError) {

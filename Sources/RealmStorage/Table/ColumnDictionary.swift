@@ -49,10 +49,10 @@ enum ColumnDictionary {
   /// Verifies a dictionary as a whole: codes without a gap, and no value that is null, stands apart, is another one's
   /// twin or, in a column of strings, no text. Answers how many there are.
   static func check(
-    _ root: Ref, of column: Column, _ access: borrowing NodeAccess
+    _ root: Ref, of column: Column, _ reader: any NodeReader
   ) throws(StorageError) -> UInt64 {
     var values: Set<[UInt8]> = []
-    return try KeyedTree.check(root, access) { (leaf) throws(StorageError) in
+    return try KeyedTree.check(root, reader) { (leaf, access) throws(StorageError) in
       let piece = PieceNode(try access.node(leaf, .piece))
       let first = UInt64(values.count)
       for row in 0..<piece.rows {

@@ -163,9 +163,9 @@ enum IntegerIndex {
 
   /// Calls `body` with each entry, in the order of the numbers.
   static func check(
-    _ root: Ref, _ access: borrowing NodeAccess, _ body: (Entry) throws(StorageError) -> Void
+    _ root: Ref, _ reader: any NodeReader, _ body: (Entry) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64 {
-    try KeyedTree.check(root, access) { (leaf) throws(StorageError) in
+    try KeyedTree.check(root, reader) { (leaf, access) throws(StorageError) in
       let node = IntegerIndexNode(try access.node(leaf, .integerIndex))
       for index in 0..<node.count { try body(Entry(number: node.number(index), row: node.row(index))) }
       return (UInt64(node.count), key(node.number(0))...key(node.number(node.count - 1)))

@@ -320,21 +320,24 @@ package enum KeyedTree {
   }
 
   /// Verifies the order of keys and the counts; `checkLeaf` answers the rows of a leaf and its least and greatest key.
+  ///
+  /// Reads each node by a right of its own, so that decrypted nodes can be forgotten behind it.
   package static func check(
-    _ root: Ref, _ access: borrowing NodeAccess,
-    _ checkLeaf: (Ref) throws(StorageError) -> (rows: UInt64, keys: ClosedRange<UInt64>)
+    _ root: Ref, _ reader: any NodeReader,
+    _ checkLeaf: (Ref, borrowing NodeAccess) throws(StorageError) -> (rows: UInt64, keys: ClosedRange<UInt64>)
   ) throws(StorageError) -> UInt64 {
     guard !root.isNull else { return 0 }
     var last: UInt64?
-    return try check(root, access, 0, nil, &last, checkLeaf)
+    return try check(root, reader, 0, nil, &last, checkLeaf)
   }
 
   private static func check(
-    _ ref: Ref, _ access: borrowing NodeAccess, _ least: UInt64, _ end: UInt64?, _ last: inout UInt64?,
-    _ checkLeaf: (Ref) throws(StorageError) -> (rows: UInt64, keys: ClosedRange<UInt64>)
+    _ ref: Ref, _ reader: any NodeReader, _ least: UInt64, _ end: UInt64?, _ last: inout UInt64?,
+    _ checkLeaf: (Ref, borrowing NodeAccess) throws(StorageError) -> (rows: UInt64, keys: ClosedRange<UInt64>)
   ) throws(StorageError) -> UInt64 {
     guard ref.isKeyedBranch else {
-      let leaf = try checkLeaf(ref)
+      let access = reader.access()
+      let leaf = try checkLeaf(ref, access)
       let isAfterLast = last.map { $0 < leaf.keys.lowerBound } ?? true
       guard isAfterLast, leaf.keys.lowerBound >= least, end.map({ leaf.keys.upperBound < $0 }) ?? true else {
         throw access.corrupted(.keyOrder, ref)
@@ -342,15 +345,22 @@ package enum KeyedTree {
       last = leaf.keys.upperBound
       return leaf.rows
     }
-    let branch = KeyedBranch(try access.node(ref))
+    let children = try children(of: ref, reader.access())
     var sum: UInt64 = 0
-    for index in 0..<branch.count {
-      let next = index + 1 < branch.count ? branch.leastKey(index + 1) : end
-      let rows = try check(branch.child(index), access, branch.leastKey(index), next, &last, checkLeaf)
-      guard rows == branch.rows(index) else { throw access.corrupted(.rows, ref) }
+    for (index, child) in children.enumerated() {
+      let next = index + 1 < children.count ? children[index + 1].leastKey : end
+      let rows = try check(child.ref, reader, child.leastKey, next, &last, checkLeaf)
+      guard rows == child.rows else { throw reader.access().corrupted(.rows, ref) }
       sum &+= rows
     }
     return sum
+  }
+
+  private static func children(
+    of ref: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> [KeyedChild] {
+    let branch = KeyedBranch(try access.node(ref))
+    return (0..<branch.count).map { branch.entry($0) }
   }
 }
 

@@ -1,38 +1,52 @@
 extension OrderedTree {
-  /// Verifies a whole tree: order of keys, separators and counts. Each node is touched, so each is verified too.
+  /// Verifies a whole tree: order of keys, separators and counts. Each node is touched, so each is verified too; by a
+  /// right of its own, so that decrypted nodes can be forgotten behind it.
   ///
   /// `visit` is called with each value that names a ref. Answers how many entries there are.
   package static func check(
-    _ root: Ref, _ access: borrowing NodeAccess, visit: (TreeValue) throws(StorageError) -> Void
+    _ root: Ref, _ reader: any NodeReader,
+    visit: (TreeValue, borrowing NodeAccess) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64 {
     guard !root.isNull else { return 0 }
     var last: [UInt8]?
-    return try check(root, access, from: [], below: nil, &last, visit)
+    return try check(root, reader, from: [], below: nil, &last, visit)
   }
 
   private static func check(
-    _ ref: Ref, _ access: borrowing NodeAccess, from lower: [UInt8], below upper: [UInt8]?,
+    _ ref: Ref, _ reader: any NodeReader, from lower: [UInt8], below upper: [UInt8]?,
     _ last: inout [UInt8]?,
-    _ visit: (TreeValue) throws(StorageError) -> Void
+    _ visit: (TreeValue, borrowing NodeAccess) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64 {
-    guard ref.isBranch else { return try checkLeaf(ref, access, from: lower, below: upper, &last, visit) }
-    let branch = BranchNode(try access.node(ref))
+    guard ref.isBranch else {
+      return try checkLeaf(ref, reader.access(), from: lower, below: upper, &last, visit)
+    }
+    let children = try children(of: ref, reader.access(), from: lower)
     var sum: UInt64 = 0
-    for index in 0..<branch.count {
-      let start = index == 0 ? lower : branch.separator(index).array
-      let end = index + 1 < branch.count ? branch.separator(index + 1).array : upper
-      if let end, start.span.bytes.compare(end.span.bytes) >= 0 { throw access.corrupted(.keyOrder, ref) }
-      let rows = try check(branch.child(index), access, from: start, below: end, &last, visit)
-      guard rows == branch.rows(index) else { throw access.corrupted(.rows, ref) }
+    for (index, child) in children.enumerated() {
+      let end = index + 1 < children.count ? children[index + 1].start : upper
+      if let end, child.start.span.bytes.compare(end.span.bytes) >= 0 {
+        throw reader.access().corrupted(.keyOrder, ref)
+      }
+      let rows = try check(child.ref, reader, from: child.start, below: end, &last, visit)
+      guard rows == child.rows else { throw reader.access().corrupted(.rows, ref) }
       sum &+= rows
     }
     return sum
   }
 
+  private static func children(
+    of ref: Ref, _ access: borrowing NodeAccess, from lower: [UInt8]
+  ) throws(StorageError) -> [(start: [UInt8], rows: UInt64, ref: Ref)] {
+    let branch = BranchNode(try access.node(ref))
+    return (0..<branch.count).map { index in
+      (index == 0 ? lower : branch.separator(index).array, branch.rows(index), branch.child(index))
+    }
+  }
+
   private static func checkLeaf(
     _ ref: Ref, _ access: borrowing NodeAccess, from lower: [UInt8], below upper: [UInt8]?,
     _ last: inout [UInt8]?,
-    _ visit: (TreeValue) throws(StorageError) -> Void
+    _ visit: (TreeValue, borrowing NodeAccess) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64 {
     let leaf = try leaf(ref, access)
     for index in 0..<leaf.count {
@@ -44,7 +58,7 @@ extension OrderedTree {
       guard isAfterLast, isInBounds else { throw access.corrupted(.keyOrder, ref) }
       last = key
       let value = leaf.value(index)
-      if value.ref != nil { try visit(value) }
+      if value.ref != nil { try visit(value, access) }
     }
     return UInt64(leaf.count)
   }

@@ -110,7 +110,7 @@ public struct Realm {
   /// Looks at all of the version that is read: every node, and what tables, indexes and links mean together. An app may
   /// ask before it reads objects, which stop the program where the file is damaged.
   ///
-  /// Takes time in proportion to the size of the file; an encrypted one stands in memory decrypted meanwhile. What an open transaction has changed is not looked at.
+  /// Takes time in proportion to the size of the file. What an open transaction has changed is not looked at.
   ///
   /// - Throws: `Realm.Error.invalidDatabase`, which says what is damaged and where; other codes where the system refuses.
   public func verify() throws {

@@ -51,6 +51,36 @@ import Testing
     #expect(report.findings == [])
   }
 
+  @Test func `an encrypted file larger than the memory for it is checked within that`() throws {
+    let limit = 2 << 20
+    let storage = try MemoryStorage(name: "check")
+    let options = Database.Options(encryptionKey: Keys.first, decryptedMemory: limit)
+    do {
+      let database = try Database(creatingIn: storage, options: options)
+      var generator = SeededGenerator(seed: 1)
+      try database.write { transaction in
+        let table = try transaction.createTable(
+          TableSchema("Thing", columns: [Column("id", .int64, index: .unique), Column("text", .string)]))
+        for number in 0..<20_000 {
+          _ = try table.insert([
+            "id": .int(Int64(number)), "text": .string(String(repeating: "text \(number)", count: 30)),
+          ])
+        }
+        for number in 0..<40 {
+          try transaction.tree("long").set(generator.bytes(100_000), for: [UInt8(number)])
+        }
+      }
+    }
+    let database = try Database(storage: storage, options: options)
+    var most = 0
+    let store = database.store
+    let report = try IntegrityCheck.run(database.snapshot()) { _ in most = max(most, store.decryptedBytes) }
+    #expect(report.isClean && report.liveBytes > 8 << 20)
+    // What is being forgotten counts until nobody reads it.
+    #expect(most <= 3 * limit, "\(most) of \(report.liveBytes)")
+    #expect(most > 0)
+  }
+
   @Test func `damage of two nodes is two findings`() throws {
     let storage = try MemoryStorage(name: "check")
     _ = try makeSmallFile(storage, nil)

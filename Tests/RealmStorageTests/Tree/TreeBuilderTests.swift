@@ -24,7 +24,7 @@ import Testing
     )
     #expect(inBuilt == entries)
     #expect(inInserted == entries)
-    let checked = try OrderedTree.check(built, access) { _ in }
+    let checked = try OrderedTree.check(built, EditorReader(editor)) { _, _ in }
     #expect(checked == UInt64(count))
     let counted = try OrderedTree.count(built, access)
     #expect(counted == UInt64(count))

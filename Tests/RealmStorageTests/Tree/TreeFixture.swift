@@ -260,7 +260,7 @@ struct ModelledTree {
     #expect(backwards == reversed)
     let count = try OrderedTree.count(root, access)
     #expect(count == UInt64(expected.count))
-    let checked = try OrderedTree.check(root, access) { _ in }
+    let checked = try OrderedTree.check(root, EditorReader(editor)) { _, _ in }
     #expect(checked == count)
     try TreeNodes.expectOneDepth(root, access)
     try verifyLongValues(access)
@@ -350,4 +350,15 @@ struct ModelledTree {
     let again = try cursor.entry(access)
     #expect(again == expected[position])
   }
+}
+
+/// Reads what an editor has made.
+final class EditorReader: NodeReader {
+  private let editor: NodeEditor
+  let root = Ref.null
+
+  init(_ editor: NodeEditor) { self.editor = editor }
+
+  @_lifetime(borrow self)
+  func access() -> NodeAccess { _overrideLifetime(editor.access(), borrowing: self) }
 }
