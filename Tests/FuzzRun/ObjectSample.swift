@@ -1,5 +1,6 @@
 import Foundation
 import RealmSwift
+import TestSupport
 
 enum Rank: Int, PersistableEnum {
   case low = 1, high = 2
@@ -101,7 +102,7 @@ enum ObjectSample {
       realm.delete(realm.objects(Visit.self).where { $0.rank == .high })
     }
     guard realm.objects(Station.self).count == stations, realm.objects(Visit.self).count == visits - 12 else {
-      throw ObjectWorker.Wrong("other numbers of objects after a change")
+      throw Violation("other numbers of objects after a change")
     }
   }
 }

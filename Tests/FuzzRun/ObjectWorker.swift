@@ -14,11 +14,6 @@ struct ObjectWorker {
   let isEncrypted: Bool
   let isQuick: Bool
 
-  struct Wrong: Error {
-    let what: String
-    init(_ what: String) { self.what = what }
-  }
-
   /// How the messages begin that a file may stop a program with.
   private static let messages = ["Unreadable", "Unwritable"]
   private static let current = Atomic<Int>(0)
@@ -48,10 +43,10 @@ struct ObjectWorker {
     do {
       let realm = try realm(path, key)
       let content = ObjectSample.content(realm)
-      guard !damage.keepsContent || content == expected else { throw Wrong("other content is read") }
+      guard !damage.keepsContent || content == expected else { throw Violation("other content is read") }
       try ObjectSample.change(realm)
-    } catch let wrong as Wrong {
-      if damage.keepsContent { Self.tell("wrong: \(wrong.what)") }
+    } catch let violation as Violation {
+      if damage.keepsContent { Self.tell("wrong: \(violation.what)") }
     } catch is Realm.Error {
     } catch {
       Self.tell("wrong: an error of another type: \(error)")

@@ -21,8 +21,8 @@ package struct IntegrityCheck {
     /// Why not all could be looked at; it says nothing about the bytes.
     package var failure: StorageError?
     package var isClean: Bool { problem == nil }
-    /// The first thing there is to tell.
-    package var problem: StorageError? { failure ?? findings.first }
+    /// The first thing there is to tell: damage before all else.
+    package var problem: StorageError? { findings.first ?? failure }
   }
 
   /// Checks the version a snapshot holds. Takes time in proportion to the version's size.
