@@ -8,7 +8,7 @@ import Synchronization
 public final class Database: Sendable {
   let store: NodeStore
   let held: HeldVersions
-  let storage: any Storage
+  private let storage: any Storage
   /// Nil when opened for reading only.
   let writer: Writer?
   /// The schemas read last, with the ref of the tree they stand in, which vouches for them.

@@ -9,7 +9,7 @@ extension Snapshot {
   /// - Throws: `StorageError`, as all reading does.
   public func changes(inTable name: String, since other: Snapshot) throws(StorageError) -> TableChanges {
     precondition(
-      other.database.storage.identity == database.storage.identity,
+      other.database.store.storage.identity == database.store.storage.identity,
       "Snapshot.changes(inTable:since:): the snapshots are of two files; take both from one")
     let (old, new) = (try other.side(name), try side(name))
     if let old, let new, old.schema.id == new.schema.id { return try TableDiff.changes(from: old, to: new) }
@@ -21,13 +21,7 @@ extension Snapshot {
   }
 
   private func side(_ name: String) throws(StorageError) -> TableDiff.Side? {
-    let access = access()
-    let catalogue = try Catalogue(root, access)
-    guard let schema = try database.schemas(catalogue, access).first(where: { $0.isNamed(name) }) else {
-      return nil
-    }
-    return TableDiff.Side(
-      schema: schema, root: try Tables.root(of: schema.id, catalogue, access), reader: self)
+    try table(name).map { TableDiff.Side(schema: $0.schema, root: $0.form.root, reader: self) }
   }
 }
 
