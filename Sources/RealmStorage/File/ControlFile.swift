@@ -1,4 +1,5 @@
 import CPlatform
+import Synchronization
 
 #if canImport(Darwin)
   import Darwin
@@ -16,6 +17,8 @@ package final class ControlFile: Sendable {
   let descriptor: CInt
   private let path: String
   private let identity: FileIdentity
+  /// When the path was last found to lead to the file.
+  private let lastLook = Atomic<UInt64>(0)
 
   /// Opens the file, making it first where there is none, with `bytes` that may be touched.
   ///
@@ -50,11 +53,19 @@ package final class ControlFile: Sendable {
     cp_forget_in_child(descriptor)
   }
 
-  /// The file mapped is the one at its path. False when somebody deleted or replaced it meanwhile.
+  /// The file mapped is the one at its path. False when somebody deleted or replaced it meanwhile; where its folder was
+  /// renamed, at the latest a millisecond after that: to look a path up takes as long as a tenth of a commit's own work.
   var isInPlace: Bool {
     var info = stat()
-    return stat(path, &info) == 0 && identity == FileIdentity(info)
+    guard fstat(descriptor, &info) == 0, info.st_nlink > 0 else { return false }
+    let now = Clock.steady
+    guard now &- lastLook.load(ordering: .relaxed) > Self.lookInterval else { return true }
+    guard stat(path, &info) == 0, identity == FileIdentity(info) else { return false }
+    lastLook.store(now, ordering: .relaxed)
+    return true
   }
+  /// In nanoseconds.
+  private static let lookInterval: UInt64 = 1_000_000
 
   /// From an open file of its own: a mapping keeps its locks alive, in a forked child too.
   private static func map(

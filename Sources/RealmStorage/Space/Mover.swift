@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Moves nodes, so that free space lies together and the end of the file can be given back.
 ///
 /// Runs while the file is far larger than what is held in it. Some commits then write nodes again that did not change,
@@ -19,6 +21,16 @@ package struct Mover {
     package var reads = 128
 
     package init() {}
+  }
+
+  /// How much larger the file is than what is held in it.
+  package enum Pressure: UInt8, AtomicRepresentable, Sendable {
+    /// It fits.
+    case none
+    /// Some commits move nodes.
+    case loose
+    /// Each commit does, before the file is half larger than what is held and four slacks more, which is what it may be.
+    case urgent
   }
 
   private let options: Options
@@ -47,27 +59,35 @@ package struct Mover {
 
   package init(_ options: Options) { self.options = options }
 
+  /// Counts a commit; answers whether `run` has anything to do for it.
+  ///
+  /// - Parameter pinned: nodes born then or before stay where they are: their space would not be free.
+  package mutating func isDue(_ pressure: Pressure, pinned: UInt64) -> Bool {
+    commits += 1
+    if pinned != self.pinned { restsUntil = 0 }
+    self.pinned = pinned
+    return switch pressure {
+    case .none: age != Int.max
+    case .loose: commits >= next && commits >= restsUntil
+    case .urgent: commits >= restsUntil
+    }
+  }
+
   /// Writes some nodes below `root`, the one that is about to be committed, again; answers the root to commit instead.
   ///
-  /// Where a node can't be read, nothing is moved. Nodes born at `pinned` or before stay: their space would not be free.
+  /// Where a node can't be read, nothing is moved.
+  ///
   /// - Parameter waiting: bytes of nodes that will be written before those of this commit.
   /// - Parameter grow: makes the file longer by so many pages, where no hole of it takes what should be moved.
   package mutating func run(
-    _ root: Ref, editor: NodeEditor, map: inout PageMap, pinned: UInt64, waiting: Int,
+    _ root: Ref, editor: NodeEditor, map: inout PageMap, waiting: Int,
     grow: (inout PageMap, Int) -> Bool
   ) -> Ref {
-    commits += 1
     guard map.excess() > 0 else {
       rest(map: &map)
       return root
     }
-    // Before the file is half larger than what is held and four slacks more, which is what it may be.
-    let isUrgent = map.excess(145, slacks: 3) > 0
-    if pinned != self.pinned { restsUntil = 0 }
-    self.pinned = pinned
-    guard isUrgent || commits >= next, commits >= restsUntil, !root.isNull,
-      editor.arena.liveBytes <= options.bytes * 2,
-      choose(&map),
+    guard !root.isNull, editor.arena.liveBytes <= options.bytes * 2, choose(&map),
       let room = room(beside: editor.arena.liveBytes + waiting, in: &map, grow)
     else { return root }
     next = commits + options.interval

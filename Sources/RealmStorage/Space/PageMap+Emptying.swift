@@ -10,6 +10,9 @@ extension PageMap {
     pageCount - (heldPages * percent / 100 + slack * slacks)
   }
 
+  /// How urgent it is to move nodes.
+  var pressure: Mover.Pressure { excess() <= 0 ? .none : excess(145, slacks: 3) > 0 ? .urgent : .loose }
+
   /// The page after the last that holds something.
   package var usedEnd: Int {
     var word = freeBits.count - 1

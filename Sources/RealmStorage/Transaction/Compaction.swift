@@ -18,24 +18,42 @@ struct Compaction {
 
 extension Writer {
   /// Before the nodes of a commit are written: some that did not change become part of it, to be written elsewhere.
-  func moveNodes(below root: Ref) -> Ref {
-    guard var map = space.map else { return root }
+  /// Inside the gate. Answers the root to commit instead: the same one where it was made by this transaction, also when
+  /// nodes were moved.
+  func moveNodes(below root: Ref) -> (root: Ref, didMove: Bool) {
+    guard compaction.mover.isDue(pressure.load(ordering: .relaxed), pinned: longestPin) else {
+      return (root, false)
+    }
+    desk.enter()
+    defer { desk.leave() }
+    guard var map = space.map else { return (root, false) }
     space.map = nil
-    defer { space.map = map }
+    defer {
+      space.map = map
+      notePressure()
+    }
+    let before = compaction.mover.movedNodes
+    // What waits for its turn needs its own share of the holes.
+    let moved = compaction.mover.run(root, editor: editor, map: &map, waiting: group.sealedBytes) {
+      map, pages in
+      (try? write(zeros: pages, to: &map)) != nil
+    }
+    counters.movedBytes.store(compaction.mover.movedBytes, ordering: .relaxed)
+    return (moved, compaction.mover.movedNodes != before)
+  }
+
+  /// The newest of the versions that are likely to stay; 0 where there is none.
+  private var longestPin: UInt64 {
     let published = held.block.current.number
     var pinned: UInt64 = 0
     held.readers.forEachPin { pin in
       if pin.version &+ Compaction.longPin < published { pinned = max(pinned, pin.version) }
     }
-    // What waits for its turn needs its own share of the holes.
-    let waiting = group.sealedBytes
-    let moved = compaction.mover.run(root, editor: editor, map: &map, pinned: pinned, waiting: waiting) {
-      map, pages in
-      (try? write(zeros: pages, to: &map)) != nil
-    }
-    counters.movedBytes.store(compaction.mover.movedBytes, ordering: .relaxed)
-    return moved
+    return pinned
   }
+
+  /// At the desk, where the map has changed: tells who makes the next transaction.
+  func notePressure() { pressure.store(space.map?.pressure ?? .none, ordering: .relaxed) }
 
   /// While nothing is pending: gives the end of the file back where it is free and the file far larger than what is
   /// held in it. So what is given back is not written ahead again soon. What goes wrong here loses nothing.

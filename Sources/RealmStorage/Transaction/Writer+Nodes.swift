@@ -45,6 +45,7 @@ extension Writer {
     let isSynced = mayBeLarge && bytes > Self.largeCommit
     if sealed.isFull, !isSynced { startWriting(all) }
     space.commit(version, after: written?.number ?? 0, freed: freed, holders: holders)
+    notePressure()
     written = version
     if !isSynced, space.pageCount > pagesBefore { hasGrown = true }
     counters.recycledPages.store(space.recycledPages, ordering: .relaxed)

@@ -39,13 +39,13 @@ final class Writer: @unchecked Sendable {
   private let constants: MetaPage.Constants
   let group = CommitGroup()
   let counters = WriteCounters()
+  /// How full the file was when nodes were written last.
+  let pressure = Atomic(Mover.Pressure.none)
 
   // MARK: At the desk
 
   let run: RunBuffer
   var space: TrackedSpace
-  /// Makes the file smaller where it is far larger than what is held in it.
-  var compaction: Compaction
   /// Versions that someone may read or build on, ascending: as they were when nodes were written last, or a line of
   /// transactions began. Who comes after reads what was published then, or later, which is among them.
   var holders: [UInt64] = []
@@ -62,6 +62,8 @@ final class Writer: @unchecked Sendable {
 
   // MARK: Inside the gate
 
+  /// Makes the file smaller where it is far larger than what is held in it.
+  var compaction: Compaction
   private var kept = KeptTables()
   /// The open transaction builds on what is sealed.
   private var isOnSealed = false
@@ -167,6 +169,7 @@ final class Writer: @unchecked Sendable {
     lookForHolders()
     try space.follow(base, fileLength: length, held: held, holders: holders)
     space.settle(holders: holders)
+    notePressure()
     // Where others are always on their way nobody finds the writer at rest.
     if hasGrown, !group.isIdle { growAhead() }
     if space.hasWaitingPages { held.strikeOffTheDead(atMostEvery: Self.strikeInterval) }
@@ -202,7 +205,7 @@ final class Writer: @unchecked Sendable {
     guard !isPoisoned else { throw .poisoned(path: storage.path) }
     let pending = CommitGroup.Pending(editor.arena.birth, durability)
     let isLarge = hasSpilled || isRewriting || editor.arena.liveBytes > Self.largestSealed
-    let (moved, didMove) = hasSpilled || isRewriting ? (root, false) : move(below: root)
+    let (moved, didMove) = hasSpilled || isRewriting ? (root, false) : moveNodes(below: root)
     let bytes = editor.arena.liveBytes
     let sealed = CommitGroup.Sealed(
       root: moved, freed: editor.seal(), added: added, bytes: bytes, members: [pending])
@@ -215,14 +218,6 @@ final class Writer: @unchecked Sendable {
     }
     counters.commits.wrappingAdd(1, ordering: .relaxed)
     return pending
-  }
-
-  private func move(below root: Ref) -> (root: Ref, didMove: Bool) {
-    atDesk {
-      let before = compaction.mover.movedNodes
-      let root = moveNodes(below: root)
-      return (root, compaction.mover.movedNodes != before)
-    }
   }
 
   /// What is large is not kept in memory until it is its turn.
