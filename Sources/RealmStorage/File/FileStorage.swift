@@ -146,24 +146,9 @@ package final class FileStorage: Storage {
 
   package func write(_ bytes: RawSpan, at offset: UInt64) throws(StorageError) {
     guard !isReadOnly else { throw .readOnly(path: path) }
-    let refusal = bytes.withUnsafeBytes { bytes -> CInt in
-      var done = 0
-      while done < bytes.count {
-        let part = min(bytes.count - done, Self.mostWritten - Int(offset + UInt64(done)) % Self.mostWritten)
-        let refusal = calls.writeAll(
-          UnsafeRawBufferPointer(rebasing: bytes[done..<done + part]), to: descriptor,
-          at: offset + UInt64(done))
-        guard refusal == 0 else { return refusal }
-        done += part
-      }
-      return 0
-    }
+    let refusal = bytes.withUnsafeBytes { calls.writeAll($0, to: descriptor, at: offset) }
     guard refusal == 0 else { throw .system(call: .write, errno: refusal, path: path, offset: offset) }
   }
-  /// The bytes of a call, which ends where a multiple of them does. Linux keeps what one call writes in folios as large
-  /// as that, up to 2 MiB, and looks at all blocks of a folio when one is written later: commits to a file written in
-  /// calls of 2 MiB took twice the processor time of those to one written in calls of this size (docs/decisions.md).
-  private static let mostWritten = 64 << 10
 
   package func startWriting(_ count: Int, at offset: UInt64) {
     cp_start_writing(descriptor, offset, UInt64(count))

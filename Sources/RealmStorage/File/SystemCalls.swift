@@ -114,9 +114,15 @@ extension SystemCalls {
   }
 
   /// Writes all of `bytes`, in as many calls as it takes. Answers an errno, 0 for none.
+  ///
+  /// A call writes 64 KiB at most, and ends where a multiple of them does. Linux keeps what one call writes in folios as
+  /// large as that, up to 2 MiB, and looks at all blocks of a folio when one is written later (docs/decisions.md).
   func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: CInt, at offset: UInt64) -> CInt {
-    transfer(bytes.count, atEnd: ENOSPC) { done in
-      write(descriptor, from: UnsafeRawBufferPointer(rebasing: bytes[done...]), at: offset + UInt64(done))
+    let most: UInt64 = 64 << 10
+    return transfer(bytes.count, atEnd: ENOSPC) { done in
+      let place = offset + UInt64(done)
+      let end = min(bytes.count, done + Int(most - place % most))
+      return write(descriptor, from: UnsafeRawBufferPointer(rebasing: bytes[done..<end]), at: place)
     }.refusal
   }
 

@@ -39,7 +39,7 @@ final class Writer: @unchecked Sendable {
   private let constants: MetaPage.Constants
   let group = CommitGroup()
   let counters = WriteCounters()
-  /// How full the file was when nodes were written last.
+  /// How much too large the file was when the map was last looked at; of the desk, for who is inside the gate.
   let pressure = Atomic(Mover.Pressure.none)
 
   // MARK: At the desk

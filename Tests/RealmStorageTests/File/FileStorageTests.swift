@@ -159,12 +159,32 @@ import Testing
   @Test(arguments: 0..<10)
   func `short counts and interruptions lose nothing`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
-    let bytes = generator.bytes(10_000)
+    let bytes = generator.bytes(200_000)
     try Self.withStorage(calls: ShakyCalls(seed: seed)) { storage, path in
       try storage.write(bytes, at: 5000)
-      #expect(try storage.read(10_000, at: 5000) == bytes)
-      #expect(try storage.read(30_000, at: 5000) == bytes)
+      #expect(try storage.read(200_000, at: 5000) == bytes)
+      #expect(try storage.read(300_000, at: 5000) == bytes)
       #expect(try Self.content(of: path) == [UInt8](repeating: 0, count: 5000) + bytes)
+    }
+  }
+
+  /// Notes where each call wrote.
+  private final class NotingCalls: SystemCalls {
+    let written = Mutex<[Range<UInt64>]>([])
+
+    func write(_ descriptor: CInt, from buffer: UnsafeRawBufferPointer, at offset: UInt64) -> Int {
+      written.withLock { $0.append(offset..<offset + UInt64(buffer.count)) }
+      return NativeSystemCalls().write(descriptor, from: buffer, at: offset)
+    }
+  }
+
+  @Test func `a long write is made in calls that end at multiples of 64 KiB`() throws {
+    let calls = NotingCalls()
+    try Self.withStorage(calls: calls) { storage, _ in
+      calls.written.withLock { $0 = [] }
+      try storage.write([UInt8](repeating: 1, count: 200_000), at: 61_440)
+      let ends: [UInt64] = [61_440, 65_536, 131_072, 196_608, 261_440]
+      #expect(calls.written.withLock { $0 } == zip(ends, ends.dropFirst()).map { $0..<$1 })
     }
   }
 

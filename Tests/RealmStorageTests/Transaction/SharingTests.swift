@@ -181,6 +181,19 @@ import Testing
     }
   }
 
+  @Test func `a control folder that was renamed is told to who writes a millisecond later`() throws {
+    try withTemporaryPath { path in
+      let database = try Database(path: path)
+      try database.write { try $0.tree("a").set([1], for: [1]) }
+      try FileManager.default.moveItem(atPath: path + ".management", toPath: path + ".elsewhere")
+      Thread.sleep(forTimeInterval: 0.002)
+      #expect(throws: StorageError.controlReplaced(path: path)) { try database.beginWrite() }
+      try FileManager.default.moveItem(atPath: path + ".elsewhere", toPath: path + ".management")
+      try database.write { try $0.tree("a").set([2], for: [1]) }
+      #expect(try database.snapshot().tree("a").value(for: [1]) == [2])
+    }
+  }
+
   @Test func `a control folder deleted while the file is open is told, and nobody opens beside it`() throws {
     try withTemporaryPath { path in
       let first = try Database(path: path)
