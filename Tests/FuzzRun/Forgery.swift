@@ -7,8 +7,7 @@ struct Forgery {
 
   static var all: [Forgery] {
     let groups: [[Forgery]] = [
-      metaPages, kinds, cycles, births, leaves, branches, rows, sharedChunks, sharedBranches, sharedClusters,
-      dictionaries,
+      metaPages, kinds, cycles, births, leaves, branches, rows, sharedChunks, sharedBranches, dictionaries,
     ]
     return groups.flatMap { $0 }
   }
@@ -221,32 +220,6 @@ struct Forgery {
     }
     return list
   }
-
-  /// The same with the rows of a table, which may say that it has as many rows or may not.
-  private static var sharedClusters: [Forgery] {
-    let shapes: [(depth: Int, fanOut: Int)] = [(1, 60), (2, 60), (6, 60), (40, 2), (100, 60)]
-    var list: [Forgery] = []
-    for shape in shapes {
-      for agrees in [true, false] {
-        let name =
-          "\(shape.depth) levels of \(shape.fanOut) times one cluster\(agrees ? ", all counted" : "")"
-        list.append(
-          Forgery(name: name) { forge in
-            let table = Place.table.index(in: forge)
-            guard let rows = forge.children(of: table).first else { return }
-            let (tree, count) = forge.appendSharedClusters(
-              forge.nodes[Place.cluster.index(in: forge)].ref, depth: shape.depth, fanOut: shape.fanOut)
-            if agrees {
-              let body = forge.nodes[table].body.lowerBound
-              forge.store(UInt64(1) << 62, at: body)
-              forge.store(count, at: body + 8)
-            }
-            forge.replace(rows, with: tree)
-          })
-      }
-    }
-    return list
-  }
 }
 
 extension Forgery {
@@ -325,24 +298,6 @@ extension Forge {
       rows = min(limit, rows * UInt64(fanOut))
     }
     return child
-  }
-
-  /// Answers the rows that the branches claim too. Their least keys are in order, as each branch is by itself.
-  fileprivate mutating func appendSharedClusters(_ cluster: Ref, depth: Int, fanOut: Int) -> (Ref, UInt64) {
-    let limit = (UInt64(1) << 62) / UInt64(fanOut) - 1
-    var (child, rows) = (cluster, UInt64(1))
-    for level in 1...depth {
-      var body = [UInt8](repeating: 0, count: 16 * fanOut)
-      for index in 0..<fanOut {
-        body.store(UInt64(index), at: 8 * index)
-        body.store(rows, at: 8 * (fanOut + index))
-      }
-      child = append(
-        .keyedBranch, level: cluster.level + UInt8(level), refs: [Ref](repeating: child, count: fanOut),
-        body: body)
-      rows = min(limit, rows * UInt64(fanOut))
-    }
-    return (child, rows)
   }
 
   /// All keys have one length, and all entries one value.
