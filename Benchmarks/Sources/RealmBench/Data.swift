@@ -146,6 +146,7 @@ struct Inputs {
   struct Sizes {
     var lookups = 1_000_000
     var cityCounts = 10_000
+    var inValues = 10_000
     /// Commits of each workload of small commits.
     var commits = 2_000
     var churn = 100_000
@@ -167,6 +168,12 @@ struct Inputs {
   let sizes: Sizes
   let lookups: [Int64]
   let cities: [String]
+  /// Of one Person.
+  let email: String
+  /// Distinct, in no order; half of them are a Person's.
+  let ids: [Int64]
+  /// Distinct, in no order; half of all ages are among them.
+  let ages: [Int64]
 
   init(count: Int, sizes: Sizes = Sizes()) {
     self.count = count
@@ -174,6 +181,11 @@ struct Inputs {
     var random = SplitMix64(seed: 3)
     lookups = (0..<sizes.lookups).map { _ in Int64(random.next(below: count)) }
     cities = (0..<sizes.cityCounts).map { _ in Words.cities[random.next(below: Words.cities.count)] }
+    var source = PersonSource(count: count)
+    email = source.next()?.last?.email ?? ""
+    // An odd factor that has none in common with the modulus reaches each number once.
+    ids = (0..<sizes.inValues).map { Int64($0 * 7_919 % sizes.inValues * (2 * count / sizes.inValues)) }
+    ages = (0..<sizes.inValues).map { Int64($0 * 7_919 % sizes.inValues * 2) }
   }
 
   /// Changes at random; each workload has a seed of its own.

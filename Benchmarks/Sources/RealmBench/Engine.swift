@@ -11,7 +11,7 @@ enum Promise {
 /// Each engine does a workload the way its own documentation would: statements are prepared once, and a workload that
 /// reads does so in one read transaction. Answers are sums that do not depend on the order of the rows, so that those
 /// of two engines can be compared.
-protocol Engine: AnyObject {
+protocol Engine: AnyObject, Questions {
   /// Adds all Persons in one durable transaction to a file that has none.
   func insertAll(_ source: inout PersonSource) throws
 
@@ -73,6 +73,11 @@ struct Answer: Equatable {
 
   init() {}
   init(_ number: Int) { value = UInt64(number) }
+
+  /// Sums of doubles differ by the order in which they are added up.
+  init(rounding numbers: (Double, Double)) {
+    value = UInt64((numbers.0 / 1_000).rounded()) << 32 | UInt64((numbers.1 * 1_000_000).rounded())
+  }
 
   mutating func add(_ number: Int64) { value &+= UInt64(bitPattern: number) }
   mutating func add(_ number: Double) { value &+= number.bitPattern }

@@ -7,8 +7,8 @@ import Foundation
 /// default. It has no encryption and, without giving up on a sound file, no relaxed commits.
 final class LMDBEngine: Engine {
   private var environment: OpaquePointer?
-  private var people: MDB_dbi = 0
-  private var cities: MDB_dbi = 0
+  private(set) var people: MDB_dbi = 0
+  private(set) var cities: MDB_dbi = 0
   private var pinned: OpaquePointer?
 
   init(folder: String, count: Int) throws {
@@ -31,7 +31,7 @@ final class LMDBEngine: Engine {
 
   /// Score and created in 8 bytes each; age, active, the lengths of name, email, city and bio in one each, where 255
   /// stands for no bio; the texts.
-  private enum Layout {
+  enum Layout {
     static let score = 0
     static let created = 8
     static let age = 16
@@ -58,7 +58,7 @@ final class LMDBEngine: Engine {
   }
 
   /// A row where it lies in the map.
-  private struct Row {
+  struct Row {
     let bytes: UnsafeRawBufferPointer
 
     init(_ value: MDB_val) { bytes = UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size) }
@@ -70,6 +70,8 @@ final class LMDBEngine: Engine {
     var age: Int64 { Int64(bytes[Layout.age]) }
     var active: Int64 { Int64(bytes[Layout.active]) }
     var name: UnsafeRawBufferPointer { text(at: Layout.texts, length: bytes[Layout.lengths]) }
+    var email: UnsafeRawBufferPointer { text(1, after: 0) }
+    var city: UnsafeRawBufferPointer { text(2, after: Int(bytes[Layout.lengths + 1])) }
 
     /// Name, email, city and bio.
     func forEachText(_ body: (UnsafeRawBufferPointer?) -> Void) {
@@ -80,6 +82,11 @@ final class LMDBEngine: Engine {
         body(text(at: start, length: length))
         start += Int(length)
       }
+    }
+
+    /// - Parameter between: bytes between the name and it.
+    private func text(_ index: Int, after between: Int) -> UnsafeRawBufferPointer {
+      text(at: Layout.texts + Int(bytes[Layout.lengths]) + between, length: bytes[Layout.lengths + index])
     }
 
     private func text(at start: Int, length: UInt8) -> UnsafeRawBufferPointer {
@@ -229,7 +236,7 @@ final class LMDBEngine: Engine {
     }
   }
 
-  private func forEachRow(_ transaction: OpaquePointer?, _ body: (Int64, Row) -> Void) throws {
+  func forEachRow(_ transaction: OpaquePointer?, _ body: (Int64, Row) -> Void) throws {
     var cursor: OpaquePointer?
     try check(mdb_cursor_open(transaction, people, &cursor))
     defer { mdb_cursor_close(cursor) }
@@ -274,9 +281,9 @@ final class LMDBEngine: Engine {
 
   // MARK: - Transactions
 
-  private func writing(_ body: (OpaquePointer?) throws -> Void) throws { try writingIn(environment, body) }
+  func writing(_ body: (OpaquePointer?) throws -> Void) throws { try writingIn(environment, body) }
 
-  private func reading<Result>(_ body: (OpaquePointer?) throws -> Result) throws -> Result {
+  func reading<Result>(_ body: (OpaquePointer?) throws -> Result) throws -> Result {
     var transaction: OpaquePointer?
     // While a reader is pinned its thread has no room for a second one.
     precondition(pinned == nil, "LMDB: one reader a thread")

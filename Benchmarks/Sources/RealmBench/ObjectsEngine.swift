@@ -29,7 +29,7 @@ final class ObjectsEngine: Engine {
     opened = try Realm(configuration: configuration)
   }
 
-  private func realm() throws -> Realm {
+  func realm() throws -> Realm {
     guard let opened else { throw BenchmarkError("the realm is closed") }
     return opened
   }

@@ -98,7 +98,7 @@ struct Runner {
 
   private mutating func runOnOpenFiles(_ order: [Contender], _ progress: (String) -> Void) throws {
     let chosen = Workload.onOpenFile.filter(workloads.contains)
-    guard !chosen.isEmpty || workloads.contains(.compactedSize) else { return }
+    guard !chosen.isEmpty || workloads.contains(.compactedSize) || workloads.contains(.open) else { return }
     let runs = try order.map { contender in
       let engine = try contender.open(in: home(contender), count: inputs.count)
       return (contender: contender, run: WorkloadRun(engine: engine, inputs: inputs))
@@ -131,6 +131,26 @@ struct Runner {
       try compare("the content after all workloads", run.engine.readEverything(), contender)
       try run.engine.close()
     }
+    guard workloads.contains(.open) else { return }
+    progress(Workload.open.title)
+    for contender in order { try runOpen(contender) }
+  }
+
+  /// The median of a few: the file has been read before, and is closed in between.
+  private mutating func runOpen(_ contender: Contender) throws {
+    var samples: [Double] = []
+    for _ in 0..<5 {
+      var found: (any Engine)?
+      var count = 0
+      samples.append(
+        try Measure.seconds {
+          found = try contender.open(in: home(contender), count: inputs.count)
+          count = try found?.countAll() ?? 0
+        })
+      try compare(Workload.open.title, Answer(count), contender)
+      try found?.close()
+    }
+    note(.open, contender, .seconds, Measure.median(samples))
   }
 
   // MARK: - Records

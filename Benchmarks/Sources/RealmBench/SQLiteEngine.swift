@@ -4,7 +4,7 @@ import CSQLite
 final class SQLiteEngine: Engine {
   private let path: String
   private let count: Int
-  private var connection: SQLiteConnection
+  private(set) var connection: SQLiteConnection
   private var statements: Statements?
   private var reader: SQLiteConnection?
 
@@ -114,7 +114,7 @@ final class SQLiteEngine: Engine {
 
   // MARK: - Reading
 
-  private func reading<Result>(_ body: () throws -> Result) throws -> Result {
+  func reading<Result>(_ body: () throws -> Result) throws -> Result {
     try connection.execute("BEGIN")
     let result = try body()
     try connection.execute("COMMIT")

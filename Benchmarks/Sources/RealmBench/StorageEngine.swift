@@ -2,7 +2,7 @@ import RealmStorage
 
 /// The storage engine of this project, through its public API.
 final class StorageEngine: Engine {
-  private let database: Database
+  let database: Database
   private var pinned: Snapshot?
   private var durability = Durability.full
 
@@ -14,7 +14,7 @@ final class StorageEngine: Engine {
   private static let table = "Person"
 
   /// Where the columns stand in the schema.
-  private enum Position {
+  enum Position {
     static let id = 0
     static let name = 1
     static let email = 2
@@ -92,7 +92,7 @@ final class StorageEngine: Engine {
     }
   }
 
-  private static func people(in transaction: WriteTransaction) throws -> WritableTable {
+  static func people(in transaction: WriteTransaction) throws -> WritableTable {
     guard let table = try transaction.table(table) else {
       throw BenchmarkError("there is no table of Persons")
     }
@@ -101,7 +101,7 @@ final class StorageEngine: Engine {
 
   // MARK: - Reading
 
-  private static func people(in snapshot: Snapshot) throws -> Table {
+  static func people(in snapshot: Snapshot) throws -> Table {
     guard let table = try snapshot.table(table) else { throw BenchmarkError("there is no table of Persons") }
     return table
   }

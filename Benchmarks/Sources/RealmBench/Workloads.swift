@@ -13,8 +13,22 @@ enum Workload: String, CaseIterable {
   case iterate = "4"
   /// Counts age == 42. Age is not indexed.
   case countAge = "5"
+  /// Counts age > 50 && active. Neither is indexed.
+  case countActive = "6"
+  /// Counts email == X. Email is not indexed.
+  case countEmail = "7"
+  /// Counts names that contain 'River'.
+  case countNames = "8"
+  /// The same with A to Z taken for a to z.
+  case countNamesIgnoringCase = "8b"
   /// Ten thousand counts of city == X. City is indexed.
   case countCities = "9"
+  /// Sorts all by age and name, and reads the first 100.
+  case sort = "10"
+  /// The same with a limit of 100, where an engine takes one.
+  case sortLimited = "10b"
+  /// The sum of scores and the average of ages.
+  case aggregate = "11"
   /// Small durable commits, each setting the score of one Person at random, on the file as the bulk insert left it.
   case update = "12"
   /// Small durable commits, each adding one Person.
@@ -30,6 +44,12 @@ enum Workload: String, CaseIterable {
   case threads8 = "12g"
   /// The same with 32 threads.
   case threads32 = "12g32"
+  /// Adds 1 to all scores in one durable transaction.
+  case raiseScores = "13"
+  /// Deletes the Persons who are not active, about half of them, in one durable transaction.
+  case deleteInactive = "14"
+  /// Opens the file, closed before, and counts what is left.
+  case open = "15"
   /// Size of all files with 100,000 records of 200 bytes, closed. Measured in the first round only, as are 20 and 20r:
   /// they do not vary.
   case freshFile = "20f"
@@ -41,6 +61,10 @@ enum Workload: String, CaseIterable {
   case oneProcess = "20a"
   /// The same of two processes in turns, while a third one holds a reader of the file as it was.
   case processes = "20p"
+  /// Counts Persons whose id, the primary key, is one of 10,000 values.
+  case countIDs = "21a"
+  /// Counts Persons whose age, not indexed, is one of 10,000 values.
+  case countAges = "21b"
 
   var title: String {
     switch self {
@@ -50,7 +74,14 @@ enum Workload: String, CaseIterable {
     case .lookUp: "1,000,000 primary-key lookups"
     case .iterate: "iterate name, age, score"
     case .countAge: "count age == 42, not indexed"
+    case .countActive: "count age > 50 && active"
+    case .countEmail: "count email == X, not indexed"
+    case .countNames: "count name contains 'River'"
+    case .countNamesIgnoringCase: "the same ignoring case"
     case .countCities: "10,000 counts city == X, indexed"
+    case .sort: "sort by age and name, read 100"
+    case .sortLimited: "the same with limit 100"
+    case .aggregate: "sum of scores, average of ages"
     case .update: "durable update of one"
     case .insert: "durable insert of one"
     case .relaxedUpdate: "relaxed update of one"
@@ -58,19 +89,25 @@ enum Workload: String, CaseIterable {
     case .steadyInsert: "durable insert, steady state"
     case .threads8: "durable updates of 8 threads"
     case .threads32: "durable updates of 32 threads"
+    case .raiseScores: "raise all scores, durable"
+    case .deleteInactive: "delete the inactive half, durable"
+    case .open: "open and count"
     case .freshFile: "100,000 records, file fresh"
     case .pinnedReader: "file, reader pinned for commits"
     case .releasedReader: "file, 100 commits after release"
     case .oneProcess: "commits of one process"
     case .processes: "two processes, one reader"
+    case .countIDs: "count id IN 10,000 values"
+    case .countAges: "count age IN 10,000 values"
     }
   }
 
   /// Those that run on the open file, in this order: what a workload finds does not depend on which others were chosen,
   /// but for the few thousand changes of those before it.
   static let onOpenFile: [Workload] = [
-    .lookUp, .iterate, .countAge, .countCities, .update, .insert, .relaxedUpdate, .steadyUpdate,
-    .steadyInsert, .threads8, .threads32,
+    .lookUp, .iterate, .countAge, .countActive, .countEmail, .countNames, .countNamesIgnoringCase,
+    .countCities, .sort, .sortLimited, .aggregate, .countIDs, .countAges, .update, .insert, .relaxedUpdate,
+    .steadyUpdate, .steadyInsert, .threads8, .threads32, .raiseScores, .deleteInactive,
   ]
 
   /// Those that have files of their own, and need no Persons.
@@ -136,12 +173,23 @@ struct WorkloadRun {
     case .lookUp: try timed(repeats: 1) { try engine.lookUp(inputs.lookups) }
     case .iterate: try timed(repeats: 3) { try engine.iterate() }
     case .countAge: try timed(repeats: 3) { Answer(try engine.count(age: 42)) }
+    case .countActive: try timed(repeats: 3) { Answer(try engine.countActive(olderThan: 50)) }
+    case .countEmail: try timed(repeats: 3) { Answer(try engine.count(email: inputs.email)) }
+    case .countNames: try countNames(ignoringCase: false)
+    case .countNamesIgnoringCase: try countNames(ignoringCase: true)
     case .countCities: try timed(repeats: 3) { Answer(try engine.count(cities: inputs.cities)) }
+    case .sort: try timed(repeats: 1) { try engine.firstByAgeAndName(asksForAll: true) }
+    case .sortLimited: try timed(repeats: 1) { try engine.firstByAgeAndName(asksForAll: false) }
+    case .aggregate: try timed(repeats: 3) { Answer(rounding: try engine.sumAndAverage()) }
+    case .countIDs: try timed(repeats: 3) { Answer(try engine.count(ids: inputs.ids)) }
+    case .countAges: try timed(repeats: 3) { Answer(try engine.count(ages: inputs.ages)) }
+    case .raiseScores: try change { try engine.raiseScores() }
+    case .deleteInactive: try change { try engine.deleteInactive() }
     case .relaxedUpdate: try withoutRelaxedCommits()
     case .threads8: try threads(8, seed: 16)
     case .threads32: try threads(32, seed: 17)
     case .update, .insert, .steadyUpdate, .steadyInsert, .bulkInsert, .fileSize, .compactedSize, .freshFile,
-      .pinnedReader, .releasedReader, .oneProcess, .processes:
+      .pinnedReader, .releasedReader, .oneProcess, .processes, .open:
       nil
     }
   }
@@ -151,6 +199,15 @@ struct WorkloadRun {
     var answer = Answer()
     let samples = try (0..<repeats).map { _ in try Measure.seconds { answer = try body() } }
     return Outcome(values: [(.seconds, Measure.median(samples))], answer: answer)
+  }
+
+  private func countNames(ignoringCase: Bool) throws -> Outcome {
+    try timed(repeats: 3) { Answer(try engine.count(nameContaining: "River", ignoringCase: ignoringCase)) }
+  }
+
+  private func change(_ body: () throws -> Void) throws -> Outcome {
+    engine.promise = .durable
+    return Outcome(values: [(.seconds, try Measure.seconds(body))])
   }
 
   // MARK: - Small commits

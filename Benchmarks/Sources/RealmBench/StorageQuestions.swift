@@ -1,0 +1,81 @@
+import RealmStorage
+
+extension StorageEngine: Questions {
+  func countAll() throws -> Int { try Self.people(in: database.snapshot()).count }
+
+  func countActive(olderThan age: Int64) throws -> Int {
+    try count(
+      where: .and([
+        .compare(ColumnPath(Position.age), .greater, .int(age)),
+        .compare(ColumnPath(Position.active), .equal, .bool(true)),
+      ]))
+  }
+
+  func count(email: String) throws -> Int {
+    try count(where: .compare(ColumnPath(Position.email), .equal, .string(email)))
+  }
+
+  func count(nameContaining part: String, ignoringCase: Bool) throws -> Int {
+    try count(
+      where: .text(ColumnPath(Position.name), .contains, .string(part), ignoringCase: ignoringCase))
+  }
+
+  func count(ids: [Int64]) throws -> Int {
+    try count(where: .isIn(ColumnPath(Position.id), ids.map { .int($0) }))
+  }
+
+  func count(ages: [Int64]) throws -> Int {
+    try count(where: .isIn(ColumnPath(Position.age), ages.map { .int($0) }))
+  }
+
+  private func count(where predicate: Predicate) throws -> Int {
+    try Self.people(in: database.snapshot()).count(where: predicate)
+  }
+
+  /// There is no limit to ask for yet: both sort all.
+  func firstByAgeAndName(asksForAll: Bool) throws -> Answer {
+    let table = try Self.people(in: database.snapshot())
+    let rows = try table.sorted(
+      nil, by: [SortKey(ColumnPath(Position.age)), SortKey(ColumnPath(Position.name))])
+    var first = FirstByAgeAndName()
+    for row in rows.prefix(FirstByAgeAndName.count) {
+      guard case .value(let age) = try table.integer(Position.age, ofRow: row),
+        case .value(let name) = try table.text(Position.name, ofRow: row)
+      else { throw BenchmarkError("no Person in row \(row)") }
+      first.add(age: age, name)
+    }
+    return first.answer
+  }
+
+  func sumAndAverage() throws -> (scores: Double, age: Double) {
+    let table = try Self.people(in: database.snapshot())
+    guard case .double(let sum) = try table.sum(Position.score, of: nil),
+      let average = try table.average(Position.age, of: nil)
+    else { throw BenchmarkError("no scores to add up") }
+    return (sum, average)
+  }
+
+  func raiseScores() throws {
+    try database.write(.full) { transaction in
+      let table = try Self.people(in: transaction)
+      let before = try table.reading()
+      var scores: [(row: UInt64, score: Double)] = []
+      scores.reserveCapacity(before.count)
+      try before.forEachGroup { (group) throws(StorageError) in
+        let column = try group.doubles(Position.score)
+        for row in 0..<group.count { scores.append((try group.key(row), column[row])) }
+        return true
+      }
+      for (row, score) in scores { try table.set(.double(score + 1), Position.score, ofRow: row) }
+    }
+  }
+
+  func deleteInactive() throws {
+    try database.write(.full) { transaction in
+      let table = try Self.people(in: transaction)
+      let rows = try table.reading().rows(
+        where: .compare(ColumnPath(Position.active), .equal, .bool(false)))
+      for row in rows { try table.remove(row) }
+    }
+  }
+}
