@@ -147,10 +147,11 @@ package struct TableModel: Equatable, Sendable {
       }
       guard try table.set(value, column.name, ofRow: victim) else { return "no row \(victim)" }
       rows[victim]?[column.name] = value
-    case 85..<98:
+    case 85..<94:
       guard let victim = victim(&generator) else { return nil }
       guard try table.remove(victim) else { return "no row \(victim)" }
       remove(victim)
+    case 94..<98: return try removeSome(table, &generator)
     default:
       guard generator.chance(10) else { return nil }
       try table.removeAll()
@@ -182,6 +183,20 @@ package struct TableModel: Equatable, Sendable {
       if case .duplicateKey = error as? StorageError { return true }
       return false
     }
+  }
+
+  /// Removes rows at once: a few, or one in some, in any order, and with them one that is not there.
+  private mutating func removeSome(
+    _ table: WritableTable, _ generator: inout SeededGenerator
+  ) throws -> String? {
+    let isFew = generator.chance(50)
+    let oneIn = isFew ? max(2, rows.count / 4) : 2 + generator.below(8)
+    let victims = rows.keys.sorted().filter { _ in generator.below(oneIn) == 0 }
+    let asked = [UInt64(1) << 40] + victims.reversed() + victims.prefix(1)
+    let removed = try table.remove(asked)
+    guard removed == victims.count else { return "\(removed) rows removed, not \(victims.count)" }
+    for victim in victims { remove(victim) }
+    return nil
   }
 
   private mutating func remove(_ victim: UInt64) {

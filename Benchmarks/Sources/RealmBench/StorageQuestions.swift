@@ -75,7 +75,7 @@ extension StorageEngine: Questions {
       let table = try Self.people(in: transaction)
       let rows = try table.reading().rows(
         where: .compare(ColumnPath(Position.active), .equal, .bool(false)))
-      for row in rows { try table.remove(row) }
+      try table.remove(rows)
     }
   }
 }

@@ -74,6 +74,9 @@ struct Cluster {
     columns[column.id] = .fixed(buffer.packed())
   }
 
+  /// Whether it has the column, which else was added later: then its rows have the default.
+  func has(_ column: Column) -> Bool { columns[column.id] != nil }
+
   // MARK: - Columns of varying size
 
   func pieces(_ column: Column) -> [(firstRow: Int, ref: Ref)]? {

@@ -25,12 +25,20 @@ struct ClusterChange {
     return try update(key, in: clusters, change)
   }
 
+  /// A cluster of the transaction's own, whose values can be replaced in place.
+  struct OwnCluster {
+    let ref: Ref
+    /// Of its first row and its last.
+    let keys: ClosedRange<UInt64>
+  }
+
   /// Sets a value where nothing else in the row's cluster changes with it; answers the new root, or the old one where the
-  /// row has the value already; nil where there is more to it, or no such row.
+  /// row has the value already, and the cluster; nil where there is more to it, or no such row.
   func replace(
     _ value: Value, _ column: Column, ofRow key: UInt64, in clusters: Ref
-  ) throws(StorageError) -> Ref? {
+  ) throws(StorageError) -> (root: Ref, cluster: OwnCluster?)? {
     var isPossible = false
+    var own: OwnCluster?
     let root = try KeyedTree.update(key, in: clusters, editor: editor) { (leaf) throws(StorageError) in
       let access = editor.access()
       let cluster = ClusterNode(try access.node(leaf, .cluster))
@@ -38,15 +46,25 @@ struct ClusterChange {
         return nil
       }
       isPossible = true
-      let old = cluster.view.bytes(at: place.offset, count: place.bytes.count)
-      guard old.compare(place.bytes.span.bytes) != 0 else { return nil }
-      return [
-        KeyedChild(
-          leastKey: cluster.firstKey, rows: UInt64(cluster.rows),
-          ref: editor.change(leaf, cluster.view) { $0.copy(place.bytes, at: place.offset) })
-      ]
+      guard !place.cell.stands(at: place.offset, of: cluster.view) else { return nil }
+      let keys = cluster.firstKey...cluster.key(cluster.rows - 1)
+      let rows = UInt64(cluster.rows)
+      let ref = editor.change(leaf, cluster.view) { place.cell.store(at: place.offset, of: $0) }
+      own = OwnCluster(ref: ref, keys: keys)
+      return [KeyedChild(leastKey: keys.lowerBound, rows: rows, ref: ref)]
     }
-    return isPossible ? root : nil
+    return isPossible ? (root, own) : nil
+  }
+
+  /// The same in a cluster that is the transaction's own, which stays what it is; false where there is more to it.
+  static func replace(
+    _ value: Value, _ column: Column, ofRow key: UInt64, in cluster: OwnCluster, _ editor: NodeEditor
+  ) throws(StorageError) -> Bool {
+    let access = editor.access()
+    let node = ClusterNode(try access.node(cluster.ref, .cluster))
+    guard let row = node.row(of: key), let place = node.place(of: value, row, column) else { return false }
+    editor.arena.edit(cluster.ref) { place.cell.store(at: place.offset, of: $0) }
+    return true
   }
 
   /// Removes a row that exists.
@@ -66,6 +84,78 @@ struct ClusterChange {
       }
       cluster.keys.remove(at: row)
     }
+  }
+
+  /// Removes the rows that are there of some, whose keys are in order; answers how many these were. Each cluster is
+  /// written once.
+  func remove(_ keys: [UInt64], from clusters: Ref) throws(StorageError) -> (root: Ref, removed: Int) {
+    var removed = 0
+    let root = try KeyedTree.update(keys, in: clusters, editor: editor) {
+      (leaf, range) throws(StorageError) in
+      let cluster = try Cluster(leaf, editor.access())
+      let kept = cluster.places(without: keys[range])
+      removed += cluster.rows - kept.count
+      guard kept.count < cluster.rows else {
+        return [KeyedChild(leastKey: cluster.keys[0], rows: UInt64(cluster.rows), ref: leaf)]
+      }
+      guard !kept.isEmpty else {
+        try editor.freeTree(leaf)
+        return []
+      }
+      var made = try write(part(kept, of: cluster))
+      editor.free(leaf)
+      let refs = try editor.spillIfLarge(made.map(\.ref))
+      for index in made.indices { made[index].ref = refs[index] }
+      return made
+    }
+    return (root, removed)
+  }
+
+  /// The cluster with some of its rows only, at places in order; what it had of the others is free.
+  private func part(_ rows: [Int], of cluster: Cluster) throws(StorageError) -> Cluster {
+    var part = Cluster(keys: rows.map { cluster.keys[$0] })
+    for column in schema.columns where cluster.has(column) {
+      if column.storage != .varying {
+        var buffer = try cluster.unpack(column, editor)
+        buffer.keep(rows)
+        part.pack(buffer, as: column)
+      } else if var codes = try cluster.codes(column, editor) {
+        codes.keep(rows)
+        part.setCodes(codes, of: column)
+      } else if let pieces = cluster.pieces(column) {
+        part.setPieces(try self.pieces(of: rows, from: pieces, end: cluster.rows), of: column)
+      }
+    }
+    return part
+  }
+
+  /// The pieces of some rows: those that lose none stay as they are, neighbours that lose some are joined.
+  private func pieces(
+    of rows: [Int], from pieces: [(firstRow: Int, ref: Ref)], end: Int
+  ) throws(StorageError) -> [(firstRow: Int, ref: Ref)] {
+    var made: [(firstRow: Int, ref: Ref)] = []
+    var (joined, next) = (PieceBuffer(), 0)
+    for (index, piece) in pieces.enumerated() {
+      let pieceEnd = index + 1 < pieces.count ? pieces[index + 1].firstRow : end
+      let first = next
+      while next < rows.count, rows[next] < pieceEnd { next += 1 }
+      if next == first {
+        try editor.freeTree(piece.ref)
+      } else if next - first == pieceEnd - piece.firstRow {
+        made += joined.makePieces(from: first - joined.rows, editor: editor)
+        joined = PieceBuffer()
+        made.append((first, piece.ref))
+      } else {
+        let buffer = try PieceBuffer(piece.ref, editor.access())
+        guard piece.firstRow + buffer.rows == pieceEnd else {
+          throw editor.store.corrupted(.rows, piece.ref)
+        }
+        let dropped = joined.append(rows[first..<next].map { $0 - piece.firstRow }, of: buffer)
+        for long in dropped { try editor.freeTree(long) }
+        editor.free(piece.ref)
+      }
+    }
+    return made + joined.makePieces(from: next - joined.rows, editor: editor)
   }
 
   /// Sets a value in a column of codes; where it gets none, all values of the column become pieces.
@@ -192,5 +282,20 @@ struct ClusterChange {
     var buffer = PieceBuffer()
     for _ in 0..<rows { try buffer.append(column.defaultValue, of: column, editor: editor) }
     return buffer.makePieces(from: 0, editor: editor)
+  }
+}
+
+extension Cluster {
+  /// The places of the rows whose keys are not among some, which are in order.
+  fileprivate func places(without removed: ArraySlice<UInt64>) -> [Int] {
+    var places: [Int] = []
+    places.reserveCapacity(rows)
+    var next = removed.startIndex
+    for (place, key) in keys.enumerated() {
+      while next < removed.endIndex, removed[next] < key { next += 1 }
+      if next < removed.endIndex, removed[next] == key { continue }
+      places.append(place)
+    }
+    return places
   }
 }

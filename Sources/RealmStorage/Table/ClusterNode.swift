@@ -265,13 +265,13 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
 
   /// Where the bytes of a value stand that takes the place of another, so that nothing else in the node changes with it:
   /// neither of them is null, nor the least or greatest of the column. Nil where there is more to it.
-  func place(of value: Value, _ row: Int, _ column: Column) -> (offset: Int, bytes: [UInt8])? {
+  func place(of value: Value, _ row: Int, _ column: Column) -> (offset: Int, cell: FixedCell)? {
     guard value != .null else { return nil }
     switch column.storage {
     case .fixed(let size):
       guard let descriptor = find(column.id, .fixed), Int(descriptor.width) == size, !isNull(descriptor, row)
       else { return nil }
-      return (descriptor.offset + nullBytes(descriptor) + row * size, value.fixedBytes(size))
+      return (descriptor.offset + nullBytes(descriptor) + row * size, FixedCell(value, size: size))
     case .integers:
       guard let descriptor = find(column.id, .integers), descriptor.width >= 8, !isNull(descriptor, row)
       else { return nil }
@@ -279,10 +279,11 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
         descriptor.least, descriptor.greatest, value.integer, integer(descriptor, row)
       )
       guard least < new, new < greatest, least < old, old < greatest else { return nil }
-      var bytes: [UInt8] = []
-      bytes.appendInteger(UInt64(bitPattern: new &- least))
       let size = Int(descriptor.width) / 8
-      return (descriptor.offset + nullBytes(descriptor) + row * size, Array(bytes.prefix(size)))
+      return (
+        descriptor.offset + nullBytes(descriptor) + row * size,
+        FixedCell(UInt64(bitPattern: new &- least), size: size)
+      )
     case .dates, .varying: return nil
     }
   }

@@ -138,6 +138,18 @@ struct FixedBuffer {
     }
   }
 
+  /// Forgets all other rows; these are in order.
+  mutating func keep(_ rows: [Int]) {
+    nulls = rows.map { nulls[$0] }
+    if !integers.isEmpty { integers = rows.map { integers[$0] } }
+    if !nanoseconds.isEmpty { nanoseconds = rows.map { nanoseconds[$0] } }
+    guard case .fixed(let size) = storage else { return }
+    var kept: [UInt8] = []
+    kept.reserveCapacity(rows.count * size)
+    for row in rows { kept.append(bytes.span.bytes.extracting(row * size..<(row + 1) * size)) }
+    bytes = kept
+  }
+
   mutating func set(_ value: Value, at row: Int) {
     remove(row)
     insert(value, at: row)

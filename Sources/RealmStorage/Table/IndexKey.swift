@@ -82,6 +82,54 @@ enum IndexKey {
     }
   }
 
+  /// The row of an entry of a column's index; nil for what is no entry.
+  static func row(_ entry: RawSpan, of column: Column) -> UInt64? {
+    guard let skipped = valueLength(entry, of: column), entry.byteCount > skipped else { return nil }
+    let length = Int(entry.unsafeLoad(fromByteOffset: skipped, as: UInt8.self))
+    guard (1...8).contains(length), entry.byteCount == skipped + 1 + length else { return nil }
+    var row: UInt64 = 0
+    for index in skipped + 1..<entry.byteCount {
+      row = row << 8 | UInt64(entry.unsafeLoad(fromByteOffset: index, as: UInt8.self))
+    }
+    return row
+  }
+
+  /// Bytes that the value of an entry takes; nil where it does not end.
+  private static func valueLength(_ entry: RawSpan, of column: Column) -> Int? {
+    var start = 0
+    if column.isOptional {
+      guard entry.byteCount > 0 else { return nil }
+      if entry.unsafeLoad(as: UInt8.self) == 0 { return 1 }
+      start = 1
+    }
+    switch column.type {
+    case .bool, .int8: return start + 1
+    case .int16: return start + 2
+    case .int32: return start + 4
+    case .int64: return start + 8
+    case .date, .objectID: return start + 12
+    case .uuid: return start + 16
+    case .string: return textEnd(entry, from: start)
+    case .float, .double, .data, .decimal128, .link: return nil
+    }
+  }
+
+  private static func textEnd(_ entry: RawSpan, from start: Int) -> Int? {
+    var place = start
+    while place + 1 < entry.byteCount {
+      let byte = entry.unsafeLoad(fromByteOffset: place, as: UInt8.self)
+      if place - start == maximumText { return byte == 0xff ? place + 1 : nil }
+      if byte == 0 {
+        let next = entry.unsafeLoad(fromByteOffset: place + 1, as: UInt8.self)
+        if next == 0 { return place + 2 }
+        // What is cut may be cut between the two.
+        if place - start + 1 < maximumText { place += 1 }
+      }
+      place += 1
+    }
+    return nil
+  }
+
   /// The row of an entry whose value takes `skipped` bytes; nil for what is no entry.
   static func row(_ entry: [UInt8], after skipped: Int) -> UInt64? {
     guard entry.count > skipped + 1, (1...8).contains(entry[skipped]),

@@ -35,6 +35,19 @@ final class IndexWriter {
     tree = try OrderedTree.remove(entry.span.bytes, from: tree, shape: .small, editor: editor)
   }
 
+  /// Removes the entries of rows. Takes time in proportion to all entries.
+  func remove(rows: NumberSet) throws(StorageError) {
+    if let integers { return try integers.remove(rows: rows) }
+    try flush()
+    let (column, root) = (column, tree)
+    tree = try OrderedTree.filter(root, shape: .small, editor: editor) { (entry) throws(StorageError) in
+      guard let row = IndexKey.row(entry, of: column) else {
+        throw editor.store.corrupted(.structure, root)
+      }
+      return !rows.contains(Int64(bitPattern: row))
+    }
+  }
+
   func removeAll() throws(StorageError) {
     try integers?.removeAll()
     run = IndexRun()

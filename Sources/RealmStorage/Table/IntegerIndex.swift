@@ -161,6 +161,54 @@ enum IntegerIndex {
     }
   }
 
+  /// Removes the entries of rows, and leaves the others in full leaves. Takes time in proportion to all entries.
+  static func remove(rows: NumberSet, from root: Ref, _ editor: NodeEditor) throws(StorageError) -> Ref {
+    guard !root.isNull else { return root }
+    var removal = Removal(rows: rows, editor: editor)
+    try removal.walk(root)
+    try removal.flush()
+    try editor.freeTree(root)
+    return removal.made
+  }
+
+  private struct Removal {
+    let rows: NumberSet
+    let editor: NodeEditor
+    private(set) var made = Ref.null
+    private var kept: [Entry] = []
+    /// The greatest number of the leaf before.
+    private var last: Int64?
+
+    init(rows: NumberSet, editor: NodeEditor) {
+      self.rows = rows
+      self.editor = editor
+    }
+
+    /// Reads each node by a right of its own, so that decrypted ones can be forgotten.
+    mutating func walk(_ ref: Ref) throws(StorageError) {
+      guard ref.isKeyedBranch else { return try add(ref) }
+      for child in try editor.access().children(of: ref) { try walk(child) }
+    }
+
+    private mutating func add(_ leaf: Ref) throws(StorageError) {
+      let access = editor.access()
+      let node = IntegerIndexNode(try access.node(leaf, .integerIndex))
+      // Only forged leaves do not follow one another.
+      if let last, last >= node.number(0) { throw access.corrupted(.keyOrder, leaf) }
+      last = node.number(node.count - 1)
+      for index in 0..<node.count where !rows.contains(Int64(bitPattern: node.row(index))) {
+        kept.append(Entry(number: node.number(index), row: node.row(index)))
+      }
+      // So many that they have a branch, to which others are appended.
+      if kept.count >= KeyedTree.fanOut * IntegerIndexNode.maximumCount { try flush() }
+    }
+
+    mutating func flush() throws(StorageError) {
+      made = try KeyedTree.append(leaves(kept, isFull: true, editor), to: made, editor: editor)
+      kept.removeAll(keepingCapacity: true)
+    }
+  }
+
   /// Calls `body` with each entry, in the order of the numbers.
   static func check(
     _ root: Ref, _ reader: any NodeReader, _ body: (Entry) throws(StorageError) -> Void

@@ -33,6 +33,11 @@ final class IntegerIndexWriter {
     root = try IntegerIndex.remove(number, from: root, editor)
   }
 
+  func remove(rows: NumberSet) throws(StorageError) {
+    try flush()
+    root = try IntegerIndex.remove(rows: rows, from: root, editor)
+  }
+
   func removeAll() throws(StorageError) {
     forget()
     try editor.freeTree(root)

@@ -87,6 +87,37 @@ struct PieceBuffer {
     longRefs += other.longRefs
   }
 
+  /// Adds some of the values of another, which are in order; answers the refs of the long ones among the rest, which are
+  /// the caller's to free.
+  mutating func append(_ rows: [Int], of other: PieceBuffer) -> [Ref] {
+    guard other.longRefs.isEmpty else { return appendWithLong(rows, of: other) }
+    for row in rows {
+      heap.append(other.bytes(row))
+      cells.append(Cell(end: heap.count, kind: other.cells[row].kind))
+    }
+    return []
+  }
+
+  private mutating func appendWithLong(_ rows: [Int], of other: PieceBuffer) -> [Ref] {
+    var (dropped, next, refIndex): ([Ref], Int, Int) = ([], 0, 0)
+    for row in 0..<other.rows {
+      let isKept = next < rows.count && rows[next] == row
+      if isKept {
+        next += 1
+        heap.append(other.bytes(row))
+        cells.append(Cell(end: heap.count, kind: other.cells[row].kind))
+      }
+      guard other.cells[row].kind == .long else { continue }
+      if isKept {
+        longRefs.append(other.longRefs[refIndex])
+      } else {
+        dropped.append(other.longRefs[refIndex])
+      }
+      refIndex += 1
+    }
+    return dropped
+  }
+
   mutating func appendNull() { cells.append(Cell(end: heap.count, kind: .null)) }
 
   private mutating func appendLong(_ ref: Ref, length: Int) {
@@ -149,7 +180,7 @@ struct PieceBuffer {
 
   func isNull(_ row: Int) -> Bool { cells[row].kind == .null }
 
-  /// The bytes of a value that is neither null nor long.
+  /// The bytes of a value that is not long, none of one that is null; of a long one what stands in its place.
   @_lifetime(borrow self)
   func bytes(_ row: Int) -> RawSpan { heap.span.bytes.extracting(start(row)..<cells[row].end) }
 

@@ -7,6 +7,9 @@ final class TableWriter {
   /// All but what is in the buffers.
   private var root: TableRoot
   private var stored: TableRoot
+  /// The cluster a value was replaced in last, while the tree of clusters is as it was then: who changes many rows does
+  /// so in their order most often.
+  private var lastChanged: ClusterChange.OwnCluster?
   private(set) var schemaChanged: Bool
   let editor: NodeEditor
   private unowned let tables: OpenTables
@@ -38,6 +41,14 @@ final class TableWriter {
       .map { IndexWriter(column: $0, root: root.index(of: $0), editor: tables.editor) }
   }
 
+  private var clusters: Ref {
+    get { root.clusters }
+    set {
+      root.clusters = newValue
+      lastChanged = nil
+    }
+  }
+
   /// The table as changed so far, all of it in its trees.
   func flushed() throws(StorageError) -> TableRoot {
     try flushRows()
@@ -63,6 +74,7 @@ final class TableWriter {
   /// The transaction was committed: goes on from what it wrote.
   func settle(_ named: (Ref) -> Ref) {
     root.changeRefs(named)
+    lastChanged = nil
     stored = root
     buffer?.settle(named)
     for index in indexes { index.settle(named) }
@@ -172,7 +184,7 @@ final class TableWriter {
   }
 
   private func replaceCluster(with cluster: KeyedChild) throws(StorageError) {
-    root.clusters = try KeyedTree.update(cluster.leastKey, in: root.clusters, editor: editor) { _ in [cluster]
+    clusters = try KeyedTree.update(cluster.leastKey, in: root.clusters, editor: editor) { _ in [cluster]
     }
   }
 
@@ -183,13 +195,13 @@ final class TableWriter {
       let only = ClusterNode(try access.node(root.clusters, .cluster))
       full.insert(
         KeyedChild(leastKey: only.firstKey, rows: UInt64(only.rows), ref: root.clusters), at: 0)
-      root.clusters = .null
+      clusters = .null
     }
     // What the buffer may still write anew stays in memory.
     let complete = full.last?.ref == buffer?.node ? full.count - 1 : full.count
     let refs = try editor.spillIfLarge(full[..<complete].map { $0.ref })
     for index in 0..<complete { full[index].ref = refs[index] }
-    root.clusters = try KeyedTree.append(full, to: root.clusters, editor: editor)
+    clusters = try KeyedTree.append(full, to: root.clusters, editor: editor)
     full = []
   }
 
@@ -230,10 +242,9 @@ final class TableWriter {
 
   /// Sets a value; false where there is no such row.
   func set(_ value: Value, _ column: Column, ofRow row: UInt64) throws(StorageError) -> Bool {
-    if column.index == .none, column.type != .link, isInTree(row), !root.clusters.isNull,
-      let clusters = try clusterChange.replace(value, column, ofRow: row, in: root.clusters)
+    if column.index == .none, column.type != .link, isInTree(row), !clusters.isNull,
+      try replace(value, column, ofRow: row)
     {
-      root.clusters = clusters
       return true
     }
     guard let old = try self.value(column, ofRow: row) else { return false }
@@ -246,10 +257,23 @@ final class TableWriter {
         try index.insert(value, row: row)
       }
       if column.type == .link { try changeLinks(from: old, to: value, column, row: row) }
-      root.clusters = try clusterChange.set(value, column, ofRow: row, in: root.clusters)
+      clusters = try clusterChange.set(value, column, ofRow: row, in: root.clusters)
     } catch {
       throw tables.fail(error)
     }
+    return true
+  }
+
+  /// Sets a value where nothing else in the row's cluster changes with it; false where there is more to it.
+  private func replace(_ value: Value, _ column: Column, ofRow row: UInt64) throws(StorageError) -> Bool {
+    if let lastChanged, lastChanged.keys.contains(row) {
+      return try ClusterChange.replace(value, column, ofRow: row, in: lastChanged, editor)
+    }
+    guard let (root, cluster) = try clusterChange.replace(value, column, ofRow: row, in: clusters) else {
+      return false
+    }
+    clusters = root
+    lastChanged = cluster
     return true
   }
 
@@ -281,7 +305,7 @@ final class TableWriter {
       try dropBuffer()
       try unlink(row)
       try removeEntries(of: row)
-      root.clusters = try clusterChange.remove(row, from: root.clusters)
+      clusters = try clusterChange.remove(row, from: root.clusters)
       guard root.rows > 0 else { throw editor.store.corrupted(.rows, root.clusters) }
       root.rows -= 1
       if root.rows == 0 { try removeDictionaries() }
@@ -289,6 +313,60 @@ final class TableWriter {
       throw tables.fail(error)
     }
     return true
+  }
+
+  /// Removes the rows that are there of some, as one by one; answers how many these were.
+  func remove(_ rows: [UInt64]) throws(StorageError) -> Int {
+    guard rows.count > Self.fewRows else {
+      var removed = 0
+      for row in rows where try remove(row) { removed += 1 }
+      return removed
+    }
+    let keys = rows.ascending
+    do throws(StorageError) {
+      try dropBuffer()
+      guard !root.clusters.isNull else { return 0 }
+      let set = NumberSet(keys)
+      try removeLinks(of: keys, set)
+      try removeEntries(of: keys, set)
+      try dropBuffer()
+      let (left, removed) = try clusterChange.remove(keys, from: clusters)
+      clusters = left
+      guard root.rows >= UInt64(removed) else { throw editor.store.corrupted(.rows, root.clusters) }
+      root.rows -= UInt64(removed)
+      if root.rows == 0 { try removeDictionaries() }
+      return removed
+    } catch {
+      throw tables.fail(error)
+    }
+  }
+
+  /// So many at most are removed one by one.
+  private static let fewRows = 2
+  /// An index is gone through whole for so large a part of its rows: to remove one entry takes as long as to look at so
+  /// many.
+  private static let entriesPerSearch: UInt64 = 256
+
+  private func removeEntries(of keys: [UInt64], _ set: NumberSet) throws(StorageError) {
+    guard UInt64(keys.count) < root.rows / Self.entriesPerSearch else {
+      for index in indexes { try index.remove(rows: set) }
+      return
+    }
+    for index in indexes {
+      for key in keys {
+        if let value = try value(index.column, ofRow: key) { try index.remove(value, row: key) }
+      }
+    }
+  }
+
+  /// Takes the links to rows and from them away. What links to one of them and is itself to be removed is left as it is.
+  private func removeLinks(of keys: [UInt64], _ set: NumberSet) throws(StorageError) {
+    if try !links.isEmpty() { for key in keys { try unlink(key, from: set) } }
+    for column in schema.columns where column.type == .link {
+      for key in keys {
+        if let value = try value(column, ofRow: key) { try removeLinks(value, column, row: key) }
+      }
+    }
   }
 
   /// Removes all rows.
@@ -307,7 +385,7 @@ final class TableWriter {
     do throws(StorageError) {
       buffer = nil
       try editor.freeTree(root.clusters)
-      root.clusters = .null
+      clusters = .null
       root.rows = 0
       try removeDictionaries()
       try links.removeAll()
@@ -361,9 +439,10 @@ final class TableWriter {
     }
   }
 
-  /// Takes all links to a row away.
-  private func unlink(_ row: UInt64) throws(StorageError) {
-    for link in try links.links(to: row) {
+  /// Takes all links to a row away, but those from some rows of the same table.
+  private func unlink(_ row: UInt64, from spared: NumberSet = NumberSet()) throws(StorageError) {
+    for link in try links.links(to: row)
+    where link.table != schema.id || !spared.contains(Int64(bitPattern: link.source)) {
       guard let source = try tables.writer(id: link.table),
         let column = source.schema.columns.first(where: { $0.id == link.column }),
         column.target == schema.id, let value = try source.value(column, ofRow: link.source),
@@ -398,5 +477,24 @@ final class TableWriter {
       try index.insert(
         added.defaultValue, row: TableReading.key(at: position, in: root.clusters, editor.access()))
     }
+  }
+}
+
+extension [UInt64] {
+  /// In order, each once.
+  fileprivate var ascending: [UInt64] {
+    if zip(self, dropFirst()).allSatisfy({ $0 < $1 }) { return self }
+    var sorted: [UInt64] = []
+    sorted.reserveCapacity(count)
+    for key in self.sorted() where key != sorted.last { sorted.append(key) }
+    return sorted
+  }
+}
+
+extension NumberSet {
+  /// Of keys that differ.
+  fileprivate init(_ keys: [UInt64]) {
+    self.init()
+    for key in keys { insert(Int64(bitPattern: key)) }
   }
 }

@@ -205,6 +205,16 @@ public struct WritableTable {
     return try writer.remove(key)
   }
 
+  /// Removes rows, as one by one. Answers how many there were; of keys that are given twice the second finds none.
+  ///
+  /// Each cluster that holds some of them is written once. Of few rows each takes O(log n) in every index, as it does for
+  /// each link from or to it; for many, indexes are gone through whole.
+  @discardableResult
+  public func remove(_ keys: [UInt64]) throws(StorageError) -> Int {
+    checkOpen()
+    return try writer.remove(keys)
+  }
+
   /// Removes all rows. Keys given before are not given again.
   public func removeAll() throws(StorageError) {
     checkOpen()
