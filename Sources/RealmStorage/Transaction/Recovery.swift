@@ -65,16 +65,17 @@ struct Recovery {
     try withdraw(outcome.version, in: tables)
     outcome.greatest = max(outcome.greatest, block.greatest)
     block.greatest = outcome.greatest
-    if block.sync == .inFlight, let durable = meta.pages[block.durable.page],
+    if isOurs, let durable = meta.pages[block.durable.page],
       durable.version.number == block.durable.number
     {
-      if durable.version.number < outcome.version.number {
+      if block.sync == .inFlight, durable.version.number < outcome.version.number {
         outcome.durable = durable.version
         outcome.durablePage = block.durable.page
         outcome.mustRewrite = true
         return outcome
       }
-      // The other page may name the same version, and the sync that was to make that page durable may have failed.
+      // The other page may name the same version and stand in the cache only, now and in every process to come: the sync
+      // that was to make it durable failed, and since then the system takes it for clean. So it is the next to be written.
       if durable.version.number == outcome.version.number { outcome.page = block.durable.page }
     }
     outcome.durable = outcome.version

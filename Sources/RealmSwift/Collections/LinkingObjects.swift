@@ -60,7 +60,9 @@ extension LinkingObjects: _Persistable {
   public static func _read(_ object: ObjectBase, _ position: Int) -> LinkingObjects {
     guard let context = object.context else { return LinkingObjects(fromType: Element.self, property: "") }
     context.session.check()
-    if !context.hasRow(object.row) { context.stopInvalidated(position) }
+    if !context.hasRow(object.row) {
+      context.stopMissing(position, isNew: object.birth == context.session.birth)
+    }
     guard case .linkingObjects(let name) = context.binding.model.properties[position].type.form else {
       return LinkingObjects(fromType: Element.self, property: "")
     }

@@ -60,15 +60,24 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
   private var index = 0
   /// Of a table's rows, how many were in groups so far.
   private var seen = 0
+  /// When the walk began: what was deleted since is no damage.
+  private let birth: UInt32
 
-  init(_ elements: [Element]) { source = .elements(elements) }
+  init(_ elements: [Element]) {
+    source = .elements(elements)
+    birth = 0
+  }
 
   init(_ rows: [UInt64], _ context: ObjectContext) {
     source = .rows(context)
     self.rows = rows
+    birth = context.session.birth
   }
 
-  init(_ table: Table, _ context: ObjectContext) { source = .table(context, table, next: 0) }
+  init(_ table: Table, _ context: ObjectContext) {
+    source = .table(context, table, next: 0)
+    birth = context.session.birth
+  }
 
   public mutating func next() -> Element? {
     switch source {
@@ -98,7 +107,7 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
   private mutating func nextRow(_ context: ObjectContext) -> Element? {
     guard index < rows.count else { return nil }
     defer { index += 1 }
-    return element(of: rows[index], context)
+    return InstanceMaker.handle(context.object(rows[index], birth: birth), as: Element.self)
   }
 }
 

@@ -8,6 +8,8 @@ open class ObjectBase {
   @usableFromInline final var context: ObjectContext?
   /// Of a managed object: the key of its row.
   @usableFromInline final var row: UInt64 = 0
+  /// Of a handle: the generation of its realm in which the row was found.
+  @usableFromInline final var birth: UInt32 = 0
 
   /// An unmanaged object with the values its properties declare.
   public init() {}

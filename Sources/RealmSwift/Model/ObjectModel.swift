@@ -115,10 +115,11 @@ final class ObjectModel: @unchecked Sendable {
 
   /// A handle of a row.
   @inline(__always)
-  func handle(_ context: ObjectContext, _ row: UInt64) -> ObjectBase {
+  func handle(_ context: ObjectContext, _ row: UInt64, birth: UInt32) -> ObjectBase {
     let object = managed.copied() ?? initializedHandle()
     object.context = context
     object.row = row
+    object.birth = birth
     return object
   }
 

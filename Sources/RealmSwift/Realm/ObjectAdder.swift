@@ -80,7 +80,7 @@ final class ObjectAdder {
         "Object of another realm",
         "a \(context.binding.model.name) is managed by another realm; copy it by realm.create(_:value:).")
     }
-    guard context.hasRow(object.row) else { context.stopInvalidated(nil) }
+    if !context.hasRow(object.row) { context.stopMissing(nil, isNew: object.birth == session.birth) }
     return true
   }
 

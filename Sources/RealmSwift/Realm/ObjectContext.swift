@@ -60,10 +60,14 @@ final class ObjectContext {
     }
   }
 
-  /// A handle of a row.
+  /// A handle of a row that is there now.
   @inline(__always)
-  func object(_ row: UInt64) -> ObjectBase {
-    binding.model.handle(session.context(self, ofRow: row), row)
+  func object(_ row: UInt64) -> ObjectBase { object(row, birth: session.birth) }
+
+  /// A handle of a row that was there in a generation.
+  @inline(__always)
+  func object(_ row: UInt64, birth: UInt32) -> ObjectBase {
+    binding.model.handle(session.context(self, ofRow: row), row, birth: birth)
   }
 
   /// Stops the program where a row is not there any more.
@@ -75,23 +79,38 @@ final class ObjectContext {
       "\(name) of an object that was deleted, or whose realm was invalidated; ask isInvalidated before.")
   }
 
+  /// Stops where a handle's row is not there: it was deleted, or, where nothing can have changed since the handle was made,
+  /// the file is damaged.
+  func stopMissing(_ position: Int?, isNew: Bool) -> Never {
+    guard isNew, !isInvalid else { stopInvalidated(position) }
+    do throws(StorageError) {
+      if let error = try currentTable()?.missingRow { raise("Unreadable realm", error.description) }
+    } catch {
+      raise("Unreadable realm", error.description)
+    }
+    stopInvalidated(position)
+  }
+
+  private func isNew(_ birth: UInt32?) -> Bool { birth == session.birth }
+
   /// Calls `body` with the table and the position of a property's column.
   @inline(__always)
-  func read<Content>(
-    _ position: Int, _ body: (Table, Int) throws(StorageError) -> Content?
+  private func read<Content>(
+    _ position: Int, _ birth: UInt32?, _ body: (Table, Int) throws(StorageError) -> Content?
   ) -> Content {
     session.check()
     let found = reading { () throws(StorageError) -> Content? in
       guard !isInvalid, let table = try currentTable() else { return nil }
       return try body(table, binding.columns[position])
     }
-    guard let found else { stopInvalidated(position) }
+    guard let found else { stopMissing(position, isNew: isNew(birth)) }
     return found
   }
 
-  func value(_ position: Int, _ row: UInt64) -> Value {
-    if session.transaction != nil { return writtenValue(position, row) }
-    return read(position) { (table, column) throws(StorageError) in
+  /// - Parameter birth: of the handle whose row it is, where that is known.
+  func value(_ position: Int, _ row: UInt64, birth: UInt32? = nil) -> Value {
+    if session.transaction != nil { return writtenValue(position, row, birth) }
+    return read(position, birth) { (table, column) throws(StorageError) in
       try table.value(table.schema.columns[column], ofRow: row)
     }
   }
@@ -101,17 +120,18 @@ final class ObjectContext {
   }
 
   /// The same in the open transaction.
-  private func writtenValue(_ position: Int, _ row: UInt64) -> Value {
+  private func writtenValue(_ position: Int, _ row: UInt64, _ birth: UInt32?) -> Value {
     session.check()
+    let isNew = isNew(birth)
     if !isInvalid, let values = session.pendingLists[cell(position, row)] { return .list(values) }
     let found = reading { () throws(StorageError) in
       isInvalid ? nil : try session.writable(binding)?.value(binding.columns[position], ofRow: row)
     }
-    guard let found else { stopInvalidated(position) }
+    guard let found else { stopMissing(position, isNew: isNew) }
     return found
   }
 
-  func set(_ value: Value, _ position: Int, _ row: UInt64) {
+  func set(_ value: Value, _ position: Int, _ row: UInt64, birth: UInt32? = nil) {
     session.check()
     let property = binding.model.properties[position]
     session.requireTransaction("set \(binding.model.name).\(property.name)")
@@ -120,10 +140,11 @@ final class ObjectContext {
         "Primary key of a managed object",
         "\(binding.model.name).\(property.name) can't change; create an object with the new key instead.")
     }
+    let isNew = isNew(birth)
     let isThere = session.writing(binding) { (table) throws(StorageError) in
       isInvalid ? false : try table.set(value, binding.columns[position], ofRow: row)
     }
-    if !isThere { stopInvalidated(position) }
+    if !isThere { stopMissing(position, isNew: isNew) }
   }
 }
 
@@ -131,7 +152,7 @@ extension ObjectContext {
   /// What a row has in a property, read as the type that its column has.
   @inline(__always)
   fileprivate func read<Content>(
-    _ position: Int, _ body: (borrowing Table, Int) throws(StorageError) -> Found<Content>
+    _ position: Int, birth: UInt32, _ body: (borrowing Table, Int) throws(StorageError) -> Found<Content>
   ) -> Content? {
     session.check()
     var found = Found<Content>.noRow
@@ -146,7 +167,7 @@ extension ObjectContext {
     switch found {
     case .value(let content): return content
     case .null: return nil
-    case .noRow: stopInvalidated(position)
+    case .noRow: stopMissing(position, isNew: birth == session.birth)
     }
   }
 }
@@ -162,21 +183,21 @@ extension ObjectBase {
       default: return nil
       }
     }
-    return context.read(position) { (table, column) throws(StorageError) in
+    return context.read(position, birth: birth) { (table, column) throws(StorageError) in
       try table.integer(column, ofRow: row)
     }
   }
 
   func double(_ position: Int) -> Double? {
     guard let context, context.session.transaction == nil else { return Double._load(stored(position)) }
-    return context.read(position) { (table, column) throws(StorageError) in
+    return context.read(position, birth: birth) { (table, column) throws(StorageError) in
       try table.double(column, ofRow: row)
     }
   }
 
   func text(_ position: Int) -> String? {
     guard let context, context.session.transaction == nil else { return String._load(stored(position)) }
-    return context.read(position) { (table, column) throws(StorageError) in
+    return context.read(position, birth: birth) { (table, column) throws(StorageError) in
       try table.text(column, ofRow: row)
     }
   }
@@ -184,12 +205,12 @@ extension ObjectBase {
   /// What the row of a managed object has in a property.
   func stored(_ position: Int) -> Value {
     guard let context else { raise("Unmanaged object", "it has no row to read a property of.") }
-    return context.value(position, row)
+    return context.value(position, row, birth: birth)
   }
 
   func store(_ value: Value, _ position: Int) {
     guard let context else { raise("Unmanaged object", "it has no row to write a property of.") }
-    context.set(value, position, row)
+    context.set(value, position, row, birth: birth)
   }
 
   /// Adds what is linked by a property that is being set.

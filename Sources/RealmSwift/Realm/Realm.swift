@@ -172,11 +172,12 @@ public struct Realm {
     session.check()
     session.requireTransaction("delete an object")
     let context = deletable(object)
+    let isNew = object.birth == session.birth
     let wasThere = session.writing(context.binding) { (table) throws(StorageError) in
       try session.writeLists()
       return context.isInvalid ? false : try table.remove(object.row)
     }
-    if !wasThere { context.stopInvalidated(nil) }
+    if !wasThere { context.stopMissing(nil, isNew: isNew) }
   }
 
   /// Deletes objects, as one by one; those of one class at once, which is faster.

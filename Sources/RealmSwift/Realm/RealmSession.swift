@@ -14,6 +14,8 @@ final class RealmSession {
   }
   /// Grows whenever what is read may have changed.
   private(set) var generation: UInt64 = 0
+  /// Of handles that are made now.
+  var birth: UInt32 { UInt32(truncatingIfNeeded: generation) }
   /// Grows when all handles become invalid.
   private(set) var epoch: UInt64 = 0
 
