@@ -187,6 +187,16 @@ void Model::crashes(const State& s) {
             loseProcess(t, p);
             return true;
           });
+  const Writer& w = s.writer;
+  const bool isIdle = !w.count && !w.leading && !w.large && !w.recovering && !s.control.inWrite;
+  for (int p = 0; bounds.ends && p < bounds.processes; p++)
+    if (s.process[p].alive && !s.process[p].poisoned && isIdle)
+      attempt(
+          s, [&](const State&) { return text("process ", p, " ends"); },
+          [&](State& t) {
+            loseProcess(t, p);
+            return true;
+          });
   if (s.crashes >= bounds.crashes) return;
   for (int p = 0; p < bounds.processes; p++)
     if (s.process[p].alive && !s.process[p].poisoned) kill(s, p);

@@ -81,11 +81,12 @@ bool Model::startRecovery(State& t, int process, bool asLarge) {
   }
   c.built = 1;
 
-  if (c.sync == syncInFlight && keeps(Rule::rewriteUnsure) && !isNewBoot &&
-      t.meta[t.cell[c.durablePage].cache()].root == c.durable) {
-    if (t.version(root) > t.version(c.durable)) return rewrite(t, process, asLarge);
-    // The other page may name the same version, and its sync may be the one without outcome.
-    if (root == c.durable) page = c.durablePage;
+  if (!isNewBoot && t.meta[t.cell[c.durablePage].cache()].root == c.durable) {
+    const bool isUnsure = c.sync == syncInFlight && keeps(Rule::rewriteUnsure);
+    if (isUnsure && t.version(root) > t.version(c.durable)) return rewrite(t, process, asLarge);
+    // The other page may name the same version and be in the cache only, where a failed sync left it, and no later one
+    // writes it: so it is with every process to come.
+    if (root == c.durable && (isUnsure || keeps(Rule::keepDurablePage))) page = c.durablePage;
   }
   if (asLarge) return false;
   if (!keeps(Rule::notInPlace) && !rewriteInPlace(t, page)) return false;

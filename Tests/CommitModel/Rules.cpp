@@ -14,6 +14,8 @@ const std::vector<RuleText> ruleTexts = {
     {Rule::overwriteRejected, "overwrite-rejected", "again", "recovery leaves a rejected meta page as it is"},
     {Rule::distrustCache, "distrust-cache", "one", "after a failed sync recovery believes the cache"},
     {Rule::rewriteUnsure, "rewrite-unsure", "one", "after a sync without outcome recovery believes the cache"},
+    {Rule::keepDurablePage, "keep-durable-page", "in-turns",
+     "a process that is alone forgets which of two pages with D is durable"},
     {Rule::newNumber, "new-number", "one", "the next number is one above the opened version's"},
     {Rule::keepSyncMark, "keep-sync-mark", "one", "a control block built anew forgets a sync without outcome"},
     {Rule::keepFailedMark, "keep-failed-mark", "one", "a control block built anew forgets a failed sync"},

@@ -18,6 +18,7 @@ enum class Rule {
   newNumber,
   overwriteRejected,
   rewriteUnsure,
+  keepDurablePage,
   syncLargeNodes,
   flagOnlyItself,
   syncFlaggedPage,

@@ -128,6 +128,7 @@ struct Bounds {
   int ring = 0;            // deltas that the control block keeps
   bool bothPlaces = true;  // commits take the first free pages or the last, else the first only
   bool bothLeaves = true;
+  bool ends = false;  // processes end in peace, which is no crash
 };
 
 struct Violation {
