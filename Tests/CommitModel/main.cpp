@@ -111,7 +111,7 @@ void maps(Bounds& b) {
 const Profile profiles[] = {
     {"one", "one process, one thread", bounds(3, 2, 10, oneProcess), bounds(4, 2, 8, bothPlaces)},
     {"again", "three crashes", bounds(3, 3, 9, again), bounds(4, 3, 9, againWithPins)},
-    {"in-turns", "processes that end and others that begin", bounds(3, 3, 8, inTurns), bounds(4, 3, 9, inTurns)},
+    {"in-turns", "processes that end and others that begin", bounds(3, 3, 8, inTurns), bounds(4, 3, 8, inTurns)},
     {"threads", "versions pending together", bounds(3, 1, 9, threads), bounds(4, 1, 10, threads)},
     {"large", "large commits", bounds(3, 2, 10, large), bounds(3, 3, 11, large)},
     {"rewriting", "syncs without outcome, large commits", bounds(2, 3, 12, rewriting), bounds(3, 3, 13, rewriting)},
