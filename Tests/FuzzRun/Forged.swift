@@ -137,6 +137,16 @@ private enum BoundedReader {
       }
       try attempt { _ = try transaction.table(TableModel.name)?.remove(key) }
     }
+    let transaction = try database.beginWrite()
+    defer { transaction.cancel() }
+    try attempt {
+      guard let table = try transaction.table(TableModel.name) else { return }
+      if let score = table.schema.column("score"), score.type == .double, !score.isList {
+        for key in UInt64(0)..<20 { _ = try table.set(.double(Double(key)), "score", ofRow: key) }
+      }
+      try table.remove((UInt64(0)..<40).map { 2 * $0 })
+      _ = try table.reading().count
+    }
   }
 
   private static func readTree(_ tree: Tree) throws {
