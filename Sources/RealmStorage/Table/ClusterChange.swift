@@ -95,9 +95,7 @@ struct ClusterChange {
       let cluster = try Cluster(leaf, editor.access())
       let kept = cluster.places(without: keys[range])
       removed += cluster.rows - kept.count
-      guard kept.count < cluster.rows else {
-        return [KeyedChild(leastKey: cluster.keys[0], rows: UInt64(cluster.rows), ref: leaf)]
-      }
+      guard kept.count < cluster.rows else { return nil }
       guard !kept.isEmpty else {
         try editor.freeTree(leaf)
         return []

@@ -298,7 +298,7 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
     guard (1...maximumRows).contains(cluster.rows), head <= view.bodyLength,
       cluster.firstKey <= UInt64.max - UInt64(maximumRows)
     else { return false }
-    var nextRef = 0
+    var (nextRef, nextData) = (0, head)
     var last: (column: UInt16, encoding: UInt8)?
     for index in 0..<cluster.columnCount {
       let at = Layout.descriptors + index * Layout.descriptorSize
@@ -307,10 +307,12 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
       if let last, (descriptor.column, encoding.rawValue) <= last { return false }
       if encoding == .codes, descriptor.column == last?.column { return false }
       last = (descriptor.column, encoding.rawValue)
-      guard descriptor.offset >= head, descriptor.length >= 0,
+      // Data of two columns never overlap, so that a value stored in one changes no other.
+      guard descriptor.offset >= nextData, descriptor.length >= 0,
         descriptor.offset + descriptor.length <= view.bodyLength, Int(descriptor.nullCount) <= cluster.rows,
         cluster.isValid(descriptor, nextRef: &nextRef)
       else { return false }
+      nextData = descriptor.offset + descriptor.length
     }
     return nextRef == view.refCount && cluster.keysGrow()
   }

@@ -49,6 +49,9 @@ final class TableWriter {
     }
   }
 
+  /// What a change that was interrupted half-way has left is not looked at any more.
+  func checkWhole() throws(StorageError) { if let failure = tables.failure { throw failure } }
+
   /// The table as changed so far, all of it in its trees.
   func flushed() throws(StorageError) -> TableRoot {
     try flushRows()
@@ -327,11 +330,14 @@ final class TableWriter {
       try dropBuffer()
       guard !root.clusters.isNull else { return 0 }
       let set = NumberSet(keys)
+      let areMany = UInt64(keys.count) >= root.rows / Self.entriesPerSearch
       try removeLinks(of: keys, set)
-      try removeEntries(of: keys, set)
+      if !areMany { try removeEntries(of: keys) }
       try dropBuffer()
       let (left, removed) = try clusterChange.remove(keys, from: clusters)
+      guard removed > 0 else { return 0 }
       clusters = left
+      if areMany { for index in indexes { try index.remove(rows: set) } }
       guard root.rows >= UInt64(removed) else { throw editor.store.corrupted(.rows, root.clusters) }
       root.rows -= UInt64(removed)
       if root.rows == 0 { try removeDictionaries() }
@@ -347,11 +353,7 @@ final class TableWriter {
   /// many.
   private static let entriesPerSearch: UInt64 = 256
 
-  private func removeEntries(of keys: [UInt64], _ set: NumberSet) throws(StorageError) {
-    guard UInt64(keys.count) < root.rows / Self.entriesPerSearch else {
-      for index in indexes { try index.remove(rows: set) }
-      return
-    }
+  private func removeEntries(of keys: [UInt64]) throws(StorageError) {
     for index in indexes {
       for key in keys {
         if let value = try value(index.column, ofRow: key) { try index.remove(value, row: key) }

@@ -76,7 +76,8 @@ struct Recovery {
       }
       // The other page may name the same version and stand in the cache only, now and in every process to come: the sync
       // that was to make it durable failed, and since then the system takes it for clean. So it is the next to be written.
-      if durable.version.number == outcome.version.number { outcome.page = block.durable.page }
+      let isSame = durable.version.number == outcome.version.number
+      if isSame, !outcome.rejectedPage { outcome.page = block.durable.page }
     }
     outcome.durable = outcome.version
     outcome.durablePage = outcome.page

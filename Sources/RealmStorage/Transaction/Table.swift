@@ -130,13 +130,13 @@ public struct WritableTable {
   /// The table as changed so far. What is read of it later does not show later changes, and nothing may be read of it
   /// after them.
   public func reading() throws(StorageError) -> Table {
-    checkOpen()
+    try checkUsable()
     return Table(schema: schema, root: try writer.flushed(), reader: transaction)
   }
 
   /// Whether there is a row of that key, as changed so far. O(log n).
   public func contains(_ key: UInt64) throws(StorageError) -> Bool {
-    checkOpen()
+    try checkUsable()
     return try writer.contains(key)
   }
 
@@ -145,7 +145,7 @@ public struct WritableTable {
   ///
   /// - Parameter column: its position in the schema.
   public func value(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Value? {
-    checkOpen()
+    try checkUsable()
     return try writer.value(schema.columns[column], ofRow: key)
   }
 
@@ -160,7 +160,7 @@ public struct WritableTable {
   ///   transaction can't be committed any more, where the row was added in part.
   @discardableResult
   public func insert(_ fill: (inout NewRow) throws(StorageError) -> Void) throws(StorageError) -> UInt64 {
-    checkOpen()
+    try checkUsable()
     return try writer.insert(fill)
   }
 
@@ -182,14 +182,14 @@ public struct WritableTable {
   /// - Throws: `.duplicateKey`; and as `insert`.
   @discardableResult
   public func set(_ value: Value, _ name: String, ofRow key: UInt64) throws(StorageError) -> Bool {
-    checkOpen()
+    try checkUsable()
     return try set(value, position(of: name), ofRow: key)
   }
 
   /// Sets the value of the column at a position of the schema; else as `set(_:_:ofRow:)`.
   @discardableResult
   public func set(_ value: Value, _ column: Int, ofRow key: UInt64) throws(StorageError) -> Bool {
-    checkOpen()
+    try checkUsable()
     let column = schema.columns[column]
     precondition(
       column.accepts(value),
@@ -201,7 +201,7 @@ public struct WritableTable {
   /// whether there was one.
   @discardableResult
   public func remove(_ key: UInt64) throws(StorageError) -> Bool {
-    checkOpen()
+    try checkUsable()
     return try writer.remove(key)
   }
 
@@ -211,13 +211,13 @@ public struct WritableTable {
   /// each link from or to it; for many, indexes are gone through whole.
   @discardableResult
   public func remove(_ keys: [UInt64]) throws(StorageError) -> Int {
-    checkOpen()
+    try checkUsable()
     return try writer.remove(keys)
   }
 
   /// Removes all rows. Keys given before are not given again.
   public func removeAll() throws(StorageError) {
-    checkOpen()
+    try checkUsable()
     try writer.removeAll()
   }
 
@@ -225,7 +225,7 @@ public struct WritableTable {
   ///
   /// - Precondition: no column has that name.
   public func addColumn(_ column: Column) throws(StorageError) {
-    checkOpen()
+    try checkUsable()
     precondition(
       schema.column(column.name) == nil, "table \(schema.name) has a column \(column.name) already")
     try transaction.check(column)
@@ -233,8 +233,9 @@ public struct WritableTable {
     try writer.add(column)
   }
 
-  private func checkOpen() {
+  private func checkUsable() throws(StorageError) {
     precondition(transaction.isOpen, "table \(schema.name): its transaction has ended")
+    try writer.checkWhole()
   }
 
   private func position(of name: String) -> Int {

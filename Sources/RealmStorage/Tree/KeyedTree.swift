@@ -195,33 +195,36 @@ package enum KeyedTree {
   /// The same for many keys, in order: `change` is given each leaf with the range of the keys that belong to it.
   package static func update(
     _ keys: [UInt64], in root: Ref, editor: NodeEditor,
-    _ change: (Ref, Range<Int>) throws(StorageError) -> [KeyedChild]
+    _ change: (Ref, Range<Int>) throws(StorageError) -> [KeyedChild]?
   ) throws(StorageError) -> Ref {
-    try makeRoot(of: try updated(keys, keys.indices, in: root, editor, change), editor)
+    guard let children = try updated(keys, keys.indices, in: root, editor, change) else { return root }
+    return try makeRoot(of: children, editor)
   }
 
   private static func updated(
     _ keys: [UInt64], _ range: Range<Int>, in ref: Ref, _ editor: NodeEditor,
-    _ change: (Ref, Range<Int>) throws(StorageError) -> [KeyedChild]
-  ) throws(StorageError) -> [KeyedChild] {
+    _ change: (Ref, Range<Int>) throws(StorageError) -> [KeyedChild]?
+  ) throws(StorageError) -> [KeyedChild]? {
     guard ref.isKeyedBranch else { return try change(ref, range) }
-    let access = editor.access()
-    let branch = KeyedBranch(try access.node(ref))
-    var children: [KeyedChild] = []
+    // By a right that ends here, so that decrypted nodes below can be forgotten.
+    let entries = try children(of: ref, editor.access())
+    var (children, isChanged): ([KeyedChild], Bool) = ([], false)
     var start = range.lowerBound
-    for index in 0..<branch.count {
+    for (index, entry) in entries.enumerated() {
       var end = range.upperBound
-      if index + 1 < branch.count {
-        let next = branch.leastKey(index + 1)
+      if index + 1 < entries.count {
+        let next = entries[index + 1].leastKey
         end = keys[start..<range.upperBound].partitioningIndex { $0 >= next }
       }
-      if end > start {
-        children += try updated(keys, start..<end, in: branch.child(index), editor, change)
+      if end > start, let made = try updated(keys, start..<end, in: entry.ref, editor, change) {
+        children += made
+        isChanged = true
       } else {
-        children.append(branch.entry(index))
+        children.append(entry)
       }
       start = end
     }
+    guard isChanged else { return nil }
     editor.free(ref)
     return children.isEmpty ? [] : makeBranches(children, editor)
   }

@@ -1,7 +1,7 @@
 extension OrderedTree {
   /// Keeps the entries whose keys pass, in full leaves; answers the new root. Takes time in proportion to all entries.
   ///
-  /// - Precondition: no value names a node.
+  /// - Throws: `.corrupted` where a value names a node, too.
   package static func filter(
     _ root: Ref, shape: TreeShape = .standard, editor: NodeEditor,
     _ isKept: (RawSpan) throws(StorageError) -> Bool
@@ -36,6 +36,8 @@ extension OrderedTree {
       _ ref: Ref, _ isKept: (RawSpan) throws(StorageError) -> Bool
     ) throws(StorageError) {
       let access = editor.access()
+      // The leaf goes with all below it, so its values must name nothing.
+      guard ref.level == 0 else { throw access.corrupted(.structure, ref) }
       let leaf = try OrderedTree.leaf(ref, access)
       // Within a leaf keys are in order; only forged leaves do not follow one another.
       guard last.isEmpty || last.span.bytes.compare(leaf.key(0).span.bytes) < 0 else {

@@ -190,9 +190,9 @@ public struct Realm {
 
   private func delete(all objects: [ObjectBase]) {
     session.check()
-    session.requireTransaction("delete objects")
     var classes: [(binding: ClassBinding, rows: [UInt64])] = []
     for object in objects where !object.isInvalidated {
+      session.requireTransaction("delete objects")
       let binding = deletable(object).binding
       if let place = classes.firstIndex(where: { $0.binding === binding }) {
         classes[place].rows.append(object.row)

@@ -78,6 +78,27 @@ import Testing
     #expect(IntegrityCheck.run(snapshot).findings == [])
   }
 
+  @Test(arguments: [600, 20_000])
+  func `rows that are not there make no version`(count: Int) throws {
+    let database = try Database(inMemory: "test")
+    try database.write { transaction in
+      let table = try transaction.createTable(
+        TableSchema(
+          "Thing", columns: [Column("id", .int64, index: .unique), Column("kind", .string, index: .plain)]))
+      for number in 0..<count { try table.insert(["id": .int(Int64(number)), "kind": .string("a")]) }
+    }
+    let before = database.version
+    let nobody = try database.write { try $0.table("Thing")?.remove((50_000..<50_020).map { UInt64($0) }) }
+    #expect(nobody == 0)
+    #expect(database.version == before)
+    // Few of many, and many of few.
+    let removed = try database.write { try $0.table("Thing")?.remove([5, 50_000, 7, 9, 11]) }
+    #expect(removed == 4)
+    let snapshot = try database.snapshot()
+    #expect(IntegrityCheck.run(snapshot).findings == [])
+    #expect(try snapshot.table("Thing")?.row(withPrimaryKey: .int(7)) == nil)
+  }
+
   @Test func `rows added in the same transaction go with the others`() throws {
     let database = try made(600)
     try database.write { transaction in
