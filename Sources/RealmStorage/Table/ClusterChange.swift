@@ -100,7 +100,10 @@ struct ClusterChange {
         try editor.freeTree(leaf)
         return []
       }
-      var made = try write(part(kept, of: cluster))
+      let part = try part(kept, of: cluster) { (pieces) throws(StorageError) in
+        try self.pieces(of: kept, from: pieces, end: cluster.rows)
+      }
+      var made = try write(part)
       editor.free(leaf)
       let refs = try editor.spillIfLarge(made.map(\.ref))
       for index in made.indices { made[index].ref = refs[index] }
@@ -109,29 +112,12 @@ struct ClusterChange {
     return (root, removed)
   }
 
-  /// The cluster with some of its rows only, at places in order; what it had of the others is free.
-  private func part(_ rows: [Int], of cluster: Cluster) throws(StorageError) -> Cluster {
-    var part = Cluster(keys: rows.map { cluster.keys[$0] })
-    for column in schema.columns where cluster.has(column) {
-      if column.storage != .varying {
-        var buffer = try cluster.unpack(column, editor)
-        buffer.keep(rows)
-        part.pack(buffer, as: column)
-      } else if var codes = try cluster.codes(column, editor) {
-        codes.keep(rows)
-        part.setCodes(codes, of: column)
-      } else if let pieces = cluster.pieces(column) {
-        part.setPieces(try self.pieces(of: rows, from: pieces, end: cluster.rows), of: column)
-      }
-    }
-    return part
-  }
-
-  /// The pieces of some rows: those that lose none stay as they are, neighbours that lose some are joined.
+  /// The pieces of some rows: those that lose none stay as they are, neighbours that lose some are joined. What they had of
+  /// the other rows is free.
   private func pieces(
-    of rows: [Int], from pieces: [(firstRow: Int, ref: Ref)], end: Int
-  ) throws(StorageError) -> [(firstRow: Int, ref: Ref)] {
-    var made: [(firstRow: Int, ref: Ref)] = []
+    of rows: [Int], from pieces: Pieces, end: Int
+  ) throws(StorageError) -> Pieces {
+    var made: Pieces = []
     var (joined, next) = (PieceBuffer(), 0)
     for (index, piece) in pieces.enumerated() {
       let pieceEnd = index + 1 < pieces.count ? pieces[index + 1].firstRow : end
@@ -209,9 +195,16 @@ struct ClusterChange {
 
   private static let largestNode = Ref.maximumLength / 2
 
-  private func part(_ rows: Range<Int>, of cluster: Cluster) throws(StorageError) -> Cluster {
-    var part = Cluster(keys: Array(cluster.keys[rows]))
-    for column in schema.columns {
+  private typealias Pieces = [(firstRow: Int, ref: Ref)]
+
+  /// The cluster with some of its rows only, at places in order.
+  ///
+  /// - Parameter cut: answers the pieces of these rows.
+  private func part(
+    _ rows: [Int], of cluster: Cluster, _ cut: (Pieces) throws(StorageError) -> Pieces
+  ) throws(StorageError) -> Cluster {
+    var part = Cluster(keys: rows.map { cluster.keys[$0] })
+    for column in schema.columns where cluster.has(column) {
       if column.storage != .varying {
         var buffer = try cluster.unpack(column, editor)
         buffer.keep(rows)
@@ -220,10 +213,16 @@ struct ClusterChange {
         codes.keep(rows)
         part.setCodes(codes, of: column)
       } else if let pieces = cluster.pieces(column) {
-        part.setPieces(try cut(pieces, to: rows, end: cluster.rows), of: column)
+        part.setPieces(try cut(pieces), of: column)
       }
     }
     return part
+  }
+
+  private func part(_ rows: Range<Int>, of cluster: Cluster) throws(StorageError) -> Cluster {
+    try part(Array(rows), of: cluster) { (pieces) throws(StorageError) in
+      try cut(pieces, to: rows, end: cluster.rows)
+    }
   }
 
   /// The pieces of some rows; the one that is cut is written anew for the rows before the cut, which come first.

@@ -128,16 +128,6 @@ struct FixedBuffer {
     }
   }
 
-  /// Forgets all other rows.
-  mutating func keep(_ rows: Range<Int>) {
-    nulls = Array(nulls[rows])
-    if !integers.isEmpty { integers = Array(integers[rows]) }
-    if !nanoseconds.isEmpty { nanoseconds = Array(nanoseconds[rows]) }
-    if case .fixed(let size) = storage {
-      bytes = Array(bytes[rows.lowerBound * size..<rows.upperBound * size])
-    }
-  }
-
   /// Forgets all other rows; these are in order.
   mutating func keep(_ rows: [Int]) {
     nulls = rows.map { nulls[$0] }

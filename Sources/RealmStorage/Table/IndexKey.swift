@@ -84,14 +84,8 @@ enum IndexKey {
 
   /// The row of an entry of a column's index; nil for what is no entry.
   static func row(_ entry: RawSpan, of column: Column) -> UInt64? {
-    guard let skipped = valueLength(entry, of: column), entry.byteCount > skipped else { return nil }
-    let length = Int(entry.unsafeLoad(fromByteOffset: skipped, as: UInt8.self))
-    guard (1...8).contains(length), entry.byteCount == skipped + 1 + length else { return nil }
-    var row: UInt64 = 0
-    for index in skipped + 1..<entry.byteCount {
-      row = row << 8 | UInt64(entry.unsafeLoad(fromByteOffset: index, as: UInt8.self))
-    }
-    return row
+    guard let skipped = valueLength(entry, of: column) else { return nil }
+    return row(entry, after: skipped)
   }
 
   /// Bytes that the value of an entry takes; nil where it does not end.
@@ -119,22 +113,22 @@ enum IndexKey {
     while place + 1 < entry.byteCount {
       let byte = entry.unsafeLoad(fromByteOffset: place, as: UInt8.self)
       if place - start == maximumText { return byte == 0xff ? place + 1 : nil }
-      if byte == 0 {
-        let next = entry.unsafeLoad(fromByteOffset: place + 1, as: UInt8.self)
-        if next == 0 { return place + 2 }
-        // What is cut may be cut between the two.
-        if place - start + 1 < maximumText { place += 1 }
-      }
+      // Within a text ff follows.
+      if byte == 0, entry.unsafeLoad(fromByteOffset: place + 1, as: UInt8.self) == 0 { return place + 2 }
       place += 1
     }
     return nil
   }
 
   /// The row of an entry whose value takes `skipped` bytes; nil for what is no entry.
-  static func row(_ entry: [UInt8], after skipped: Int) -> UInt64? {
-    guard entry.count > skipped + 1, (1...8).contains(entry[skipped]),
-      entry.count == skipped + 1 + Int(entry[skipped])
-    else { return nil }
-    return entry[(skipped + 1)...].reduce(0) { $0 << 8 | UInt64($1) }
+  static func row(_ entry: RawSpan, after skipped: Int) -> UInt64? {
+    guard entry.byteCount > skipped else { return nil }
+    let length = Int(entry.unsafeLoad(fromByteOffset: skipped, as: UInt8.self))
+    guard (1...8).contains(length), entry.byteCount == skipped + 1 + length else { return nil }
+    var row: UInt64 = 0
+    for index in skipped + 1..<entry.byteCount {
+      row = row << 8 | UInt64(entry.unsafeLoad(fromByteOffset: index, as: UInt8.self))
+    }
+    return row
   }
 }

@@ -12,7 +12,7 @@ enum IndexTree {
     while cursor.isValid {
       let entry = try cursor.withEntry(access) { leaf, index in leaf.key(index) }
       guard entry.starts(with: encoded) else { return }
-      guard let row = IndexKey.row(entry, after: encoded.count) else {
+      guard let row = IndexKey.row(entry.span.bytes, after: encoded.count) else {
         throw access.corrupted(.structure, root)
       }
       guard try body(row) else { return }

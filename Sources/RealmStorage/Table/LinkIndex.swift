@@ -30,7 +30,9 @@ enum LinkIndex {
   }
 
   static func decode(_ key: [UInt8], _ value: [UInt8]) -> Entry? {
-    guard let source = IndexKey.row(key, after: headLength), let count = count(value) else { return nil }
+    guard let source = IndexKey.row(key.span.bytes, after: headLength), let count = count(value) else {
+      return nil
+    }
     let number: (Range<Int>) -> UInt64 = { key[$0].reduce(0) { $0 << 8 | UInt64($1) } }
     return Entry(
       target: number(0..<8), table: UInt32(number(8..<12)), column: UInt16(number(12..<14)), source: source,

@@ -18,6 +18,11 @@ struct NumberSet {
   /// Words of bits that are no waste, however few numbers there are.
   private static let fewWords = 16
 
+  init() {}
+
+  /// Of keys of rows that differ.
+  init(_ keys: [UInt64]) { for key in keys { insert(Int64(bitPattern: key)) } }
+
   func contains(_ number: Int64) -> Bool {
     if !bits.isEmpty { return place(of: number).map { bits[$0.word] & $0.mask != 0 } ?? false }
     if number == Self.empty { return hasEmpty }

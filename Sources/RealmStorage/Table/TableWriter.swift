@@ -325,7 +325,8 @@ final class TableWriter {
       for row in rows where try remove(row) { removed += 1 }
       return removed
     }
-    let keys = rows.ascending
+    var keys = rows
+    keys.sortWithoutRepeats()
     do throws(StorageError) {
       try dropBuffer()
       guard !root.clusters.isNull else { return 0 }
@@ -479,24 +480,5 @@ final class TableWriter {
       try index.insert(
         added.defaultValue, row: TableReading.key(at: position, in: root.clusters, editor.access()))
     }
-  }
-}
-
-extension [UInt64] {
-  /// In order, each once.
-  fileprivate var ascending: [UInt64] {
-    if zip(self, dropFirst()).allSatisfy({ $0 < $1 }) { return self }
-    var sorted: [UInt64] = []
-    sorted.reserveCapacity(count)
-    for key in self.sorted() where key != sorted.last { sorted.append(key) }
-    return sorted
-  }
-}
-
-extension NumberSet {
-  /// Of keys that differ.
-  fileprivate init(_ keys: [UInt64]) {
-    self.init()
-    for key in keys { insert(Int64(bitPattern: key)) }
   }
 }
