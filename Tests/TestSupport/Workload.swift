@@ -8,6 +8,7 @@ extension Mover.Options {
     options.stretch = 4
     options.interval = 2
     options.bytes = 16 << 10
+    options.urgentBytes = 16 << 10
     options.hole = 4
     options.reads = 4
     return options

@@ -12,9 +12,11 @@ package struct Mover {
     /// Pages that are emptied together.
     package var stretch = (1 << 20) / FilePlace.page
     /// One commit in so many moves nodes, so that the median commit does not; each while it is urgent.
-    package var interval = 16
+    package var interval = 8
     /// Bytes of nodes one commit moves, those above them included.
-    package var bytes = 256 << 10
+    package var bytes = 128 << 10
+    /// The same while it is urgent.
+    package var urgentBytes = 256 << 10
     /// Pages of a hole that is worth moving something to.
     package var hole = 32
     /// Nodes with refs that one commit reads to find what to move.
@@ -37,6 +39,8 @@ package struct Mover {
   /// Where the walk goes on: which child, from the root down.
   private var position: [Int] = []
   private var commits = 0
+  /// Bytes that the commit counted last moves, at most.
+  private var bytes = 0
   /// Commits that moved since stretches were chosen.
   private var age = Int.max
   /// The commit that moves next, where it is not urgent.
@@ -66,6 +70,7 @@ package struct Mover {
     commits += 1
     if pinned != self.pinned { restsUntil = 0 }
     self.pinned = pinned
+    bytes = pressure == .urgent ? options.urgentBytes : options.bytes
     return switch pressure {
     case .none: age != Int.max
     case .loose: commits >= next && commits >= restsUntil
@@ -87,7 +92,7 @@ package struct Mover {
       rest(map: &map)
       return root
     }
-    guard !root.isNull, editor.arena.liveBytes <= options.bytes * 2, choose(&map),
+    guard !root.isNull, editor.arena.liveBytes <= bytes * 2, choose(&map),
       let room = room(beside: editor.arena.liveBytes + waiting, in: &map, grow)
     else { return root }
     next = commits + options.interval
@@ -127,7 +132,7 @@ package struct Mover {
   private mutating func room(
     beside own: Int, in map: inout PageMap, _ grow: (inout PageMap, Int) -> Bool
   ) -> Int? {
-    let (ownPages, pages) = (own / FilePlace.page + 2, options.bytes / FilePlace.page)
+    let (ownPages, pages) = (own / FilePlace.page + 2, bytes / FilePlace.page)
     let least = max(2, pages / 8)
     var found = map.pagesInHoles(of: options.hole, atMost: ownPages + pages) - ownPages
     if found < least {

@@ -124,11 +124,17 @@ package struct PageMap {
 
   /// The pages whose live units changed since the last call, ascending; nil where there are more than `limit`.
   package mutating func takeChanged(atMost limit: Int) -> [Int]? {
-    defer { changed = [] }
-    guard changed.count <= Self.mostChanged else { return nil }
+    let isKnown = changed.count <= Self.mostChanged
+    defer { changed.removeAll(keepingCapacity: isKnown) }
+    guard isKnown else { return nil }
+    changed.sort()
     var pages: [Int] = []
-    for page in changed.sorted() where page != pages.last { pages.append(page) }
-    return pages.count <= limit ? pages : nil
+    pages.reserveCapacity(min(limit, changed.count))
+    for page in changed where page != pages.last {
+      if pages.count == limit { return nil }
+      pages.append(page)
+    }
+    return pages
   }
 
   /// Takes over what another writer's commit did to a page. False where this map can't be what that one knew.

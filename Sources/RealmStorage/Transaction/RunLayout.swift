@@ -12,6 +12,16 @@ struct CommitNodes {
     var target: Target
   }
 
+  /// Most commits have no more.
+  private static let few = 16
+
+  init() {
+    order.reserveCapacity(Self.few)
+    children.reserveCapacity(Self.few)
+    childEnds.reserveCapacity(Self.few)
+    open.reserveCapacity(Self.few)
+  }
+
   enum Target {
     /// One of the order.
     case node(Int)

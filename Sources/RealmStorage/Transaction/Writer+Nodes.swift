@@ -28,22 +28,26 @@ extension Writer {
     let access = editor.store.access(below: 0, arena: editor.arena)
     try nodes.collect(sealed.root, writtenRefs, access)
     // Of nodes that were sealed in memory, and that nothing led to when they were written, nothing stands in the file.
-    let freed = sealed.freed.compactMap { $0.isDirty ? writtenRefs.find($0) : $0 }
+    var freed: [Ref] = []
+    freed.reserveCapacity(sealed.freed.count)
+    for ref in sealed.freed {
+      if let stands = ref.isDirty ? writtenRefs.find(ref) : ref { freed.append(stands) }
+    }
     // A row less may take more units than before: keys that had no gaps need to be told one by one.
     let frees =
       sealed.added < 0 || units(nodes.order) + spilled.reduce(0) { $0 + units($1.nodes) } <= units(freed)
     spilled.append(try write(nodes, birth: sealed.number, usesReserve: frees))
     let all = spilled
     spilled = []
+    let bytes = all.reduce(0) { $0 + $1.bytes }
+    let isSynced = mayBeLarge && bytes > Self.largeCommit
+    if sealed.isFull, !isSynced { startWriting(all) }
     // Where nodes of those spilled before lay in the arena others lie now.
     if let last = all.last { writtenRefs.add(last.nodes, writtenAs: last.refs) }
     for written in all { claim(written, birth: sealed.number) }
     // All that the version reaches lies below, and what it frees besides.
     let root = writtenRefs.find(sealed.root) ?? sealed.root
     let version = Version(number: sealed.number, root: root, pageCount: space.usedEnd)
-    let bytes = all.reduce(0) { $0 + $1.bytes }
-    let isSynced = mayBeLarge && bytes > Self.largeCommit
-    if sealed.isFull, !isSynced { startWriting(all) }
     space.commit(version, after: written?.number ?? 0, freed: freed, holders: holders)
     notePressure()
     written = version
@@ -155,7 +159,7 @@ extension Writer {
       for piece in layout.pieces { space.giveBack(piece) }
       throw error
     }
-    for index in sizes.indices { written.claims.append((Int(layout.units[index]), sizes[index].units)) }
+    written.claims = zip(layout.units, sizes).map { (Int($0), $1.units) }
     return written
   }
 
@@ -168,7 +172,7 @@ extension Writer {
     try write(zeros: pages, to: &map)
   }
 
-  /// The disk works on the nodes while the meta page is made.
+  /// The disk works on the nodes while they are noted and the meta page is made.
   private func startWriting(_ all: [WrittenNodes]) {
     for written in all {
       for piece in written.pieces {
