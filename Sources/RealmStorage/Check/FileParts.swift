@@ -116,18 +116,9 @@ struct FileParts {
 
   private mutating func addTrees(_ catalogue: Catalogue, _ access: borrowing NodeAccess) throws(StorageError)
   {
-    var found: [(String, Ref)] = []
-    var cursor = TreeCursor(catalogue.namedTrees)
-    try cursor.seekFirst(access)
-    while cursor.isValid {
-      try cursor.withEntry(access) { (leaf, index) in
-        if let ref = leaf.value(index).ref {
-          found.append((String(decoding: leaf.key(index), as: UTF8.self), ref))
-        }
-      }
-      try cursor.next(access)
+    for (name, root) in try NamedTrees.all(in: catalogue, access) where !root.isNull {
+      add(FilePart(role: .tree, name: name), at: root)
     }
-    for (name, ref) in found { add(FilePart(role: .tree, name: name), at: ref) }
   }
 
   // MARK: - Clusters

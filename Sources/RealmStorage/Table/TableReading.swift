@@ -62,8 +62,9 @@ enum TableReading {
       if cluster.isNull(descriptor, row) { return .null }
       var rest: Int64 = 0
       if let nanoseconds = cluster.find(column.id, .nanoseconds) { rest = cluster.integer(nanoseconds, row) }
-      guard (0..<1_000_000_000).contains(rest) else { throw access.corrupted(.structure, .null) }
-      return .date(Timestamp(seconds: cluster.integer(descriptor, row), nanoseconds: Int32(rest)))
+      // What is out of range is found by the integrity check.
+      let nanoseconds = Timestamp.nanoseconds.contains(rest) ? Int32(rest) : 0
+      return .date(Timestamp(seconds: cluster.integer(descriptor, row), nanoseconds: nanoseconds))
     case .fixed(let size):
       guard let descriptor = cluster.find(column.id, .fixed), Int(descriptor.width) == size else {
         return column.defaultValue

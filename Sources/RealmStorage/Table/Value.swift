@@ -74,7 +74,10 @@ extension Value {
 public struct Timestamp: Sendable, Hashable, Comparable {
   public var seconds: Int64
   /// 0..<1,000,000,000.
-  public var nanoseconds: Int32
+  public internal(set) var nanoseconds: Int32
+
+  /// What they may be.
+  static let nanoseconds: Range<Int64> = 0..<1_000_000_000
 
   /// - Precondition: `nanoseconds` is in its range.
   public init(seconds: Int64, nanoseconds: Int32 = 0) {

@@ -168,17 +168,36 @@ enum NamedTrees {
 
   static func names(in reader: any NodeReader) throws(StorageError) -> [String] {
     let access = reader.access()
-    var cursor = TreeCursor(try Catalogue(reader.root, access).namedTrees)
-    var names: [String] = []
+    return try all(in: Catalogue(reader.root, access), access).map { $0.name }
+  }
+
+  /// Every tree; the root of an empty one is null.
+  ///
+  /// - Throws: `.corrupted`, also for a name that is none: under another one its content would be lost.
+  static func all(
+    in catalogue: Catalogue, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> [(name: String, root: Ref)] {
+    var cursor = TreeCursor(catalogue.namedTrees)
+    var trees: [(name: String, root: Ref)] = []
     try cursor.seekFirst(access)
     while cursor.isValid {
-      names.append(
+      trees.append(
         try cursor.withEntry(access) { (leaf, index) throws(StorageError) in
-          String(decoding: leaf.key(index), as: UTF8.self)
+          let value = leaf.value(index)
+          guard let name = Self.name(leaf.key(index)), value.bytes.byteCount == 0 else {
+            throw access.corrupted(.structure, catalogue.namedTrees)
+          }
+          return (name, value.ref ?? .null)
         })
       try cursor.next(access)
     }
-    return names
+    return trees
+  }
+
+  /// Nil for what is no name.
+  static func name(_ bytes: [UInt8]) -> String? {
+    guard (1...Catalogue.maximumNameLength).contains(bytes.count) else { return nil }
+    return String(validating: bytes, as: UTF8.self)
   }
 
   /// Puts a tree's root, which a transaction has changed, into the catalogue.

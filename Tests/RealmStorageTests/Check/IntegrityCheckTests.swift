@@ -25,6 +25,39 @@ import Testing
     #expect(report.liveBytes == UInt64(units * Ref.unit))
   }
 
+  // MARK: - Names
+
+  /// Under another name, or without one, what the tree holds would not be found.
+  @Test(arguments: ["", String(repeating: "n", count: 256)])
+  func `a named tree without a proper name is damage to the check and to who lists the trees`(name: String)
+    throws
+  {
+    let database = try Database(inMemory: "names")
+    try database.write { transaction in
+      try transaction.tree("proper").set([1], for: [1])
+      _ = try transaction.tree("lent").set([2], for: [2])
+      let lent = try #require(transaction.openTrees.last)
+      transaction.openTrees[transaction.openTrees.count - 1] = (name, lent.root)
+    }
+    let snapshot = try database.snapshot()
+    #expect(IntegrityCheck.run(snapshot).findings.count == 1)
+    #expect {
+      try snapshot.treeNames()
+    } throws: {
+      guard case StorageError.corrupted(let found, _) = $0 else { return false }
+      return found.finding == .structure && found.nodeKind == "leaf"
+    }
+    #expect(try snapshot.tree("proper").value(for: [1]) == [1])
+  }
+
+  @Test func `only UTF-8 of 1 to 255 bytes is a name`() {
+    #expect(NamedTrees.name(Array("größe".utf8)) == "größe")
+    #expect(NamedTrees.name([UInt8](repeating: 0x6e, count: 255))?.count == 255)
+    #expect(NamedTrees.name([]) == nil)
+    #expect(NamedTrees.name([UInt8](repeating: 0x6e, count: 256)) == nil)
+    #expect(NamedTrees.name([0x6e, 0xff]) == nil)
+  }
+
   // MARK: - Bytes that changed
 
   @Test(arguments: [nil, Keys.first])

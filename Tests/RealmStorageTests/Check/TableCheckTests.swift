@@ -15,6 +15,26 @@ import Testing
     #expect(report.entries == 6)
   }
 
+  @Test(arguments: [-1, 1_000_000_000])
+  func `nanoseconds out of their range are found, and read as none`(nanoseconds: Int32) throws {
+    let database = try Database(inMemory: "check")
+    var moment = Timestamp(seconds: 7)
+    moment.nanoseconds = nanoseconds
+    try database.write { transaction in
+      let table = try transaction.createTable(TableSchema("Event", columns: [Column("time", .date)]))
+      _ = try table.insert(["time": .date(Timestamp(seconds: 6, nanoseconds: 5))])
+      _ = try table.insert(["time": .date(moment)])
+    }
+    try expect(database, .structure, "cluster")
+    let table = try #require(try database.snapshot().table("Event"))
+    var found: [Value] = []
+    try table.forEach { _, values in
+      found += values
+      return true
+    }
+    #expect(found == [.date(Timestamp(seconds: 6, nanoseconds: 5)), .date(Timestamp(seconds: 7))])
+  }
+
   @Test func `an index that holds another value than its row is found and named`() throws {
     let database = try Database(inMemory: "check")
     try make(database) { writer, editor in
