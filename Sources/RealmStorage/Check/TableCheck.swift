@@ -172,8 +172,8 @@ extension ClusterNode {
     return descriptor.encoding == .codes && Int(descriptor.nullCount) < rows
   }
 
-  /// Whether the descriptors tell the nulls, and the bounds that scans rely on, as the values have them, and the bounds of
-  /// nanoseconds are some.
+  /// Whether the descriptors tell the nulls, and the bounds that scans rely on, as the values have them, and whether
+  /// nanoseconds are in their range.
   fileprivate func tellsBoundsRight() -> Bool {
     for index in 0..<columnCount {
       let descriptor = descriptor(index)
@@ -190,7 +190,7 @@ extension ClusterNode {
       }
       guard nulls == Int(descriptor.nullCount) else { return false }
       if descriptor.encoding == .nanoseconds {
-        let range = Timestamp.nanoseconds
+        let range = Timestamp.nanosecondRange
         guard range.contains(descriptor.least), range.contains(descriptor.greatest) else { return false }
       }
     }

@@ -39,8 +39,6 @@ package struct Mover {
   /// Where the walk goes on: which child, from the root down.
   private var position: [Int] = []
   private var commits = 0
-  /// Bytes that the commit counted last moves, at most.
-  private var bytes = 0
   /// Commits that moved since stretches were chosen.
   private var age = Int.max
   /// The commit that moves next, where it is not urgent.
@@ -70,7 +68,6 @@ package struct Mover {
     commits += 1
     if pinned != self.pinned { restsUntil = 0 }
     self.pinned = pinned
-    bytes = pressure == .urgent ? options.urgentBytes : options.bytes
     return switch pressure {
     case .none: age != Int.max
     case .loose: commits >= next && commits >= restsUntil
@@ -92,8 +89,9 @@ package struct Mover {
       rest(map: &map)
       return root
     }
+    let bytes = map.pressure == .urgent ? options.urgentBytes : options.bytes
     guard !root.isNull, editor.arena.liveBytes <= bytes * 2, choose(&map),
-      let room = room(beside: editor.arena.liveBytes + waiting, in: &map, grow)
+      let room = room(for: bytes, beside: editor.arena.liveBytes + waiting, in: &map, grow)
     else { return root }
     next = commits + options.interval
     var walk = MovingWalk(editor: editor, from: position, pinned: pinned, bytes: room, reads: options.reads)
@@ -127,10 +125,10 @@ package struct Mover {
     return false
   }
 
-  /// Bytes that may be moved so that the commit still has holes for its nodes. So moving asks a commit for no more of the
+  /// Bytes, `bytes` at most, that may be moved so that the commit still has holes for its nodes. So moving asks a commit for no more of the
   /// disk: where the file can't be made longer, nothing is moved.
   private mutating func room(
-    beside own: Int, in map: inout PageMap, _ grow: (inout PageMap, Int) -> Bool
+    for bytes: Int, beside own: Int, in map: inout PageMap, _ grow: (inout PageMap, Int) -> Bool
   ) -> Int? {
     let (ownPages, pages) = (own / FilePlace.page + 2, bytes / FilePlace.page)
     let least = max(2, pages / 8)

@@ -124,9 +124,9 @@ package struct PageMap {
 
   /// The pages whose live units changed since the last call, ascending; nil where there are more than `limit`.
   package mutating func takeChanged(atMost limit: Int) -> [Int]? {
-    let isKnown = changed.count <= Self.mostChanged
-    defer { changed.removeAll(keepingCapacity: isKnown) }
-    guard isKnown else { return nil }
+    // What a large commit took is given back.
+    defer { changed.removeAll(keepingCapacity: changed.count <= limit) }
+    guard changed.count <= Self.mostChanged else { return nil }
     changed.sort()
     var pages: [Int] = []
     pages.reserveCapacity(min(limit, changed.count))

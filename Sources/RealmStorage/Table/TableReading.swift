@@ -63,7 +63,7 @@ enum TableReading {
       var rest: Int64 = 0
       if let nanoseconds = cluster.find(column.id, .nanoseconds) { rest = cluster.integer(nanoseconds, row) }
       // What is out of range is found by the integrity check.
-      let nanoseconds = Timestamp.nanoseconds.contains(rest) ? Int32(rest) : 0
+      let nanoseconds = Timestamp.nanosecondRange.contains(rest) ? Int32(rest) : 0
       return .date(Timestamp(seconds: cluster.integer(descriptor, row), nanoseconds: nanoseconds))
     case .fixed(let size):
       guard let descriptor = cluster.find(column.id, .fixed), Int(descriptor.width) == size else {

@@ -76,12 +76,12 @@ public struct Timestamp: Sendable, Hashable, Comparable {
   /// 0..<1,000,000,000.
   public internal(set) var nanoseconds: Int32
 
-  /// What they may be.
-  static let nanoseconds: Range<Int64> = 0..<1_000_000_000
+  static let nanosecondRange: Range<Int64> = 0..<1_000_000_000
 
   /// - Precondition: `nanoseconds` is in its range.
   public init(seconds: Int64, nanoseconds: Int32 = 0) {
-    precondition((0..<1_000_000_000).contains(nanoseconds), "Timestamp: nanoseconds are 0 to 999,999,999")
+    precondition(
+      Self.nanosecondRange.contains(Int64(nanoseconds)), "Timestamp: nanoseconds are 0 to 999,999,999")
     self.seconds = seconds
     self.nanoseconds = nanoseconds
   }
