@@ -11,7 +11,7 @@ package final class Monitor<State>: @unchecked Sendable {
   // Sendable: the state is reached under the mutex only.
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
-  private var state: State
+  @exclusivity(unchecked) private var state: State
 
   package init(_ state: State) {
     mutex = .allocate(capacity: 1)

@@ -10,16 +10,16 @@ package final class NodeArena {
   let memory: Mapping
   package let refWidth: RefWidth
   /// The version the transaction will be.
-  package private(set) var birth: UInt64 = 0
+  @exclusivity(unchecked) package private(set) var birth: UInt64 = 0
   /// Unit 0 is never given, so that no dirty ref is null.
   private var nextUnit: UInt64 = 1
   /// Where the nodes of the open transaction begin.
   private var ownStart: UInt64 = 1
-  private var freeUnits: [[UInt64]] = []
+  @exclusivity(unchecked) private var freeUnits: [[UInt64]] = []
   /// The sizes of which some were freed, so that a new transaction need not look at all.
-  private var freedSizes: [Int] = []
+  @exclusivity(unchecked) private var freedSizes: [Int] = []
   /// Bytes of nodes alive in the arena.
-  package private(set) var liveBytes = 0
+  @exclusivity(unchecked) package private(set) var liveBytes = 0
 
   /// Memory kept from one transaction to the next.
   private static let keptBytes = 4 << 20

@@ -3,7 +3,7 @@ package final class NodeEditor {
   package let store: NodeStore
   package let arena: NodeArena
   /// Nodes that the version being made no longer reaches: of the file, and of transactions that were sealed.
-  package private(set) var freed: [Ref] = []
+  @exclusivity(unchecked) package private(set) var freed: [Ref] = []
   /// Where the nodes of the file end.
   private var end: UInt64 = 0
   private var spillBytes = Int.max

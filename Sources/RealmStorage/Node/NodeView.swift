@@ -87,10 +87,18 @@ package struct NodeView: ~Escapable, BitwiseCopyable {
       check: loadUnchecked(at: at &+ 16), check2: isSealed ? loadUnchecked(at: at &+ 24) : 0)
   }
 
-  /// Whether the node of a ref lies in a transaction's arena.
+  /// The first ref from `index` on whose node lies in a transaction's arena.
   @inline(__always)
-  func isDirty(_ index: Int) -> Bool {
-    (loadUnchecked(at: offset(ofRef: index)) as UInt64) & Ref.dirtyBit != 0
+  func nextDirty(from index: Int) -> Int? {
+    let (count, width) = (refCount, isSealed ? RefWidth.sealed.bytes : RefWidth.plain.bytes)
+    precondition(index >= 0 && Layout.size &+ count &* width <= bodyOffset, "no such ref in the node")
+    var index = index
+    while index < count {
+      let place: UInt64 = loadUnchecked(at: Layout.size &+ index &* width)
+      if place & Ref.dirtyBit != 0 { return index }
+      index &+= 1
+    }
+    return nil
   }
 
   @inline(__always)

@@ -1,19 +1,33 @@
 /// The bytes of whole pages that a commit is about to write, with its nodes packed into them.
 package final class RunBuffer {
-  private var memory: UnsafeMutableRawBufferPointer
   private let store: NodeStore
+  /// The pages of all pieces, one after another.
+  @exclusivity(unchecked) private var memory: UnsafeMutableRawBufferPointer
   /// Where a node is made ready to be sealed.
-  private var plain: UnsafeMutableRawBufferPointer?
-  private var firstUnit: UInt64 = 0
-  private var count = 0
+  @exclusivity(unchecked) private var plain: UnsafeMutableRawBufferPointer?
+  @exclusivity(unchecked) private var pieces: [Piece] = []
+  /// A word for each page, in it a bit for each unit that a node covers.
+  @exclusivity(unchecked) private var covered: [UInt64] = []
+  /// The piece that a node was placed in last.
+  private var lastPiece = 0
+
+  private static let leastBytes = 64 << 10
+  /// Memory kept from one run to the next.
+  private static let keptBytes = 1 << 20
 
   /// Whether what is placed counts as verified.
   private let adopts: Bool
 
+  private struct Piece {
+    var pages: Range<Int>
+    /// The first of them, counted from the start of the memory.
+    var start: Int
+  }
+
   package init(store: NodeStore, adopts: Bool) {
     self.store = store
     self.adopts = adopts
-    memory = .allocate(byteCount: 64 * 1024, alignment: 4096)
+    memory = .allocate(byteCount: Self.leastBytes, alignment: 4096)
   }
 
   deinit {
@@ -21,40 +35,46 @@ package final class RunBuffer {
     plain?.deallocate()
   }
 
-  /// Starts a run of `pages` pages that will stand at `page`.
-  package func begin(page: Int, pages: Int) {
-    count = pages * FilePlace.page
-    if memory.count < count {
-      memory.deallocate()
-      memory = .allocate(byteCount: count, alignment: 4096)
+  /// Starts a run that will stand in these pages.
+  package func begin(_ ranges: [Range<Int>]) {
+    pieces.removeAll(keepingCapacity: true)
+    var count = 0
+    for pages in ranges {
+      pieces.append(Piece(pages: pages, start: count))
+      count += pages.count
     }
-    memory.baseAddress!.initializeMemory(as: UInt8.self, repeating: 0, count: count)
-    firstUnit = UInt64(page * FilePlace.unitsPerPage)
+    covered.removeAll(keepingCapacity: true)
+    covered.append(contentsOf: repeatElement(0, count: count))
+    lastPiece = 0
+    let least = max(count * FilePlace.page, Self.leastBytes)
+    if memory.count < least || memory.count > max(least, Self.keptBytes) {
+      memory.deallocate()
+      memory = .allocate(byteCount: least, alignment: 4096)
+    }
   }
 
-  /// Puts a dirty node at `unit` of the file, as one of version `birth` and with final refs of its children; answers the
-  /// ref that vouches for it there.
+  /// Puts a dirty node at `unit` of the file, as one of version `birth`; answers the ref that vouches for it there.
   ///
   /// The arena is left alone: others may be reading there.
+  ///
+  /// - Parameter link: names the node's children as they stand in the file.
   package func place(
-    _ dirty: Ref, of arena: NodeArena, at unit: UInt64, birth: UInt64, children: ArraySlice<PlacedChild> = []
+    _ dirty: Ref, of arena: NodeArena, at unit: UInt64, birth: UInt64,
+    _ link: (borrowing PlacedNode) -> Void = { _ in }
   ) -> Ref {
-    let start = Int(unit - firstUnit) * Ref.unit
-    precondition(
-      unit >= firstUnit && start + store.extent(ofLength: dirty.length) <= count, "a node outside of its run")
-    let source = UnsafeRawBufferPointer(
-      start: arena.memory.base + Int(dirty.offset), count: dirty.length)
+    let extent = store.extent(ofLength: dirty.length)
+    let target = memory.baseAddress! + cover(unit, extent)
+    let cipher = store.cipher
+    let content = cipher == nil ? target : scratch()
+    content.copyMemory(from: arena.memory.base + Int(dirty.offset), byteCount: dirty.length)
     let identity = dirty.identity & ~Ref.maximumBirth | birth
-    var ref = Ref(unit: unit, length: dirty.length, identity: identity, dirty: false)
-    let target = memory.baseAddress! + start
-    let content = store.cipher == nil ? target : scratch()
-    content.copyMemory(from: source.baseAddress!, byteCount: source.count)
     if identity != dirty.identity {
       content.storeBytes(of: identity.littleEndian, toByteOffset: NodeView.Layout.identity, as: UInt64.self)
     }
-    for child in children { child.store(in: content, store.refWidth) }
+    link(PlacedNode(content, store.refWidth, borrowing: self))
+    var ref = Ref(unit: unit, length: dirty.length, identity: identity, dirty: false)
     let bytes = UnsafeRawBufferPointer(start: content, count: dirty.length)
-    if let cipher = store.cipher {
+    if let cipher {
       (ref.check, ref.check2) = cipher.seal(bytes, unit: unit, birth: birth, into: target)
     } else {
       ref.check = bytes.bytes.checksum
@@ -63,30 +83,84 @@ package final class RunBuffer {
     return ref
   }
 
+  /// Notes the units of a node as covered, and fills the last of them up with zeros; answers where it stands in the memory.
+  private func cover(_ unit: UInt64, _ extent: Int) -> Int {
+    let start = place(of: unit)
+    let units = (extent + Ref.unit - 1) / Ref.unit
+    precondition(start + units * Ref.unit <= covered.count * FilePlace.page, "a node outside of its run")
+    var (first, rest) = (start / Ref.unit, units)
+    while rest > 0 {
+      let (word, bit) = (first / FilePlace.unitsPerPage, first % FilePlace.unitsPerPage)
+      let part = min(rest, FilePlace.unitsPerPage - bit)
+      covered[word] |= (~0 >> UInt64(FilePlace.unitsPerPage - part)) << UInt64(bit)
+      first += part
+      rest -= part
+    }
+    zero(start + extent..<start + units * Ref.unit)
+    return start
+  }
+
+  private func place(of unit: UInt64) -> Int {
+    let (page, rest) = Int(unit).quotientAndRemainder(dividingBy: FilePlace.unitsPerPage)
+    if !pieces[lastPiece].pages.contains(page) {
+      guard let piece = pieces.firstIndex(where: { $0.pages.contains(page) }) else {
+        preconditionFailure("a node outside of its run")
+      }
+      lastPiece = piece
+    }
+    let piece = pieces[lastPiece]
+    return (piece.start + page - piece.pages.lowerBound) * FilePlace.page + rest * Ref.unit
+  }
+
+  private func zero(_ bytes: Range<Int>) {
+    guard !bytes.isEmpty else { return }
+    UnsafeMutableRawBufferPointer(rebasing: memory[bytes]).initializeMemory(as: UInt8.self, repeating: 0)
+  }
+
   private func scratch() -> UnsafeMutableRawPointer {
     let buffer = plain ?? .allocate(byteCount: Ref.maximumLength, alignment: 64)
     plain = buffer
     return buffer.baseAddress!
   }
 
-  /// The pages `range` of the run, counted from its start.
+  /// The pages of a piece, zero where no node stands.
   @_lifetime(borrow self)
-  package func bytes(pages range: Range<Int>) -> RawSpan {
-    let bytes = range.lowerBound * FilePlace.page..<range.upperBound * FilePlace.page
-    precondition(bytes.lowerBound >= 0 && bytes.upperBound <= count, "pages outside of the run")
+  package func bytes(ofPiece index: Int) -> RawSpan {
+    let pages = pieces[index].start..<pieces[index].start + pieces[index].pages.count
+    for page in pages where covered[page] != ~0 { zeroGaps(of: page) }
     return _overrideLifetime(
-      RawSpan(_unsafeStart: memory.baseAddress! + bytes.lowerBound, byteCount: bytes.count), borrowing: self)
+      RawSpan(
+        _unsafeStart: memory.baseAddress! + pages.lowerBound * FilePlace.page,
+        byteCount: pages.count * FilePlace.page), borrowing: self)
+  }
+
+  private func zeroGaps(of page: Int) {
+    var gaps = ~covered[page]
+    while gaps != 0 {
+      let first = gaps.trailingZeroBitCount
+      let count = (~(gaps >> UInt64(first))).trailingZeroBitCount
+      let start = page * FilePlace.page + first * Ref.unit
+      zero(start..<start + count * Ref.unit)
+      gaps &= ~((~0 >> UInt64(FilePlace.unitsPerPage - count)) << UInt64(first))
+    }
   }
 }
 
-/// A child of a node that is being placed, and what names it in the file.
-package struct PlacedChild {
-  /// Which of its parent's refs it is.
-  let place: Int
-  let ref: Ref
+/// A node that is being placed, whose refs do not name its children in the file yet.
+package struct PlacedNode: ~Copyable, ~Escapable {
+  private let content: UnsafeMutableRawPointer
+  private let width: RefWidth
 
-  fileprivate func store(in node: UnsafeMutableRawPointer, _ width: RefWidth) {
-    let at = node + NodeView.Layout.size + place * width.bytes
+  @_lifetime(borrow run)
+  fileprivate init(_ content: UnsafeMutableRawPointer, _ width: RefWidth, borrowing run: borrowing RunBuffer)
+  {
+    self.content = content
+    self.width = width
+  }
+
+  /// Names a child, the one at `place` among its parent's refs, of which there are more.
+  package func setRef(_ place: Int, to ref: Ref) {
+    let at = content + NodeView.Layout.size + place * width.bytes
     at.storeBytes(of: ref.place.littleEndian, as: UInt64.self)
     at.storeBytes(of: ref.identity.littleEndian, toByteOffset: 8, as: UInt64.self)
     at.storeBytes(of: ref.check.littleEndian, toByteOffset: 16, as: UInt64.self)

@@ -9,18 +9,22 @@ extension PageMap {
   /// what is held in it; else a few pieces; else a hole in what is being emptied; else the end. The end is what follows
   /// the last page in use: who writes there makes the file longer by as much (`missingReserve`).
   package func candidates(_ count: Int) -> [Range<Int>] {
-    let holes = closedCandidates(count)
-    let end = max(usedEnd, holes.map(\.upperBound).max() ?? 0)
-    return holes + [end..<end + count]
+    var candidates: [Range<Int>] = []
+    // Most often one hole, and the end.
+    candidates.reserveCapacity(2)
+    addClosedCandidates(count, to: &candidates)
+    let end = candidates.reduce(usedEnd) { max($0, $1.upperBound) }
+    candidates.append(end..<end + count)
+    return candidates
   }
 
-  private func closedCandidates(_ count: Int) -> [Range<Int>] {
-    guard count <= freeCount else { return [] }
-    if let hole = hole(of: count) { return [hole] }
-    if excess() <= 0 { return [] }
+  private func addClosedCandidates(_ count: Int, to candidates: inout [Range<Int>]) {
+    guard count <= freeCount else { return }
+    if let hole = hole(of: count) { return candidates.append(hole) }
+    guard excess() > 0 else { return }
+    candidates += pieces(count)
     // What does not fit the pieces stands in a hole that was to be left alone, before the file grows for it.
-    let pieces = pieces(count)
-    return pieces + (run(of: count, in: 2..<top, emptied: true).map { [$0] } ?? [])
+    if let hole = run(of: count, in: 2..<top, emptied: true) { candidates.append(hole) }
   }
 
   /// Pages at the end of the file that are left free: on a full disk what frees space is written there.

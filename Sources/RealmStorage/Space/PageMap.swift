@@ -17,8 +17,8 @@ package struct PageMap {
   package private(set) var freeCount = 0
   /// Units the newest version reaches.
   package private(set) var liveUnits = 0
-  /// Pages that wait, listed under one held version of those that may read them.
-  private var waiting: [UInt64: [WaitingPage]] = [:]
+  /// Pages that wait, listed under one held version of those that may read them; ascending.
+  private var waiting: [Waiting] = []
   package private(set) var waitingCount = 0
   /// Pages given out that had held something before.
   package var recycledCount = 0
@@ -31,6 +31,11 @@ package struct PageMap {
   let slack: Int
   /// Whether some pages at the end are left free: there is a disk, which may be full.
   let keepsReserve: Bool
+
+  private struct Waiting {
+    var holder: UInt64
+    var pages: [WaitingPage]
+  }
 
   private struct WaitingPage {
     var page: Int
@@ -53,7 +58,10 @@ package struct PageMap {
   package func liveUnits(ofPage page: Int) -> Int { Int(pages[page] & 0xffff) }
   package func birth(ofPage page: Int) -> UInt64 { pages[page] >> 16 }
   package func isFree(_ page: Int) -> Bool { freeBits[page >> 6] & (1 << UInt64(page & 63)) != 0 }
-  package func waitingCount(heldBy version: UInt64) -> Int { waiting[version]?.count ?? 0 }
+  package func waitingCount(heldBy version: UInt64) -> Int {
+    let place = waitingPlace(of: version)
+    return place < waiting.count && waiting[place].holder == version ? waiting[place].pages.count : 0
+  }
 
   // MARK: - Live units
 
@@ -127,7 +135,7 @@ package struct PageMap {
     // What a large commit took is given back.
     defer { changed.removeAll(keepingCapacity: changed.count <= limit) }
     guard changed.count <= Self.mostChanged else { return nil }
-    changed.sort()
+    changed.sortFew()
     var pages: [Int] = []
     pages.reserveCapacity(min(limit, changed.count))
     for page in changed where page != pages.last {
@@ -177,29 +185,53 @@ package struct PageMap {
       setFree(page, false)
       freeCount -= 1
       // Held by a version that nobody holds.
-      waiting[0, default: []].append(WaitingPage(page: page, birth: 0, freed: 0))
-      waitingCount += 1
+      wait(WaitingPage(page: page, birth: 0, freed: 0), for: 0)
     }
   }
 
   /// Frees the pages whose last possible reader is gone. `holders` are all held versions, ascending.
   package mutating func settle(holders: [UInt64]) {
-    for (holder, pages) in waiting where holders.binarySearch(holder) == nil {
-      waiting[holder] = nil
+    // What waits on is listed under other holders.
+    var place = 0
+    while place < waiting.count {
+      guard holders.binarySearch(waiting[place].holder) == nil else {
+        place += 1
+        continue
+      }
+      let pages = waiting.remove(at: place).pages
       waitingCount -= pages.count
       for page in pages { settle(page, holders: holders) }
+      place = 0
     }
   }
 
   private mutating func settle(_ page: WaitingPage, holders: [UInt64]) {
     let index = holders.lowerBound(page.birth)
     if index < holders.count, holders[index] < page.freed {
-      waiting[holders[index], default: []].append(page)
-      waitingCount += 1
+      wait(page, for: holders[index])
     } else {
       setFree(page.page, true)
       freeCount += 1
     }
+  }
+
+  private mutating func wait(_ page: WaitingPage, for holder: UInt64) {
+    let place = waitingPlace(of: holder)
+    if place == waiting.count || waiting[place].holder != holder {
+      waiting.insert(Waiting(holder: holder, pages: []), at: place)
+    }
+    waiting[place].pages.append(page)
+    waitingCount += 1
+  }
+
+  /// Of the first that is not less.
+  private func waitingPlace(of holder: UInt64) -> Int {
+    var (low, high) = (0, waiting.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if waiting[middle].holder < holder { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 
   // MARK: - Giving out
@@ -269,10 +301,26 @@ package struct PageMap {
   }
 }
 
+extension Array where Element: Comparable {
+  /// Sorts what is most often short, and often in order already.
+  mutating func sortFew() {
+    guard count <= 32 else { return sort() }
+    for index in 1..<Swift.max(count, 1) {
+      let element = self[index]
+      var place = index
+      while place > 0, element < self[place - 1] {
+        self[place] = self[place - 1]
+        place -= 1
+      }
+      self[place] = element
+    }
+  }
+}
+
 extension [UInt64] {
   /// Ascending, each once.
   mutating func sortWithoutRepeats() {
-    sort()
+    sortFew()
     var count = 0
     for index in indices where count == 0 || self[index] != self[count - 1] {
       self[count] = self[index]

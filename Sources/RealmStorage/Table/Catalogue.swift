@@ -67,14 +67,30 @@ package struct Catalogue: Equatable {
   }
 
   package func write(_ editor: NodeEditor) -> Ref {
-    let trees = [(Slot.schema, schema), (.tables, tables), (.namedTrees, namedTrees)].filter { !$0.1.isNull }
-    let level = trees.map { $0.1.level + 1 }.max() ?? 0
+    var (slots, level) = (UInt32(0), UInt8(0))
+    for slot in Slot.allCases where !self[slot].isNull {
+      slots |= 1 << UInt32(slot.rawValue)
+      level = max(level, self[slot].level + 1)
+    }
     let arena = editor.arena
-    let node = arena.make(kind: .root, level: level, refCount: trees.count, bodyLength: Layout.size)
-    node.store(trees.reduce(UInt32(0)) { $0 | 1 << UInt32($1.0.rawValue) }, at: Layout.slots)
+    let node = arena.make(
+      kind: .root, level: level, refCount: slots.nonzeroBitCount, bodyLength: Layout.size)
+    node.store(slots, at: Layout.slots)
     node.store(lastTable, at: Layout.lastTable)
     node.store(schemaVersion, at: Layout.schemaVersion)
-    for (index, tree) in trees.enumerated() { node.setRef(index, to: tree.1) }
+    var index = 0
+    for slot in Slot.allCases where !self[slot].isNull {
+      node.setRef(index, to: self[slot])
+      index += 1
+    }
     return node.ref
+  }
+
+  private subscript(slot: Slot) -> Ref {
+    switch slot {
+    case .schema: schema
+    case .tables: tables
+    case .namedTrees: namedTrees
+    }
   }
 }

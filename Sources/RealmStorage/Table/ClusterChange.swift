@@ -34,13 +34,13 @@ struct ClusterChange {
 
   /// Sets a value where nothing else in the row's cluster changes with it; answers the new root, or the old one where the
   /// row has the value already, and the cluster; nil where there is more to it, or no such row.
-  func replace(
-    _ value: Value, _ column: Column, ofRow key: UInt64, in clusters: Ref
+  static func replace(
+    _ value: Value, _ column: Column, ofRow key: UInt64, in clusters: Ref, _ editor: NodeEditor
   ) throws(StorageError) -> (root: Ref, cluster: OwnCluster?)? {
     var isPossible = false
     var own: OwnCluster?
-    let root = try KeyedTree.update(key, in: clusters, editor: editor) { (leaf) throws(StorageError) in
-      let access = editor.access()
+    let root = try KeyedTree.replace(leafOf: key, in: clusters, editor: editor) {
+      (leaf, access) throws(StorageError) in
       let cluster = ClusterNode(try access.node(leaf, .cluster))
       guard let row = cluster.row(of: key), let place = cluster.place(of: value, row, column) else {
         return nil
@@ -48,10 +48,9 @@ struct ClusterChange {
       isPossible = true
       guard !place.cell.stands(at: place.offset, of: cluster.view) else { return nil }
       let keys = cluster.firstKey...cluster.key(cluster.rows - 1)
-      let rows = UInt64(cluster.rows)
       let ref = editor.change(leaf, cluster.view) { place.cell.store(at: place.offset, of: $0) }
       own = OwnCluster(ref: ref, keys: keys)
-      return [KeyedChild(leastKey: keys.lowerBound, rows: rows, ref: ref)]
+      return ref
     }
     return isPossible ? (root, own) : nil
   }

@@ -1,12 +1,12 @@
 /// The dictionary of one column being changed: its tree, and the values not in it yet.
 final class DictionaryWriter {
   /// The tree, which lacks what was not flushed.
-  var root: Ref
+  @exclusivity(unchecked) var root: Ref
   private let editor: NodeEditor
   /// Codes in the tree.
   private var stored: Int
   /// All values where they are hashed, else those that the tree lacks.
-  private var values: ValueCodes
+  @exclusivity(unchecked) private var values: ValueCodes
   private var searches = 0
   private var waiting = 0
   private var wait = 0
@@ -145,9 +145,9 @@ final class DictionaryWriter {
 
 /// The dictionaries of a table being changed.
 final class DictionaryWriters {
-  private var trees: ColumnTrees
+  @exclusivity(unchecked) private var trees: ColumnTrees
   private let editor: NodeEditor
-  private var writers: [UInt16: DictionaryWriter] = [:]
+  @exclusivity(unchecked) private var writers: [UInt16: DictionaryWriter] = [:]
 
   init(_ trees: ColumnTrees, editor: NodeEditor) {
     self.trees = trees

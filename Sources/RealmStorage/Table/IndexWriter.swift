@@ -1,13 +1,16 @@
 /// The index of one column being changed: its tree, and the entries not in it yet.
 final class IndexWriter {
   let column: Column
+  /// Of it: to copy a column counts references.
+  let columnID: UInt16
   private let integers: IntegerIndexWriter?
-  private var tree: Ref
+  @exclusivity(unchecked) private var tree: Ref
   private let editor: NodeEditor
-  private var run = IndexRun()
+  @exclusivity(unchecked) private var run = IndexRun()
 
   init(column: Column, root: Ref, editor: NodeEditor) {
     self.column = column
+    columnID = column.id
     self.editor = editor
     tree = root
     integers = IntegerIndex.serves(column) ? IntegerIndexWriter(root: root, editor: editor) : nil

@@ -1,10 +1,10 @@
 /// An integer index being changed: its tree, and the entries not in it yet.
 final class IntegerIndexWriter {
-  private(set) var root: Ref
+  @exclusivity(unchecked) private(set) var root: Ref
   private let editor: NodeEditor
-  private var entries: [IntegerIndex.Entry] = []
+  @exclusivity(unchecked) private var entries: [IntegerIndex.Entry] = []
   /// Those of `entries`.
-  private var numbers = NumberSet()
+  @exclusivity(unchecked) private var numbers = NumberSet()
 
   private static let maximumEntries = 1 << 20
 

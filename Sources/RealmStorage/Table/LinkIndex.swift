@@ -74,7 +74,7 @@ enum LinkIndex {
 
 /// The link index of a table being changed.
 final class LinkIndexWriter {
-  private(set) var root: Ref
+  @exclusivity(unchecked) private(set) var root: Ref
   private let editor: NodeEditor
   private let run = EntryRun()
 

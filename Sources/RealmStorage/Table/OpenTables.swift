@@ -3,13 +3,13 @@ final class OpenTables {
   let editor: NodeEditor
   /// Rows of a cluster, at most.
   let clusterRows: Int
-  private var catalogue: Catalogue
+  @exclusivity(unchecked) private var catalogue: Catalogue
   /// All tables there were when the transaction began.
   private let schemas: [TableSchema]
-  private var writers: [TableWriter] = []
+  @exclusivity(unchecked) private var writers: [TableWriter] = []
   private var lastTable: UInt32
   /// What interrupted a change half-way: such a transaction can't be committed.
-  private(set) var failure: StorageError?
+  @exclusivity(unchecked) private(set) var failure: StorageError?
 
   init(catalogue: Catalogue, schemas: [TableSchema], clusterRows: Int, editor: NodeEditor) {
     self.clusterRows = clusterRows
@@ -108,7 +108,8 @@ final class OpenTables {
     if let failure { throw failure }
     var changed = false
     var added = 0
-    for writer in writers.sorted(by: { $0.schema.id < $1.schema.id }) {
+    if writers.count > 1 { writers.sort { $0.schema.id < $1.schema.id } }
+    for writer in writers {
       if writer.schemaChanged {
         try Tables.setSchema(writer.schema, in: &catalogue, editor)
         catalogue.lastTable = lastTable

@@ -101,23 +101,36 @@ struct TableRoot: Equatable {
 
   func write(_ editor: NodeEditor) -> Ref {
     let arena = editor.arena
-    let trees = [clusters, links].filter { !$0.isNull }
-    let columns = indexes.all + dictionaries.all
-    let level = columns.reduce(trees.map { $0.level + 1 }.max() ?? 0) { max($0, $1.root.level + 1) }
+    let trees = UInt16(clusters.isNull ? 0 : 1) | UInt16(links.isNull ? 0 : 2)
+    let treeCount = trees.nonzeroBitCount
+    let columnCount = indexes.all.count + dictionaries.all.count
     let node = arena.make(
-      kind: .table, level: level, refCount: trees.count + columns.count,
-      bodyLength: Layout.columns + 2 * columns.count)
+      kind: .table, level: level, refCount: treeCount + columnCount,
+      bodyLength: Layout.columns + 2 * columnCount)
     node.store(nextKey, at: Layout.nextKey)
     node.store(rows, at: Layout.rows)
-    node.store(UInt16(clusters.isNull ? 0 : 1) | UInt16(links.isNull ? 0 : 2), at: Layout.trees)
+    node.store(trees, at: Layout.trees)
     node.store(UInt16(indexes.all.count), at: Layout.indexCount)
     node.store(UInt16(dictionaries.all.count), at: Layout.dictionaryCount)
     node.store(UInt16(0), at: Layout.columns - 2)
-    for (index, tree) in trees.enumerated() { node.setRef(index, to: tree) }
-    for (place, entry) in columns.enumerated() {
-      node.setRef(trees.count + place, to: entry.root)
+    if !clusters.isNull { node.setRef(0, to: clusters) }
+    if !links.isNull { node.setRef(treeCount - 1, to: links) }
+    for place in 0..<columnCount {
+      let first = indexes.all.count
+      let entry = place < first ? indexes.all[place] : dictionaries.all[place - first]
+      node.setRef(treeCount + place, to: entry.root)
       node.store(entry.column, at: Layout.columns + 2 * place)
     }
     return node.ref
+  }
+
+  /// Above all trees.
+  private var level: UInt8 {
+    var level: UInt8 = 0
+    if !clusters.isNull { level = clusters.level + 1 }
+    if !links.isNull { level = max(level, links.level + 1) }
+    for entry in indexes.all { level = max(level, entry.root.level + 1) }
+    for entry in dictionaries.all { level = max(level, entry.root.level + 1) }
+    return level
   }
 }

@@ -3,24 +3,24 @@
 /// Rows that are added collect in a buffer, and entries of indexes in runs; both are put into their trees before the
 /// table is read, and before the transaction commits.
 final class TableWriter {
-  private(set) var schema: TableSchema
+  @exclusivity(unchecked) private(set) var schema: TableSchema
   /// All but what is in the buffers.
-  private var root: TableRoot
-  private var stored: TableRoot
+  @exclusivity(unchecked) private var root: TableRoot
+  @exclusivity(unchecked) private var stored: TableRoot
   /// The cluster a value was replaced in last, while the tree of clusters is as it was then: who changes many rows does
   /// so in their order most often.
-  private var lastChanged: ClusterChange.OwnCluster?
+  @exclusivity(unchecked) private var lastChanged: ClusterChange.OwnCluster?
   private(set) var schemaChanged: Bool
   let editor: NodeEditor
   private unowned let tables: OpenTables
 
-  private var buffer: AppendBuffer?
+  @exclusivity(unchecked) private var buffer: AppendBuffer?
   /// The buffer's node stands in the tree already.
   private var bufferIsInTree = false
   /// Clusters written and not in the tree yet: they come after all that are.
-  private var full: [KeyedChild] = []
-  private var indexes: [IndexWriter] = []
-  private var primaryKey: Column?
+  @exclusivity(unchecked) private var full: [KeyedChild] = []
+  @exclusivity(unchecked) private var indexes: [IndexWriter] = []
+  @exclusivity(unchecked) private var primaryKey: Column?
   let links: LinkIndexWriter
   let dictionaries: DictionaryWriters
   /// Rows of a cluster.
@@ -57,7 +57,7 @@ final class TableWriter {
     try flushRows()
     for index in indexes {
       try index.flush()
-      root.indexes[index.column.id] = index.root
+      root.indexes[index.columnID] = index.root
     }
     try links.flush()
     root.links = links.root
@@ -76,6 +76,9 @@ final class TableWriter {
 
   /// The transaction was committed: goes on from what it wrote.
   func settle(_ named: (Ref) -> Ref) {
+    // What else holds its lists lets go of them, so that they are changed in place.
+    stored = TableRoot()
+    dictionaries.settle(ColumnTrees())
     root.changeRefs(named)
     lastChanged = nil
     stored = root
@@ -122,7 +125,7 @@ final class TableWriter {
   }
 
   private func index(of column: Column) -> IndexWriter? {
-    for index in indexes where index.column.id == column.id { return index }
+    for index in indexes where index.columnID == column.id { return index }
     return nil
   }
 
@@ -272,9 +275,9 @@ final class TableWriter {
     if let lastChanged, lastChanged.keys.contains(row) {
       return try ClusterChange.replace(value, column, ofRow: row, in: lastChanged, editor)
     }
-    guard let (root, cluster) = try clusterChange.replace(value, column, ofRow: row, in: clusters) else {
-      return false
-    }
+    guard
+      let (root, cluster) = try ClusterChange.replace(value, column, ofRow: row, in: clusters, editor)
+    else { return false }
     clusters = root
     lastChanged = cluster
     return true

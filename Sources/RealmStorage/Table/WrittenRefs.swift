@@ -8,6 +8,7 @@ struct WrittenRefs: Sendable {
 
   mutating func add(_ dirty: [Ref], writtenAs written: [Ref]) {
     if many.isEmpty, few.count + dirty.count <= Self.mostFew {
+      few.reserveCapacity(few.count + dirty.count)
       for (dirty, written) in zip(dirty, written) { few.append((dirty, written)) }
       return
     }

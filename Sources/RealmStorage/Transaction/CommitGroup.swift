@@ -79,7 +79,16 @@ final class CommitGroup: Sendable {
     }
   }
   /// Numbers of the versions on their way: nothing they reach is overwritten.
-  var holders: [UInt64] { state.withLock { $0.written.map { $0.version.number } } }
+  var holders: [UInt64] {
+    var holders: [UInt64] = []
+    addHolders(to: &holders)
+    return holders
+  }
+  func addHolders(to holders: inout [UInt64]) {
+    state.withLock { state in
+      for written in state.written { holders.append(written.version.number) }
+    }
+  }
   var isIdle: Bool { state.withLock { $0.isIdle } }
   /// Bytes of nodes that are in memory until it is their turn.
   var sealedBytes: Int { state.withLock { ($0.sealed?.bytes ?? 0) + ($0.writing?.bytes ?? 0) } }
@@ -208,15 +217,18 @@ final class CommitGroup: Sendable {
   /// Tells those whose versions were written their fate; the next may lead.
   func settle(_ fate: Result<Void, StorageError>) {
     let calls = state.change { state in
-      let written = state.written
-      for one in written {
-        for pending in one.members { pending.fate = fate.map { one.version.number } }
-      }
-      state.written = []
-      state.isLed = false
+      var calls: [Monitor<Bool>] = []
       // The next to lead first: the oldest that somebody waits for already.
-      let next = (state.sealed?.members ?? []).first { $0.call != nil }
-      return ((next.map { [$0] } ?? []) + written.flatMap { $0.members }).compactMap { $0.call }
+      if let next = state.sealed?.members.lazy.compactMap({ $0.call }).first { calls.append(next) }
+      for written in state.written {
+        for pending in written.members {
+          pending.fate = fate.map { written.version.number }
+          if let call = pending.call { calls.append(call) }
+        }
+      }
+      state.written.removeAll(keepingCapacity: true)
+      state.isLed = false
+      return calls
     }
     for call in calls { call.change { $0 = true } }
   }

@@ -166,12 +166,22 @@ final class HeldVersions: Sendable {
 
   /// Versions that are held by readers, as published or as durable, ascending.
   var holders: [UInt64] {
-    // Loads what is current first, then the pins (`ReaderTable`).
-    var held = [block.current.number, block.durable.number]
-    readers.forEachPin { held.append($0.version) }
+    var held: [UInt64] = []
+    addHolders(to: &held)
     held.sortWithoutRepeats()
     return held
   }
+
+  /// Adds them to others, in no order.
+  func addHolders(to held: inout [UInt64]) {
+    held.reserveCapacity(held.count + Self.fewHolders)
+    // Loads what is current first, then the pins (`ReaderTable`).
+    held.append(block.current.number)
+    held.append(block.durable.number)
+    readers.forEachPin { held.append($0.version) }
+  }
+  /// Most often there are no more.
+  private static let fewHolders = 8
 
   /// Makes sure that the versions to come find an entry: what is on disk must not fail to be published.
   func makeRoom(beside holders: Int) throws(StorageError) {
@@ -186,7 +196,8 @@ final class HeldVersions: Sendable {
 
   /// Makes a version current for new readers everywhere. Also answers its name, for who notes it as durable.
   func publish(_ version: Version, also pending: [UInt64]) throws(StorageError) -> ControlBlock.Named {
-    var holders = pending + holders
+    var holders = pending
+    addHolders(to: &holders)
     holders.sortWithoutRepeats()
     let named = try versions.add(version, holders: holders)
     block.current = named

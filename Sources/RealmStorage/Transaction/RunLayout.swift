@@ -22,6 +22,14 @@ struct CommitNodes {
     open.reserveCapacity(Self.few)
   }
 
+  /// Keeps room for as many as most commits have.
+  mutating func removeAll() {
+    let keeps = order.count <= 4 * Self.few
+    order.removeAll(keepingCapacity: keeps)
+    children.removeAll(keepingCapacity: keeps)
+    childEnds.removeAll(keepingCapacity: keeps)
+  }
+
   enum Target {
     /// One of the order.
     case node(Int)
@@ -39,9 +47,12 @@ struct CommitNodes {
     let first = open.count
     if ref.level > 0 {
       let node = try access.node(ref)
-      for place in 0..<node.refCount where node.isDirty(place) {
-        guard let target = try collect(node.ref(place), written, access) else { continue }
-        open.append(Child(place: place, target: target))
+      var next = 0
+      while let place = node.nextDirty(from: next) {
+        if let target = try collect(node.ref(place), written, access) {
+          open.append(Child(place: place, target: target))
+        }
+        next = place + 1
       }
     }
     children += open[first...]
@@ -52,9 +63,11 @@ struct CommitNodes {
   }
 
   /// The dirty children of the node at `index`.
-  func children(of index: Int) -> ArraySlice<Child> {
-    children[(index == 0 ? 0 : childEnds[index - 1])..<childEnds[index]]
+  func childRange(of index: Int) -> Range<Int> {
+    (index == 0 ? 0 : childEnds[index - 1])..<childEnds[index]
   }
+
+  func child(_ index: Int) -> (place: Int, target: Target) { (children[index].place, children[index].target) }
 }
 
 /// Where the nodes of a commit will stand: packed at 64 bytes into whole pages.

@@ -2,7 +2,7 @@
 ///
 /// A map that another process's commits have left behind is brought up to date from the ring; where that does not lead
 /// to the newest version, the file is walked. A walk only reads nodes that hold refs.
-struct TrackedSpace {
+struct TrackedSpace: ~Copyable {
   private let store: NodeStore
   private let ring: PageRing
   /// Pages a file may have beyond its share of what is held.

@@ -7,13 +7,13 @@ public final class WriteTransaction {
   /// The version the transaction started from.
   package let base: Version
   /// The catalogue, as changed so far but for the open trees.
-  package private(set) var root: Ref
+  @exclusivity(unchecked) package private(set) var root: Ref
   /// The named trees asked for, with their roots as changed so far.
-  var openTrees: [(name: String, root: Ref)] = []
+  @exclusivity(unchecked) var openTrees: [(name: String, root: Ref)] = []
   /// The tables asked for; nil before the first.
-  private var openTables: OpenTables?
+  @exclusivity(unchecked) private var openTables: OpenTables?
   /// Neither committed nor cancelled yet.
-  public private(set) var isOpen = true
+  @exclusivity(unchecked) public private(set) var isOpen = true
 
   init(database: Database, writer: Writer, base: Version) {
     self.database = database

@@ -25,26 +25,30 @@ extension Writer {
     try prepareToWrite()
     let pagesBefore = space.pageCount
     var nodes = CommitNodes()
+    swap(&nodes, &nodesToWrite)
+    defer {
+      nodes.removeAll()
+      swap(&nodes, &nodesToWrite)
+    }
     let access = editor.store.access(below: 0, arena: editor.arena)
     try nodes.collect(sealed.root, writtenRefs, access)
-    // Of nodes that were sealed in memory, and that nothing led to when they were written, nothing stands in the file.
-    var freed: [Ref] = []
-    freed.reserveCapacity(sealed.freed.count)
-    for ref in sealed.freed {
-      if let stands = ref.isDirty ? writtenRefs.find(ref) : ref { freed.append(stands) }
-    }
+    let freed = standing(sealed.freed)
     // A row less may take more units than before: keys that had no gaps need to be told one by one.
     let frees =
       sealed.added < 0 || units(nodes.order) + spilled.reduce(0) { $0 + units($1.nodes) } <= units(freed)
-    spilled.append(try write(nodes, birth: sealed.number, usesReserve: frees))
-    let all = spilled
+    let last = try write(nodes, birth: sealed.number, usesReserve: frees)
+    let spilledBefore = spilled
     spilled = []
-    let bytes = all.reduce(0) { $0 + $1.bytes }
+    let bytes = spilledBefore.reduce(last.bytes) { $0 + $1.bytes }
     let isSynced = mayBeLarge && bytes > Self.largeCommit
-    if sealed.isFull, !isSynced { startWriting(all) }
+    if sealed.isFull, !isSynced {
+      for written in spilledBefore { startWriting(written) }
+      startWriting(last)
+    }
     // Where nodes of those spilled before lay in the arena others lie now.
-    if let last = all.last { writtenRefs.add(last.nodes, writtenAs: last.refs) }
-    for written in all { claim(written, birth: sealed.number) }
+    writtenRefs.add(last.nodes, writtenAs: last.refs)
+    for written in spilledBefore { claim(written, birth: sealed.number) }
+    claim(last, birth: sealed.number)
     // All that the version reaches lies below, and what it frees besides.
     let root = writtenRefs.find(sealed.root) ?? sealed.root
     let version = Version(number: sealed.number, root: root, pageCount: space.usedEnd)
@@ -59,6 +63,13 @@ extension Writer {
     return CommitGroup.Written(
       version: version, members: sealed.members, bytes: bytes, isSynced: isSynced,
       mustSync: isSynced || waiting + bytes > unsyncedLimit)
+  }
+
+  /// What names nodes that were freed in the file. Of those that were sealed in memory, and that nothing led to when they
+  /// were written, nothing stands there.
+  private func standing(_ freed: [Ref]) -> [Ref] {
+    guard freed.contains(where: \.isDirty) else { return freed }
+    return freed.compactMap { $0.isDirty ? writtenRefs.find($0) : $0 }
   }
 
   /// A line of transactions has looked for all of this when it began.
@@ -159,7 +170,7 @@ extension Writer {
       for piece in layout.pieces { space.giveBack(piece) }
       throw error
     }
-    written.claims = zip(layout.units, sizes).map { (Int($0), $1.units) }
+    (written.units, written.sizes) = (layout.units, sizes)
     return written
   }
 
@@ -173,18 +184,16 @@ extension Writer {
   }
 
   /// The disk works on the nodes while they are noted and the meta page is made.
-  private func startWriting(_ all: [WrittenNodes]) {
-    for written in all {
-      for piece in written.pieces {
-        storage.startWriting(
-          piece.count * FilePlace.page, at: UInt64(piece.lowerBound * FilePlace.page))
-      }
+  private func startWriting(_ written: WrittenNodes) {
+    for piece in written.pieces {
+      storage.startWriting(piece.count * FilePlace.page, at: UInt64(piece.lowerBound * FilePlace.page))
     }
   }
 
   /// Notes nodes written as live in the version they were written for.
   private func claim(_ written: WrittenNodes, birth: UInt64) {
-    for (unit, units) in written.claims {
+    for index in written.units.indices {
+      let (unit, units) = (Int(written.units[index]), written.sizes[index].units)
       guard space.claim(unit: unit, units: units, birth: birth) else {
         preconditionFailure("a commit's nodes overlap")
       }
@@ -197,32 +206,22 @@ extension Writer {
   ) throws(StorageError) -> [Ref] {
     var final: [Ref] = []
     final.reserveCapacity(nodes.order.count)
-    var children: [PlacedChild] = []
-    var images: [(piece: Range<Int>, buffer: RunBuffer)] = []
-    for piece in layout.pieces {
-      let buffer = images.isEmpty ? run : RunBuffer(store: store, adopts: true)
-      buffer.begin(page: piece.lowerBound, pages: piece.count)
-      images.append((piece, buffer))
-    }
-    for (index, dirty) in nodes.order.enumerated() {
-      children.removeAll(keepingCapacity: true)
-      for child in nodes.children(of: index) {
-        switch child.target {
-        case .node(let index): children.append(PlacedChild(place: child.place, ref: final[index]))
-        case .written(let ref): children.append(PlacedChild(place: child.place, ref: ref))
+    let (run, arena) = (run, editor.arena)
+    run.begin(layout.pieces)
+    for index in nodes.order.indices {
+      let ref = run.place(nodes.order[index], of: arena, at: layout.units[index], birth: birth) { node in
+        for child in nodes.childRange(of: index) {
+          let (place, target) = nodes.child(child)
+          switch target {
+          case .node(let index): node.setRef(place, to: final[index])
+          case .written(let ref): node.setRef(place, to: ref)
+          }
         }
       }
-      let page = Int(layout.units[index]) / FilePlace.unitsPerPage
-      guard let image = images.first(where: { $0.piece.contains(page) }) else {
-        preconditionFailure("a node outside of its commit's pages")
-      }
-      final.append(
-        image.buffer.place(
-          dirty, of: editor.arena, at: layout.units[index], birth: birth, children: children[...]))
+      final.append(ref)
     }
-    for image in images {
-      try storage.write(
-        image.buffer.bytes(pages: 0..<image.piece.count), at: UInt64(image.piece.lowerBound * FilePlace.page))
+    for (index, piece) in layout.pieces.enumerated() {
+      try storage.write(run.bytes(ofPiece: index), at: UInt64(piece.lowerBound * FilePlace.page))
     }
     return final
   }
@@ -231,7 +230,9 @@ extension Writer {
   /// after the holders: it begins with what is published then, or later.
   func lookForHolders() {
     holdersAreNew = true
-    holders = group.holders + held.holders
+    holders.removeAll(keepingCapacity: true)
+    group.addHolders(to: &holders)
+    held.addHolders(to: &holders)
     holders.sortWithoutRepeats()
     space.recycles = !storage.isHeldElsewhere(.unlistedReader)
   }

@@ -45,33 +45,35 @@ final class Writer: @unchecked Sendable {
   // MARK: At the desk
 
   let run: RunBuffer
-  var space: TrackedSpace
+  @exclusivity(unchecked) var space: TrackedSpace
   /// Versions that someone may read or build on, ascending: as they were when nodes were written last, or a line of
   /// transactions began. Who comes after reads what was published then, or later, which is among them.
-  var holders: [UInt64] = []
+  @exclusivity(unchecked) var holders: [UInt64] = []
   /// Nothing was written since they were looked for.
   var holdersAreNew = false
   /// The version whose nodes were written last.
-  var written: Version?
+  @exclusivity(unchecked) var written: Version?
   /// What of the arena was written.
-  var writtenRefs = WrittenRefs()
+  @exclusivity(unchecked) var writtenRefs = WrittenRefs()
   /// The file was made longer by a commit: there is to be room for the next.
   var hasGrown = false
+  /// Of no commit: kept for the room of its lists.
+  @exclusivity(unchecked) var nodesToWrite = CommitNodes()
   /// What the open transaction, or one cancelled since, has written before its commit.
-  var spilled: [WrittenNodes] = []
+  @exclusivity(unchecked) var spilled: [WrittenNodes] = []
 
   // MARK: Inside the gate
 
   /// Makes the file smaller where it is far larger than what is held in it.
-  var compaction: Compaction
-  private var kept = KeptTables()
+  @exclusivity(unchecked) var compaction: Compaction
+  @exclusivity(unchecked) private var kept = KeptTables()
   /// The open transaction builds on what is sealed.
   private var isOnSealed = false
   /// It has written nodes already.
   var hasSpilled = false
   /// What it builds on, where that is on its way.
-  private(set) var basis: CommitGroup.Pending?
-  private var recovery: (time: UInt64, version: UInt64)
+  @exclusivity(unchecked) private(set) var basis: CommitGroup.Pending?
+  @exclusivity(unchecked) private var recovery: (time: UInt64, version: UInt64)
   private let poison = Atomic<Bool>(false)
   private let closed = Atomic<Bool>(false)
   private var isLocked = false
@@ -79,7 +81,7 @@ final class Writer: @unchecked Sendable {
   var isRewriting = false
   /// What a dead writer left was found and is not yet recovered.
   private var owesRecovery = false
-  private var turn = WriterTurn()
+  @exclusivity(unchecked) private var turn = WriterTurn()
   /// Rows of a cluster, at most.
   let clusterRows: Int
 

@@ -5,9 +5,11 @@ struct WrittenNodes {
   /// What names each in the file.
   var refs: [Ref] = []
   var pieces: [Range<Int>] = []
-  var claims: [(unit: Int, units: Int)] = []
+  /// The first unit of each, and how many it takes.
+  var units: [UInt64] = []
+  var sizes: [RunLayout.Size] = []
 
   var bytes: Int { pieces.reduce(0) { $0 + $1.count * FilePlace.page } }
   /// The page after the last one written.
-  var end: Int { pieces.map { $0.upperBound }.max() ?? 0 }
+  var end: Int { pieces.reduce(0) { max($0, $1.upperBound) } }
 }

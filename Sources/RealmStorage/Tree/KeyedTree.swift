@@ -6,7 +6,7 @@
 ///          0   8·n  leastKeys  growing
 ///              8·n  rows       below each child
 package struct KeyedBranch: ~Escapable, BitwiseCopyable {
-  private let view: NodeView
+  fileprivate let view: NodeView
   package let count: Int
 
   @_lifetime(copy view)
@@ -201,6 +201,26 @@ package enum KeyedTree {
     return try makeRoot(of: children, editor)
   }
 
+  /// Replaces the leaf that may hold `key` by the one that `change` answers, which stands as high and has the same keys;
+  /// none where it is to stay. Answers the new root. Frees the branches on the way, not the leaf.
+  package static func replace(
+    leafOf key: UInt64, in root: Ref, editor: NodeEditor,
+    _ change: (Ref, borrowing NodeAccess) throws(StorageError) -> Ref?
+  ) throws(StorageError) -> Ref {
+    try replaced(key, in: root, editor, editor.access(), change) ?? root
+  }
+
+  private static func replaced(
+    _ key: UInt64, in ref: Ref, _ editor: NodeEditor, _ access: borrowing NodeAccess,
+    _ change: (Ref, borrowing NodeAccess) throws(StorageError) -> Ref?
+  ) throws(StorageError) -> Ref? {
+    guard ref.isKeyedBranch else { return try change(ref, access) }
+    let branch = KeyedBranch(try access.node(ref))
+    let index = branch.search(key)
+    guard let made = try replaced(key, in: branch.child(index), editor, access, change) else { return nil }
+    return editor.change(ref, branch.view) { $0.setRef(index, to: made) }
+  }
+
   private static func updated(
     _ keys: [UInt64], _ range: Range<Int>, in ref: Ref, _ editor: NodeEditor,
     _ change: (Ref, Range<Int>) throws(StorageError) -> [KeyedChild]?
@@ -283,13 +303,16 @@ package enum KeyedTree {
     var children = children
     while children.count > 1 { children = makeBranches(children, editor) }
     guard var root = children.first?.ref else { return .null }
-    while root.isKeyedBranch {
-      let below = try editor.access().children(of: root)
-      guard below.count == 1 else { break }
+    while root.isKeyedBranch, let only = try onlyChild(of: root, editor.access()) {
       editor.free(root)
-      root = below[0]
+      root = only
     }
     return root
+  }
+
+  private static func onlyChild(of ref: Ref, _ access: borrowing NodeAccess) throws(StorageError) -> Ref? {
+    let branch = KeyedBranch(try access.node(ref))
+    return branch.count == 1 ? branch.child(0) : nil
   }
 
   /// As many branches as the children need; appended ones leave full branches behind them.

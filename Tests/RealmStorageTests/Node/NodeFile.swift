@@ -55,9 +55,9 @@ final class NodeFile {
     let pages = (store.extent(ofLength: dirty.length) + FilePlace.page - 1) / FilePlace.page
     nextPage = max(nextPage, page + pages)
     let run = run
-    run.begin(page: page, pages: pages)
+    run.begin([page..<page + pages])
     let ref = run.place(dirty, of: arena, at: UInt64(page * FilePlace.unitsPerPage), birth: birth)
-    try storage.write(run.bytes(pages: 0..<pages), at: UInt64(page * FilePlace.page))
+    try storage.write(run.bytes(ofPiece: 0), at: UInt64(page * FilePlace.page))
     return ref
   }
 
