@@ -173,7 +173,8 @@ package final class NodeStore: @unchecked Sendable {
   /// written, and where that fails no ref names it there: its birth is given to no other version, and the same version's
   /// nodes are taken as verified where they are written then.
   func adopt(_ ref: Ref, _ content: UnsafeRawPointer) {
-    let regions = regions.withLock { $0 }
+    // The store keeps all regions it ever had.
+    let regions = current.load(ordering: .acquiring)._withUnsafeGuaranteedRef { $0 }
     let place = Int(ref.offset)..<Int(ref.offset) + ref.length
     guard place.upperBound <= regions.file.size else { return }
     guard let decrypted = regions.decrypted else {

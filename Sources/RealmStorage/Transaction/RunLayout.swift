@@ -77,7 +77,7 @@ struct CommitNodes {
 /// the room behind the last node that stays, which is free no sooner.
 struct RunLayout {
   /// The first unit of each node, in the order they were given.
-  private(set) var units: [UInt64]
+  private(set) var units: [UInt64] = []
   /// The pages that hold a node.
   private(set) var pieces: [Range<Int>] = []
 
@@ -85,7 +85,7 @@ struct RunLayout {
 
   /// Packs nodes into `candidates`, of which the last has no end.
   init(_ nodes: [Size], candidates: [Range<Int>]) {
-    units = Array(repeating: 0, count: nodes.count)
+    units.append(contentsOf: repeatElement(0, count: nodes.count))
     var filler = Filler(candidates: candidates)
     for (index, node) in nodes.enumerated() where !node.isShortLived {
       units[index] = filler.place(node.units)
@@ -101,7 +101,7 @@ struct RunLayout {
   /// Packs nodes into holes, each into that which leaves least, so that long ones are left for large nodes; nil where
   /// they do not fit.
   init?(_ nodes: [Size], fitting holes: [Range<Int>]) {
-    units = Array(repeating: 0, count: nodes.count)
+    units.append(contentsOf: repeatElement(0, count: nodes.count))
     var rooms = holes.map {
       (unit: $0.lowerBound * FilePlace.unitsPerPage, end: $0.upperBound * FilePlace.unitsPerPage)
     }
