@@ -85,9 +85,9 @@ package final class RunBuffer {
 
   /// Notes the units of a node as covered, and fills the last of them up with zeros; answers where it stands in the memory.
   private func cover(_ unit: UInt64, _ extent: Int) -> Int {
-    let start = place(of: unit)
+    let (start, end) = place(of: unit)
     let units = (extent + Ref.unit - 1) / Ref.unit
-    precondition(start + units * Ref.unit <= covered.count * FilePlace.page, "a node outside of its run")
+    precondition(start + units * Ref.unit <= end, "a node outside of its run")
     var (first, rest) = (start / Ref.unit, units)
     while rest > 0 {
       let (word, bit) = (first / FilePlace.unitsPerPage, first % FilePlace.unitsPerPage)
@@ -100,7 +100,8 @@ package final class RunBuffer {
     return start
   }
 
-  private func place(of unit: UInt64) -> Int {
+  /// And where its piece ends there.
+  private func place(of unit: UInt64) -> (start: Int, end: Int) {
     let (page, rest) = Int(unit).quotientAndRemainder(dividingBy: FilePlace.unitsPerPage)
     if !pieces[lastPiece].pages.contains(page) {
       guard let piece = pieces.firstIndex(where: { $0.pages.contains(page) }) else {
@@ -109,7 +110,10 @@ package final class RunBuffer {
       lastPiece = piece
     }
     let piece = pieces[lastPiece]
-    return (piece.start + page - piece.pages.lowerBound) * FilePlace.page + rest * Ref.unit
+    return (
+      (piece.start + page - piece.pages.lowerBound) * FilePlace.page + rest * Ref.unit,
+      (piece.start + piece.pages.count) * FilePlace.page
+    )
   }
 
   private func zero(_ bytes: Range<Int>) {

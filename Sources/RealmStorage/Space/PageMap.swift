@@ -191,7 +191,7 @@ package struct PageMap {
 
   /// Frees the pages whose last possible reader is gone. `holders` are all held versions, ascending.
   package mutating func settle(holders: [UInt64]) {
-    // What waits on is listed under other holders.
+    // What waits on is listed under versions that are held, which need not be looked at again.
     var place = 0
     while place < waiting.count {
       guard holders.binarySearch(waiting[place].holder) == nil else {
@@ -201,7 +201,6 @@ package struct PageMap {
       let pages = waiting.remove(at: place).pages
       waitingCount -= pages.count
       for page in pages { settle(page, holders: holders) }
-      place = 0
     }
   }
 

@@ -35,7 +35,7 @@ final class DictionaryWriter {
       return nil
     }
     if !values.isHashed { try load() }
-    // In a local: each access to a property of a class is checked.
+    // In a local: a property of a class is loaded and stored at each access.
     var known = values
     values = ValueCodes(first: 0, isHashed: true)
     defer { values = known }

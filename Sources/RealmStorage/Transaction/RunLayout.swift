@@ -12,23 +12,17 @@ struct CommitNodes {
     var target: Target
   }
 
-  /// Most commits have no more.
-  private static let few = 16
-
-  init() {
-    order.reserveCapacity(Self.few)
-    children.reserveCapacity(Self.few)
-    childEnds.reserveCapacity(Self.few)
-    open.reserveCapacity(Self.few)
-  }
-
   /// Keeps room for as many as most commits have.
   mutating func removeAll() {
-    let keeps = order.count <= 4 * Self.few
-    order.removeAll(keepingCapacity: keeps)
-    children.removeAll(keepingCapacity: keeps)
-    childEnds.removeAll(keepingCapacity: keeps)
+    guard order.count <= Self.few, open.capacity <= Self.few, children.count <= Self.few else {
+      self = CommitNodes()
+      return
+    }
+    order.removeAll(keepingCapacity: true)
+    children.removeAll(keepingCapacity: true)
+    childEnds.removeAll(keepingCapacity: true)
   }
+  private static let few = 256
 
   enum Target {
     /// One of the order.
