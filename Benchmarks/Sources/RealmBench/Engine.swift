@@ -128,6 +128,7 @@ struct Contender: Hashable {
     case realmStorage = "realm-storage"
     case realmObjects = "realm-objects"
     case sqlite = "sqlite-c"
+    case grdb = "grdb"
     case lmdb = "lmdb"
   }
 
@@ -144,6 +145,7 @@ struct Contender: Hashable {
     case .realmStorage: try StorageEngine(folder: folder, isEncrypted: isEncrypted)
     case .realmObjects: try ObjectsEngine(folder: folder, isEncrypted: isEncrypted)
     case .sqlite: try SQLiteEngine(folder: folder, count: count)
+    case .grdb: try GRDBEngine(folder: folder, count: count)
     case .lmdb: try LMDBEngine(folder: folder, count: count)
     }
   }

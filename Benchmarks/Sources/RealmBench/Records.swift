@@ -30,7 +30,7 @@ extension Contender {
   func openRecords(in folder: String) throws -> (any RecordFile)? {
     switch kind {
     case .realmStorage: try StorageRecords(folder: folder, isEncrypted: isEncrypted)
-    case .realmObjects: nil
+    case .realmObjects, .grdb: nil
     case .sqlite: try SQLiteRecords(folder: folder)
     case .lmdb: try LMDBRecords(folder: folder)
     }
