@@ -30,6 +30,9 @@ struct Compare: ParsableCommand {
   @Option(help: "Writes all numbers to a file too.")
   var json: String?
 
+  @Option(help: "Writes charts of all numbers into a folder too, as SVG.")
+  var charts: String?
+
   @Option(help: "Only these workloads, with commas between them: \(Workload.allCases.map(\.rawValue)).")
   var filter: String?
 
@@ -49,6 +52,13 @@ struct Compare: ParsableCommand {
       throw ValidationError("--count is 1,000 to 100,000,000.")
     }
     guard rounds > 0 else { throw ValidationError("--rounds is 1 or more.") }
+    // Not after a run of minutes.
+    if let json {
+      let folder = URL(fileURLWithPath: json).deletingLastPathComponent().path
+      guard FileManager.default.isWritableFile(atPath: folder) else {
+        throw ValidationError("--json: there is no folder \(folder) that can be written to.")
+      }
+    }
   }
 
   private var objects: Int { count ?? (quick ? 100_000 : 1_000_000) }
@@ -96,6 +106,12 @@ struct Compare: ParsableCommand {
     Self.say(report.table)
     Self.say("All answers are equal. \(Int((ContinuousClock.now - start) / .seconds(1))) s in all.")
     if let json { try report.json.write(to: URL(fileURLWithPath: json)) }
+    if let charts {
+      try FileManager.default.createDirectory(atPath: charts, withIntermediateDirectories: true)
+      for chart in report.charts {
+        try Data(chart.svg.utf8).write(to: URL(fileURLWithPath: charts + "/" + chart.name))
+      }
+    }
   }
 
   private func printHeader(_ folder: String) throws {

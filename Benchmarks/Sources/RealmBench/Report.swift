@@ -63,20 +63,22 @@ struct Report {
   private func ratios(_ engine: Contender, to peers: [Contender], _ workload: Workload, _ metric: Metric)
     -> [String]
   {
-    func value(_ contender: Contender) -> Double? {
-      values[Sample.Kind(workload: workload, contender: contender, metric: metric)]
-    }
     func ratio(to other: Double?) -> String {
-      guard let own = value(engine), let other, other > 0 else { return "-" }
+      guard let own = value(workload, engine, metric), let other, other > 0 else { return "-" }
       return Self.number(own / other)
     }
-    let best = ratio(to: peers.compactMap(value).min())
+    let best = ratio(to: peers.compactMap { value(workload, $0, metric) }.min())
     guard let sqlite = peers.first(where: { $0.kind == .sqlite }) else { return [best] }
-    return [ratio(to: value(sqlite)), best]
+    return [ratio(to: value(workload, sqlite, metric)), best]
+  }
+
+  /// Nil for what was not measured.
+  func value(_ workload: Workload, _ contender: Contender, _ metric: Metric) -> Double? {
+    values[Sample.Kind(workload: workload, contender: contender, metric: metric)]
   }
 
   /// Three digits, or all before the point.
-  private static func number(_ value: Double) -> String {
+  static func number(_ value: Double) -> String {
     let places = value >= 100 ? 0 : value >= 10 ? 1 : 2
     return String(format: "%.\(places)f", value)
   }

@@ -1,0 +1,95 @@
+import Foundation
+
+/// Bars of one group of workloads: how many times as fast, or as small, as SQLite each engine is, on a scale of powers of
+/// ten. An SVG, for a page that shows the figures.
+struct Chart {
+  struct Row {
+    let label: String
+    /// An engine's number as a multiple of SQLite's, more is better, and what it was.
+    let bars: [(engine: String, factor: Double, text: String)]
+  }
+
+  let title: String
+  let rows: [Row]
+  let engines: [(label: String, colour: String)]
+
+  private static let (labelWidth, plotWidth, textWidth) = (250.0, 520.0, 90.0)
+  private static let (barHeight, gap, top) = (11.0, 9.0, 58.0)
+
+  var svg: String {
+    let (low, high) = range
+    func x(_ factor: Double) -> Double {
+      Self.labelWidth + Self.plotWidth * (log10(factor) - low) / (high - low)
+    }
+    var body: [String] = []
+    var y = Self.top
+    for row in rows {
+      let middle = y + Double(row.bars.count) * Self.barHeight / 2
+      body.append(text(row.label, Self.labelWidth - 8, middle + 4, anchor: "end"))
+      for bar in row.bars {
+        let (start, end) = (min(x(1), x(bar.factor)), max(x(1), x(bar.factor)))
+        let colour = engines.first { $0.label == bar.engine }?.colour ?? "black"
+        body.append(
+          """
+          <rect x="\(Self.number(start))" y="\(Self.number(y))" width="\(Self.number(max(end - start, 1)))" \
+          height="\(Self.number(Self.barHeight - 2))" fill="\(colour)"/>
+          """)
+        body.append(text(bar.text, end + 4, y + Self.barHeight - 3, size: 9))
+        y += Self.barHeight
+      }
+      y += Self.gap
+    }
+    let ticks = stride(from: low, through: high, by: 1).map { power in
+      let place = x(pow(10, power))
+      return """
+        <line x1="\(Self.number(place))" y1="\(Self.top - 6)" x2="\(Self.number(place))" y2="\(Self.number(y))" \
+        stroke="\(power == 0 ? "#334155" : "#e2e8f0")"/>
+        """
+          + text("\(Self.number(pow(10, power)))×", place, Self.top - 10, anchor: "middle", size: 10)
+    }
+    let width = Self.labelWidth + Self.plotWidth + Self.textWidth
+    return """
+      <svg xmlns="http://www.w3.org/2000/svg" width="\(Self.number(width))" height="\(Self.number(y + 8))" \
+      font-family="system-ui, sans-serif">
+      <rect width="100%" height="100%" fill="white"/>
+      \(text(title, 12, 20, size: 14))
+      \(legend)
+      \((ticks + body).joined(separator: "\n"))
+      </svg>
+
+      """
+  }
+
+  /// Whole powers of ten around all bars.
+  private var range: (low: Double, high: Double) {
+    let powers = rows.flatMap { $0.bars.map { log10($0.factor) } }
+    return (min((powers.min() ?? 0).rounded(.down), -1), max((powers.max() ?? 0).rounded(.up), 1))
+  }
+
+  private var legend: String {
+    var x = Self.labelWidth
+    return engines.map { engine in
+      defer { x += 24 + Double(engine.label.count) * 6.5 }
+      return """
+        <rect x="\(Self.number(x))" y="27" width="10" height="10" fill="\(engine.colour)"/>
+        """ + text(engine.label, x + 14, 36, size: 11)
+    }.joined(separator: "\n")
+  }
+
+  private func text(
+    _ content: String, _ x: Double, _ y: Double, anchor: String = "start", size: Int = 12
+  ) -> String {
+    let escaped = content.replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(
+      of: "<", with: "&lt;"
+    ).replacingOccurrences(of: ">", with: "&gt;")
+    return """
+      <text x="\(Self.number(x))" y="\(Self.number(y))" text-anchor="\(anchor)" font-size="\(size)" \
+      fill="#1e293b">\(escaped)</text>
+      """
+  }
+
+  /// Without digits that say nothing.
+  private static func number(_ value: Double) -> String {
+    value == value.rounded() ? "\(Int(value))" : String(format: value < 1 ? "%.2g" : "%.1f", value)
+  }
+}

@@ -1,0 +1,68 @@
+/// The figures of a run as charts: each engine beside SQLite through its C API.
+extension Report {
+  /// A chart's file name and what it shows.
+  private struct Group {
+    let name: String
+    let title: String
+    let workloads: [Workload]
+  }
+
+  private static let groups = [
+    Group(
+      name: "reading", title: "Reading: times as fast as SQLite",
+      workloads: [
+        .lookUp, .iterate, .countAge, .countActive, .countEmail, .countNames, .countNamesIgnoringCase,
+        .countCities, .sort, .sortLimited, .aggregate, .countIDs, .countAges, .open,
+      ]),
+    Group(
+      name: "writing", title: "Writing: times as fast as SQLite, small commits at the median",
+      workloads: [
+        .bulkInsert, .update, .insert, .relaxedUpdate, .steadyUpdate, .steadyInsert, .threads8, .threads32,
+        .raiseScores, .deleteInactive,
+      ]),
+    Group(
+      name: "slowest", title: "The slowest of a hundred small commits: times as fast as SQLite",
+      workloads: [.update, .insert, .relaxedUpdate, .steadyUpdate, .steadyInsert, .threads8, .threads32]),
+    Group(
+      name: "space", title: "Files: times as small as SQLite's",
+      workloads: [.fileSize, .compactedSize, .freshFile, .pinnedReader, .releasedReader]),
+  ]
+
+  /// Charts of what was measured, by file name. None where SQLite was left out: there is nothing to compare with.
+  var charts: [(name: String, svg: String)] {
+    guard let sqlite = contenders.first(where: { $0.kind == .sqlite }) else { return [] }
+    let others = contenders.filter { $0 != sqlite }
+    return Self.groups.compactMap { group in
+      let rows = group.workloads.compactMap { workload -> Chart.Row? in
+        guard let metric = metric(of: workload, in: group, sqlite),
+          let least = value(workload, sqlite, metric)
+        else { return nil }
+        let bars = others.compactMap { contender in
+          value(workload, contender, metric).map { own in
+            (engine: contender.label, factor: least / own, text: Self.number(least / own) + "×")
+          }
+        }
+        return bars.isEmpty ? nil : Chart.Row(label: workload.title, bars: bars)
+      }
+      guard !rows.isEmpty else { return nil }
+      let chart = Chart(title: group.title, rows: rows, engines: Self.coloured(others))
+      return (group.name + ".svg", chart.svg)
+    }
+  }
+
+  /// Ours in warm colours, the others in cold ones.
+  private static func coloured(_ contenders: [Contender]) -> [(label: String, colour: String)] {
+    var (warm, cold) = (
+      ["#c2410c", "#fb923c", "#7f1d1d", "#fca5a5"][...], ["#0f766e", "#64748b", "#1d4ed8"][...]
+    )
+    return contenders.map { ($0.label, ($0.isOurs ? warm.popFirst() : cold.popFirst()) ?? "black") }
+  }
+
+  /// What stands for a workload: the first of these that it has.
+  private func metric(of workload: Workload, in group: Group, _ sqlite: Contender) -> Metric? {
+    let metrics: [Metric] =
+      group.name == "slowest"
+      ? [.p99Microseconds] : [.seconds, .p50Microseconds, .bytesPerObject, .fileMebibytes]
+    return metrics.first { (value(workload, sqlite, $0) ?? 0) > 0 }
+  }
+}
