@@ -51,7 +51,7 @@ import Testing
     let large = node(20 * FilePlace.page - 1_000)
     check(whole, [place(large, at: 10 * 64)])
 
-    // Gaps before, between and behind nodes; one node crosses a page, one ends with the last byte of a unit.
+    // Gaps before, between and behind nodes; one node crosses a page, one has the last unit of one.
     let pieces = [40..<43, 90..<91, 12..<14]
     run.begin(pieces)
     var nodes = [place(node(100), at: 40 * 64 + 3), place(node(3_000), at: 40 * 64 + 40)]
