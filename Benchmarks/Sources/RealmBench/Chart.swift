@@ -5,8 +5,8 @@ import Foundation
 struct Chart {
   struct Row {
     let label: String
-    /// An engine's number as a multiple of SQLite's, more is better, and what it was.
-    let bars: [(engine: String, factor: Double, text: String)]
+    /// How many times as good as SQLite an engine was.
+    let bars: [(engine: String, factor: Double)]
   }
 
   let title: String
@@ -34,7 +34,7 @@ struct Chart {
           <rect x="\(Self.number(start))" y="\(Self.number(y))" width="\(Self.number(max(end - start, 1)))" \
           height="\(Self.number(Self.barHeight - 2))" fill="\(colour)"/>
           """)
-        body.append(text(bar.text, end + 4, y + Self.barHeight - 3, size: 9))
+        body.append(text(Report.number(bar.factor) + "×", end + 4, y + Self.barHeight - 3, size: 9))
         y += Self.barHeight
       }
       y += Self.gap

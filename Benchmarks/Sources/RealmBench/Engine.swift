@@ -120,6 +120,20 @@ struct RowHash {
   }
 
   mutating func addNull() { add(UInt64(0x6e75_6c6c)) }
+
+  init() {}
+
+  init(_ person: Person) {
+    add(person.id)
+    add(person.name)
+    add(person.email)
+    add(person.age)
+    add(person.score)
+    add(Int64(person.active ? 1 : 0))
+    add(person.created)
+    add(person.city)
+    if let bio = person.bio { add(bio) } else { addNull() }
+  }
 }
 
 /// An engine, and whether its file is encrypted.

@@ -168,17 +168,7 @@ final class GRDBEngine: Engine {
       var answer = Answer()
       let people = try PersonRecord.fetchCursor(database)
       while let person = try people.next()?.person {
-        var hash = RowHash()
-        hash.add(person.id)
-        hash.add(person.name)
-        hash.add(person.email)
-        hash.add(person.age)
-        hash.add(person.score)
-        hash.add(Int64(person.active ? 1 : 0))
-        hash.add(person.created)
-        hash.add(person.city)
-        if let bio = person.bio { hash.add(bio) } else { hash.addNull() }
-        answer.add(hash)
+        answer.add(RowHash(person))
       }
       return answer
     }

@@ -130,17 +130,12 @@ final class ObjectsEngine: Engine {
   func readEverything() throws -> Answer {
     var answer = Answer()
     for person in try realm().objects(PersonObject.self) {
-      var hash = RowHash()
-      hash.add(person.id)
-      hash.add(person.name)
-      hash.add(person.email)
-      hash.add(person.age)
-      hash.add(person.score)
-      hash.add(Int64(person.active ? 1 : 0))
-      hash.add(Int64(person.created.timeIntervalSince1970))
-      hash.add(person.city)
-      if let bio = person.bio { hash.add(bio) } else { hash.addNull() }
-      answer.add(hash)
+      answer.add(
+        RowHash(
+          Person(
+            id: person.id, name: person.name, email: person.email, age: person.age, score: person.score,
+            active: person.active, created: Int64(person.created.timeIntervalSince1970), city: person.city,
+            bio: person.bio)))
     }
     return answer
   }
