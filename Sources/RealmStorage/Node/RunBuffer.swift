@@ -131,7 +131,7 @@ package final class RunBuffer {
   @_lifetime(borrow self)
   package func bytes(ofPiece index: Int) -> RawSpan {
     let pages = pieces[index].start..<pieces[index].start + pieces[index].pages.count
-    for page in pages where covered[page] != ~0 { zeroGaps(of: page) }
+    for page in pages { zeroGaps(of: page) }
     return _overrideLifetime(
       RawSpan(
         _unsafeStart: memory.baseAddress! + pages.lowerBound * FilePlace.page,

@@ -125,8 +125,8 @@ package struct Mover {
     return false
   }
 
-  /// Bytes, `bytes` at most, that may be moved so that the commit still has holes for its nodes. So moving asks a commit for no more of the
-  /// disk: where the file can't be made longer, nothing is moved.
+  /// Bytes, `bytes` at most, that may be moved so that the commit still has holes for its nodes. So moving asks a commit
+  /// for no more of the disk: where the file can't be made longer, nothing is moved.
   private mutating func room(
     for bytes: Int, beside own: Int, in map: inout PageMap, _ grow: (inout PageMap, Int) -> Bool
   ) -> Int? {

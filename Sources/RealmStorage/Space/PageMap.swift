@@ -225,12 +225,7 @@ package struct PageMap {
 
   /// Of the first that is not less.
   private func waitingPlace(of holder: UInt64) -> Int {
-    var (low, high) = (0, waiting.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if waiting[middle].holder < holder { low = middle + 1 } else { high = middle }
-    }
-    return low
+    waiting.partitioningIndex { $0.holder >= holder }
   }
 
   // MARK: - Giving out
@@ -297,50 +292,5 @@ package struct PageMap {
     } else {
       freeBits[page >> 6] &= ~(1 << UInt64(page & 63))
     }
-  }
-}
-
-extension Array where Element: Comparable {
-  /// Sorts what is most often short, and often in order already.
-  mutating func sortFew() {
-    guard count <= 32 else { return sort() }
-    for index in 1..<Swift.max(count, 1) {
-      let element = self[index]
-      var place = index
-      while place > 0, element < self[place - 1] {
-        self[place] = self[place - 1]
-        place -= 1
-      }
-      self[place] = element
-    }
-  }
-}
-
-extension [UInt64] {
-  /// Ascending, each once.
-  mutating func sortWithoutRepeats() {
-    sortFew()
-    var count = 0
-    for index in indices where count == 0 || self[index] != self[count - 1] {
-      self[count] = self[index]
-      count += 1
-    }
-    removeLast(self.count - count)
-  }
-
-  /// Index of the first element that is not less, in ascending order.
-  func lowerBound(_ value: UInt64) -> Int {
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      if self[middle] < value { low = middle + 1 } else { high = middle }
-    }
-    return low
-  }
-
-  /// Index of the element, in ascending order.
-  func binarySearch(_ value: UInt64) -> Int? {
-    let index = lowerBound(value)
-    return index < count && self[index] == value ? index : nil
   }
 }

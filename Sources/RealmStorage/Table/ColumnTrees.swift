@@ -29,12 +29,7 @@ struct ColumnTrees: Equatable {
   }
 
   private func place(of column: UInt16) -> Int {
-    var (low, high) = (0, all.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if all[middle].column < column { low = middle + 1 } else { high = middle }
-    }
-    return low
+    all.partitioningIndex { $0.column >= column }
   }
 
   /// The same to read, without counting references.

@@ -24,19 +24,15 @@ extension Writer {
     guard !isPoisoned else { throw .poisoned(path: storage.path) }
     try prepareToWrite()
     let pagesBefore = space.pageCount
-    var nodes = CommitNodes()
-    swap(&nodes, &nodesToWrite)
-    defer {
-      nodes.removeAll()
-      swap(&nodes, &nodesToWrite)
-    }
+    defer { nodesToWrite.removeAll() }
     let access = editor.store.access(below: 0, arena: editor.arena)
-    try nodes.collect(sealed.root, writtenRefs, access)
+    try nodesToWrite.collect(sealed.root, writtenRefs, access)
     let freed = standing(sealed.freed)
     // A row less may take more units than before: keys that had no gaps need to be told one by one.
     let frees =
-      sealed.added < 0 || units(nodes.order) + spilled.reduce(0) { $0 + units($1.nodes) } <= units(freed)
-    let last = try write(nodes, birth: sealed.number, usesReserve: frees)
+      sealed.added < 0
+      || units(nodesToWrite.order) + spilled.reduce(0) { $0 + units($1.nodes) } <= units(freed)
+    let last = try write(nodesToWrite, birth: sealed.number, usesReserve: frees)
     let spilledBefore = spilled
     spilled = []
     let bytes = spilledBefore.reduce(last.bytes) { $0 + $1.bytes }

@@ -57,7 +57,7 @@ final class Writer: @unchecked Sendable {
   @exclusivity(unchecked) var writtenRefs = WrittenRefs()
   /// The file was made longer by a commit: there is to be room for the next.
   var hasGrown = false
-  /// Of no commit: kept for the room of its lists.
+  /// Of the commit that is being written; kept for the room of its lists.
   @exclusivity(unchecked) var nodesToWrite = CommitNodes()
   /// What the open transaction, or one cancelled since, has written before its commit.
   @exclusivity(unchecked) var spilled: [WrittenNodes] = []

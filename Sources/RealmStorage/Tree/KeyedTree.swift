@@ -393,15 +393,3 @@ package enum KeyedTree {
 extension Ref {
   var isKeyedBranch: Bool { rawKind == NodeKind.keyedBranch.rawValue }
 }
-
-extension ArraySlice<UInt64> {
-  /// The first place from which on `belongs` holds.
-  fileprivate func partitioningIndex(where belongs: (UInt64) -> Bool) -> Int {
-    var (low, high) = (startIndex, endIndex)
-    while low < high {
-      let middle = (low + high) / 2
-      if belongs(self[middle]) { high = middle } else { low = middle + 1 }
-    }
-    return low
-  }
-}

@@ -1,0 +1,52 @@
+extension RandomAccessCollection where Index == Int {
+  /// The first place from which on `belongs` holds; it holds nowhere before.
+  @inline(__always)
+  func partitioningIndex(where belongs: (Element) -> Bool) -> Int {
+    var (low, high) = (startIndex, endIndex)
+    while low < high {
+      let middle = (low + high) / 2
+      if belongs(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}
+
+extension Array where Element: Comparable {
+  /// Sorts what is most often short, and often in order already.
+  mutating func sortFew() {
+    guard count <= 32 else { return sort() }
+    for index in 1..<Swift.max(count, 1) {
+      let element = self[index]
+      var place = index
+      while place > 0, element < self[place - 1] {
+        self[place] = self[place - 1]
+        place -= 1
+      }
+      self[place] = element
+    }
+  }
+}
+
+extension [UInt64] {
+  /// Ascending, each once.
+  mutating func sortWithoutRepeats() {
+    sortFew()
+    var count = 0
+    for index in indices where count == 0 || self[index] != self[count - 1] {
+      self[count] = self[index]
+      count += 1
+    }
+    removeLast(self.count - count)
+  }
+
+  /// Index of the first element that is not less, in ascending order.
+  func lowerBound(_ value: UInt64) -> Int {
+    partitioningIndex { $0 >= value }
+  }
+
+  /// Index of the element, in ascending order.
+  func binarySearch(_ value: UInt64) -> Int? {
+    let index = lowerBound(value)
+    return index < count && self[index] == value ? index : nil
+  }
+}
