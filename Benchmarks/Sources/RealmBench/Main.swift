@@ -7,7 +7,7 @@ struct RealmBench: ParsableCommand {
     commandName: "realm-bench",
     abstract: "Runs the same workloads on this project's engine, on SQLite and on LMDB, side by side.",
     subcommands: [
-      Compare.self, BulkInsertCommand.self, CommitInTurns.self, HoldReader.self,
+      Compare.self, BulkInsertCommand.self, CommitInTurns.self, HoldReader.self, DyingWriter.self,
     ], defaultSubcommand: Compare.self)
 }
 
@@ -95,7 +95,7 @@ struct Compare: ParsableCommand {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     try printHeader(folder)
-    var runner = Runner(
+    let runner = Runner(
       contenders: contenders, workloads: try chosenWorkloads(), rounds: rounds,
       inputs: Inputs(count: objects, sizes: quick ? .quick : Inputs.Sizes()), folder: folder)
     let start = ContinuousClock.now

@@ -41,6 +41,24 @@ enum Measure {
     }
   }
 
+  /// Takes a folder's files, which nobody has open, out of the page cache. False where that can't be asked for.
+  static func evict(_ folder: String) throws -> Bool {
+    #if os(Linux)
+      try syncAll(in: folder)
+      for name in try FileManager.default.subpathsOfDirectory(atPath: folder) {
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/" + name)
+        guard attributes[.type] as? FileAttributeType == .typeRegular else { continue }
+        let descriptor = open(folder + "/" + name, O_RDONLY)
+        guard descriptor >= 0 else { throw BenchmarkError("\(name) can't be opened") }
+        defer { _ = Foundation.close(descriptor) }
+        guard posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED) == 0 else { return false }
+      }
+      return true
+    #else
+      return false
+    #endif
+  }
+
   /// Bytes that this process has handed to write calls so far; nil where the system does not tell.
   static var writtenBytes: Int? {
     guard let counts = try? String(contentsOfFile: "/proc/self/io", encoding: .utf8),

@@ -3,7 +3,6 @@ import RealmStorage
 /// Records in this project's storage engine.
 final class StorageRecords: RecordFile {
   private let database: Database
-  private var pinned: Snapshot?
 
   private static let table = "Record"
   private static let schema = TableSchema(
@@ -37,8 +36,10 @@ final class StorageRecords: RecordFile {
     }
   }
 
-  func pin() throws { pinned = try database.snapshot() }
-  func unpin() { pinned = nil }
+  func pin() throws -> () throws -> Void {
+    var pinned: Snapshot? = try database.snapshot()
+    return { if pinned != nil { pinned = nil } }
+  }
 
   func sum() throws -> Answer {
     var answer = Answer()

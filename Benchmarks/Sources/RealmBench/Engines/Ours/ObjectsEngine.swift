@@ -13,6 +13,7 @@ final class PersonObject: Object {
   @Persisted var created: Date
   @Persisted(indexed: true) var city: String
   @Persisted var bio: String?
+  @Persisted(originProperty: "owner") var tasks: LinkingObjects<TaskObject>
 }
 
 /// The object layer of this project: classes with `@Persisted` properties.
@@ -25,7 +26,8 @@ final class ObjectsEngine: Engine {
   init(folder: String, isEncrypted: Bool) throws {
     configuration = Realm.Configuration(
       fileURL: URL(fileURLWithPath: folder + "/objects.realm"),
-      encryptionKey: isEncrypted ? Data((0..<64).map { UInt8($0) }) : nil, objectTypes: [PersonObject.self])
+      encryptionKey: isEncrypted ? Data((0..<64).map { UInt8($0) }) : nil,
+      objectTypes: [PersonObject.self, TaskObject.self])
     opened = try Realm(configuration: configuration)
   }
 
@@ -88,7 +90,7 @@ final class ObjectsEngine: Engine {
     try realm.write { realm.add(Self.object(person)) }
   }
 
-  private static func person(_ id: Int64, in realm: Realm) throws -> PersonObject {
+  static func person(_ id: Int64, in realm: Realm) throws -> PersonObject {
     guard let person = realm.object(ofType: PersonObject.self, forPrimaryKey: id) else {
       throw BenchmarkError("no Person \(id)")
     }

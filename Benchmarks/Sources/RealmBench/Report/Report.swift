@@ -29,7 +29,8 @@ struct Report {
     (.seconds, "ms", 1_000), (.peakMebibytes, "MiB anon", 1), (.bytesPerObject, "B/object", 1),
     (.p50Microseconds, "µs p50", 1), (.p99Microseconds, "µs p99", 1),
     (.p999Microseconds, "µs p99.9", 1), (.meanMicroseconds, "µs mean", 1),
-    (.nodeKibibytes, "KiB nodes", 1), (.movedKibibytes, "KiB moved", 1), (.metaKibibytes, "KiB meta", 1),
+    (.nanosecondsPerRow, "ns/row", 1), (.nodeKibibytes, "KiB nodes", 1), (.movedKibibytes, "KiB moved", 1),
+    (.metaKibibytes, "KiB meta", 1),
     (.growthKibibytes, "KiB growth", 1),
     (.writtenKibibytes, "KiB written", 1), (.fileMebibytes, "MiB", 1), (.ratio, "ratio", 1),
   ]

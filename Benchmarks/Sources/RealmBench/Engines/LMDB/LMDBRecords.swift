@@ -4,7 +4,6 @@ import CLMDB
 final class LMDBRecords: RecordFile {
   private var environment: OpaquePointer?
   private var records: MDB_dbi = 0
-  private var pinned: OpaquePointer?
 
   init(folder: String) throws {
     try check(mdb_env_create(&environment))
@@ -53,11 +52,11 @@ final class LMDBRecords: RecordFile {
     }
   }
 
-  func pin() throws { try check(mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &pinned)) }
-
-  func unpin() {
-    mdb_txn_abort(pinned)
-    pinned = nil
+  func pin() throws -> () throws -> Void {
+    var pinned: OpaquePointer?
+    try check(mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &pinned))
+    let transaction = pinned
+    return { mdb_txn_abort(transaction) }
   }
 
   func sum() throws -> Answer {

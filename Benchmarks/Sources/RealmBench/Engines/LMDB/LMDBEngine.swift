@@ -9,11 +9,13 @@ final class LMDBEngine: Engine {
   private var environment: OpaquePointer?
   private(set) var people: MDB_dbi = 0
   private(set) var cities: MDB_dbi = 0
+  private(set) var tasks: MDB_dbi = 0
+  private(set) var owners: MDB_dbi = 0
   private var pinned: OpaquePointer?
 
   init(folder: String, count: Int) throws {
     try check(mdb_env_create(&environment))
-    try check(mdb_env_set_maxdbs(environment, 2))
+    try check(mdb_env_set_maxdbs(environment, 4))
     // Addresses only; the file has the pages that were written.
     try check(mdb_env_set_mapsize(environment, (8 << 30) + (count << 10)))
     try check(mdb_env_open(environment, folder, 0, 0o644))
@@ -23,6 +25,15 @@ final class LMDBEngine: Engine {
         mdb_dbi_open(
           transaction, "cities", UInt32(MDB_CREATE | MDB_DUPSORT | MDB_DUPFIXED | MDB_INTEGERDUP), &cities))
     }
+  }
+
+  /// The databases of Tasks, which few workloads have.
+  func openTasks(_ transaction: OpaquePointer?, _ flags: UInt32) throws {
+    try check(mdb_dbi_open(transaction, "tasks", flags | UInt32(MDB_INTEGERKEY), &tasks))
+    try check(
+      mdb_dbi_open(
+        transaction, "owners",
+        flags | UInt32(MDB_INTEGERKEY | MDB_DUPSORT | MDB_DUPFIXED | MDB_INTEGERDUP), &owners))
   }
 
   static var version: String { "\(MDB_VERSION_MAJOR).\(MDB_VERSION_MINOR).\(MDB_VERSION_PATCH)" }
@@ -284,12 +295,9 @@ final class LMDBEngine: Engine {
   func writing(_ body: (OpaquePointer?) throws -> Void) throws { try writingIn(environment, body) }
 
   func reading<Result>(_ body: (OpaquePointer?) throws -> Result) throws -> Result {
-    var transaction: OpaquePointer?
     // While a reader is pinned its thread has no room for a second one.
     precondition(pinned == nil, "LMDB: one reader a thread")
-    try check(mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction))
-    defer { mdb_txn_abort(transaction) }
-    return try body(transaction)
+    return try readingIn(environment, body)
   }
 }
 
@@ -304,6 +312,15 @@ func writingIn(_ environment: OpaquePointer?, _ body: (OpaquePointer?) throws ->
     throw error
   }
   try check(mdb_txn_commit(transaction))
+}
+
+func readingIn<Result>(_ environment: OpaquePointer?, _ body: (OpaquePointer?) throws -> Result) throws
+  -> Result
+{
+  var transaction: OpaquePointer?
+  try check(mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction))
+  defer { mdb_txn_abort(transaction) }
+  return try body(transaction)
 }
 
 func check(_ status: Int32) throws {

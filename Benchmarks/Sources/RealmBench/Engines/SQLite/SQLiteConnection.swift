@@ -32,6 +32,14 @@ final class SQLiteConnection {
     return SQLiteStatement(statement)
   }
 
+  /// Calls `body` in a transaction that only reads.
+  func reading<Result>(_ body: () throws -> Result) throws -> Result {
+    try execute("BEGIN")
+    let result = try body()
+    try execute("COMMIT")
+    return result
+  }
+
   func setSynchronous(_ mode: String) { sqlite3_exec(handle, "PRAGMA synchronous = \(mode)", nil, nil, nil) }
 
   func close() throws {
@@ -64,6 +72,11 @@ final class SQLiteStatement {
     }
   }
 
+  /// The same of bytes.
+  func bindData(_ parameter: Int32, _ bytes: UnsafeRawBufferPointer) {
+    sqlite3_bind_blob(handle, parameter, bytes.baseAddress, Int32(bytes.count), nil)
+  }
+
   /// Whether there is a row to read.
   func step() throws -> Bool {
     switch sqlite3_step(handle) {
@@ -88,6 +101,12 @@ final class SQLiteStatement {
   /// Valid until the next step.
   func text(_ column: Int32) -> UnsafeRawBufferPointer {
     let start = sqlite3_column_text(handle, column)
+    return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
+  }
+
+  /// The same of bytes.
+  func data(_ column: Int32) -> UnsafeRawBufferPointer {
+    let start = sqlite3_column_blob(handle, column)
     return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
   }
 }

@@ -5,7 +5,6 @@ final class SQLiteRecords: RecordFile {
   private let path: String
   private let connection: SQLiteConnection
   private var update: SQLiteStatement?
-  private var reader: SQLiteConnection?
   /// In records: decides how large the cache is. 1 GiB has a million.
   private static let expected = 2 << 20
 
@@ -41,16 +40,14 @@ final class SQLiteRecords: RecordFile {
     try update.run()
   }
 
-  func pin() throws {
+  func pin() throws -> () throws -> Void {
     let reader = try SQLiteConnection(path: path, expecting: Self.expected)
     // A transaction reads from the moment of its first statement.
     try reader.execute("BEGIN; SELECT id FROM Record LIMIT 1;")
-    self.reader = reader
-  }
-
-  func unpin() throws {
-    try reader?.execute("COMMIT")
-    reader = nil
+    return {
+      try reader.execute("COMMIT")
+      try reader.close()
+    }
   }
 
   func sum() throws -> Answer {
@@ -62,7 +59,6 @@ final class SQLiteRecords: RecordFile {
 
   func close() throws {
     update = nil
-    reader = nil
     try connection.close()
   }
 }

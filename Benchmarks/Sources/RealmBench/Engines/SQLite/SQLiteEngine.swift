@@ -115,10 +115,7 @@ final class SQLiteEngine: Engine {
   // MARK: - Reading
 
   func reading<Result>(_ body: () throws -> Result) throws -> Result {
-    try connection.execute("BEGIN")
-    let result = try body()
-    try connection.execute("COMMIT")
-    return result
+    try connection.reading(body)
   }
 
   func lookUp(_ ids: [Int64]) throws -> Answer {

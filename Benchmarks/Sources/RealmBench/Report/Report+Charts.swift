@@ -13,8 +13,10 @@ extension Report {
     Group(
       name: "reading", title: "Reading: times as fast as SQLite",
       workloads: [
-        .lookUp, .iterate, .countAge, .countActive, .countEmail, .countNames, .countNamesIgnoringCase,
-        .countCities, .sort, .sortLimited, .aggregate, .countIDs, .countAges, .open,
+        .lookUp, .iterate, .iterateEvicted, .countAge, .countActive, .countEmail, .countNames,
+        .countNamesIgnoringCase,
+        .countCities, .sort, .sortLimited, .aggregate, .countIDs, .countAges, .ownerNames,
+        .backlinks, .countByOwner, .open, .openAfterKill, .openSmall,
       ]),
     Group(
       name: "writing", title: "Writing: times as fast as SQLite, small commits at the median",
@@ -28,7 +30,13 @@ extension Report {
       metrics: [.p99Microseconds]),
     Group(
       name: "space", title: "Files: times as small as SQLite's",
-      workloads: [.fileSize, .compactedSize, .freshFile, .pinnedReader, .releasedReader]),
+      workloads: [
+        .fileSize, .compactedSize, .freshFile, .pinnedReader, .releasedReader, .pinnedReaders, .smallFile,
+        .pairFile, .pairFileCompacted,
+      ]),
+    Group(
+      name: "pairs", title: "Keys and values: times as fast as SQLite", workloads: Workload.keyValues,
+      metrics: [.seconds]),
   ]
 
   /// Charts of what was measured, by file name. None where SQLite was left out: there is nothing to compare with.

@@ -1,6 +1,32 @@
 import ArgumentParser
 import Foundation
 
+/// Workloads 20a and 20p, whose files the first round makes.
+struct ProcessStage: Stage {
+  static func run(_ setting: Setting, _ findings: inout Findings, _ progress: (String) -> Void) throws {
+    let chosen = [Workload.oneProcess, .processes].filter(setting.chose)
+    guard !chosen.isEmpty else { return }
+    progress(Workload.processes.title)
+    for contender in setting.contenders {
+      let processes = Processes(
+        contender: contender, sizes: setting.inputs.sizes,
+        folder: setting.folder + "/processes-" + contender.label)
+      guard try setting.round > 1 ? processes.isBuilt : processes.build() else { continue }
+      var alone: Double?
+      for workload in chosen {
+        let found = try processes.run(writers: workload == .processes ? 2 : 1)
+        let median = Measure.percentile(0.5, of: found.commits) * 1e6
+        findings.note(workload, contender, .p50Microseconds, median)
+        findings.note(
+          workload, contender, .p99Microseconds, Measure.percentile(0.99, of: found.commits) * 1e6)
+        findings.note(workload, contender, .fileMebibytes, Double(found.bytes) / 1_048_576)
+        if let alone { findings.note(workload, contender, .ratio, median / alone) }
+        alone = median
+      }
+    }
+  }
+}
+
 /// Workload 20p: processes that commit to one file in turns.
 struct Processes {
   let contender: Contender
@@ -12,12 +38,15 @@ struct Processes {
 
   /// Makes the file that each run starts from. False for an engine that this workload leaves out.
   func build() throws -> Bool {
+    guard contender.kind != .lmdb, contender.hasRecords else { return false }
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    guard contender.kind != .lmdb, let file = try contender.openRecords(in: folder) else { return false }
+    guard let file = try contender.openRecords(in: folder) else { return false }
     try file.fill(count: sizes.processRecords, textBytes: Self.textBytes)
     try file.close()
     return true
   }
+
+  var isBuilt: Bool { FileManager.default.fileExists(atPath: folder) }
 
   struct Outcome {
     var commits: [Double]
@@ -154,10 +183,10 @@ struct HoldReader: ParsableCommand {
     guard let file = try Contender(kind: engine, isEncrypted: encrypted).openRecords(in: directory) else {
       throw BenchmarkError("no records")
     }
-    try file.pin()
+    let unpin = try file.pin()
     try FileHandle.standardOutput.write(contentsOf: [1])
     _ = try FileHandle.standardInput.read(upToCount: 1)
-    try file.unpin()
+    try unpin()
     try file.close()
   }
 }

@@ -86,6 +86,18 @@ final class StorageEngine: Engine {
     return try Committers.run(changes) { { try engine.value.setScores([$0][...]) } }
   }
 
+  func timeToFind(_ change: ScoreChange) throws -> Double? {
+    let before = try database.snapshot()
+    try setScores([change][...])
+    let after = try database.snapshot()
+    var changes = TableChanges()
+    let seconds = try Measure.seconds { changes = try after.changes(inTable: Self.table, since: before) }
+    guard changes.modifications.count == 1, changes.modifications[0].columns == [Position.score] else {
+      throw BenchmarkError("one score was changed, and \(changes.modifications) was found")
+    }
+    return seconds
+  }
+
   func insert(_ person: Person) throws {
     try database.write(durability) { transaction in
       try Self.insert(person, into: Self.people(in: transaction))
@@ -106,7 +118,7 @@ final class StorageEngine: Engine {
     return table
   }
 
-  private static func row(of id: Int64, in table: Table) throws -> UInt64 {
+  static func row(of id: Int64, in table: Table) throws -> UInt64 {
     guard let row = try table.row(withPrimaryKey: .int(id)) else { throw BenchmarkError("no Person \(id)") }
     return row
   }
