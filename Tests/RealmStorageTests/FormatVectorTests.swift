@@ -34,5 +34,80 @@ import Testing
     try expectLine("key check", Self.digits(cipher.keyCheck))
   }
 
+  @Test func `a sealed node`() throws {
+    let (key, salt) = ([UInt8](0..<64), [UInt8](0..<16))
+    let cipher = try NodeCipher(key: key, salt: salt, fileID: salt)
+    let value = try Self.values(of: ["content", "nonce", "ciphertext", "tag"])
+    let (content, tag) = (value[0], value[3])
+    let ref = Ref(
+      place: UInt64(8192 / Ref.unit) | UInt64(content.count / 8 - 1) << 42,
+      identity: content.load(UInt64.self, at: 0), check: tag.load(UInt64.self, at: 0),
+      check2: tag.load(UInt64.self, at: 8))
+    #expect(ref.birth == 1)
+    func unsealed(_ extent: [UInt8]) -> [UInt8]? {
+      var out = [UInt8](repeating: 0, count: content.count)
+      let isWhole = extent.withUnsafeBytes { extent in
+        out.withUnsafeMutableBytes { out in
+          cipher.unseal(extent.baseAddress!, length: content.count, ref: ref, into: out.baseAddress!)
+        }
+      }
+      return isWhole ? out : nil
+    }
+    var extent = value[1] + value[2]
+    #expect(unsealed(extent) == content)
+    extent[30] ^= 1
+    #expect(unsealed(extent) == nil)
+  }
+
+  @Test func `lists`() throws {
+    var numbers = Column("numbers", .int64, isOptional: true, isList: true)
+    numbers.id = 1
+    try expectLine(
+      "optional int64: 1, null, −2",
+      Self.digits(ListCell.encode([.int(1), .null, .int(-2)], of: numbers)))
+    try expectLine(
+      "string: \"a\", \"\", \"bc\"",
+      Self.digits(
+        ListCell.encode([.string("a"), .string(""), .string("bc")], of: Column("c", .string, isList: true))))
+    let dates: [Value] = [
+      .date(Timestamp(seconds: 1, nanoseconds: 300)), .date(Timestamp(seconds: -1)),
+    ]
+    try expectLine(
+      "date: 1 s and 300 ns, −1 s", Self.digits(ListCell.encode(dates, of: Column("c", .date, isList: true))))
+    try expectLine(
+      "link: the rows 5, 300",
+      Self.digits(ListCell.encode([.link(5), .link(300)], of: Column("c", .link, isList: true))))
+  }
+
+  @Test func `entries of indexes`() throws {
+    let optional = Column("c", .string, isOptional: true, index: .plain)
+    let entries: [(String, Value, Column, UInt64)] = [
+      ("int32: −2, row 0", .int(-2), Column("c", .int32, index: .plain), 0),
+      ("optional string: \"a\", row 300", .string("a"), optional, 300),
+      ("optional string: null, row 1", .null, optional, 1),
+      (
+        "date: 1 s and 300 ns, row 7", .date(Timestamp(seconds: 1, nanoseconds: 300)),
+        Column("c", .date, index: .plain), 7
+      ),
+    ]
+    for (name, value, column, row) in entries {
+      var entry = IndexKey.encode(value, of: column)
+      IndexKey.appendRow(row, to: &entry)
+      try expectLine(name, Self.digits(entry))
+    }
+  }
+
+  /// The bytes that the document gives under some names.
+  private static func values(of names: [String]) throws -> [[UInt8]] {
+    let text = try String(contentsOf: Self.document, encoding: .utf8)
+    return try names.map { name in
+      let start = try #require(text.range(of: "\n| \(name) | "))
+      let digits = Array(text[start.upperBound...].prefix { $0.isHexDigit })
+      return stride(from: 0, to: digits.count, by: 2).compactMap {
+        UInt8(String(digits[$0..<$0 + 2]), radix: 16)
+      }
+    }
+  }
+
   private static func digits(_ bytes: [UInt8]) -> String { bytes.map { String(format: "%02x", $0) }.joined() }
 }
