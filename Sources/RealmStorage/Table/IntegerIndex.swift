@@ -78,6 +78,15 @@ struct IntegerIndexNode: ~Escapable, BitwiseCopyable {
     access.prefetch(leaf, inBody: numbersOffset + guess, count: 1)
   }
 
+  /// The same of a leaf whose head was not asked for either.
+  @inline(__always)
+  static func prefetch(
+    _ key: UInt64, in place: (ref: Ref, least: UInt64, next: UInt64), _ access: borrowing NodeAccess
+  ) {
+    access.prefetch(place.ref, count: 1)
+    prefetch(key &- place.least, of: place.next &- place.least, in: place.ref, access)
+  }
+
   /// The place of a number, or nil.
   @inline(__always)
   func find(_ number: Int64) -> Int? {

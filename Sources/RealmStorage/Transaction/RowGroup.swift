@@ -113,7 +113,7 @@ public struct RowGroup: ~Copyable, ~Escapable {
 }
 
 extension Table {
-  private var lent: Lent<TableContent> { @_lifetime(borrow self) get { Lent(content, of: self) } }
+  var lent: Lent<TableContent> { @_lifetime(borrow self) get { Lent(content, of: self) } }
 
   /// Calls `body` with the rows in the order they were made, as they are stored together, until it answers false.
   public func forEachGroup(

@@ -62,6 +62,7 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
   private var seen = 0
   /// When the walk began: what was deleted since is no damage.
   private let birth: UInt32
+  private var handle = WalkingHandle()
 
   init(_ elements: [Element]) {
     source = .elements(elements)
@@ -107,7 +108,7 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
   private mutating func nextRow(_ context: ObjectContext) -> Element? {
     guard index < rows.count else { return nil }
     defer { index += 1 }
-    return InstanceMaker.handle(context.object(rows[index], birth: birth), as: Element.self)
+    return InstanceMaker.handle(handle.move(to: rows[index], context, birth: birth), as: Element.self)
   }
 }
 

@@ -26,6 +26,8 @@ final class ObjectModel: @unchecked Sendable {
   /// Position of the primary key.
   let primaryKey: Int?
   private let managed: InstanceMaker
+  /// A handle has nothing of its row but the key.
+  let canMoveHandles: Bool
   private let recording: InstanceMaker
 
   private static let known = Mutex<[ObjectIdentifier: ObjectModel]>([:])
@@ -80,6 +82,7 @@ final class ObjectModel: @unchecked Sendable {
       }
       return InstanceMaker(type, fields: isPlain ? fields : nil)
     }
+    canMoveHandles = isPlain && !properties.contains { $0.field.keepsInstance }
     managed = maker { $0.field.initializeManaged($1, at: $0.offset, position: $2) }
     recording = maker { $0.field.initializeRecording($1, at: $0.offset, position: $2) }
     check(keys: keys.count)

@@ -8,6 +8,9 @@ protocol PersistedField {
   /// The type that it has behind a link.
   static var optionalType: Any.Type { get }
 
+  /// An object that shows a row keeps something of it in the property.
+  static var keepsInstance: Bool { get }
+
   static func role(in object: ObjectBase, at offset: Int) -> PropertyRole
   /// For a property that its class declares with an origin.
   static func declaredType(in object: ObjectBase, at offset: Int) -> _PropertyType
@@ -36,6 +39,7 @@ extension Persisted: PersistedField {
   static var propertyType: _PropertyType { Value._type }
   static var valueType: Any.Type { Value.self }
   static var optionalType: Any.Type { Value?.self }
+  static var keepsInstance: Bool { Value._keepsInstance }
 
   static func role(in object: ObjectBase, at offset: Int) -> PropertyRole {
     field(object, offset).content.role

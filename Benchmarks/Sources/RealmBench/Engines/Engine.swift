@@ -17,6 +17,8 @@ protocol Engine: AnyObject, Questions, TaskQuestions {
 
   /// Reads name and age of the Persons with these ids.
   func lookUp(_ ids: [Int64]) throws -> Answer
+  /// The same, where the engine can be asked for many at once; nil where it can't.
+  func lookUpTogether(_ ids: [Int64]) throws -> Answer?
   /// Reads name, age and score of all.
   func iterate() throws -> Answer
   /// Counts by looking at each Person: age is not indexed.
@@ -61,6 +63,8 @@ protocol Engine: AnyObject, Questions, TaskQuestions {
 
 extension Engine {
   var written: WrittenBytes? { nil }
+
+  func lookUpTogether(_ ids: [Int64]) throws -> Answer? { nil }
 
   func timeToFind(_ change: ScoreChange) throws -> Double? {
     try setScores([change][...])

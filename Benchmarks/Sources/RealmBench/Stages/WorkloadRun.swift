@@ -15,6 +15,7 @@ struct WorkloadRun {
   func run(_ workload: Workload) throws -> Outcome? {
     switch workload {
     case .lookUp: try timed(repeats: 1) { try engine.lookUp(inputs.lookups) }
+    case .lookUpTogether: try lookUpTogether()
     case .iterate: try timed(repeats: 3) { try engine.iterate() }
     case .countAge: try timed(repeats: 3) { Answer(try engine.count(age: 42)) }
     case .countActive: try timed(repeats: 3) { Answer(try engine.countActive(olderThan: 50)) }
@@ -40,6 +41,12 @@ struct WorkloadRun {
 
   private func timed(repeats: Int, _ body: () throws -> Answer) throws -> Outcome {
     try Outcome.timed(repeats: repeats, body)
+  }
+
+  private func lookUpTogether() throws -> Outcome? {
+    var answer: Answer?
+    let seconds = try Measure.seconds { answer = try engine.lookUpTogether(inputs.lookups) }
+    return answer.map { Outcome(values: [(.seconds, seconds)], answer: $0) }
   }
 
   private func countNames(ignoringCase: Bool) throws -> Outcome {

@@ -9,6 +9,8 @@ enum Workload: String, CaseIterable {
   case compactedSize = "2c"
   /// A million lookups by primary key, at random, each reading name and age.
   case lookUp = "3"
+  /// The same, where an engine can be asked for many at once.
+  case lookUpTogether = "3b"
   /// Iterates all, reading name, age and score.
   case iterate = "4"
   /// As 4, of a file that the page cache has nothing of, just opened.
@@ -128,6 +130,7 @@ enum Workload: String, CaseIterable {
     case .fileSize: "file after it"
     case .compactedSize: "file, compacted"
     case .lookUp: "1,000,000 primary-key lookups"
+    case .lookUpTogether: "the same, asked for together"
     case .iterate: "iterate name, age, score"
     case .iterateEvicted: "the same, evicted from the cache"
     case .countAge: "count age == 42, not indexed"
@@ -192,7 +195,8 @@ enum Workload: String, CaseIterable {
   /// Those that run on the open file, in this order: what a workload finds does not depend on which others were chosen,
   /// but for the few thousand changes of those before it.
   static let onOpenFile: [Workload] = [
-    .lookUp, .iterate, .countAge, .countActive, .countEmail, .countNames, .countNamesIgnoringCase,
+    .lookUp, .lookUpTogether, .iterate, .countAge, .countActive, .countEmail, .countNames,
+    .countNamesIgnoringCase,
     .countCities, .sort, .sortLimited, .aggregate, .countIDs, .countAges, .lookUpTwice, .iterateTwice,
     .countNamesTwice, .aggregateTwice, .update, .insert, .relaxedUpdate, .steadyUpdate, .steadyInsert,
     .threads8, .threads32, .changeSet, .raiseScores, .deleteInactive,

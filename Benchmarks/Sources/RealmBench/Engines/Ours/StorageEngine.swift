@@ -136,6 +136,18 @@ final class StorageEngine: Engine {
     return answer
   }
 
+  func lookUpTogether(_ ids: [Int64]) throws -> Answer? {
+    let table = try Self.people(in: database.snapshot())
+    var (answer, found) = (Answer(), 0)
+    try table.forEachRow(withPrimaryKeys: ids) { (_, group, row) throws(StorageError) in
+      try group.texts(Position.name, from: row).bytes(row).withUnsafeBytes { answer.add($0) }
+      answer.add(try group.integers(Position.age)[row])
+      found += 1
+    }
+    guard found == ids.count else { throw BenchmarkError("\(ids.count - found) Persons are not there") }
+    return answer
+  }
+
   func iterate() throws -> Answer {
     var answer = Answer()
     try Self.people(in: database.snapshot()).forEachGroup { (group) throws(StorageError) in

@@ -44,12 +44,13 @@ extension StorageEngine: TaskQuestions {
     let snapshot = try database.snapshot()
     let people = try Self.people(in: snapshot)
     var answer = Answer()
+    var rows: [UInt64] = []
     try Self.tasks(in: snapshot).forEachGroup { (group) throws(StorageError) in
       let owners = try group.integers(TaskPosition.owner)
-      for task in 0..<group.count {
-        try people.withRow(UInt64(bitPattern: owners[task])) { (group, row) throws(StorageError) in
-          try group.texts(Position.name, from: row).bytes(row).withUnsafeBytes { answer.add($0) }
-        }
+      rows.removeAll(keepingCapacity: true)
+      for task in 0..<group.count { rows.append(UInt64(bitPattern: owners[task])) }
+      try people.forEachRow(rows) { (_, group, row) throws(StorageError) in
+        try group.texts(Position.name, from: row).bytes(row).withUnsafeBytes { answer.add($0) }
       }
       return true
     }

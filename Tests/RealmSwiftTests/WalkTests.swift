@@ -1,0 +1,118 @@
+import Foundation
+import RealmSwift
+import Testing
+
+/// Walks over collections, which hand out one object again and again where nobody keeps it.
+@Suite struct WalkTests {
+  final class Step: Object {
+    @Persisted(primaryKey: true) var id: Int
+    @Persisted var name: String
+    @Persisted var next: Step?
+  }
+
+  final class Noted: Object {
+    @Persisted var id: Int
+    var note = ""
+  }
+
+  final class Listed: Object {
+    @Persisted var id: Int
+    @Persisted var numbers: List<Int>
+  }
+
+  private func realm(_ count: Int, _ function: String = #function) throws -> Realm {
+    let realm = try Realm(
+      configuration: .init(
+        inMemoryIdentifier: "walk \(function)", objectTypes: [Step.self, Noted.self, Listed.self]))
+    try realm.write {
+      for id in 0..<count {
+        realm.create(Step.self, value: ["id": id, "name": "step \(id)"])
+        realm.create(Noted.self, value: ["id": id])
+        realm.create(Listed.self, value: ["id": id, "numbers": [id]])
+      }
+    }
+    return realm
+  }
+
+  @Test func `a walk reads each object`() throws {
+    let realm = try realm(2_000)
+    var ids: [Int] = []
+    for step in realm.objects(Step.self) {
+      #expect(step.name == "step \(step.id)")
+      ids.append(step.id)
+    }
+    #expect(ids == Array(0..<2_000))
+    #expect(realm.objects(Step.self).where { $0.id > 1_500 }.map { $0.id } == Array(1_501..<2_000))
+  }
+
+  @Test func `an object that is kept stays the one it was`() throws {
+    let realm = try realm(1_000)
+    var kept: [Step] = []
+    for step in realm.objects(Step.self) where step.id % 3 == 0 { kept.append(step) }
+    #expect(kept.map { $0.id } == Array(stride(from: 0, to: 1_000, by: 3)))
+    #expect(Array(realm.objects(Step.self)).map { $0.name } == (0..<1_000).map { "step \($0)" })
+    var captured: [() -> Int] = []
+    for step in realm.objects(Step.self) { captured.append { step.id } }
+    #expect(captured.map { $0() } == Array(0..<1_000))
+  }
+
+  @Test func `an object that is kept by a weak reference only is not made another`() throws {
+    let realm = try realm(100)
+    struct Weak { weak var step: Step? }
+    var references: [(id: Int, weak: Weak)] = []
+    for step in realm.objects(Step.self) { references.append((step.id, Weak(step: step))) }
+    for reference in references {
+      if let step = reference.weak.step { #expect(step.id == reference.id) }
+    }
+  }
+
+  @Test func `two copies of a walk do not disturb each other`() throws {
+    let realm = try realm(10)
+    var first = realm.objects(Step.self).makeIterator()
+    let before = first.next()
+    var second = first
+    let (one, two) = (first.next(), second.next())
+    #expect(before?.id == 0)
+    #expect(one?.id == 1)
+    #expect(two?.id == 1)
+    #expect(first.next()?.id == 2)
+    #expect(two?.id == 1)
+  }
+
+  @Test func `objects with properties of their own, or with lists, are new ones each`() throws {
+    let realm = try realm(50)
+    for noted in realm.objects(Noted.self) {
+      #expect(noted.note == "")
+      noted.note = "seen \(noted.id)"
+    }
+    for listed in realm.objects(Listed.self) { #expect(Array(listed.numbers) == [listed.id]) }
+    let lists = realm.objects(Listed.self).map { $0.numbers }
+    for (id, list) in Array(lists).enumerated() { #expect(list.first == id) }
+  }
+
+  @Test func `objects of the open transaction are told from those before it`() throws {
+    let realm = try realm(10)
+    realm.beginWrite()
+    for id in 10..<20 { realm.create(Step.self, value: ["id": id, "name": "step \(id)"]) }
+    var kept: [Step] = []
+    for step in realm.objects(Step.self) {
+      #expect(step.name == "step \(step.id)")
+      if step.id == 5 || step.id == 15 { kept.append(step) }
+    }
+    var iterator = realm.objects(Step.self).makeIterator()
+    var last: Step?
+    while let step = iterator.next() { last = step }
+    realm.cancelWrite()
+    #expect(!kept[0].isInvalidated)
+    #expect(kept[1].isInvalidated)
+    #expect(last?.isInvalidated == true)
+  }
+
+  @Test func `a walk goes on while its objects are deleted`() throws {
+    let realm = try realm(100)
+    try realm.write {
+      for step in realm.objects(Step.self) where step.id % 2 == 0 { realm.delete(step) }
+    }
+    #expect(realm.objects(Step.self).map { $0.id } == Array(stride(from: 1, to: 100, by: 2)))
+  }
+}
