@@ -32,11 +32,12 @@ extension StorageEngine: Questions {
     try Self.people(in: database.snapshot()).count(where: predicate)
   }
 
-  /// There is no limit to ask for yet: both sort all.
   func firstByAgeAndName(asksForAll: Bool) throws -> Answer {
     let table = try Self.people(in: database.snapshot())
-    let rows = try table.sorted(
-      nil, by: [SortKey(ColumnPath(Position.age)), SortKey(ColumnPath(Position.name))])
+    let keys = [SortKey(ColumnPath(Position.age)), SortKey(ColumnPath(Position.name))]
+    let rows =
+      asksForAll
+      ? try table.sorted(nil, by: keys) : try table.sorted(nil, by: keys, limit: FirstByAgeAndName.count)
     var first = FirstByAgeAndName()
     for row in rows.prefix(FirstByAgeAndName.count) {
       guard case .value(let age) = try table.integer(Position.age, ofRow: row),
