@@ -16,5 +16,11 @@ package struct Lent<Object: AnyObject>: ~Escapable, BitwiseCopyable {
 extension Unmanaged {
   /// Lends the object, which somebody keeps meanwhile, without counting a reference.
   @inline(__always)
-  func lend<Result>(_ body: (Instance) -> Result) -> Result { _withUnsafeGuaranteedRef(body) }
+  func lend<Result, Failure>(_ body: (Instance) throws(Failure) -> Result) throws(Failure) -> Result {
+    // It passes on untyped errors only.
+    let result: Swift.Result<Result, Failure> = _withUnsafeGuaranteedRef { object in
+      do throws(Failure) { return .success(try body(object)) } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
 }

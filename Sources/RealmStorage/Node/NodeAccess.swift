@@ -10,29 +10,20 @@ package struct NodeAccess: ~Copyable, ~Escapable {
   private let keeper: Unmanaged<NodeStore>?
   private let slot: ReaderCounts.Slot?
 
-  /// Counts no reference: `owner` keeps the store. With an `end` of 0 every read throws.
+  /// Counts no reference: `owner` keeps the store. Where the reach ends at 0 every read throws.
   @inline(__always)
   @_lifetime(borrow owner)
-  init<Owner: AnyObject>(
-    _ store: NodeStore, _ regions: Unmanaged<NodeStore.Regions>, end: UInt64, borrowing owner: borrowing Owner
-  ) {
-    self.init(store, regions, end: end, arena: nil, keeper: nil)
+  init<Owner: ~Copyable & ~Escapable>(_ reach: NodeReach, keptBy owner: borrowing Owner) {
+    self.reach = reach
+    slot = reach.regions.decrypted?.enter()
+    keeper = nil
   }
 
   @_lifetime(immortal)
   init(_ store: NodeStore, _ regions: Unmanaged<NodeStore.Regions>, end: UInt64, arena: NodeArena?) {
-    self.init(store, regions, end: end, arena: arena, keeper: store)
-  }
-
-  @inline(__always)
-  @_lifetime(immortal)
-  private init(
-    _ store: NodeStore, _ regions: Unmanaged<NodeStore.Regions>, end: UInt64, arena: NodeArena?,
-    keeper: NodeStore?
-  ) {
     reach = NodeReach(store, regions, end: end, arena: arena)
-    slot = regions._withUnsafeGuaranteedRef { $0.decrypted?.enter() }
-    self.keeper = keeper.map { .passRetained($0) }
+    slot = regions.lend { $0.decrypted?.enter() }
+    keeper = .passRetained(store)
   }
 
   /// The same right, within the other: what is read is kept by that one.
@@ -153,7 +144,7 @@ package struct UpcomingBytes: ~Escapable, BitwiseCopyable {
 }
 
 /// Where an access finds nodes.
-private struct NodeReach: BitwiseCopyable {
+struct NodeReach: BitwiseCopyable {
   // Kept by the access's keeper, or by the owner that it is not to outlive; a store keeps all regions it ever had.
   unowned(unsafe) let regions: NodeStore.Regions
   unowned(unsafe) let store: NodeStore

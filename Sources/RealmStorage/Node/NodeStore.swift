@@ -72,15 +72,10 @@ package final class NodeStore: @unchecked Sendable {
     NodeAccess(self, current.load(ordering: .acquiring), end: end, arena: arena)
   }
 
-  /// The same for as long as `owner` lives, which keeps the store. Of a version that can't be believed any more every
-  /// read throws.
+  /// What may be read below `end`, for as long as somebody keeps the store.
   @inline(__always)
-  @_lifetime(borrow owner)
-  package func access<Owner: AnyObject>(
-    below end: UInt64, isExpired: Bool, borrowing owner: borrowing Owner
-  ) -> NodeAccess {
-    NodeAccess(
-      self, current.load(ordering: .acquiring), end: isExpired ? 0 : end, borrowing: owner)
+  func reach(below end: UInt64) -> NodeReach {
+    NodeReach(self, current.load(ordering: .acquiring), end: end, arena: nil)
   }
 
   /// Follows the storage where the file has outgrown the addresses it was mapped at.

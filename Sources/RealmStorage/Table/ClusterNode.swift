@@ -225,6 +225,17 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
       &+ Int64(bitPattern: PackedIntegers.load(data(descriptor), row, width: Int(descriptor.width)))
   }
 
+  /// The date of a row that is not null.
+  ///
+  /// - Parameter descriptor: of its seconds.
+  @inline(__always)
+  func date(_ column: UInt16, _ descriptor: Descriptor, _ row: Int) -> Timestamp {
+    let rest = find(column, .nanoseconds).map { integer($0, row) } ?? 0
+    // What is out of range is found by the integrity check.
+    let nanoseconds = Timestamp.nanosecondRange.contains(rest) ? Int32(rest) : 0
+    return Timestamp(seconds: integer(descriptor, row), nanoseconds: nanoseconds)
+  }
+
   /// Asks for the value of a row, or for what is likely read of its piece.
   @inline(__always)
   func prefetch(_ column: ColumnForm, _ row: Int, _ access: LentAccess) {

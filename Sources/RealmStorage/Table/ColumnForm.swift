@@ -11,11 +11,14 @@ struct ColumnForm: BitwiseCopyable, Equatable {
   let size: UInt8
   let isOptional: Bool
   let isList: Bool
+  /// Strings, where it is of varying size.
+  let isText: Bool
 
   init(_ column: Column) {
     id = column.id
     isOptional = column.isOptional
     isList = column.isList
+    isText = column.type == .string
     switch column.storage {
     case .integers: (kind, size) = (.integers, 0)
     case .dates: (kind, size) = (.dates, 0)

@@ -60,11 +60,7 @@ enum TableReading {
     case .dates:
       guard let descriptor = cluster.find(column.id, .integers) else { return column.defaultValue }
       if cluster.isNull(descriptor, row) { return .null }
-      var rest: Int64 = 0
-      if let nanoseconds = cluster.find(column.id, .nanoseconds) { rest = cluster.integer(nanoseconds, row) }
-      // What is out of range is found by the integrity check.
-      let nanoseconds = Timestamp.nanosecondRange.contains(rest) ? Int32(rest) : 0
-      return .date(Timestamp(seconds: cluster.integer(descriptor, row), nanoseconds: nanoseconds))
+      return .date(cluster.date(column.id, descriptor, row))
     case .fixed(let size):
       guard let descriptor = cluster.find(column.id, .fixed), Int(descriptor.width) == size else {
         return column.defaultValue

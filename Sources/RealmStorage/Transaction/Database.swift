@@ -176,11 +176,8 @@ public final class Database: Sendable {
   }
 
   /// Begins reading the version of a snapshot.
-  @_lifetime(borrow snapshot)
-  func access(_ snapshot: borrowing Snapshot) -> NodeAccess {
-    store.access(
-      below: snapshot.base.end, isExpired: held.isExpired(snapshot.base.number, seen: snapshot.failures),
-      borrowing: snapshot)
+  func reach(of version: Version, seenFailures: UInt64) -> NodeReach {
+    store.reach(below: held.isExpired(version.number, seen: seenFailures) ? 0 : version.end)
   }
 
   /// Waits until a later version than `version` is published, by this process or another.

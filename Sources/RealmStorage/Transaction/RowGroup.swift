@@ -104,11 +104,7 @@ public struct RowGroup: ~Copyable, ~Escapable {
   /// What is known of a column that is read as one of a kind.
   @inline(__always)
   private func form(_ column: Int, _ kind: ColumnForm.Kind, size: UInt8 = 0) -> ColumnForm {
-    content.use { content in
-      let form = content.columns[column]
-      if _slowPath(!form.isOne(kind, size: size)) { content.stopAtType(of: column) }
-      return form
-    }
+    content.use { $0.form(column, kind, size: size) }
   }
 }
 

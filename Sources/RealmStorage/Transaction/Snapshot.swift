@@ -21,6 +21,9 @@ public final class Snapshot: Sendable {
 
 extension Snapshot: NodeReader {
   package var root: Ref { base.root }
+  /// What it may read, for as long as it lives. Of a version that can't be believed any more every read throws.
+  @inline(__always)
+  var reach: NodeReach { database.reach(of: base, seenFailures: failures) }
   @_lifetime(borrow self)
-  package func access() -> NodeAccess { database.access(self) }
+  package func access() -> NodeAccess { NodeAccess(reach, keptBy: self) }
 }

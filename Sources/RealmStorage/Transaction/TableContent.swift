@@ -20,6 +20,8 @@ final class TableContent {
   /// Who looks up rows one by one most often reads the same columns of each. So when the next row is found their cache
   /// lines are asked for at once, instead of one after another as they are read. It decides nothing but that.
   private let readColumns = Atomic<UInt64>(0)
+  /// The row that a value was read of last, for the same purpose.
+  private let lastRow = Atomic<UInt64>(0)
 
   init(schema: TableSchema, root: TableRoot, reader: any TableReader) {
     self.schema = schema
@@ -38,7 +40,7 @@ final class TableContent {
   @inline(__always)
   @_lifetime(borrow owner)
   func beginReading<Owner: ~Copyable & ~Escapable>(for owner: borrowing Owner) -> NodeAccess {
-    if let snapshot { return NodeAccess(snapshot.lend { $0 }, keptBy: owner) }
+    if let snapshot { return NodeAccess(snapshot.lend { $0.reach }, keptBy: owner) }
     return NodeAccess(reader, keptBy: owner)
   }
 
@@ -47,11 +49,21 @@ final class TableContent {
 
   /// Notes that a column is read; answers whether that was known.
   @inline(__always)
+  @discardableResult
   func noteRead(_ column: Int) -> Bool {
     guard column < 64 else { return false }
     if columnsRead & 1 &<< UInt64(column) != 0 { return true }
     readColumns.bitwiseOr(1 &<< UInt64(column), ordering: .relaxed)
     return false
+  }
+
+  /// Notes that a value of a row is read; answers whether it stands neither where the last did nor beside it.
+  @inline(__always)
+  func isElsewhere(_ key: UInt64) -> Bool {
+    let last = lastRow.load(ordering: .relaxed)
+    if last == key { return false }
+    lastRow.store(key, ordering: .relaxed)
+    return key &- last &- 1 != 0
   }
 
   /// Stops the program, where a column is not of the type that it is read as.

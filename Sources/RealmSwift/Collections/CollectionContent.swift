@@ -7,13 +7,17 @@ public final class _CollectionContent {
     /// All objects of the class.
     case all
     /// The elements of a list.
-    case list(ObjectContext, row: UInt64, position: Int)
+    case list(ManagedRow, position: Int)
     /// The objects whose property links to a row, once for each link.
-    case linking(ObjectContext, row: UInt64, position: Int)
+    case linking(ManagedRow, position: Int)
   }
 
+  /// Keeps the context.
+  private let session: RealmSession
   /// Of the class of the objects.
-  let context: ObjectContext
+  unowned(unsafe) let context: ObjectContext
+  /// The generation in which it was made.
+  private let birth: UInt64
   private let source: Source
   private let predicates: [RealmStorage.Predicate]
   private let order: [SortKey]
@@ -25,7 +29,9 @@ public final class _CollectionContent {
     _ context: ObjectContext, _ source: Source = .all, where predicates: [RealmStorage.Predicate] = [],
     order: [SortKey] = []
   ) {
+    session = context.session
     self.context = context
+    birth = session.generation
     self.source = source
     self.predicates = predicates
     self.order = order
@@ -48,28 +54,30 @@ public final class _CollectionContent {
 
   var isInvalidated: Bool {
     switch source {
-    case .all: context.isInvalid
-    case .list(let owner, let row, _): !owner.hasRow(row)
-    case .linking(let target, let row, let position): position < 0 || !target.hasRow(row)
+    case .all: isInvalid
+    case .list(let owner, _): !owner.isThere
+    case .linking(let target, let position): position < 0 || !target.isThere
     }
   }
 
   /// Keys of the objects, in order. O(1) while the realm does not change.
   func rows() -> [UInt64] {
-    context.session.check()
-    if let known, known.generation == context.session.generation { return known.rows }
+    session.check()
+    if let known, known.generation == session.generation { return known.rows }
     let rows = reading { () throws(StorageError) in
       let rows = try readRows()
-      if let counted, counted.generation == context.session.generation {
+      if let counted, counted.generation == session.generation {
         try table()?.expect(rows.count, of: counted.count)
       }
       return rows
     }
-    known = (rows, context.session.generation)
+    known = (rows, session.generation)
     return rows
   }
 
-  private func table() throws(StorageError) -> Table? { context.isInvalid ? nil : try context.currentTable() }
+  private var isInvalid: Bool { session.isInvalid(nil, birth: birth, context.binding) }
+
+  private func table() throws(StorageError) -> Table? { isInvalid ? nil : try context.currentTable() }
 
   private var predicate: RealmStorage.Predicate {
     predicates.count == 1 ? predicates[0] : .and(predicates)
@@ -94,39 +102,39 @@ public final class _CollectionContent {
   private func sourceRows() throws(StorageError) -> [UInt64]? {
     switch source {
     case .all: return nil
-    case .list(let owner, let row, let position):
-      guard case .list(let elements) = owner.value(position, row) else { return [] }
+    case .list(let owner, let position):
+      guard case .list(let elements) = owner.value(position) else { return [] }
       return elements.compactMap { element in
         guard case .link(let row) = element else { return nil }
         return row
       }
-    case .linking(let target, let row, let position):
-      guard !target.isInvalid, let table = try target.currentTable(), let origin = context.binding.table,
+    case .linking(let target, let position):
+      guard !target.isInvalid, let table = try target.context.currentTable(), let origin = context.binding.table,
         position >= 0
       else { return [] }
       let column = origin.columns[context.binding.columns[position]]
-      return try table.sources(of: row, column: column, of: origin)
+      return try table.sources(of: target.row, column: column, of: origin)
         .flatMap { Array(repeating: $0.row, count: $0.count) }
     }
   }
 
   var count: Int {
-    context.session.check()
-    if let known, known.generation == context.session.generation { return known.rows.count }
-    if let counted, counted.generation == context.session.generation { return counted.count }
+    session.check()
+    if let known, known.generation == session.generation { return known.rows.count }
+    if let counted, counted.generation == session.generation { return counted.count }
     guard case .all = source else { return rows().count }
     let count = reading { () throws(StorageError) in
       guard let table = try table() else { return 0 }
       if predicates.isEmpty { return table.count }
       return try table.count(where: predicate)
     }
-    counted = (count, context.session.generation)
+    counted = (count, session.generation)
     return count
   }
 
   /// The key of an object. O(log n) for all of a table, O(1) for what was read before.
   func row(at index: Int) -> UInt64 {
-    context.session.check()
+    session.check()
     if isWholeTable {
       let row = reading { () throws(StorageError) -> UInt64? in
         guard let table = try table(), index >= 0, index < table.count else { return nil }
@@ -143,14 +151,14 @@ public final class _CollectionContent {
   }
 
   func iterator<Element: RealmCollectionValue>() -> RLMIterator<Element> {
-    context.session.check()
+    session.check()
     // A version does not change under the walk; a transaction does.
-    if isWholeTable, context.session.transaction == nil,
+    if isWholeTable, session.transaction == nil,
       let table = reading({ () throws(StorageError) in try table() })
     {
-      return RLMIterator(table, context)
+      return RLMIterator(ObjectWalk(table, context))
     }
-    return RLMIterator(rows(), context)
+    return RLMIterator(ObjectWalk(rows(), context))
   }
 
   // MARK: - Aggregates
@@ -165,7 +173,7 @@ public final class _CollectionContent {
     _ property: String, _ other: ColumnType? = nil,
     _ body: (Table, Int, [UInt64]?) throws(StorageError) -> Result
   ) -> Result? {
-    context.session.check()
+    session.check()
     let model = context.binding.model
     guard let position = model.position(of: property),
       context.binding.columns[position] >= 0 || context.binding.table == nil

@@ -58,11 +58,10 @@ extension LinkingObjects: _Persistable {
     LinkingObjects(fromType: Element.self, property: "")
   }
   public static func _read(_ object: ObjectBase, _ position: Int) -> LinkingObjects {
-    guard let context = object.context else { return LinkingObjects(fromType: Element.self, property: "") }
+    guard let target = object.managedRow else { return LinkingObjects(fromType: Element.self, property: "") }
+    let context = target.context
     context.session.check()
-    if !context.hasRow(object.row) {
-      context.stopMissing(position, isNew: object.birth == context.session.birth)
-    }
+    if !target.isThere { context.stopMissing(position, isNew: context.isNew(birth: target.birth)) }
     guard case .linkingObjects(let name) = context.binding.model.properties[position].type.form else {
       return LinkingObjects(fromType: Element.self, property: "")
     }
@@ -77,7 +76,7 @@ extension LinkingObjects: _Persistable {
           + "\(model.name).\(name), which is no property that links to \(context.binding.model.name).")
     }
     return LinkingObjects(
-      _CollectionContent(origins, .linking(context, row: object.row, position: origin)), name)
+      _CollectionContent(origins, .linking(target, position: origin)), name)
   }
   public static func _write(_ value: LinkingObjects, _ object: ObjectBase, _ position: Int) {
     raise("Read-only property", "a property of \(Self.self) shows links; change the property that links.")

@@ -7,7 +7,7 @@ import RealmStorage
 public final class List<Element: RealmCollectionValue>: RealmCollection {
   private enum Storage {
     case unmanaged([Element])
-    case managed(ObjectContext, row: UInt64, position: Int)
+    case managed(ManagedRow, position: Int)
   }
   private var storage = Storage.unmanaged([])
   /// What the row held at a generation of the realm, outside of transactions.
@@ -16,35 +16,35 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   /// An empty unmanaged list.
   public init() {}
 
-  fileprivate init(_ context: ObjectContext, row: UInt64, position: Int) {
-    storage = .managed(context, row: row, position: position)
+  fileprivate init(_ owner: ManagedRow, position: Int) {
+    storage = .managed(owner, position: position)
   }
 
   // MARK: - Reading
 
   public var _content: _CollectionContent? {
-    guard case .managed(let owner, let row, let position) = storage,
+    guard case .managed(let owner, let position) = storage,
       let type = Element.self as? ObjectBase.Type
     else {
       return nil
     }
-    return _CollectionContent(owner.session.context(type), .list(owner, row: row, position: position))
+    return _CollectionContent(owner.session.context(type), .list(owner, position: position))
   }
 
   public var realm: Realm? {
-    guard case .managed(let context, _, _) = storage else { return nil }
-    return Realm(context.session)
+    guard case .managed(let owner, _) = storage else { return nil }
+    return Realm(owner.session)
   }
 
   public var isInvalidated: Bool {
-    guard case .managed(let context, let row, _) = storage else { return false }
-    return !context.hasRow(row)
+    guard case .managed(let owner, _) = storage else { return false }
+    return !owner.isThere
   }
 
   public var count: Int {
     switch storage {
     case .unmanaged(let elements): elements.count
-    case .managed(let context, let row, let position): values(context, row, position).count
+    case .managed(let owner, let position): values(owner, position).count
     }
   }
 
@@ -53,18 +53,18 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   private var contents: [Element] {
     switch storage {
     case .unmanaged(let elements): return elements
-    case .managed(let context, let row, let position):
-      let realm = Realm(context.session)
-      return values(context, row, position).map { Element._element($0, in: realm) }
+    case .managed(let owner, let position):
+      let realm = Realm(owner.session)
+      return values(owner, position).map { Element._element($0, in: realm) }
     }
   }
 
-  private func values(_ context: ObjectContext, _ row: UInt64, _ position: Int) -> [Value] {
-    context.session.check()
-    if let known, known.generation == context.session.generation, !context.isInvalid { return known.values }
-    guard case .list(let values) = context.value(position, row) else { return [] }
+  private func values(_ owner: ManagedRow, _ position: Int) -> [Value] {
+    owner.session.check()
+    if let known, known.generation == owner.session.generation, !owner.isInvalid { return known.values }
+    guard case .list(let values) = owner.value(position) else { return [] }
     // In a transaction a list that was changed has its values there, and a copy here would double them.
-    if context.session.transaction == nil { known = (values, context.session.generation) }
+    if owner.session.transaction == nil { known = (values, owner.session.generation) }
     return values
   }
 
@@ -81,8 +81,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
       checkIndex(position, below: count)
       switch storage {
       case .unmanaged(let elements): return elements[position]
-      case .managed(let context, let row, let property):
-        return Element._element(values(context, row, property)[position], in: Realm(context.session))
+      case .managed(let owner, let property):
+        return Element._element(values(owner, property)[position], in: Realm(owner.session))
       }
     }
     set {
@@ -103,15 +103,16 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
       storage = .unmanaged([])
       elements(&content)
       storage = .unmanaged(content)
-    case .managed(let context, let row, let position):
+    case .managed(let owner, let position):
+      let context = owner.context
       context.session.check()
       let property = context.binding.model.properties[position].name
       context.session.requireTransaction("change \(context.binding.model.name).\(property)")
-      if !context.hasRow(row) { context.stopInvalidated(position) }
+      if !owner.isThere { context.stopInvalidated(position) }
       let added = added.isEmpty ? [] : stored(added, context, position)
-      let cell = context.cell(position, row)
+      let cell = context.cell(position, owner.row)
       if context.session.pendingLists[cell] == nil {
-        context.session.pendingLists[cell] = self.values(context, row, position)
+        context.session.pendingLists[cell] = self.values(owner, position)
       }
       context.session.pendingLists.change(cell) { values(&$0, added) }
       context.session.didWrite()
@@ -179,23 +180,20 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 
   /// The position of an element; nil when it is not in the list.
   public func index(of element: Element) -> Int? {
-    guard case .managed(let context, let row, let position) = storage else {
+    guard case .managed(let owner, let position) = storage else {
       return contents.firstIndex(of: element)
     }
     let value = element._elementValue { _content?.context.row(of: $0) }
     if value == .null, element is ObjectBase { return nil }
-    return values(context, row, position).firstIndex(of: value)
+    return values(owner, position).firstIndex(of: value)
   }
 
   /// Whether both are one list of one object, or unmanaged and hold the same.
   public static func == (left: List, right: List) -> Bool {
     switch (left.storage, right.storage) {
     case (.unmanaged(let left), .unmanaged(let right)): left == right
-    case (
-      .managed(let left, let leftRow, let leftPosition), .managed(let right, let rightRow, let rightPosition)
-    ):
-      left.session === right.session && left.binding === right.binding && leftRow == rightRow
-        && leftPosition == rightPosition
+    case (.managed(let left, let leftPosition), .managed(let right, let rightPosition)):
+      left.isSame(as: right) && leftPosition == rightPosition
     default: false
     }
   }
@@ -225,8 +223,8 @@ extension List: _Persistable {
   public static func _initial() -> List { List() }
   public static func _placeholder(of recorder: ObjectBase, _ position: Int) -> List { List() }
   public static func _read(_ object: ObjectBase, _ position: Int) -> List {
-    guard let context = object.context else { return List() }
-    return List(context, row: object.row, position: position)
+    guard let owner = object.managedRow else { return List() }
+    return List(owner, position: position)
   }
   /// The content is copied, so that the property keeps its instance.
   public static func _write(_ value: List, _ object: ObjectBase, _ position: Int) {
@@ -256,8 +254,8 @@ extension List: _Persistable {
     return elements.compactMap { $0 as? ObjectBase }
   }
   public func _becomeManaged(_ object: ObjectBase, _ position: Int) {
-    guard let context = object.context else { return }
-    storage = .managed(context, row: object.row, position: position)
+    guard let owner = object.managedRow else { return }
+    storage = .managed(owner, position: position)
     known = nil
   }
 }

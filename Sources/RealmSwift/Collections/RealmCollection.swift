@@ -48,67 +48,22 @@ extension RealmCollection {
 
 /// Walks the elements that a collection had when the walk began.
 public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
-  private enum Source {
-    case elements([Element])
-    /// Objects of these rows.
-    case rows(ObjectContext)
-    /// All objects of a version's table, group by group.
-    case table(ObjectContext, Table, next: UInt64?)
-  }
-  private var source: Source
-  private var rows: [UInt64] = []
-  private var index = 0
-  /// Of a table's rows, how many were in groups so far.
-  private var seen = 0
-  /// When the walk began: what was deleted since is no damage.
-  private let birth: UInt32
-  private var handle = WalkingHandle()
+  @usableFromInline var objects: ObjectWalk?
+  @usableFromInline var elements: IndexingIterator<[Element]>
 
-  init(_ elements: [Element]) {
-    source = .elements(elements)
-    birth = 0
+  init(_ elements: [Element]) { self.elements = elements.makeIterator() }
+
+  /// - Precondition: `Element` is the class of the walk's objects.
+  init(_ objects: ObjectWalk) {
+    elements = [].makeIterator()
+    self.objects = objects
   }
 
-  init(_ rows: [UInt64], _ context: ObjectContext) {
-    source = .rows(context)
-    self.rows = rows
-    birth = context.session.birth
-  }
-
-  init(_ table: Table, _ context: ObjectContext) {
-    source = .table(context, table, next: 0)
-    birth = context.session.birth
-  }
-
+  @inlinable
   public mutating func next() -> Element? {
-    switch source {
-    case .elements(let elements):
-      guard index < elements.count else { return nil }
-      defer { index += 1 }
-      return elements[index]
-    case .rows(let context):
-      return nextRow(context)
-    case .table(let context, let table, var next):
-      // No group of a sound table is empty.
-      while index == rows.count, let first = next {
-        let group = reading { () throws(StorageError) in
-          let group = try table.keys(from: first)
-          seen += group.keys.count
-          if group.next == nil || seen > table.count { try table.expect(seen, of: table.count) }
-          return group
-        }
-        (rows, index, next) = (group.keys, 0, group.next)
-        source = .table(context, table, next: next)
-      }
-      return nextRow(context)
-    }
-  }
-
-  @inline(__always)
-  private mutating func nextRow(_ context: ObjectContext) -> Element? {
-    guard index < rows.count else { return nil }
-    defer { index += 1 }
-    return InstanceMaker.handle(handle.move(to: rows[index], context, birth: birth), as: Element.self)
+    // Inlined where the class is known.
+    if let object = objects?.nextObject() { return InstanceMaker.handle(object, as: Element.self) }
+    return elements.next()
   }
 }
 

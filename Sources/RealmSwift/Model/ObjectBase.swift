@@ -5,20 +5,37 @@
 /// the thread, queue or actor of its realm.
 open class ObjectBase {
   /// Of a managed object: its realm and class there.
-  @usableFromInline final var context: ObjectContext?
+  @exclusivity(unchecked) final private(set) var keptContext: ContextReference?
   /// Of a managed object: the key of its row.
-  @usableFromInline final var row: UInt64 = 0
-  /// Of a handle: the generation of its realm in which the row was found.
-  @usableFromInline final var birth: UInt32 = 0
+  @exclusivity(unchecked) final var row: UInt64 = 0
+  /// Of a managed object: the generation of its realm in which the row was found.
+  @exclusivity(unchecked) final private(set) var birth: UInt64 = 0
 
   /// An unmanaged object with the values its properties declare.
   public init() {}
+
+  deinit { keptContext?.release() }
+
+  final var context: ObjectContext? { keptContext?.counted }
+
+  /// What it shows; nil of an unmanaged object.
+  final var managedRow: ManagedRow? {
+    keptContext.map { ManagedRow($0.counted, row, birth: birth) }
+  }
+
+  /// Makes a new or unmanaged object show a row, which was found in a generation.
+  @inline(__always)
+  final func show(_ row: UInt64, of context: ObjectContext, birth: UInt64) {
+    keptContext = ContextReference(context)
+    self.row = row
+    self.birth = birth
+  }
 
   /// The realm the object is managed by; nil of an unmanaged one.
   public final var realm: Realm? { context.map { Realm($0.session) } }
 
   /// The object was deleted, or its realm was invalidated: no property of it may be read any more.
-  public final var isInvalidated: Bool { context.map { !$0.hasRow(row) } ?? false }
+  public final var isInvalidated: Bool { managedRow.map { !$0.isThere } ?? false }
 
   /// The name of the class in the schema.
   public class func className() -> String { ObjectModel.unqualifiedName(of: self) }
@@ -48,8 +65,8 @@ open class ObjectBase {
 
   /// Whether both show one row of one realm.
   final func isRow(of other: ObjectBase) -> Bool {
-    guard let context, !context.isInvalid else { return false }
-    return context.row(of: other) == row
+    guard let managedRow, !managedRow.isInvalid else { return false }
+    return managedRow.context.row(of: other) == row
   }
 }
 

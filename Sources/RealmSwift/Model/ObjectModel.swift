@@ -118,11 +118,9 @@ final class ObjectModel: @unchecked Sendable {
 
   /// A handle of a row.
   @inline(__always)
-  func handle(_ context: ObjectContext, _ row: UInt64, birth: UInt32) -> ObjectBase {
+  func handle(_ context: ObjectContext, _ row: UInt64, birth: UInt64) -> ObjectBase {
     let object = managed.copied() ?? initializedHandle()
-    object.context = context
-    object.row = row
-    object.birth = birth
+    object.show(row, of: context, birth: birth)
     return object
   }
 

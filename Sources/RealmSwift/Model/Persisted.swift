@@ -10,15 +10,13 @@ public struct Persisted<Value: _Persistable> {
     case unset
     /// Of an unmanaged object; of a managed one, a collection that stands for its cell.
     case value(Value)
-    /// What the object's row holds.
-    case managed
+    /// What the object's row holds, in the property at a position of its class.
+    case managed(position: UInt16)
     /// Notes that it was asked for.
-    case recording
+    case recording(position: UInt16)
   }
 
   @usableFromInline var storage: Storage
-  /// The property's position in its class, once that is known.
-  @usableFromInline var position: UInt16 = 0
   @usableFromInline let role: PropertyRole
 
   /// A property that has its type's zero, empty or new value until it is set.
@@ -36,13 +34,11 @@ public struct Persisted<Value: _Persistable> {
   }
 
   init(managedAt position: UInt16) {
-    self.init(.managed, .plain)
-    self.position = position
+    self.init(.managed(position: position), .plain)
   }
 
   init(recordingAt position: UInt16) {
-    self.init(.recording, .plain)
-    self.position = position
+    self.init(.recording(position: position), .plain)
   }
 
   @available(*, unavailable, message: "@Persisted is for properties of classes that inherit from Object")
@@ -59,8 +55,8 @@ public struct Persisted<Value: _Persistable> {
   ) -> Value {
     // Inlined where the property is read, the key path becomes an offset.
     @inline(__always) get {
-      if case .managed = object[keyPath: storage].storage, !Value._keepsInstance {
-        return Value._read(object, Int(object[keyPath: storage].position))
+      if !Value._keepsInstance, case .managed(let position) = object[keyPath: storage].storage {
+        return Value._read(object, Int(position))
       }
       if case .value(let value) = object[keyPath: storage].storage { return value }
       return object[keyPath: storage].firstRead(by: object)
@@ -68,8 +64,8 @@ public struct Persisted<Value: _Persistable> {
     @inline(__always) set {
       if Value._keepsInstance {
         object[keyPath: storage].firstRead(by: object)._assign(newValue)
-      } else if case .managed = object[keyPath: storage].storage {
-        Value._write(newValue, object, Int(object[keyPath: storage].position))
+      } else if case .managed(let position) = object[keyPath: storage].storage {
+        Value._write(newValue, object, Int(position))
       } else {
         object[keyPath: storage].storage = .value(newValue)
       }
@@ -82,11 +78,11 @@ public struct Persisted<Value: _Persistable> {
     let value: Value
     switch storage {
     case .value(let found): return found
-    case .recording:
+    case .recording(let position):
       PropertyRecorder.current?.note(object, Int(position))
       return Value._placeholder(of: object, Int(position))
     case .unset: value = Value._initial()
-    case .managed: value = Value._read(object, Int(position))
+    case .managed(let position): value = Value._read(object, Int(position))
     }
     storage = .value(value)
     return value

@@ -77,7 +77,6 @@ extension Persisted: PersistedField {
       return makeManaged(object, at: offset, position: position)
     }
     kept._becomeManaged(object, position)
-    field.content.position = UInt16(position)
   }
 
   /// What an unmanaged object's property holds, made now where it is the type's default.
@@ -109,7 +108,7 @@ extension Persisted: PersistedField {
   }
 
   static func value(_ object: ObjectBase, at offset: Int, position: Int) -> Any {
-    if case .managed = field(object, offset).content.storage, !Value._keepsInstance {
+    if !Value._keepsInstance, case .managed = field(object, offset).content.storage {
       return Value._read(object, position)
     }
     return field(object, offset).content.firstRead(by: object)

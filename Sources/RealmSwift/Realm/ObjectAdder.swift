@@ -48,7 +48,7 @@ final class ObjectAdder {
     for (object, position) in late {
       let property = ObjectModel.of(type(of: object)).properties[position]
       let value = property.access.stored(object, property.offset) { $0.row }
-      object.context?.set(value, position, object.row)
+      object.store(value, position)
       property.access.adopt(object, property.offset, position)
     }
     late = []
@@ -80,7 +80,9 @@ final class ObjectAdder {
         "Object of another realm",
         "a \(context.binding.model.name) is managed by another realm; copy it by realm.create(_:value:).")
     }
-    if !context.hasRow(object.row) { context.stopMissing(nil, isNew: object.birth == session.birth) }
+    if !context.hasRow(object.row, birth: object.birth) {
+      context.stopMissing(nil, isNew: context.isNew(birth: object.birth))
+    }
     return true
   }
 
@@ -102,14 +104,13 @@ final class ObjectAdder {
       values.append((column, value))
     }
     let (row, isNew) = place(object, values, context)
-    let adopted = isNew ? session.didInsert(row, context) : session.context(context, ofRow: row)
+    if isNew { session.didInsert(row, context.binding) }
     for position in open { late.append((object, position)) }
-    manage(object, adopted, row, keeping: open)
+    manage(object, context, row, keeping: open)
   }
 
   private func manage(_ object: ObjectBase, _ context: ObjectContext, _ row: UInt64, keeping open: [Int]) {
-    object.context = context
-    object.row = row
+    object.show(row, of: context, birth: session.generation)
     for (position, property) in context.binding.model.properties.enumerated() where !open.contains(position) {
       property.access.adopt(object, property.offset, position)
     }

@@ -1,58 +1,80 @@
 import RealmStorage
 
-/// A transaction, to those that it made.
-final class TransactionOrigin {
-  var isCancelled = false
-}
-
-/// What the managed objects of one class share: the realm they belong to, and the table as of now.
-@usableFromInline
+/// What the managed objects of one class and session share: the way to the class's table, as of now.
+///
+/// It belongs to the session, which keeps it; who refers to it keeps the session.
 final class ObjectContext {
-  let session: RealmSession
+  unowned(unsafe) let session: RealmSession
   let binding: ClassBinding
-  /// The transaction that made its objects; nil where they may be older.
-  private let origin: TransactionOrigin?
-  private let epoch: UInt64
-  fileprivate var current: Table?
-
+  private var current: Table?
   private var generation: UInt64 = .max
 
-  init(session: RealmSession, binding: ClassBinding, origin: TransactionOrigin? = nil) {
+  // For handles and reads of properties, which count no reference, and are checked for no access at the same time: all is used by
+  // the session's thread, and read or set at once.
+  let sessionOfHandles: UncountedReference<RealmSession>
+  private let columns: [Int]
+  private let model: UncountedReference<ObjectModel>
+  /// Of `readable`.
+  @exclusivity(unchecked) private var readGeneration: UInt64 = .max
+  /// The table as of then; nil in a transaction.
+  @exclusivity(unchecked) private var readable: TableReference?
+
+  init(session: RealmSession, binding: ClassBinding) {
     self.session = session
     self.binding = binding
-    self.origin = origin
-    epoch = session.epoch
+    sessionOfHandles = UncountedReference(session)
+    columns = binding.columns
+    model = UncountedReference(binding.model)
+    let key = binding.model.primaryKey.map { binding.model.properties[$0].type }
+    hasNumberKey = key.map { $0.column == .int64 && !$0.isOptional } ?? false
   }
-
-  /// No object of it may be used any more.
-  var isInvalid: Bool { epoch != session.epoch || origin?.isCancelled == true }
 
   /// The row of an object of this class and realm; nil of others, and of one that was invalidated.
   func row(of object: ObjectBase) -> UInt64? {
-    guard let other = object.context, other.session === session, other.binding === binding, !other.isInvalid
-    else { return nil }
+    guard let other = object.managedRow, other.context === self, !other.isInvalid else { return nil }
     return object.row
   }
 
   /// The table as the session sees it now; nil where there is none.
   func currentTable() throws(StorageError) -> Table? {
-    try refreshTable()
+    if generation != session.generation {
+      current = try session.readTable(binding)
+      generation = session.generation
+    }
     return current
   }
 
+  /// Its objects are found by a whole number, which is never nil.
+  let hasNumberKey: Bool
+
+  func forgetTable() {
+    (current, generation) = (nil, .max)
+    (readable, readGeneration) = (nil, .max)
+  }
+
+  /// The table and the column of a property, where objects may be read of the version that the session sees; nil in a
+  /// transaction, and where the object is invalid.
   @inline(__always)
-  fileprivate func refreshTable() throws(StorageError) {
-    if generation != session.generation { try readTable() }
+  fileprivate func readable(_ position: Int, _ row: UInt64, birth: UInt64) -> (table: TableReference, column: Int)? {
+    let isInvalid = sessionOfHandles.use { session in
+      session.check()
+      if _slowPath(readGeneration != session.generation) { refreshReadable() }
+      return session.isInvalid(row, birth: birth, binding)
+    }
+    guard !isInvalid, let readable else { return nil }
+    return (readable, columns[position])
   }
 
-  private func readTable() throws(StorageError) {
-    current = try session.table(binding)
-    generation = session.generation
+  private func refreshReadable() {
+    readable =
+      session.transaction == nil
+      ? reading { () throws(StorageError) in try currentTable() }.map { TableReference($0) } : nil
+    readGeneration = session.generation
   }
 
-  func hasRow(_ row: UInt64) -> Bool {
+  func hasRow(_ row: UInt64, birth: UInt64) -> Bool {
     session.check()
-    guard !isInvalid else { return false }
+    guard !session.isInvalid(row, birth: birth, binding) else { return false }
     return reading { () throws(StorageError) in
       // Asked of what is being written, which is spared putting its indexes in order.
       if session.transaction != nil { return try session.writable(binding)?.contains(row) ?? false }
@@ -60,14 +82,35 @@ final class ObjectContext {
     }
   }
 
+  /// A handle of the row with a whole number as its primary key; nil where there is none, and in a transaction.
+  ///
+  /// - Precondition: the class has such a key, which is never nil.
+  @inline(__always)
+  func object(withPrimaryKey number: Int64) -> Lookup {
+    sessionOfHandles.use { session in
+      session.check()
+      if _slowPath(readGeneration != session.generation) { refreshReadable() }
+    }
+    guard let readable else { return .notReadable }
+    do throws(StorageError) {
+      guard let row = try readable.row(withPrimaryKey: number) else { return .none }
+      return .object(object(row))
+    } catch {
+      raise("Unreadable realm", error.description)
+    }
+  }
+
+  enum Lookup {
+    case object(ObjectBase)
+    case none
+    /// There is more to it.
+    case notReadable
+  }
+
   /// A handle of a row that is there now.
   @inline(__always)
-  func object(_ row: UInt64) -> ObjectBase { object(row, birth: session.birth) }
-
-  /// A handle of a row that was there in a generation.
-  @inline(__always)
-  func object(_ row: UInt64, birth: UInt32) -> ObjectBase {
-    binding.model.handle(session.context(self, ofRow: row), row, birth: birth)
+  func object(_ row: UInt64) -> ObjectBase {
+    model.use { $0.handle(self, row, birth: sessionOfHandles.use { $0.generation }) }
   }
 
   /// Stops the program where a row is not there any more.
@@ -79,10 +122,13 @@ final class ObjectContext {
       "\(name) of an object that was deleted, or whose realm was invalidated; ask isInvalidated before.")
   }
 
-  /// Stops where a handle's row is not there: it was deleted, or, where nothing can have changed since the handle was made,
-  /// the file is damaged.
+  /// Nothing can have changed since a row was found.
+  func isNew(birth: UInt64) -> Bool { birth == session.generation }
+
+  /// Stops where a row is not there: it was deleted, or, where nothing can have changed since it was found, the file is
+  /// damaged.
   func stopMissing(_ position: Int?, isNew: Bool) -> Never {
-    guard isNew, !isInvalid else { stopInvalidated(position) }
+    guard isNew else { stopInvalidated(position) }
     do throws(StorageError) {
       if let error = try currentTable()?.missingRow { raise("Unreadable realm", error.description) }
     } catch {
@@ -91,47 +137,28 @@ final class ObjectContext {
     stopInvalidated(position)
   }
 
-  private func isNew(_ birth: UInt32?) -> Bool { birth == session.birth }
-
-  /// Calls `body` with the table and the position of a property's column.
-  @inline(__always)
-  private func read<Content>(
-    _ position: Int, _ birth: UInt32?, _ body: (Table, Int) throws(StorageError) -> Content?
-  ) -> Content {
+  func value(_ position: Int, _ row: UInt64, birth: UInt64) -> Value {
     session.check()
-    let found = reading { () throws(StorageError) -> Content? in
-      guard !isInvalid, let table = try currentTable() else { return nil }
-      return try body(table, binding.columns[position])
+    let isInvalid = session.isInvalid(row, birth: birth, binding)
+    let isNew = isNew(birth: birth)
+    let isWriting = session.transaction != nil
+    if isWriting, !isInvalid, let values = session.pendingLists[cell(position, row)] { return .list(values) }
+    let found = reading { () throws(StorageError) -> Value? in
+      if isInvalid { return nil }
+      let column = binding.columns[position]
+      if isWriting { return try session.writable(binding)?.value(column, ofRow: row) }
+      guard let table = try currentTable() else { return nil }
+      return try table.value(table.schema.columns[column], ofRow: row)
     }
-    guard let found else { stopMissing(position, isNew: isNew(birth)) }
+    guard let found else { stopMissing(position, isNew: isNew) }
     return found
-  }
-
-  /// - Parameter birth: of the handle whose row it is, where that is known.
-  func value(_ position: Int, _ row: UInt64, birth: UInt32? = nil) -> Value {
-    if session.transaction != nil { return writtenValue(position, row, birth) }
-    return read(position, birth) { (table, column) throws(StorageError) in
-      try table.value(table.schema.columns[column], ofRow: row)
-    }
   }
 
   func cell(_ position: Int, _ row: UInt64) -> PendingLists.Cell {
     PendingLists.Cell(binding: binding.index, row: row, position: position)
   }
 
-  /// The same in the open transaction.
-  private func writtenValue(_ position: Int, _ row: UInt64, _ birth: UInt32?) -> Value {
-    session.check()
-    let isNew = isNew(birth)
-    if !isInvalid, let values = session.pendingLists[cell(position, row)] { return .list(values) }
-    let found = reading { () throws(StorageError) in
-      isInvalid ? nil : try session.writable(binding)?.value(binding.columns[position], ofRow: row)
-    }
-    guard let found else { stopMissing(position, isNew: isNew) }
-    return found
-  }
-
-  func set(_ value: Value, _ position: Int, _ row: UInt64, birth: UInt32? = nil) {
+  func set(_ value: Value, _ position: Int, _ row: UInt64, birth: UInt64) {
     session.check()
     let property = binding.model.properties[position]
     session.requireTransaction("set \(binding.model.name).\(property.name)")
@@ -140,66 +167,72 @@ final class ObjectContext {
         "Primary key of a managed object",
         "\(binding.model.name).\(property.name) can't change; create an object with the new key instead.")
     }
-    let isNew = isNew(birth)
-    let isThere = session.writing(binding) { (table) throws(StorageError) in
-      isInvalid ? false : try table.set(value, binding.columns[position], ofRow: row)
-    }
-    if !isThere { stopMissing(position, isNew: isNew) }
-  }
-}
-
-extension ObjectContext {
-  /// What a row has in a property, read as the type that its column has.
-  @inline(__always)
-  fileprivate func read<Content>(
-    _ position: Int, birth: UInt32, _ body: (borrowing Table, Int) throws(StorageError) -> Found<Content>
-  ) -> Content? {
-    session.check()
-    var found = Found<Content>.noRow
-    do throws(StorageError) {
-      if !isInvalid {
-        try refreshTable()
-        if let current { found = try body(current, binding.columns[position]) }
+    let isInvalid = session.isInvalid(row, birth: birth, binding)
+    let isNew = isNew(birth: birth)
+    let isThere =
+      !isInvalid
+      && session.writing(binding) { (table) throws(StorageError) in
+        try table.set(value, binding.columns[position], ofRow: row)
       }
-    } catch {
-      raise("Unreadable realm", error.description)
-    }
-    switch found {
-    case .value(let content): return content
-    case .null: return nil
-    case .noRow: stopMissing(position, isNew: birth == session.birth)
-    }
+    if !isThere { stopMissing(position, isNew: isNew) }
   }
 }
 
 extension ObjectBase {
   /// A whole number, a truth value as 0 or 1; nil for null.
   @usableFromInline
-  func integer(_ position: Int) -> Int64? {
-    guard let context, context.session.transaction == nil else {
+  final func integer(_ position: Int) -> Int64? {
+    guard let place = readable(position) else {
       switch stored(position) {
       case .int(let number): return number
       case .bool(let flag): return flag ? 1 : 0
       default: return nil
       }
     }
-    return context.read(position, birth: birth) { (table, column) throws(StorageError) in
-      try table.integer(column, ofRow: row)
+    do throws(StorageError) {
+      return content(try place.table.integer(place.column, ofRow: row), position)
+    } catch {
+      raise("Unreadable realm", error.description)
     }
   }
 
-  func double(_ position: Int) -> Double? {
-    guard let context, context.session.transaction == nil else { return Double._load(stored(position)) }
-    return context.read(position, birth: birth) { (table, column) throws(StorageError) in
-      try table.double(column, ofRow: row)
+  final func double(_ position: Int) -> Double? {
+    guard let place = readable(position) else { return Double._load(stored(position)) }
+    do throws(StorageError) {
+      return content(try place.table.double(place.column, ofRow: row), position)
+    } catch {
+      raise("Unreadable realm", error.description)
     }
   }
 
-  func text(_ position: Int) -> String? {
-    guard let context, context.session.transaction == nil else { return String._load(stored(position)) }
-    return context.read(position, birth: birth) { (table, column) throws(StorageError) in
-      try table.text(column, ofRow: row)
+  final func text(_ position: Int) -> String? {
+    guard let place = readable(position) else { return String._load(stored(position)) }
+    do throws(StorageError) {
+      return content(try place.table.text(place.column, ofRow: row), position)
+    } catch {
+      raise("Unreadable realm", error.description)
     }
+  }
+
+  /// Where a managed object's property is read; nil where there is more to it.
+  @inline(__always)
+  private final func readable(_ position: Int) -> (table: TableReference, column: Int)? {
+    keptContext?.use { $0.readable(position, row, birth: birth) }
+  }
+
+  @inline(__always)
+  private final func content<Content>(_ found: Found<Content>, _ position: Int) -> Content? {
+    switch found {
+    case .value(let content): content
+    case .null: nil
+    case .noRow: stopMissing(position)
+    }
+  }
+
+  @inline(never)
+  private final func stopMissing(_ position: Int) -> Never {
+    guard let context else { raise("Unmanaged object", "it has no row to read a property of.") }
+    context.stopMissing(position, isNew: context.isNew(birth: birth))
   }
 
   /// What the row of a managed object has in a property.

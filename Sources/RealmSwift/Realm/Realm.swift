@@ -64,7 +64,6 @@ public struct Realm {
   @discardableResult
   public func write<Result>(_ block: () throws -> Result) throws -> Result {
     try session.beginWrite()
-    session.keepContexts()
     let result: Result
     do {
       result = try block()
@@ -172,10 +171,11 @@ public struct Realm {
     session.check()
     session.requireTransaction("delete an object")
     let context = deletable(object)
-    let isNew = object.birth == session.birth
+    let isNew = context.isNew(birth: object.birth)
+    let isInvalid = object.managedRow?.isInvalid == true
     let wasThere = session.writing(context.binding) { (table) throws(StorageError) in
       try session.writeLists()
-      return context.isInvalid ? false : try table.remove(object.row)
+      return isInvalid ? false : try table.remove(object.row)
     }
     if !wasThere { context.stopMissing(nil, isNew: isNew) }
   }
@@ -253,9 +253,29 @@ public struct Realm {
   /// The object with a primary key; nil where there is none. O(log n).
   ///
   /// - Precondition: the class has a primary key, of that type.
+  @inlinable
   public func object<Element: Object, KeyType>(ofType type: Element.Type, forPrimaryKey key: KeyType)
     -> Element?
   {
+    // Inlined where the types are known, of which numbers need no closer look.
+    let object =
+      if let number = key as? Int { self.object(type, number) } else { self.object(type, ofAny: key) }
+    return object.map { unsafeDowncast($0, to: type) }
+  }
+
+  @usableFromInline
+  func object(_ type: ObjectBase.Type, _ number: Int) -> ObjectBase? {
+    let context = session.context(type)
+    guard context.hasNumberKey else { return object(type, ofAny: number) }
+    switch context.object(withPrimaryKey: Int64(number)) {
+    case .object(let object): return object
+    case .none: return nil
+    case .notReadable: return object(type, ofAny: number)
+    }
+  }
+
+  @usableFromInline
+  func object<KeyType>(_ type: ObjectBase.Type, ofAny key: KeyType) -> ObjectBase? {
     session.check()
     let context = session.context(type)
     let model = context.binding.model
@@ -268,7 +288,7 @@ public struct Realm {
         "\(model.name).\(model.properties[position].name) is not of type \(KeyType.self).")
     }
     let row = reading { () throws(StorageError) in try context.currentTable()?.row(withPrimaryKey: value) }
-    return row.map { unsafeDowncast(context.object($0), to: type) }
+    return row.map { context.object($0) }
   }
 }
 

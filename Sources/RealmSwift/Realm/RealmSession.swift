@@ -1,5 +1,6 @@
 import Foundation
 import RealmStorage
+import Synchronization
 
 /// A realm as one thread or queue sees it: the version it reads, or its write transaction.
 final class RealmSession {
@@ -8,40 +9,29 @@ final class RealmSession {
   /// The thread that may always use it; none where it belongs to a queue.
   private let home: ThreadID?
   private(set) var transaction: WriteTransaction?
+  /// When it began.
+  private var transactionGeneration: UInt64 = 0
   /// Nil until something is read, and after `invalidate()`.
   private var snapshot: Snapshot? {
     didSet { forgetTables() }
   }
   /// Grows whenever what is read may have changed.
-  private(set) var generation: UInt64 = 0
-  /// Of handles that are made now.
-  var birth: UInt32 { UInt32(truncatingIfNeeded: generation) }
-  /// Grows when all handles become invalid.
-  private(set) var epoch: UInt64 = 0
-
-  private final class WeakContext {
-    weak var context: ObjectContext?
-    init(_ context: ObjectContext) { self.context = context }
-  }
-  // Contexts refer to their session, which must not keep them: it would never go.
-  private var contexts: [WeakContext?]
+  @exclusivity(unchecked) private(set) var generation: UInt64 = 0
+  /// The ways to its classes, which live as long as it does.
+  @exclusivity(unchecked) private var contexts: [ObjectContext?]
+  /// Of the class that was asked for last.
+  @exclusivity(unchecked) private var lastContext: (type: ObjectIdentifier, context: ObjectContext)?
+  private let handles = Atomic<Int>(0)
+  /// Which handles may still be used.
+  @exclusivity(unchecked) private var validity = HandleValidity()
   var pendingLists = PendingLists()
   /// What the open transaction did with each class.
   private var written: [Written]
-  private var origin = TransactionOrigin()
-  /// Of a block that is a transaction: it keeps the session itself, and so may keep contexts from being made again and
-  /// again.
-  private var kept: [ObjectContext]?
-
-  /// Tables read in a generation, by class: contexts come and go with the objects that refer to them.
-  private var tables: [Table?]
-  private var tablesGeneration: UInt64 = .max
 
   private struct Written {
     var table: WritableTable?
     /// The first row it made.
     var firstRow = UInt64.max
-    var fresh: WeakContext?
   }
 
   init(file: RealmFile, owner: Confinement) {
@@ -50,7 +40,6 @@ final class RealmSession {
     home = owner.home
     contexts = Array(repeating: nil, count: file.schema.bindings.count)
     written = Array(repeating: Written(), count: file.schema.bindings.count)
-    tables = Array(repeating: nil, count: file.schema.bindings.count)
   }
 
   deinit {
@@ -58,6 +47,23 @@ final class RealmSession {
     transaction = nil
     snapshot = nil
     file.leave(owner, ObjectIdentifier(self))
+  }
+
+  /// Whoever makes a handle has another reference to the session.
+  @inline(__always)
+  func addHandle() {
+    // Retained once for all of them: it is referred to weakly, which makes counting slow.
+    if handles.wrappingAdd(1, ordering: .relaxed).oldValue == 0 {
+      _ = Unmanaged.passUnretained(self).retain()
+    }
+  }
+
+  /// A handle has gone, on whatever thread.
+  @inline(__always)
+  func removeHandle() {
+    if handles.wrappingSubtract(1, ordering: .acquiringAndReleasing).oldValue == 1 {
+      Unmanaged.passUnretained(self).release()
+    }
   }
 
   @inline(__always)
@@ -78,59 +84,42 @@ final class RealmSession {
 
   func binding(_ type: ObjectBase.Type) -> ClassBinding { file.schema.binding(type) }
 
-  func context(_ type: ObjectBase.Type) -> ObjectContext { context(binding(type)) }
+  func context(_ type: ObjectBase.Type) -> ObjectContext {
+    if let lastContext, lastContext.type == ObjectIdentifier(type) { return lastContext.context }
+    let context = context(binding(type))
+    lastContext = (ObjectIdentifier(type), context)
+    return context
+  }
 
-  /// The context of a class for rows that were there before the open transaction.
   func context(_ binding: ClassBinding) -> ObjectContext {
-    if let found = contexts[binding.index]?.context { return found }
+    if let found = contexts[binding.index] { return found }
     let made = ObjectContext(session: self, binding: binding)
-    contexts[binding.index] = WeakContext(made)
-    kept?.append(made)
-    return made
-  }
-
-  /// The context of a row: those that the open transaction makes vanish with it when it is cancelled.
-  @inline(__always)
-  func context(_ context: ObjectContext, ofRow row: UInt64) -> ObjectContext {
-    guard transaction != nil, row >= written[context.binding.index].firstRow else { return context }
-    return freshContext(context.binding)
-  }
-
-  private func freshContext(_ binding: ClassBinding) -> ObjectContext {
-    if let found = written[binding.index].fresh?.context { return found }
-    let made = ObjectContext(session: self, binding: binding, origin: origin)
-    written[binding.index].fresh = WeakContext(made)
-    kept?.append(made)
+    contexts[binding.index] = made
     return made
   }
 
   /// The open transaction has made a row.
-  func didInsert(_ row: UInt64, _ context: ObjectContext) -> ObjectContext {
+  func didInsert(_ row: UInt64, _ binding: ClassBinding) {
     generation &+= 1
-    let index = context.binding.index
-    written[index].firstRow = min(written[index].firstRow, row)
-    return freshContext(context.binding)
+    written[binding.index].firstRow = min(written[binding.index].firstRow, row)
+  }
+
+  /// Whether what was found of a class in a generation may not be used any more: its realm was invalidated, or the
+  /// transaction that made it was cancelled.
+  @inline(__always)
+  func isInvalid(_ row: UInt64?, birth: UInt64, _ binding: ClassBinding) -> Bool {
+    birth < validity.surelyValid && validity.isInvalid(row, birth: birth, ofClass: binding.index)
   }
 
   // MARK: - Reading
 
-  /// The table of a class, as of now; nil where there is none.
-  func table(_ binding: ClassBinding) throws(StorageError) -> Table? {
-    if tablesGeneration == generation, let table = tables[binding.index] { return table }
-    let table = try readTable(binding)
-    // Reading it may have written lists, which makes a generation.
-    if tablesGeneration != generation { forgetTables() }
-    tables[binding.index] = table
-    tablesGeneration = generation
-    return table
-  }
-
   /// What they were read from is not kept for their sake.
   private func forgetTables() {
-    for index in tables.indices { tables[index] = nil }
+    for context in contexts { context?.forgetTable() }
   }
 
-  private func readTable(_ binding: ClassBinding) throws(StorageError) -> Table? {
+  /// The table of a class, as of now; nil where there is none.
+  func readTable(_ binding: ClassBinding) throws(StorageError) -> Table? {
     guard let schema = binding.table else { return nil }
     if transaction != nil {
       try writeLists()
@@ -158,10 +147,9 @@ final class RealmSession {
   func invalidate() {
     check()
     if transaction != nil { cancelWrite() }
-    for index in contexts.indices { contexts[index] = nil }
-    epoch &+= 1
     snapshot = nil
     generation &+= 1
+    validity.invalidateAll(before: generation)
   }
 
   /// - Throws: what is damaged first of all that is.
@@ -188,10 +176,8 @@ final class RealmSession {
     transaction = try Realm.Error.wrapping { () throws(StorageError) in try file.database.beginWrite() }
     snapshot = nil
     generation &+= 1
+    transactionGeneration = generation
   }
-
-  /// Whoever calls it keeps the session until the transaction has ended.
-  func keepContexts() { kept = [] }
 
   func commitWrite() throws {
     check()
@@ -216,10 +202,13 @@ final class RealmSession {
   private func end(cancelled: Bool) {
     transaction = nil
     _ = pendingLists.removeAll()
-    origin.isCancelled = cancelled
-    origin = TransactionOrigin()
-    for index in written.indices { written[index] = Written() }
-    kept = nil
+    for index in written.indices {
+      if cancelled, written[index].firstRow != .max {
+        validity.cancel(
+          from: written[index].firstRow, ofClass: index, births: transactionGeneration...generation)
+      }
+      written[index] = Written()
+    }
     // Where none is to be had now, the next read asks again, and tells why.
     snapshot = try? file.database.snapshot()
     generation &+= 1

@@ -1,6 +1,7 @@
 import CPlatform
 
 /// Makes instances of a model class, whose initializer `init()` is not `required`.
+@usableFromInline
 struct InstanceMaker: @unchecked Sendable {
   // Sendable: metadata and template live as long as the process and never change.
   private let metadata: ClassMetadata
@@ -60,7 +61,7 @@ struct InstanceMaker: @unchecked Sendable {
   /// A handle as the element of a collection, of which only the collection knows that it is a class.
   ///
   /// - Precondition: `Element` is the object's class.
-  @inline(__always)
+  @inlinable
   static func handle<Element>(_ object: ObjectBase, as type: Element.Type) -> Element {
     assert(object is Element, "\(Swift.type(of: object)) is no \(Element.self)")
     return unsafeBitCast(object, to: Element.self)

@@ -4,23 +4,40 @@
 /// Nobody can tell it from a new one: there is no reference to it left, strong, weak or unowned, and of its row a handle has
 /// the key only (`ObjectModel.canMoveHandles`).
 struct WalkingHandle {
+  /// Keeps the context.
+  private let session: RealmSession
+  private let context: UncountedReference<ObjectContext>
+  private let model: ObjectModel
+  /// The generation in which the rows were there: what was deleted since the walk began is no damage.
+  private let birth: UInt64
   private var object: ObjectBase?
   /// The same: looked at without counting a reference.
   private var place: UnsafeRawPointer?
 
-  /// A handle of a row, which was there in a generation.
+  init(_ context: ObjectContext) {
+    session = context.session
+    self.context = UncountedReference(context)
+    model = context.binding.model
+    birth = session.generation
+  }
+
+  /// A handle of a row.
   @inline(__always)
-  mutating func move(to row: UInt64, _ context: ObjectContext, birth: UInt32) -> ObjectBase {
+  mutating func move(to row: UInt64) -> ObjectBase {
     // Looked at before the reference is taken, which counts one more.
-    if let place, context.binding.model.canMoveHandles, InstanceMaker.isReferredToOnce(place), let object,
-      object.context === context.session.context(context, ofRow: row)
-    {
+    if let place, InstanceMaker.isReferredToOnce(place), let object {
       object.row = row
       return object
     }
-    let made = context.object(row, birth: birth)
-    object = made
-    place = UnsafeRawPointer(Unmanaged.passUnretained(made).toOpaque())
+    return make(row)
+  }
+
+  private mutating func make(_ row: UInt64) -> ObjectBase {
+    let made = context.use { model.handle($0, row, birth: birth) }
+    if model.canMoveHandles {
+      object = made
+      place = UnsafeRawPointer(Unmanaged.passUnretained(made).toOpaque())
+    }
     return made
   }
 }

@@ -1,0 +1,179 @@
+/// Reads of one value. See `Table`.
+///
+/// - Precondition: of all, the table has the column, and it is of that type and no list.
+extension TableContent {
+  func integer(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<Int64> {
+    let form = form(column, .integers)
+    noteRead(column)
+    return try withCluster(of: key) { (cluster, row, _) throws(StorageError) in
+      guard let descriptor = cluster.find(form.id, .integers) else {
+        return form.isOptional ? .null : .value(0)
+      }
+      return cluster.isNull(descriptor, row) ? .null : .value(cluster.integer(descriptor, row))
+    }
+  }
+
+  func double(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<Double> {
+    try fixed(column, ofRow: key, size: 8) { Double(bitPattern: $0) }
+  }
+
+  func float(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<Float> {
+    try fixed(column, ofRow: key, size: 4) { Float(bitPattern: UInt32(truncatingIfNeeded: $0)) }
+  }
+
+  /// - Parameter body: makes the content of the value's bits.
+  @inline(__always)
+  private func fixed<Content>(
+    _ column: Int, ofRow key: UInt64, size: UInt8, _ body: (UInt64) -> Content
+  ) throws(StorageError) -> Found<Content> {
+    let form = form(column, .fixed, size: size)
+    noteRead(column)
+    return try withCluster(of: key) { (cluster, row, _) throws(StorageError) in
+      guard let descriptor = cluster.find(form.id, .fixed), descriptor.width == size else {
+        return form.isOptional ? .null : .value(body(0))
+      }
+      if cluster.isNull(descriptor, row) { return .null }
+      return .value(body(PackedIntegers.load(cluster.data(descriptor), row, width: Int(size) * 8)))
+    }
+  }
+
+  func date(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<Timestamp> {
+    let form = form(column, .dates)
+    return try withCluster(of: key) { (cluster, row, _) throws(StorageError) in
+      guard let descriptor = cluster.find(form.id, .integers) else {
+        return form.isOptional ? .null : .value(Timestamp(seconds: 0))
+      }
+      return cluster.isNull(descriptor, row) ? .null : .value(cluster.date(form.id, descriptor, row))
+    }
+  }
+
+  func text(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<String> {
+    let form = form(column, .varying)
+    if _slowPath(!form.isText) { stopAtType(of: column) }
+    noteRead(column)
+    return try varying(form, ofRow: key, "") { PackedTexts.string($0) }
+  }
+
+  func bytes(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<[UInt8]> {
+    let form = form(column, .varying)
+    if _slowPath(form.isText) { stopAtType(of: column) }
+    return try varying(form, ofRow: key, []) { $0.array }
+  }
+
+  /// - Parameter body: answers nil for bytes that are no such value.
+  @inline(__always)
+  private func varying<Content>(
+    _ form: ColumnForm, ofRow key: UInt64, _ empty: Content, _ body: (RawSpan) -> Content?
+  ) throws(StorageError) -> Found<Content> {
+    try withCluster(of: key) { (cluster, row, access) throws(StorageError) in
+      guard let descriptor = cluster.findVarying(form.id, isList: false) else {
+        return form.isOptional ? .null : .value(empty)
+      }
+      if descriptor.encoding == .codes {
+        if cluster.isNull(descriptor, row) { return .null }
+        let root = root.dictionaries[form.id]
+        let bytes = try DictionaryReader(root, access.lent).bytes(cluster.integer(descriptor, row))
+        guard let content = body(bytes) else { throw access.corrupted(.structure, root) }
+        return .value(content)
+      }
+      let (ref, index) = cluster.piece(descriptor, row)
+      let piece = PieceNode(try access.node(ref, .piece))
+      guard index < piece.rows else { throw access.corrupted(.rows, ref) }
+      if piece.isNull(index) { return .null }
+      var content: Content?
+      if let (long, length) = piece.long(index) {
+        let bytes = try LongValue.read(long, access)
+        guard bytes.count == length else { throw access.corrupted(.rows, long) }
+        content = body(bytes.span.bytes)
+      } else {
+        content = body(piece.bytes(index))
+      }
+      guard let content else { throw access.corrupted(.structure, ref) }
+      return .value(content)
+    }
+  }
+
+  @inline(__always)
+  private func withCluster<Content>(
+    of key: UInt64,
+    _ body: (borrowing ClusterNode, Int, borrowing NodeAccess) throws(StorageError) -> Found<Content>
+  ) throws(StorageError) -> Found<Content> {
+    try withCluster(of: key, beginReading(for: self), body)
+  }
+
+  // A function of its own: a variable that is lent is kept on the heap.
+  @inline(__always)
+  private func withCluster<Content>(
+    of key: UInt64, _ access: borrowing NodeAccess,
+    _ body: (borrowing ClusterNode, Int, borrowing NodeAccess) throws(StorageError) -> Found<Content>
+  ) throws(StorageError) -> Found<Content> {
+    guard !root.clusters.isNull else { return .noRow }
+    let ref = try clusters.leafAndRange(for: key, access).ref
+    let cluster = ClusterNode(try access.node(ref, .cluster))
+    guard let row = cluster.row(of: key) else { return .noRow }
+    if _slowPath(isElsewhere(key)) { prefetchRead(cluster, row, access.lent) }
+    return try body(cluster, row, access)
+  }
+
+  private func prefetchRead(_ cluster: ClusterNode, _ row: Int, _ access: LentAccess) {
+    var rest = columnsRead
+    while rest != 0 {
+      let column = rest.trailingZeroBitCount
+      if column < columns.count { cluster.prefetch(columns[column], row, access) }
+      rest &= rest &- 1
+    }
+  }
+
+  func row(withPrimaryKey number: Int64) throws(StorageError) -> UInt64? {
+    try row(withPrimaryKey: number, beginReading(for: self))
+  }
+
+  @inline(__always)
+  private func row(
+    withPrimaryKey number: Int64, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> UInt64? {
+    precondition(hasKeyIndex, "the table has no primary key of whole numbers")
+    guard !keyIndex.root.isNull else { return nil }
+    let leaf = try keyIndex.leafAndRange(for: IntegerIndex.key(number), access)
+    guard let key = try IntegerIndex.row(of: number, leaf, access) else { return nil }
+    access.prefetch(try clusters.leafAndRange(for: key, access).ref, count: RowGroup.headBytes)
+    return key
+  }
+
+  /// What is known of a column that is read as one of a kind.
+  @inline(__always)
+  func form(_ column: Int, _ kind: ColumnForm.Kind, size: UInt8 = 0) -> ColumnForm {
+    let form = columns[column]
+    if _slowPath(!form.isOne(kind, size: size)) { stopAtType(of: column) }
+    return form
+  }
+}
+
+/// A table that somebody else keeps meanwhile: read without counting references.
+package struct TableReference: BitwiseCopyable {
+  private let content: Unmanaged<TableContent>
+
+  package init(_ table: borrowing Table) { content = .passUnretained(table.content) }
+
+  /// See `Table`. What is read of the row soon is asked for.
+  ///
+  /// - Precondition: the table has a primary key of whole numbers, which are never null.
+  package func row(withPrimaryKey number: Int64) throws(StorageError) -> UInt64? {
+    try content.lend { (content) throws(StorageError) in try content.row(withPrimaryKey: number) }
+  }
+
+  /// See `Table`.
+  package func integer(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<Int64> {
+    try content.lend { (content) throws(StorageError) in try content.integer(column, ofRow: key) }
+  }
+
+  /// See `Table`.
+  package func double(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<Double> {
+    try content.lend { (content) throws(StorageError) in try content.double(column, ofRow: key) }
+  }
+
+  /// See `Table`.
+  package func text(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<String> {
+    try content.lend { (content) throws(StorageError) in try content.text(column, ofRow: key) }
+  }
+}

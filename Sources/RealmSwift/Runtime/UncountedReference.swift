@@ -1,0 +1,35 @@
+/// A reference to an object that somebody else keeps: used without counting.
+struct UncountedReference<Object: AnyObject> {
+  private let object: Unmanaged<Object>
+
+  /// - Precondition: somebody keeps the object for as long as this is used.
+  @inline(__always)
+  init(_ object: Object) { self.object = .passUnretained(object) }
+
+  @inline(__always)
+  func use<Result>(_ body: (Object) -> Result) -> Result { object._withUnsafeGuaranteedRef(body) }
+
+  var counted: Object { object.takeUnretainedValue() }
+}
+
+/// A handle's reference to its context: it keeps the session, which keeps the context, and is used without counting.
+struct ContextReference {
+  private let context: UncountedReference<ObjectContext>
+
+  @inline(__always)
+  init(_ context: ObjectContext) {
+    self.context = UncountedReference(context)
+    context.sessionOfHandles.use { $0.addHandle() }
+  }
+
+  /// Lets go of the session: this is not used any more.
+  @inline(__always)
+  func release() {
+    context.use { $0.sessionOfHandles }.use { $0.removeHandle() }
+  }
+
+  var counted: ObjectContext { context.counted }
+
+  @inline(__always)
+  func use<Result>(_ body: (ObjectContext) -> Result) -> Result { context.use(body) }
+}
