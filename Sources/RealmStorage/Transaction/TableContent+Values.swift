@@ -5,7 +5,7 @@ extension TableContent {
   func integer(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<Int64> {
     let form = form(column, .integers)
     noteRead(column)
-    return try withCluster(of: key) { (cluster, row, _) throws(StorageError) in
+    return try withRow(key, .noRow) { (cluster, row, _) throws(StorageError) in
       guard let descriptor = cluster.find(form.id, .integers) else {
         return form.isOptional ? .null : .value(0)
       }
@@ -28,7 +28,7 @@ extension TableContent {
   ) throws(StorageError) -> Found<Content> {
     let form = form(column, .fixed, size: size)
     noteRead(column)
-    return try withCluster(of: key) { (cluster, row, _) throws(StorageError) in
+    return try withRow(key, .noRow) { (cluster, row, _) throws(StorageError) in
       guard let descriptor = cluster.find(form.id, .fixed), descriptor.width == size else {
         return form.isOptional ? .null : .value(body(0))
       }
@@ -39,7 +39,7 @@ extension TableContent {
 
   func date(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<Timestamp> {
     let form = form(column, .dates)
-    return try withCluster(of: key) { (cluster, row, _) throws(StorageError) in
+    return try withRow(key, .noRow) { (cluster, row, _) throws(StorageError) in
       guard let descriptor = cluster.find(form.id, .integers) else {
         return form.isOptional ? .null : .value(Timestamp(seconds: 0))
       }
@@ -65,7 +65,7 @@ extension TableContent {
   private func varying<Content>(
     _ form: ColumnForm, ofRow key: UInt64, _ empty: Content, _ body: (RawSpan) -> Content?
   ) throws(StorageError) -> Found<Content> {
-    try withCluster(of: key) { (cluster, row, access) throws(StorageError) in
+    try withRow(key, .noRow) { (cluster, row, access) throws(StorageError) in
       guard let descriptor = cluster.findVarying(form.id, isList: false) else {
         return form.isOptional ? .null : .value(empty)
       }
@@ -93,24 +93,25 @@ extension TableContent {
     }
   }
 
+  /// Calls `body` with the cluster that holds a row, and its place there; answers `noRow` where there is none.
   @inline(__always)
-  private func withCluster<Content>(
-    of key: UInt64,
-    _ body: (borrowing ClusterNode, Int, borrowing NodeAccess) throws(StorageError) -> Found<Content>
-  ) throws(StorageError) -> Found<Content> {
-    try withCluster(of: key, beginReading(for: self), body)
+  func withRow<Content>(
+    _ key: UInt64, _ noRow: @autoclosure () -> Content,
+    _ body: (borrowing ClusterNode, Int, borrowing NodeAccess) throws(StorageError) -> Content
+  ) throws(StorageError) -> Content {
+    try withRow(key, beginReading(for: self), noRow(), body)
   }
 
   // A function of its own: a variable that is lent is kept on the heap.
   @inline(__always)
-  private func withCluster<Content>(
-    of key: UInt64, _ access: borrowing NodeAccess,
-    _ body: (borrowing ClusterNode, Int, borrowing NodeAccess) throws(StorageError) -> Found<Content>
-  ) throws(StorageError) -> Found<Content> {
-    guard !root.clusters.isNull else { return .noRow }
+  private func withRow<Content>(
+    _ key: UInt64, _ access: borrowing NodeAccess, _ noRow: @autoclosure () -> Content,
+    _ body: (borrowing ClusterNode, Int, borrowing NodeAccess) throws(StorageError) -> Content
+  ) throws(StorageError) -> Content {
+    guard !root.clusters.isNull else { return noRow() }
     let ref = try clusters.leafAndRange(for: key, access).ref
     let cluster = ClusterNode(try access.node(ref, .cluster))
-    guard let row = cluster.row(of: key) else { return .noRow }
+    guard let row = cluster.row(of: key) else { return noRow() }
     if _slowPath(isElsewhere(key)) { prefetchRead(cluster, row, access.lent) }
     return try body(cluster, row, access)
   }
@@ -160,20 +161,5 @@ package struct TableReference: BitwiseCopyable {
   /// - Precondition: the table has a primary key of whole numbers, which are never null.
   package func row(withPrimaryKey number: Int64) throws(StorageError) -> UInt64? {
     try content.lend { (content) throws(StorageError) in try content.row(withPrimaryKey: number) }
-  }
-
-  /// See `Table`.
-  package func integer(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<Int64> {
-    try content.lend { (content) throws(StorageError) in try content.integer(column, ofRow: key) }
-  }
-
-  /// See `Table`.
-  package func double(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<Double> {
-    try content.lend { (content) throws(StorageError) in try content.double(column, ofRow: key) }
-  }
-
-  /// See `Table`.
-  package func text(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<String> {
-    try content.lend { (content) throws(StorageError) in try content.text(column, ofRow: key) }
   }
 }

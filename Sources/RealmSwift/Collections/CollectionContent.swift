@@ -109,7 +109,8 @@ public final class _CollectionContent {
         return row
       }
     case .linking(let target, let position):
-      guard !target.isInvalid, let table = try target.context.currentTable(), let origin = context.binding.table,
+      guard !target.isInvalid, let table = try target.context.currentTable(),
+        let origin = context.binding.table,
         position >= 0
       else { return [] }
       let column = origin.columns[context.binding.columns[position]]

@@ -13,10 +13,12 @@ final class ObjectContext {
   // the session's thread, and read or set at once.
   let sessionOfHandles: UncountedReference<RealmSession>
   private let columns: [Int]
+  private let window = RowWindow()
+  private let windowReference: RowWindowReference
   private let model: UncountedReference<ObjectModel>
   /// Of `readable`.
   @exclusivity(unchecked) private var readGeneration: UInt64 = .max
-  /// The table as of then; nil in a transaction.
+  /// The table as of then, and what was read of it; nil in a transaction.
   @exclusivity(unchecked) private var readable: TableReference?
 
   init(session: RealmSession, binding: ClassBinding) {
@@ -24,6 +26,7 @@ final class ObjectContext {
     self.binding = binding
     sessionOfHandles = UncountedReference(session)
     columns = binding.columns
+    windowReference = RowWindowReference(window)
     model = UncountedReference(binding.model)
     let key = binding.model.primaryKey.map { binding.model.properties[$0].type }
     hasNumberKey = key.map { $0.column == .int64 && !$0.isOptional } ?? false
@@ -50,25 +53,29 @@ final class ObjectContext {
   func forgetTable() {
     (current, generation) = (nil, .max)
     (readable, readGeneration) = (nil, .max)
+    window.begin(nil)
   }
 
-  /// The table and the column of a property, where objects may be read of the version that the session sees; nil in a
+  /// The values and the column of a property, where objects may be read of the version that the session sees; nil in a
   /// transaction, and where the object is invalid.
   @inline(__always)
-  fileprivate func readable(_ position: Int, _ row: UInt64, birth: UInt64) -> (table: TableReference, column: Int)? {
+  fileprivate func readable(_ position: Int, _ row: UInt64, birth: UInt64) -> (
+    window: RowWindowReference, column: Int
+  )? {
     let isInvalid = sessionOfHandles.use { session in
       session.check()
       if _slowPath(readGeneration != session.generation) { refreshReadable() }
       return session.isInvalid(row, birth: birth, binding)
     }
-    guard !isInvalid, let readable else { return nil }
-    return (readable, columns[position])
+    guard !isInvalid, readable != nil else { return nil }
+    return (windowReference, columns[position])
   }
 
   private func refreshReadable() {
-    readable =
-      session.transaction == nil
-      ? reading { () throws(StorageError) in try currentTable() }.map { TableReference($0) } : nil
+    let table =
+      session.transaction == nil ? reading { () throws(StorageError) in try currentTable() } : nil
+    readable = table.map { TableReference($0) }
+    window.begin(table)
     readGeneration = session.generation
   }
 
@@ -190,7 +197,7 @@ extension ObjectBase {
       }
     }
     do throws(StorageError) {
-      return content(try place.table.integer(place.column, ofRow: row), position)
+      return content(try place.window.integer(place.column, ofRow: row), position)
     } catch {
       raise("Unreadable realm", error.description)
     }
@@ -199,7 +206,7 @@ extension ObjectBase {
   final func double(_ position: Int) -> Double? {
     guard let place = readable(position) else { return Double._load(stored(position)) }
     do throws(StorageError) {
-      return content(try place.table.double(place.column, ofRow: row), position)
+      return content(try place.window.double(place.column, ofRow: row), position)
     } catch {
       raise("Unreadable realm", error.description)
     }
@@ -208,7 +215,7 @@ extension ObjectBase {
   final func text(_ position: Int) -> String? {
     guard let place = readable(position) else { return String._load(stored(position)) }
     do throws(StorageError) {
-      return content(try place.table.text(place.column, ofRow: row), position)
+      return content(try place.window.text(place.column, ofRow: row), position)
     } catch {
       raise("Unreadable realm", error.description)
     }
@@ -216,7 +223,7 @@ extension ObjectBase {
 
   /// Where a managed object's property is read; nil where there is more to it.
   @inline(__always)
-  private final func readable(_ position: Int) -> (table: TableReference, column: Int)? {
+  private final func readable(_ position: Int) -> (window: RowWindowReference, column: Int)? {
     keptContext?.use { $0.readable(position, row, birth: birth) }
   }
 

@@ -258,16 +258,20 @@ public struct Realm {
     -> Element?
   {
     // Inlined where the types are known, of which numbers need no closer look.
-    let object =
-      if let number = key as? Int { self.object(type, number) } else { self.object(type, ofAny: key) }
+    let object: ObjectBase? =
+      switch key {
+      case let number as Int: self.object(type, Int64(number))
+      case let number as Int64: self.object(type, number)
+      default: self.object(type, ofAny: key)
+      }
     return object.map { unsafeDowncast($0, to: type) }
   }
 
   @usableFromInline
-  func object(_ type: ObjectBase.Type, _ number: Int) -> ObjectBase? {
+  func object(_ type: ObjectBase.Type, _ number: Int64) -> ObjectBase? {
     let context = session.context(type)
     guard context.hasNumberKey else { return object(type, ofAny: number) }
-    switch context.object(withPrimaryKey: Int64(number)) {
+    switch context.object(withPrimaryKey: number) {
     case .object(let object): return object
     case .none: return nil
     case .notReadable: return object(type, ofAny: number)

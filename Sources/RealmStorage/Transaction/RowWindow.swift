@@ -1,0 +1,311 @@
+/// Values of rows that stand together, decoded at once, column by column: who walks rows reads the same columns of one
+/// after another. What is read in no such order is read from the table.
+///
+/// Used by one thread, with one table at a time. It holds copies of 512 values a column at most, and decides nothing.
+package final class RowWindow {
+  // No access is checked for another at the same time: of one thread, none lasts longer than a method.
+  @exclusivity(unchecked) private var content: Unmanaged<TableContent>?
+  @exclusivity(unchecked) private var rows = WindowRows()
+  /// By position in the schema.
+  @exclusivity(unchecked) private var columns: [DecodedColumn] = []
+
+  private struct DecodedColumn {
+    var isDecoded = false
+    /// By row; of a column of texts none.
+    var numbers: [Int64] = []
+    var texts: [String] = []
+    /// None where no value is null.
+    var nulls: [Bool] = []
+    /// It was decoded of the rows before these, and they were walked through.
+    var isPromised = false
+    /// Of these rows it can't be decoded.
+    var isRefused = false
+    /// The row that was read last, and how many were read in order up to it.
+    var last = UInt64.max
+    var run = 0
+  }
+
+  /// So many rows read in order promise more of them.
+  private static let promisingRun = 16
+  /// Rows that are left out between two that are read in order.
+  private static let maximumGap: UInt64 = 8
+
+  package init() {}
+
+  /// From now on values are read of a table, which somebody else keeps; where it is nil nothing may be read.
+  package func begin(_ table: borrowing Table?) {
+    rows = WindowRows()
+    switch table {
+    case .some(let table):
+      content = .passUnretained(table.content)
+      columns = Array(repeating: DecodedColumn(), count: table.content.columns.count)
+    case .none:
+      content = nil
+      columns = []
+    }
+  }
+
+  fileprivate func integer(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<Int64> {
+    if let row = decodedRow(key, column) {
+      return isNull(row, column) ? .null : .value(columns[column].numbers[row])
+    }
+    return try read(column, key) { (content, key) throws(StorageError) in
+      try content.integer(column, ofRow: key)
+    }
+  }
+
+  fileprivate func double(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<Double> {
+    if let row = decodedRow(key, column) {
+      return isNull(row, column)
+        ? .null : .value(Double(bitPattern: UInt64(bitPattern: columns[column].numbers[row])))
+    }
+    return try read(column, key) { (content, key) throws(StorageError) in
+      try content.double(column, ofRow: key)
+    }
+  }
+
+  fileprivate func text(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<String> {
+    if let row = decodedRow(key, column) {
+      return isNull(row, column) ? .null : .value(columns[column].texts[row])
+    }
+    return try read(column, key) { (content, key) throws(StorageError) in
+      try content.text(column, ofRow: key)
+    }
+  }
+
+  /// The place of a row among those that the column was decoded of.
+  @inline(__always)
+  private func decodedRow(_ key: UInt64, _ column: Int) -> Int? {
+    columns[column].isDecoded ? rows.index(of: key) : nil
+  }
+
+  @inline(__always)
+  private func isNull(_ row: Int, _ column: Int) -> Bool {
+    !columns[column].nulls.isEmpty && columns[column].nulls[row]
+  }
+
+  // MARK: - Decoding
+
+  @inline(never)
+  private func read<Content>(
+    _ column: Int, _ key: UInt64, _ body: (TableContent, UInt64) throws(StorageError) -> Found<Content>
+  ) throws(StorageError) -> Found<Content> {
+    guard let content else { return .noRow }
+    return try content.lend { (content) throws(StorageError) in
+      // What can't be decoded may be the value of another row: it is told where that is read.
+      if isWalk(column, key) { try? decode(column, key, content) }
+      return try body(content, key)
+    }
+  }
+
+  /// Notes that a row is read; answers whether more after it likely will.
+  private func isWalk(_ column: Int, _ key: UInt64) -> Bool {
+    let step = key &- columns[column].last
+    columns[column].last = key
+    columns[column].run = step <= Self.maximumGap ? columns[column].run + 1 : 0
+    if rows.contains(key) {
+      if columns[column].isRefused { return false }
+      return columns[column].isPromised || columns[column].run >= Self.promisingRun
+    }
+    return columns[column].run >= Self.promisingRun || (columns[column].isDecoded && isBehind(key))
+  }
+
+  /// The row comes soon after those of the window.
+  private func isBehind(_ key: UInt64) -> Bool { rows.count > 0 && key &- rows.last <= Self.maximumGap }
+
+  private func decode(_ column: Int, _ key: UInt64, _ content: TableContent) throws(StorageError) {
+    if !rows.contains(key) {
+      let isBehind = isBehind(key)
+      guard let found = try content.rows(around: key) else { return }
+      for column in columns.indices {
+        columns[column].isPromised = isBehind && columns[column].isDecoded
+        columns[column].isDecoded = false
+        columns[column].isRefused = false
+      }
+      rows = found
+    }
+    columns[column].isRefused = true
+    if content.columns[column].kind == .varying {
+      guard let decoded = try content.texts(column, around: rows.first) else { return }
+      (columns[column].texts, columns[column].nulls) = decoded
+    } else {
+      (columns[column].numbers, columns[column].nulls) = try content.numbers(column, around: rows.first)
+    }
+    columns[column].isRefused = false
+    columns[column].isDecoded = true
+  }
+}
+
+/// Rows that stand together, by key.
+struct WindowRows {
+  private(set) var first: UInt64 = 0
+  private(set) var count = 0
+  private(set) var last: UInt64 = 0
+  /// Where they do not run on without a gap.
+  private var keys: [UInt64] = []
+  /// The place that was looked up last.
+  private var place = 0
+
+  init() {}
+
+  init(_ cluster: borrowing ClusterNode) {
+    first = cluster.firstKey
+    count = cluster.rows
+    last = cluster.key(cluster.rows - 1)
+    if !cluster.isDense { keys = (0..<cluster.rows).map { [cluster = copy cluster] in cluster.key($0) } }
+  }
+
+  func contains(_ key: UInt64) -> Bool { count > 0 && key >= first && key <= last }
+
+  @inline(__always)
+  mutating func index(of key: UInt64) -> Int? {
+    if keys.isEmpty {
+      let distance = key &- first
+      return distance < UInt64(count) ? Int(truncatingIfNeeded: distance) : nil
+    }
+    return search(key)
+  }
+
+  private mutating func search(_ key: UInt64) -> Int? {
+    if keys[place] == key { return place }
+    if place + 1 < count, keys[place + 1] == key {
+      place += 1
+      return place
+    }
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if keys[middle] < key { low = middle + 1 } else { high = middle }
+    }
+    guard low < count, keys[low] == key else { return nil }
+    place = low
+    return low
+  }
+}
+
+extension TableContent {
+  /// The rows that stand with a row; nil where that is not there.
+  fileprivate func rows(around key: UInt64) throws(StorageError) -> WindowRows? {
+    try withRow(key, nil) { (cluster, _, _) in WindowRows(cluster) }
+  }
+
+  /// The values of a column of numbers, and which of them are null, if any: doubles as their bits.
+  fileprivate func numbers(
+    _ column: Int, around key: UInt64
+  ) throws(StorageError) -> (numbers: [Int64], nulls: [Bool]) {
+    let form = columns[column]
+    let found = try withRow(key, ([], [])) { (cluster, _, _) -> (numbers: [Int64], nulls: [Bool]) in
+      let descriptor: ClusterNode.Descriptor?
+      if form.kind == .integers {
+        descriptor = cluster.find(form.id, .integers)
+      } else {
+        descriptor = cluster.find(form.id, .fixed).flatMap { $0.width == form.size ? $0 : nil }
+      }
+      let zeros = [Int64](repeating: 0, count: cluster.rows)
+      guard let descriptor, Int(descriptor.nullCount) < cluster.rows else {
+        let isNull = descriptor != nil || form.isOptional
+        return (zeros, isNull ? Array(repeating: true, count: cluster.rows) : [])
+      }
+      let isFixed = form.kind == .fixed
+      let numbers = PackedIntegers.unpack(
+        cluster.data(descriptor), count: cluster.rows,
+        width: isFixed ? Int(descriptor.width) * 8 : Int(descriptor.width),
+        base: isFixed ? 0 : descriptor.least)
+      return (numbers, nulls(cluster, descriptor))
+    }
+    return found
+  }
+
+  /// The values of a column of strings, and which of them are null, if any; nil where they do not stand in one piece, and
+  /// so are long or many.
+  fileprivate func texts(
+    _ column: Int, around key: UInt64
+  ) throws(StorageError) -> (texts: [String], nulls: [Bool])? {
+    let form = columns[column]
+    return try withRow(key, nil) { (cluster, _, access) throws(StorageError) in
+      guard let descriptor = cluster.findVarying(form.id, isList: false) else {
+        return (
+          Array(repeating: "", count: cluster.rows),
+          form.isOptional ? Array(repeating: true, count: cluster.rows) : []
+        )
+      }
+      if descriptor.encoding == .codes { return try self.texts(cluster, descriptor, access) }
+      guard descriptor.greatest == 1 else { return nil }
+      let ref = cluster.piece(descriptor, 0).ref
+      let piece = PieceNode(try access.node(ref, .piece))
+      guard piece.rows == cluster.rows else { throw access.corrupted(.rows, ref) }
+      var texts: [String] = []
+      texts.reserveCapacity(cluster.rows)
+      var nulls: [Bool] = []
+      for row in 0..<cluster.rows {
+        if piece.isLong(row) { return nil }
+        if piece.isNull(row) {
+          if nulls.isEmpty { nulls = Array(repeating: false, count: cluster.rows) }
+          nulls[row] = true
+        }
+        guard let text = PackedTexts.string(piece.bytes(row)) else { throw access.corrupted(.structure, ref) }
+        texts.append(text)
+      }
+      return (texts, nulls)
+    }
+  }
+
+  /// The same of values that stand in the column's dictionary: each is read once.
+  private func texts(
+    _ cluster: borrowing ClusterNode, _ descriptor: ClusterNode.Descriptor, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> (texts: [String], nulls: [Bool]) {
+    let nulls = nulls(cluster, descriptor)
+    let root = root.dictionaries[descriptor.column]
+    let dictionary = DictionaryReader(root, access.lent)
+    var known: [Int64: String] = [:]
+    var texts: [String] = []
+    texts.reserveCapacity(cluster.rows)
+    for row in 0..<cluster.rows {
+      if !nulls.isEmpty, nulls[row] {
+        texts.append("")
+        continue
+      }
+      let code = cluster.integer(descriptor, row)
+      if let text = known[code] {
+        texts.append(text)
+        continue
+      }
+      guard let text = PackedTexts.string(try dictionary.bytes(code)) else {
+        throw access.corrupted(.structure, root)
+      }
+      known[code] = text
+      texts.append(text)
+    }
+    return (texts, nulls)
+  }
+
+  private func nulls(_ cluster: borrowing ClusterNode, _ descriptor: ClusterNode.Descriptor) -> [Bool] {
+    guard descriptor.nullCount > 0 else { return [] }
+    var nulls: [Bool] = []
+    nulls.reserveCapacity(cluster.rows)
+    for row in 0..<cluster.rows { nulls.append(cluster.isNull(descriptor, row)) }
+    return nulls
+  }
+}
+
+/// A window that somebody else keeps meanwhile: used without counting references.
+package struct RowWindowReference: BitwiseCopyable {
+  private let window: Unmanaged<RowWindow>
+
+  package init(_ window: RowWindow) { self.window = .passUnretained(window) }
+
+  /// See `Table.integer`.
+  package func integer(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<Int64> {
+    try window.lend { (window) throws(StorageError) in try window.integer(column, ofRow: key) }
+  }
+
+  /// See `Table.double`.
+  package func double(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<Double> {
+    try window.lend { (window) throws(StorageError) in try window.double(column, ofRow: key) }
+  }
+
+  /// See `Table.text`.
+  package func text(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<String> {
+    try window.lend { (window) throws(StorageError) in try window.text(column, ofRow: key) }
+  }
+}

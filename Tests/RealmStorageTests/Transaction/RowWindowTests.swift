@@ -1,0 +1,106 @@
+import RealmStorage
+import TestSupport
+import Testing
+
+/// Values read through a window, against those read from the table.
+@Suite struct RowWindowTests {
+  private static let schema = TableSchema(
+    "Row",
+    columns: [
+      Column("number", .int64), Column("maybe", .int16, isOptional: true), Column("real", .double),
+      Column("maybeReal", .double, isOptional: true), Column("text", .string),
+      Column("maybeText", .string, isOptional: true), Column("few", .string), Column("long", .string),
+    ])
+
+  /// Rows of which the third in each thousand has a long text, and some are removed.
+  private func fill(_ database: Database, count: Int, removing: Int, _ random: inout SeededGenerator) throws {
+    try database.write { transaction in
+      let table = try transaction.createTable(Self.schema)
+      var keys: [UInt64] = []
+      for index in 0..<count {
+        let isNull = Int.random(in: 0..<4, using: &random) == 0
+        let long = String(repeating: "long", count: index % 1_000 == 3 ? 5_000 : index % 40)
+        keys.append(
+          try table.insert([
+            "number": .int(.random(in: .min ... .max, using: &random)),
+            "maybe": isNull ? .null : .int(Int64(index % 30_000)), "real": .double(Double(index) / 3),
+            "maybeReal": isNull ? .double(.nan) : .null, "text": .string("text of row \(index) – ü"),
+            "maybeText": isNull ? .null : .string("\(index)"), "few": .string("one of \(index % 3)"),
+            "long": .string(long),
+          ]))
+      }
+      for key in keys where removing > 0 && Int.random(in: 0..<removing, using: &random) == 0 {
+        try table.remove(key)
+      }
+      // Rows that were there before have its default.
+      try table.addColumn(Column("added", .int32, isOptional: true))
+    }
+  }
+
+  private func compare(_ table: Table, _ window: RowWindow, _ column: Int, _ key: UInt64) throws -> Bool {
+    let reference = RowWindowReference(window)
+    switch table.schema.columns[column].type {
+    case .double:
+      let (read, expected) = (
+        try reference.double(column, ofRow: key), try table.double(column, ofRow: key)
+      )
+      if case .value(let number) = read, case .value(let other) = expected {
+        return number.bitPattern == other.bitPattern
+      }
+      return read == expected
+    case .string: return try reference.text(column, ofRow: key) == table.text(column, ofRow: key)
+    default: return try reference.integer(column, ofRow: key) == table.integer(column, ofRow: key)
+    }
+  }
+
+  @Test(arguments: [nil, Keys.first], [0, 2, 50])
+  func `what is read in any order is what the table holds`(key: [UInt8]?, removing: Int) throws {
+    try withTemporaryPath { path in
+      var random = SeededGenerator(seed: UInt64(removing) + 7)
+      let database = try Database(path: path, options: .init(encryptionKey: key))
+      try fill(database, count: 6_000, removing: removing, &random)
+      let table = try #require(try database.snapshot().table("Row"))
+      let window = RowWindow()
+      window.begin(table)
+      var key: UInt64 = 0
+      for walk in 0..<40 {
+        // Walks of some columns, by small steps and large ones, forward and back, now and then to a row twice.
+        let columns = (0..<Int.random(in: 1...4, using: &random)).map { _ in
+          table.schema.columns.indices.randomElement(using: &random)!
+        }
+        if Int.random(in: 0..<2, using: &random) == 0 { key = .random(in: 0..<6_100, using: &random) }
+        let step = [1, 1, 1, 3, 9, 600, .max, 0].randomElement(using: &random)!
+        for _ in 0..<Int.random(in: 1...1_500, using: &random) {
+          for column in columns {
+            let isSame = try compare(table, window, column, key)
+            #expect(isSame, "walk \(walk), row \(key), column \(column)")
+            guard isSame else { return }
+          }
+          key = (key &+ UInt64(bitPattern: Int64(step))) % 6_100
+        }
+      }
+    }
+  }
+
+  @Test func `a window on another table forgets the one before`() throws {
+    try withTemporaryPath { path in
+      let database = try Database(path: path)
+      try database.write { transaction in
+        for (name, offset) in [("A", 0), ("B", 1_000)] {
+          let table = try transaction.createTable(TableSchema(name, columns: [Column("number", .int64)]))
+          for index in 0..<100 { try table.insert(["number": .int(Int64(offset + index))]) }
+        }
+      }
+      let window = RowWindow()
+      let reference = RowWindowReference(window)
+      for (name, offset) in [("A", 0), ("B", 1_000), ("A", 0)] {
+        let table = try #require(try database.snapshot().table(name))
+        window.begin(table)
+        for index in 0..<100 {
+          #expect(try reference.integer(0, ofRow: UInt64(index)) == .value(Int64(offset + index)))
+        }
+        #expect(try reference.integer(0, ofRow: 100) == .noRow)
+      }
+    }
+  }
+}
