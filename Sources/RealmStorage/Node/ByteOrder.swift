@@ -10,8 +10,21 @@ extension RawSpan {
   /// Compares byte by byte, unsigned; the shorter of two with a common start comes first.
   ///
   /// - Returns: negative, zero or positive.
+  @inline(__always)
   package func compare(_ other: RawSpan) -> Int {
     let common = min(byteCount, other.byteCount)
+    // Most differ in their first bytes.
+    if common >= 8 {
+      let (left, right) = (
+        unsafeLoadUnaligned(as: UInt64.self).bigEndian, other.unsafeLoadUnaligned(as: UInt64.self).bigEndian
+      )
+      if left != right { return left < right ? -1 : 1 }
+    }
+    return compareWhole(other, common)
+  }
+
+  @inline(never)
+  private func compareWhole(_ other: RawSpan, _ common: Int) -> Int {
     if common > 0 {
       let order = withUnsafeBytes { left in
         other.withUnsafeBytes { right in memcmp(left.baseAddress!, right.baseAddress!, common) }

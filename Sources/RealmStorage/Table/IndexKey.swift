@@ -14,6 +14,7 @@ enum IndexKey {
 
   static func encode(_ value: Value, of column: Column) -> [UInt8] {
     var bytes: [UInt8] = []
+    bytes.reserveCapacity(40)
     append(value, of: column, to: &bytes)
     return bytes
   }

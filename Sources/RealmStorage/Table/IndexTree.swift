@@ -46,14 +46,15 @@ enum IndexTree {
   static func count(
     with value: Value, of column: Column, table: TableRoot, _ access: borrowing NodeAccess
   ) throws(StorageError) -> UInt64 {
-    let encoded = IndexKey.encode(value, of: column)
-    guard !IntegerIndex.serves(column), !IndexKey.isCut(encoded) else {
+    var end = IndexKey.encode(value, of: column)
+    guard !IntegerIndex.serves(column), !IndexKey.isCut(end) else {
       return UInt64(try rows(with: value, of: column, table: table, access).count)
     }
-    let root = table.index(of: column)
-    let end = encoded + [0xff]
-    return try OrderedTree.rank(end.span.bytes, in: root, access)
-      &- OrderedTree.rank(encoded.span.bytes, in: root, access)
+    let length = end.count
+    // What follows the value in an entry is less.
+    end.append(0xff)
+    return try OrderedTree.count(
+      from: end.span.bytes.extracting(first: length), below: end.span.bytes, in: table.index(of: column), access)
   }
 
   /// The row with a value of a unique column; nil where there is none.

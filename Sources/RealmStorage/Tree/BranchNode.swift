@@ -59,8 +59,11 @@ package struct BranchNode: ~Escapable {
   }
 
   /// The child that may hold `key`.
-  package func search(_ key: RawSpan) -> Int {
-    var (low, high) = (1, count)
+  package func search(_ key: RawSpan) -> Int { search(key, from: 0) }
+
+  /// The same of a key that stands in no child before `first`.
+  func search(_ key: RawSpan, from first: Int) -> Int {
+    var (low, high) = (first + 1, count)
     while low < high {
       let middle = (low + high) / 2
       if separator(middle).compare(key) <= 0 { low = middle + 1 } else { high = middle }

@@ -190,14 +190,17 @@ package struct LeafNode: ~Escapable {
   // MARK: - Search
 
   /// The first entry whose key is not less, and whether its key is the one looked for.
-  package func search(_ key: RawSpan) -> (index: Int, found: Bool) {
+  package func search(_ key: RawSpan) -> (index: Int, found: Bool) { search(key, from: 0) }
+
+  /// The same of a key that is greater than those before `first`.
+  func search(_ key: RawSpan, from first: Int) -> (index: Int, found: Bool) {
     let common = prefix
     let head = key.extracting(first: min(key.byteCount, prefixLength))
     let order = common.compare(head)
-    if order > 0 { return (0, false) }
+    if order > 0 { return (first, false) }
     if order < 0 { return (count, false) }
     let rest = key.extracting(droppingFirst: prefixLength)
-    var (low, high) = (0, count)
+    var (low, high) = (first, count)
     while low < high {
       let middle = (low + high) / 2
       let order = suffix(middle).compare(rest)

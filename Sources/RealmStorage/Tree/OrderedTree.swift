@@ -46,6 +46,31 @@ package enum OrderedTree {
     return before &+ UInt64(try leaf(ref, access).search(key).index)
   }
 
+  /// How many keys are not less than `low` and less than `high`.
+  ///
+  /// - Precondition: `low` is not greater than `high`.
+  package static func count(
+    from low: RawSpan, below high: RawSpan, in root: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> UInt64 {
+    guard !root.isNull else { return 0 }
+    var ref = root
+    while ref.isBranch {
+      let branch = BranchNode(try access.node(ref))
+      let first = branch.search(low)
+      let last = branch.search(high, from: first)
+      if first < last {
+        // From here on they have nothing in common.
+        var between = branch.rows(first) &- (try rank(low, in: branch.child(first), access))
+        for index in (first + 1)..<last { between &+= branch.rows(index) }
+        return between &+ (try rank(high, in: branch.child(last), access))
+      }
+      ref = branch.child(first)
+    }
+    let leaf = try leaf(ref, access)
+    let first = leaf.search(low).index
+    return UInt64(leaf.search(high, from: first).index - first)
+  }
+
   /// A leaf, which is what a ref that is no branch must be.
   @_lifetime(borrow access)
   static func leaf(_ ref: Ref, _ access: borrowing NodeAccess) throws(StorageError) -> LeafNode {
