@@ -188,14 +188,20 @@ package enum PackedTexts {
 
   /// The first 15 bytes as a number, the first of them highest; shorter texts are followed by zeros.
   package static func prefix(_ bytes: RawSpan) -> UInt128 {
-    var words: (UInt64, UInt64) = (0, 0)
-    let count = min(bytes.byteCount, 15)
-    bytes.withUnsafeBytes { bytes in
-      withUnsafeMutableBytes(of: &words) {
-        $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<count]))
-      }
+    let count = bytes.byteCount
+    func word(at offset: Int) -> UInt64 {
+      bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self).bigEndian
     }
-    return (UInt128(words.0.bigEndian) << 64 | UInt128(words.1.bigEndian)) >> 8
+    if count >= 8 {
+      // Of the last 8 bytes those that are not among the first, moved up to them.
+      let rest = count >= 16 ? word(at: 8) : word(at: count - 8) << UInt64(8 * (16 - count))
+      return (UInt128(word(at: 0)) << 64 | UInt128(rest)) >> 8
+    }
+    var number: UInt128 = 0
+    for offset in 0..<count {
+      number = number << 8 | UInt128(bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self))
+    }
+    return number << UInt128(8 * (15 - count))
   }
 
   /// The text of well-formed UTF-8; nil for other bytes.

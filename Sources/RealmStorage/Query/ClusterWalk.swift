@@ -17,7 +17,10 @@ enum ClusterWalk {
     guard !ref.isNull else { return }
     guard !ref.isKeyedBranch else {
       let branch = KeyedBranch(try access.node(ref))
-      for index in 0..<branch.count { try visit(branch.child(index), access, &end, body) }
+      for index in 0..<branch.count {
+        branch.prefetchHead(behind: index, access)
+        try visit(branch.child(index), access, &end, body)
+      }
       return
     }
     let cluster = ClusterNode(try access.node(ref, .cluster))

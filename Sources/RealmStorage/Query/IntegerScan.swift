@@ -17,7 +17,10 @@ enum IntegerScan {
     }
     let branch = KeyedBranch(try access.node(ref))
     var sum: UInt64 = 0
-    for index in 0..<branch.count { sum &+= try visit(branch.child(index), column, range, access) }
+    for index in 0..<branch.count {
+      branch.prefetchHead(behind: index, access)
+      sum &+= try visit(branch.child(index), column, range, access)
+    }
     return sum
   }
 

@@ -4,10 +4,12 @@ final class IntegerTest: ClusterTest {
   /// Sorted, none touches another.
   let ranges: [ClosedRange<Int64>]
   let verdict: Verdict
-  override var cost: Int { ranges.count <= Self.maximumKernels ? max(1, ranges.count) : 10 }
+  override var cost: Int { max(1, min(ranges.count, 10)) }
 
-  /// More ranges than these are searched row by row.
-  static let maximumKernels = 64
+  /// More ranges than these are looked up row by row.
+  private static let maximumKernels = 8
+  /// Which of the numbers from one on pass, of a cluster whose numbers lie close together.
+  private var passing = NumberBits()
 
   init(_ column: Column, _ ranges: [OrderedDomain.Range], _ verdict: Verdict) {
     self.column = column
@@ -31,18 +33,32 @@ final class IntegerTest: ClusterTest {
     guard Int(descriptor.nullCount) < cluster.rows else {
       return verdict.mask(ofAll: true, isFound: false, within: rows)
     }
+    let found = found(cluster, descriptor, within: rows)
+    return verdict.mask(found, nulls: cluster.nulls(descriptor), within: rows)
+  }
+
+  /// The rows of those given whose number passes, and perhaps others.
+  private func found(
+    _ cluster: borrowing ClusterNode, _ descriptor: ClusterNode.Descriptor, within rows: RowMask
+  ) -> RowMask {
     var found = RowMask.none
-    if ranges.count > Self.maximumKernels {
-      let data = cluster.data(descriptor)
+    let near = ranges.touching(descriptor.least...descriptor.greatest)
+    if near.count <= Self.maximumKernels {
+      for range in ranges[near] { found = found | cluster.mask(descriptor, in: range) }
+      return found
+    }
+    let (data, width) = (cluster.data(descriptor), Int(descriptor.width))
+    if passing.hold(descriptor.least...descriptor.greatest, ranges[near]) {
       rows.forEach { row in
-        let value =
-          descriptor.least &+ Int64(bitPattern: PackedIntegers.load(data, row, width: Int(descriptor.width)))
-        if ranges.holds(value) { found.insert(row) }
+        if passing.contains(PackedIntegers.load(data, row, width: width)) { found.insert(row) }
       }
     } else {
-      for range in ranges { found = found | cluster.mask(descriptor, in: range) }
+      rows.forEach { row in
+        let value = descriptor.least &+ Int64(bitPattern: PackedIntegers.load(data, row, width: width))
+        if ranges.holds(value) { found.insert(row) }
+      }
     }
-    return verdict.mask(found, nulls: cluster.nulls(descriptor), within: rows)
+    return found
   }
 }
 
@@ -63,7 +79,55 @@ extension ClusterNode {
   }
 }
 
+/// A bit for each of some numbers that lie close together, by their distance from the least.
+private struct NumberBits {
+  private var numbers: ClosedRange<Int64> = 0...0
+  private var bits: [UInt64] = []
+
+  private static let maximumSpan: UInt64 = 1 << 14
+
+  /// Has a bit for each of the numbers, set where one of the ranges has it; false where they lie too far apart.
+  mutating func hold(_ numbers: ClosedRange<Int64>, _ ranges: ArraySlice<ClosedRange<Int64>>) -> Bool {
+    let span = UInt64(bitPattern: numbers.upperBound &- numbers.lowerBound)
+    guard span < Self.maximumSpan else { return false }
+    // Clusters one after another most often have the same.
+    if !bits.isEmpty, numbers == self.numbers { return true }
+    self.numbers = numbers
+    bits = Array(repeating: 0, count: Int(span / 64) + 1)
+    for range in ranges {
+      let touched = range.clamped(to: numbers)
+      for number in touched {
+        let distance = UInt64(bitPattern: number &- numbers.lowerBound)
+        bits[Int(distance / 64)] |= 1 << (distance % 64)
+      }
+    }
+    return true
+  }
+
+  @inline(__always)
+  func contains(_ distance: UInt64) -> Bool {
+    // A forged cluster may hold what is greater than it says.
+    distance >> 6 < UInt64(bits.count) && bits[Int(distance >> 6)] >> (distance & 63) & 1 != 0
+  }
+}
+
 extension [ClosedRange<Int64>] {
+  /// Those that have a number in common with another.
+  fileprivate func touching(_ other: ClosedRange<Int64>) -> Range<Int> {
+    let first = firstPlace { $0.upperBound >= other.lowerBound }
+    let end = firstPlace { $0.lowerBound > other.upperBound }
+    return first..<Swift.max(first, end)
+  }
+
+  private func firstPlace(_ holds: (ClosedRange<Int64>) -> Bool) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if holds(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+
   /// Whether one of them, which are sorted, has a number.
   fileprivate func holds(_ value: Int64) -> Bool {
     var (low, high) = (0, count)

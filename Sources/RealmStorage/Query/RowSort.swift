@@ -69,18 +69,33 @@ struct RowSort {
     throws(StorageError)
   {
     for (column, depth) in Set(runs.map { [$0.column, $0.depth] }).map({ ($0[0], $0[1]) }) {
-      let indices = runs.filter { $0.column == column && $0.depth == depth }.flatMap(\.range)
-        .sorted { numbers.place($0) < numbers.place($1) }
-      let (path, sort, ascending) = columns[column]
-      var next = 0
-      try ClusterWalk.forEachRow(of: indices.map { rows[numbers.place($0)] }, in: clusters, reader) {
-        (row, cluster, access) throws(StorageError) in
-        let number = try path.sortNumber(sort, depth, row, of: cluster, access)
-        numbers.setNumber(indices[next], ascending ? number : ~number)
-        next += 1
+      let ranges = runs.filter { $0.column == column && $0.depth == depth }.map(\.range)
+      if ranges.reduce(0, { $0 + $1.count }) > rows.count / 4 {
+        // Of all rows: in their order they take less time than a part of them would to be put into it.
+        let ofAll = try self.numbers(of: rows, column, depth, reader)
+        for index in ranges.joined() { numbers.setNumber(index, ofAll[numbers.place(index)]) }
+      } else {
+        let indices = ranges.joined().sorted { numbers.place($0) < numbers.place($1) }
+        let ofSome = try self.numbers(of: indices.map { rows[numbers.place($0)] }, column, depth, reader)
+        for (index, number) in zip(indices, ofSome) { numbers.setNumber(index, number) }
       }
-      try checkFound(next, of: indices.count, reader)
     }
+  }
+
+  /// The numbers of rows' values, in the order of the rows.
+  private func numbers(
+    of rows: [UInt64], _ column: Int, _ depth: Int, _ reader: any NodeReader
+  ) throws(StorageError) -> [UInt128] {
+    let (path, sort, ascending) = columns[column]
+    var numbers: [UInt128] = []
+    numbers.reserveCapacity(rows.count)
+    try ClusterWalk.forEachRow(of: rows, in: clusters, reader) {
+      (row, cluster, access) throws(StorageError) in
+      let number = try path.sortNumber(sort, depth, row, of: cluster, access)
+      numbers.append(ascending ? number : ~number)
+    }
+    try checkFound(numbers.count, of: rows.count, reader)
+    return numbers
   }
 
   /// The rows were found in the clusters before; only in a forged tree is one of them not where its key leads to.

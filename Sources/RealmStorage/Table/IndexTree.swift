@@ -54,7 +54,8 @@ enum IndexTree {
     // What follows the value in an entry is less.
     end.append(0xff)
     return try OrderedTree.count(
-      from: end.span.bytes.extracting(first: length), below: end.span.bytes, in: table.index(of: column), access)
+      from: end.span.bytes.extracting(first: length), below: end.span.bytes, in: table.index(of: column),
+      access)
   }
 
   /// The row with a value of a unique column; nil where there is none.

@@ -7,7 +7,11 @@ enum LinkIndex {
   static let headLength = 14
 
   static func head(target: UInt64, table: UInt32, column: UInt16) -> [UInt8] {
-    var bytes = targetHead(target)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(32)
+    for shift in stride(from: UInt64(56), through: 0, by: -8) {
+      bytes.append(UInt8(truncatingIfNeeded: target >> shift))
+    }
     for shift in stride(from: UInt32(24), through: 0, by: -8) {
       bytes.append(UInt8(truncatingIfNeeded: table >> shift))
     }
@@ -50,6 +54,17 @@ enum LinkIndex {
     var bytes: [UInt8] = []
     if count > 1 { bytes.appendVarint(count) }
     return bytes
+  }
+
+  /// How many entries have a key that starts with `head`. O(log n).
+  static func count(
+    _ head: [UInt8], in root: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> UInt64 {
+    var end = head
+    // What follows a head is less.
+    end.append(0xff)
+    return try OrderedTree.count(
+      from: end.span.bytes.extracting(first: head.count), below: end.span.bytes, in: root, access)
   }
 
   /// Calls `body` with each entry whose key starts with `head`, until it answers false.

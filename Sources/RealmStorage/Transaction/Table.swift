@@ -85,6 +85,19 @@ public struct Table {
     return sources
   }
 
+  /// How many links there are to a row by a column of a table. O(log n); of a column of lists in proportion to the rows
+  /// that link.
+  public func linkCount(
+    of row: UInt64, column: Column, of table: TableSchema
+  ) throws(StorageError) -> Int {
+    // A row that is no list's links once.
+    guard !column.isList else {
+      return try sources(of: row, column: column, of: table).reduce(0) { $0 + $1.count }
+    }
+    let head = LinkIndex.head(target: row, table: table.id, column: column.id)
+    return Int(clamping: try LinkIndex.count(head, in: root.links, beginReading()))
+  }
+
   /// How many rows have a key less than `key`.
   public func rank(of key: UInt64) throws(StorageError) -> Int {
     Int(clamping: try TableReading.rank(of: key, in: root.clusters, beginReading()))

@@ -37,6 +37,17 @@ package struct KeyedBranch: ~Escapable, BitwiseCopyable {
   func leastKey(_ index: Int) -> UInt64 { view.load(UInt64.self, at: 8 * index) }
   func rows(_ index: Int) -> UInt64 { view.load(UInt64.self, at: 8 * (count + index)) }
 
+  /// Asks for what is read first of a child that a walk comes to soon: of a cluster its descriptors.
+  @inline(__always)
+  func prefetchHead(behind index: Int, _ access: borrowing NodeAccess) {
+    let ahead = index &+ Self.walkAhead
+    if ahead < count { access.prefetch(child(ahead), count: Self.headBytes) }
+  }
+
+  /// So many children that memory is kept busy, and so few that they are still in the cache when they are read.
+  private static let walkAhead = 3
+  private static let headBytes = 512
+
   /// The child that may hold `key`; the first for keys less than all.
   @inline(__always)
   func search(_ key: UInt64) -> Int {

@@ -123,11 +123,26 @@ public final class _CollectionContent {
     session.check()
     if let known, known.generation == session.generation { return known.rows.count }
     if let counted, counted.generation == session.generation { return counted.count }
+    if case .linking(let target, let position) = source, predicates.isEmpty {
+      return countLinks(target, position)
+    }
     guard case .all = source else { return rows().count }
     let count = reading { () throws(StorageError) in
       guard let table = try table() else { return 0 }
       if predicates.isEmpty { return table.count }
       return try table.count(where: predicate)
+    }
+    counted = (count, session.generation)
+    return count
+  }
+
+  private func countLinks(_ target: ManagedRow, _ position: Int) -> Int {
+    let count = reading { () throws(StorageError) in
+      guard position >= 0, !target.isInvalid, let table = try target.context.currentTable(),
+        let origin = context.binding.table
+      else { return 0 }
+      let column = origin.columns[context.binding.columns[position]]
+      return try table.linkCount(of: target.row, column: column, of: origin)
     }
     counted = (count, session.generation)
     return count

@@ -61,10 +61,9 @@ extension StorageEngine: TaskQuestions {
     let snapshot = try database.snapshot()
     let people = try Self.people(in: snapshot)
     let tasks = try Self.tasks(in: snapshot).schema
+    let owner = tasks.columns[TaskPosition.owner]
     return try owners.reduce(0) { sum, id in
-      let sources = try people.sources(
-        of: Self.row(of: id, in: people), column: tasks.columns[TaskPosition.owner], of: tasks)
-      return sum + sources.reduce(0) { $0 + $1.count }
+      try sum + people.linkCount(of: Self.row(of: id, in: people), column: owner, of: tasks)
     }
   }
 
