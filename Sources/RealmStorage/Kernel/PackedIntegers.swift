@@ -4,6 +4,7 @@ import CPlatform
 ///
 /// Width 0 stores nothing: all are the base. Values stand from the lowest bits of each byte up, integers of 8 bits and
 /// more little-endian (FORMAT.md, "Columns").
+@usableFromInline
 package enum PackedIntegers {
   /// The width, in bits, that holds every distance up to `range`: 0, 1, 2, 4, 8, 16, 32 or 64.
   package static func width(forRange range: UInt64) -> Int {
@@ -27,6 +28,7 @@ package enum PackedIntegers {
   package static func byteCount(_ count: Int, width: Int) -> Int { (count * width + 7) / 8 }
 
   /// The distance at `index`.
+  @inlinable
   @inline(__always)
   package static func load(_ bytes: RawSpan, _ index: Int, width: Int) -> UInt64 {
     switch width {
@@ -41,8 +43,9 @@ package enum PackedIntegers {
     }
   }
 
+  @inlinable
   @inline(__always)
-  private static func load<Integer: FixedWidthInteger & BitwiseCopyable>(
+  static func load<Integer: FixedWidthInteger & BitwiseCopyable>(
     _ bytes: RawSpan, _ index: Int, as type: Integer.Type
   ) -> Integer {
     let size = MemoryLayout<Integer>.size

@@ -27,6 +27,10 @@ package struct RowMask: Equatable {
   package init(bits: RawSpan, count: Int) {
     let length = (count + 7) / 8
     precondition(length <= bits.byteCount && count <= Self.maximumRows, "bits outside of their column")
+    if bits.byteCount >= 64 {
+      self = RowMask(words: bits.unsafeLoadUnaligned(as: SIMD8<UInt64>.self)) & RowMask(first: count)
+      return
+    }
     var words = SIMD8<UInt64>(repeating: 0)
     bits.withUnsafeBytes { from in
       withUnsafeMutableBytes(of: &words) {

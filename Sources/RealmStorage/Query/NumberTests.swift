@@ -41,6 +41,7 @@ final class IntegerTest: ClusterTest {
   private func found(
     _ cluster: borrowing ClusterNode, _ descriptor: ClusterNode.Descriptor, within rows: RowMask
   ) -> RowMask {
+    if ranges.count == 1 { return cluster.mask(descriptor, in: ranges[0]) }
     var found = RowMask.none
     let near = ranges.touching(descriptor.least...descriptor.greatest)
     if near.count <= Self.maximumKernels {

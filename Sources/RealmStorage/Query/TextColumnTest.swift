@@ -144,7 +144,7 @@ enum TextSearch {
     }
     // Pieces with long values are those with refs.
     guard piece.view.refCount > 0 else { return found }
-    let long = PackedTexts.flagged(ends: piece.ends, rows: piece.rows, PieceNode.longFlag) & rows
+    let long = PackedTexts.flagged(ends: piece.ends, rows: piece.rows, PieceNode.Layout.longFlag) & rows
     try long.forEach { (row) throws(StorageError) in
       guard let (ref, length) = piece.long(row) else { return }
       let bytes = try LongValue.read(ref, access)
@@ -170,7 +170,7 @@ extension PackedTexts.Needle {
 
 extension PieceNode {
   var ends: RawSpan { @_lifetime(copy self) get { view.bytes(at: 2, count: 2 * rows) } }
-  var nulls: RowMask { PackedTexts.flagged(ends: ends, rows: rows, Self.nullFlag) }
+  var nulls: RowMask { PackedTexts.flagged(ends: ends, rows: rows, Layout.nullFlag) }
 }
 
 extension TextSearch {

@@ -240,9 +240,9 @@ struct PieceBuffer {
     for row in rows {
       let cell = cells[row]
       var word = UInt16(truncatingIfNeeded: cell.end - base)
-      if cell.kind == .null { word |= PieceNode.nullFlag }
+      if cell.kind == .null { word |= PieceNode.Layout.nullFlag }
       if cell.kind == .long {
-        word |= PieceNode.longFlag
+        word |= PieceNode.Layout.longFlag
         piece.store(UInt16(next), at: start + last)
         next += 1
       }

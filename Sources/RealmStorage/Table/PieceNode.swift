@@ -10,10 +10,17 @@
 ///
 /// A value longer than 4,096 bytes stands apart: the heap then holds the 2-byte index of its ref and its length in 8
 /// bytes. Only pieces with such values have refs, so that walks of a version's nodes need not read the others.
+@usableFromInline
 struct PieceNode: ~Escapable, BitwiseCopyable {
-  static let nullFlag: UInt16 = 0x4000
-  static let longFlag: UInt16 = 0x8000
-  static let endMask: UInt16 = 0x3fff
+  @usableFromInline
+  enum Layout {
+    /// Where the ends begin.
+    @inlinable static var ends: Int { 2 }
+    @inlinable static var nullFlag: UInt16 { 0x4000 }
+    @inlinable static var longFlag: UInt16 { 0x8000 }
+    @inlinable static var endMask: UInt16 { 0x3fff }
+  }
+
   static let longCellBytes = 10
   /// Values longer than this stand apart.
   static let maximumInline = 4096
@@ -40,10 +47,10 @@ struct PieceNode: ~Escapable, BitwiseCopyable {
     var nextRef = 0
     for row in 0..<rows {
       let word = view.load(UInt16.self, at: 2 + 2 * row)
-      let end = Int(word & endMask)
+      let end = Int(word & Layout.endMask)
       guard end >= last, heap + end <= view.bodyLength else { return false }
-      if word & nullFlag != 0, end != last || word & longFlag != 0 { return false }
-      if word & longFlag != 0 {
+      if word & Layout.nullFlag != 0, end != last || word & Layout.longFlag != 0 { return false }
+      if word & Layout.longFlag != 0 {
         guard end - last == longCellBytes, Int(view.load(UInt16.self, at: heap + last)) == nextRef else {
           return false
         }
@@ -75,11 +82,11 @@ struct PieceNode: ~Escapable, BitwiseCopyable {
     bytes.prefetch(guess &+ 64)
   }
 
-  func isNull(_ row: Int) -> Bool { word(row) & Self.nullFlag != 0 }
+  func isNull(_ row: Int) -> Bool { word(row) & Layout.nullFlag != 0 }
 
   /// The ref of a long value, and its length; nil for others.
   func long(_ row: Int) -> (ref: Ref, length: Int)? {
-    guard word(row) & Self.longFlag != 0 else { return nil }
+    guard word(row) & Layout.longFlag != 0 else { return nil }
     let at = heap + start(row)
     return (
       view.ref(Int(view.load(UInt16.self, at: at))),
@@ -91,13 +98,13 @@ struct PieceNode: ~Escapable, BitwiseCopyable {
   @inline(__always)
   @_lifetime(copy self)
   func bytes(_ row: Int) -> RawSpan {
-    view.bytes(at: heap + start(row), count: Int(word(row) & Self.endMask) - start(row))
+    view.bytes(at: heap + start(row), count: Int(word(row) & Layout.endMask) - start(row))
   }
 
-  func isLong(_ row: Int) -> Bool { word(row) & Self.longFlag != 0 }
+  func isLong(_ row: Int) -> Bool { word(row) & Layout.longFlag != 0 }
 
   /// Where a value ends in the heap.
-  func end(_ row: Int) -> Int { Int(word(row) & Self.endMask) }
+  func end(_ row: Int) -> Int { Int(word(row) & Layout.endMask) }
 
   /// All values, one after another.
   var heapBytes: RawSpan {
@@ -108,5 +115,5 @@ struct PieceNode: ~Escapable, BitwiseCopyable {
   @inline(__always)
   private func word(_ row: Int) -> UInt16 { view.load(UInt16.self, at: 2 + 2 * row) }
   @inline(__always)
-  private func start(_ row: Int) -> Int { row == 0 ? 0 : Int(word(row - 1) & Self.endMask) }
+  private func start(_ row: Int) -> Int { row == 0 ? 0 : Int(word(row - 1) & Layout.endMask) }
 }

@@ -1,9 +1,9 @@
 /// An integer column of a group of rows.
 public struct IntegerColumn: ~Escapable, BitwiseCopyable {
-  private let packed: NodeBytes
+  @usableFromInline let packed: NodeBytes
   private let nulls: NullBits
-  private let least: Int64
-  private let width: Int
+  @usableFromInline let least: Int64
+  @usableFromInline let width: Int
   public let count: Int
 
   @inline(__always)
@@ -25,7 +25,7 @@ public struct IntegerColumn: ~Escapable, BitwiseCopyable {
   public func isNull(_ row: Int) -> Bool { nulls[row] }
 
   /// The value of a row; of one that is null, any.
-  @inline(__always)
+  @inlinable
   public subscript(row: Int) -> Int64 {
     least &+ Int64(bitPattern: PackedIntegers.load(packed.span, row, width: width))
   }
@@ -33,7 +33,7 @@ public struct IntegerColumn: ~Escapable, BitwiseCopyable {
 
 /// A double column of a group of rows.
 public struct DoubleColumn: ~Escapable, BitwiseCopyable {
-  private let bytes: NodeBytes
+  @usableFromInline let bytes: NodeBytes
   private let nulls: NullBits
   public let count: Int
 
@@ -53,7 +53,7 @@ public struct DoubleColumn: ~Escapable, BitwiseCopyable {
   public func isNull(_ row: Int) -> Bool { nulls[row] }
 
   /// The value of a row; of one that is null, any.
-  @inline(__always)
+  @inlinable
   public subscript(row: Int) -> Double {
     bytes.isEmpty ? 0 : Double(bitPattern: PackedIntegers.load(bytes.span, row, width: 64))
   }
@@ -67,7 +67,10 @@ public struct TextColumn: ~Escapable, BitwiseCopyable {
 
   /// The piece; the cluster where there is none.
   private let view: NodeView
-  private let first: Int32
+  /// Of the piece; none where there is none.
+  @usableFromInline let body: NodeBytes
+  @usableFromInline let rowsOfPiece: Int32
+  @usableFromInline let first: Int32
   private let end: Int32
   private let form: Form
   /// Where the descriptor of codes stands in the cluster.
@@ -82,6 +85,8 @@ public struct TextColumn: ~Escapable, BitwiseCopyable {
   @_lifetime(copy piece, copy content, copy access)
   init(_ piece: PieceNode, first: Int, _ content: Lent<TableContent>, _ access: LentAccess) {
     view = piece.view
+    body = piece.view.part(at: 0, count: piece.view.bodyLength)
+    rowsOfPiece = Int32(truncatingIfNeeded: piece.rows)
     self.first = Int32(truncatingIfNeeded: first)
     end = Int32(truncatingIfNeeded: first &+ piece.rows)
     form = .piece
@@ -107,6 +112,8 @@ public struct TextColumn: ~Escapable, BitwiseCopyable {
     _ node: ClusterNode, _ form: Form, place: UInt16, _ content: Lent<TableContent>, _ access: LentAccess
   ) {
     view = node.view
+    body = node.noBytes
+    rowsOfPiece = 0
     first = 0
     end = Int32(node.rows)
     self.form = form
@@ -135,12 +142,25 @@ public struct TextColumn: ~Escapable, BitwiseCopyable {
   ///
   /// - Throws: `StorageError.corrupted`, where the value stands in the column's dictionary.
   @_lifetime(copy self)
+  @inlinable
   public func bytes(_ row: Int) throws(StorageError) -> RawSpan {
-    guard form == .piece else { return try bytesOfCode(row) }
-    let piece = PieceNode(view)
+    // What most rows have is read where it is asked for.
     let index = row &- Int(first)
-    precondition(index >= 0 && index < piece.rows, "TextColumn: row \(row) is not in \(rows)")
-    return piece.isLong(index) ? noBytes : piece.bytes(index)
+    guard index >= 0, index < Int(rowsOfPiece) else { return try bytesElsewhere(row) }
+    let word = body.word(at: PieceNode.Layout.ends &+ 2 &* index)
+    guard word & PieceNode.Layout.longFlag == 0 else { return try bytesElsewhere(row) }
+    let start =
+      index == 0
+      ? 0 : Int(body.word(at: PieceNode.Layout.ends &+ 2 &* index &- 2) & PieceNode.Layout.endMask)
+    let heap = PieceNode.Layout.ends &+ 2 &* Int(rowsOfPiece)
+    return body.span.extracting(heap &+ start..<heap &+ Int(word & PieceNode.Layout.endMask))
+  }
+
+  @_lifetime(copy self)
+  @usableFromInline
+  func bytesElsewhere(_ row: Int) throws(StorageError) -> RawSpan {
+    precondition(rows.contains(row), "TextColumn: row \(row) is not in \(rows)")
+    return form == .codes ? try bytesOfCode(row) : noBytes
   }
 
   private var noBytes: RawSpan { @_lifetime(copy self) get { view.bytes(at: 0, count: 0) } }
@@ -148,8 +168,6 @@ public struct TextColumn: ~Escapable, BitwiseCopyable {
   @_lifetime(copy self)
   @inline(never)
   private func bytesOfCode(_ row: Int) throws(StorageError) -> RawSpan {
-    precondition(rows.contains(row), "TextColumn: row \(row) is not in \(rows)")
-    guard form == .codes else { return noBytes }
     let node = ClusterNode(view)
     let descriptor = node.descriptor(Int(place))
     guard !node.isNull(descriptor, row) else { return noBytes }
