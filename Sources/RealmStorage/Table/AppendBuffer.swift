@@ -1,11 +1,11 @@
 /// The cluster that rows are added to, column by column and not packed: most rows of a table are made one after
 /// another, and each of them would otherwise pack up to 512.
-struct AppendBuffer {
+final class AppendBuffer {
   let editor: NodeEditor
   private let dictionaries: DictionaryWriters
   /// As in the schema.
-  private(set) var columns: [ColumnBuffer]
-  private(set) var keys: [UInt64] = []
+  @exclusivity(unchecked) private(set) var columns: [ColumnBuffer]
+  @exclusivity(unchecked) private(set) var keys: [UInt64] = []
   private let limit: Int
 
   /// A column's values that are not in a piece yet, and the pieces before them.
@@ -33,17 +33,31 @@ struct AppendBuffer {
   }
 
   /// The node the buffer was read from or written to last.
-  private(set) var node = Ref.null
+  @exclusivity(unchecked) private(set) var node = Ref.null
   /// There are rows that `node` lacks.
-  private(set) var isChanged = false
+  @exclusivity(unchecked) private(set) var isChanged = false
 
   /// What the row begun last has in the columns with an index or links.
-  private(set) var watched: [Watched]
+  @exclusivity(unchecked) private(set) var watched: [Watched]
 
   struct Watched {
+    /// Position in the schema.
     let index: Int
     let column: Column
+    // Of the column: to copy one counts references.
+    let isLink: Bool
+    let isUnique: Bool
+    let defaultValue: Value
     var value: Value
+
+    init(_ index: Int, _ column: Column) {
+      self.index = index
+      self.column = column
+      isLink = column.type == .link
+      isUnique = column.index == .unique
+      defaultValue = column.defaultValue
+      value = defaultValue
+    }
   }
 
   var rows: Int { keys.count }
@@ -68,7 +82,7 @@ struct AppendBuffer {
     columns = schema.columns.map { ColumnBuffer($0) }
     limit = rowLimit
     watched = schema.columns.enumerated().filter { $1.index != .none || $1.type == .link }
-      .map { Watched(index: $0, column: $1, value: $1.defaultValue) }
+      .map { Watched($0, $1) }
   }
 
   /// Rows of a cluster: 512, or as many as take 48 KiB.
@@ -85,7 +99,7 @@ struct AppendBuffer {
   }
 
   /// Goes on with a cluster that has room.
-  init(
+  convenience init(
     _ node: Ref, schema: TableSchema, rowLimit: Int, dictionaries: DictionaryWriters, editor: NodeEditor
   ) throws(StorageError) {
     self.init(schema: schema, rowLimit: rowLimit, dictionaries: dictionaries, editor: editor)
@@ -120,24 +134,24 @@ struct AppendBuffer {
   // MARK: - Rows
 
   /// Begins a row; columns that are not set until `endRow` have their default in it.
-  mutating func beginRow(_ key: UInt64) {
+  func beginRow(_ key: UInt64) {
     keys.append(key)
-    for slot in watched.indices { watched[slot].value = watched[slot].column.defaultValue }
+    for slot in watched.indices { watched[slot].value = watched[slot].defaultValue }
     isChanged = true
   }
 
-  mutating func endRow() throws(StorageError) {
+  func endRow() throws(StorageError) {
     for index in columns.indices where columns[index].rows < rows {
       try append(index, columns[index].column.defaultValue)
     }
   }
 
-  mutating func removeLastRow() throws(StorageError) {
+  func removeLastRow() throws(StorageError) {
     for index in columns.indices where columns[index].rows == rows { try removeLast(index) }
     keys.removeLast()
   }
 
-  private mutating func removeLast(_ index: Int) throws(StorageError) {
+  private func removeLast(_ index: Int) throws(StorageError) {
     if columns[index].isVarying {
       if let long = columns[index].varying.removeLast() { try editor.freeTree(long) }
     } else {
@@ -147,17 +161,17 @@ struct AppendBuffer {
 
   /// Makes room for a value of the row begun last, which may have one already.
   @inline(__always)
-  private mutating func prepare(_ index: Int) throws(StorageError) {
+  private func prepare(_ index: Int) throws(StorageError) {
     if columns[index].rows == rows { try removeLast(index) }
   }
 
-  mutating func set(_ index: Int, _ value: Value) throws(StorageError) {
+  func set(_ index: Int, _ value: Value) throws(StorageError) {
     try prepare(index)
     if columns[index].isWatched { watch(index, value) }
     try append(index, value)
   }
 
-  private mutating func append(_ index: Int, _ value: Value) throws(StorageError) {
+  private func append(_ index: Int, _ value: Value) throws(StorageError) {
     guard columns[index].isVarying else { return columns[index].fixed.append(value) }
     guard let bytes = value.varyingBytes(of: columns[index].column) else {
       return columns[index].varying.appendNull()
@@ -165,7 +179,7 @@ struct AppendBuffer {
     try columns[index].varying.append(bytes.span.bytes, editor: editor)
   }
 
-  mutating func set(_ index: Int, _ number: Int64) throws(StorageError) {
+  func set(_ index: Int, _ number: Int64) throws(StorageError) {
     try prepare(index)
     if columns[index].isWatched {
       watch(index, columns[index].column.type == .bool ? .bool(number != 0) : .int(number))
@@ -173,24 +187,24 @@ struct AppendBuffer {
     columns[index].fixed.append(number)
   }
 
-  mutating func set(_ index: Int, _ number: Double) throws(StorageError) {
+  func set(_ index: Int, _ number: Double) throws(StorageError) {
     try prepare(index)
     columns[index].fixed.append(number)
   }
 
-  mutating func set(_ index: Int, _ date: Timestamp) throws(StorageError) {
+  func set(_ index: Int, _ date: Timestamp) throws(StorageError) {
     try prepare(index)
     if columns[index].isWatched { watch(index, .date(date)) }
     columns[index].fixed.append(date)
   }
 
-  mutating func set(_ index: Int, _ text: String) throws(StorageError) {
+  func set(_ index: Int, _ text: String) throws(StorageError) {
     try prepare(index)
     if columns[index].isWatched { watch(index, .string(text)) }
     try columns[index].varying.append(text, editor: editor)
   }
 
-  private mutating func watch(_ index: Int, _ value: Value) {
+  private func watch(_ index: Int, _ value: Value) {
     for slot in watched.indices where watched[slot].index == index { watched[slot].value = value }
   }
 
@@ -210,7 +224,7 @@ struct AppendBuffer {
   // MARK: - Writing
 
   /// The transaction was committed: its nodes stand in the file.
-  mutating func settle(_ named: (Ref) -> Ref) {
+  func settle(_ named: (Ref) -> Ref) {
     node = named(node)
     for index in columns.indices where columns[index].isVarying {
       columns[index].lastPiece = columns[index].lastPiece.map(named)
@@ -226,7 +240,7 @@ struct AppendBuffer {
 
   /// Writes the rows as a cluster, in place of `node`, whose nodes it frees. Where `isComplete`, no row will be added:
   /// then texts and data that repeat are stored as codes.
-  mutating func write(isComplete: Bool = false) throws(StorageError) -> KeyedChild {
+  func write(isComplete: Bool = false) throws(StorageError) -> KeyedChild {
     guard isChanged || node.isNull else {
       return KeyedChild(leastKey: keys[0], rows: UInt64(rows), ref: node)
     }

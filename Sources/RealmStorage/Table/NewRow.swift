@@ -3,12 +3,9 @@
 ///
 /// - Precondition: of all setters, the table has the column, and it is of the value's type.
 public struct NewRow: ~Copyable {
-  var buffer: AppendBuffer
+  private let buffer: AppendBuffer
 
-  init(_ buffer: consuming AppendBuffer) { self.buffer = buffer }
-
-  /// The buffer, with the row.
-  consuming func finish() -> AppendBuffer { buffer }
+  init(_ buffer: AppendBuffer) { self.buffer = buffer }
 
   public mutating func set(_ column: Int, _ value: Value) throws(StorageError) {
     precondition(

@@ -17,6 +17,7 @@ final class TableWriter {
   @exclusivity(unchecked) private var buffer: AppendBuffer?
   /// The buffer's node stands in the tree already.
   private var bufferIsInTree = false
+  @exclusivity(unchecked) private var isInserting = false
   /// Clusters written and not in the tree yet: they come after all that are.
   @exclusivity(unchecked) private var full: [KeyedChild] = []
   @exclusivity(unchecked) private var indexes: [IndexWriter] = []
@@ -94,30 +95,31 @@ final class TableWriter {
   func insert(_ fill: (inout NewRow) throws(StorageError) -> Void) throws(StorageError) -> UInt64 {
     let key = root.nextKey
     guard key < TableRoot.maximumKey else { throw .limitExceeded(.rows, path: editor.store.storage.path) }
-    var row = NewRow(try takeBuffer())
-    row.buffer.beginRow(key)
+    let buffer = try bufferWithRoom()
+    checkNotInserting()
+    isInserting = true
+    defer { isInserting = false }
+    buffer.beginRow(key)
     do throws(StorageError) {
+      var row = NewRow(buffer)
       try fill(&row)
-      try row.buffer.endRow()
-      if primaryKey != nil { try checkUnique(row.buffer) }
+      try buffer.endRow()
+      if primaryKey != nil { try checkUnique(buffer) }
     } catch {
-      try row.buffer.removeLastRow()
-      buffer = row.finish()
+      try buffer.removeLastRow()
       throw error
     }
-    let (watched, isFull) = (row.buffer.watched, row.buffer.isFull)
-    buffer = row.finish()
     root.nextKey = key + 1
     root.rows += 1
     do throws(StorageError) {
-      for entry in watched {
-        if entry.column.type == .link {
-          try addLinks(entry.value, entry.column, row: key)
-        } else if let index = index(of: entry.column) {
-          try index.insert(entry.value, row: key)
+      for slot in buffer.watched.indices {
+        if buffer.watched[slot].isLink {
+          try addLinks(buffer.watched[slot].value, buffer.watched[slot].column, row: key)
+        } else if let index = index(of: buffer.watched[slot].column) {
+          try index.insert(buffer.watched[slot].value, row: key)
         }
       }
-      if isFull { try finishBuffer() }
+      if buffer.isFull { try finishBuffer() }
     } catch {
       throw tables.fail(error)
     }
@@ -125,13 +127,13 @@ final class TableWriter {
   }
 
   private func index(of column: Column) -> IndexWriter? {
-    for index in indexes where index.columnID == column.id { return index }
+    for place in indexes.indices where indexes[place].columnID == column.id { return indexes[place] }
     return nil
   }
 
   private func checkUnique(_ buffer: AppendBuffer) throws(StorageError) {
-    for entry in buffer.watched where entry.column.index == .unique {
-      try checkUnique(entry.value, entry.column, buffer)
+    for slot in buffer.watched.indices where buffer.watched[slot].isUnique {
+      try checkUnique(buffer.watched[slot].value, buffer.watched[slot].column, buffer)
     }
   }
 
@@ -157,9 +159,13 @@ final class TableWriter {
     throw .duplicateKey(table: schema.name, column: column.name, path: editor.store.storage.path)
   }
 
-  /// The buffer that rows are added to, with room for one; the caller puts it back.
-  private func takeBuffer() throws(StorageError) -> AppendBuffer {
-    if let taken = buffer.take() { return taken }
+  private func checkNotInserting() {
+    precondition(!isInserting, "table \(schema.name): it is used while a row is made")
+  }
+
+  /// The buffer that rows are added to, with room for one.
+  private func bufferWithRoom() throws(StorageError) -> AppendBuffer {
+    if let buffer { return buffer }
     try editor.checkRoom(for: 1 << 20)
     var made: AppendBuffer?
     if full.isEmpty, !root.clusters.isNull {
@@ -173,8 +179,10 @@ final class TableWriter {
       }
     }
     bufferIsInTree = made != nil
-    return made
-      ?? AppendBuffer(schema: schema, rowLimit: rowLimit, dictionaries: dictionaries, editor: editor)
+    let buffer =
+      made ?? AppendBuffer(schema: schema, rowLimit: rowLimit, dictionaries: dictionaries, editor: editor)
+    self.buffer = buffer
+    return buffer
   }
 
   private func finishBuffer() throws(StorageError) {
@@ -213,6 +221,7 @@ final class TableWriter {
 
   /// Puts all rows into the tree; the buffer stays, for rows to come.
   private func flushRows() throws(StorageError) {
+    checkNotInserting()
     if let unwritten = buffer, unwritten.isChanged, unwritten.rows > 0, let cluster = try buffer?.write() {
       if bufferIsInTree {
         try replaceCluster(with: cluster)

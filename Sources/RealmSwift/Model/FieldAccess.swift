@@ -10,12 +10,16 @@ struct FieldAccess {
   let stored: (ObjectBase, Int, _RowOfObject) -> Value
   /// See `PersistedField.adopt`.
   let adopt: (ObjectBase, _ offset: Int, _ position: Int) -> Void
+  /// Puts the value into a row that is being made; nil of types whose values run code that might read the table
+  /// meanwhile.
+  let insert: ((ObjectBase, _ offset: Int, inout NewRow, _ column: Int) throws(StorageError) -> Void)?
 
   init(_ field: any PersistedField.Type) { self = Self.known(field) ?? FieldAccess(any: field) }
 
   private init(any field: any PersistedField.Type) {
     stored = { object, offset, row in field.stored(object, at: offset, row) }
     adopt = { object, offset, position in field.adopt(object, at: offset, position: position) }
+    insert = nil
   }
 
   /// Inlined, so that each use is compiled for its type.
@@ -23,6 +27,15 @@ struct FieldAccess {
   private init<Value: _Persistable>(of type: Value.Type) {
     stored = { object, offset, row in Persisted<Value>.stored(object, at: offset, row) }
     adopt = { object, offset, position in Persisted<Value>.adopt(object, at: offset, position: position) }
+    insert = { (object, offset, row, column) throws(StorageError) in
+      switch Persisted<Value>.current(object, offset) {
+      case let number as Int: try row.set(column, Int64(number))
+      case let flag as Bool: try row.set(column, flag)
+      case let number as Double: try row.set(column, number)
+      case let text as String: try row.set(column, text)
+      case let value: try row.set(column, value._stored { _ in nil })
+      }
+    }
   }
 
   private static func known(_ field: any PersistedField.Type) -> FieldAccess? {

@@ -2,13 +2,22 @@ import RealmStorage
 import Synchronization
 
 /// A property of a model class.
-struct ModelProperty {
+final class ModelProperty {
   let name: String
   let type: _PropertyType
   let role: PropertyRole
   let offset: Int
   let field: any PersistedField.Type
   let access: FieldAccess
+
+  init(name: String, type: _PropertyType, role: PropertyRole, offset: Int, field: any PersistedField.Type) {
+    self.name = name
+    self.type = type
+    self.role = role
+    self.offset = offset
+    self.field = field
+    access = FieldAccess(field)
+  }
 
   /// Told by the links of others, and stored nowhere.
   var isComputed: Bool {
@@ -69,8 +78,7 @@ final class ObjectModel: @unchecked Sendable {
         name: String(field.name.dropFirst()),
         type: sample.map { access.declaredType(in: $0, at: field.offset) } ?? access.propertyType,
         role: sample.map { access.role(in: $0, at: field.offset) } ?? .plain, offset: field.offset,
-        field: access,
-        access: FieldAccess(access))
+        field: access)
     }
     let keys = properties.indices.filter { [properties] in properties[$0].role == .primaryKey }
     primaryKey = keys.first

@@ -32,8 +32,14 @@ protocol PersistedField {
 }
 
 extension Persisted: PersistedField {
-  private static func field(_ object: ObjectBase, _ offset: Int) -> FieldPointer<Self> {
-    FieldPointer(object, offset: offset)
+  @inline(__always)
+  private static func field(_ object: ObjectBase, _ offset: Int) -> Self {
+    FieldMemory.load(Self.self, object, offset)
+  }
+
+  @inline(__always)
+  private static func put(_ field: Self, _ object: ObjectBase, _ offset: Int) {
+    FieldMemory.store(field, object, offset)
   }
 
   static var propertyType: _PropertyType { Value._type }
@@ -42,12 +48,12 @@ extension Persisted: PersistedField {
   static var keepsInstance: Bool { Value._keepsInstance }
 
   static func role(in object: ObjectBase, at offset: Int) -> PropertyRole {
-    field(object, offset).content.role
+    field(object, offset).role
   }
 
   static func declaredType(in object: ObjectBase, at offset: Int) -> _PropertyType {
     var type = Value._type
-    if case .value(let value) = field(object, offset).content.storage,
+    if case .value(let value) = field(object, offset).storage,
       let property = (value as? any LinkingObjectsProtocol)?._originProperty
     {
       type.form = .linkingObjects(property: property)
@@ -64,27 +70,27 @@ extension Persisted: PersistedField {
   }
 
   static func makeManaged(_ object: ObjectBase, at offset: Int, position: Int) {
-    field(object, offset).content = Self(managedAt: UInt16(position))
+    put(Self(managedAt: UInt16(position)), object, offset)
   }
 
   static func makeRecording(_ object: ObjectBase, at offset: Int, position: Int) {
-    field(object, offset).content = Self(recordingAt: UInt16(position))
+    put(Self(recordingAt: UInt16(position)), object, offset)
   }
 
   static func adopt(_ object: ObjectBase, at offset: Int, position: Int) {
-    let field = field(object, offset)
-    guard Value._keepsInstance, case .value(let kept) = field.content.storage else {
+    guard Value._keepsInstance, case .value(let kept) = field(object, offset).storage else {
       return makeManaged(object, at: offset, position: position)
     }
     kept._becomeManaged(object, position)
   }
 
   /// What an unmanaged object's property holds, made now where it is the type's default.
-  private static func current(_ object: ObjectBase, _ offset: Int) -> Value {
-    let field = field(object, offset)
-    if case .value(let value) = field.content.storage { return value }
+  static func current(_ object: ObjectBase, _ offset: Int) -> Value {
+    var field = field(object, offset)
+    if case .value(let value) = field.storage { return value }
     let value = Value._initial()
-    field.content.storage = .value(value)
+    field.storage = .value(value)
+    put(field, object, offset)
     return value
   }
 
@@ -93,7 +99,7 @@ extension Persisted: PersistedField {
   }
 
   static func linked(_ object: ObjectBase, at offset: Int) -> [ObjectBase] {
-    guard case .value(let value) = field(object, offset).content.storage else { return [] }
+    guard case .value(let value) = field(object, offset).storage else { return [] }
     return value._linked
   }
 
@@ -102,15 +108,20 @@ extension Persisted: PersistedField {
     if Value._keepsInstance {
       current(object, offset)._assign(value)
     } else {
-      field(object, offset).content.storage = .value(value)
+      var field = field(object, offset)
+      field.storage = .value(value)
+      put(field, object, offset)
     }
     return true
   }
 
   static func value(_ object: ObjectBase, at offset: Int, position: Int) -> Any {
-    if !Value._keepsInstance, case .managed = field(object, offset).content.storage {
+    if !Value._keepsInstance, case .managed = field(object, offset).storage {
       return Value._read(object, position)
     }
-    return field(object, offset).content.firstRead(by: object)
+    var field = field(object, offset)
+    let value = field.firstRead(by: object)
+    put(field, object, offset)
+    return value
   }
 }

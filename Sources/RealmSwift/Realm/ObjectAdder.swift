@@ -24,6 +24,7 @@ final class ObjectAdder {
   @discardableResult
   func add(_ root: ObjectBase) -> UInt64 {
     if isManagedHere(root) { return root.row }
+    if let row = addAlone(root) { return row }
     var stack = [root]
     while let object = stack.last {
       if isManagedHere(object) {
@@ -53,6 +54,27 @@ final class ObjectAdder {
     }
     late = []
     return root.row
+  }
+
+  /// Adds an object of a class that links to nothing and whose values need no closer look; nil where there is more to it,
+  /// or an object with its primary key.
+  private func addAlone(_ object: ObjectBase) -> UInt64? {
+    let context = session.context(type(of: object))
+    // What may be an update is looked up first.
+    guard policy == .error, let steps = context.insertSteps else { return nil }
+    let row = session.writing(context.binding) { (table) throws(StorageError) -> UInt64? in
+      do throws(StorageError) {
+        return try table.insert { (row: inout NewRow) throws(StorageError) in
+          for step in steps { try step.insert(object, step.offset, &row, step.column) }
+        }
+      } catch .duplicateKey {
+        return nil
+      }
+    }
+    guard let row else { return nil }
+    session.didInsert(row, context.binding)
+    manage(object, context, row, keeping: [])
+    return row
   }
 
   /// The row that an object updates keeps what was not given: objects that its class links to by default are not added.
@@ -111,8 +133,9 @@ final class ObjectAdder {
 
   private func manage(_ object: ObjectBase, _ context: ObjectContext, _ row: UInt64, keeping open: [Int]) {
     object.show(row, of: context, birth: session.generation)
-    for (position, property) in context.binding.model.properties.enumerated() where !open.contains(position) {
-      property.access.adopt(object, property.offset, position)
+    let properties = context.binding.model.properties
+    for position in properties.indices where open.isEmpty || !open.contains(position) {
+      properties[position].access.adopt(object, properties[position].offset, position)
     }
   }
 

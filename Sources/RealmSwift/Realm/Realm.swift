@@ -133,7 +133,12 @@ public struct Realm {
   ///
   /// - Precondition: in a write transaction; the object is of no other realm; with the policy `.error` its primary key,
   ///   and those of what it links to, are new.
-  public func add(_ object: Object, update: UpdatePolicy = .error) { add([object], update: update) }
+  public func add(_ object: Object, update: UpdatePolicy = .error) {
+    session.check()
+    session.requireTransaction("add an object")
+    session.checkPolicy(update, type(of: object))
+    ObjectAdder(session, update).add(object)
+  }
 
   /// Adds objects in their order, as one by one.
   public func add<S: Sequence>(_ objects: S, update: UpdatePolicy = .error) where S.Iterator.Element: Object {
@@ -307,8 +312,9 @@ extension Realm: Sendable {}
 extension RealmSession {
   /// An update finds the object by its primary key.
   func checkPolicy(_ policy: Realm.UpdatePolicy, _ type: ObjectBase.Type) {
+    guard policy != .error else { return }
     let model = binding(type).model
-    guard policy != .error, model.primaryKey == nil else { return }
+    guard model.primaryKey == nil else { return }
     raise(
       "No primary key", "\(model.name) has none, so that no object of it can be updated; add without update.")
   }

@@ -19,23 +19,24 @@ struct StoredField {
   }
 }
 
-/// A stored property of an instance.
-struct FieldPointer<Content> {
-  private let object: AnyObject
-  private let offset: Int
-
-  /// - Precondition: the object's class has a stored property of this type at the offset.
-  init(_ object: AnyObject, offset: Int) {
-    self.object = object
-    self.offset = offset
+/// Stored properties of instances.
+///
+/// - Precondition: of all, the object's class has a stored property of this type at the offset.
+enum FieldMemory {
+  @inline(__always)
+  static func load<Content>(_ type: Content.Type, _ object: AnyObject, _ offset: Int) -> Content {
+    withExtendedLifetime(object) { address(type, object, offset).pointee }
   }
 
-  var content: Content {
-    get { withExtendedLifetime(object) { address.pointee } }
-    nonmutating set { withExtendedLifetime(object) { address.pointee = newValue } }
+  @inline(__always)
+  static func store<Content>(_ content: Content, _ object: AnyObject, _ offset: Int) {
+    withExtendedLifetime(object) { address(Content.self, object, offset).pointee = content }
   }
 
-  private var address: UnsafeMutablePointer<Content> {
+  @inline(__always)
+  private static func address<Content>(
+    _ type: Content.Type, _ object: AnyObject, _ offset: Int
+  ) -> UnsafeMutablePointer<Content> {
     (Unmanaged.passUnretained(object).toOpaque() + offset).assumingMemoryBound(to: Content.self)
   }
 }
