@@ -4,10 +4,18 @@ enum TableReading {
   static func value(
     _ column: Column, ofRow key: UInt64, in table: TableRoot, _ access: borrowing NodeAccess
   ) throws(StorageError) -> Value? {
-    guard !table.clusters.isNull else { return nil }
-    let cluster = ClusterNode(try access.node(KeyedTree.leaf(for: key, in: table.clusters, access), .cluster))
+    let dictionary = column.storage == .varying ? table.dictionaries[column.id] : .null
+    return try value(column, ofRow: key, in: table.clusters, dictionary: dictionary, access)
+  }
+
+  /// - Parameter dictionary: of a column of strings or data, where it has one.
+  static func value(
+    _ column: Column, ofRow key: UInt64, in clusters: Ref, dictionary: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> Value? {
+    guard !clusters.isNull else { return nil }
+    let cluster = ClusterNode(try access.node(KeyedTree.leaf(for: key, in: clusters, access), .cluster))
     guard let row = cluster.row(of: key) else { return nil }
-    return try value(column, row, of: cluster, table.dictionaries.view, access)
+    return try value(column, row, of: cluster, dictionary: dictionary, access)
   }
 
   /// Whether there is a row of that key.

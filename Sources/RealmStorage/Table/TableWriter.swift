@@ -250,7 +250,10 @@ final class TableWriter {
 
   func value(_ column: Column, ofRow row: UInt64) throws(StorageError) -> Value? {
     try flushRows()
-    return try TableReading.value(column, ofRow: row, in: root, editor.access())
+    // The root itself is not handed on: a copy of it would count references.
+    let dictionary = column.storage == .varying ? root.dictionaries[column.id] : .null
+    return try TableReading.value(
+      column, ofRow: row, in: root.clusters, dictionary: dictionary, editor.access())
   }
 
   // MARK: - Changing

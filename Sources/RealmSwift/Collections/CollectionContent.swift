@@ -13,7 +13,7 @@ public final class _CollectionContent {
   }
 
   /// Keeps the context.
-  private let session: RealmSession
+  private let life: SessionLife
   /// Of the class of the objects.
   unowned(unsafe) let context: ObjectContext
   /// The generation in which it was made.
@@ -29,13 +29,15 @@ public final class _CollectionContent {
     _ context: ObjectContext, _ source: Source = .all, where predicates: [RealmStorage.Predicate] = [],
     order: [SortKey] = []
   ) {
-    session = context.session
+    life = context.session.life
     self.context = context
-    birth = session.generation
+    birth = context.session.generation
     self.source = source
     self.predicates = predicates
     self.order = order
   }
+
+  private var session: RealmSession { life.session }
 
   /// Those of which a predicate holds too.
   func filtered(_ predicate: RealmStorage.Predicate) -> _CollectionContent {

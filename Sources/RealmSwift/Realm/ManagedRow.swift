@@ -3,19 +3,20 @@ import RealmStorage
 /// A row as it was found: what a handle or a collection belongs to.
 struct ManagedRow {
   /// Keeps the context.
-  let session: RealmSession
+  private let life: SessionLife
   unowned(unsafe) let context: ObjectContext
   let row: UInt64
   /// The generation of the session in which it was found.
   let birth: UInt64
 
   init(_ context: ObjectContext, _ row: UInt64, birth: UInt64) {
-    session = context.session
+    life = context.session.life
     self.context = context
     self.row = row
     self.birth = birth
   }
 
+  var session: RealmSession { life.session }
   var isThere: Bool { context.hasRow(row, birth: birth) }
   var isInvalid: Bool { session.isInvalid(row, birth: birth, context.binding) }
 

@@ -79,13 +79,14 @@ final class ObjectContext {
   fileprivate func readable(_ position: Int, _ row: UInt64, birth: UInt64) -> (
     window: RowWindowReference, column: Int
   )? {
-    let isInvalid = sessionOfHandles.use { session in
+    let mayRead = sessionOfHandles.use { session in
       session.check()
+      // A transaction changes what is read at each write.
+      if session.isWriting { return false }
       if _slowPath(readGeneration != session.generation) { refreshReadable() }
-      return session.isInvalid(row, birth: birth, binding)
+      return readable != nil && !session.isInvalid(row, birth: birth, binding)
     }
-    guard !isInvalid, readable != nil else { return nil }
-    return (windowReference, columns[position])
+    return mayRead ? (windowReference, columns[position]) : nil
   }
 
   private func refreshReadable() {
@@ -111,11 +112,13 @@ final class ObjectContext {
   /// - Precondition: the class has such a key, which is never nil.
   @inline(__always)
   func object(withPrimaryKey number: Int64) -> Lookup {
-    sessionOfHandles.use { session in
+    let isWriting = sessionOfHandles.use { session in
       session.check()
+      if session.isWriting { return true }
       if _slowPath(readGeneration != session.generation) { refreshReadable() }
+      return false
     }
-    guard let readable else { return .notReadable }
+    guard !isWriting, let readable else { return .notReadable }
     do throws(StorageError) {
       guard let row = try readable.row(withPrimaryKey: number) else { return .none }
       return .object(object(row))

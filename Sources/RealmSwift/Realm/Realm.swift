@@ -6,9 +6,10 @@ import RealmStorage
 /// It reads one version, which changes only when this thread writes or calls `refresh()`. All realms of one file on one
 /// thread are the same. A realm is closed when the last that refers to it is gone.
 public struct Realm {
-  let session: RealmSession
+  private let life: SessionLife
+  var session: RealmSession { life.session }
 
-  init(_ session: RealmSession) { self.session = session }
+  init(_ session: RealmSession) { life = session.life }
 
   /// Opens the default realm.
   ///
@@ -24,7 +25,7 @@ public struct Realm {
   /// - Throws: `Realm.Error`: `.schemaMismatch` where tables differ from their classes; `.invalidDatabase` for a file that
   ///   is no realm, is damaged, or has another key; `.alreadyOpen` where another process has it open.
   public init(configuration: Configuration, queue: DispatchQueue? = nil) throws {
-    session = try RealmFile.session(configuration, queue.map(Confinement.marking) ?? Confinement.current)
+    life = try RealmFile.session(configuration, queue.map(Confinement.marking) ?? Confinement.current)
     session.check()
   }
 

@@ -13,12 +13,12 @@ final class RealmFile: Sendable {
 
   private final class WeakSession: @unchecked Sendable {
     // Sendable: it is looked at under the lock, and what it refers to is used by the one it belongs to only.
-    weak var session: RealmSession?
+    weak var life: SessionLife?
     let id: ObjectIdentifier
 
-    init(_ session: RealmSession) {
-      self.session = session
-      id = ObjectIdentifier(session)
+    init(_ life: SessionLife) {
+      self.life = life
+      id = ObjectIdentifier(life.session)
     }
   }
 
@@ -61,15 +61,15 @@ final class RealmFile: Sendable {
   /// The session of whoever asks: one for each thread or queue that uses a realm.
   ///
   /// - Throws: `Realm.Error`.
-  static func session(_ configuration: Realm.Configuration, _ owner: Confinement) throws -> RealmSession {
+  static func session(_ configuration: Realm.Configuration, _ owner: Confinement) throws -> SessionLife {
     let place = place(configuration)
-    if let session = try open.withLock({ open in try existing(&open, place, configuration, owner) }) {
-      return session
+    if let life = try open.withLock({ open in try existing(&open, place, configuration, owner) }) {
+      return life
     }
     // Not under the lock: it runs initializers of the classes, and stops the program where they can't be stored.
     let models = RealmSchema.models(configuration.objectTypes)
     return try open.withLock { open in
-      if let session = try existing(&open, place, configuration, owner) { return session }
+      if let life = try existing(&open, place, configuration, owner) { return life }
       let file = try RealmFile(configuration, place: place, models)
       open[place] = Open(file: file, sessions: 1)
       return file.newSession(owner)
@@ -79,19 +79,19 @@ final class RealmFile: Sendable {
   /// The session in a realm that is open; nil where it is not.
   private static func existing(
     _ open: inout [String: Open], _ place: String, _ configuration: Realm.Configuration, _ owner: Confinement
-  ) throws -> RealmSession? {
+  ) throws -> SessionLife? {
     guard let found = open[place] else { return nil }
     try found.file.check(configuration)
-    if let session = found.file.sessions.withLock({ $0[owner]?.session }) { return session }
+    if let life = found.file.sessions.withLock({ $0[owner]?.life }) { return life }
     open[place]?.sessions += 1
     return found.file.newSession(owner)
   }
 
-  private func newSession(_ owner: Confinement) -> RealmSession {
-    let session = RealmSession(file: self, owner: owner)
-    let entry = WeakSession(session)
+  private func newSession(_ owner: Confinement) -> SessionLife {
+    let life = SessionLife(RealmSession(file: self, owner: owner))
+    let entry = WeakSession(life)
     sessions.withLock { $0[owner] = entry }
-    return session
+    return life
   }
 
   /// A session has ended. With the last the file is closed, before anyone can open it again.

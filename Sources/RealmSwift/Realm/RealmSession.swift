@@ -8,7 +8,10 @@ final class RealmSession {
   let owner: Confinement
   /// The thread that may always use it; none where it belongs to a queue.
   private let home: ThreadID?
-  private(set) var transaction: WriteTransaction?
+  private(set) var transaction: WriteTransaction? {
+    didSet { isWriting = transaction != nil }
+  }
+  @exclusivity(unchecked) private(set) var isWriting = false
   /// When it began.
   private var transactionGeneration: UInt64 = 0
   /// Nil until something is read, and after `invalidate()`.
@@ -22,6 +25,8 @@ final class RealmSession {
   /// Of the class that was asked for last.
   @exclusivity(unchecked) private var lastContext: (type: ObjectIdentifier, context: ObjectContext)?
   private let handles = Atomic<Int>(0)
+  /// Set once, when it begins.
+  @exclusivity(unchecked) private var lifeReference: UncountedReference<SessionLife>?
   /// Which handles may still be used.
   @exclusivity(unchecked) private var validity = HandleValidity()
   var pendingLists = PendingLists()
@@ -49,12 +54,20 @@ final class RealmSession {
     file.leave(owner, ObjectIdentifier(self))
   }
 
-  /// Whoever makes a handle has another reference to the session.
+  func begin(_ life: SessionLife) { lifeReference = UncountedReference(life) }
+
+  /// What keeps it: whoever asks has a reference to that, or to something that has one.
+  var life: SessionLife {
+    guard let lifeReference else { preconditionFailure("a session that nobody keeps") }
+    return lifeReference.counted
+  }
+
+  /// Whoever makes a handle has another reference to what keeps the session.
   @inline(__always)
   func addHandle() {
-    // Retained once for all of them: it is referred to weakly, which makes counting slow.
+    // Kept once for all of them.
     if handles.wrappingAdd(1, ordering: .relaxed).oldValue == 0 {
-      _ = Unmanaged.passUnretained(self).retain()
+      lifeReference?.retain()
     }
   }
 
@@ -62,7 +75,7 @@ final class RealmSession {
   @inline(__always)
   func removeHandle() {
     if handles.wrappingSubtract(1, ordering: .acquiringAndReleasing).oldValue == 1 {
-      Unmanaged.passUnretained(self).release()
+      lifeReference?.release()
     }
   }
 

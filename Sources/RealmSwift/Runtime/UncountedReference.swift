@@ -10,6 +10,10 @@ struct UncountedReference<Object: AnyObject> {
   func use<Result>(_ body: (Object) -> Result) -> Result { object._withUnsafeGuaranteedRef(body) }
 
   var counted: Object { object.takeUnretainedValue() }
+
+  /// Keeps the object from now on, until it is released.
+  func retain() { _ = object.retain() }
+  func release() { object.release() }
 }
 
 /// A handle's reference to its context: it keeps the session, which keeps the context, and is used without counting.

@@ -5,7 +5,7 @@
 /// the key only (`ObjectModel.canMoveHandles`).
 struct WalkingHandle {
   /// Keeps the context.
-  private let session: RealmSession
+  private let life: SessionLife
   private let context: UncountedReference<ObjectContext>
   private let model: ObjectModel
   /// The generation in which the rows were there: what was deleted since the walk began is no damage.
@@ -15,10 +15,10 @@ struct WalkingHandle {
   private var place: UnsafeRawPointer?
 
   init(_ context: ObjectContext) {
-    session = context.session
+    life = context.session.life
     self.context = UncountedReference(context)
     model = context.binding.model
-    birth = session.generation
+    birth = context.session.generation
   }
 
   /// A handle of a row.
