@@ -73,6 +73,25 @@ final class IndexWriter {
     return found
   }
 
+  /// The row with a value, of a unique column; nil where there is none. Flushes where the value is not in the tree yet, and
+  /// else leaves what is not.
+  ///
+  /// - Precondition: the value's encoding is not cut.
+  func row(with value: Value) throws(StorageError) -> UInt64? {
+    if let integers {
+      guard case .int(let number) = value else { return nil }
+      return try integers.row(of: number)
+    }
+    let encoded = IndexKey.encode(value, of: column)
+    if run.contains(encoded.span.bytes) { try flush() }
+    var found: UInt64?
+    try IndexTree.forEachRow(encoded, in: tree, editor.access()) { row in
+      found = row
+      return false
+    }
+    return found
+  }
+
   /// Puts all entries into the tree.
   func flush() throws(StorageError) {
     try integers?.flush()

@@ -21,6 +21,13 @@ final class IntegerIndexWriter {
     return try IntegerIndex.row(of: number, in: root, editor.access()) != nil
   }
 
+  /// The row of a number; nil where there is none.
+  func row(of number: Int64) throws(StorageError) -> UInt64? {
+    if numbers.contains(number) { try flush() }
+    guard !root.isNull else { return nil }
+    return try IntegerIndex.row(of: number, in: root, editor.access())
+  }
+
   /// - Precondition: the index has no such number.
   func insert(_ number: Int64, row: UInt64) throws(StorageError) {
     entries.append(IntegerIndex.Entry(number: number, row: row))

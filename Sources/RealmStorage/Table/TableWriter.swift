@@ -248,6 +248,16 @@ final class TableWriter {
     return try TableReading.contains(row, in: root.clusters, editor.access())
   }
 
+  /// The row with a value of the primary key; nil where there is none, or no primary key.
+  func row(withPrimaryKey value: Value) throws(StorageError) -> UInt64? {
+    guard let primaryKey, primaryKey.accepts(value), let index = index(of: primaryKey) else { return nil }
+    // Others may share what an index has of so long a text: these are read.
+    if case .string(let text) = value, text.utf8.count >= IndexKey.maximumText / 2 {
+      return try IndexTree.row(with: value, of: primaryKey, table: flushed(), editor.access())
+    }
+    return try index.row(with: value)
+  }
+
   func value(_ column: Column, ofRow row: UInt64) throws(StorageError) -> Value? {
     try flushRows()
     // The root itself is not handed on: a copy of it would count references.

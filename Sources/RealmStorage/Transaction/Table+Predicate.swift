@@ -10,7 +10,12 @@ extension Table {
   ///
   /// - Precondition: as of `rows(where:)`.
   public func count(where predicate: Predicate) throws(StorageError) -> Int {
-    try RowQuery(predicate, of: form, tables).count(reader)
+    // The most frequent of all needs no plan.
+    if case .compare(let path, .equal, let value) = predicate, path.links.isEmpty {
+      let column = schema.columns[path.column]
+      if column.index != .none, !column.isList, column.accepts(value) { return try count(with: value, in: column) }
+    }
+    return try RowQuery(predicate, of: form, tables).count(reader)
   }
 
   /// Whether there is such a row and a predicate holds of it.

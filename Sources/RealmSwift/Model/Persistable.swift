@@ -148,8 +148,7 @@ extension _PersistableInsideOptional where Self: ObjectBase {
     unsafeDowncast(ObjectModel.of(Self.self).recorder(), to: Self.self)
   }
   public static func _readOptional(_ object: ObjectBase, _ position: Int) -> Self? {
-    guard case .link(let row) = object.stored(position) else { return nil }
-    return object.linked(row, as: Self.self)
+    object.integer(position).map { object.linked(UInt64(bitPattern: $0), as: Self.self) }
   }
   public static func _optionalConverted(_ any: Any) -> Self?? {
     if isNull(any) { return .some(nil) }

@@ -206,13 +206,14 @@ final class ObjectContext {
 }
 
 extension ObjectBase {
-  /// A whole number, a truth value as 0 or 1; nil for null.
+  /// A whole number, a truth value as 0 or 1, a link as the key of the row it points to; nil for null.
   @usableFromInline
   final func integer(_ position: Int) -> Int64? {
     guard let place = readable(position) else {
       switch stored(position) {
       case .int(let number): return number
       case .bool(let flag): return flag ? 1 : 0
+      case .link(let row): return Int64(bitPattern: row)
       default: return nil
       }
     }
@@ -287,8 +288,11 @@ extension ObjectBase {
 
   /// A handle of a row that a property links to.
   func linked<Target: ObjectBase>(_ row: UInt64, as type: Target.Type) -> Target {
-    guard let context else { raise("Unmanaged object", "it has no row that links.") }
-    return unsafeDowncast(context.session.context(type).object(row), to: type)
+    guard let keptContext else { raise("Unmanaged object", "it has no row that links.") }
+    let object = keptContext.use { context in
+      context.sessionOfHandles.use { $0.context(type) }.object(row)
+    }
+    return unsafeDowncast(object, to: type)
   }
 
   func stopUnreadable(_ position: Int, _ value: Value) -> Never {

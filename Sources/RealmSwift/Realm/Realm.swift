@@ -297,7 +297,11 @@ public struct Realm {
         "Invalid primary key",
         "\(model.name).\(model.properties[position].name) is not of type \(KeyType.self).")
     }
-    let row = reading { () throws(StorageError) in try context.currentTable()?.row(withPrimaryKey: value) }
+    let row = reading { () throws(StorageError) in
+      // Asked of what is being written, which is spared putting its indexes in order.
+      if session.isWriting { return try session.writable(context.binding)?.row(withPrimaryKey: value) }
+      return try context.currentTable()?.row(withPrimaryKey: value)
+    }
     return row.map { context.object($0) }
   }
 }
