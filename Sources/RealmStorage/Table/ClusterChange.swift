@@ -59,7 +59,14 @@ struct ClusterChange {
   static func replace(
     _ value: Value, _ column: Column, ofRow key: UInt64, in cluster: OwnCluster, _ editor: NodeEditor
   ) throws(StorageError) -> Bool {
-    let access = editor.access()
+    try replace(value, column, ofRow: key, in: cluster, editor, editor.access())
+  }
+
+  // A function of its own: else the access would be kept on the heap.
+  private static func replace(
+    _ value: Value, _ column: Column, ofRow key: UInt64, in cluster: OwnCluster, _ editor: NodeEditor,
+    _ access: borrowing NodeAccess
+  ) throws(StorageError) -> Bool {
     let node = ClusterNode(try access.node(cluster.ref, .cluster))
     guard let row = node.row(of: key), let place = node.place(of: value, row, column) else { return false }
     editor.arena.edit(cluster.ref) { place.cell.store(at: place.offset, of: $0) }

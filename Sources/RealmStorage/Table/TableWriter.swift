@@ -12,7 +12,8 @@ final class TableWriter {
   @exclusivity(unchecked) private var lastChanged: ClusterChange.OwnCluster?
   private(set) var schemaChanged: Bool
   let editor: NodeEditor
-  private unowned let tables: OpenTables
+  // They have this, and are kept by the transaction: nothing is asked of a writer whose transaction has ended.
+  private unowned(unsafe) let tables: OpenTables
 
   @exclusivity(unchecked) private var buffer: AppendBuffer?
   /// The buffer's node stands in the tree already.
@@ -267,6 +268,17 @@ final class TableWriter {
   }
 
   // MARK: - Changing
+
+  /// Sets the value of the column at a position of the schema; false where there is no such row.
+  ///
+  /// - Precondition: the value fits the column.
+  func set(_ value: Value, at position: Int, ofRow row: UInt64) throws(StorageError) -> Bool {
+    precondition(
+      schema.columns[position].accepts(value),
+      "\(schema.name).\(schema.columns[position].name) is of type \(schema.columns[position].type) and can't hold that "
+        + "value")
+    return try set(value, schema.columns[position], ofRow: row)
+  }
 
   /// Sets a value; false where there is no such row.
   func set(_ value: Value, _ column: Column, ofRow row: UInt64) throws(StorageError) -> Bool {

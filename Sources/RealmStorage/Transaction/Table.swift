@@ -205,11 +205,7 @@ public struct WritableTable {
   @discardableResult
   public func set(_ value: Value, _ column: Int, ofRow key: UInt64) throws(StorageError) -> Bool {
     try checkUsable()
-    let column = schema.columns[column]
-    precondition(
-      column.accepts(value),
-      "\(schema.name).\(column.name) is of type \(column.type) and can't hold that value")
-    return try writer.set(value, column, ofRow: key)
+    return try writer.set(value, at: column, ofRow: key)
   }
 
   /// Removes a row. Links to it become null, and leave the lists they stand in. O(log n), for each of them too. Answers
