@@ -3,21 +3,28 @@ final class IntegerIndexWriter {
   @exclusivity(unchecked) private(set) var root: Ref
   private let editor: NodeEditor
   @exclusivity(unchecked) private var entries: [IntegerIndex.Entry] = []
-  /// Those of `entries`.
+  /// Those of `entries`; where `isComplete` those of the tree too, so that nothing is looked up there.
   @exclusivity(unchecked) private var numbers = NumberSet()
+  @exclusivity(unchecked) private var isComplete: Bool
 
   private static let maximumEntries = 1 << 20
 
   init(root: Ref, editor: NodeEditor) {
     self.root = root
     self.editor = editor
+    isComplete = root.isNull
   }
 
-  func settle(_ named: (Ref) -> Ref) { root = named(root) }
+  func settle(_ named: (Ref) -> Ref) {
+    root = named(root)
+    // It would take memory between transactions.
+    numbers = NumberSet()
+    isComplete = root.isNull
+  }
 
   func contains(_ number: Int64) throws(StorageError) -> Bool {
     if numbers.contains(number) { return true }
-    guard !root.isNull else { return false }
+    guard !isComplete, !root.isNull else { return false }
     return try IntegerIndex.row(of: number, in: root, editor.access()) != nil
   }
 
@@ -37,18 +44,22 @@ final class IntegerIndexWriter {
 
   func remove(_ number: Int64) throws(StorageError) {
     try flush()
+    forgetNumbers()
     root = try IntegerIndex.remove(number, from: root, editor)
   }
 
   func remove(rows: NumberSet) throws(StorageError) {
     try flush()
+    forgetNumbers()
     root = try IntegerIndex.remove(rows: rows, from: root, editor)
   }
 
   func removeAll() throws(StorageError) {
-    forget()
+    entries = []
     try editor.freeTree(root)
     root = .null
+    numbers = NumberSet()
+    isComplete = true
   }
 
   /// Puts all entries into the tree.
@@ -56,12 +67,14 @@ final class IntegerIndexWriter {
     guard !entries.isEmpty else { return }
     try editor.checkRoom(for: 32 * entries.count)
     root = try IntegerIndex.insert(sortedEntries(), in: root, editor)
-    forget()
+    entries = []
+    if !isComplete || !numbers.isCompact { forgetNumbers() }
   }
 
-  private func forget() {
-    entries = []
+  /// From now on those of the tree are looked up there.
+  private func forgetNumbers() {
     numbers = NumberSet()
+    isComplete = false
   }
 
   /// Many numbers that stand close together are sorted by their digits: each pass takes them to where they belong by

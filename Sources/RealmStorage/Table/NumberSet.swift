@@ -23,6 +23,11 @@ struct NumberSet {
   /// Of keys of rows that differ.
   init(_ keys: [UInt64]) { for key in keys { insert(Int64(bitPattern: key)) } }
 
+  /// Bits need less memory than numbers.
+  var isCompact: Bool { !bits.isEmpty }
+
+  // Inlined: else a set that stands in an object would be copied for each call.
+  @inline(__always)
   func contains(_ number: Int64) -> Bool {
     if !bits.isEmpty { return place(of: number).map { bits[$0.word] & $0.mask != 0 } ?? false }
     if number == Self.empty { return hasEmpty }
@@ -43,6 +48,7 @@ struct NumberSet {
     rebuild(with: number)
   }
 
+  @inline(__always)
   private func place(of number: Int64) -> (word: Int, mask: UInt64)? {
     let distance = UInt64(bitPattern: number &- base)
     guard number >= base, distance >> 6 < UInt64(bits.count) else { return nil }
@@ -50,6 +56,7 @@ struct NumberSet {
   }
 
   /// Where the number is, or where it goes.
+  @inline(__always)
   private func slot(of number: Int64) -> Int {
     let mixed = (UInt64(bitPattern: number) ^ Self.seed).multipliedFullWidth(by: 0x9e37_79b9_7f4a_7c15)
     var slot = Int(truncatingIfNeeded: mixed.high ^ mixed.low) & (slots.count - 1)
