@@ -66,8 +66,7 @@ final class IntegerIndexWriter {
   func flush() throws(StorageError) {
     guard !entries.isEmpty else { return }
     try editor.checkRoom(for: 32 * entries.count)
-    root = try IntegerIndex.insert(sortedEntries(), in: root, editor)
-    entries = []
+    root = try IntegerIndex.insert(takeSorted(), in: root, editor)
     if !isComplete || !numbers.isCompact { forgetNumbers() }
   }
 
@@ -79,13 +78,17 @@ final class IntegerIndexWriter {
 
   /// Many numbers that stand close together are sorted by their digits: each pass takes them to where they belong by
   /// eleven bits.
-  private func sortedEntries() -> [IntegerIndex.Entry] {
+  private func takeSorted() -> [IntegerIndex.Entry] {
+    var entries: [IntegerIndex.Entry] = []
+    swap(&entries, &self.entries)
     guard let least = entries.lazy.map(\.number).min(), let greatest = entries.lazy.map(\.number).max() else {
       return []
     }
     let range = UInt64(bitPattern: greatest &- least)
     guard entries.count > 1024, range < 1 << 33 else { return entries.sorted { $0.number < $1.number } }
-    var (from, into) = (entries, entries)
+    var into = entries
+    // Not copied: nobody else has it.
+    var from = consume entries
     var shift: UInt64 = 0
     while range >> shift > 0 {
       var places = [Int](repeating: 0, count: 1 << 11)

@@ -13,7 +13,9 @@ extension Table {
     // The most frequent of all needs no plan.
     if case .compare(let path, .equal, let value) = predicate, path.links.isEmpty {
       let column = schema.columns[path.column]
-      if column.index != .none, !column.isList, column.accepts(value) { return try count(with: value, in: column) }
+      if column.index != .none, !column.isList, column.accepts(value) {
+        return try count(with: value, in: column)
+      }
     }
     return try RowQuery(predicate, of: form, tables).count(reader)
   }

@@ -14,7 +14,7 @@ package final class EntryRun {
   }
 
   /// More than this and the run is to be put into its tree.
-  package static let maximumBytes = 64 << 20
+  package static let maximumBytes = 32 << 20
 
   package init() {}
 

@@ -50,6 +50,8 @@ final class RealmSession {
   deinit {
     transaction?.cancel()
     transaction = nil
+    // Nothing of a version is held when the file is closed.
+    forgetTables()
     snapshot = nil
     file.leave(owner, ObjectIdentifier(self))
   }

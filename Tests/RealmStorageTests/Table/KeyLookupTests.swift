@@ -30,7 +30,8 @@ import Testing
         case 2: .string(String(repeating: "\0", count: 120 + number % 9) + "\(number)")
         default: .string(String(repeating: "m", count: 110 + number % 30) + "\(number)")
         }
-      case .uuid: .uuid(SixteenBytes((0..<16).map { UInt8(truncatingIfNeeded: number >> ($0 % 4)) &+ UInt8($0) }))
+      case .uuid:
+        .uuid(SixteenBytes((0..<16).map { UInt8(truncatingIfNeeded: number >> ($0 % 4)) &+ UInt8($0) }))
       }
     }
   }
@@ -53,7 +54,9 @@ import Testing
             let value = kind.value(.random(in: 0..<400, using: &random))
             switch Int.random(in: 0..<10, using: &random) {
             case 0..<4 where rows[value] == nil:
-              rows[value] = try table.insert(["key": value, "link": rows.values.first.map { .link($0) } ?? .null])
+              rows[value] = try table.insert([
+                "key": value, "link": rows.values.first.map { .link($0) } ?? .null,
+              ])
             case 4 where rows[value] != nil: try table.remove(rows.removeValue(forKey: value)!)
             case 5: _ = try table.reading()
             default: #expect(try table.row(withPrimaryKey: value) == rows[value], "seed \(seed), \(value)")

@@ -1,0 +1,151 @@
+/// Rows that stand together, by key.
+struct WindowRows {
+  private(set) var first: UInt64 = 0
+  private(set) var count = 0
+  private(set) var last: UInt64 = 0
+  /// Where they do not run on without a gap.
+  private var keys: [UInt64] = []
+  /// The place that was looked up last.
+  private var place = 0
+
+  init() {}
+
+  init(_ cluster: borrowing ClusterNode) {
+    first = cluster.firstKey
+    count = cluster.rows
+    last = cluster.key(cluster.rows - 1)
+    if !cluster.isDense { keys = (0..<cluster.rows).map { [cluster = copy cluster] in cluster.key($0) } }
+  }
+
+  func contains(_ key: UInt64) -> Bool { count > 0 && key >= first && key <= last }
+
+  @inline(__always)
+  mutating func index(of key: UInt64) -> Int? {
+    if keys.isEmpty {
+      let distance = key &- first
+      return distance < UInt64(count) ? Int(truncatingIfNeeded: distance) : nil
+    }
+    return search(key)
+  }
+
+  private mutating func search(_ key: UInt64) -> Int? {
+    if keys[place] == key { return place }
+    if place + 1 < count, keys[place + 1] == key {
+      place += 1
+      return place
+    }
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if keys[middle] < key { low = middle + 1 } else { high = middle }
+    }
+    guard low < count, keys[low] == key else { return nil }
+    place = low
+    return low
+  }
+}
+
+extension TableContent {
+  /// The rows that stand with a row; nil where that is not there.
+  func rows(around key: UInt64) throws(StorageError) -> WindowRows? {
+    try withRow(key, nil) { (cluster, _, _) in WindowRows(cluster) }
+  }
+
+  /// The values of a column of numbers, and which of them are null, if any: doubles as their bits.
+  func numbers(
+    _ column: Int, around key: UInt64
+  ) throws(StorageError) -> (numbers: [Int64], nulls: [Bool]) {
+    let form = columns[column]
+    let found = try withRow(key, ([], [])) { (cluster, _, _) -> (numbers: [Int64], nulls: [Bool]) in
+      let descriptor: ClusterNode.Descriptor?
+      if form.kind == .integers {
+        descriptor = cluster.find(form.id, .integers)
+      } else {
+        descriptor = cluster.find(form.id, .fixed).flatMap { $0.width == form.size ? $0 : nil }
+      }
+      let zeros = [Int64](repeating: 0, count: cluster.rows)
+      guard let descriptor, Int(descriptor.nullCount) < cluster.rows else {
+        let isNull = descriptor != nil || form.isOptional
+        return (zeros, isNull ? Array(repeating: true, count: cluster.rows) : [])
+      }
+      let isFixed = form.kind == .fixed
+      let numbers = PackedIntegers.unpack(
+        cluster.data(descriptor), count: cluster.rows,
+        width: isFixed ? Int(descriptor.width) * 8 : Int(descriptor.width),
+        base: isFixed ? 0 : descriptor.least)
+      return (numbers, nulls(cluster, descriptor))
+    }
+    return found
+  }
+
+  /// The values of a column of strings, and which of them are null, if any; nil where they do not stand in one piece, and
+  /// so are long or many.
+  func texts(
+    _ column: Int, around key: UInt64
+  ) throws(StorageError) -> (texts: [String], nulls: [Bool])? {
+    let form = columns[column]
+    return try withRow(key, nil) { (cluster, _, access) throws(StorageError) in
+      guard let descriptor = cluster.findVarying(form.id, isList: false) else {
+        return (
+          Array(repeating: "", count: cluster.rows),
+          form.isOptional ? Array(repeating: true, count: cluster.rows) : []
+        )
+      }
+      if descriptor.encoding == .codes { return try self.texts(cluster, descriptor, access) }
+      guard descriptor.greatest == 1 else { return nil }
+      let ref = cluster.piece(descriptor, 0).ref
+      let piece = PieceNode(try access.node(ref, .piece))
+      guard piece.rows == cluster.rows else { throw access.corrupted(.rows, ref) }
+      var texts: [String] = []
+      texts.reserveCapacity(cluster.rows)
+      var nulls: [Bool] = []
+      for row in 0..<cluster.rows {
+        if piece.isLong(row) { return nil }
+        if piece.isNull(row) {
+          if nulls.isEmpty { nulls = Array(repeating: false, count: cluster.rows) }
+          nulls[row] = true
+        }
+        guard let text = PackedTexts.string(piece.bytes(row)) else { throw access.corrupted(.structure, ref) }
+        texts.append(text)
+      }
+      return (texts, nulls)
+    }
+  }
+
+  /// The same of values that stand in the column's dictionary: each is read once.
+  private func texts(
+    _ cluster: borrowing ClusterNode, _ descriptor: ClusterNode.Descriptor, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> (texts: [String], nulls: [Bool]) {
+    let nulls = nulls(cluster, descriptor)
+    let root = root.dictionaries[descriptor.column]
+    let dictionary = DictionaryReader(root, access.lent)
+    var known: [Int64: String] = [:]
+    var texts: [String] = []
+    texts.reserveCapacity(cluster.rows)
+    for row in 0..<cluster.rows {
+      if !nulls.isEmpty, nulls[row] {
+        texts.append("")
+        continue
+      }
+      let code = cluster.integer(descriptor, row)
+      if let text = known[code] {
+        texts.append(text)
+        continue
+      }
+      guard let text = PackedTexts.string(try dictionary.bytes(code)) else {
+        throw access.corrupted(.structure, root)
+      }
+      known[code] = text
+      texts.append(text)
+    }
+    return (texts, nulls)
+  }
+
+  private func nulls(_ cluster: borrowing ClusterNode, _ descriptor: ClusterNode.Descriptor) -> [Bool] {
+    guard descriptor.nullCount > 0 else { return [] }
+    var nulls: [Bool] = []
+    nulls.reserveCapacity(cluster.rows)
+    for row in 0..<cluster.rows { nulls.append(cluster.isNull(descriptor, row)) }
+    return nulls
+  }
+}
