@@ -1,5 +1,6 @@
 import Foundation
 import RealmSwift
+import Synchronization
 
 /// With a primary key, and links by which an update reaches others.
 class Node: Object {
@@ -80,7 +81,7 @@ class Levelled: Object {
   @Persisted var all: List<Level>
 }
 
-/// Counts its instances.
+/// Counts its instances, of each thread that made some: other tests make them meanwhile.
 class Counted: Object {
   @Persisted var name: String
   @Persisted var next: Counted?
@@ -88,9 +89,14 @@ class Counted: Object {
   let token = Token()
 
   final class Token {
-    nonisolated(unsafe) static var alive = 0
-    init() { Self.alive += 1 }
-    deinit { Self.alive -= 1 }
+    private static let counts = Mutex<[ObjectIdentifier: Int]>([:])
+    private let thread = ObjectIdentifier(Thread.current)
+
+    /// Those that this thread made and that are still there.
+    static var alive: Int { counts.withLock { $0[ObjectIdentifier(Thread.current)] ?? 0 } }
+
+    init() { Self.counts.withLock { $0[thread, default: 0] += 1 } }
+    deinit { Self.counts.withLock { $0[thread, default: 0] -= 1 } }
   }
 }
 

@@ -34,6 +34,27 @@ import Testing
     return realm
   }
 
+  @Test func `the first of sorted objects is that of all of them in order`() throws {
+    let realm = try realm(3_000)
+    try realm.write { for step in realm.objects(Step.self) { step.name = "\(step.id * 7_919 % 1_000)" } }
+    for least in [0, 1_500, 2_990, 3_000] {
+      for isAscending in [true, false] {
+        func steps() -> Results<Step> {
+          realm.objects(Step.self).where { $0.id >= least }.sorted(byKeyPath: "name", ascending: isAscending)
+        }
+        #expect(steps().first?.id == Array(steps()).first?.id)
+        #expect((steps().first == nil) == (least == 3_000))
+        // Also in a transaction, after a change.
+        realm.beginWrite()
+        steps().first?.name = "5000"
+        #expect(steps().first?.id == Array(steps()).first?.id)
+        realm.cancelWrite()
+      }
+    }
+    #expect(realm.objects(Step.self).first?.id == 0)
+    #expect(realm.objects(Step.self).where { $0.id > 5 }.first?.id == 6)
+  }
+
   @Test func `a walk reads each object`() throws {
     let realm = try realm(2_000)
     var ids: [Int] = []

@@ -51,5 +51,10 @@ extension RawSpan {
 }
 
 extension [UInt8] {
+  /// Appends the bytes of a number, the highest first.
+  mutating func appendHighestFirst<Number: FixedWidthInteger & BitwiseCopyable>(_ number: Number) {
+    Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
+  }
+
   package mutating func append(_ bytes: RawSpan) { bytes.withUnsafeBytes { append(contentsOf: $0) } }
 }

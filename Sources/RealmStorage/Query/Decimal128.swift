@@ -15,7 +15,7 @@ struct Decimal128 {
   }
 
   init(_ stored: SixteenBytes) {
-    let word = stored.bytes.reversed().reduce(UInt128(0)) { $0 << 8 | UInt128($1) }
+    let word = stored.number.byteSwapped
     isNegative = word >> 127 != 0
     let combination = Int(word >> 110 & 0x1ffff)
     if combination >> 12 == 0b11111 {
@@ -107,6 +107,6 @@ struct Decimal128 {
     case .nan: word = 0b11111 << 122
     }
     if isNegative, sign != 0, form != .nan { word |= 1 << 127 }
-    return SixteenBytes((0..<16).map { UInt8(truncatingIfNeeded: word >> UInt128(8 * $0)) })
+    return SixteenBytes(number: word.byteSwapped)
   }
 }

@@ -37,8 +37,8 @@ struct OrderedDomain {
     case .float: .float(Float(order: UInt32(number)))
     case .double: .double(Double(order: UInt64(number)))
     case .date: .date(Self.date(number))
-    case .objectID: .objectID(ObjectIDBytes(Self.bytes(number, 12)))
-    default: .uuid(SixteenBytes(Self.bytes(number, 16)))
+    case .objectID: .objectID(ObjectIDBytes(number: number))
+    default: .uuid(SixteenBytes(number: number))
     }
   }
 
@@ -76,8 +76,8 @@ struct OrderedDomain {
     case (.float, .float(let number)): number.isNaN || number == 0 ? nil : UInt128(number.order)
     case (.double, .double(let number)): number.isNaN || number == 0 ? nil : UInt128(number.order)
     case (.date, .date(let date)): Self.number(of: date)
-    case (.objectID, .objectID(let id)): Self.number(of: id.bytes)
-    case (.uuid, .uuid(let id)): Self.number(of: id.bytes)
+    case (.objectID, .objectID(let id)): id.number
+    case (.uuid, .uuid(let id)): id.number
     default: nil
     }
   }

@@ -25,9 +25,9 @@ public enum ColumnType: UInt8, Sendable, CaseIterable {
     case .string: .string("")
     case .data: .data([])
     case .date: .date(Timestamp(seconds: 0))
-    case .objectID: .objectID(ObjectIDBytes([UInt8](repeating: 0, count: 12)))
-    case .uuid: .uuid(SixteenBytes([UInt8](repeating: 0, count: 16)))
-    case .decimal128: .decimal128(SixteenBytes([UInt8](repeating: 0, count: 16)))
+    case .objectID: .objectID(ObjectIDBytes(high: 0, low: 0))
+    case .uuid: .uuid(SixteenBytes(high: 0, low: 0))
+    case .decimal128: .decimal128(SixteenBytes(high: 0, low: 0))
     case .link: .null
     }
   }

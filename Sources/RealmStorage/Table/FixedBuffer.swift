@@ -112,7 +112,18 @@ struct FixedBuffer {
     bytes.appendInteger(number.bitPattern)
   }
 
-  mutating func append(_ value: Value) { insert(value, at: nulls.count) }
+  mutating func append(_ value: Value) {
+    nulls.append(value == .null)
+    switch storage {
+    case .integers: integers.append(value.integer)
+    case .dates:
+      let (seconds, rest) = value.moment
+      integers.append(seconds)
+      nanoseconds.append(rest)
+    case .fixed(let size): bytes.append(fixed: value, size: size)
+    case .varying: break
+    }
+  }
 
   mutating func removeLast() { remove(nulls.count - 1) }
 
@@ -228,15 +239,26 @@ extension Value {
   }
 
   /// As a column of fixed bytes stores it.
-  func fixedBytes(_ size: Int) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: size)
-    switch self {
-    case .float(let number): bytes.store(number.bitPattern, at: 0)
-    case .double(let number): bytes.store(number.bitPattern, at: 0)
-    case .objectID(let id): bytes = id.bytes
-    case .uuid(let id), .decimal128(let id): bytes = id.bytes
-    default: break
-    }
+  fileprivate func fixedBytes(_ size: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(fixed: self, size: size)
     return bytes
+  }
+}
+
+extension [UInt8] {
+  /// Appends a value as a column of fixed bytes stores it.
+  fileprivate mutating func append(fixed value: Value, size: Int) {
+    switch value {
+    case .float(let number): appendInteger(number.bitPattern)
+    case .double(let number): appendInteger(number.bitPattern)
+    case .objectID(let id):
+      appendHighestFirst(id.high)
+      appendHighestFirst(id.low)
+    case .uuid(let id), .decimal128(let id):
+      appendHighestFirst(id.high)
+      appendHighestFirst(id.low)
+    default: append(contentsOf: repeatElement(0, count: size))
+    }
   }
 }

@@ -15,12 +15,10 @@ struct FixedCell {
     switch value {
     case .double(let number): (low, high) = (number.bitPattern, 0)
     case .float(let number): (low, high) = (UInt64(number.bitPattern), 0)
-    default:
-      let bytes = value.fixedBytes(size)
-      var words: (UInt64, UInt64) = (0, 0)
-      for index in 0..<min(8, size) { words.0 |= UInt64(bytes[index]) << UInt64(8 * index) }
-      for index in 8..<max(8, size) { words.1 |= UInt64(bytes[index]) << UInt64(8 * index - 64) }
-      (low, high) = words
+    // Bytes as they stand make a number whose first is the lowest.
+    case .objectID(let id): (low, high) = (id.high.byteSwapped, UInt64(id.low.byteSwapped))
+    case .uuid(let id), .decimal128(let id): (low, high) = (id.high.byteSwapped, id.low.byteSwapped)
+    default: (low, high) = (0, 0)
     }
     self.size = size
   }

@@ -27,12 +27,14 @@ enum IndexKey {
     case .int(let number): append(number, column.type, to: &bytes)
     case .date(let date):
       appendOrdered(date.seconds, to: &bytes)
-      for shift in stride(from: 24, through: 0, by: -8) {
-        bytes.append(UInt8(truncatingIfNeeded: date.nanoseconds >> Int32(shift)))
-      }
+      bytes.appendHighestFirst(date.nanoseconds)
     case .string(let text): append(text, to: &bytes)
-    case .objectID(let id): bytes += id.bytes
-    case .uuid(let id): bytes += id.bytes
+    case .objectID(let id):
+      bytes.appendHighestFirst(id.high)
+      bytes.appendHighestFirst(id.low)
+    case .uuid(let id):
+      bytes.appendHighestFirst(id.high)
+      bytes.appendHighestFirst(id.low)
     case .null, .float, .double, .data, .decimal128, .link, .list: break
     }
   }
@@ -46,13 +48,10 @@ enum IndexKey {
     }
   }
 
-  private static func appendOrdered<Number: FixedWidthInteger & SignedInteger>(
+  private static func appendOrdered<Number: FixedWidthInteger & SignedInteger & BitwiseCopyable>(
     _ number: Number, to bytes: inout [UInt8]
   ) {
-    let word = UInt64(bitPattern: Int64(number ^ Number.min))
-    for shift in stride(from: Number.bitWidth - 8, through: 0, by: -8) {
-      bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
-    }
+    bytes.appendHighestFirst(number ^ Number.min)
   }
 
   private static func append(_ text: String, to bytes: inout [UInt8]) {

@@ -9,14 +9,9 @@ enum LinkIndex {
   static func head(target: UInt64, table: UInt32, column: UInt16) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(32)
-    for shift in stride(from: UInt64(56), through: 0, by: -8) {
-      bytes.append(UInt8(truncatingIfNeeded: target >> shift))
-    }
-    for shift in stride(from: UInt32(24), through: 0, by: -8) {
-      bytes.append(UInt8(truncatingIfNeeded: table >> shift))
-    }
-    bytes.append(UInt8(column >> 8))
-    bytes.append(UInt8(truncatingIfNeeded: column))
+    bytes.appendHighestFirst(target)
+    bytes.appendHighestFirst(table)
+    bytes.appendHighestFirst(column)
     return bytes
   }
 

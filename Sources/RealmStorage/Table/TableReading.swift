@@ -74,8 +74,7 @@ enum TableReading {
         return column.defaultValue
       }
       if cluster.isNull(descriptor, row) { return .null }
-      let bytes = cluster.data(descriptor).extracting(row * size..<(row + 1) * size)
-      return column.value(fixed: bytes.array)
+      return column.value(fixed: cluster.data(descriptor), row, size: size)
     case .varying:
       guard let descriptor = cluster.findVarying(column) else { return column.defaultValue }
       if descriptor.encoding == .codes {
@@ -117,13 +116,13 @@ extension Column {
     }
   }
 
-  fileprivate func value(fixed bytes: [UInt8]) -> Value {
+  fileprivate func value(fixed bytes: RawSpan, _ row: Int, size: Int) -> Value {
     switch type {
-    case .float: .float(Float(bitPattern: bytes.load(UInt32.self, at: 0)))
-    case .double: .double(Double(bitPattern: bytes.load(UInt64.self, at: 0)))
-    case .objectID: .objectID(ObjectIDBytes(bytes))
-    case .decimal128: .decimal128(SixteenBytes(bytes))
-    default: .uuid(SixteenBytes(bytes))
+    case .float: .float(Float(bitPattern: UInt32(PackedIntegers.load(bytes, row, width: 32))))
+    case .double: .double(Double(bitPattern: PackedIntegers.load(bytes, row, width: 64)))
+    case .objectID: .objectID(ObjectIDBytes(number: PackedIntegers.number(bytes, row, size: size)))
+    case .decimal128: .decimal128(SixteenBytes(number: PackedIntegers.number(bytes, row, size: size)))
+    default: .uuid(SixteenBytes(number: PackedIntegers.number(bytes, row, size: size)))
     }
   }
 

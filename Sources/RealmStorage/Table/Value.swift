@@ -93,22 +93,56 @@ public struct Timestamp: Sendable, Hashable, Comparable {
 
 /// The 12 bytes of an object id.
 public struct ObjectIDBytes: Sendable, Hashable {
-  public let bytes: [UInt8]
+  /// The first 8, of which the first is the highest.
+  public let high: UInt64
+  /// The last 4, in the same order.
+  public let low: UInt32
+
+  public init(high: UInt64, low: UInt32) {
+    self.high = high
+    self.low = low
+  }
 
   /// - Precondition: there are 12.
   public init(_ bytes: [UInt8]) {
     precondition(bytes.count == 12, "an object id has 12 bytes")
-    self.bytes = bytes
+    self.init(number: bytes.reduce(0) { $0 << 8 | UInt128($1) })
   }
+
+  public var bytes: [UInt8] { (0..<12).map { UInt8(truncatingIfNeeded: number >> UInt128(88 - 8 * $0)) } }
+
+  init(number: UInt128) {
+    self.init(high: UInt64(truncatingIfNeeded: number >> 32), low: UInt32(truncatingIfNeeded: number))
+  }
+
+  /// The number that the bytes make, the first the highest.
+  var number: UInt128 { UInt128(high) << 32 | UInt128(low) }
 }
 
 /// The 16 bytes of a UUID or a decimal.
 public struct SixteenBytes: Sendable, Hashable {
-  public let bytes: [UInt8]
+  /// The first 8, of which the first is the highest.
+  public let high: UInt64
+  /// The last 8, in the same order.
+  public let low: UInt64
+
+  public init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
 
   /// - Precondition: there are 16.
   public init(_ bytes: [UInt8]) {
     precondition(bytes.count == 16, "there are 16 bytes")
-    self.bytes = bytes
+    self.init(number: bytes.reduce(0) { $0 << 8 | UInt128($1) })
   }
+
+  public var bytes: [UInt8] { (0..<16).map { UInt8(truncatingIfNeeded: number >> UInt128(120 - 8 * $0)) } }
+
+  init(number: UInt128) {
+    self.init(high: UInt64(truncatingIfNeeded: number >> 64), low: UInt64(truncatingIfNeeded: number))
+  }
+
+  /// The number that the bytes make, the first the highest.
+  var number: UInt128 { UInt128(high) << 64 | UInt128(low) }
 }

@@ -87,17 +87,30 @@ public final class _CollectionContent {
 
   private func readRows() throws(StorageError) -> [UInt64] {
     guard let table = try table() else { return [] }
-    var rows: [UInt64]? = try sourceRows()
-    if !predicates.isEmpty {
-      if let given = rows {
-        rows = try table.rows(given, where: predicate)
-      } else {
-        rows = try table.rows(where: predicate)
-      }
-    }
+    let rows = try unsortedRows(table)
     if !order.isEmpty { return try table.sorted(rows, by: order) }
     if let rows { return rows }
     return try table.rows(where: .always)
+  }
+
+  /// Nil for all of the table.
+  private func unsortedRows(_ table: Table) throws(StorageError) -> [UInt64]? {
+    let rows = try sourceRows()
+    if predicates.isEmpty { return rows }
+    if let rows { return try table.rows(rows, where: predicate) }
+    return try table.rows(where: predicate)
+  }
+
+  /// The key of the first object; nil where there is none.
+  func firstRow() -> UInt64? {
+    session.check()
+    if let known, known.generation == session.generation { return known.rows.first }
+    return reading { () throws(StorageError) in
+      guard let table = try table() else { return nil }
+      if isWholeTable { return table.count > 0 ? try table.key(at: 0) : nil }
+      let rows = try unsortedRows(table)
+      return order.isEmpty ? rows?.first : try table.sorted(rows, by: order, limit: 1).first
+    }
   }
 
   /// Nil for all of the table.

@@ -14,6 +14,8 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
   public var isInvalidated: Bool { content.isInvalidated }
   /// O(1) for all objects of a class; else the query is run.
   public var count: Int { content.count }
+  /// Of results that are sorted, O(n): all are read, and not put in order for the sake of one.
+  public var first: Element? { content.firstRow().map { element(of: $0, content.context) } }
   public subscript(position: Int) -> Element { element(of: content.row(at: position), content.context) }
   public func makeIterator() -> RLMIterator<Element> { content.iterator() }
 

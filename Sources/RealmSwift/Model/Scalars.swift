@@ -203,18 +203,28 @@ extension UUID: _Scalar, _Indexable, _PrimaryKey, SortableType {
   public static func _initial() -> UUID { UUID() }
   public static func _load(_ value: Value) -> UUID? {
     guard case .uuid(let id) = value else { return nil }
-    let b = id.bytes
+    let (high, low) = (id.high, id.low)
+    func byte(_ word: UInt64, _ index: UInt64) -> UInt8 {
+      UInt8(truncatingIfNeeded: word >> (56 - 8 * index))
+    }
     return UUID(
       uuid: (
-        b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]
+        byte(high, 0), byte(high, 1), byte(high, 2), byte(high, 3), byte(high, 4), byte(high, 5),
+        byte(high, 6), byte(high, 7), byte(low, 0), byte(low, 1), byte(low, 2), byte(low, 3), byte(low, 4),
+        byte(low, 5), byte(low, 6), byte(low, 7)
       ))
   }
   public var _value: Value {
     let u = uuid
+    func word(_ bytes: (UInt8, UInt8, UInt8, UInt8), _ rest: (UInt8, UInt8, UInt8, UInt8)) -> UInt64 {
+      let high = UInt64(bytes.0) << 24 | UInt64(bytes.1) << 16 | UInt64(bytes.2) << 8 | UInt64(bytes.3)
+      let low = UInt64(rest.0) << 24 | UInt64(rest.1) << 16 | UInt64(rest.2) << 8 | UInt64(rest.3)
+      return high << 32 | low
+    }
     return .uuid(
-      SixteenBytes([
-        u.0, u.1, u.2, u.3, u.4, u.5, u.6, u.7, u.8, u.9, u.10, u.11, u.12, u.13, u.14, u.15,
-      ]))
+      SixteenBytes(
+        high: word((u.0, u.1, u.2, u.3), (u.4, u.5, u.6, u.7)),
+        low: word((u.8, u.9, u.10, u.11), (u.12, u.13, u.14, u.15))))
   }
   public static func _converted(_ any: Any) -> UUID? {
     any as? UUID ?? (any as? String).flatMap { UUID(uuidString: $0) }
