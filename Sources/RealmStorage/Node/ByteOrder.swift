@@ -37,13 +37,19 @@ extension RawSpan {
   /// How many bytes the two have in common at their start.
   package func commonPrefix(_ other: RawSpan) -> Int {
     let limit = min(byteCount, other.byteCount)
-    return withUnsafeBytes { left in
-      other.withUnsafeBytes { right in
-        var count = 0
-        while count < limit, left[count] == right[count] { count += 1 }
-        return count
-      }
+    var count = 0
+    while count &+ 8 <= limit {
+      let differing =
+        unsafeLoadUnaligned(fromByteOffset: count, as: UInt64.self).littleEndian
+        ^ other.unsafeLoadUnaligned(fromByteOffset: count, as: UInt64.self).littleEndian
+      if differing != 0 { return count &+ differing.trailingZeroBitCount / 8 }
+      count &+= 8
     }
+    while count < limit,
+      unsafeLoad(fromByteOffset: count, as: UInt8.self)
+        == other.unsafeLoad(fromByteOffset: count, as: UInt8.self)
+    { count &+= 1 }
+    return count
   }
 
   /// A copy that can be kept.

@@ -63,8 +63,10 @@ extension OrderedTree {
       target.leafBytes = min(shape.leafBytes, length / leaves + 64)
       var builder = TreeBuilder(shape: target, editor: editor)
       var next = range.lowerBound
+      var key = leaf.prefix.array
       for index in 0..<leaf.count {
-        let key = leaf.key(index)
+        key.removeLast(key.count - leaf.prefixLength)
+        key.append(leaf.suffix(index))
         while next < range.upperBound, compare(next, key) < 0 {
           try appendNew(&next, range.upperBound, to: &builder)
         }

@@ -37,12 +37,13 @@ package struct TreeBuilder {
       let last = self.key(keyEnds.count - 1)
       let order = keys.span.bytes.extracting(last).compare(key)
       precondition(order < 0, "TreeBuilder: keys come in order")
-      if lengthWith(key, value) > shape.leafBytes { flush() }
+      let prefix = min(prefixLength, keys.span.bytes.extracting(self.key(0)).commonPrefix(key))
+      if lengthWith(key, value, prefix: prefix) > shape.leafBytes { flush() } else { prefixLength = prefix }
     }
-    if keyEnds.isEmpty { startLeaf(key) }
-    prefixLength =
-      keyEnds.isEmpty
-      ? key.byteCount : min(prefixLength, keys.span.bytes.extracting(self.key(0)).commonPrefix(key))
+    if keyEnds.isEmpty {
+      startLeaf(key)
+      prefixLength = key.byteCount
+    }
     hasOneKeyLength = hasOneKeyLength && (keyEnds.isEmpty || key.byteCount == keyEnds[0])
     hasOneValueLength =
       hasOneValueLength && value.ref == nil && (valueEnds.isEmpty || value.bytes.byteCount == valueEnds[0])
@@ -61,9 +62,10 @@ package struct TreeBuilder {
   }
 
   /// Bytes of refs and body of the leaf if it had that entry too.
-  private func lengthWith(_ key: RawSpan, _ value: TreeValue) -> Int {
+  ///
+  /// - Parameter prefix: what all of its keys have in common then.
+  private func lengthWith(_ key: RawSpan, _ value: TreeValue, prefix: Int) -> Int {
     let count = keyEnds.count + 1
-    let prefix = min(prefixLength, keys.span.bytes.extracting(self.key(0)).commonPrefix(key))
     let isOneKeyLength = hasOneKeyLength && key.byteCount == keyEnds[0]
     let isOneValueLength =
       hasOneValueLength && value.ref == nil && value.bytes.byteCount == valueEnds[0]
