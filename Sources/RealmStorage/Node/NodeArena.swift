@@ -123,6 +123,16 @@ package final class NodeArena {
     body(&writer)
   }
 
+  /// The same for what is read before it is changed.
+  func edit<Answer>(_ node: Ref, reading body: (NodeView, borrowing NodeWriter) -> Answer) -> Answer {
+    precondition(owns(node), "only a transaction's own nodes change in place")
+    let base = memory.base + Int(node.unit) * Ref.unit
+    let refCount = NodeView.refCount(at: base)
+    let view = NodeView(base, length: node.length, refCount: refCount, refWidth: refWidth, borrowing: self)
+    return body(
+      view, NodeWriter(base, ref: node, refCount: refCount, refWidth: refWidth, borrowing: self))
+  }
+
   /// Whether so many bytes of values, and the nodes that change with them, still fit.
   func hasRoom(for bytes: Int) -> Bool {
     Int(nextUnit) * Ref.unit + bytes + bytes / 8 + 64 * Ref.maximumLength < memory.size

@@ -35,7 +35,7 @@ struct ClusterChange {
   /// Sets a value where nothing else in the row's cluster changes with it; answers the new root, or the old one where the
   /// row has the value already, and the cluster; nil where there is more to it, or no such row.
   static func replace(
-    _ value: Value, _ column: Column, ofRow key: UInt64, in clusters: Ref, _ editor: NodeEditor
+    _ value: Value, _ column: ColumnForm, ofRow key: UInt64, in clusters: Ref, _ editor: NodeEditor
   ) throws(StorageError) -> (root: Ref, cluster: OwnCluster?)? {
     var isPossible = false
     var own: OwnCluster?
@@ -57,20 +57,14 @@ struct ClusterChange {
 
   /// The same in a cluster that is the transaction's own, which stays what it is; false where there is more to it.
   static func replace(
-    _ value: Value, _ column: Column, ofRow key: UInt64, in cluster: OwnCluster, _ editor: NodeEditor
-  ) throws(StorageError) -> Bool {
-    try replace(value, column, ofRow: key, in: cluster, editor, editor.access())
-  }
-
-  // A function of its own: else the access would be kept on the heap.
-  private static func replace(
-    _ value: Value, _ column: Column, ofRow key: UInt64, in cluster: OwnCluster, _ editor: NodeEditor,
-    _ access: borrowing NodeAccess
-  ) throws(StorageError) -> Bool {
-    let node = ClusterNode(try access.node(cluster.ref, .cluster))
-    guard let row = node.row(of: key), let place = node.place(of: value, row, column) else { return false }
-    editor.arena.edit(cluster.ref) { place.cell.store(at: place.offset, of: $0) }
-    return true
+    _ value: Value, _ column: ColumnForm, ofRow key: UInt64, in cluster: OwnCluster, _ editor: NodeEditor
+  ) -> Bool {
+    editor.arena.edit(cluster.ref) { (view, writer) in
+      let node = ClusterNode(view)
+      guard let row = node.row(of: key), let place = node.place(of: value, row, column) else { return false }
+      place.cell.store(at: place.offset, of: writer)
+      return true
+    }
   }
 
   /// Removes a row that exists.
@@ -109,13 +103,18 @@ struct ClusterChange {
       let part = try part(kept, of: cluster) { (pieces) throws(StorageError) in
         try self.pieces(of: kept, from: pieces, end: cluster.rows)
       }
-      var made = try write(part)
-      editor.free(leaf)
-      let refs = try editor.spillIfLarge(made.map(\.ref))
-      for index in made.indices { made[index].ref = refs[index] }
-      return made
+      return try replace(leaf, by: part)
     }
     return (root, removed)
+  }
+
+  /// Writes a cluster in place of the one it was made of.
+  func replace(_ leaf: Ref, by cluster: Cluster) throws(StorageError) -> [KeyedChild] {
+    var made = try write(cluster)
+    editor.free(leaf)
+    let refs = try editor.spillIfLarge(made.map(\.ref))
+    for index in made.indices { made[index].ref = refs[index] }
+    return made
   }
 
   /// The pieces of some rows: those that lose none stay as they are, neighbours that lose some are joined. What they had of

@@ -276,10 +276,11 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
 
   /// Where the bytes of a value stand that takes the place of another, so that nothing else in the node changes with it:
   /// neither of them is null, nor the least or greatest of the column. Nil where there is more to it.
-  func place(of value: Value, _ row: Int, _ column: Column) -> (offset: Int, cell: FixedCell)? {
-    guard value != .null else { return nil }
-    switch column.storage {
-    case .fixed(let size):
+  func place(of value: Value, _ row: Int, _ column: ColumnForm) -> (offset: Int, cell: FixedCell)? {
+    if case .null = value { return nil }
+    switch column.kind {
+    case .fixed:
+      let size = Int(column.size)
       guard let descriptor = find(column.id, .fixed), Int(descriptor.width) == size, !isNull(descriptor, row)
       else { return nil }
       return (descriptor.offset + nullBytes(descriptor) + row * size, FixedCell(value, size: size))

@@ -1,4 +1,4 @@
-/// What reading a column takes, in a word.
+/// What reading a column and replacing its values takes, in two words.
 struct ColumnForm: BitwiseCopyable, Equatable {
   /// As `ColumnStorage`.
   enum Kind: UInt8 {
@@ -13,12 +13,17 @@ struct ColumnForm: BitwiseCopyable, Equatable {
   let isList: Bool
   /// Strings, where it is of varying size.
   let isText: Bool
+  /// It has neither an index nor links: nothing else is changed with its values.
+  let isPlain: Bool
+  let type: ColumnType
 
   init(_ column: Column) {
     id = column.id
     isOptional = column.isOptional
     isList = column.isList
     isText = column.type == .string
+    isPlain = column.index == .none && column.type != .link
+    type = column.type
     switch column.storage {
     case .integers: (kind, size) = (.integers, 0)
     case .dates: (kind, size) = (.dates, 0)
@@ -26,6 +31,10 @@ struct ColumnForm: BitwiseCopyable, Equatable {
     case .varying: (kind, size) = (.varying, 0)
     }
   }
+
+  /// Whether a value, which is neither null nor a list, fits the column.
+  @inline(__always)
+  func acceptsOne(_ value: Value) -> Bool { !isList && type.accepts(value) }
 
   /// One value of so many bytes a row; of none for kinds of other sizes.
   @inline(__always)

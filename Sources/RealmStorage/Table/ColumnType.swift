@@ -1,5 +1,5 @@
 /// What the values of a column are. Stored on disk, never renumber.
-public enum ColumnType: UInt8, Sendable, CaseIterable {
+public enum ColumnType: UInt8, Sendable, CaseIterable, BitwiseCopyable {
   case bool = 1
   case int8 = 2
   case int16 = 3

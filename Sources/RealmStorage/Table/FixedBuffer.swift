@@ -156,6 +156,34 @@ struct FixedBuffer {
     insert(value, at: row)
   }
 
+  /// Changes the numbers of some rows that are not null; answers whether one is another now.
+  ///
+  /// - Precondition: they are of a column of integers.
+  mutating func change<Rows: Sequence<Int>>(_ rows: Rows, _ change: (Int64) -> Int64) -> Bool {
+    var isChanged = false
+    for row in rows where !nulls[row] {
+      let new = change(integers[row])
+      isChanged = isChanged || new != integers[row]
+      integers[row] = new
+    }
+    return isChanged
+  }
+
+  /// The same of doubles.
+  mutating func change<Rows: Sequence<Int>>(_ rows: Rows, _ change: (Double) -> Double) -> Bool {
+    var isChanged = false
+    let nulls = nulls
+    var span = bytes.mutableSpan
+    var cells = span.mutableBytes
+    for row in rows where !nulls[row] {
+      let old = cells.unsafeLoad(fromByteOffset: 8 * row, as: UInt64.self)
+      let new = change(Double(bitPattern: UInt64(littleEndian: old))).bitPattern.littleEndian
+      isChanged = isChanged || new != old
+      cells.storeBytes(of: new, toByteOffset: 8 * row, as: UInt64.self)
+    }
+    return isChanged
+  }
+
   // MARK: - Packing
 
   func packedCodes() -> Cluster.FixedPart {

@@ -4,29 +4,31 @@
 /// table is read, and before the transaction commits.
 final class TableWriter {
   @exclusivity(unchecked) private(set) var schema: TableSchema
+  /// Of its columns, by their position.
+  @exclusivity(unchecked) private(set) var forms: [ColumnForm]
   /// All but what is in the buffers.
-  @exclusivity(unchecked) private var root: TableRoot
+  @exclusivity(unchecked) var root: TableRoot
   @exclusivity(unchecked) private var stored: TableRoot
   /// The cluster a value was replaced in last, while the tree of clusters is as it was then: who changes many rows does
   /// so in their order most often.
-  @exclusivity(unchecked) private var lastChanged: ClusterChange.OwnCluster?
+  @exclusivity(unchecked) var lastChanged: ClusterChange.OwnCluster?
   private(set) var schemaChanged: Bool
   let editor: NodeEditor
   // They have this, and are kept by the transaction: nothing is asked of a writer whose transaction has ended.
-  private unowned(unsafe) let tables: OpenTables
+  unowned(unsafe) let tables: OpenTables
 
-  @exclusivity(unchecked) private var buffer: AppendBuffer?
+  @exclusivity(unchecked) var buffer: AppendBuffer?
   /// The buffer's node stands in the tree already.
   private var bufferIsInTree = false
   @exclusivity(unchecked) private var isInserting = false
   /// Clusters written and not in the tree yet: they come after all that are.
-  @exclusivity(unchecked) private var full: [KeyedChild] = []
-  @exclusivity(unchecked) private var indexes: [IndexWriter] = []
+  @exclusivity(unchecked) var full: [KeyedChild] = []
+  @exclusivity(unchecked) var indexes: [IndexWriter] = []
   @exclusivity(unchecked) private var primaryKey: Column?
   let links: LinkIndexWriter
   let dictionaries: DictionaryWriters
   /// Rows of a cluster.
-  private var rowLimit: Int
+  private(set) var rowLimit: Int
 
   init(schema: TableSchema, root: TableRoot, isNew: Bool, tables: OpenTables) {
     self.schema = schema
@@ -35,6 +37,7 @@ final class TableWriter {
     stored = root
     schemaChanged = isNew
     primaryKey = schema.primaryKey
+    forms = schema.columns.map { ColumnForm($0) }
     editor = tables.editor
     links = LinkIndexWriter(root: root.links, editor: tables.editor)
     dictionaries = DictionaryWriters(root.dictionaries, editor: tables.editor)
@@ -43,7 +46,7 @@ final class TableWriter {
       .map { IndexWriter(column: $0, root: root.index(of: $0), editor: tables.editor) }
   }
 
-  private var clusters: Ref {
+  var clusters: Ref {
     get { root.clusters }
     set {
       root.clusters = newValue
@@ -127,7 +130,7 @@ final class TableWriter {
     return key
   }
 
-  private func index(of column: Column) -> IndexWriter? {
+  func index(of column: Column) -> IndexWriter? {
     for place in indexes.indices where indexes[place].columnID == column.id { return indexes[place] }
     return nil
   }
@@ -139,7 +142,7 @@ final class TableWriter {
   }
 
   /// `buffer` holds rows that are in no tree.
-  private func checkUnique(_ value: Value, _ column: Column, _ buffer: AppendBuffer?) throws(StorageError) {
+  func checkUnique(_ value: Value, _ column: Column, _ buffer: AppendBuffer?) throws(StorageError) {
     guard let index = index(of: column), try index.mayContain(value) else { return }
     let encoded = IndexKey.encode(value, of: column)
     if IndexKey.isCut(encoded) {
@@ -221,7 +224,7 @@ final class TableWriter {
   }
 
   /// Puts all rows into the tree; the buffer stays, for rows to come.
-  private func flushRows() throws(StorageError) {
+  func flushRows() throws(StorageError) {
     checkNotInserting()
     if let unwritten = buffer, unwritten.isChanged, unwritten.rows > 0, let cluster = try buffer?.write() {
       if bufferIsInTree {
@@ -236,7 +239,7 @@ final class TableWriter {
   }
 
   /// Puts all rows into the tree and forgets the buffer: what it holds is about to change.
-  private func dropBuffer() throws(StorageError) {
+  func dropBuffer() throws(StorageError) {
     try flushRows()
     buffer = nil
   }
@@ -267,242 +270,13 @@ final class TableWriter {
       column, ofRow: row, in: root.clusters, dictionary: dictionary, editor.access())
   }
 
-  // MARK: - Changing
-
-  /// Sets the value of the column at a position of the schema; false where there is no such row.
-  ///
-  /// - Precondition: the value fits the column.
-  func set(_ value: Value, at position: Int, ofRow row: UInt64) throws(StorageError) -> Bool {
-    precondition(
-      schema.columns[position].accepts(value),
-      "\(schema.name).\(schema.columns[position].name) is of type \(schema.columns[position].type) and can't hold that "
-        + "value")
-    return try set(value, schema.columns[position], ofRow: row)
-  }
-
-  /// Sets a value; false where there is no such row.
-  func set(_ value: Value, _ column: Column, ofRow row: UInt64) throws(StorageError) -> Bool {
-    if column.index == .none, column.type != .link, isInTree(row), !clusters.isNull,
-      try replace(value, column, ofRow: row)
-    {
-      return true
-    }
-    guard let old = try self.value(column, ofRow: row) else { return false }
-    guard old != value else { return true }
-    if column.index == .unique { try checkUnique(value, column, nil) }
-    do throws(StorageError) {
-      try dropBuffer()
-      if let index = index(of: column) {
-        try index.remove(old, row: row)
-        try index.insert(value, row: row)
-      }
-      if column.type == .link { try changeLinks(from: old, to: value, column, row: row) }
-      clusters = try clusterChange.set(value, column, ofRow: row, in: root.clusters)
-    } catch {
-      throw tables.fail(error)
-    }
-    return true
-  }
-
-  /// Sets a value where nothing else in the row's cluster changes with it; false where there is more to it.
-  private func replace(_ value: Value, _ column: Column, ofRow row: UInt64) throws(StorageError) -> Bool {
-    if let lastChanged, lastChanged.keys.contains(row) {
-      return try ClusterChange.replace(value, column, ofRow: row, in: lastChanged, editor)
-    }
-    guard
-      let (root, cluster) = try ClusterChange.replace(value, column, ofRow: row, in: clusters, editor)
-    else { return false }
-    clusters = root
-    lastChanged = cluster
-    return true
-  }
-
-  /// Whether the row's cluster stands in the tree as it is, and nowhere else.
-  private func isInTree(_ row: UInt64) -> Bool {
-    guard full.isEmpty else { return false }
-    guard let buffer, let first = buffer.keys.first, row >= first else { return true }
-    guard !buffer.isChanged else { return false }
-    self.buffer = nil
-    return true
-  }
-
-  private var clusterChange: ClusterChange {
-    ClusterChange(
-      schema: schema, dictionaries: dictionaries, codeLimit: Int(clamping: max(root.rows, UInt64(rowLimit))),
-      editor: editor)
-  }
-
-  /// Once no row holds a code.
-  private func removeDictionaries() throws(StorageError) {
-    try dictionaries.removeAll()
-    root.dictionaries = ColumnTrees()
-  }
-
-  /// Removes a row; links to it become null, and elements of lists that link to it go. False where there is none.
-  func remove(_ row: UInt64) throws(StorageError) -> Bool {
-    guard try contains(row) else { return false }
-    do throws(StorageError) {
-      try dropBuffer()
-      try unlink(row)
-      try removeEntries(of: row)
-      clusters = try clusterChange.remove(row, from: root.clusters)
-      guard root.rows > 0 else { throw editor.store.corrupted(.rows, root.clusters) }
-      root.rows -= 1
-      if root.rows == 0 { try removeDictionaries() }
-    } catch {
-      throw tables.fail(error)
-    }
-    return true
-  }
-
-  /// Removes the rows that are there of some, as one by one; answers how many these were.
-  func remove(_ rows: [UInt64]) throws(StorageError) -> Int {
-    guard rows.count > Self.fewRows else {
-      var removed = 0
-      for row in rows where try remove(row) { removed += 1 }
-      return removed
-    }
-    var keys = rows
-    keys.sortWithoutRepeats()
-    do throws(StorageError) {
-      try dropBuffer()
-      guard !root.clusters.isNull else { return 0 }
-      let set = NumberSet(keys)
-      let areMany = UInt64(keys.count) >= root.rows / Self.entriesPerSearch
-      try removeLinks(of: keys, set)
-      if !areMany { try removeEntries(of: keys) }
-      try dropBuffer()
-      let (left, removed) = try clusterChange.remove(keys, from: clusters)
-      guard removed > 0 else { return 0 }
-      clusters = left
-      if areMany { for index in indexes { try index.remove(rows: set) } }
-      guard root.rows >= UInt64(removed) else { throw editor.store.corrupted(.rows, root.clusters) }
-      root.rows -= UInt64(removed)
-      if root.rows == 0 { try removeDictionaries() }
-      return removed
-    } catch {
-      throw tables.fail(error)
-    }
-  }
-
-  /// So many at most are removed one by one.
-  private static let fewRows = 2
-  /// An index is gone through whole for so large a part of its rows: to remove one entry takes as long as to look at so
-  /// many.
-  private static let entriesPerSearch: UInt64 = 256
-
-  private func removeEntries(of keys: [UInt64]) throws(StorageError) {
-    for index in indexes {
-      for key in keys {
-        if let value = try value(index.column, ofRow: key) { try index.remove(value, row: key) }
-      }
-    }
-  }
-
-  /// Takes the links to rows and from them away. What links to one of them and is itself to be removed is left as it is.
-  private func removeLinks(of keys: [UInt64], _ set: NumberSet) throws(StorageError) {
-    if try !links.isEmpty() { for key in keys { try unlink(key, from: set) } }
-    for column in schema.columns where column.type == .link {
-      for key in keys {
-        if let value = try value(column, ofRow: key) { try removeLinks(value, column, row: key) }
-      }
-    }
-  }
-
-  /// Removes all rows.
-  ///
-  /// - Parameter withLinks: the links from and to them are to go unread: those of the tables at their other ends go too.
-  func removeAll(withLinks: Bool = false) throws(StorageError) {
-    try flushRows()
-    let hasLinks = try !links.isEmpty() || schema.columns.contains { $0.type == .link }
-    if hasLinks, !withLinks {
-      while root.rows > 0 {
-        let key = try TableReading.key(at: root.rows - 1, in: root.clusters, editor.access())
-        _ = try remove(key)
-      }
-      return
-    }
-    do throws(StorageError) {
-      buffer = nil
-      try editor.freeTree(root.clusters)
-      clusters = .null
-      root.rows = 0
-      try removeDictionaries()
-      try links.removeAll()
-      for index in indexes { try index.removeAll() }
-    } catch {
-      throw tables.fail(error)
-    }
-  }
-
-  private func removeEntries(of row: UInt64) throws(StorageError) {
-    for column in schema.columns where column.index != .none || column.type == .link {
-      guard let value = try value(column, ofRow: row) else { continue }
-      if column.type == .link { try removeLinks(value, column, row: row) }
-      if let index = index(of: column) {
-        try index.remove(value, row: row)
-      }
-    }
-  }
-
-  // MARK: - Links
-
-  /// Counts only what differs: what both link to may be a row that a damaged file lacks.
-  private func changeLinks(from old: Value, to new: Value, _ column: Column, row: UInt64) throws(StorageError)
-  {
-    var counts: [UInt64: Int] = [:]
-    for target in new.linkTargets { counts[target, default: 0] += 1 }
-    for target in old.linkTargets { counts[target, default: 0] -= 1 }
-    for (target, count) in counts.sorted(by: { $0.key < $1.key }) where count != 0 {
-      let links = Value.list(Array(repeating: .link(target), count: abs(count)))
-      if count > 0 { try addLinks(links, column, row: row) } else { try removeLinks(links, column, row: row) }
-    }
-  }
-
-  private func addLinks(_ value: Value, _ column: Column, row: UInt64) throws(StorageError) {
-    let targets = value.linkTargets
-    guard !targets.isEmpty else { return }
-    let table = try tables.writer(linkedBy: column, of: schema)
-    for target in targets {
-      let exists = try table.contains(target)
-      precondition(exists, "\(schema.name).\(column.name): there is no row \(target) in \(table.schema.name)")
-      try table.links.add(target: target, table: schema.id, column: column.id, source: row)
-    }
-  }
-
-  private func removeLinks(_ value: Value, _ column: Column, row: UInt64) throws(StorageError) {
-    let targets = value.linkTargets
-    guard !targets.isEmpty else { return }
-    let table = try tables.writer(linkedBy: column, of: schema)
-    for target in targets {
-      try table.links.remove(target: target, table: schema.id, column: column.id, source: row)
-    }
-  }
-
-  /// Takes all links to a row away, but those from some rows of the same table.
-  private func unlink(_ row: UInt64, from spared: NumberSet = NumberSet()) throws(StorageError) {
-    for link in try links.links(to: row)
-    where link.table != schema.id || !spared.contains(Int64(bitPattern: link.source)) {
-      guard let source = try tables.writer(id: link.table),
-        let column = source.schema.columns.first(where: { $0.id == link.column }),
-        column.target == schema.id, let value = try source.value(column, ofRow: link.source),
-        value.linkTargets.contains(row)
-      else { throw editor.store.corrupted(.structure, root.links) }
-      if case .list(let elements) = value {
-        _ = try source.set(.list(elements.filter { $0 != .link(row) }), column, ofRow: link.source)
-      } else {
-        _ = try source.set(.null, column, ofRow: link.source)
-      }
-    }
-    try dropBuffer()
-  }
-
   // MARK: - Columns
 
   /// Adds a column; rows there are have its default.
   func add(_ column: Column) throws(StorageError) {
     try dropBuffer()
     schema.add(column)
+    forms = schema.columns.map { ColumnForm($0) }
     rowLimit = min(tables.clusterRows, AppendBuffer.rowLimit(schema))
     schemaChanged = true
     primaryKey = schema.primaryKey

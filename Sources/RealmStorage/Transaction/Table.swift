@@ -208,6 +208,36 @@ public struct WritableTable {
     return try writer.set(value, at: column, ofRow: key)
   }
 
+  /// Changes the whole numbers of a column in many rows at once, those that are null excepted: in all, or in those of some
+  /// keys, in any order. Answers how many rows there were.
+  ///
+  /// Each cluster of 512 rows that has some of them is written once; where the column has an index, rows are changed one by
+  /// one. `change` must not use the table.
+  ///
+  /// - Precondition: the column, named by its position in the schema, holds one whole number a row, and what becomes of
+  ///   each fits its type.
+  /// - Throws: as `set(_:_:ofRow:)`.
+  @discardableResult
+  public func changeIntegers(
+    _ column: Int, ofRows keys: [UInt64]? = nil, _ change: (Int64) -> Int64
+  ) throws(StorageError) -> Int {
+    try checkUsable()
+    return try withoutActuallyEscaping(change) { (change) throws(StorageError) in
+      try writer.change(column, of: keys, .integers(change))
+    }
+  }
+
+  /// The same for a column of doubles.
+  @discardableResult
+  public func changeDoubles(
+    _ column: Int, ofRows keys: [UInt64]? = nil, _ change: (Double) -> Double
+  ) throws(StorageError) -> Int {
+    try checkUsable()
+    return try withoutActuallyEscaping(change) { (change) throws(StorageError) in
+      try writer.change(column, of: keys, .doubles(change))
+    }
+  }
+
   /// Removes a row. Links to it become null, and leave the lists they stand in. O(log n), for each of them too. Answers
   /// whether there was one.
   @discardableResult

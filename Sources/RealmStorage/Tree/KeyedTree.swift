@@ -212,6 +212,14 @@ package enum KeyedTree {
     return try makeRoot(of: children, editor)
   }
 
+  /// The same for all leaves.
+  package static func updateAll(
+    in root: Ref, editor: NodeEditor, _ change: (Ref) throws(StorageError) -> [KeyedChild]?
+  ) throws(StorageError) -> Ref {
+    guard !root.isNull, let children = try updatedAll(in: root, editor, change) else { return root }
+    return try makeRoot(of: children, editor)
+  }
+
   /// Replaces the leaf that may hold `key` by the one that `change` answers, which stands as high and has the same keys;
   /// none where it is to stay. Answers the new root. Frees the branches on the way, not the leaf.
   package static func replace(
@@ -254,6 +262,22 @@ package enum KeyedTree {
         children.append(entry)
       }
       start = end
+    }
+    guard isChanged else { return nil }
+    editor.free(ref)
+    return children.isEmpty ? [] : makeBranches(children, editor)
+  }
+
+  private static func updatedAll(
+    in ref: Ref, _ editor: NodeEditor, _ change: (Ref) throws(StorageError) -> [KeyedChild]?
+  ) throws(StorageError) -> [KeyedChild]? {
+    guard ref.isKeyedBranch else { return try change(ref) }
+    var (children, isChanged): ([KeyedChild], Bool) = ([], false)
+    // By a right that ends here, so that decrypted nodes below can be forgotten.
+    for entry in try Self.children(of: ref, editor.access()) {
+      let made = try updatedAll(in: entry.ref, editor, change)
+      children += made ?? [entry]
+      isChanged = isChanged || made != nil
     }
     guard isChanged else { return nil }
     editor.free(ref)

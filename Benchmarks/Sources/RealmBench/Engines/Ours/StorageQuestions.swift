@@ -58,16 +58,7 @@ extension StorageEngine: Questions {
 
   func raiseScores() throws {
     try database.write(.full) { transaction in
-      let table = try Self.people(in: transaction)
-      let before = try table.reading()
-      var scores: [(row: UInt64, score: Double)] = []
-      scores.reserveCapacity(before.count)
-      try before.forEachGroup { (group) throws(StorageError) in
-        let column = try group.doubles(Position.score)
-        for row in 0..<group.count { scores.append((try group.key(row), column[row])) }
-        return true
-      }
-      for (row, score) in scores { try table.set(.double(score + 1), Position.score, ofRow: row) }
+      _ = try Self.people(in: transaction).changeDoubles(Position.score) { $0 + 1 }
     }
   }
 

@@ -1,0 +1,143 @@
+/// Many numbers of a column, changed at once.
+extension TableWriter {
+  /// What becomes of each number.
+  enum NumberChange {
+    case integers((Int64) -> Int64)
+    case doubles((Double) -> Double)
+  }
+
+  /// Changes the numbers of some rows, or of all, that are not null; answers how many rows these were, null or not.
+  ///
+  /// - Precondition: the column is of such numbers, and what becomes of them fits it.
+  func change(
+    _ position: Int, of rows: [UInt64]?, _ change: NumberChange
+  ) throws(StorageError) -> Int {
+    let column = schema.columns[position]
+    precondition(
+      change.fits(column),
+      "\(schema.name).\(column.name) of type \(column.type) has no such numbers to change")
+    if column.index != .none { return try changeIndexed(column, of: rows, change) }
+    do throws(StorageError) {
+      try dropBuffer()
+      guard !clusters.isNull else { return 0 }
+      return try clusters(changing: column, of: rows, change)
+    } catch {
+      throw tables.fail(error)
+    }
+  }
+
+  private func clusters(
+    changing column: Column, of rows: [UInt64]?, _ change: NumberChange
+  ) throws(StorageError) -> Int {
+    let clusterChange = clusterChange
+    guard var keys = rows else {
+      clusters = try KeyedTree.updateAll(in: clusters, editor: editor) { (leaf) throws(StorageError) in
+        var cluster = try Cluster(leaf, editor.access())
+        return try clusterChange.change(column, leaf, &cluster, 0..<cluster.rows, change)
+      }
+      return Int(clamping: root.rows)
+    }
+    keys.sortWithoutRepeats()
+    var found = 0
+    clusters = try KeyedTree.update(keys, in: clusters, editor: editor) {
+      (leaf, range) throws(StorageError) in
+      var cluster = try Cluster(leaf, editor.access())
+      let places = cluster.places(of: keys[range])
+      found += places.count
+      return try clusterChange.change(column, leaf, &cluster, places, change)
+    }
+    return found
+  }
+
+  /// One by one: each value has its place in the index.
+  private func changeIndexed(
+    _ column: Column, of rows: [UInt64]?, _ change: NumberChange
+  ) throws(StorageError) -> Int {
+    var found = 0
+    for key in try keys(rows) {
+      guard let old = try value(column, ofRow: key) else { continue }
+      found += 1
+      if let new = change.number(for: old) { _ = try checkedSet(new, column, ofRow: key) }
+    }
+    return found
+  }
+
+  private func checkedSet(_ value: Value, _ column: Column, ofRow row: UInt64) throws(StorageError) -> Bool {
+    precondition(
+      column.accepts(value), "\(schema.name).\(column.name) of type \(column.type) can't hold that value")
+    return try set(value, column, ofRow: row)
+  }
+
+  /// Some, or all, in order and each of them once.
+  private func keys(_ rows: [UInt64]?) throws(StorageError) -> [UInt64] {
+    var keys = rows ?? []
+    guard rows == nil else {
+      keys.sortWithoutRepeats()
+      return keys
+    }
+    try flushRows()
+    keys.reserveCapacity(Int(clamping: root.rows))
+    try KeyedTree.forEachLeaf(of: clusters, editor.access()) { (leaf) throws(StorageError) in
+      keys += try Cluster(leaf, editor.access()).keys
+      return true
+    }
+    return keys
+  }
+}
+
+extension TableWriter.NumberChange {
+  fileprivate func fits(_ column: Column) -> Bool {
+    guard !column.isList else { return false }
+    switch self {
+    case .integers: return [.int8, .int16, .int32, .int64].contains(column.type)
+    case .doubles: return column.type == .double
+    }
+  }
+
+  /// What becomes of a number; nil of null.
+  fileprivate func number(for old: Value) -> Value? {
+    switch (self, old) {
+    case (.integers(let change), .int(let number)): .int(change(number))
+    case (.doubles(let change), .double(let number)): .double(change(number))
+    default: nil
+    }
+  }
+}
+
+extension ClusterChange {
+  /// Changes the numbers of some rows of a cluster; nil where none is another then.
+  fileprivate func change<Rows: Sequence<Int>>(
+    _ column: Column, _ leaf: Ref, _ cluster: inout Cluster, _ rows: Rows, _ change: TableWriter.NumberChange
+  ) throws(StorageError) -> [KeyedChild]? {
+    var numbers = try cluster.unpack(column, editor)
+    let isChanged =
+      switch change {
+      case .doubles(let change): numbers.change(rows, change)
+      case .integers(let change):
+        numbers.change(rows) { old in
+          let new = change(old)
+          precondition(
+            column.type.accepts(.int(new)),
+            "\(schema.name).\(column.name) of type \(column.type) can't hold \(new)")
+          return new
+        }
+      }
+    guard isChanged else { return nil }
+    cluster.pack(numbers, as: column)
+    return try replace(leaf, by: cluster)
+  }
+}
+
+extension Cluster {
+  /// The places of the rows that are here of some, whose keys are in order.
+  fileprivate func places(of sought: ArraySlice<UInt64>) -> [Int] {
+    var places: [Int] = []
+    places.reserveCapacity(sought.count)
+    var place = 0
+    for key in sought {
+      while place < rows, keys[place] < key { place += 1 }
+      if place < rows, keys[place] == key { places.append(place) }
+    }
+    return places
+  }
+}

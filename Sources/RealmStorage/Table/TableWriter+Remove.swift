@@ -1,0 +1,115 @@
+/// Rows that go, with their entries in indexes and the links from and to them.
+extension TableWriter {
+  /// Once no row holds a code.
+  private func removeDictionaries() throws(StorageError) {
+    try dictionaries.removeAll()
+    root.dictionaries = ColumnTrees()
+  }
+
+  /// Removes a row; links to it become null, and elements of lists that link to it go. False where there is none.
+  func remove(_ row: UInt64) throws(StorageError) -> Bool {
+    guard try contains(row) else { return false }
+    do throws(StorageError) {
+      try dropBuffer()
+      try unlink(row)
+      try removeEntries(of: row)
+      clusters = try clusterChange.remove(row, from: root.clusters)
+      guard root.rows > 0 else { throw editor.store.corrupted(.rows, root.clusters) }
+      root.rows -= 1
+      if root.rows == 0 { try removeDictionaries() }
+    } catch {
+      throw tables.fail(error)
+    }
+    return true
+  }
+
+  /// Removes the rows that are there of some, as one by one; answers how many these were.
+  func remove(_ rows: [UInt64]) throws(StorageError) -> Int {
+    guard rows.count > Self.fewRows else {
+      var removed = 0
+      for row in rows where try remove(row) { removed += 1 }
+      return removed
+    }
+    var keys = rows
+    keys.sortWithoutRepeats()
+    do throws(StorageError) {
+      try dropBuffer()
+      guard !root.clusters.isNull else { return 0 }
+      let set = NumberSet(keys)
+      let areMany = UInt64(keys.count) >= root.rows / Self.entriesPerSearch
+      try removeLinks(of: keys, set)
+      if !areMany { try removeEntries(of: keys) }
+      try dropBuffer()
+      let (left, removed) = try clusterChange.remove(keys, from: clusters)
+      guard removed > 0 else { return 0 }
+      clusters = left
+      if areMany { for index in indexes { try index.remove(rows: set) } }
+      guard root.rows >= UInt64(removed) else { throw editor.store.corrupted(.rows, root.clusters) }
+      root.rows -= UInt64(removed)
+      if root.rows == 0 { try removeDictionaries() }
+      return removed
+    } catch {
+      throw tables.fail(error)
+    }
+  }
+
+  /// So many at most are removed one by one.
+  private static let fewRows = 2
+  /// An index is gone through whole for so large a part of its rows: to remove one entry takes as long as to look at so
+  /// many.
+  private static let entriesPerSearch: UInt64 = 256
+
+  private func removeEntries(of keys: [UInt64]) throws(StorageError) {
+    for index in indexes {
+      for key in keys {
+        if let value = try value(index.column, ofRow: key) { try index.remove(value, row: key) }
+      }
+    }
+  }
+
+  /// Takes the links to rows and from them away. What links to one of them and is itself to be removed is left as it is.
+  private func removeLinks(of keys: [UInt64], _ set: NumberSet) throws(StorageError) {
+    if try !links.isEmpty() { for key in keys { try unlink(key, from: set) } }
+    for column in schema.columns where column.type == .link {
+      for key in keys {
+        if let value = try value(column, ofRow: key) { try removeLinks(value, column, row: key) }
+      }
+    }
+  }
+
+  /// Removes all rows.
+  ///
+  /// - Parameter withLinks: the links from and to them are to go unread: those of the tables at their other ends go too.
+  func removeAll(withLinks: Bool = false) throws(StorageError) {
+    try flushRows()
+    let hasLinks = try !links.isEmpty() || schema.columns.contains { $0.type == .link }
+    if hasLinks, !withLinks {
+      while root.rows > 0 {
+        let key = try TableReading.key(at: root.rows - 1, in: root.clusters, editor.access())
+        _ = try remove(key)
+      }
+      return
+    }
+    do throws(StorageError) {
+      buffer = nil
+      try editor.freeTree(root.clusters)
+      clusters = .null
+      root.rows = 0
+      try removeDictionaries()
+      try links.removeAll()
+      for index in indexes { try index.removeAll() }
+    } catch {
+      throw tables.fail(error)
+    }
+  }
+
+  private func removeEntries(of row: UInt64) throws(StorageError) {
+    for column in schema.columns where column.index != .none || column.type == .link {
+      guard let value = try value(column, ofRow: row) else { continue }
+      if column.type == .link { try removeLinks(value, column, row: row) }
+      if let index = index(of: column) {
+        try index.remove(value, row: row)
+      }
+    }
+  }
+}

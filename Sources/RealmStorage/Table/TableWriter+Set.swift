@@ -1,0 +1,71 @@
+/// Values of rows that are there.
+extension TableWriter {
+  /// Sets the value of the column at a position of the schema; false where there is no such row.
+  ///
+  /// - Precondition: the value fits the column.
+  func set(_ value: Value, at position: Int, ofRow row: UInt64) throws(StorageError) -> Bool {
+    // Most often one value among others is replaced: then the column itself is not copied.
+    let form = forms[position]
+    if form.isPlain, form.acceptsOne(value), try replace(value, form, ofRow: row) { return true }
+    precondition(
+      schema.columns[position].accepts(value),
+      "\(schema.name).\(schema.columns[position].name) is of type \(schema.columns[position].type) and can't hold that "
+        + "value")
+    return try change(value, schema.columns[position], ofRow: row)
+  }
+
+  /// Sets a value; false where there is no such row.
+  func set(_ value: Value, _ column: Column, ofRow row: UInt64) throws(StorageError) -> Bool {
+    let form = ColumnForm(column)
+    if form.isPlain, try replace(value, form, ofRow: row) { return true }
+    return try change(value, column, ofRow: row)
+  }
+
+  /// Sets a value, with all that changes with it.
+  private func change(_ value: Value, _ column: Column, ofRow row: UInt64) throws(StorageError) -> Bool {
+    guard let old = try self.value(column, ofRow: row) else { return false }
+    guard old != value else { return true }
+    if column.index == .unique { try checkUnique(value, column, nil) }
+    do throws(StorageError) {
+      try dropBuffer()
+      if let index = index(of: column) {
+        try index.remove(old, row: row)
+        try index.insert(value, row: row)
+      }
+      if column.type == .link { try changeLinks(from: old, to: value, column, row: row) }
+      clusters = try clusterChange.set(value, column, ofRow: row, in: root.clusters)
+    } catch {
+      throw tables.fail(error)
+    }
+    return true
+  }
+
+  /// Sets a value where nothing else in the row's cluster changes with it; false where there is more to it.
+  private func replace(_ value: Value, _ column: ColumnForm, ofRow row: UInt64) throws(StorageError) -> Bool {
+    guard isInTree(row), !clusters.isNull else { return false }
+    if let lastChanged, lastChanged.keys.contains(row) {
+      return ClusterChange.replace(value, column, ofRow: row, in: lastChanged, editor)
+    }
+    guard
+      let (root, cluster) = try ClusterChange.replace(value, column, ofRow: row, in: clusters, editor)
+    else { return false }
+    clusters = root
+    lastChanged = cluster
+    return true
+  }
+
+  /// Whether the row's cluster stands in the tree as it is, and nowhere else.
+  private func isInTree(_ row: UInt64) -> Bool {
+    guard full.isEmpty else { return false }
+    guard let buffer, let first = buffer.keys.first, row >= first else { return true }
+    guard !buffer.isChanged else { return false }
+    self.buffer = nil
+    return true
+  }
+
+  var clusterChange: ClusterChange {
+    ClusterChange(
+      schema: schema, dictionaries: dictionaries, codeLimit: Int(clamping: max(root.rows, UInt64(rowLimit))),
+      editor: editor)
+  }
+}
