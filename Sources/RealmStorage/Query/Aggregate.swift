@@ -7,6 +7,7 @@ struct Aggregate {
   private(set) var whole: Int128 = 0
   /// Of floats and doubles.
   private(set) var real = 0.0
+  private(set) var place = LikelyPlace()
 
   init(_ column: Column) { self.column = column }
 
@@ -20,6 +21,7 @@ struct Aggregate {
       return
     }
     guard Int(descriptor.nullCount) < cluster.rows else { return }
+    place.note(descriptor, of: cluster)
     let data = cluster.data(descriptor)
     let values = rows.subtracting(cluster.nulls(descriptor))
     if isReal {

@@ -13,6 +13,9 @@ class ClusterTest {
   ) throws(StorageError) -> RowMask {
     rows
   }
+
+  /// Asks memory for what it will likely read of a cluster that a walk comes to soon.
+  func prefetch(_ cluster: Ref, _ access: borrowing NodeAccess) {}
 }
 
 /// All rows pass, or none.
@@ -45,6 +48,10 @@ final class AndTest: ClusterTest {
     }
     return rows
   }
+
+  override func prefetch(_ cluster: Ref, _ access: borrowing NodeAccess) {
+    for part in parts { part.prefetch(cluster, access) }
+  }
 }
 
 /// The cheapest part first; none is asked of a row that passed one before it.
@@ -65,6 +72,10 @@ final class OrTest: ClusterTest {
     }
     return found
   }
+
+  override func prefetch(_ cluster: Ref, _ access: borrowing NodeAccess) {
+    for part in parts { part.prefetch(cluster, access) }
+  }
 }
 
 final class NotTest: ClusterTest {
@@ -78,6 +89,8 @@ final class NotTest: ClusterTest {
   ) throws(StorageError) -> RowMask {
     rows.subtracting(try part.mask(of: cluster, within: rows, access))
   }
+
+  override func prefetch(_ cluster: Ref, _ access: borrowing NodeAccess) { part.prefetch(cluster, access) }
 }
 
 /// What a test says of rows by whether they are null, or in what it looks for.

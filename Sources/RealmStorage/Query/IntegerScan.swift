@@ -6,25 +6,29 @@ enum IntegerScan {
     _ column: Column, in range: ClosedRange<Int64>, of clusters: Ref, _ access: borrowing NodeAccess
   ) throws(StorageError) -> UInt64 {
     guard !clusters.isNull else { return 0 }
-    return try visit(clusters, column, range, access)
+    var place = LikelyPlace()
+    return try visit(clusters, column, range, &place, access)
   }
 
   private static func visit(
-    _ ref: Ref, _ column: Column, _ range: ClosedRange<Int64>, _ access: borrowing NodeAccess
+    _ ref: Ref, _ column: Column, _ range: ClosedRange<Int64>, _ place: inout LikelyPlace,
+    _ access: borrowing NodeAccess
   ) throws(StorageError) -> UInt64 {
     guard ref.isKeyedBranch else {
-      return UInt64(count(ClusterNode(try access.node(ref, .cluster)), column, range))
+      return UInt64(count(ClusterNode(try access.node(ref, .cluster)), column, range, &place))
     }
     let branch = KeyedBranch(try access.node(ref))
     var sum: UInt64 = 0
     for index in 0..<branch.count {
-      branch.prefetchHead(behind: index, access)
-      sum &+= try visit(branch.child(index), column, range, access)
+      if let next = branch.prefetchHead(behind: index, access) { place.prefetch(next, access) }
+      sum &+= try visit(branch.child(index), column, range, &place, access)
     }
     return sum
   }
 
-  private static func count(_ cluster: ClusterNode, _ column: Column, _ range: ClosedRange<Int64>) -> Int {
+  private static func count(
+    _ cluster: ClusterNode, _ column: Column, _ range: ClosedRange<Int64>, _ place: inout LikelyPlace
+  ) -> Int {
     guard let descriptor = cluster.find(column.id, .integers) else {
       return !column.isOptional && range.contains(0) ? cluster.rows : 0
     }
@@ -33,6 +37,7 @@ enum IntegerScan {
     else { return 0 }
     let low = max(range.lowerBound, descriptor.least) &- descriptor.least
     let high = min(range.upperBound, descriptor.greatest) &- descriptor.least
+    place.note(descriptor, of: cluster)
     let distances = UInt64(bitPattern: low)...UInt64(bitPattern: high)
     let found = PackedIntegers.count(
       cluster.data(descriptor), cluster.rows, width: Int(descriptor.width), in: distances)

@@ -10,6 +10,7 @@ final class IntegerTest: ClusterTest {
   private static let maximumKernels = 8
   /// Which of the numbers from one on pass, of a cluster whose numbers lie close together.
   private var passing = NumberBits()
+  private var place = LikelyPlace()
 
   init(_ column: Column, _ ranges: [OrderedDomain.Range], _ verdict: Verdict) {
     self.column = column
@@ -33,9 +34,12 @@ final class IntegerTest: ClusterTest {
     guard Int(descriptor.nullCount) < cluster.rows else {
       return verdict.mask(ofAll: true, isFound: false, within: rows)
     }
+    place.note(descriptor, of: cluster)
     let found = found(cluster, descriptor, within: rows)
     return verdict.mask(found, nulls: cluster.nulls(descriptor), within: rows)
   }
+
+  override func prefetch(_ cluster: Ref, _ access: borrowing NodeAccess) { place.prefetch(cluster, access) }
 
   /// The rows of those given whose number passes, and perhaps others.
   private func found(
@@ -145,6 +149,7 @@ final class RealTest: ClusterTest {
   let column: Column
   let ranges: [ClosedRange<Double>]
   let verdict: Verdict
+  private var place = LikelyPlace()
   override var cost: Int { 2 * max(1, ranges.count) }
 
   init(_ column: Column, _ ranges: [OrderedDomain.Range], _ verdict: Verdict) {
@@ -168,6 +173,7 @@ final class RealTest: ClusterTest {
     guard Int(descriptor.nullCount) < cluster.rows else {
       return verdict.mask(ofAll: true, isFound: false, within: rows)
     }
+    place.note(descriptor, of: cluster)
     let data = cluster.data(descriptor)
     var found = RowMask.none
     for range in ranges {
@@ -180,6 +186,8 @@ final class RealTest: ClusterTest {
     }
     return verdict.mask(found, nulls: cluster.nulls(descriptor), within: rows)
   }
+
+  override func prefetch(_ cluster: Ref, _ access: borrowing NodeAccess) { place.prefetch(cluster, access) }
 }
 
 /// Of dates.
@@ -187,6 +195,7 @@ final class DateTest: ClusterTest {
   let column: Column
   let ranges: [ClosedRange<Timestamp>]
   let verdict: Verdict
+  private var place = LikelyPlace()
   override var cost: Int { 3 * max(1, ranges.count) }
 
   init(_ column: Column, _ ranges: [OrderedDomain.Range], _ verdict: Verdict) {
@@ -205,6 +214,7 @@ final class DateTest: ClusterTest {
     guard Int(seconds.nullCount) < cluster.rows else {
       return verdict.mask(ofAll: true, isFound: false, within: rows)
     }
+    place.note(seconds, of: cluster)
     var found = RowMask.none
     for range in ranges { found = found | mask(of: cluster, seconds, range) }
     return verdict.mask(found, nulls: cluster.nulls(seconds), within: rows)
@@ -229,6 +239,8 @@ final class DateTest: ClusterTest {
     }
     return found
   }
+
+  override func prefetch(_ cluster: Ref, _ access: borrowing NodeAccess) { place.prefetch(cluster, access) }
 }
 
 /// Of object ids and UUIDs.

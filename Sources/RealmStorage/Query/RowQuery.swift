@@ -63,7 +63,8 @@ struct RowQuery {
   ) throws(StorageError) {
     let clusters = table.root.clusters
     guard let keys else {
-      return try ClusterWalk.forEach(in: clusters, reader) { (cluster, access) throws(StorageError) in
+      return try ClusterWalk.forEach(in: clusters, reader, ahead: test.prefetch) {
+        (cluster, access) throws(StorageError) in
         let passing = try test.mask(of: cluster, within: RowMask(first: cluster.rows), access)
         if !passing.isEmpty { body(cluster, passing) }
       }

@@ -53,7 +53,7 @@ extension Table {
     }
     var total = Aggregate(column)
     guard let rows else {
-      try ClusterWalk.forEach(in: clusters, reader) { cluster, _ in
+      try ClusterWalk.forEach(in: clusters, reader, ahead: { total.place.prefetch($0, $1) }) { cluster, _ in
         total.add(cluster, RowMask(first: cluster.rows))
       }
       return total

@@ -37,11 +37,15 @@ package struct KeyedBranch: ~Escapable, BitwiseCopyable {
   func leastKey(_ index: Int) -> UInt64 { view.load(UInt64.self, at: 8 * index) }
   func rows(_ index: Int) -> UInt64 { view.load(UInt64.self, at: 8 * (count + index)) }
 
-  /// Asks for what is read first of a child that a walk comes to soon: of a cluster its descriptors.
+  /// Asks for what is read first of a child that a walk comes to soon, of a cluster its descriptors; answers the child.
   @inline(__always)
-  func prefetchHead(behind index: Int, _ access: borrowing NodeAccess) {
+  @discardableResult
+  func prefetchHead(behind index: Int, _ access: borrowing NodeAccess) -> Ref? {
     let ahead = index &+ Self.walkAhead
-    if ahead < count { access.prefetch(child(ahead), count: Self.headBytes) }
+    guard ahead < count else { return nil }
+    let child = child(ahead)
+    access.prefetch(child, count: Self.headBytes)
+    return child
   }
 
   /// So many children that memory is kept busy, and so few that they are still in the cache when they are read.
