@@ -7,7 +7,8 @@ struct RealmBench: ParsableCommand {
     commandName: "realm-bench",
     abstract: "Runs the same workloads on this project's engine, on SQLite and on LMDB, side by side.",
     subcommands: [
-      Compare.self, BulkInsertCommand.self, CommitInTurns.self, HoldReader.self, DyingWriter.self,
+      Compare.self, BoundsCommand.self, BulkInsertCommand.self, CommitInTurns.self, HoldReader.self,
+      DyingWriter.self,
     ], defaultSubcommand: Compare.self)
 }
 

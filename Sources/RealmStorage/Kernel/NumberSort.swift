@@ -3,7 +3,6 @@ import CPlatform
 /// Numbers with the places of what they stand for, to be sorted.
 package struct NumberSort {
   private var items: [cp_sort_item]
-  private var scratch: [cp_sort_item] = []
 
   /// The places 0..<count, in order.
   package init(count: Int) {
@@ -29,11 +28,10 @@ package struct NumberSort {
 
   /// Sorts some by their numbers; those with one number keep their order.
   package mutating func sort(_ range: Range<Int>) {
-    if scratch.isEmpty { scratch = items }
+    precondition(range.upperBound <= items.count, "a range outside of what is sorted")
     items.withUnsafeMutableBufferPointer { items in
-      scratch.withUnsafeMutableBufferPointer { scratch in
+      withUnsafeTemporaryAllocation(of: cp_sort_item.self, capacity: range.count) { scratch in
         guard let first = items.baseAddress, let other = scratch.baseAddress else { return }
-        precondition(range.upperBound <= items.count, "a range outside of what is sorted")
         cp_sort(first + range.lowerBound, other, range.count)
       }
     }

@@ -11,25 +11,51 @@ extension RawSpan {
   ///
   /// - Returns: negative, zero or positive.
   @inline(__always)
-  package func compare(_ other: RawSpan) -> Int {
-    let common = min(byteCount, other.byteCount)
+  package func compare(_ other: RawSpan) -> Int { compare(other, head: other.head) }
+
+  /// The same of bytes whose head is known: what is looked for is compared to many.
+  @inline(__always)
+  func compare(_ other: RawSpan, head otherHead: UInt64) -> Int {
+    let head = head
     // Most differ in their first bytes.
-    if common >= 8 {
-      let (left, right) = (
-        unsafeLoadUnaligned(as: UInt64.self).bigEndian, other.unsafeLoadUnaligned(as: UInt64.self).bigEndian
-      )
-      if left != right { return left < right ? -1 : 1 }
-    }
-    return compareWhole(other, common)
+    if head != otherHead { return head < otherHead ? -1 : 1 }
+    return compareRest(other)
   }
 
+  /// The first 8 bytes as a number, the highest first, as if zeros stood behind: two with other heads are in their order.
+  @inline(__always)
+  var head: UInt64 {
+    byteCount >= 8 ? unsafeLoadUnaligned(as: UInt64.self).bigEndian : shortHead
+  }
+
+  /// Of fewer bytes than 8: the first and the last of them overlap where they are no power of two.
+  private var shortHead: UInt64 {
+    if byteCount >= 4 {
+      let first = UInt64(unsafeLoadUnaligned(as: UInt32.self).bigEndian)
+      let last = UInt64(unsafeLoadUnaligned(fromByteOffset: byteCount &- 4, as: UInt32.self).bigEndian)
+      return first &<< 32 | last &<< UInt64(8 &* (8 &- byteCount))
+    }
+    guard byteCount > 0 else { return 0 }
+    var head: UInt64 = 0
+    for offset in 0..<byteCount {
+      head |= UInt64(unsafeLoad(fromByteOffset: offset, as: UInt8.self)) &<< UInt64(56 &- 8 &* offset)
+    }
+    return head
+  }
+
+  /// Of two whose heads are one.
   @inline(never)
-  private func compareWhole(_ other: RawSpan, _ common: Int) -> Int {
-    if common > 0 {
+  private func compareRest(_ other: RawSpan) -> Int {
+    let common = min(byteCount, other.byteCount)
+    if common > 16 {
       let order = withUnsafeBytes { left in
-        other.withUnsafeBytes { right in memcmp(left.baseAddress!, right.baseAddress!, common) }
+        other.withUnsafeBytes { right in memcmp(left.baseAddress! + 8, right.baseAddress! + 8, common - 8) }
       }
       if order != 0 { return Int(order) }
+    } else if common > 8 {
+      let left = unsafeLoadUnaligned(fromByteOffset: common &- 8, as: UInt64.self).bigEndian
+      let right = other.unsafeLoadUnaligned(fromByteOffset: common &- 8, as: UInt64.self).bigEndian
+      if left != right { return left < right ? -1 : 1 }
     }
     return byteCount - other.byteCount
   }

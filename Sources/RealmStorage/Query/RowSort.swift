@@ -42,6 +42,11 @@ struct RowSort {
   /// Rows that stand together and are not parted yet: next by a column, and by which of its numbers.
   private struct Run {
     var range: Range<Int>
+    var number: Number
+  }
+
+  /// Which of a column's numbers.
+  private struct Number: Hashable {
     var column: Int
     var depth: Int
   }
@@ -51,7 +56,8 @@ struct RowSort {
 
   func sorted(_ reader: any NodeReader) throws(StorageError) -> [UInt64] {
     var numbers = NumberSort(count: rows.count)
-    var runs = columns.isEmpty || rows.isEmpty ? [] : [Run(range: rows.indices, column: 0, depth: 0)]
+    var runs =
+      columns.isEmpty || rows.isEmpty ? [] : [Run(range: rows.indices, number: Number(column: 0, depth: 0))]
     while !runs.isEmpty {
       try load(runs, &numbers, reader)
       var next: [Run] = []
@@ -64,38 +70,54 @@ struct RowSort {
     return rows.indices.map { rows[numbers.place($0)] }
   }
 
-  /// Fills in the numbers of all runs, in the order of the rows as far as they have one.
+  /// Fills in the numbers of all runs.
   private func load(_ runs: [Run], _ numbers: inout NumberSort, _ reader: any NodeReader)
     throws(StorageError)
   {
-    for (column, depth) in Set(runs.map { [$0.column, $0.depth] }).map({ ($0[0], $0[1]) }) {
-      let ranges = runs.filter { $0.column == column && $0.depth == depth }.map(\.range)
+    for number in Set(runs.map(\.number)) {
+      let ranges = runs.filter { $0.number == number }.map(\.range)
       if ranges.reduce(0, { $0 + $1.count }) > rows.count / 4 {
-        // Of all rows: in their order they take less time than a part of them would to be put into it.
-        let ofAll = try self.numbers(of: rows, column, depth, reader)
-        for index in ranges.joined() { numbers.setNumber(index, ofAll[numbers.place(index)]) }
+        try loadInRowOrder(number, of: ranges, &numbers, reader)
       } else {
         let indices = ranges.joined().sorted { numbers.place($0) < numbers.place($1) }
-        let ofSome = try self.numbers(of: indices.map { rows[numbers.place($0)] }, column, depth, reader)
-        for (index, number) in zip(indices, ofSome) { numbers.setNumber(index, number) }
+        let some = indices.map { rows[numbers.place($0)] }
+        try forEach(number, of: some, reader) { numbers.setNumber(indices[$0], $1) }
       }
     }
   }
 
-  /// The numbers of rows' values, in the order of the rows.
-  private func numbers(
-    of rows: [UInt64], _ column: Int, _ depth: Int, _ reader: any NodeReader
-  ) throws(StorageError) -> [UInt128] {
-    let (path, sort, ascending) = columns[column]
-    var numbers: [UInt128] = []
-    numbers.reserveCapacity(rows.count)
+  /// Of all rows: in their order they take less time than a part of them would to be put into it.
+  private func loadInRowOrder(
+    _ number: Number, of ranges: [Range<Int>], _ numbers: inout NumberSort, _ reader: any NodeReader
+  ) throws(StorageError) {
+    if number == Number(column: 0, depth: 0) {
+      // Nothing was sorted yet.
+      return try forEach(number, of: rows, reader) { numbers.setNumber($0, $1) }
+    }
+    var indices = [Int](repeating: -1, count: rows.count)
+    for index in ranges.joined() { indices[numbers.place(index)] = index }
+    try forEach(number, of: rows, reader) { place, number in
+      if indices[place] >= 0 { numbers.setNumber(indices[place], number) }
+    }
+  }
+
+  /// Calls `body` with the place of each row and the number of its value.
+  @inline(__always)
+  private func forEach(
+    _ number: Number, of rows: [UInt64], _ reader: any NodeReader,
+    _ body: (_ place: Int, _ number: UInt128) -> Void
+  ) throws(StorageError) {
+    let (path, sort, ascending) = columns[number.column]
+    let depth = number.depth
+    var place = 0
     try ClusterWalk.forEachRow(of: rows, in: clusters, reader) {
       (row, cluster, access) throws(StorageError) in
       let number = try path.sortNumber(sort, depth, row, of: cluster, access)
-      numbers.append(ascending ? number : ~number)
+      // A forged tree may name one row twice.
+      if place < rows.count { body(place, ascending ? number : ~number) }
+      place += 1
     }
-    try checkFound(numbers.count, of: rows.count, reader)
-    return numbers
+    try checkFound(place, of: rows.count, reader)
   }
 
   /// The rows were found in the clusters before; only in a forged tree is one of them not where its key leads to.
@@ -107,7 +129,8 @@ struct RowSort {
   private func split(
     _ run: Run, _ numbers: inout NumberSort, into next: inout [Run], _ reader: any NodeReader
   ) throws(StorageError) {
-    let (_, sort, ascending) = columns[run.column]
+    let (column, depth) = (run.number.column, run.number.depth)
+    let (_, sort, ascending) = columns[column]
     var start = run.range.lowerBound
     while start < run.range.upperBound {
       let number = numbers.number(start)
@@ -115,12 +138,12 @@ struct RowSort {
       while end < run.range.upperBound, numbers.number(end) == number { end += 1 }
       if end - start > 1 {
         let isSettled = sort.isExact(ascending ? number : ~number)
-        if !isSettled, run.depth == Self.maximumDepth || !sort.isText {
-          try settle(start..<end, &numbers, from: run.column, reader)
+        if !isSettled, depth == Self.maximumDepth || !sort.isText {
+          try settle(start..<end, &numbers, from: column, reader)
         } else if !isSettled {
-          next.append(Run(range: start..<end, column: run.column, depth: run.depth + 1))
-        } else if run.column + 1 < columns.count {
-          next.append(Run(range: start..<end, column: run.column + 1, depth: 0))
+          next.append(Run(range: start..<end, number: Number(column: column, depth: depth + 1)))
+        } else if column + 1 < columns.count {
+          next.append(Run(range: start..<end, number: Number(column: column + 1, depth: 0)))
         }
       }
       start = end

@@ -59,14 +59,26 @@ package struct BranchNode: ~Escapable {
   }
 
   /// The child that may hold `key`.
-  package func search(_ key: RawSpan) -> Int { search(key, from: 0) }
+  package func search(_ key: RawSpan) -> Int { search(key, in: 1..<count) }
 
-  /// The same of a key that stands in no child before `first`.
+  /// The same of a key that stands in no child before `first`, and likely not far behind it.
   func search(_ key: RawSpan, from first: Int) -> Int {
-    var (low, high) = (first + 1, count)
+    let head = key.head
+    var (low, step) = (first, 1)
+    while low + step < count, separator(low + step).compare(key, head: head) <= 0 {
+      low += step
+      step *= 2
+    }
+    return search(key, in: low + 1..<max(low + 1, min(low + step, count)))
+  }
+
+  /// The last child before or in a range whose separator is not greater.
+  private func search(_ key: RawSpan, in range: Range<Int>) -> Int {
+    let head = key.head
+    var (low, high) = (range.lowerBound, range.upperBound)
     while low < high {
       let middle = (low + high) / 2
-      if separator(middle).compare(key) <= 0 { low = middle + 1 } else { high = middle }
+      if separator(middle).compare(key, head: head) <= 0 { low = middle + 1 } else { high = middle }
     }
     return low - 1
   }

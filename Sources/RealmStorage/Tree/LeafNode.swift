@@ -200,10 +200,11 @@ package struct LeafNode: ~Escapable {
     if order > 0 { return (first, false) }
     if order < 0 { return (count, false) }
     let rest = key.extracting(droppingFirst: prefixLength)
+    let restHead = rest.head
     var (low, high) = (first, count)
     while low < high {
       let middle = (low + high) / 2
-      let order = suffix(middle).compare(rest)
+      let order = suffix(middle).compare(rest, head: restHead)
       if order == 0 { return (middle, true) }
       if order < 0 { low = middle + 1 } else { high = middle }
     }

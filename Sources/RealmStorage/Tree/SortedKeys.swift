@@ -29,10 +29,11 @@ package struct SortedKeys {
 
   /// The first of `range` whose key is not less than `key`.
   func lowerBound(_ key: RawSpan, in range: Range<Int>) -> Int {
+    let head = key.head
     var (low, high) = (range.lowerBound, range.upperBound)
     while low < high {
       let middle = (low + high) / 2
-      if self.key(middle).compare(key) < 0 { low = middle + 1 } else { high = middle }
+      if self.key(middle).compare(key, head: head) < 0 { low = middle + 1 } else { high = middle }
     }
     return low
   }

@@ -135,17 +135,27 @@ import Testing
   @Test func `numbers are sorted, and equal ones keep their order`() {
     var generator = SeededGenerator(seed: 7)
     for bits in [1, 8, 20, 64, 100, 128] {
-      let count = 1 + generator.below(2000)
       let mask = bits == 128 ? UInt128.max : 1 << UInt128(bits) - 1
-      let numbers = (0..<count).map { _ in
-        (UInt128(generator.next()) << 64 | UInt128(generator.next())) & mask
-      }
-      var sort = NumberSort(count: count)
-      for index in 0..<count { sort.setNumber(index, numbers[index]) }
-      let range = count / 10..<count
-      sort.sort(range)
-      let expected = Array(range).sorted { (numbers[$0], $0) < (numbers[$1], $1) }
-      #expect(range.map { sort.place($0) } == expected)
+      Self.expectSorted((0..<1 + generator.below(2000)).map { _ in Self.number(&generator) & mask })
     }
+    // Texts that begin alike: few of one word, many of one, all.
+    for words in [300, 10, 2] as [UInt128] {
+      Self.expectSorted(
+        (0..<2000).map { _ in Self.number(&generator) % words << 90 | Self.number(&generator) % 500 << 30 })
+    }
+  }
+
+  private static func number(_ generator: inout SeededGenerator) -> UInt128 {
+    UInt128(generator.next()) << 64 | UInt128(generator.next())
+  }
+
+  /// Of all but the first tenth.
+  private static func expectSorted(_ numbers: [UInt128]) {
+    var sort = NumberSort(count: numbers.count)
+    for index in numbers.indices { sort.setNumber(index, numbers[index]) }
+    let range = numbers.count / 10..<numbers.count
+    sort.sort(range)
+    let expected = Array(range).sorted { (numbers[$0], $0) < (numbers[$1], $1) }
+    #expect(range.map { sort.place($0) } == expected)
   }
 }

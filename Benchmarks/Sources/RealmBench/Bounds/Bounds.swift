@@ -1,0 +1,77 @@
+import ArgumentParser
+import Foundation
+
+/// What the machine takes for the least that a workload asks of it, without any engine.
+struct BoundsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "bounds",
+    abstract: "Measures what the machine itself takes for parts that no engine can do without.")
+
+  @Option(help: "For a file of how many Persons.")
+  var count = 1_000_000
+
+  @Option(help: "Rounds; each number is the median of them.")
+  var rounds = 5
+
+  @Option(help: "Where the files are made; on a real disk, or syncs cost nothing.")
+  var directory = FileManager.default.temporaryDirectory.path
+
+  func validate() throws {
+    guard (1_000...10_000_000).contains(count) else {
+      throw ValidationError("--count is 1,000 to 10,000,000.")
+    }
+    guard rounds > 0 else { throw ValidationError("--rounds is 1 or more.") }
+  }
+
+  func run() throws {
+    let folder = directory + "/realm-bounds-\(ProcessInfo.processInfo.processIdentifier)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let bounds =
+      try DiskBounds(count: count, folder: folder).all(rounds)
+      + MemoryBounds(count: count, folder: folder).all(rounds)
+      + ValueBounds(count: count).all(rounds)
+    var lines = ["\(count) Persons, \(rounds) rounds, medians."]
+    let widths = (
+      bounds.map(\.workloads.count).max() ?? 0, bounds.map(\.title.count).max() ?? 0
+    )
+    for bound in bounds {
+      lines.append(
+        [
+          bound.workloads.padding(toLength: widths.0, withPad: " ", startingAt: 0),
+          bound.title.padding(toLength: widths.1, withPad: " ", startingAt: 0),
+          Report.number(bound.value) + " " + bound.unit,
+        ].joined(separator: "  "))
+    }
+    FileHandle.standardOutput.write(Data((lines.joined(separator: "\n") + "\n").utf8))
+  }
+}
+
+/// What one part takes.
+struct Bound {
+  /// The numbers of those it is a part of.
+  let workloads: String
+  let title: String
+  let unit: String
+  let value: Double
+
+  /// The median of some rounds, after one that is not counted.
+  init(
+    _ workloads: String, _ title: String, _ unit: String, rounds: Int, _ measure: () throws -> Double
+  ) rethrows {
+    self.workloads = workloads
+    self.title = title
+    self.unit = unit
+    _ = try measure()
+    value = Measure.median(try (0..<rounds).map { _ in try measure() })
+  }
+}
+
+/// The sizes of this project's file that what is read and written follows from.
+enum FileShape {
+  /// By workload 2.
+  static let bytesPerPerson = 103
+  static let rowsPerCluster = 512
+  static let line = 64
+  static let page = 4096
+}

@@ -1,0 +1,125 @@
+import Foundation
+
+/// What files and the disk take.
+struct DiskBounds {
+  let count: Int
+  let folder: String
+
+  func all(_ rounds: Int) throws -> [Bound] {
+    let bytes = count * FileShape.bytesPerPerson
+    return [
+      try Bound("1", "a new file of \(bytes >> 20) MiB written in one go and flushed", "ms", rounds: rounds) {
+        try written(bytes)
+      },
+      try Bound("13", "a fifth of that: the clusters without their texts", "ms", rounds: rounds) {
+        try written(bytes / 5)
+      },
+      try Bound("12", "16 KiB and 4 KiB at another place written, one flush", "µs p50", rounds: rounds) {
+        try commits([16 << 10, 4 << 10])
+      },
+      try Bound("12", "8 KiB written to one place, one flush", "µs p50", rounds: rounds) {
+        try commits([8 << 10])
+      },
+      try Bound("12n", "16 KiB and 4 KiB at another place written, no flush", "µs p50", rounds: rounds) {
+        try commits([16 << 10, 4 << 10], areFlushed: false)
+      },
+      try Bound("12n", "8 KiB written to one place, no flush", "µs p50", rounds: rounds) {
+        try commits([8 << 10], areFlushed: false)
+      },
+      try Bound("15", "a file opened, locked, mapped, its first pages read, and closed", "µs", rounds: rounds)
+      {
+        try opened(bytes, isFlushed: false)
+      },
+      try Bound("15", "the same, and flushed before it is believed", "µs", rounds: rounds) {
+        try opened(bytes, isFlushed: true)
+      },
+    ]
+  }
+
+  private func written(_ bytes: Int) throws -> Double {
+    let path = folder + "/written"
+    let content = [UInt8](repeating: 0x5a, count: bytes)
+    let descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC, 0o600)
+    guard descriptor >= 0 else { throw BenchmarkError("\(path) can't be made") }
+    defer {
+      _ = Foundation.close(descriptor)
+      unlink(path)
+    }
+    return try Measure.seconds {
+      var done = 0
+      while done < bytes {
+        let step = content.withUnsafeBytes {
+          pwrite(descriptor, $0.baseAddress! + done, min(1 << 20, bytes - done), off_t(done))
+        }
+        guard step > 0 else { throw BenchmarkError("\(path) can't be written") }
+        done += step
+      }
+      try flush(descriptor)
+    } * 1e3
+  }
+
+  /// A file that has all its pages on disk is written to, as one in its steady state is.
+  private func commits(_ sizes: [Int], areFlushed: Bool = true) throws -> Double {
+    let path = folder + "/commits"
+    let length = 64 << 20
+    if !FileManager.default.fileExists(atPath: path) {
+      try Data(count: length).write(to: URL(fileURLWithPath: path))
+    }
+    let descriptor = open(path, O_RDWR)
+    guard descriptor >= 0 else { throw BenchmarkError("\(path) can't be opened") }
+    defer { _ = Foundation.close(descriptor) }
+    try flush(descriptor)
+    let content = [UInt8](repeating: 0x5a, count: sizes.max() ?? 0)
+    var place = 1 << 20
+    let samples = try (0..<1_000).map { _ in
+      let seconds = try Measure.seconds {
+        for (index, size) in sizes.enumerated() {
+          guard pwrite(descriptor, content, size, index == 0 ? off_t(place) : 0) == size else {
+            throw BenchmarkError("\(path) can't be written")
+          }
+        }
+        if areFlushed { try flush(descriptor) }
+      }
+      place = place + sizes[0] < length - (1 << 20) ? place + sizes[0] : 1 << 20
+      return seconds
+    }
+    return Measure.median(samples) * 1e6
+  }
+
+  private func opened(_ bytes: Int, isFlushed: Bool) throws -> Double {
+    let path = folder + "/opened"
+    if !FileManager.default.fileExists(atPath: path) {
+      try Data(count: bytes).write(to: URL(fileURLWithPath: path))
+    }
+    var sum: UInt64 = 0
+    let samples = try (0..<200).map { _ in
+      try Measure.seconds {
+        let descriptor = open(path, O_RDWR)
+        guard descriptor >= 0 else { throw BenchmarkError("\(path) can't be opened") }
+        defer { _ = Foundation.close(descriptor) }
+        var lock = flock()
+        lock.l_type = Int16(F_RDLCK)
+        lock.l_len = 1
+        guard fcntl(descriptor, F_SETLK, &lock) == 0 else { throw BenchmarkError("\(path) can't be locked") }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0,
+          let map = mmap(nil, bytes, PROT_READ, MAP_SHARED, descriptor, 0), map != MAP_FAILED
+        else { throw BenchmarkError("\(path) can't be mapped") }
+        for page in 0..<4 { sum &+= map.load(fromByteOffset: page * FileShape.page, as: UInt64.self) }
+        if isFlushed { try flush(descriptor) }
+        munmap(map, bytes)
+      }
+    }
+    guard sum == 0 else { throw BenchmarkError("\(path) is not what was written") }
+    return Measure.median(samples) * 1e6
+  }
+
+  private func flush(_ descriptor: Int32) throws {
+    #if os(Linux)
+      let refused = fdatasync(descriptor) != 0
+    #else
+      let refused = fcntl(descriptor, F_FULLFSYNC) != 0
+    #endif
+    if refused { throw BenchmarkError("a file in \(folder) can't be flushed") }
+  }
+}
