@@ -36,6 +36,10 @@ let package = Package(
       name: "TestSupport", dependencies: ["RealmStorage"], path: "Tests/TestSupport",
       swiftSettings: swiftSettings),
     .executableTarget(
+      name: "api-coverage",
+      dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")],
+      path: "Tests/ApiCoverage", exclude: ["run.sh", "surface.tsv"], swiftSettings: swiftSettings),
+    .executableTarget(
       name: "crash-run",
       dependencies: ["TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")],
       path: "Tests/CrashRun", swiftSettings: swiftSettings),
@@ -65,7 +69,7 @@ let package = Package(
       name: "RealmSwiftTests", dependencies: ["RealmSwift", "RealmStorage", "TestSupport"],
       swiftSettings: swiftSettings),
     .testTarget(
-      name: "RealmToolTests", dependencies: ["RealmTool", "RealmStorage", "TestSupport"],
+      name: "RealmToolTests", dependencies: ["RealmTool", "api-coverage", "RealmStorage", "TestSupport"],
       swiftSettings: swiftSettings),
   ]
 )

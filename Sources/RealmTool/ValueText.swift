@@ -37,7 +37,7 @@ extension Value {
     case .date(let date): Self.dateText(date)
     case .objectID(let id): Output.hex(id.bytes)
     case .uuid(let id): Self.uuidText(id)
-    case .decimal128(let id): "decimal128:\(Output.hex(id.bytes))"
+    case .decimal128(let id): DecimalNumber(id).text
     case .link(let key): "->\(key)"
     case .list(let elements): "[" + elements.map(\.text).joined(separator: ", ") + "]"
     }

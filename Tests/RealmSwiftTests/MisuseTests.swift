@@ -170,6 +170,17 @@ final class MisuseTests {
     }
   }
 
+  @Test("An id or a decimal written in the program is one, or is told")
+  func literals() {
+    expectStop(["Invalid Decimal128", "'1,5'", "-1.50"]) { _ = Decimal128("1,5") }
+    expectStop(["Invalid Decimal128", "true of type Bool"]) { _ = Decimal128(value: true) }
+    expectStop(["Invalid value", "Everything.decimal"]) { _ = Everything(value: ["decimal": "1,5"]) }
+    expectStop(["Invalid ObjectId", "'0123'", "24 hexadecimal digits"]) { _ = ObjectId("0123") }
+    expectStop(["Invalid value", "Everything.objectId", "ObjectId"]) {
+      _ = Everything(value: ["objectId": "0123456789abcdef01234567"])
+    }
+  }
+
   @Test("A sum beyond 64 bits names its property")
   func overflow() {
     expectStop(["Overflow", "Person.age"]) {

@@ -49,6 +49,8 @@ class Everything: Object {
   @Persisted var data: Data
   @Persisted var date: Date
   @Persisted var uuid: UUID
+  @Persisted var objectId: ObjectId
+  @Persisted var decimal: Decimal128
   @Persisted var mood: Mood
   @Persisted var optionalBool: Bool?
   @Persisted var optionalInt: Int?
@@ -62,6 +64,8 @@ class Everything: Object {
   @Persisted var optionalData: Data?
   @Persisted var optionalDate: Date?
   @Persisted var optionalUUID: UUID?
+  @Persisted var optionalObjectId: ObjectId?
+  @Persisted var optionalDecimal: Decimal128?
   @Persisted var optionalMood: Mood?
   @Persisted var bools: List<Bool>
   @Persisted var ints: List<Int>
@@ -69,6 +73,8 @@ class Everything: Object {
   @Persisted var datas: List<Data>
   @Persisted var dates: List<Date>
   @Persisted var uuids: List<UUID>
+  @Persisted var objectIds: List<ObjectId>
+  @Persisted var decimals: List<Decimal128>
   @Persisted var moods: List<Mood>
   @Persisted var optionalStrings: List<String?>
 }

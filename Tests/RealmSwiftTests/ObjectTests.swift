@@ -46,6 +46,7 @@ struct ObjectTests {
     defer { try? FileManager.default.removeItem(at: encrypted.fileURL!) }
     for configuration in [file.configuration, encrypted] {
       let key = UUID()
+      let someId = ObjectId("0123456789abcdef00ff8042")
       let when = Date(timeIntervalSince1970: 1_234_567.25)
       func fill(_ object: Everything) {
         object.bool = true
@@ -54,6 +55,10 @@ struct ObjectTests {
         (object.float, object.double) = (1.5, -0.0)
         (object.string, object.data, object.date) = ("text", Data([1, 2]), when)
         (object.uuid, object.mood) = (key, .cross)
+        (object.objectId, object.optionalObjectId) = (someId, someId)
+        object.objectIds.append(objectsIn: [someId, ObjectId()])
+        (object.decimal, object.optionalDecimal) = ("-1.50", .max)
+        object.decimals.append(objectsIn: [0.1, .min, 7])
         (object.optionalBool, object.optionalInt, object.optionalString) = (false, 5, "")
         (object.optionalDate, object.optionalUUID, object.optionalMood) = (when, key, .merry)
         (object.optionalDouble, object.optionalFloat, object.optionalData) = (.infinity, 2, Data())
@@ -72,6 +77,10 @@ struct ObjectTests {
         #expect(object.double == 0 && object.double.sign == .minus)
         #expect(object.string == "text" && object.data == Data([1, 2]) && object.date == when)
         #expect(object.uuid == key && object.mood == .cross)
+        #expect(object.objectId == someId && object.optionalObjectId == someId)
+        #expect(Array(object.objectIds) == [someId, ObjectId()])
+        #expect(object.decimal.stringValue == "-1.50" && object.optionalDecimal == .max)
+        #expect(Array(object.decimals) == [0.1, .min, 7])
         #expect(object.optionalBool == false && object.optionalInt == 5 && object.optionalString == "")
         #expect(object.optionalDate == when && object.optionalUUID == key && object.optionalMood == .merry)
         #expect(

@@ -7,6 +7,7 @@ struct Aggregate {
   private(set) var whole: Int128 = 0
   /// Of floats and doubles.
   private(set) var real = 0.0
+  private(set) var decimal = DecimalNumber(0 as Int)
   private(set) var place = LikelyPlace()
 
   init(_ column: Column) { self.column = column }
@@ -16,7 +17,8 @@ struct Aggregate {
   /// Adds the values of rows of a cluster.
   mutating func add(_ cluster: borrowing ClusterNode, _ rows: RowMask) {
     let isAll = rows.count == cluster.rows
-    guard let descriptor = cluster.find(column.id, isReal ? .fixed : .integers) else {
+    let isDecimal = column.type == .decimal128
+    guard let descriptor = cluster.find(column.id, isReal || isDecimal ? .fixed : .integers) else {
       if !column.isOptional { count += rows.count }
       return
     }
@@ -35,6 +37,9 @@ struct Aggregate {
       } else {
         values.forEach { add(PackedReals.load(data, $0, isDouble: isDouble)) }
       }
+    } else if isDecimal {
+      guard descriptor.width == 16 else { return }
+      values.forEach { add(DecimalNumber(SixteenBytes(number: PackedIntegers.number(data, $0, size: 16)))) }
     } else {
       let valueCount = values.count
       var distances: UInt128 = 0
@@ -57,8 +62,19 @@ struct Aggregate {
     count += 1
   }
 
-  var average: Double? {
-    count == 0 ? nil : (isReal ? real : Double(whole)) / Double(count)
+  private mutating func add(_ number: DecimalNumber) {
+    guard !number.isNaN else { return }
+    decimal = decimal + number
+    count += 1
+  }
+
+  var average: Value {
+    guard count > 0 else { return .null }
+    switch column.type {
+    case .float, .double: return .double(real / Double(count))
+    case .decimal128: return .decimal128((decimal / DecimalNumber(count)).stored)
+    default: return .double(Double(whole) / Double(count))
+    }
   }
 }
 
@@ -85,6 +101,7 @@ struct Extreme {
       let found = PackedReals.extremes(data, cluster.rows, isDouble: column.type == .double)
       guard let found, best.map({ improves(found, $0) }) ?? true else { return }
     }
+    if column.type == .decimal128 { return try addDecimals(cluster, rows, access) }
     let keys = SortColumn(column)
     if let descriptor = cluster.find(column.id, .integers), cannotImprove(descriptor) { return }
     try rows.forEach { (row) throws(StorageError) in
@@ -93,6 +110,20 @@ struct Extreme {
       guard key > SortColumn.nan, best.map({ isGreatest ? key > $0 : key < $0 }) ?? true else { return }
       best = key
       value = try TableReading.value(column, row, of: cluster, dictionary: .null, access)
+    }
+  }
+
+  /// Their order is not that of their bytes.
+  private mutating func addDecimals(
+    _ cluster: borrowing ClusterNode, _ rows: RowMask, _ access: borrowing NodeAccess
+  ) throws(StorageError) {
+    try rows.forEach { (row) throws(StorageError) in
+      let found = try TableReading.value(column, row, of: cluster, dictionary: .null, access)
+      guard case .decimal128(let stored) = found, !DecimalNumber(stored).isNaN else { return }
+      if case .decimal128(let best) = value {
+        guard DecimalNumber(stored).order(DecimalNumber(best)) == (isGreatest ? 1 : -1) else { return }
+      }
+      value = found
     }
   }
 

@@ -20,9 +20,9 @@ enum ValueOrder {
     case (.float(let left), .int(let right)): order(right, Double(left)).map { -$0 }
     case (.double(let left), .int(let right)): order(right, left).map { -$0 }
     case (.decimal128(let left), _):
-      Decimal128(right).flatMap { Decimal128(left).order($0) }
+      DecimalNumber(right).flatMap { DecimalNumber(left).order($0) }
     case (_, .decimal128(let right)):
-      Decimal128(left).flatMap { $0.order(Decimal128(right)) }
+      DecimalNumber(left).flatMap { $0.order(DecimalNumber(right)) }
     default: nil
     }
   }
@@ -102,7 +102,7 @@ extension ValueOrder {
     case .null: 0
     case .float(let number): number.isNaN ? 1 : 2
     case .double(let number): number.isNaN ? 1 : 2
-    case .decimal128(let stored): Decimal128(stored).isNaN ? 1 : 2
+    case .decimal128(let stored): DecimalNumber(stored).isNaN ? 1 : 2
     default: 2
     }
   }
@@ -112,7 +112,7 @@ extension ValueOrder {
     switch value {
     case .float(let number): .float(number.isNaN ? .nan : number == 0 ? 0 : number)
     case .double(let number): .double(number.isNaN ? .nan : number == 0 ? 0 : number)
-    case .decimal128(let stored): .decimal128(Decimal128(stored).canonical)
+    case .decimal128(let stored): .decimal128(DecimalNumber(stored).canonical)
     default: value
     }
   }

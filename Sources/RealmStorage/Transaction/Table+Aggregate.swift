@@ -4,6 +4,8 @@ public enum Sum: Sendable, Hashable {
   case integer(Int64)
   /// Of floats and doubles.
   case double(Double)
+  /// Of decimals, as their 16 bytes.
+  case decimal(SixteenBytes)
   /// Of whole numbers, when it is beyond 64 bits.
   case overflow
 }
@@ -12,27 +14,28 @@ extension Table {
   /// The sum of a column's values, nulls and NaN aside; without any, zero.
   ///
   /// - Parameter rows: nil for all rows. A row that is given twice counts twice, one that is not there not at all.
-  /// - Precondition: the column is one of the table, of whole numbers, floats or doubles, and no list.
+  /// - Precondition: the column is one of the table, of whole numbers, floats, doubles or decimals, and no list.
   public func sum(_ column: Int, of rows: [UInt64]?) throws(StorageError) -> Sum {
     let total = try aggregate(column, of: rows)
     switch schema.columns[column].type {
     case .float, .double: return .double(total.real)
+    case .decimal128: return .decimal(total.decimal.stored)
     default: return Int64(exactly: total.whole).map { .integer($0) } ?? .overflow
     }
   }
 
-  /// The average of a column's values, nulls and NaN aside; nil without any.
+  /// The average of a column's values, nulls and NaN aside: a double, of decimals a decimal; null without any.
   ///
   /// - Parameter rows: as of `sum(_:of:)`.
   /// - Precondition: as of `sum(_:of:)`.
-  public func average(_ column: Int, of rows: [UInt64]?) throws(StorageError) -> Double? {
+  public func average(_ column: Int, of rows: [UInt64]?) throws(StorageError) -> Value {
     try aggregate(column, of: rows).average
   }
 
   /// The least of a column's values, nulls and NaN aside; null without any.
   ///
   /// - Parameter rows: as of `sum(_:of:)`.
-  /// - Precondition: the column is one of the table, of whole numbers, floats, doubles or dates, and no list.
+  /// - Precondition: the column is one of the table, of whole numbers, floats, doubles, decimals or dates, and no list.
   public func minimum(_ column: Int, of rows: [UInt64]?) throws(StorageError) -> Value {
     try extreme(column, of: rows, isGreatest: false)
   }
@@ -48,7 +51,7 @@ extension Table {
   private func aggregate(_ position: Int, of rows: [UInt64]?) throws(StorageError) -> Aggregate {
     let column = schema.columns[position]
     switch column.type {
-    case .int8, .int16, .int32, .int64, .float, .double: check(column, !column.isList)
+    case .int8, .int16, .int32, .int64, .float, .double, .decimal128: check(column, !column.isList)
     default: check(column, false)
     }
     var total = Aggregate(column)
@@ -78,7 +81,7 @@ extension Table {
   ) throws(StorageError) -> Value {
     let column = schema.columns[position]
     switch column.type {
-    case .int8, .int16, .int32, .int64, .float, .double, .date: check(column, !column.isList)
+    case .int8, .int16, .int32, .int64, .float, .double, .decimal128, .date: check(column, !column.isList)
     default: check(column, false)
     }
     var extreme = Extreme(column, isGreatest: isGreatest)

@@ -50,6 +50,8 @@ struct FieldAccess {
     case is Data.Type: FieldAccess(of: Data.self)
     case is Date.Type: FieldAccess(of: Date.self)
     case is UUID.Type: FieldAccess(of: UUID.self)
+    case is ObjectId.Type: FieldAccess(of: ObjectId.self)
+    case is Decimal128.Type: FieldAccess(of: Decimal128.self)
     case is Int?.Type: FieldAccess(of: Int?.self)
     case is Double?.Type: FieldAccess(of: Double?.self)
     case is String?.Type: FieldAccess(of: String?.self)

@@ -101,7 +101,7 @@ extension Int64: _IntegerScalar, _Indexable, _PrimaryKey, _QueryNumeric, MinMaxT
 }
 
 /// A truth value is kept as a C character.
-private func isTruthValue(_ number: NSNumber) -> Bool { String(cString: number.objCType) == "c" }
+func isTruthValue(_ number: NSNumber) -> Bool { String(cString: number.objCType) == "c" }
 
 /// Any number but a truth value, as a double.
 private func double(_ any: Any) -> Double? {

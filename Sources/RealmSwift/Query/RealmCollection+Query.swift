@@ -93,7 +93,7 @@ extension RealmCollection where Element: ObjectBase {
     managedContent("averaged")
       .aggregate(property) { (table, column, rows) throws(StorageError) in try table.average(column, of: rows)
       }
-      .flatMap { $0 }.flatMap { Aggregate.result(average: $0, as: T.self) }
+      .flatMap { Aggregate.result(ofAverage: $0, as: T.self) }
   }
 
   public func min<T: _HasPersistedType>(of keyPath: KeyPath<Element, T>) -> T?
@@ -161,8 +161,14 @@ enum Aggregate {
     case .integer(let number):
       return result(.int(number), as: type) ?? result(average: Double(number), as: type)
     case .double(let number): return result(average: number, as: type)
+    case .decimal(let number): return result(.decimal128(number), as: type)
     case .overflow: raise("Overflow", "the sum of \(name) passes 64 bits; add up parts of it.")
     }
+  }
+
+  static func result<T>(ofAverage value: Value, as type: T.Type) -> T? {
+    guard case .double(let number) = value else { return result(value, as: type) }
+    return result(average: number, as: type)
   }
 
   static func result<T>(average number: Double, as type: T.Type) -> T? {

@@ -334,6 +334,7 @@ extension ModelProperty {
     case (is Int64.Type, .int64): return (key as? Int64)?._value
     case (is String.Type, .string): return (key as? String)?._value
     case (is UUID.Type, .uuid): return (key as? UUID)?._value
+    case (is ObjectId.Type, .objectID): return (key as? ObjectId)?._value
     default: return self.key(ofAny: key)
     }
   }
@@ -343,6 +344,7 @@ extension ModelProperty {
     switch type.column {
     case .string: return String._converted(any)?._value
     case .uuid: return UUID._converted(any)?._value
+    case .objectID: return ObjectId._converted(any)?._value
     default:
       guard let number = Int64._converted(any), !(any is Bool) else { return nil }
       return .int(number)

@@ -97,7 +97,7 @@ import Testing
     #expect(try table.sum(1, of: Array(repeating: 0, count: 2000)) == .overflow)
     #expect(try table.sum(1, of: [2, 2, 1, 77]) == .integer(4))
     #expect(try table.sum(2, of: [1]) == .double(0))
-    #expect(try table.average(2, of: [1]) == nil)
+    #expect(try table.average(2, of: [1]) == .null)
     #expect(try table.minimum(1, of: [1]) == .null)
     #expect(try table.maximum(1, of: nil) == .int(9_007_199_254_740_993))
   }

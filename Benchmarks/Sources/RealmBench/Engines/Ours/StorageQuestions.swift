@@ -51,7 +51,7 @@ extension StorageEngine: Questions {
   func sumAndAverage() throws -> (scores: Double, age: Double) {
     let table = try Self.people(in: database.snapshot())
     guard case .double(let sum) = try table.sum(Position.score, of: nil),
-      let average = try table.average(Position.age, of: nil)
+      case .double(let average) = try table.average(Position.age, of: nil)
     else { throw BenchmarkError("no scores to add up") }
     return (sum, average)
   }

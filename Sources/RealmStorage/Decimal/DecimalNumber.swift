@@ -1,0 +1,156 @@
+/// A decimal as it is stored: IEEE 754-2008 decimal128 with a binary coefficient, 34 digits and an exponent.
+package struct DecimalNumber: Sendable {
+  enum Form { case number, infinity, nan }
+  var form = Form.number
+  package var isNegative = false
+  /// Below 10^34.
+  var coefficient: UInt128 = 0
+  /// Within `exponents`.
+  var exponent = 0
+
+  static let digits = 34
+  static let exponents = -6176...6111
+  static let bias = 6176
+  static let greatest: UInt128 = powers[digits] - 1
+  /// Powers of ten, from 10^0 to 10^38.
+  static let powers: [UInt128] = (0..<38).reduce(into: [1]) { powers, _ in
+    powers.append(powers[powers.count - 1] * 10)
+  }
+
+  package static let nan = DecimalNumber(Form.nan)
+
+  init(_ form: Form, isNegative: Bool = false) {
+    self.form = form
+    self.isNegative = isNegative
+  }
+
+  /// - Precondition: both fit.
+  init(isNegative: Bool, coefficient: UInt128, exponent: Int) {
+    self.isNegative = isNegative
+    self.coefficient = coefficient
+    self.exponent = exponent
+  }
+
+  package init(_ number: some FixedWidthInteger) {
+    // 38 digits at most.
+    self = .rounded(
+      isNegative: number < 0, WideNumber(high: 0, low: UInt128(clamping: number.magnitude)), exponent: 0)
+  }
+
+  /// The number that the shortest text names that names the double, so that 0.1 equals 0.1.
+  package init(_ number: Double) { self.init(text: number.description, isNegative: number.sign == .minus) }
+  package init(_ number: Float) { self.init(text: number.description, isNegative: number.sign == .minus) }
+
+  private init(text: String, isNegative: Bool) {
+    self = DecimalNumber(parsing: text) ?? .nan
+    self.isNegative = isNegative
+  }
+
+  /// Nil for what is no number.
+  init?(_ value: Value) {
+    switch value {
+    case .int(let number): self.init(number)
+    case .float(let number): self.init(number)
+    case .double(let number): self.init(number)
+    case .decimal128(let stored): self.init(stored)
+    default: return nil
+    }
+  }
+
+  package var isNaN: Bool { form == .nan }
+  package var isInfinite: Bool { form == .infinity }
+  package var isZero: Bool { form == .number && coefficient == 0 }
+
+  package var negated: DecimalNumber {
+    var negated = self
+    negated.isNegative.toggle()
+    return negated
+  }
+
+  package var magnitude: DecimalNumber {
+    var magnitude = self
+    magnitude.isNegative = false
+    return magnitude
+  }
+
+  // MARK: - As it is stored
+
+  package init(_ stored: SixteenBytes) {
+    let word = stored.number.byteSwapped
+    // What a column that was added later holds: zero, not one of 6,176 places.
+    if word == 0 { return }
+    isNegative = word >> 127 != 0
+    let combination = Int(word >> 110 & 0x1ffff)
+    if combination >> 12 == 0b11111 {
+      form = .nan
+    } else if combination >> 12 == 0b11110 {
+      form = .infinity
+    } else if combination >> 15 == 0b11 {
+      // Coefficients so long are not canonical and count as zero.
+      exponent = Int(word >> 111 & 0x3fff) - Self.bias
+    } else {
+      exponent = Int(word >> 113 & 0x3fff) - Self.bias
+      let bits = word & (1 << 113 - 1)
+      coefficient = bits > Self.greatest ? 0 : bits
+    }
+    // Only bits that are not canonical name an exponent beyond the greatest: of zero.
+    exponent = min(exponent, Self.exponents.upperBound)
+  }
+
+  package var stored: SixteenBytes {
+    var word = coefficient
+    switch form {
+    case .number: word |= UInt128(UInt64(bitPattern: Int64(exponent + Self.bias)) & 0x3fff) << 113
+    case .infinity: word = 0b11110 << 122
+    case .nan: word = 0b11111 << 122
+    }
+    if isNegative { word |= 1 << 127 }
+    return SixteenBytes(number: word.byteSwapped)
+  }
+
+  /// The same for all that are equal, and for all that are no numbers.
+  package var canonical: SixteenBytes {
+    var (digits, power) = (coefficient, exponent)
+    if digits == 0 { power = 0 }
+    while digits != 0, digits % 10 == 0 { (digits, power) = (digits / 10, power + 1) }
+    var word = digits
+    switch form {
+    case .number: word |= UInt128(UInt64(bitPattern: Int64(power + Self.bias)) & 0x3fff) << 113
+    case .infinity: word = 0b11110 << 122
+    case .nan: word = 0b11111 << 122
+    }
+    if isNegative, sign != 0, form != .nan { word |= 1 << 127 }
+    return SixteenBytes(number: word.byteSwapped)
+  }
+
+  // MARK: - Order
+
+  /// -1, 0 or 1; nil where one is no number.
+  package func order(_ other: DecimalNumber) -> Int? {
+    guard form != .nan, other.form != .nan else { return nil }
+    let (left, right) = (sign, other.sign)
+    if left != right { return left < right ? -1 : 1 }
+    return left * magnitudeOrder(other)
+  }
+
+  private var sign: Int {
+    form == .number && coefficient == 0 ? 0 : isNegative ? -1 : 1
+  }
+
+  /// - Precondition: both have one sign, or are zero.
+  private func magnitudeOrder(_ other: DecimalNumber) -> Int {
+    switch (form, other.form) {
+    case (.infinity, .infinity): return 0
+    case (.infinity, _): return 1
+    case (_, .infinity): return -1
+    default: break
+    }
+    if exponent < other.exponent { return -other.magnitudeOrder(self) }
+    // Further apart than a coefficient has digits, the greater exponent decides.
+    let distance = exponent - other.exponent
+    guard distance <= Self.digits else { return coefficient == 0 ? (other.coefficient == 0 ? 0 : -1) : 1 }
+    let scaled = coefficient.multipliedFullWidth(by: Self.powers[distance])
+    if scaled.high != 0 { return 1 }
+    return scaled.low < other.coefficient ? -1 : scaled.low == other.coefficient ? 0 : 1
+  }
+}

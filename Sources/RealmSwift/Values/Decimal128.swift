@@ -1,0 +1,192 @@
+public import Foundation
+public import RealmStorage
+
+/// A decimal number of 34 digits, by IEEE 754-2008 (decimal128): sums of money come out to the cent.
+///
+/// Its exponent is -6,176 to 6,111. Results are rounded to the nearest, halves to the even digit; what is too great is infinite,
+/// and what has no meaning is NaN, which equals nothing, itself included. Numbers are equal by their value, however many
+/// zeros they end on: 1.5 and 1.50, 0 and -0.
+public struct Decimal128: Sendable {
+  let number: DecimalNumber
+
+  init(_ number: DecimalNumber) { self.number = number }
+
+  /// Zero.
+  public init() { number = DecimalNumber(0 as Int) }
+
+  /// A number, or a text that names one; anything else stops the program.
+  public init(value: Any) {
+    guard let converted = Self._converted(value) else {
+      raise(
+        "Invalid Decimal128",
+        "\(value) of type \(type(of: value)) is no decimal: give a number, or a text that names one.")
+    }
+    self = converted
+  }
+
+  public init(number: NSNumber) { self.init(DecimalNumber(of: number)) }
+
+  /// The number that a text names: `-1.50`, `6.02E+23`, `Infinity`, `NaN`. Digits beyond 34 are rounded.
+  ///
+  /// - Throws: `Realm.Error.invalidInput` where the text names none.
+  public init(string: String) throws {
+    guard let number = DecimalNumber(parsing: string) else {
+      throw Realm.Error(
+        .invalidInput, "'\(string)' names no decimal: it takes digits, as in -1.50 or 6.02E+23.")
+    }
+    self.number = number
+  }
+
+  /// The same of a whole number; nil of one of more than 34 digits.
+  public init?<T: BinaryInteger>(exactly source: T) {
+    guard let number = DecimalNumber(parsingExactly: source.description) else { return nil }
+    self.number = number
+  }
+
+  /// The least number there is, which is not infinite.
+  public static var min: Decimal128 { -max }
+  /// The greatest number there is, which is not infinite.
+  public static var max: Decimal128 { "9.999999999999999999999999999999999E+6144" }
+
+  // MARK: - Other forms
+
+  /// A text that names it, with all the zeros it ends on.
+  public var stringValue: String { number.text }
+  /// The nearest double.
+  public var doubleValue: Double { Double(number.text) ?? .nan }
+  /// The nearest number of Foundation's, which has more digits and a smaller exponent; NaN for what has none.
+  public var decimalValue: Decimal { number.isInfinite ? .nan : Decimal(string: number.text) ?? .nan }
+
+  public var isNaN: Bool { number.isNaN }
+  /// No number signals, nor does NaN: what a file holds of such is read as NaN.
+  public var isSignaling: Bool { false }
+  /// The same.
+  public var isSignalingNaN: Bool { false }
+  public var magnitude: Magnitude { Decimal128(number.magnitude) }
+
+  public mutating func negate() { self = -self }
+}
+
+extension DecimalNumber {
+  fileprivate init(of number: NSNumber) {
+    switch String(cString: number.objCType) {
+    case "d": self.init(number.doubleValue)
+    case "f": self.init(number.floatValue)
+    case "Q": self.init(number.uint64Value)
+    default: self.init(number.int64Value)
+    }
+  }
+}
+
+extension Decimal128: Hashable, Comparable {
+  public static func == (left: Decimal128, right: Decimal128) -> Bool { left.number.order(right.number) == 0 }
+  public static func < (left: Decimal128, right: Decimal128) -> Bool { left.number.order(right.number) == -1 }
+  public static func <= (left: Decimal128, right: Decimal128) -> Bool {
+    left.number.order(right.number).map { $0 <= 0 } ?? false
+  }
+  public static func > (left: Decimal128, right: Decimal128) -> Bool { right < left }
+  public static func >= (left: Decimal128, right: Decimal128) -> Bool { right <= left }
+  public func hash(into hasher: inout Hasher) { hasher.combine(number.canonical) }
+
+  public func isGreaterThan(_ other: Decimal128) -> Bool { self > other }
+  public func isGreaterThanOrEqual(to other: Decimal128) -> Bool { self >= other }
+  public func isLessThan(_ other: Decimal128) -> Bool { self < other }
+  public func isLessThanOrEqual(to other: Decimal128) -> Bool { self <= other }
+}
+
+extension Decimal128: SignedNumeric, Strideable {
+  public typealias Magnitude = Decimal128
+  public typealias Stride = Decimal128
+
+  public static func + (left: Decimal128, right: Decimal128) -> Decimal128 {
+    Decimal128(left.number + right.number)
+  }
+  public static func - (left: Decimal128, right: Decimal128) -> Decimal128 {
+    Decimal128(left.number - right.number)
+  }
+  public static func * (left: Decimal128, right: Decimal128) -> Decimal128 {
+    Decimal128(left.number * right.number)
+  }
+  public static func / (left: Decimal128, right: Decimal128) -> Decimal128 {
+    Decimal128(left.number / right.number)
+  }
+  public static func *= (left: inout Decimal128, right: Decimal128) { left = left * right }
+  public static func /= (left: inout Decimal128, right: Decimal128) { left = left / right }
+  public static prefix func - (operand: Decimal128) -> Decimal128 { Decimal128(operand.number.negated) }
+
+  public func distance(to other: Decimal128) -> Decimal128 { other - self }
+  public func advanced(by distance: Decimal128) -> Decimal128 { self + distance }
+
+  public func decimalNumber(byAdding other: Decimal128) -> Decimal128 { self + other }
+  public func decimalNumber(bySubtracting other: Decimal128) -> Decimal128 { self - other }
+  public func decimalNumberByMultiplying(by other: Decimal128) -> Decimal128 { self * other }
+  public func decimalNumberByDividing(by other: Decimal128) -> Decimal128 { self / other }
+}
+
+extension Decimal128: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral {
+  public init(integerLiteral value: Int64) { self.init(DecimalNumber(value)) }
+  /// By the shortest text that names the double: 0.1 is a tenth.
+  public init(floatLiteral value: Double) { self.init(DecimalNumber(value)) }
+  /// A text that names no decimal stops the program.
+  public init(stringLiteral value: String) {
+    guard let number = DecimalNumber(parsing: value) else {
+      raise(
+        "Invalid Decimal128",
+        "'\(value)' names no decimal: it takes digits, as in -1.50; Decimal128(string:) throws for others.")
+    }
+    self.number = number
+  }
+}
+
+extension Decimal128: CustomStringConvertible {
+  /// The same as `stringValue`.
+  public var description: String { number.text }
+}
+
+extension Decimal128: Codable {
+  /// From a text, or from a number as far as the decoder tells it.
+  ///
+  /// - Throws: `Realm.Error.invalidInput` where a text names none; what the decoder throws.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if let text = try? container.decode(String.self) {
+      try self.init(string: text)
+    } else if let whole = try? container.decode(Int64.self) {
+      self.init(DecimalNumber(whole))
+    } else {
+      self.init(DecimalNumber(try container.decode(Double.self)))
+    }
+  }
+
+  /// As a text, which keeps every digit.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(stringValue)
+  }
+}
+
+extension Decimal128: _Scalar, _QueryNumeric, MinMaxType, AddableType, SortableType {
+  public typealias PersistedType = Decimal128
+  public static var _column: ColumnType { .decimal128 }
+  public static func _initial() -> Decimal128 { Decimal128() }
+  public static func _load(_ value: Value) -> Decimal128? {
+    guard case .decimal128(let stored) = value else { return nil }
+    return Decimal128(DecimalNumber(stored))
+  }
+  public var _value: Value { .decimal128(number.stored) }
+  public static func _converted(_ any: Any) -> Decimal128? {
+    switch any {
+    case let number as Decimal128: number
+    case let text as String: DecimalNumber(parsing: text).map { Decimal128($0) }
+    // Before NSNumber, which it may be taken for.
+    case let number as Decimal: DecimalNumber(parsing: number.description).map { Decimal128($0) }
+    // Before numbers that Foundation knows, of which a truth value is one.
+    case let number as NSNumber: isTruthValue(number) ? nil : Decimal128(number: number)
+    case is Bool: nil
+    case let number as Double: Decimal128(DecimalNumber(number))
+    case let number as Float: Decimal128(DecimalNumber(number))
+    case let number as any BinaryInteger: DecimalNumber(parsing: number.description).map { Decimal128($0) }
+    default: nil
+    }
+  }
+}

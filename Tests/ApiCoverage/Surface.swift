@@ -1,0 +1,75 @@
+import ArgumentParser
+import Foundation
+
+/// A type or member that code written for RealmSwift may use: a row of `surface.tsv`.
+struct SurfaceRow {
+  enum Kind: String {
+    case `class`, `enum`, `protocol`, `struct`, `typealias`
+    case `case`, `init`, method, `operator`, property, `subscript`
+
+    var isType: Bool {
+      switch self {
+      case .class, .enum, .protocol, .struct, .typealias: true
+      default: false
+      }
+    }
+  }
+
+  let area: String
+  /// Types inside of others are written with dots; empty for functions outside of types.
+  let type: String
+  /// Empty for the type itself.
+  let member: String
+  let kind: Kind
+  /// 1: in nearly every program; 2: in many; 3: in few; X: of Apple's systems.
+  let tier: String
+  let note: String
+
+  static func all(in file: URL) throws -> [SurfaceRow] {
+    let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").dropFirst()
+    return try lines.enumerated().map { index, line in
+      let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+      guard fields.count == 6, let kind = Kind(rawValue: fields[3]) else {
+        throw ValidationError("\(file.lastPathComponent), line \(index + 2): six fields, the fourth a kind.")
+      }
+      return SurfaceRow(
+        area: fields[0], type: fields[1], member: fields[2], kind: kind, tier: fields[4], note: fields[5])
+    }
+  }
+
+  /// What is asked for by name, with its labels: `add(_:update:)`.
+  var title: String { member.isEmpty ? type : type.isEmpty ? member : "\(type).\(member)" }
+
+  /// Rows of Apple's systems are none of ours, but for what models of old are written with.
+  var isWanted: Bool {
+    tier != "X" || ["RealmOptional", "RealmEnum"].contains(type)
+      || ["primaryKey()", "ignoredProperties()", "indexedProperties()"].contains(member)
+  }
+
+  /// Rows of areas that are still to be begun, and of sync.
+  var isLater: Bool {
+    !["model", "realm", "collections", "values", "schema"].contains(area)
+      || ["AnyBSON", "BSON", "Document", "MaxKey", "MinKey", "PartitionValue"].contains(type)
+      || note.contains("conforms to BSON") || note.contains("-> DynamicObject")
+      || note.contains("<DynamicObject")
+      || member.hasPrefix("dynamic") || note.contains("; sync") || member.hasPrefix("asyncOpen")
+      || type == "Realm.AsyncOpenTask"
+  }
+
+  /// The type that the note gives for what is read or returned.
+  var resultType: String? {
+    guard let arrow = note.range(of: "-> ", options: .backwards), !note[..<arrow.lowerBound].contains("(")
+    else {
+      return nil
+    }
+    let rest = note[arrow.upperBound...]
+    return rest.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
+  }
+
+  /// The protocol that the note says a type of the standard library or of Foundation conforms to.
+  var conformance: String? {
+    if note.contains("made a legal @Persisted") { return "_Persistable" }
+    if note.contains("conforms to BSON") { return "BSON" }
+    return nil
+  }
+}

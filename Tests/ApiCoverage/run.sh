@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Asks the compiler for the public declarations of the debug build's module, and compares them with surface.tsv.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+swift build --quiet --product api-coverage
+swift build --quiet --target RealmSwift
+built="$(swift build --show-bin-path)"
+symbols=build/symbols
+rm -rf "$symbols"
+mkdir -p "$symbols"
+swift symbolgraph-extract -module-name RealmSwift -target "$(swift -print-target-info | sed -n 's/.*"triple": "\(.*\)",/\1/p' | head -1)" \
+  -I "$built/Modules" -I Sources/CSodium -Xcc "-fmodule-map-file=$built/CPlatform.build/module.modulemap" \
+  -minimum-access-level internal -emit-extension-block-symbols -output-dir "$symbols"
+"$built/api-coverage" --symbols "$symbols" "$@"
