@@ -8,7 +8,7 @@ struct ListTests {
   private func change(_ list: List<Int>, _ model: inout [Int], _ random: inout SystemRandomNumberGenerator) {
     let value = Int.random(in: 0..<100, using: &random)
     let place = Int.random(in: 0...model.count, using: &random)
-    switch Int.random(in: 0..<9, using: &random) {
+    switch Int.random(in: 0..<15, using: &random) {
     case 0, 1:
       list.append(value)
       model.append(value)
@@ -33,6 +33,30 @@ struct ListTests {
     case 8:
       list.append(objectsIn: [value, value])
       model += [value, value]
+    case 9:
+      list.insert(contentsOf: [value, -value], at: place)
+      model.insert(contentsOf: [value, -value], at: place)
+    case 10:
+      list.removeSubrange(place...)
+      model.removeSubrange(place...)
+    case 11:
+      let range = place..<min(place + 3, model.count)
+      list.replaceSubrange(range, with: [value])
+      model.replaceSubrange(range, with: [value])
+    case 12 where place < model.count:
+      list.replace(index: place, object: value)
+      model[place] = value
+    case 13:
+      let offsets = IndexSet(model.indices.filter { _ in Bool.random(using: &random) })
+      list.remove(atOffsets: offsets)
+      model = model.indices.filter { !offsets.contains($0) }.map { model[$0] }
+    case 14:
+      let offsets = IndexSet(model.indices.filter { _ in Bool.random(using: &random) })
+      list.move(fromOffsets: offsets, toOffset: place)
+      let (before, behind) = (model.indices.filter { $0 < place }, model.indices.filter { $0 >= place })
+      let order =
+        before.filter { !offsets.contains($0) } + Array(offsets) + behind.filter { !offsets.contains($0) }
+      model = order.map { model[$0] }
     default: break
     }
   }
@@ -55,6 +79,24 @@ struct ListTests {
     }
     #expect(object.ints.index(of: second.first ?? 0) == second.first.map { _ in 0 })
     #expect(Array(object.ints.prefix(2)) == Array(second.prefix(2)))
+  }
+
+  @Test("Lists and results are coded as arrays of their elements")
+  func coding() throws {
+    let realm = try memoryRealm()
+    let object = Everything(value: ["ints": [3, 1, 2], "optionalStrings": ["a", nil] as [String?]])
+    #expect(String(decoding: try JSONEncoder().encode(object.ints), as: UTF8.self) == "[3,1,2]")
+    try realm.write { realm.add(object) }
+    #expect(String(decoding: try JSONEncoder().encode(object.ints), as: UTF8.self) == "[3,1,2]")
+    #expect(
+      String(decoding: try JSONEncoder().encode(object.optionalStrings), as: UTF8.self) == #"["a",null]"#)
+    #expect(Array(try JSONDecoder().decode(List<Int>.self, from: Data("[7,8]".utf8))) == [7, 8])
+    #expect(throws: DecodingError.self) {
+      try JSONDecoder().decode(List<Int>.self, from: Data("[true]".utf8))
+    }
+    #expect(object.ints.objects(at: [0, 2]) == [3, 2] && object.ints.index(of: 1) == 1)
+    let results = realm.objects(Everything.self)
+    #expect(results.index(of: object) == 0 && results.index(of: Everything()) == nil)
   }
 
   @Test("Assigning copies the content into the list there is, and nothing when it is the same")

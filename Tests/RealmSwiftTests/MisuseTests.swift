@@ -181,6 +181,16 @@ final class MisuseTests {
     }
   }
 
+  @Test("A name that no property has, and what can't be set, are told")
+  func keyed() {
+    expectStop(["Unknown property", "Dog", "legs", "name"]) { _ = Dog()["legs"] }
+    expectStop(["Unknown property", "Dog", "legs"]) { Dog()["legs"] = 4 }
+    expectStop(["Invalid value", "Dog.name", "String"]) { Dog()["name"] = 4 }
+    expectStop(["Computed property", "Dog.people"]) { Dog()["people"] = [Person]() }
+    expectStop(["Index out of range"]) { List<Int>().insert(contentsOf: [1], at: 1) }
+    expectStop(["Index out of range"]) { List<Int>().remove(atOffsets: [0]) }
+  }
+
   @Test("A sum beyond 64 bits names its property")
   func overflow() {
     expectStop(["Overflow", "Person.age"]) {

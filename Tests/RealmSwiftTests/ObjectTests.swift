@@ -38,6 +38,34 @@ struct ObjectTests {
     #expect(realm.object(ofType: Person.self, forPrimaryKey: 1)?.age == 31)
   }
 
+  @Test("Properties are read and set by their names")
+  func keyed() throws {
+    let realm = try memoryRealm()
+    let object = Everything()
+    func use() {
+      object["int"] = Int8(5)
+      object["optionalString"] = "x"
+      object["mood"] = "merry"
+      object["ints"] = [1, 2]
+      #expect(object["int"] as? Int == 5 && object["optionalString"] as? String == "x")
+      #expect(object.mood == .merry && Array(object.ints) == [1, 2])
+      object["optionalString"] = nil
+      #expect(object["optionalString"] == nil && object.optionalString == nil)
+    }
+    use()
+    try realm.write {
+      realm.add(object)
+      use()
+      let dog = Dog(value: ["name": "Rex"])
+      object["int"] = 7
+      dog["owner"] = Person(id: 1, name: "Ann", age: 3)
+      realm.add(dog)
+      dog["owner"] = nil
+      #expect(dog.owner == nil && (dog["name"] as? String) == "Rex")
+    }
+    #expect(object["int"] as? Int == 7 && object["optionalDate"] == nil)
+  }
+
   @Test("Every type of property keeps what it was given, in memory, in a file and encrypted")
   func everyType() throws {
     let file = TemporaryFile()

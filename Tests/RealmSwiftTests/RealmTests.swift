@@ -37,6 +37,40 @@ struct RealmTests {
     }
   }
 
+  @Test("A realm's files are removed when nobody has it open")
+  func deletion() throws {
+    let file = TemporaryFile()
+    let beside = [".note", ".management"].map { file.url.path + $0 }
+    #expect(!Realm.fileExists(for: file.configuration))
+    #expect(try !Realm.deleteFiles(for: file.configuration))
+    try autoreleasing {
+      let realm = try Realm(configuration: file.configuration)
+      try realm.write { realm.add(Person(id: 1, name: "a", age: 1)) }
+      #expect(Realm.fileExists(for: file.configuration))
+      let error = #expect(throws: Realm.Error.self) { try Realm.deleteFiles(for: file.configuration) }
+      #expect(error?.code == .alreadyOpen && realm.objects(Person.self).count == 1)
+    }
+    // As another process has it open.
+    let database = try Database(path: file.url.path)
+    let error = #expect(throws: Realm.Error.self) { try Realm.deleteFiles(for: file.configuration) }
+    #expect(error?.code == .alreadyOpen && error?.fileURL == file.url)
+    database.close()
+    #expect(try Realm.deleteFiles(for: file.configuration))
+    #expect(([file.url.path] + beside).allSatisfy { !FileManager.default.fileExists(atPath: $0) })
+    let realm = try Realm(configuration: file.configuration)
+    #expect(realm.isEmpty)
+    #expect(try !Realm.deleteFiles(for: Realm.Configuration(inMemoryIdentifier: "none")))
+  }
+
+  @Test("What is left beside a file that is gone is removed too")
+  func leftovers() throws {
+    let file = TemporaryFile()
+    try autoreleasing { _ = try Realm(configuration: file.configuration) }
+    try FileManager.default.removeItem(at: file.url)
+    #expect(try Realm.deleteFiles(for: file.configuration))
+    #expect(!FileManager.default.fileExists(atPath: file.url.path + ".management"))
+  }
+
   @Test("A serial queue has a realm of its own")
   func queues() throws {
     let file = TemporaryFile()

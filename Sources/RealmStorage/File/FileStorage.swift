@@ -245,6 +245,50 @@ extension FileStorage {
     try syncFolder(of: path, calls)
   }
 
+  /// Removes a database's file and what stands beside it; false where there was nothing. What others still have of it in
+  /// memory stays as it is.
+  ///
+  /// - Throws: `.inUse` where anyone has it open; `.system`.
+  package static func remove(path: String, calls: any SystemCalls = NativeSystemCalls()) throws(StorageError)
+    -> Bool
+  {
+    guard exists(path) else { return try removeCompanions(of: path) }
+    let storage = try FileStorage(path: path, readOnly: false, calls: calls)
+    defer { storage.close() }
+    // Who opens it meanwhile waits for this lock, and then finds the control file gone.
+    _ = try storage.lock(.control, waits: true)
+    guard storage.isControlInPlace else { throw .controlReplaced(path: path) }
+    guard !storage.isHeldElsewhere(.presence), !storage.isHeldElsewhere(.unlistedReader) else {
+      throw .inUse(path: path)
+    }
+    // A writer that was closed may still be at work.
+    _ = try storage.lock(.writer, waits: true)
+    _ = try removed(path)
+    _ = try removeCompanions(of: path)
+    try syncFolder(of: path, calls)
+    return true
+  }
+
+  private static func removeCompanions(of path: String) throws(StorageError) -> Bool {
+    let folder = path + ".management"
+    var isAny = try removed(path + ".note")
+    if try removed(folder + "/control") { isAny = true }
+    if rmdir(folder) == 0 {
+      isAny = true
+    } else if errno != ENOENT {
+      throw .system(call: .remove, errno: errno, path: folder, offset: nil)
+    }
+    return isAny
+  }
+
+  private static func removed(_ path: String) throws(StorageError) -> Bool {
+    if unlink(path) == 0 { return true }
+    guard errno == ENOENT || errno == ENOTDIR else {
+      throw .system(call: .remove, errno: errno, path: path, offset: nil)
+    }
+    return false
+  }
+
   private static func syncFolder(of path: String, _ calls: any SystemCalls) throws(StorageError) {
     let end = path.lastIndex(of: "/")
     let folder = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."

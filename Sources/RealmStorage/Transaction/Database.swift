@@ -59,6 +59,13 @@ public final class Database: Sendable {
       storage: FileStorage(path: path, readOnly: options.isReadOnly, calls: calls), options: options)
   }
 
+  /// Removes a database: its file, `.note` and `.management` beside it. Answers whether there was anything.
+  ///
+  /// - Throws: `.inUse` where this process or another has it open; `.system`.
+  public static func removeFiles(path: String) throws(StorageError) -> Bool {
+    try FileStorage.remove(path: path)
+  }
+
   /// Makes a database that lives in memory and is gone with its last reference.
   public convenience init(inMemory name: String = "memory") throws(StorageError) {
     try self.init(creatingIn: MemoryStorage(name: name))

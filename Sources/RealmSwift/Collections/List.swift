@@ -1,3 +1,4 @@
+public import Foundation
 import RealmStorage
 
 /// An ordered collection in a property of an object: of values, or of links to objects, which it does not own.
@@ -176,6 +177,58 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     checkIndex(first, below: count)
     checkIndex(second, below: count)
     change([], { $0.swapAt(first, second) }, { values, _ in values.swapAt(first, second) })
+  }
+
+  /// Puts an element into another's place.
+  ///
+  /// - Precondition: `index` is one of the list.
+  public func replace(index: Int, object: Element) { self[index] = object }
+
+  /// Puts elements before the one at `index`, or behind all.
+  ///
+  /// - Precondition: `index` is at most `count`.
+  public func insert<C: Collection>(contentsOf elements: C, at index: Int)
+  where C.Iterator.Element == Element {
+    replaceSubrange(index..<index, with: elements)
+  }
+
+  /// - Precondition: the range is one of the list.
+  public func removeSubrange<R: RangeExpression>(_ range: R) where R.Bound == Int {
+    replaceSubrange(range, with: EmptyCollection())
+  }
+
+  /// Puts elements, as many as there are, in the place of a range.
+  ///
+  /// - Precondition: the range is one of the list.
+  public func replaceSubrange<C: Collection, R: RangeExpression>(_ range: R, with elements: C)
+  where C.Iterator.Element == Element, R.Bound == Int {
+    let range = range.relative(to: 0..<count)
+    checkIndex(range.lowerBound, below: count + 1)
+    checkIndex(range.upperBound, below: count + 1)
+    let elements = Array(elements)
+    change(
+      elements, { $0.replaceSubrange(range, with: elements) },
+      { values, added in values.replaceSubrange(range, with: added) })
+  }
+
+  /// Removes the elements at some places, which are those of before the first is removed.
+  public func remove(atOffsets offsets: IndexSet) {
+    check(offsets)
+    change(
+      [], { $0.remove(atOffsets: offsets) }, { values, _ in values.remove(atOffsets: offsets) })
+  }
+
+  /// Puts the elements at some places before the one that was at `destination`, or behind all; they keep their order.
+  public func move(fromOffsets offsets: IndexSet, toOffset destination: Int) {
+    check(offsets)
+    checkIndex(destination, below: count + 1)
+    change(
+      [], { $0.move(fromOffsets: offsets, toOffset: destination) },
+      { values, _ in values.move(fromOffsets: offsets, toOffset: destination) })
+  }
+
+  private func check(_ offsets: IndexSet) {
+    if let last = offsets.last { checkIndex(last, below: count) }
   }
 
   /// The position of an element; nil when it is not in the list.

@@ -1,3 +1,4 @@
+public import Foundation
 import RealmStorage
 
 /// A collection in a realm: results, a list, or the objects that link to one.
@@ -27,6 +28,12 @@ extension RealmCollection {
   public var first: Element? { isEmpty ? nil : self[0] }
   public var last: Element? { isEmpty ? nil : self[count - 1] }
   public var realm: Realm? { _content.map { Realm($0.context.session) } }
+
+  /// The position of an element; nil when it is not there.
+  public func index(of element: Element) -> Int? { firstIndex(of: element) }
+
+  /// The elements at some places, in their order; a place that is none of the collection stops the program.
+  public func objects(at indexes: IndexSet) -> [Element] { indexes.map { self[$0] } }
 
   /// The elements, up to a hundred, to read by people.
   public var description: String { describedElements(depth: ObjectDescription.maximumDepth) }

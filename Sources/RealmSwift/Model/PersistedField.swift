@@ -25,8 +25,8 @@ protocol PersistedField {
   /// Of an unmanaged object.
   static func stored(_ object: ObjectBase, at offset: Int, _ row: _RowOfObject) -> Value
   static func linked(_ object: ObjectBase, at offset: Int) -> [ObjectBase]
-  /// Sets the value of an unmanaged object; false where `any` is none of the property's type.
-  static func set(_ any: Any, _ object: ObjectBase, at offset: Int) -> Bool
+  /// Sets the value, of whatever object; false where `any` is none of the property's type.
+  static func set(_ any: Any, _ object: ObjectBase, at offset: Int, position: Int) -> Bool
   /// The value, of whatever object.
   static func value(_ object: ObjectBase, at offset: Int, position: Int) -> Any
 }
@@ -103,10 +103,12 @@ extension Persisted: PersistedField {
     return value._linked
   }
 
-  static func set(_ any: Any, _ object: ObjectBase, at offset: Int) -> Bool {
+  static func set(_ any: Any, _ object: ObjectBase, at offset: Int, position: Int) -> Bool {
     guard let value = Value._converted(any) else { return false }
     if Value._keepsInstance {
       current(object, offset)._assign(value)
+    } else if case .managed = field(object, offset).storage {
+      Value._write(value, object, position)
     } else {
       var field = field(object, offset)
       field.storage = .value(value)

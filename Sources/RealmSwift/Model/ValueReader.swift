@@ -58,12 +58,8 @@ final class ValueReader {
 
   private func set(_ object: ObjectBase, _ model: ObjectModel, _ position: Int, _ any: Any) {
     let property = model.properties[position]
-    guard property.field.set(linkable(any, by: property), object, at: property.offset) else {
-      raise(
-        "Invalid value",
-        "\(model.name).\(property.name) is of type \(property.field.valueType) and can't be made of \(any) "
-          + "of type \(type(of: any)).")
-    }
+    guard property.field.set(linkable(any, by: property), object, at: property.offset, position: position)
+    else { model.stopInvalid(any, for: property) }
     given[ObjectIdentifier(object)]?.insert(position)
   }
 
@@ -101,5 +97,15 @@ final class ValueReader {
     copies[foreign] = copy
     unfilled.append((copy, object))
     return copy
+  }
+}
+
+extension ObjectModel {
+  /// Stops the program, which gave a value that is none of a property's type.
+  func stopInvalid(_ any: Any, for property: ModelProperty) -> Never {
+    raise(
+      "Invalid value",
+      "\(name).\(property.name) is of type \(property.field.valueType) and can't be made of \(any) "
+        + "of type \(Swift.type(of: any)).")
   }
 }

@@ -91,7 +91,9 @@ final class ObjectAdder {
       try session.writable(session.binding(model.type))?.row(withPrimaryKey: value)
     }
     guard row != nil else { return }
-    for (_, property) in links { _ = property.field.set(NSNull(), object, at: property.offset) }
+    for (position, property) in links {
+      _ = property.field.set(NSNull(), object, at: property.offset, position: position)
+    }
   }
 
   /// Stops the program for an object that can't be added to this realm.

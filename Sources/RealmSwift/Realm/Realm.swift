@@ -118,6 +118,22 @@ public struct Realm {
     try Realm.Error.wrapping { () throws(StorageError) in try session.verify() }
   }
 
+  // MARK: - Files
+
+  /// Whether there is the file that a configuration names; false for a realm in memory.
+  public static func fileExists(for configuration: Configuration) -> Bool {
+    configuration.fileURL.map { FileManager.default.fileExists(atPath: $0.path) } ?? false
+  }
+
+  /// Removes a realm: its file, `.note` and `.management` beside it. Answers whether there was anything; a realm in memory has
+  /// nothing to remove.
+  ///
+  /// - Throws: `Realm.Error.alreadyOpen` while it is open, here or in another process; other codes where the system refuses.
+  @discardableResult
+  public static func deleteFiles(for configuration: Configuration) throws -> Bool {
+    try RealmFile.delete(configuration)
+  }
+
   // MARK: - Objects
 
   /// What is done with an object whose primary key there is already.

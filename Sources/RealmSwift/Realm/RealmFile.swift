@@ -105,6 +105,20 @@ final class RealmFile: Sendable {
     }
   }
 
+  /// - Throws: `Realm.Error`.
+  static func delete(_ configuration: Realm.Configuration) throws -> Bool {
+    let place = place(configuration)
+    return try open.withLock { open in
+      guard open[place] == nil else {
+        throw Realm.Error(
+          .alreadyOpen, "\(place) is open in this process: let go of its realms and objects first.",
+          path: configuration.fileURL?.path)
+      }
+      guard let url = configuration.fileURL else { return false }
+      return try Realm.Error.wrapping { () throws(StorageError) in try Database.removeFiles(path: url.path) }
+    }
+  }
+
   private static func place(_ configuration: Realm.Configuration) -> String {
     if let name = configuration.inMemoryIdentifier { return "memory:\(name)" }
     return resolved((configuration.fileURL ?? Realm.Configuration.defaultFileURL).standardizedFileURL).path

@@ -1,0 +1,33 @@
+extension ObjectBase {
+  /// The value of a property by its name: nil where it is null. What is set is converted as `init(value:)` does it; a name that
+  /// no property has, and a value of another type, stop the program.
+  public final subscript(key: String) -> Any? {
+    get {
+      let (property, position) = property(named: key)
+      let value = property.field.value(self, at: property.offset, position: position)
+      return isNull(value) ? nil : value
+    }
+    set {
+      let model = ObjectModel.of(type(of: self))
+      let (property, position) = property(named: key)
+      guard !property.isComputed else {
+        raise(
+          "Computed property",
+          "\(model.name).\(key) shows who links here and can't be set; change their links.")
+      }
+      let value = newValue as Any
+      guard property.field.set(value, self, at: property.offset, position: position) else {
+        model.stopInvalid(value, for: property)
+      }
+    }
+  }
+
+  private final func property(named name: String) -> (ModelProperty, Int) {
+    let model = ObjectModel.of(type(of: self))
+    guard let position = model.position(of: name) else {
+      let names = model.properties.map(\.name).joined(separator: ", ")
+      raise("Unknown property", "\(model.name) has no property \(name); it has \(names).")
+    }
+    return (model.properties[position], position)
+  }
+}
