@@ -1,4 +1,5 @@
 import Foundation
+import RealmStorage
 import RealmSwift
 import Testing
 
@@ -6,8 +7,69 @@ private class Hidden: Object {
   @Persisted var value: Int
 }
 
+private class Film: Object {
+  @Persisted(primaryKey: true) var id: Int
+  @Persisted(indexed: true) var title: String
+  @Persisted var sequel: Film?
+  @Persisted var tags: List<String>
+  @Persisted(originProperty: "sequel") var precursors: LinkingObjects<Film>
+
+  override class func _realmObjectName() -> String? { "Movie" }
+  override class func propertiesMapping() -> [String: String] {
+    ["id": "_id", "title": "name", "sequel": "next", "tags": "labels"]
+  }
+}
+private class Remake: Film {
+  @Persisted var year: Int
+  override class func _realmObjectName() -> String? { "Remake" }
+}
+private class Movie: Object {
+  @Persisted(primaryKey: true) var _id: Int
+  @Persisted(indexed: true) var name: String
+  @Persisted var next: Movie?
+  @Persisted var labels: List<String>
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 @Suite("Model classes")
 struct ClassTests {
+  @Test("A class and its properties are stored under the names it gives them")
+  func renamed() throws {
+    let file = TemporaryFile()
+    var configuration = file.configuration
+    configuration.objectTypes = [Film.self, Remake.self]
+    try autoreleasing {
+      let realm = try Realm(configuration: configuration)
+      try realm.write {
+        let first = realm.create(Film.self, value: ["id": 1, "title": "One", "tags": ["a"]])
+        let second = realm.create(Film.self, value: ["id": 2, "title": "Two"])
+        first.sequel = second
+        second.tags.append("b")
+        realm.create(Film.self, value: ["id": 2, "title": "Two!"], update: .modified)
+        realm.create(Remake.self, value: ["id": 1, "title": "Again", "year": 1999])
+      }
+      let films = realm.objects(Film.self)
+      #expect(films.where { $0.title == "Two!" && $0.tags.contains("b") }.count == 1)
+      #expect(films.where { $0.sequel.title == "Two!" }.first?.precursors.isEmpty == true)
+      #expect(films.sorted(by: \.title, ascending: false).first?.precursors.first?.id == 1)
+      #expect(films.sorted(byKeyPath: "sequel.title").count == 2 && films.sum(of: \.id) == 3)
+      #expect(realm.object(ofType: Film.self, forPrimaryKey: 2)?["title"] as? String == "Two!")
+      #expect(Film.className() == "Movie" && films[0].description.hasPrefix("Movie {\n\tid = 1;"))
+    }
+    let database = try Database(path: file.url.path)
+    let schemas = try database.snapshot().schemas()
+    database.close()
+    #expect(schemas.map(\.name).sorted() == ["Movie", "Remake"])
+    #expect(schemas.first { $0.name == "Movie" }?.columns.map(\.name) == ["_id", "name", "next", "labels"])
+    #expect(
+      schemas.first { $0.name == "Remake" }?.columns.map(\.name) == ["_id", "name", "next", "labels", "year"])
+    // A class that has these names of its own opens the file as it is.
+    configuration.objectTypes = [Movie.self]
+    let realm = try Realm(configuration: configuration)
+    #expect(realm.objects(Movie.self).sorted(by: \._id).map(\.name) == ["One", "Two!"])
+    #expect(realm.objects(Movie.self).where { $0.next.name == "Two!" }.first?.labels.first == "a")
+  }
+
   @Test("Properties of a generic superclass are stored")
   func generic() throws {
     let realm = try memoryRealm()

@@ -119,3 +119,16 @@ class Numbered: Object {
     if Self.isCounting { note = description }
   }
 }
+
+class MappedWrong: Object {
+  @Persisted var title: String
+  override class func propertiesMapping() -> [String: String] { ["titel": "name"] }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+class MappedTwice: Object {
+  @Persisted var title: String
+  @Persisted var name: String
+  override class func propertiesMapping() -> [String: String] { ["title": "name"] }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}

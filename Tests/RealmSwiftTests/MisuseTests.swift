@@ -162,6 +162,12 @@ final class MisuseTests {
       _ = try memoryRealm([Base.self]).objects(Person.self)
     }
     expectStop(["Invalid schema", "Person.dog", "objectTypes"]) { _ = try memoryRealm([Person.self]) }
+    expectStop(["Invalid schema", "MappedWrong", "titel", "propertiesMapping"]) {
+      _ = try memoryRealm([MappedWrong.self])
+    }
+    expectStop(["Invalid schema", "MappedTwice.title", "MappedTwice.name", "name"]) {
+      _ = try memoryRealm([MappedTwice.self])
+    }
     expectStop(["Invalid schema", "Abstract", "@Persisted"]) { _ = try memoryRealm([Nested.Abstract.self]) }
     expectStop(["Object of another realm", "Person"]) {
       let person = try Self.realm().objects(Person.self)[0]

@@ -15,6 +15,8 @@ where
   var isInvalidated: Bool { get }
   /// Where queries of it read; nil of an unmanaged collection.
   var _content: _CollectionContent? { get }
+  /// The position of an element; nil when it is not there.
+  func index(of element: Element) -> Int?
 }
 
 extension RealmCollection {
@@ -29,8 +31,11 @@ extension RealmCollection {
   public var last: Element? { isEmpty ? nil : self[count - 1] }
   public var realm: Realm? { _content.map { Realm($0.context.session) } }
 
-  /// The position of an element; nil when it is not there.
-  public func index(of element: Element) -> Int? { firstIndex(of: element) }
+  /// The position of an element; nil when it is not there. An object is looked for by its row.
+  public func index(of element: Element) -> Int? {
+    guard let content = _content, let object = element as? ObjectBase else { return firstIndex(of: element) }
+    return content.context.row(of: object).flatMap { content.rows().firstIndex(of: $0) }
+  }
 
   /// The elements at some places, in their order; a place that is none of the collection stops the program.
   public func objects(at indexes: IndexSet) -> [Element] { indexes.map { self[$0] } }

@@ -21,12 +21,6 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
 
   /// Whether both show the same objects by the same handle.
   public static func == (left: Results, right: Results) -> Bool { left.content === right.content }
-
-  /// The position of an object; nil when it is not among them.
-  public func index(of object: Element) -> Int? {
-    guard let object = object as? ObjectBase, let row = content.context.row(of: object) else { return nil }
-    return content.rows().firstIndex(of: row)
-  }
 }
 
 extension Results: DescribedCollection {}

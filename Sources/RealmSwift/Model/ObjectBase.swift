@@ -38,7 +38,14 @@ open class ObjectBase {
   public final var isInvalidated: Bool { managedRow.map { !$0.isThere } ?? false }
 
   /// The name of the class in the schema.
-  public class func className() -> String { ObjectModel.unqualifiedName(of: self) }
+  public class func className() -> String { _realmObjectName() ?? ObjectModel.unqualifiedName(of: self) }
+
+  /// The name that the class has in the schema, where it is to be another than its own. Nil unless overridden.
+  open class func _realmObjectName() -> String? { nil }
+
+  /// The names under which properties are stored, by the names of the properties: of those that are stored under another.
+  /// Nothing unless overridden. Programs use the properties' names.
+  open class func propertiesMapping() -> [String: String] { [:] }
 
   /// Whether realms without `objectTypes` store this class. True unless overridden.
   open class func shouldIncludeInDefaultSchema() -> Bool { true }

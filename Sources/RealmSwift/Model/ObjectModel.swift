@@ -4,14 +4,20 @@ import Synchronization
 /// A property of a model class.
 final class ModelProperty {
   let name: String
+  /// Of its column; the name of the property unless the class maps it to another.
+  let columnName: String
   let type: _PropertyType
   let role: PropertyRole
   let offset: Int
   let field: any PersistedField.Type
   let access: FieldAccess
 
-  init(name: String, type: _PropertyType, role: PropertyRole, offset: Int, field: any PersistedField.Type) {
+  init(
+    name: String, columnName: String, type: _PropertyType, role: PropertyRole, offset: Int,
+    field: any PersistedField.Type
+  ) {
     self.name = name
+    self.columnName = columnName
     self.type = type
     self.role = role
     self.offset = offset
@@ -65,17 +71,19 @@ final class ObjectModel: @unchecked Sendable {
 
   private init(_ type: ObjectBase.Type) {
     self.type = type
-    name = Self.unqualifiedName(of: type)
+    name = type.className()
     let own = Set(StoredField.all(of: ObjectBase.self).map(\.offset))
     let fields = StoredField.all(of: type).filter { !own.contains($0.offset) }
     let persisted = fields.compactMap { field in
       (field.type as? any PersistedField.Type).map { (field, $0) }
     }
     let sample = persisted.isEmpty ? nil : InstanceMaker(type, fields: nil).initialized()
+    let mapping = type.propertiesMapping()
     properties = persisted.map { field, access in
       // A property wrapper's storage has the property's name after an underscore.
-      ModelProperty(
-        name: String(field.name.dropFirst()),
+      let name = String(field.name.dropFirst())
+      return ModelProperty(
+        name: name, columnName: mapping[name] ?? name,
         type: sample.map { access.declaredType(in: $0, at: field.offset) } ?? access.propertyType,
         role: sample.map { access.role(in: $0, at: field.offset) } ?? .plain, offset: field.offset,
         field: access)
@@ -94,6 +102,25 @@ final class ObjectModel: @unchecked Sendable {
     managed = maker { $0.field.initializeManaged($1, at: $0.offset, position: $2) }
     recording = maker { $0.field.initializeRecording($1, at: $0.offset, position: $2) }
     check(keys: keys.count)
+    check(mapping)
+  }
+
+  private func check(_ mapping: [String: String]) {
+    for name in mapping.keys.sorted() where position(of: name) == nil {
+      raise(
+        "Invalid schema",
+        "\(self.name).propertiesMapping() names \(name), which is no property marked by @Persisted; give the property's name "
+          + "first, and the stored one second.")
+    }
+    var columns: [String: String] = [:]
+    for property in properties where !property.isComputed {
+      if let other = columns.updateValue(property.name, forKey: property.columnName) {
+        raise(
+          "Invalid schema",
+          "\(name).\(other) and \(name).\(property.name) are both stored as \(property.columnName); map one to another name."
+        )
+      }
+    }
   }
 
   private func check(keys: Int) {

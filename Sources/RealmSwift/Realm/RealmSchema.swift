@@ -15,7 +15,7 @@ final class ClassBinding: Sendable {
     self.index = index
     self.table = table
     columns = model.properties.map { property in
-      table?.columns.firstIndex { $0.name == property.name } ?? -1
+      table?.columns.firstIndex { $0.name == property.columnName } ?? -1
     }
   }
 }
@@ -141,7 +141,7 @@ final class RealmSchema: Sendable {
       let wanted = model.properties.filter { $0.column != nil }
       for property in wanted {
         guard let column = property.column else { continue }
-        guard let found = table.column(property.name) else {
+        guard let found = table.column(property.columnName) else {
           differences.append("property \(model.name).\(property.name) was added")
           continue
         }
@@ -155,7 +155,7 @@ final class RealmSchema: Sendable {
           differences.append("property \(model.name).\(property.name) was given or lost an index")
         }
       }
-      for column in table.columns where !wanted.contains(where: { $0.name == column.name }) {
+      for column in table.columns where !wanted.contains(where: { $0.columnName == column.name }) {
         differences.append("property \(model.name).\(column.name) was removed")
       }
     }
@@ -177,6 +177,7 @@ extension ModelProperty {
       case .indexed: .plain
       case .primaryKey: .unique
       }
-    return Column(name, type.column, isOptional: type.isOptional, isList: type.form == .list, index: index)
+    return Column(
+      columnName, type.column, isOptional: type.isOptional, isList: type.form == .list, index: index)
   }
 }

@@ -1,0 +1,61 @@
+import RealmStorage
+
+/// Any collection of a realm, whatever its type: a list, results, linking objects.
+public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection {
+  private let base: Base<Element>
+
+  /// Shows what another shows.
+  public init<C: RealmCollection>(_ collection: C) where C.Element == Element {
+    base = (collection as? AnyRealmCollection<Element>)?.base ?? Holder(collection)
+  }
+
+  public var _content: _CollectionContent? { base.content }
+  public var realm: Realm? { base.realm }
+  public var isInvalidated: Bool { base.isInvalidated }
+  public var count: Int { base.count }
+  public subscript(position: Int) -> Element { base.element(position) }
+  public func makeIterator() -> RLMIterator<Element> { base.iterator() }
+  public func index(of element: Element) -> Int? { base.index(of: element) }
+
+  /// Whether both show collections of one type that are equal.
+  public static func == (left: AnyRealmCollection, right: AnyRealmCollection) -> Bool {
+    left.base.equals(right.base)
+  }
+}
+
+extension AnyRealmCollection: DescribedCollection {
+  public var description: String { base.description }
+  func describedElements(depth: Int) -> String { base.describedElements(depth) }
+}
+
+extension AnyRealmCollection: Encodable where Element: Encodable {}
+
+private class Base<Element: RealmCollectionValue> {
+  var content: _CollectionContent? { nil }
+  var realm: Realm? { nil }
+  var isInvalidated: Bool { false }
+  var count: Int { 0 }
+  var description: String { "" }
+  func element(_ position: Int) -> Element { raise("Index out of range", "there is no place \(position).") }
+  func iterator() -> RLMIterator<Element> { RLMIterator([]) }
+  func index(of element: Element) -> Int? { nil }
+  func equals(_ other: Base) -> Bool { self === other }
+  func describedElements(_ depth: Int) -> String { "" }
+}
+
+private final class Holder<C: RealmCollection>: Base<C.Element> {
+  private let collection: C
+
+  init(_ collection: C) { self.collection = collection }
+
+  override var content: _CollectionContent? { collection._content }
+  override var realm: Realm? { collection.realm }
+  override var isInvalidated: Bool { collection.isInvalidated }
+  override var count: Int { collection.count }
+  override var description: String { collection.description }
+  override func element(_ position: Int) -> C.Element { collection[position] }
+  override func iterator() -> RLMIterator<C.Element> { collection.makeIterator() }
+  override func index(of element: C.Element) -> Int? { collection.index(of: element) }
+  override func equals(_ other: Base<C.Element>) -> Bool { (other as? Holder)?.collection == collection }
+  override func describedElements(_ depth: Int) -> String { collection.describedElements(depth: depth) }
+}
