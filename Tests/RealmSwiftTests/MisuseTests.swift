@@ -189,6 +189,9 @@ final class MisuseTests {
 
   @Test("A name that no property has, and what can't be set, are told")
   func keyed() {
+    expectStop(["Invalid configuration", "readOnly", "deleteRealmIfMigrationNeeded"]) {
+      _ = try Realm(configuration: Realm.Configuration(readOnly: true, deleteRealmIfMigrationNeeded: true))
+    }
     expectStop(["Unknown property", "Dog", "legs", "name"]) { _ = Dog()["legs"] }
     expectStop(["Unknown property", "Dog", "legs"]) { Dog()["legs"] = 4 }
     expectStop(["Invalid value", "Dog.name", "String"]) { Dog()["name"] = 4 }

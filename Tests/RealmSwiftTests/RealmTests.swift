@@ -62,6 +62,64 @@ struct RealmTests {
     #expect(try !Realm.deleteFiles(for: Realm.Configuration(inMemoryIdentifier: "none")))
   }
 
+  @Test("A realm begins as a copy of its seed, once")
+  func seeds() throws {
+    let (seed, file) = (TemporaryFile(), TemporaryFile())
+    var key = seed.configuration
+    key.encryptionKey = Data(repeating: 7, count: 64)
+    try autoreleasing {
+      let realm = try Realm(configuration: key)
+      try realm.write { realm.add(Person(id: 1, name: "seed", age: 1)) }
+    }
+    var configuration = Realm.Configuration(
+      fileURL: file.url, encryptionKey: key.encryptionKey, seedFilePath: seed.url)
+    for round in 0..<2 {
+      try autoreleasing {
+        let realm = try Realm(configuration: configuration)
+        #expect(realm.objects(Person.self).count == 1 + round)
+        try realm.write { realm.add(Person(id: 2 + round, name: "own", age: 1)) }
+      }
+    }
+    let beside = try FileManager.default.contentsOfDirectory(
+      atPath: file.url.deletingLastPathComponent().path)
+    #expect(!beside.contains { $0.hasPrefix(file.url.lastPathComponent + ".seed") })
+    #expect(try Realm(configuration: key).objects(Person.self).count == 1)
+    configuration.fileURL = TemporaryFile().url
+    configuration.seedFilePath = URL(fileURLWithPath: "/nowhere/seed.realm")
+    let error = #expect(throws: Realm.Error.self) { try Realm(configuration: configuration) }
+    #expect(error?.code == .fileNotFound && error?.fileURL?.path == "/nowhere/seed.realm")
+    #expect(!Realm.fileExists(for: configuration))
+  }
+
+  @Test("A file that does not fit its classes is made anew where that was asked for")
+  func deletionForMigration() throws {
+    let file = TemporaryFile()
+    try autoreleasing {
+      let database = try Database(path: file.url.path)
+      try database.write { transaction in
+        _ = try transaction.createTable(TableSchema("Person", columns: [Column("other", .int64)]))
+      }
+      database.close()
+    }
+    var configuration = file.configuration
+    let error = #expect(throws: Realm.Error.self) { try Realm(configuration: configuration) }
+    #expect(error?.code == .schemaMismatch)
+    configuration.deleteRealmIfMigrationNeeded = true
+    #expect(configuration != file.configuration)
+    // As another process has it open.
+    let database = try Database(path: file.url.path)
+    let refusal = #expect(throws: Realm.Error.self) { try Realm(configuration: configuration) }
+    #expect(refusal?.code == .alreadyOpen)
+    database.close()
+    for round in 0..<2 {
+      try autoreleasing {
+        let realm = try Realm(configuration: configuration)
+        #expect(realm.objects(Person.self).count == round)
+        try realm.write { realm.add(Person(id: round, name: "a", age: 1)) }
+      }
+    }
+  }
+
   @Test("What is left beside a file that is gone is removed too")
   func leftovers() throws {
     let file = TemporaryFile()

@@ -18,6 +18,12 @@ extension Realm {
     }
     /// The file is not written to, and may lie where it can't be.
     public var readOnly: Bool
+    /// Where classes do not fit the tables of the file, it is removed with all that is in it, and made anew. For data that
+    /// can be had again. Not together with `readOnly`.
+    public var deleteRealmIfMigrationNeeded: Bool
+    /// A realm that is copied to `fileURL` when there is no file yet: content that an app comes with. It is to have the
+    /// key of `encryptionKey`, and to be open nowhere.
+    public var seedFilePath: URL?
     /// The classes to store; nil for all of the program that inherit from `Object`.
     public var objectTypes: [ObjectBase.Type]? {
       get { types?.classes }
@@ -32,14 +38,26 @@ extension Realm {
 
     public init(
       fileURL: URL? = Self.defaultFileURL, inMemoryIdentifier: String? = nil, encryptionKey: Data? = nil,
-      readOnly: Bool = false, objectTypes: [ObjectBase.Type]? = nil
+      readOnly: Bool = false, deleteRealmIfMigrationNeeded: Bool = false,
+      objectTypes: [ObjectBase.Type]? = nil, seedFilePath: URL? = nil
     ) {
       self.fileURL = inMemoryIdentifier == nil ? fileURL : nil
       self.inMemoryIdentifier = inMemoryIdentifier
       Self.check(encryptionKey)
       self.encryptionKey = encryptionKey
       self.readOnly = readOnly
+      self.deleteRealmIfMigrationNeeded = deleteRealmIfMigrationNeeded
+      self.seedFilePath = seedFilePath
       self.objectTypes = objectTypes
+    }
+
+    /// Stops the program where two settings contradict each other.
+    func checkSettings() {
+      guard readOnly, deleteRealmIfMigrationNeeded else { return }
+      raise(
+        "Invalid configuration",
+        "a realm that is opened with readOnly = true can't be deleted: leave out deleteRealmIfMigrationNeeded or readOnly."
+      )
     }
 
     private static func check(_ key: Data?) {
@@ -83,6 +101,7 @@ extension Realm.Configuration: Equatable {
   public static func == (left: Self, right: Self) -> Bool {
     left.fileURL == right.fileURL && left.inMemoryIdentifier == right.inMemoryIdentifier
       && left.encryptionKey == right.encryptionKey && left.readOnly == right.readOnly
+      && left.deleteRealmIfMigrationNeeded == right.deleteRealmIfMigrationNeeded
   }
 }
 

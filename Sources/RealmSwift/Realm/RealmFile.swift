@@ -25,10 +25,22 @@ final class RealmFile: Sendable {
   private init(_ configuration: Realm.Configuration, place: String, _ models: [ObjectModel]) throws {
     self.configuration = configuration
     self.place = place
-    let database = try Self.open(configuration)
-    self.database = database
     do {
-      schema = try RealmSchema.bind(models, to: database, readOnly: configuration.readOnly)
+      (database, schema) = try Self.opened(configuration, models)
+    } catch let error as Realm.Error
+      where error.code == .schemaMismatch && configuration.deleteRealmIfMigrationNeeded
+    {
+      try Self.removeFiles(configuration)
+      (database, schema) = try Self.opened(configuration, models)
+    }
+  }
+
+  private static func opened(
+    _ configuration: Realm.Configuration, _ models: [ObjectModel]
+  ) throws -> (Database, RealmSchema) {
+    let database = try open(configuration)
+    do {
+      return (database, try RealmSchema.bind(models, to: database, readOnly: configuration.readOnly))
     } catch {
       database.close()
       throw (error as? StorageError).map { Realm.Error($0) } ?? error
@@ -36,7 +48,8 @@ final class RealmFile: Sendable {
   }
 
   private static func open(_ configuration: Realm.Configuration) throws -> Database {
-    try Realm.Error.wrapping { () throws(StorageError) in
+    if configuration.inMemoryIdentifier == nil { try SeedFile.copy(configuration) }
+    return try Realm.Error.wrapping { () throws(StorageError) in
       if let name = configuration.inMemoryIdentifier { return try Database(inMemory: name) }
       let url = configuration.fileURL ?? Realm.Configuration.defaultFileURL
       if url == Realm.Configuration.defaultFileURL, !configuration.readOnly {
@@ -62,6 +75,7 @@ final class RealmFile: Sendable {
   ///
   /// - Throws: `Realm.Error`.
   static func session(_ configuration: Realm.Configuration, _ owner: Confinement) throws -> SessionLife {
+    configuration.checkSettings()
     let place = place(configuration)
     if let life = try open.withLock({ open in try existing(&open, place, configuration, owner) }) {
       return life
@@ -114,9 +128,14 @@ final class RealmFile: Sendable {
           .alreadyOpen, "\(place) is open in this process: let go of its realms and objects first.",
           path: configuration.fileURL?.path)
       }
-      guard let url = configuration.fileURL else { return false }
-      return try Realm.Error.wrapping { () throws(StorageError) in try Database.removeFiles(path: url.path) }
+      return try removeFiles(configuration)
     }
+  }
+
+  @discardableResult
+  private static func removeFiles(_ configuration: Realm.Configuration) throws -> Bool {
+    guard let url = configuration.fileURL else { return false }
+    return try Realm.Error.wrapping { () throws(StorageError) in try Database.removeFiles(path: url.path) }
   }
 
   private static func place(_ configuration: Realm.Configuration) -> String {

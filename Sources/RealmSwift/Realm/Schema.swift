@@ -1,0 +1,161 @@
+import RealmStorage
+
+/// The type of a property, or of what a collection holds.
+public enum PropertyType: Int32, Sendable {
+  case int = 0
+  case bool = 1
+  case string = 2
+  case data = 3
+  case date = 4
+  case float = 5
+  case double = 6
+  case object = 7
+  case linkingObjects = 8
+  case any = 9
+  case objectId = 10
+  case decimal128 = 11
+  // The name that programs use.
+  // swift-format-ignore: AlwaysUseLowerCamelCase
+  case UUID = 12
+}
+
+/// A property of a class, as it is stored.
+public struct Property: Hashable, Sendable {
+  /// The name that the program uses.
+  public let name: String
+  /// The name it is stored under.
+  public let columnName: String
+  /// Of a collection, the type of its elements.
+  public let type: PropertyType
+  /// It is a `List`.
+  public let isArray: Bool
+  /// It is a set; there are none yet.
+  public let isSet: Bool
+  /// It is a map; there are none yet.
+  public let isMap: Bool
+  /// Objects are found by its values without looking at each; so they are by a primary key.
+  public let isIndexed: Bool
+  /// Its value, or an element of it, may be nil.
+  public let isOptional: Bool
+  /// The class of the objects it links to, or that link by it.
+  public let objectClassName: String?
+
+  init(_ property: ModelProperty) {
+    name = property.name
+    columnName = property.columnName
+    type = PropertyType(property.type)
+    isArray = property.type.form == .list
+    isSet = false
+    isMap = false
+    isIndexed = property.role != .plain
+    isOptional = property.type.isOptional
+    objectClassName = property.type.target?.className()
+  }
+}
+
+/// A class that a realm stores.
+public struct ObjectSchema: Sendable {
+  private let model: ObjectModel
+
+  init(_ model: ObjectModel) { self.model = model }
+
+  /// The name it is stored under.
+  public var className: String { model.name }
+  public var objectClass: AnyClass { model.type }
+  /// Its stored properties, a superclass's first.
+  public var properties: [Property] { model.properties.filter { !$0.isComputed }.map { Property($0) } }
+  public var primaryKeyProperty: Property? { model.primaryKey.map { Property(model.properties[$0]) } }
+  /// Objects of it belong to others; there are none such yet.
+  public var isEmbedded: Bool { false }
+  /// Objects of it are only sent; there are none such yet.
+  public var isAsymmetric: Bool { false }
+
+  /// The property of a name; nil where there is none.
+  public subscript(propertyName: String) -> Property? { properties.first { $0.name == propertyName } }
+}
+
+/// The classes that a realm stores.
+public struct Schema: Sendable {
+  /// By the order in which the realm was opened with them.
+  public let objectSchema: [ObjectSchema]
+
+  /// The class of a name; nil where there is none.
+  public subscript(className: String) -> ObjectSchema? { objectSchema.first { $0.className == className } }
+}
+
+extension PropertyType {
+  init(_ type: _PropertyType) {
+    if case .linkingObjects = type.form {
+      self = .linkingObjects
+      return
+    }
+    self =
+      switch type.column {
+      case .bool: .bool
+      case .int8, .int16, .int32, .int64: .int
+      case .float: .float
+      case .double: .double
+      case .string: .string
+      case .data: .data
+      case .date: .date
+      case .objectID: .objectId
+      case .uuid: .UUID
+      case .decimal128: .decimal128
+      case .link: .object
+      }
+  }
+}
+
+extension ObjectSchema: Hashable {
+  /// Whether both are of one class.
+  public static func == (left: ObjectSchema, right: ObjectSchema) -> Bool {
+    left.model.type == right.model.type
+  }
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(model.type)) }
+}
+
+extension Schema: Hashable {
+  public static func == (left: Schema, right: Schema) -> Bool { left.objectSchema == right.objectSchema }
+  public func hash(into hasher: inout Hasher) { hasher.combine(objectSchema) }
+}
+
+extension Property: CustomStringConvertible {
+  public var description: String {
+    var lines = ["type = \(type)"]
+    if let objectClassName { lines.append("objectClassName = \(objectClassName)") }
+    if columnName != name { lines.append("columnName = \(columnName)") }
+    for (name, holds) in [("indexed", isIndexed), ("array", isArray), ("optional", isOptional)] {
+      lines.append("\(name) = \(holds ? "YES" : "NO")")
+    }
+    return "\(name) {\n" + lines.map { "\t\($0);\n" }.joined() + "}"
+  }
+}
+
+extension ObjectSchema: CustomStringConvertible {
+  public var description: String {
+    let key = primaryKeyProperty.map { "\tprimaryKeyProperty = \($0.name);\n" } ?? ""
+    return "\(className) {\n" + key + properties.map { $0.description.indented + "\n" }.joined() + "}"
+  }
+}
+
+extension Schema: CustomStringConvertible {
+  public var description: String {
+    "Schema {\n" + objectSchema.map { $0.description.indented + "\n" }.joined() + "}"
+  }
+}
+
+extension String {
+  fileprivate var indented: String { "\t" + replacing("\n", with: "\n\t") }
+}
+
+extension Realm {
+  /// The classes that this realm was opened with.
+  public var schema: Schema {
+    Schema(objectSchema: session.file.schema.bindings.map { ObjectSchema($0.model) })
+  }
+}
+
+extension ObjectBase {
+  /// The object's class, as realms store it.
+  public final var objectSchema: ObjectSchema { ObjectSchema(ObjectModel.of(type(of: self))) }
+}

@@ -1,0 +1,33 @@
+import Foundation
+
+/// The realm that a new one begins as a copy of.
+enum SeedFile {
+  /// Copies it where there is no file yet, which appears at once and whole.
+  ///
+  /// - Throws: `Realm.Error`.
+  static func copy(_ configuration: Realm.Configuration) throws {
+    guard let seed = configuration.seedFilePath else { return }
+    let target = configuration.fileURL ?? Realm.Configuration.defaultFileURL
+    let files = FileManager.default
+    guard !files.fileExists(atPath: target.path) else { return }
+    guard files.fileExists(atPath: seed.path) else {
+      throw Realm.Error(
+        .fileNotFound,
+        "There is no seed file \(seed.path) to begin \(target.path) with; set seedFilePath to one that is there.",
+        path: seed.path)
+    }
+    let copy = target.appendingPathExtension("seed-\(UUID().uuidString)")
+    defer { try? files.removeItem(at: copy) }
+    do {
+      try files.createDirectory(at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try files.copyItem(at: seed, to: copy)
+      try files.linkItem(at: copy, to: target)
+    } catch {
+      // Who was faster has made the file.
+      guard !files.fileExists(atPath: target.path) else { return }
+      throw Realm.Error(
+        .fileOperationFailed, "\(seed.path) can't be copied to \(target.path): \(error.localizedDescription)",
+        path: target.path)
+    }
+  }
+}
