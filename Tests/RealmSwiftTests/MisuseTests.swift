@@ -200,6 +200,19 @@ final class MisuseTests {
     expectStop(["Index out of range"]) { List<Int>().remove(atOffsets: [0]) }
   }
 
+  @Test("A type that can't be made of what a property starts with is told")
+  func customDefaults() {
+    expectStop(["Property without a default", "Positive", "'0'", "optional"]) { _ = WithoutDefault().number }
+    expectStop(["Unreadable value", "WithoutDefault.number"]) {
+      let realm = try memoryRealm([WithoutDefault.self])
+      try realm.write {
+        let object = realm.create(WithoutDefault.self, value: ["number": 1])
+        object.number = Positive(unchecked: -1)
+      }
+      _ = realm.objects(WithoutDefault.self)[0].number
+    }
+  }
+
   @Test("A sum beyond 64 bits names its property")
   func overflow() {
     expectStop(["Overflow", "Person.age"]) {
@@ -208,4 +221,17 @@ final class MisuseTests {
       _ = realm.objects(Person.self).sum(of: \.age)
     }
   }
+}
+
+private struct Positive: FailableCustomPersistable {
+  var persistableValue: Int
+  init(unchecked number: Int) { persistableValue = number }
+  init?(persistedValue: Int) {
+    guard persistedValue > 0 else { return nil }
+    persistableValue = persistedValue
+  }
+}
+private class WithoutDefault: Object {
+  @Persisted var number: Positive
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }

@@ -62,6 +62,14 @@ struct RealmTests {
     #expect(try !Realm.deleteFiles(for: Realm.Configuration(inMemoryIdentifier: "none")))
   }
 
+  @Test("An error of a program's own has its code and what it was given")
+  func ownErrors() {
+    let error = Realm.Error(.fail, userInfo: [NSLocalizedDescriptionKey: "no"])
+    #expect(
+      error.code == .fail && error.localizedDescription == "no" && (error as NSError).domain == "io.realm")
+    #expect(Realm.Error(.invalidInput).errorCode == 13 && Realm.Error(.fail) != Realm.Error(.invalidInput))
+  }
+
   @Test("A realm begins as a copy of its seed, once")
   func seeds() throws {
     let (seed, file) = (TemporaryFile(), TemporaryFile())

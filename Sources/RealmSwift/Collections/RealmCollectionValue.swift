@@ -9,7 +9,10 @@ public protocol RealmCollectionValue: Hashable, _HasPersistedType {
 }
 
 /// Types that a realm has objects of.
-public protocol RealmFetchable: RealmCollectionValue {}
+public protocol RealmFetchable: RealmCollectionValue {
+  /// The name it is stored under.
+  static func className() -> String
+}
 
 extension Object: RealmFetchable {}
 

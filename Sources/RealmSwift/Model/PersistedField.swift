@@ -27,6 +27,8 @@ protocol PersistedField {
   static func linked(_ object: ObjectBase, at offset: Int) -> [ObjectBase]
   /// Sets the value, of whatever object; false where `any` is none of the property's type.
   static func set(_ any: Any, _ object: ObjectBase, at offset: Int, position: Int) -> Bool
+  /// What is stored of a value given as `Any`; nil where it is none of the property's type.
+  static func stored(of any: Any) -> Value?
   /// The value, of whatever object.
   static func value(_ object: ObjectBase, at offset: Int, position: Int) -> Any
 }
@@ -116,6 +118,8 @@ extension Persisted: PersistedField {
     }
     return true
   }
+
+  static func stored(of any: Any) -> RealmStorage.Value? { Value._converted(any)?._stored { _ in nil } }
 
   static func value(_ object: ObjectBase, at offset: Int, position: Int) -> Any {
     if !Value._keepsInstance, case .managed = field(object, offset).storage {

@@ -238,6 +238,9 @@ public protocol PersistableEnum: _Scalar, RawRepresentable, CaseIterable, Compar
 where RawValue: _Scalar & Comparable, PersistedType == RawValue.PersistedType {}
 
 extension PersistableEnum {
+  /// The first case.
+  public init() { self = Self._initial() }
+
   public static var _column: ColumnType { RawValue._column }
   public static func _initial() -> Self {
     guard let first = allCases.first else {

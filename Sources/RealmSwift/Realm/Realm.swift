@@ -357,13 +357,13 @@ extension ModelProperty {
 
   private func key(ofAny any: Any) -> Value? {
     if isNull(any) { return type.isOptional ? .null : nil }
+    // True is a number to properties, and no key.
+    if any is Bool { return nil }
+    if let found = field.stored(of: any) { return found }
+    // A number that the property can't hold is the key of nothing.
     switch type.column {
-    case .string: return String._converted(any)?._value
-    case .uuid: return UUID._converted(any)?._value
-    case .objectID: return ObjectId._converted(any)?._value
-    default:
-      guard let number = Int64._converted(any), !(any is Bool) else { return nil }
-      return .int(number)
+    case .int8, .int16, .int32, .int64: return Int64._converted(any).map { .int($0) }
+    default: return nil
     }
   }
 }

@@ -40,6 +40,11 @@ extension Realm {
       error = NSError(domain: Self.errorDomain, code: code.rawValue, userInfo: info)
     }
 
+    /// An error of a program's own, with a code and what else there is to know.
+    public init(_ code: Code, userInfo: [String: Any] = [:]) {
+      error = NSError(domain: Self.errorDomain, code: code.rawValue, userInfo: userInfo)
+    }
+
     public var code: Code { Code(rawValue: error.code) ?? .fail }
     /// The file it is about.
     public var fileURL: URL? {

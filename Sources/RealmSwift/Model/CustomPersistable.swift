@@ -1,0 +1,63 @@
+public import RealmStorage
+
+/// What `CustomPersistable` and `FailableCustomPersistable` have in common. Conform to one of them.
+public protocol _CustomPersistable: _Scalar where PersistedType: _Scalar {
+  // Said again, so that it is told by the members.
+  associatedtype PersistedType
+  /// What is stored.
+  var persistableValue: PersistedType { get }
+  static func _restored(_ value: PersistedType) -> Self?
+}
+
+/// A type of the program that is stored as one of the types that can be: a color as a number, a measure as a double.
+///
+///     struct Color: CustomPersistable {
+///       var rgb: Int
+///       init(persistedValue: Int) { rgb = persistedValue }
+///       var persistableValue: Int { rgb }
+///     }
+///
+/// Queries and sorts go by what is stored.
+public protocol CustomPersistable: _CustomPersistable {
+  associatedtype PersistedType
+  /// The value that was stored as `persistedValue`, whatever it is.
+  init(persistedValue: PersistedType)
+}
+
+/// A type of the program that is stored as another, not all of whose values are one of it: a URL as a text.
+///
+/// What is stored and none of it is nil in an optional property, and stops the program in any other.
+public protocol FailableCustomPersistable: _CustomPersistable {
+  associatedtype PersistedType
+  /// The value that was stored as `persistedValue`; nil where that is none.
+  init?(persistedValue: PersistedType)
+}
+
+extension CustomPersistable {
+  public static func _restored(_ value: PersistedType) -> Self? { Self(persistedValue: value) }
+}
+
+extension FailableCustomPersistable {
+  public static func _restored(_ value: PersistedType) -> Self? { Self(persistedValue: value) }
+}
+
+extension _CustomPersistable {
+  public func hash(into hasher: inout Hasher) { hasher.combine(persistableValue) }
+
+  public static var _column: ColumnType { PersistedType._column }
+  public static func _initial() -> Self {
+    let value = PersistedType._initial()
+    guard let initial = _restored(value) else {
+      raise(
+        "Property without a default",
+        "a \(Self.self) can't be made of '\(value)', which a property that was given no value holds; declare a value for the "
+          + "property, or make it optional.")
+    }
+    return initial
+  }
+  public static func _load(_ value: Value) -> Self? { PersistedType._load(value).flatMap { _restored($0) } }
+  public var _value: Value { persistableValue._value }
+  public static func _converted(_ any: Any) -> Self? {
+    any as? Self ?? PersistedType._converted(any).flatMap { _restored($0) }
+  }
+}
