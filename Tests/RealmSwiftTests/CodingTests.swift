@@ -32,6 +32,12 @@ private class Card: Object, ObjectKeyIdentifiable {
     #expect(throws: DecodingError.self) { try JSONDecoder().decode(Recipe.self, from: Data("{}".utf8)) }
   }
 
+  @Test func `an id that was never asked for is encoded as it stays`() throws {
+    let recipe = Recipe()
+    let text = String(decoding: try JSONEncoder().encode(recipe), as: UTF8.self)
+    #expect(text.contains(recipe.id.stringValue))
+  }
+
   @Test func `what was decoded is added, and a copy of it encoded`() throws {
     let realm = try memoryRealm([Recipe.self])
     let recipe = try JSONDecoder().decode(Recipe.self, from: Data(json.utf8))

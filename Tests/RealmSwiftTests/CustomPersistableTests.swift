@@ -10,7 +10,8 @@ private struct Color: CustomPersistable, Comparable {
   static func < (left: Color, right: Color) -> Bool { left.rgb < right.rgb }
 }
 
-private struct Page: FailableCustomPersistable {
+private struct Page: FailableCustomPersistable, Comparable {
+  static func < (left: Page, right: Page) -> Bool { left.url.absoluteString < right.url.absoluteString }
   var url: URL
   init?(_ text: String) { self.init(persistedValue: text) }
   init?(persistedValue: String) {
@@ -72,6 +73,8 @@ private class PlainBookmark: Object {
       #expect(all.sorted(by: \.color).map(\.color) == [Color(5), Color(0xff0000)])
       #expect(all.max(of: \.color) == Color(0xff0000) && all.sum(of: \.color) == Color(0xff0005))
       #expect(Set(all.map(\.page)).count == 2)
+      // No page is made of an empty text.
+      #expect(all.where { $0.page == one }.count == 1 && all.sorted(by: \.page).first?.page == one)
     }
     configuration.objectTypes = [PlainBookmark.self]
     let realm = try Realm(configuration: configuration)

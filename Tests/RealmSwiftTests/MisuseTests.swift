@@ -195,6 +195,9 @@ final class MisuseTests {
     expectStop(["Unknown property", "Dog", "legs", "name"]) { _ = Dog()["legs"] }
     expectStop(["Unknown property", "Dog", "legs"]) { Dog()["legs"] = 4 }
     expectStop(["Invalid value", "Dog.name", "String"]) { Dog()["name"] = 4 }
+    expectStop(["Not in a write transaction", "Person.words"]) {
+      try Self.realm().objects(Person.self)[0]["words"] = ["x"]
+    }
     expectStop(["Computed property", "Dog.people"]) { Dog()["people"] = [Person]() }
     expectStop(["Index out of range"]) { List<Int>().insert(contentsOf: [1], at: 1) }
     expectStop(["Index out of range"]) { List<Int>().remove(atOffsets: [0]) }

@@ -64,6 +64,9 @@ struct ObjectTests {
       #expect(dog.owner == nil && (dog["name"] as? String) == "Rex")
     }
     #expect(object["int"] as? Int == 7 && object["optionalDate"] == nil)
+    // A handle whose list was never asked for.
+    try realm.write { realm.objects(Everything.self)[0]["ints"] = [4] }
+    #expect(Array(object.ints) == [4] && Array(realm.objects(Everything.self)[0].ints) == [4])
   }
 
   @Test("Every type of property keeps what it was given, in memory, in a file and encrypted")

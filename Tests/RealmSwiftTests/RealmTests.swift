@@ -128,6 +128,54 @@ struct RealmTests {
     }
   }
 
+  @Test("A seed may be a link, and a file that can't be written; one that does not fit is left out")
+  func hardSeeds() throws {
+    let (seed, link, file) = (TemporaryFile(), TemporaryFile(), TemporaryFile())
+    let files = FileManager.default
+    try autoreleasing {
+      let realm = try Realm(configuration: seed.configuration)
+      try realm.write { realm.add(Person(id: 1, name: "seed", age: 1)) }
+    }
+    try files.setAttributes([.posixPermissions: 0o444], ofItemAtPath: seed.url.path)
+    try files.createSymbolicLink(at: link.url, withDestinationURL: seed.url)
+    var configuration = Realm.Configuration(fileURL: file.url, seedFilePath: link.url)
+    try autoreleasing {
+      let realm = try Realm(configuration: configuration)
+      try realm.write { realm.add(Person(id: 2, name: "own", age: 1)) }
+      #expect(realm.objects(Person.self).count == 2)
+    }
+    #expect(try files.destinationOfSymbolicLink(atPath: link.url.path) == seed.url.path)
+    try autoreleasing {
+      let realm = try Realm(configuration: Realm.Configuration(fileURL: seed.url, readOnly: true))
+      #expect(realm.objects(Person.self).count == 1)
+    }
+    let old = TemporaryFile()
+    try autoreleasing {
+      let database = try Database(path: old.url.path)
+      try database.write { transaction in
+        _ = try transaction.createTable(TableSchema("Person", columns: [Column("other", .int64)]))
+      }
+      database.close()
+    }
+    configuration = Realm.Configuration(
+      fileURL: TemporaryFile().url, deleteRealmIfMigrationNeeded: true, seedFilePath: old.url)
+    #expect(try Realm(configuration: configuration).isEmpty)
+  }
+
+  @Test("What a link leads to is removed with it, and files of others stay")
+  func linkedDeletion() throws {
+    let (file, link) = (TemporaryFile(), TemporaryFile())
+    let files = FileManager.default
+    try autoreleasing { _ = try Realm(configuration: file.configuration) }
+    try files.createSymbolicLink(at: link.url, withDestinationURL: file.url)
+    try files.createDirectory(atPath: link.url.path + ".management", withIntermediateDirectories: true)
+    try Data().write(to: URL(fileURLWithPath: link.url.path + ".management/other"))
+    #expect(try Realm.deleteFiles(for: link.configuration))
+    #expect(!files.fileExists(atPath: file.url.path) && !files.fileExists(atPath: link.url.path))
+    #expect(files.fileExists(atPath: link.url.path + ".management/other"))
+    try files.removeItem(atPath: link.url.path + ".management")
+  }
+
   @Test("What is left beside a file that is gone is removed too")
   func leftovers() throws {
     let file = TemporaryFile()

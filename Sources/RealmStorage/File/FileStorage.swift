@@ -121,6 +121,11 @@ package final class FileStorage: Storage {
   }
 
   package var isControlInPlace: Bool { controlFile?.isInPlace ?? true }
+
+  package var isFileInPlace: Bool {
+    var info = stat()
+    return stat(path, &info) == 0 && FileIdentity(info) == identity
+  }
   package var isForked: Bool { cp_fork_generation() != forkGeneration }
 
   private func descriptor(of lock: StorageLock) -> CInt {
@@ -245,51 +250,22 @@ extension FileStorage {
     try syncFolder(of: path, calls)
   }
 
-  /// Removes a database's file and what stands beside it; false where there was nothing. What others still have of it in
-  /// memory stays as it is.
+  /// Puts a file that is whole at `path`, where nothing is, durably.
   ///
-  /// - Throws: `.inUse` where anyone has it open; `.system`.
-  package static func remove(path: String, calls: any SystemCalls = NativeSystemCalls()) throws(StorageError)
-    -> Bool
-  {
-    guard exists(path) else { return try removeCompanions(of: path) }
-    let storage = try FileStorage(path: path, readOnly: false, calls: calls)
-    defer { storage.close() }
-    // Who opens it meanwhile waits for this lock, and then finds the control file gone.
-    _ = try storage.lock(.control, waits: true)
-    guard storage.isControlInPlace else { throw .controlReplaced(path: path) }
-    guard !storage.isHeldElsewhere(.presence), !storage.isHeldElsewhere(.unlistedReader) else {
-      throw .inUse(path: path)
-    }
-    // A writer that was closed may still be at work.
-    _ = try storage.lock(.writer, waits: true)
-    _ = try removed(path)
-    _ = try removeCompanions(of: path)
+  /// - Throws: `.system`; with `EEXIST` where something is.
+  package static func place(
+    _ temporary: String, at path: String, calls: any SystemCalls = NativeSystemCalls()
+  ) throws(StorageError) {
+    let descriptor = try calls.opened(temporary, O_RDWR)
+    let refusal = calls.sync(descriptor, kind: .all)
+    _ = cp_close(descriptor)
+    guard refusal == 0 else { throw .system(call: .sync, errno: refusal, path: temporary, offset: nil) }
+    let linkRefusal = calls.link(temporary, as: path)
+    guard linkRefusal == 0 else { throw .system(call: .link, errno: linkRefusal, path: path, offset: nil) }
     try syncFolder(of: path, calls)
-    return true
   }
 
-  private static func removeCompanions(of path: String) throws(StorageError) -> Bool {
-    let folder = path + ".management"
-    var isAny = try removed(path + ".note")
-    if try removed(folder + "/control") { isAny = true }
-    if rmdir(folder) == 0 {
-      isAny = true
-    } else if errno != ENOENT {
-      throw .system(call: .remove, errno: errno, path: folder, offset: nil)
-    }
-    return isAny
-  }
-
-  private static func removed(_ path: String) throws(StorageError) -> Bool {
-    if unlink(path) == 0 { return true }
-    guard errno == ENOENT || errno == ENOTDIR else {
-      throw .system(call: .remove, errno: errno, path: path, offset: nil)
-    }
-    return false
-  }
-
-  private static func syncFolder(of path: String, _ calls: any SystemCalls) throws(StorageError) {
+  static func syncFolder(of path: String, _ calls: any SystemCalls) throws(StorageError) {
     let end = path.lastIndex(of: "/")
     let folder = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     let descriptor = try calls.opened(folder, O_RDONLY)

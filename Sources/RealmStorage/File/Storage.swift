@@ -56,6 +56,8 @@ package protocol Storage: AnyObject, Sendable {
   func isHeldElsewhere(_ lock: StorageLock) -> Bool
   /// The shared memory is the one that whoever opens the file now finds.
   var isControlInPlace: Bool { get }
+  /// The path leads to the file that is open.
+  var isFileInPlace: Bool { get }
   /// This process was forked from the one that opened the storage: locks and shared memory are not its own.
   var isForked: Bool { get }
 }
@@ -79,6 +81,7 @@ extension Storage {
   package func unlock(_ lock: StorageLock) {}
   package func isHeldElsewhere(_ lock: StorageLock) -> Bool { false }
   package var isControlInPlace: Bool { true }
+  package var isFileInPlace: Bool { true }
   package var isForked: Bool { false }
   package var note: NotePipe? { nil }
 }

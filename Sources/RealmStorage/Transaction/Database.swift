@@ -63,7 +63,7 @@ public final class Database: Sendable {
   ///
   /// - Throws: `.inUse` where this process or another has it open; `.system`.
   public static func removeFiles(path: String) throws(StorageError) -> Bool {
-    try FileStorage.remove(path: path)
+    try FileRemoval.remove(path)
   }
 
   /// Makes a database that lives in memory and is gone with its last reference.

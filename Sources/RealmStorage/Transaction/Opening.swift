@@ -23,7 +23,8 @@ struct Opening {
     if !isListed { _ = try storage.lock(.unlistedReader, waits: true) }
     _ = try tables.control.lock()
     defer { tables.control.unlock() }
-    guard storage.isControlInPlace else { throw .controlReplaced(path: storage.path) }
+    // Somebody may have removed the files since they were opened.
+    guard storage.isControlInPlace, storage.isFileInPlace else { throw .controlReplaced(path: storage.path) }
     let isFirst = !isListed || !storage.isHeldElsewhere(.presence)
     if !isFirst, !tables.block.belongs(to: storage.identity, boot: storage.boot) {
       throw .inUse(path: storage.path)

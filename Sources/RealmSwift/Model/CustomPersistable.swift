@@ -55,6 +55,14 @@ extension _CustomPersistable {
     }
     return initial
   }
+  public static func _placeholder(of recorder: ObjectBase, _ position: Int) -> Self {
+    if let value = _restored(PersistedType._initial()) { return value }
+    // What the class declares for the property.
+    let model = ObjectModel.of(type(of: recorder))
+    let property = model.properties[position]
+    return property.field.value(model.unmanaged(), at: property.offset, position: position) as? Self
+      ?? _initial()
+  }
   public static func _load(_ value: Value) -> Self? { PersistedType._load(value).flatMap { _restored($0) } }
   public var _value: Value { persistableValue._value }
   public static func _converted(_ any: Any) -> Self? {

@@ -1,6 +1,6 @@
 extension ObjectBase {
-  /// The value of a property by its name: nil where it is null. What is set is converted as `init(value:)` does it; a name that
-  /// no property has, and a value of another type, stop the program.
+  /// The value of a property by its name: nil where it is null. What is set is converted as `init(value:)` converts it, but that
+  /// links take objects only. A name that no property has, and a value of another type, stop the program.
   public final subscript(key: String) -> Any? {
     get {
       let (property, position) = property(named: key)

@@ -7,6 +7,6 @@ extension ObjectKeyIdentifiable where Self: ObjectBase {
   /// Of the row that the object shows, in its class; of an unmanaged object, of itself.
   public var id: UInt64 {
     // A row's number is far below any address.
-    context == nil ? UInt64(UInt(bitPattern: ObjectIdentifier(self).hashValue)) : row
+    context == nil ? UInt64(UInt(bitPattern: ObjectIdentifier(self))) : row
   }
 }

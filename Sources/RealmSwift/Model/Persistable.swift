@@ -22,6 +22,8 @@ public protocol _Persistable: _HasPersistedType {
   static var _keepsInstance: Bool { get }
   /// The value of a property that was never given one.
   static func _initial() -> Self
+  /// No two such values are one: an id is made with the property, so that all who copy the property see the same.
+  static var _isNewEachTime: Bool { get }
   /// What a property that only notes its being read answers.
   static func _placeholder(of recorder: ObjectBase, _ position: Int) -> Self
   static func _read(_ object: ObjectBase, _ position: Int) -> Self
@@ -38,6 +40,7 @@ public protocol _Persistable: _HasPersistedType {
 
 extension _Persistable {
   public static var _keepsInstance: Bool { false }
+  public static var _isNewEachTime: Bool { false }
   public func _assign(_ other: Self) {}
   public var _linked: [ObjectBase] { [] }
   public func _becomeManaged(_ object: ObjectBase, _ position: Int) {}

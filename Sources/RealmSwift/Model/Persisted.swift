@@ -21,7 +21,10 @@ public struct Persisted<Value: _Persistable> {
 
   /// A property that has its type's zero, empty or new value until it is set.
   @inlinable
-  public init() { self.init(.unset, .plain) }
+  public init() { self.init(Self.first, .plain) }
+
+  @inlinable
+  static var first: Storage { Value._isNewEachTime ? .value(Value._initial()) : .unset }
 
   /// A property with a value of its own.
   @inlinable
@@ -92,7 +95,7 @@ public struct Persisted<Value: _Persistable> {
 extension Persisted where Value.PersistedType: _Indexable {
   /// A property by whose values objects are found in O(log n).
   @inlinable
-  public init(indexed: Bool) { self.init(.unset, indexed ? .indexed : .plain) }
+  public init(indexed: Bool) { self.init(Self.first, indexed ? .indexed : .plain) }
   @inlinable
   public init(wrappedValue: Value, indexed: Bool) {
     self.init(.value(wrappedValue), indexed ? .indexed : .plain)
@@ -102,7 +105,7 @@ extension Persisted where Value.PersistedType: _Indexable {
 extension Persisted where Value.PersistedType: _PrimaryKey {
   /// The property whose value no two objects of the class share.
   @inlinable
-  public init(primaryKey: Bool) { self.init(.unset, primaryKey ? .primaryKey : .plain) }
+  public init(primaryKey: Bool) { self.init(Self.first, primaryKey ? .primaryKey : .plain) }
   @inlinable
   public init(wrappedValue: Value, primaryKey: Bool) {
     self.init(.value(wrappedValue), primaryKey ? .primaryKey : .plain)

@@ -108,7 +108,10 @@ extension Persisted: PersistedField {
   static func set(_ any: Any, _ object: ObjectBase, at offset: Int, position: Int) -> Bool {
     guard let value = Value._converted(any) else { return false }
     if Value._keepsInstance {
-      current(object, offset)._assign(value)
+      var field = field(object, offset)
+      let instance = field.firstRead(by: object)
+      put(field, object, offset)
+      instance._assign(value)
     } else if case .managed = field(object, offset).storage {
       Value._write(value, object, position)
     } else {

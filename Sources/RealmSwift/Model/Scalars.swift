@@ -201,6 +201,7 @@ extension UUID: _Scalar, _Indexable, _PrimaryKey, SortableType {
   public typealias PersistedType = UUID
   public static var _column: ColumnType { .uuid }
   public static func _initial() -> UUID { UUID() }
+  public static var _isNewEachTime: Bool { true }
   public static func _load(_ value: Value) -> UUID? {
     guard case .uuid(let id) = value else { return nil }
     let (high, low) = (id.high, id.low)

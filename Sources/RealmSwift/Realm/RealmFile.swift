@@ -31,7 +31,10 @@ final class RealmFile: Sendable {
       where error.code == .schemaMismatch && configuration.deleteRealmIfMigrationNeeded
     {
       try Self.removeFiles(configuration)
-      (database, schema) = try Self.opened(configuration, models)
+      // The seed may be what does not fit.
+      var empty = configuration
+      empty.seedFilePath = nil
+      (database, schema) = try Self.opened(empty, models)
     }
   }
 
@@ -134,7 +137,8 @@ final class RealmFile: Sendable {
 
   @discardableResult
   private static func removeFiles(_ configuration: Realm.Configuration) throws -> Bool {
-    guard let url = configuration.fileURL else { return false }
+    guard configuration.inMemoryIdentifier == nil else { return false }
+    let url = configuration.fileURL ?? Realm.Configuration.defaultFileURL
     return try Realm.Error.wrapping { () throws(StorageError) in try Database.removeFiles(path: url.path) }
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import RealmStorage
 
 /// The realm that a new one begins as a copy of.
 enum SeedFile {
@@ -20,8 +21,10 @@ enum SeedFile {
     defer { try? files.removeItem(at: copy) }
     do {
       try files.createDirectory(at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
-      try files.copyItem(at: seed, to: copy)
-      try files.linkItem(at: copy, to: target)
+      // What a link leads to, and so that it can be written, which an app's own files often can't.
+      try files.copyItem(at: seed.resolvingSymlinksInPath(), to: copy)
+      try files.setAttributes([.posixPermissions: 0o644], ofItemAtPath: copy.path)
+      try FileStorage.place(copy.path, at: target.path)
     } catch {
       // Who was faster has made the file.
       guard !files.fileExists(atPath: target.path) else { return }

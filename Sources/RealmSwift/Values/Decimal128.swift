@@ -37,7 +37,7 @@ public struct Decimal128: Sendable {
     self.number = number
   }
 
-  /// The same of a whole number; nil of one of more than 34 digits.
+  /// A whole number; nil of one that 34 digits and zeros behind them can't tell.
   public init?<T: BinaryInteger>(exactly source: T) {
     guard let number = DecimalNumber(parsingExactly: source.description) else { return nil }
     self.number = number
@@ -69,6 +69,10 @@ public struct Decimal128: Sendable {
 
 extension DecimalNumber {
   fileprivate init(of number: NSNumber) {
+    if let decimal = number as? NSDecimalNumber {
+      self = DecimalNumber(parsing: decimal.stringValue) ?? .nan
+      return
+    }
     switch String(cString: number.objCType) {
     case "d": self.init(number.doubleValue)
     case "f": self.init(number.floatValue)
@@ -153,6 +157,8 @@ extension Decimal128: Codable {
       try self.init(string: text)
     } else if let whole = try? container.decode(Int64.self) {
       self.init(DecimalNumber(whole))
+    } else if let whole = try? container.decode(UInt64.self) {
+      self.init(DecimalNumber(whole))
     } else {
       self.init(DecimalNumber(try container.decode(Double.self)))
     }
@@ -178,14 +184,14 @@ extension Decimal128: _Scalar, _QueryNumeric, MinMaxType, AddableType, SortableT
     switch any {
     case let number as Decimal128: number
     case let text as String: DecimalNumber(parsing: text).map { Decimal128($0) }
-    // Before NSNumber, which it may be taken for.
+    // Before NSNumber, which they may be taken for.
+    case let number as any BinaryInteger: DecimalNumber(parsing: number.description).map { Decimal128($0) }
     case let number as Decimal: DecimalNumber(parsing: number.description).map { Decimal128($0) }
     // Before numbers that Foundation knows, of which a truth value is one.
     case let number as NSNumber: isTruthValue(number) ? nil : Decimal128(number: number)
     case is Bool: nil
     case let number as Double: Decimal128(DecimalNumber(number))
     case let number as Float: Decimal128(DecimalNumber(number))
-    case let number as any BinaryInteger: DecimalNumber(parsing: number.description).map { Decimal128($0) }
     default: nil
     }
   }

@@ -93,6 +93,8 @@ private struct ObjectIdMaker {
   private var random = UInt64.random(in: 0..<1 << 40)
   private var seconds: UInt32 = 0
   private var counter = Self.start()
+  /// Of ids whose second is given, which must not touch the order of the others.
+  private var given = Self.start()
 
   /// From the lower half on: there is room to count.
   private static func start() -> UInt32 { UInt32.random(in: 0..<1 << 23) }
@@ -114,8 +116,8 @@ private struct ObjectIdMaker {
 
   mutating func nextCounter() -> UInt32 {
     renewInChild()
-    counter = counter == 0xff_ffff ? 0 : counter + 1
-    return counter
+    given = given == 0xff_ffff ? 0 : given + 1
+    return given
   }
 
   private mutating func renewInChild() {
@@ -168,6 +170,7 @@ extension ObjectId: _Scalar, _Indexable, _PrimaryKey, SortableType {
   public typealias PersistedType = ObjectId
   public static var _column: ColumnType { .objectID }
   public static func _initial() -> ObjectId { generate() }
+  public static var _isNewEachTime: Bool { true }
   public static func _load(_ value: Value) -> ObjectId? {
     guard case .objectID(let bytes) = value else { return nil }
     return ObjectId(bytes: bytes)

@@ -319,4 +319,37 @@ import Testing
       third.close()
     }
   }
+
+  /// Another process removes the database between the opening of its file and of what stands beside it.
+  private final class RemovingCalls: SystemCalls {
+    private let path: String
+    private let isDone = Mutex(false)
+
+    init(_ path: String) { self.path = path }
+
+    func makeFolder(_ folder: String) -> CInt {
+      let isFirst = isDone.withLock { done in
+        defer { done = true }
+        return !done
+      }
+      if isFirst { #expect(throws: Never.self) { try Database.removeFiles(path: path) } }
+      return NativeSystemCalls().makeFolder(folder)
+    }
+  }
+
+  @Test func `who opens a database that is being removed is told, and writes to no file without a name`()
+    throws
+  {
+    try withTemporaryPath { path in
+      try Database(path: path).close()
+      #expect(throws: StorageError.controlReplaced(path: path)) {
+        try Database(path: path, options: .init(), calls: RemovingCalls(path))
+      }
+      let database = try Database(path: path)
+      #expect(throws: StorageError.inUse(path: path)) { try Database.removeFiles(path: path) }
+      database.close()
+      #expect(try Database.removeFiles(path: path))
+      #expect(try !Database.removeFiles(path: path))
+    }
+  }
 }

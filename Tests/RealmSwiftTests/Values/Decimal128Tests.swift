@@ -50,6 +50,8 @@ private class Account: Object {
     #expect(
       Decimal128(number: 3.25) == 3.25
         && Decimal128(number: NSNumber(value: Int64.min)).doubleValue == -0x1p63)
+    let precise = NSDecimalNumber(string: "1234567890.12345678901234")
+    #expect(Decimal128(number: precise).stringValue == "1234567890.12345678901234")
     #expect(Decimal128(exactly: 12) == 12 && Decimal128(exactly: UInt128.max) == nil)
     #expect(
       Decimal128("2.50").decimalValue == Decimal(string: "2.5") && Decimal128("2.50").doubleValue == 2.5)
