@@ -1,4 +1,5 @@
-// Sorts numbers of 128 bits and what belongs to them, from the lowest 11 bits up. Bits that are the same in all are
+// Sorts numbers of 128 bits and what belongs to them: by their high word, then by the low one where that is the same; each
+// from its lowest 11 bits up. Bits that are the same in all are
 // passed over, so that numbers of few bits take few passes.
 #include "cplatform.h"
 

@@ -102,13 +102,7 @@ struct RealmTests {
   @Test("A file that does not fit its classes is made anew where that was asked for")
   func deletionForMigration() throws {
     let file = TemporaryFile()
-    try autoreleasing {
-      let database = try Database(path: file.url.path)
-      try database.write { transaction in
-        _ = try transaction.createTable(TableSchema("Person", columns: [Column("other", .int64)]))
-      }
-      database.close()
-    }
+    try makeMisfit(file)
     var configuration = file.configuration
     let error = #expect(throws: Realm.Error.self) { try Realm(configuration: configuration) }
     #expect(error?.code == .schemaMismatch)
@@ -136,7 +130,7 @@ struct RealmTests {
       let realm = try Realm(configuration: seed.configuration)
       try realm.write { realm.add(Person(id: 1, name: "seed", age: 1)) }
     }
-    try files.setAttributes([.posixPermissions: 0o444], ofItemAtPath: seed.url.path)
+    try files.setAttributes([.posixPermissions: 0o440], ofItemAtPath: seed.url.path)
     try files.createSymbolicLink(at: link.url, withDestinationURL: seed.url)
     var configuration = Realm.Configuration(fileURL: file.url, seedFilePath: link.url)
     try autoreleasing {
@@ -144,19 +138,15 @@ struct RealmTests {
       try realm.write { realm.add(Person(id: 2, name: "own", age: 1)) }
       #expect(realm.objects(Person.self).count == 2)
     }
+    let mode = try files.attributesOfItem(atPath: file.url.path)[.posixPermissions] as? NSNumber
+    #expect(mode?.intValue == 0o640)
     #expect(try files.destinationOfSymbolicLink(atPath: link.url.path) == seed.url.path)
     try autoreleasing {
       let realm = try Realm(configuration: Realm.Configuration(fileURL: seed.url, readOnly: true))
       #expect(realm.objects(Person.self).count == 1)
     }
     let old = TemporaryFile()
-    try autoreleasing {
-      let database = try Database(path: old.url.path)
-      try database.write { transaction in
-        _ = try transaction.createTable(TableSchema("Person", columns: [Column("other", .int64)]))
-      }
-      database.close()
-    }
+    try makeMisfit(old)
     configuration = Realm.Configuration(
       fileURL: TemporaryFile().url, deleteRealmIfMigrationNeeded: true, seedFilePath: old.url)
     #expect(try Realm(configuration: configuration).isEmpty)
@@ -174,6 +164,15 @@ struct RealmTests {
     #expect(!files.fileExists(atPath: file.url.path) && !files.fileExists(atPath: link.url.path))
     #expect(files.fileExists(atPath: link.url.path + ".management/other"))
     try files.removeItem(atPath: link.url.path + ".management")
+  }
+
+  /// A file whose table of Persons fits no class.
+  private func makeMisfit(_ file: TemporaryFile) throws {
+    let database = try Database(path: file.url.path)
+    try database.write { transaction in
+      _ = try transaction.createTable(TableSchema("Person", columns: [Column("other", .int64)]))
+    }
+    database.close()
   }
 
   @Test("What is left beside a file that is gone is removed too")

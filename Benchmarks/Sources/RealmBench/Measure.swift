@@ -67,6 +67,16 @@ enum Measure {
     return Int(line.dropFirst(7))
   }
 
+  /// Puts a file's content on disk.
+  static func flush(_ descriptor: Int32, _ path: String) throws {
+    #if os(Linux)
+      let refused = fdatasync(descriptor) != 0
+    #else
+      let refused = fcntl(descriptor, F_FULLFSYNC) != 0
+    #endif
+    if refused { throw BenchmarkError("\(path) can't be synced") }
+  }
+
   /// Microseconds that one sync of an overwritten 4 KiB page takes in `folder`: what no durable commit can be faster than.
   static func syncTime(in folder: String) throws -> Double {
     let path = folder + "/sync-probe"
@@ -78,13 +88,10 @@ enum Measure {
     let page = [UInt8](repeating: 1, count: 4096)
     let samples = try (0..<200).map { _ in
       try seconds {
-        #if os(Linux)
-          let refused = pwrite(descriptor, page, page.count, 0) != page.count || fdatasync(descriptor) != 0
-        #else
-          let refused =
-            pwrite(descriptor, page, page.count, 0) != page.count || fcntl(descriptor, F_FULLFSYNC) != 0
-        #endif
-        if refused { throw BenchmarkError("\(path) can't be synced") }
+        guard pwrite(descriptor, page, page.count, 0) == page.count else {
+          throw BenchmarkError("\(path) can't be written")
+        }
+        try flush(descriptor, path)
       }
     }
     return median(samples) * 1e6

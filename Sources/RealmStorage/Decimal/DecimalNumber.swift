@@ -110,17 +110,15 @@ package struct DecimalNumber: Sendable {
 
   /// The same for all that are equal, and for all that are no numbers.
   package var canonical: SixteenBytes {
-    var (digits, power) = (coefficient, exponent)
-    if digits == 0 { power = 0 }
-    while digits != 0, digits % 10 == 0 { (digits, power) = (digits / 10, power + 1) }
-    var word = digits
-    switch form {
-    case .number: word |= UInt128(UInt64(bitPattern: Int64(power + Self.bias)) & 0x3fff) << 113
-    case .infinity: word = 0b11110 << 122
-    case .nan: word = 0b11111 << 122
+    guard form == .number else { return isNaN ? Self.nan.stored : stored }
+    var plain = DecimalNumber(
+      isNegative: isNegative && coefficient != 0, coefficient: coefficient, exponent: exponent)
+    if coefficient == 0 { plain.exponent = 0 }
+    while plain.coefficient != 0, plain.coefficient % 10 == 0 {
+      plain.coefficient /= 10
+      plain.exponent += 1
     }
-    if isNegative, sign != 0, form != .nan { word |= 1 << 127 }
-    return SixteenBytes(number: word.byteSwapped)
+    return plain.stored
   }
 
   // MARK: - Order

@@ -237,31 +237,33 @@ extension FileStorage {
     let temporary = "\(path).new-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
     let descriptor = calls.open(temporary, O_WRONLY | O_CREAT | O_EXCL)
     guard descriptor >= 0 else { throw .system(call: .open, errno: -descriptor, path: path, offset: nil) }
-    let refusal = content.withUnsafeBytes { calls.writeAll($0, to: descriptor, at: 0) }
-    let syncRefusal = refusal == 0 ? calls.sync(descriptor, kind: .all) : 0
-    _ = cp_close(descriptor)
     defer { unlink(temporary) }
-    guard refusal == 0 else { throw .system(call: .write, errno: refusal, path: path, offset: nil) }
-    guard syncRefusal == 0 else { throw .system(call: .sync, errno: syncRefusal, path: path, offset: nil) }
+    let refusal = content.withUnsafeBytes { calls.writeAll($0, to: descriptor, at: 0) }
+    guard refusal == 0 else {
+      _ = cp_close(descriptor)
+      throw .system(call: .write, errno: refusal, path: path, offset: nil)
+    }
+    try place(descriptor, temporary, at: path, calls)
+  }
+
+  /// Makes a file that is whole appear at `path` too, as `create` does.
+  package static func place(
+    _ temporary: String, at path: String, calls: any SystemCalls = NativeSystemCalls()
+  ) throws(StorageError) {
+    try place(calls.opened(temporary, O_RDWR), temporary, at: path, calls)
+  }
+
+  /// Closes the descriptor.
+  private static func place(
+    _ descriptor: CInt, _ temporary: String, at path: String, _ calls: any SystemCalls
+  ) throws(StorageError) {
+    let refusal = calls.sync(descriptor, kind: .all)
+    _ = cp_close(descriptor)
+    guard refusal == 0 else { throw .system(call: .sync, errno: refusal, path: path, offset: nil) }
     let linkRefusal = calls.link(temporary, as: path)
     guard linkRefusal == 0 || linkRefusal == EEXIST else {
       throw .system(call: .link, errno: linkRefusal, path: path, offset: nil)
     }
-    try syncFolder(of: path, calls)
-  }
-
-  /// Puts a file that is whole at `path`, where nothing is, durably.
-  ///
-  /// - Throws: `.system`; with `EEXIST` where something is.
-  package static func place(
-    _ temporary: String, at path: String, calls: any SystemCalls = NativeSystemCalls()
-  ) throws(StorageError) {
-    let descriptor = try calls.opened(temporary, O_RDWR)
-    let refusal = calls.sync(descriptor, kind: .all)
-    _ = cp_close(descriptor)
-    guard refusal == 0 else { throw .system(call: .sync, errno: refusal, path: temporary, offset: nil) }
-    let linkRefusal = calls.link(temporary, as: path)
-    guard linkRefusal == 0 else { throw .system(call: .link, errno: linkRefusal, path: path, offset: nil) }
     try syncFolder(of: path, calls)
   }
 

@@ -122,7 +122,9 @@ public struct Realm {
 
   /// Whether there is the file that a configuration names; false for a realm in memory.
   public static func fileExists(for configuration: Configuration) -> Bool {
-    configuration.fileURL.map { FileManager.default.fileExists(atPath: $0.path) } ?? false
+    guard configuration.inMemoryIdentifier == nil else { return false }
+    return FileManager.default.fileExists(
+      atPath: (configuration.fileURL ?? Configuration.defaultFileURL).path)
   }
 
   /// Removes a realm: its file, `.note` and `.management` beside it. Answers whether there was anything; a realm in memory has

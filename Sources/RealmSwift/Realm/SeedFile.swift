@@ -21,9 +21,9 @@ enum SeedFile {
     defer { try? files.removeItem(at: copy) }
     do {
       try files.createDirectory(at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
-      // What a link leads to, and so that it can be written, which an app's own files often can't.
+      // What a link leads to.
       try files.copyItem(at: seed.resolvingSymlinksInPath(), to: copy)
-      try files.setAttributes([.posixPermissions: 0o644], ofItemAtPath: copy.path)
+      try letOwnerWrite(copy.path)
       try FileStorage.place(copy.path, at: target.path)
     } catch {
       // Who was faster has made the file.
@@ -32,5 +32,12 @@ enum SeedFile {
         .fileOperationFailed, "\(seed.path) can't be copied to \(target.path): \(error.localizedDescription)",
         path: target.path)
     }
+  }
+
+  /// An app's own files often can't be written to. Who else may read them stays as it was.
+  private static func letOwnerWrite(_ path: String) throws {
+    let permissions = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
+    try FileManager.default.setAttributes(
+      [.posixPermissions: (permissions?.intValue ?? 0) | 0o600], ofItemAtPath: path)
   }
 }

@@ -31,19 +31,11 @@ struct BoundsCommand: ParsableCommand {
       try DiskBounds(count: count, folder: folder).all(rounds)
       + MemoryBounds(count: count, folder: folder).all(rounds)
       + ValueBounds(count: count).all(rounds)
-    var lines = ["\(count) Persons, \(rounds) rounds, medians."]
-    let widths = (
-      bounds.map(\.workloads.count).max() ?? 0, bounds.map(\.title.count).max() ?? 0
-    )
-    for bound in bounds {
-      lines.append(
-        [
-          bound.workloads.padding(toLength: widths.0, withPad: " ", startingAt: 0),
-          bound.title.padding(toLength: widths.1, withPad: " ", startingAt: 0),
-          Report.number(bound.value) + " " + bound.unit,
-        ].joined(separator: "  "))
-    }
-    FileHandle.standardOutput.write(Data((lines.joined(separator: "\n") + "\n").utf8))
+    let rows = bounds.map { [$0.workloads, $0.title, $0.unit, Report.number($0.value)] }
+    let text =
+      "\(count) Persons, \(rounds) rounds, medians.\n"
+      + Report.aligned([["for", "part", "unit", "takes"]] + rows)
+    FileHandle.standardOutput.write(Data((text + "\n").utf8))
   }
 }
 

@@ -54,7 +54,7 @@ struct DiskBounds {
         guard step > 0 else { throw BenchmarkError("\(path) can't be written") }
         done += step
       }
-      try flush(descriptor)
+      try Measure.flush(descriptor, path)
     } * 1e3
   }
 
@@ -68,7 +68,7 @@ struct DiskBounds {
     let descriptor = open(path, O_RDWR)
     guard descriptor >= 0 else { throw BenchmarkError("\(path) can't be opened") }
     defer { _ = Foundation.close(descriptor) }
-    try flush(descriptor)
+    try Measure.flush(descriptor, path)
     let content = [UInt8](repeating: 0x5a, count: sizes.max() ?? 0)
     var place = 1 << 20
     let samples = try (0..<1_000).map { _ in
@@ -78,7 +78,7 @@ struct DiskBounds {
             throw BenchmarkError("\(path) can't be written")
           }
         }
-        if areFlushed { try flush(descriptor) }
+        if areFlushed { try Measure.flush(descriptor, path) }
       }
       place = place + sizes[0] < length - (1 << 20) ? place + sizes[0] : 1 << 20
       return seconds
@@ -106,20 +106,11 @@ struct DiskBounds {
           let map = mmap(nil, bytes, PROT_READ, MAP_SHARED, descriptor, 0), map != MAP_FAILED
         else { throw BenchmarkError("\(path) can't be mapped") }
         for page in 0..<4 { sum &+= map.load(fromByteOffset: page * FileShape.page, as: UInt64.self) }
-        if isFlushed { try flush(descriptor) }
+        if isFlushed { try Measure.flush(descriptor, path) }
         munmap(map, bytes)
       }
     }
     guard sum == 0 else { throw BenchmarkError("\(path) is not what was written") }
     return Measure.median(samples) * 1e6
-  }
-
-  private func flush(_ descriptor: Int32) throws {
-    #if os(Linux)
-      let refused = fdatasync(descriptor) != 0
-    #else
-      let refused = fcntl(descriptor, F_FULLFSYNC) != 0
-    #endif
-    if refused { throw BenchmarkError("a file in \(folder) can't be flushed") }
   }
 }
