@@ -10,8 +10,9 @@ struct Dump: ParsableCommand {
 
       With --json each line is a JSON object, and nothing is lost: the lines are enough to build the content anew. \
       First a line for each table,
-        {"table": name, "columns": [{"name", "type", "optional",
-                                     "list", "index", "target"}]},
+        {"table": name, "embedded": bool,
+         "columns": [{"name", "type", "optional", "collection",
+                      "index", "target"}]},
       then one for each row, its values in the order of the columns,
         {"table": name, "key": number, "values": [...]},
       then one for each entry of a named tree,
@@ -26,6 +27,7 @@ struct Dump: ParsableCommand {
         {"$date": [seconds, nanos]}     since 1970
         {"$objectID": "…"}, {"$decimal128": "…"}  bytes, hexadecimal
         {"$uuid": "…"}, {"$link": key}
+        {"$map": [[key, value]]}        in columns of mixed values
       docs/dump-format.md says it in full, and how to build a file from it.
       """)
 
@@ -58,7 +60,7 @@ struct Dump: ParsableCommand {
     defer { work.bar.finish() }
     let names = TableNames(all.map(\.schema))
     if json { for table in tables { print(names.json(table.schema)) } }
-    for table in tables { try dump(table, &work) }
+    for table in tables { try dump(table, names, &work) }
     for tree in trees { try dump(snapshot.tree(tree), named: tree, &work) }
   }
 
@@ -97,14 +99,14 @@ struct Dump: ParsableCommand {
 
   // MARK: - Lines
 
-  private func dump(_ table: Table, _ work: inout Work) throws {
+  private func dump(_ table: Table, _ names: TableNames, _ work: inout Work) throws {
     guard work.limit > 0 else { return }
     let (name, columns) = (table.schema.name, table.schema.columns)
     let quoted = JSON.string(name)
     var left = work.limit
     try table.forEach { key, values in
       if json {
-        let list = JSON.array(values.map(\.json))
+        let list = JSON.array(zip(columns, values).map { $1.json(of: $0, names) })
         print(JSON.object([("table", quoted), ("key", JSON.integer(key)), ("values", list)]))
       } else {
         let cells = zip(columns, values).map { "\($0.name)=\($1.text)" }

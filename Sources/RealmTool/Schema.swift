@@ -32,7 +32,8 @@ struct Schema: ParsableCommand {
       return
     }
     for table in tables {
-      print("table \(table.schema.name): \(Output.count(table.count, "row"))")
+      let kind = table.schema.isEmbedded ? "embedded table" : "table"
+      print("\(kind) \(table.schema.name): \(Output.count(table.count, "row"))")
       for line in names.lines(table.schema) { print("  \(line)") }
     }
     for tree in trees { print("tree \(tree.name): \(tree.entries) entries") }
@@ -43,6 +44,8 @@ struct Schema: ParsableCommand {
 struct TableNames {
   private let names: [UInt32: String]
 
+  subscript(table: UInt32) -> String? { names[table] }
+
   init(_ schemas: [TableSchema]) {
     // Ids come from the file: of two that are alike the first counts.
     names = Dictionary(schemas.map { ($0.id, $0.name) }) { first, _ in first }
@@ -50,7 +53,7 @@ struct TableNames {
 
   /// A table with its columns, as a line of a dump.
   func json(_ schema: TableSchema, rows: Int? = nil) -> String {
-    var members = [("table", JSON.string(schema.name))]
+    var members = [("table", JSON.string(schema.name)), ("embedded", JSON.bool(schema.isEmbedded))]
     if let rows { members.append(("rows", "\(rows)")) }
     members.append(("columns", JSON.array(schema.columns.map(json))))
     return JSON.object(members)
@@ -59,7 +62,7 @@ struct TableNames {
   private func json(_ column: Column) -> String {
     var members = [
       ("name", JSON.string(column.name)), ("type", JSON.string(column.type.name)),
-      ("optional", JSON.bool(column.isOptional)), ("list", JSON.bool(column.isList)),
+      ("optional", JSON.bool(column.isOptional)), ("collection", JSON.string(column.collection.name)),
       ("index", JSON.string(column.index.name)),
     ]
     if column.type == .link {
@@ -73,9 +76,9 @@ struct TableNames {
     let width = schema.columns.map(\.name.count).max() ?? 0
     return schema.columns.map { column in
       var words: [String] = []
-      if column.isList { words.append("list of") }
-      // Each link to one row may be null; to say so of each would be noise.
-      if column.isOptional, column.type != .link { words.append("optional") }
+      if column.isCollection { words.append("\(column.collection.name) of") }
+      // Of links and mixed values it follows from the rest; to say so of each would be noise.
+      if column.isOptional, column.type != .link, column.type != .mixed { words.append("optional") }
       words.append(column.type.name)
       if column.type == .link { words.append("to \(names[column.target] ?? "a table that is not there")") }
       let index = column.index == .none ? "" : ", \(column.index.name)"
@@ -103,6 +106,19 @@ extension ColumnType {
     case .uuid: "uuid"
     case .decimal128: "decimal128"
     case .link: "link"
+    case .mixed: "mixed"
+    }
+  }
+}
+
+extension ColumnCollection {
+  /// Stands in dumps: never rename.
+  var name: String {
+    switch self {
+    case .none: "none"
+    case .list: "list"
+    case .set: "set"
+    case .map: "map"
     }
   }
 }

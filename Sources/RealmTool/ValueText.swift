@@ -2,8 +2,38 @@ import Foundation
 import RealmStorage
 
 extension Value {
-  /// The form that docs/dump-format.md describes, which keeps every bit.
-  var json: String {
+  /// The form that docs/dump-format.md describes of a value of a column, which keeps every bit.
+  func json(of column: Column, _ names: TableNames) -> String {
+    switch self {
+    case .list(let elements) where column.isCollection:
+      JSON.array(elements.map { $0.json(ofOne: column.type, names) })
+    case .map(let map) where column.isCollection: map.json { $0.json(ofOne: column.type, names) }
+    default: json(ofOne: column.type, names)
+    }
+  }
+
+  private func json(ofOne type: ColumnType, _ names: TableNames) -> String {
+    type == .mixed ? mixedJSON(names) : json
+  }
+
+  /// What does not tell its type by itself has a tag.
+  private func mixedJSON(_ names: TableNames) -> String {
+    switch self {
+    case .int(let number): JSON.tagged("$int", "\(number)")
+    case .float(let number): JSON.tagged("$float", number.special ?? "\(Double(number))")
+    case .double(let number): JSON.tagged("$double", number.special ?? "\(number)")
+    case .typedLink(let table, let key):
+      JSON.object([
+        ("$link", JSON.array([names[table].map(JSON.string) ?? "null", JSON.integer(key)]))
+      ])
+    case .list(let elements): JSON.array(elements.map { $0.mixedJSON(names) })
+    case .map(let map): JSON.object([("$map", map.json { $0.mixedJSON(names) })])
+    default: json
+    }
+  }
+
+  /// Of a value that is neither nested nor a link that names its table.
+  private var json: String {
     switch self {
     case .null: "null"
     case .bool(let flag): JSON.bool(flag)
@@ -20,7 +50,7 @@ extension Value {
     case .uuid(let id): JSON.tagged("$uuid", Self.uuidText(id))
     case .decimal128(let id): JSON.tagged("$decimal128", Output.hex(id.bytes))
     case .link(let key): JSON.object([("$link", JSON.integer(key))])
-    case .list(let elements): JSON.array(elements.map(\.json))
+    case .typedLink, .list, .map: "null"
     }
   }
 
@@ -39,7 +69,10 @@ extension Value {
     case .uuid(let id): Self.uuidText(id)
     case .decimal128(let id): DecimalNumber(id).text
     case .link(let key): "->\(key)"
+    case .typedLink(let table, let key): "->\(table):\(key)"
     case .list(let elements): "[" + elements.map(\.text).joined(separator: ", ") + "]"
+    case .map(let map):
+      "{" + zip(map.keys, map.values).map { "\(JSON.string($0)): \($1.text)" }.joined(separator: ", ") + "}"
     }
   }
 
@@ -65,6 +98,13 @@ extension Value {
     }
     let whole = Date(timeIntervalSince1970: Double(date.seconds)).formatted(.iso8601)
     return whole.hasSuffix("Z") ? whole.dropLast() + fraction + "Z" : whole + fraction
+  }
+}
+
+extension ValueMap {
+  /// Pairs of keys and values.
+  fileprivate func json(_ value: (Value) -> String) -> String {
+    JSON.array(zip(keys, values).map { JSON.array([JSON.string($0), value($1)]) })
   }
 }
 

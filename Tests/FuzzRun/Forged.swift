@@ -84,7 +84,9 @@ private enum BoundedReader {
         try attempt { _ = try table.count(where: question) }
         try attempt { _ = try table.count(where: .not(question)) }
       }
-      if !column.isList { try attempt { _ = try table.sorted(nil, by: [SortKey(ColumnPath(position))]) } }
+      if !column.isCollection {
+        try attempt { _ = try table.sorted(nil, by: [SortKey(ColumnPath(position))]) }
+      }
       for key in [0, 3, 1 << 40] as [UInt64] {
         try attempt { try find(key, by: column, in: table) }
       }
@@ -102,7 +104,7 @@ private enum BoundedReader {
     var groups = 0
     try attempt {
       try table.forEachGroup { (group) throws(StorageError) in
-        for (index, column) in table.schema.columns.enumerated() where !column.isList {
+        for (index, column) in table.schema.columns.enumerated() where !column.isCollection {
           guard column.type == .string || column.type == .data else { continue }
           let texts = try group.texts(index, from: 0)
           for row in texts.rows { _ = try texts.bytes(row).byteCount }
@@ -131,7 +133,7 @@ private enum BoundedReader {
       try attempt {
         // A forger may have named the columns otherwise, and who writes looks at the schema.
         guard let table = try transaction.table(TableModel.name),
-          let column = table.schema.column("city"), column.type == .string, !column.isList
+          let column = table.schema.column("city"), column.type == .string, !column.isCollection
         else { return }
         _ = try table.set(.string("new"), "city", ofRow: key)
       }
@@ -141,7 +143,7 @@ private enum BoundedReader {
     defer { transaction.cancel() }
     try attempt {
       guard let table = try transaction.table(TableModel.name) else { return }
-      if let score = table.schema.column("score"), score.type == .double, !score.isList {
+      if let score = table.schema.column("score"), score.type == .double, !score.isCollection {
         for key in UInt64(0)..<20 { _ = try table.set(.double(Double(key)), "score", ofRow: key) }
       }
       try table.remove((UInt64(0)..<40).map { 2 * $0 })

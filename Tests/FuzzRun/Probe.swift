@@ -76,7 +76,7 @@ enum Probe {
     guard let table = try snapshot.table(TableModel.name) else { return }
     for (position, column) in table.schema.columns.enumerated() {
       for question in questions(column, position) { _ = try table.count(where: .not(question)) }
-      if !column.isList { _ = try table.sorted(nil, by: [SortKey(ColumnPath(position))]) }
+      if !column.isCollection { _ = try table.sorted(nil, by: [SortKey(ColumnPath(position))]) }
     }
   }
 
@@ -91,7 +91,7 @@ enum Probe {
       questions.append(
         .text(path, .contains, column.type == .string ? .string("é") : .data([9]), ignoringCase: true))
     }
-    if column.isList { questions.append(.count(path, .greater, 1)) }
+    if column.isCollection { questions.append(.count(path, .greater, 1)) }
     if column.type == .link {
       questions.append(.compare(ColumnPath(links: [position], column: 0), .notEqual, .null))
     }

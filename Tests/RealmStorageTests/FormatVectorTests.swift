@@ -60,23 +60,45 @@ import Testing
   }
 
   @Test func `lists`() throws {
-    var numbers = Column("numbers", .int64, isOptional: true, isList: true)
+    var numbers = Column("numbers", .int64, isOptional: true, collection: .list)
     numbers.id = 1
     try expectLine(
       "optional int64: 1, null, −2",
-      Self.digits(ListCell.encode([.int(1), .null, .int(-2)], of: numbers)))
+      Self.digits(CompositeCell.encode(.list([.int(1), .null, .int(-2)]), of: numbers)))
     try expectLine(
       "string: \"a\", \"\", \"bc\"",
       Self.digits(
-        ListCell.encode([.string("a"), .string(""), .string("bc")], of: Column("c", .string, isList: true))))
+        CompositeCell.encode(
+          .list([.string("a"), .string(""), .string("bc")]), of: Column("c", .string, collection: .list))))
     let dates: [Value] = [
       .date(Timestamp(seconds: 1, nanoseconds: 300)), .date(Timestamp(seconds: -1)),
     ]
     try expectLine(
-      "date: 1 s and 300 ns, −1 s", Self.digits(ListCell.encode(dates, of: Column("c", .date, isList: true))))
+      "date: 1 s and 300 ns, −1 s",
+      Self.digits(CompositeCell.encode(.list(dates), of: Column("c", .date, collection: .list))))
     try expectLine(
       "link: the rows 5, 300",
-      Self.digits(ListCell.encode([.link(5), .link(300)], of: Column("c", .link, isList: true))))
+      Self.digits(
+        CompositeCell.encode(.list([.link(5), .link(300)]), of: Column("c", .link, collection: .list))))
+    try expectLine(
+      "set of int64: 3, 1",
+      Self.digits(CompositeCell.encode(.set([.int(3), .int(1)]), of: Column("c", .int64, collection: .set))))
+    let map = ValueMap(["b": .null, "a": .link(7)])
+    try expectLine(
+      "map of links: \"b\" to null, \"a\" to row 7",
+      Self.digits(CompositeCell.encode(.map(map), of: Column("c", .link, collection: .map))))
+  }
+
+  @Test func `mixed values`() throws {
+    let column = Column("c", .mixed)
+    try expectLine("int64 −2", Self.digits(CompositeCell.encode(.int(-2), of: column)))
+    try expectLine("string \"a\"", Self.digits(CompositeCell.encode(.string("a"), of: column)))
+    try expectLine(
+      "link to row 300 of table 2",
+      Self.digits(CompositeCell.encode(.typedLink(table: 2, row: 300), of: column)))
+    let nested = Value.list([.null, .bool(true), .map(ValueMap(["k": .double(1)]))])
+    try expectLine(
+      "list of null, true and the map of \"k\" to 1.0", Self.digits(CompositeCell.encode(nested, of: column)))
   }
 
   @Test func `entries of indexes`() throws {
@@ -109,5 +131,7 @@ import Testing
     }
   }
 
-  private static func digits(_ bytes: [UInt8]) -> String { bytes.map { String(format: "%02x", $0) }.joined() }
+  private static func digits(_ bytes: [UInt8]?) -> String {
+    (bytes ?? []).map { String(format: "%02x", $0) }.joined()
+  }
 }

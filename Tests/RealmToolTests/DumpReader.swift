@@ -17,7 +17,7 @@ final class DumpReader {
     let values: [JSONValue]
   }
 
-  private var tables: [(name: String, columns: [JSONValue])] = []
+  private var tables: [(name: String, isEmbedded: Bool, columns: [JSONValue])] = []
   private var rows: [Row] = []
   private var entries: [(tree: String, key: [UInt8], value: [UInt8])] = []
   private let database: Database
@@ -39,7 +39,10 @@ final class DumpReader {
   private func add(_ line: String) throws {
     let object = try JSONValue(line)
     if let name = object["table"]?.string, let columns = object["columns"]?.array {
-      tables.append((name, columns))
+      guard let isEmbedded = object["embedded"]?.bool else {
+        throw Malformed(description: "not told whether embedded: \(line)")
+      }
+      tables.append((name, isEmbedded, columns))
     } else if let name = object["table"]?.string, let values = object["values"]?.array {
       rows.append(Row(table: name, key: UInt64(try integer(object["key"])), values: values))
     } else if let name = object["tree"]?.string {
@@ -56,14 +59,14 @@ final class DumpReader {
   private func makeTables(_ transaction: WriteTransaction) throws {
     var ids: [String: UInt32] = [:]
     var rest: [(table: String, columns: ArraySlice<JSONValue>)] = []
-    for (name, columns) in tables {
+    for (name, isEmbedded, columns) in tables {
       let first = columns.firstIndex { column in
         guard let target = column["target"]?.string else { return false }
         return target != name && ids[target] == nil
       }
       let made = columns[..<(first ?? columns.count)]
       let columnsNow = try made.map { try column($0, ids: ids) }
-      let table = try transaction.createTable(TableSchema(name, columns: columnsNow))
+      let table = try transaction.createTable(TableSchema(name, isEmbedded: isEmbedded, columns: columnsNow))
       ids[name] = table.schema.id
       rest.append((name, columns[made.endIndex...]))
     }
@@ -76,12 +79,13 @@ final class DumpReader {
   private func column(_ object: JSONValue, ids: [String: UInt32]) throws -> Column {
     guard let name = object["name"]?.string, let typeName = object["type"]?.string,
       let type = ColumnType.allCases.first(where: { "\($0)" == typeName }),
-      let isOptional = object["optional"]?.bool, let isList = object["list"]?.bool,
+      let isOptional = object["optional"]?.bool, let kind = object["collection"]?.string,
+      let collection = ColumnCollection.allCases.first(where: { "\($0)" == kind }),
       let indexName = object["index"]?.string,
       let index = ["none": ColumnIndex.none, "indexed": .plain, "primary key": .unique][indexName]
     else { throw Malformed(description: "no column: \(object)") }
     return Column(
-      name, type, isOptional: isOptional, isList: isList, index: index,
+      name, type, isOptional: isOptional, collection: collection, index: index,
       target: object["target"]?.string.flatMap { ids[$0] } ?? 0)
   }
 
@@ -92,7 +96,7 @@ final class DumpReader {
       throw Malformed(description: "row \(row.key) of \(row.table) does not fit its table")
     }
     let columns = table.schema.columns
-    let values = try zip(columns, row.values).map { $0.type == .link ? nil : try value($1, $0) }
+    let values = try zip(columns, row.values).map { Self.canLink($0) ? nil : try value($1, $0) }
     let key = try table.insert { (new) throws(StorageError) in
       for (position, value) in values.enumerated() {
         if let value { try new.set(position, value) }
@@ -103,17 +107,60 @@ final class DumpReader {
 
   private func setLinks(_ row: Row, _ transaction: WriteTransaction) throws {
     guard let table = try transaction.table(row.table), let key = keys[row.table]?[row.key] else { return }
-    for (column, object) in zip(table.schema.columns, row.values) where column.type == .link {
-      let target = tables[Int(column.target) - 1].name
-      let value = try value(object, column).mapped(by: keys[target] ?? [:])
+    for (column, object) in zip(table.schema.columns, row.values) where Self.canLink(column) {
+      let value = try value(object, column).mapped { table, key in
+        let name = tables[Int(table ?? column.target) - 1].name
+        guard let new = keys[name]?[key] else {
+          throw Malformed(description: "a link to row \(key) of \(name), which is not there")
+        }
+        return new
+      }
       _ = try table.set(value, column.name, ofRow: key)
     }
   }
 
   private func value(_ object: JSONValue, _ column: Column) throws -> Value {
-    guard column.isList else { return try element(object, column.type) }
+    guard column.isCollection else { return try element(object, column.type) }
+    if column.collection == .map { return .map(try map(object) { try element($0, column.type) }) }
     guard let list = object.array else { throw Malformed(description: "no list: \(object)") }
     return .list(try list.map { try element($0, column.type) })
+  }
+
+  private static func canLink(_ column: Column) -> Bool { column.type == .link || column.type == .mixed }
+
+  private func map(_ object: JSONValue?, _ value: (JSONValue) throws -> Value) throws -> ValueMap {
+    guard let pairs = object?.array else { throw Malformed(description: "no map: \(object ?? .null)") }
+    var map = ValueMap()
+    for pair in pairs {
+      guard let parts = pair.array, parts.count == 2, let key = parts[0].string else {
+        throw Malformed(description: "no pair: \(pair)")
+      }
+      map[key] = try value(parts[1])
+    }
+    return map
+  }
+
+  /// A value that tells its type: by its form, or by a tag.
+  private func mixed(_ object: JSONValue) throws -> Value {
+    if let flag = object.bool { return .bool(flag) }
+    if let text = object.string { return .string(text) }
+    if let list = object.array { return .list(try list.map { try element($0, .mixed) }) }
+    if object["$map"] != nil { return .map(try map(object["$map"]) { try element($0, .mixed) }) }
+    if let parts = object["$link"]?.array, parts.count == 2 {
+      guard let table = tables.firstIndex(where: { $0.name == parts[0].string }) else {
+        throw Malformed(description: "a link to no table: \(object)")
+      }
+      return .typedLink(table: UInt32(table + 1), row: UInt64(try integer(parts[1])))
+    }
+    if object["$float"] != nil { return .float(try float(object)) }
+    if object["$double"] != nil { return .double(try double(object)) }
+    if let text = object["$int"]?.string, let number = Int64(text) { return .int(number) }
+    let tags: [(String, ColumnType)] = [
+      ("$data", .data), ("$date", .date), ("$objectID", .objectID), ("$uuid", .uuid),
+      ("$decimal128", .decimal128),
+    ]
+    for (tag, type) in tags where object[tag] != nil { return try element(object, type) }
+    throw Malformed(description: "no mixed value: \(object)")
   }
 
   private func element(_ object: JSONValue, _ type: ColumnType) throws -> Value {
@@ -138,6 +185,7 @@ final class DumpReader {
     case .uuid: return .uuid(SixteenBytes(try digits(tagged(object, "$uuid"))))
     case .decimal128: return .decimal128(SixteenBytes(try digits(tagged(object, "$decimal128"))))
     case .link: return .link(UInt64(try integer(object["$link"])))
+    case .mixed: return try mixed(object)
     }
   }
 
@@ -165,13 +213,14 @@ final class DumpReader {
   private func double(_ object: JSONValue) throws -> Double {
     if let number = object.number { return number }
     let text = try tagged(object, "$double")
-    return special(text) ?? Double(bitPattern: UInt64(text.dropFirst(4), radix: 16) ?? 0)
+    return special(text) ?? Double(text) ?? Double(bitPattern: UInt64(text.dropFirst(4), radix: 16) ?? 0)
   }
 
   private func float(_ object: JSONValue) throws -> Float {
     if let number = object.number { return Float(number) }
     let text = try tagged(object, "$float")
-    return special(text).map { Float($0) } ?? Float(bitPattern: UInt32(text.dropFirst(4), radix: 16) ?? 0)
+    return (special(text) ?? Double(text)).map { Float($0) }
+      ?? Float(bitPattern: UInt32(text.dropFirst(4), radix: 16) ?? 0)
   }
 
   private func special(_ text: String) -> Double? {
@@ -191,15 +240,13 @@ final class DumpReader {
 
 extension Value {
   /// The same with the rows that links point to replaced.
-  func mapped(by keys: [UInt64: UInt64]) throws -> Value {
+  func mapped(_ key: (_ table: UInt32?, UInt64) throws -> UInt64) throws -> Value {
     switch self {
-    case .link(let key):
-      guard let new = keys[key] else {
-        throw DumpReader.Malformed(description: "a link to row \(key), which is not there")
-      }
-      return .link(new)
-    case .list(let elements): return .list(try elements.map { try $0.mapped(by: keys) })
-    default: return self
+    case .link(let row): .link(try key(nil, row))
+    case .typedLink(let table, let row): .typedLink(table: table, row: try key(table, row))
+    case .list(let elements): .list(try elements.map { try $0.mapped(key) })
+    case .map(let map): .map(try map.mapped { try $0.mapped(key) })
+    default: self
     }
   }
 }

@@ -51,8 +51,10 @@ import Testing
     for (key, values) in try rows(table) {
       let new = try #require(mapping[key], "row \(key) of \(schema.name) is lost")
       for (column, value) in zip(schema.columns, values) {
-        let target = schemas.first { $0.id == column.target }?.name ?? ""
-        let expected = try value.mapped(by: keys[target] ?? [:])
+        let expected = try value.mapped { table, row in
+          let target = schemas.first { $0.id == table ?? column.target }?.name ?? ""
+          return try #require(keys[target]?[row])
+        }
         let found = try copy.value(column, ofRow: new)
         try #require(isSame(found, expected), "\(schema.name).\(column.name) of row \(key)")
       }
@@ -87,6 +89,9 @@ import Testing
     case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
     case (.list(let left), .list(let right)):
       left.count == right.count && zip(left, right).allSatisfy { isSame($0, $1) }
+    case (.map(let left), .map(let right)):
+      zip(left.keys, right.keys).allSatisfy { $0.utf8.elementsEqual($1.utf8) }
+        && isSame(.list(left.values), .list(right.values))
     default: left == right
     }
   }
@@ -113,7 +118,7 @@ import Testing
       #expect(one.code == 0)
       #expect(
         one.output == """
-          {"table":"City","columns":[{"name":"name","type":"string","optional":false,"list":false,"index":"none"}]}
+          {"table":"City","embedded":false,"columns":[{"name":"name","type":"string","optional":false,"collection":"none","index":"none"}]}
           {"table":"City","key":1,"values":["Zürich \\"ZH\\""]}
 
           """)

@@ -60,7 +60,7 @@ import Testing
       #expect(columns.map { $0["index"]?.string } == ["primary key", "indexed", "none", "none", "none"])
       #expect(columns.map { $0["optional"]?.bool } == [true, false, true, true, false])
       #expect(columns.map { $0["target"]?.string } == [nil, nil, nil, "City", "City"])
-      #expect(columns.last?["list"]?.bool == true)
+      #expect(columns.last?["collection"]?.string == "list")
       #expect(json["trees"]?.array?.first?["entries"]?.integer == 2)
       let info = try realm(["info", path]).output
       #expect(info.contains("Tables                2\nRows                  3\n"))

@@ -54,8 +54,8 @@ enum ToolSample {
         "Owner, with \"quotes\"",
         columns: [
           Column("name \t\"\u{7}", .string), Column("best", .link, target: things.schema.id),
-          Column("all", .link, isList: true, target: things.schema.id), Column("self", .link),
-          Column("\u{e9}", .double), Column("e\u{301}", .float, isList: true),
+          Column("all", .link, collection: .list, target: things.schema.id), Column("self", .link),
+          Column("\u{e9}", .double), Column("e\u{301}", .float, collection: .list),
         ]))
   }
 
@@ -87,7 +87,7 @@ enum ToolSample {
           columns: [
             Column("id", .int64, isOptional: true, index: .unique), Column("name", .string, index: .plain),
             Column("born", .date, isOptional: true), Column("home", .link, target: cities.schema.id),
-            Column("visited", .link, isList: true, target: cities.schema.id),
+            Column("visited", .link, collection: .list, target: cities.schema.id),
           ]))
       try people.insert([
         "id": .int(9_007_199_254_740_993), "name": .string("Ada"),

@@ -38,6 +38,15 @@ package struct Fingerprint {
     case .objectID(let id): add(id.bytes)
     case .uuid(let id), .decimal128(let id): add(id.bytes)
     case .link(let row): add(row)
+    case .typedLink(let table, let row):
+      add(UInt64(table))
+      add(row)
+    case .map(let map):
+      add(UInt64(map.count))
+      for (key, value) in zip(map.keys, map.values) {
+        add(Array(key.utf8))
+        add(value)
+      }
     case .list(let elements):
       add(UInt64(elements.count))
       for element in elements { add(element) }

@@ -4,6 +4,8 @@ import RealmStorage
 package struct TableModel: Equatable, Sendable {
   package static let name = "Things"
   package var rows: [UInt64: [String: Value]] = [:]
+  /// Of the table: mixed values link by it.
+  private var tableID: UInt32 = 1
 
   package init() {}
 
@@ -14,16 +16,19 @@ package struct TableModel: Equatable, Sendable {
     ColumnType.allCases.filter { $0 != .link }.flatMap { type in
       [
         Column("\(type)", type), Column("optional \(type)", type, isOptional: true),
-        Column("list of \(type)", type, isList: true),
-        Column("list of optional \(type)", type, isOptional: true, isList: true),
-      ] + (type.canBeIndexed ? [Column("indexed \(type)", type, isOptional: true, index: .plain)] : [])
+      ]
+        + [ColumnCollection.list, .set, .map].map { collection in
+          let isOptional = (type.rawValue + collection.rawValue) % 2 == 0
+          return Column("\(collection) of \(type)", type, isOptional: isOptional, collection: collection)
+        } + (type.canBeIndexed ? [Column("indexed \(type)", type, isOptional: true, index: .plain)] : [])
     } + few.dropFirst() + [Column("id", .string, isOptional: true, index: .unique)]
 
   package static let few = [
     Column("id", .int64, index: .unique), Column("name", .string, index: .plain),
-    Column("friend", .link), Column("friends", .link, isList: true), Column("score", .double),
+    Column("friend", .link), Column("friends", .link, collection: .list), Column("score", .double),
     Column("note", .string, isOptional: true), Column("city", .string, index: .plain),
-    Column("tag", .data, isOptional: true),
+    Column("tag", .data, isOptional: true), Column("any", .mixed), Column("teams", .link, collection: .set),
+    Column("roles", .link, collection: .map),
   ]
 
   /// Those, and a column of each type: for what would take too long with everything.
@@ -31,7 +36,11 @@ package struct TableModel: Equatable, Sendable {
     few
     + ColumnType.allCases.filter { $0 != .link }.map { type in
       Column("\(type)", type, isOptional: type.rawValue % 2 == 0)
-    } + [Column("list of dates", .date, isOptional: true, isList: true)]
+    } + [
+      Column("list of dates", .date, isOptional: true, collection: .list),
+      Column("set of numbers", .int64, isOptional: true, collection: .set),
+      Column("map of texts", .string, collection: .map), Column("map of anything", .mixed, collection: .map),
+    ]
 
   /// Columns that hold one of a few values, with rare exceptions.
   private static let repeating: Set<String> = ["city", "tag", "string", "optional data"]
@@ -50,7 +59,11 @@ package struct TableModel: Equatable, Sendable {
   }
 
   private static func empty(_ column: Column) -> Value {
-    if column.isList { return .list([]) }
+    switch column.collection {
+    case .none: break
+    case .list, .set: return .list([])
+    case .map: return .map(ValueMap())
+    }
     if column.isOptional { return .null }
     switch column.type {
     case .bool: return .bool(false)
@@ -63,19 +76,40 @@ package struct TableModel: Equatable, Sendable {
     case .objectID: return .objectID(ObjectIDBytes([UInt8](repeating: 0, count: 12)))
     case .uuid: return .uuid(SixteenBytes([UInt8](repeating: 0, count: 16)))
     case .decimal128: return .decimal128(SixteenBytes([UInt8](repeating: 0, count: 16)))
-    case .link: return .null
+    case .link, .mixed: return .null
     }
   }
 
   private func value(_ column: Column, _ generator: inout SeededGenerator) -> Value {
     if Self.repeating.contains(column.name), !generator.chance(8) { return oneOfFew(column, &generator) }
-    guard column.isList else { return element(column, &generator) }
-    let count = generator.chance(1) ? 1200 : generator.below(6)
-    return .list(
-      (0..<count).compactMap { _ in
-        let element = element(column, &generator)
-        return column.type == .link && element == .null ? nil : element
-      })
+    guard column.isCollection else { return element(column, &generator) }
+    let count = generator.below(500) == 0 ? 1200 : generator.below(5)
+    let elements: [Value] = (0..<count).compactMap { _ in
+      let element = element(column, &generator)
+      return element == .null && !column.isOptional ? nil : element
+    }
+    switch column.collection {
+    case .set: return .set(elements.filter { $0.elements == nil })
+    case .map: return .map(map(of: elements, &generator))
+    default: return .list(elements)
+    }
+  }
+
+  private func map(of elements: [Value], _ generator: inout SeededGenerator) -> ValueMap {
+    ValueMap(Dictionary(elements.map { ("\(generator.below(2000))é\0", $0) }) { first, _ in first })
+  }
+
+  /// Of any type, and now and then nested.
+  private func mixed(_ generator: inout SeededGenerator, levels: Int = 4) -> Value {
+    let types = ColumnType.allCases.filter { $0 != .mixed }
+    let type = types[generator.below(types.count)]
+    if levels > 0, generator.chance(15) {
+      let elements = (0..<generator.below(4)).map { _ in mixed(&generator, levels: levels - 1) }
+      return generator.chance(50) ? .list(elements) : .map(map(of: elements, &generator))
+    }
+    let element = element(Column("", type), &generator)
+    if case .link(let row) = element { return .typedLink(table: tableID, row: row) }
+    return element
   }
 
   /// Now and then another one, so that values without a code come, and clusters whose values differ.
@@ -114,6 +148,7 @@ package struct TableModel: Equatable, Sendable {
     case .uuid: return .uuid(SixteenBytes(generator.bytes(16)))
     case .decimal128: return .decimal128(SixteenBytes(generator.bytes(16)))
     case .link: return victim(&generator).map { .link($0) } ?? .null
+    case .mixed: return mixed(&generator)
     }
   }
 
@@ -135,6 +170,7 @@ package struct TableModel: Equatable, Sendable {
 
   /// One random change. Answers what it found wrong.
   package mutating func change(_ table: WritableTable, _ generator: inout SeededGenerator) throws -> String? {
+    tableID = table.schema.id
     switch generator.below(100) {
     case 0..<60: return try insert(table, &generator)
     case 60..<85:
@@ -150,7 +186,7 @@ package struct TableModel: Equatable, Sendable {
     case 85..<94:
       guard let victim = victim(&generator) else { return nil }
       guard try table.remove(victim) else { return "no row \(victim)" }
-      remove(victim)
+      remove([victim], table.schema)
     case 94..<98: return try removeSome(table, &generator)
     default:
       guard generator.chance(10) else { return nil }
@@ -195,20 +231,50 @@ package struct TableModel: Equatable, Sendable {
     let asked = [UInt64(1) << 40] + victims.reversed() + victims.prefix(1)
     let removed = try table.remove(asked)
     guard removed == victims.count else { return "\(removed) rows removed, not \(victims.count)" }
-    for victim in victims { remove(victim) }
+    remove(Set(victims), table.schema)
     return nil
   }
 
-  private mutating func remove(_ victim: UInt64) {
-    rows[victim] = nil
+  package mutating func remove(_ victims: Set<UInt64>, _ schema: TableSchema) {
+    for victim in victims { rows[victim] = nil }
+    let columns = schema.columns.filter { $0.type == .link || $0.type == .mixed }
     for (key, row) in rows {
-      for (name, value) in row {
-        if value == .link(victim) {
-          rows[key]?[name] = .null
-        } else if case .list(let elements) = value, elements.contains(.link(victim)) {
-          rows[key]?[name] = .list(elements.filter { $0 != .link(victim) })
+      for column in columns {
+        if let value = row[column.name], let rest = without(victims, value, column) {
+          rows[key]?[column.name] = rest
         }
       }
+    }
+  }
+
+  /// Links to rows that go become null; in lists and sets of links, and in sets of anything, they go. Nil of a value that has
+  /// none.
+  private func without(_ victims: Set<UInt64>, _ value: Value, _ column: Column) -> Value? {
+    switch value {
+    case .link(let row), .typedLink(tableID, let row): return victims.contains(row) ? .null : nil
+    case .list(let elements):
+      let rest = elements.map { without(victims, $0, column) }
+      guard rest.contains(where: { $0 != nil }) else { return nil }
+      if column.type == .link || column.collection == .set {
+        return .list(zip(elements, rest).filter { $1 == nil }.map(\.0))
+      }
+      return .list(zip(elements, rest).map { $1 ?? $0 })
+    case .map(let map):
+      let rest = map.values.map { without(victims, $0, column) }
+      guard rest.contains(where: { $0 != nil }) else { return nil }
+      return .map(
+        ValueMap(Dictionary(uniqueKeysWithValues: zip(map.keys, zip(map.values, rest).map { $1 ?? $0 }))))
+    default: return nil
+    }
+  }
+
+  /// How often a value links to a row.
+  private func linkCount(_ value: Value?, to key: UInt64) -> Int {
+    switch value {
+    case .link(key), .typedLink(tableID, key): 1
+    case .list(let elements): elements.reduce(0) { $0 + linkCount($1, to: key) }
+    case .map(let map): map.values.reduce(0) { $0 + linkCount($1, to: key) }
+    default: 0
     }
   }
 
@@ -262,7 +328,7 @@ package struct TableModel: Equatable, Sendable {
   private func groupDifference(_ table: Table, _ keys: [UInt64]) throws -> String? {
     var (next, found) = (0, String?.none)
     try table.forEachGroup { (group) throws(StorageError) in
-      for (index, column) in table.schema.columns.enumerated() where !column.isList && found == nil {
+      for (index, column) in table.schema.columns.enumerated() where !column.isCollection && found == nil {
         switch column.type {
         case .bool, .int8, .int16, .int32, .int64, .link:
           let values = try group.integers(index)
@@ -327,7 +393,7 @@ package struct TableModel: Equatable, Sendable {
   }
 
   private func countDifference(_ table: Table, _ generator: inout SeededGenerator) throws -> String? {
-    for (index, column) in table.schema.columns.enumerated() where !column.isList {
+    for (index, column) in table.schema.columns.enumerated() where !column.isCollection {
       switch column.type {
       case .bool, .int8, .int16, .int32, .int64, .link: break
       default: continue
@@ -344,15 +410,9 @@ package struct TableModel: Equatable, Sendable {
   }
 
   private func linkDifference(_ table: Table, _ key: UInt64) throws -> String? {
-    for column in table.schema.columns where column.type == .link {
-      var expected: [UInt64] = []
-      for (source, row) in rows.sorted(by: { $0.key < $1.key }) {
-        switch row[column.name] {
-        case .link(key): expected.append(source)
-        case .list(let elements):
-          for element in elements where element == .link(key) { expected.append(source) }
-        default: break
-        }
+    for column in table.schema.columns where column.type == .link || column.type == .mixed {
+      let expected = rows.sorted(by: { $0.key < $1.key }).flatMap { source, row in
+        Array(repeating: source, count: linkCount(row[column.name], to: key))
       }
       let found = try table.sources(of: key, column: column, of: table.schema).flatMap {
         [UInt64](repeating: $0.row, count: $0.count)

@@ -1,5 +1,6 @@
 /// What the nodes of a version's tables mean together: the order of keys, the counts, each value; that indexes hold an
-/// entry for each row and no other; that links point to rows there are, and the link indexes know each of them.
+/// entry for each row and no other; that links point to rows there are, and the link indexes know each of them; that each
+/// embedded row has one owner.
 struct TableCheck {
   /// A table, and the node it starts from: where something is missing, that node is named.
   private struct Table {
@@ -50,6 +51,9 @@ struct TableCheck {
     guard entries == linkEntries[table.schema.id] ?? 0 else {
       throw reader.access().corrupted(.link, table.root.links.isNull ? table.ref : table.root.links)
     }
+    guard !table.schema.isEmbedded || entries == table.root.rows else {
+      throw reader.access().corrupted(.link, table.ref)
+    }
   }
 
   private mutating func check(
@@ -85,7 +89,7 @@ struct TableCheck {
   private func checkDictionaries(_ table: Table, _ reader: any NodeReader) throws(StorageError) {
     for entry in table.root.dictionaries.all {
       let column = table.schema.columns.first { $0.id == entry.column }
-      guard let column, column.storage == .varying, !column.isList else {
+      guard let column, column.storage == .varying else {
         throw reader.access().corrupted(.structure, table.ref)
       }
       do { _ = try ColumnDictionary.check(entry.root, of: column, reader) } catch {
@@ -113,7 +117,7 @@ struct TableCheck {
         guard column.accepts(value) else { throw access.corrupted(.structure, ref).naming(part) }
         let key = cluster.key(row)
         if column.index != .none { try checkIndex(value, column, key, table, access) }
-        if column.type == .link { try checkLinks(value, column, key, table, access) }
+        if column.canLink { try checkLinks(value, column, key, table, access) }
       }
     }
     let last = cluster.key(cluster.rows - 1)
@@ -143,24 +147,28 @@ struct TableCheck {
   private mutating func checkLinks(
     _ value: Value, _ column: Column, _ key: UInt64, _ table: Table, _ access: borrowing NodeAccess
   ) throws(StorageError) {
-    var counts: [UInt64: UInt64] = [:]
-    for target in value.linkTargets { counts[target, default: 0] += 1 }
-    guard !counts.isEmpty else { return }
-    guard let target = tables[column.target] else {
-      throw access.corrupted(.structure, table.ref).naming(.column(column, table.schema))
-    }
-    for (row, count) in counts {
-      guard try TableReading.contains(row, in: target.root.clusters, access) else {
+    var counts: [LinkTarget: UInt64] = [:]
+    for target in value.linkTargets(of: column) { counts[target, default: 0] += 1 }
+    for (place, count) in counts {
+      guard let target = tables[place.table] else {
+        throw access.corrupted(.structure, table.ref).naming(.column(column, table.schema))
+      }
+      guard try TableReading.contains(place.row, in: target.root.clusters, access) else {
         throw access.corrupted(.link, table.root.clusters).naming(.column(column, table.schema))
       }
-      var entry = LinkIndex.head(target: row, table: table.schema.id, column: column.id)
+      var entry = LinkIndex.head(target: place.row, table: table.schema.id, column: column.id)
       IndexKey.appendRow(key, to: &entry)
       let links = target.root.links
       let stored = try OrderedTree.find(entry.span.bytes, in: links, access) { $0.bytes.array }
       guard let stored, LinkIndex.count(stored) == count else {
         throw access.corrupted(.link, links.isNull ? target.ref : links).naming(.links(target.schema))
       }
-      linkEntries[column.target, default: 0] += 1
+      linkEntries[place.table, default: 0] += 1
+      if target.schema.isEmbedded {
+        // The one link to it; as many links as there are rows are then one for each.
+        let all = try LinkIndex.count(LinkIndex.targetHead(place.row), in: links, access)
+        guard count == 1, all == 1 else { throw access.corrupted(.link, links).naming(.links(target.schema)) }
+      }
     }
   }
 }

@@ -121,6 +121,14 @@ package struct DecimalNumber: Sendable {
     return plain.stored
   }
 
+  /// The whole number it is; nil of any other, and beyond 64 bits.
+  var whole: Int64? {
+    guard form == .number, (0..<19).contains(exponent) else { return nil }
+    let (magnitude, overflow) = coefficient.multipliedReportingOverflow(by: Self.powers[exponent])
+    guard !overflow, let number = Int128(exactly: magnitude) else { return nil }
+    return Int64(exactly: isNegative ? -number : number)
+  }
+
   // MARK: - Order
 
   /// -1, 0 or 1; nil where one is no number.

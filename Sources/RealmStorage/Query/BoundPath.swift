@@ -11,9 +11,9 @@ struct BoundPath {
   /// Of the column, where values have codes.
   var dictionary: Ref
   /// Whether there may be several values.
-  var isMany: Bool { column.isList || steps.contains { $0.column.isList } }
+  var isMany: Bool { column.isCollection || steps.contains { $0.column.isCollection } }
   /// Whether comparisons order null: see `Predicate`.
-  var ordersNull: Bool { steps.isEmpty && !column.isList && column.type == .string }
+  var ordersNull: Bool { steps.isEmpty && !column.isCollection && column.type == .string }
 
   /// - Precondition: the tables have the columns, and all but the last are links.
   init(

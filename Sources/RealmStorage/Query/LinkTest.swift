@@ -4,7 +4,7 @@ final class LinkTest: ClusterTest {
   let target: TargetTest
   /// Whether a link that is null passes.
   let nullPasses: Bool
-  override var cost: Int { (column.isList ? 400 : 100) + target.test.cost }
+  override var cost: Int { (column.isCollection ? 400 : 100) + target.test.cost }
 
   init(_ column: Column, _ target: TargetTest, nullPasses: Bool) {
     self.column = column
@@ -15,7 +15,7 @@ final class LinkTest: ClusterTest {
   override func mask(
     of cluster: borrowing ClusterNode, within rows: RowMask, _ access: borrowing NodeAccess
   ) throws(StorageError) -> RowMask {
-    if column.isList { return try listMask(of: cluster, within: rows, access) }
+    if column.isCollection { return try elementMask(of: cluster, within: rows, access) }
     guard let descriptor = cluster.find(column.id, .integers), Int(descriptor.nullCount) < cluster.rows else {
       return nullPasses ? rows : .none
     }
@@ -27,16 +27,14 @@ final class LinkTest: ClusterTest {
     return found
   }
 
-  private func listMask(
+  private func elementMask(
     of cluster: borrowing ClusterNode, within rows: RowMask, _ access: borrowing NodeAccess
   ) throws(StorageError) -> RowMask {
     var found = RowMask.none
     guard cluster.find(column.id, .pieces) != nil else { return found }
     try rows.forEach { (row) throws(StorageError) in
-      guard
-        case .list(let links) = try TableReading.value(column, row, of: cluster, dictionary: .null, access)
-      else { return }
-      for case .link(let key) in links where try target.passes(key, access) {
+      let value = try TableReading.value(column, row, of: cluster, dictionary: .null, access)
+      for case .link(let key) in value.elements ?? [] where try target.passes(key, access) {
         found.insert(row)
         return
       }
@@ -123,7 +121,7 @@ struct KeySet {
   }
 }
 
-/// Of columns that are read value by value: lists, and decimals.
+/// Of columns that are read value by value: collections, mixed values and decimals.
 final class ValuesTest: ClusterTest {
   let column: Column
   let test: ValueTest
@@ -141,7 +139,7 @@ final class ValuesTest: ClusterTest {
     try rows.forEach { (row) throws(StorageError) in
       let value = try TableReading.value(column, row, of: cluster, dictionary: .null, access)
       let passes: Bool
-      if case .list(let elements) = value, !test.isCount {
+      if column.isCollection, !test.isCount, let elements = value.elements {
         passes = elements.contains { test.holds($0, ordersNull: false) }
       } else {
         passes = test.holds(value, ordersNull: false)

@@ -30,11 +30,6 @@ public indirect enum Predicate: Sendable, Hashable {
   case not(Predicate)
 }
 
-/// How two values compare.
-public enum Comparison: Sendable, Hashable, CaseIterable {
-  case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
-}
-
 /// Tests of a string or data against another of its kind; nothing else passes any but `notEqual`.
 public enum TextMatch: Sendable, Hashable, CaseIterable {
   /// Null passes where the other is null too.

@@ -36,7 +36,8 @@ struct RowQuery {
     _ path: ColumnPath, _ values: [Value], _ schema: TableSchema
   ) -> [IndexedPart] {
     let column = schema.columns[path.column]
-    guard path.links.isEmpty, column.index != .none, !column.isList, values.allSatisfy(column.accepts) else {
+    guard path.links.isEmpty, column.index != .none, !column.isCollection, values.allSatisfy(column.accepts)
+    else {
       return []
     }
     return [IndexedPart(column: column, values: Array(Set(values)))]
@@ -150,7 +151,12 @@ struct TestBuilder {
     case .count(let path, let comparison, let number):
       return try test(path, .count(comparison, number), of: table)
     case .text(let path, let match, let value, let ignoringCase):
-      let isString = try column(path, of: table).type == .string
+      let isString: Bool
+      switch try column(path, of: table).type {
+      case .string: isString = true
+      case .mixed: if case .data = value { isString = false } else { isString = true }
+      default: isString = false
+      }
       let text = TextTest(match, value, ignoringCase: ignoringCase, isString: isString)
       return try test(path, .text(text), of: table)
     }
@@ -191,14 +197,15 @@ struct TestBuilder {
     switch test {
     case .text:
       precondition(
-        column.type == .string || column.type == .data,
+        column.type == .string || column.type == .data || column.type == .mixed,
         "\(table.schema.name): column \(column.name) holds neither strings nor data")
-    case .count: precondition(column.isList, "\(table.schema.name): column \(column.name) is no list")
+    case .count:
+      precondition(column.isCollection, "\(table.schema.name): column \(column.name) is no collection")
     default: break
     }
     var made = Self.test(column, bound.dictionary, test, ordersNull: bound.ordersNull)
     // From the last link back to the first: what a null link stands for is the same for all.
-    let isMany = bound.steps.contains { $0.column.isList }
+    let isMany = bound.steps.contains { $0.column.isCollection }
     let nullPasses: Bool
     if test.isCount {
       nullPasses = column.type != .link && !isMany && test.holds(.list([]), ordersNull: false)
@@ -214,7 +221,7 @@ struct TestBuilder {
   private static func test(
     _ column: Column, _ dictionary: Ref, _ test: ValueTest, ordersNull: Bool
   ) -> ClusterTest {
-    if column.isList || column.type == .decimal128 { return ValuesTest(column, test) }
+    if column.storage == .composite || column.type == .decimal128 { return ValuesTest(column, test) }
     let nullPasses = test.holds(.null, ordersNull: ordersNull)
     guard let domain = OrderedDomain(column.type) else {
       let isString = column.type == .string

@@ -209,7 +209,8 @@ struct RowSort {
       // What the first bytes do not tell: whole values, which never equal those that they do tell.
       var values: [Value] = []
       for column in columns {
-        values.append(ValueOrder.canonical(try column.path.value(row, of: cluster, access)))
+        let value = try column.path.value(row, of: cluster, access)
+        values.append(ValueOrder.canonical(value, of: column.path.column))
       }
       if seenValues.insert(values).inserted { found.append(cluster.key(row)) }
     }

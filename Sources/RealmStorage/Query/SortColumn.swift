@@ -18,7 +18,7 @@ struct SortColumn {
   func isExact(_ key: UInt128) -> Bool {
     switch column.type {
     case .string, .data: key & 15 != 15
-    case .decimal128, .uuid: key <= Self.nan
+    case .decimal128, .uuid, .mixed: key <= Self.nan
     default: true
     }
   }
@@ -49,6 +49,9 @@ struct SortColumn {
       guard !cluster.isNull(descriptor, row) else { return Self.null }
       return number(cluster.data(descriptor), row, size)
     case .varying: return try text(15 * depth, row, of: cluster, access)
+    case .composite:
+      let value = try TableReading.value(column, row, of: cluster, dictionary: .null, access)
+      return value == .null ? Self.null : Self.first
     }
   }
 

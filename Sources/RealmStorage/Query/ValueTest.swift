@@ -4,7 +4,7 @@ enum ValueTest {
   case text(TextTest)
   case isIn([Value])
   case between(Value, Value)
-  /// Of a list.
+  /// Of a collection.
   case count(Comparison, Int)
 
   /// - Parameter ordersNull: see `Comparison.holds`.
@@ -18,7 +18,7 @@ enum ValueTest {
       Comparison.greaterOrEqual.holds(value, low, ordersNull: ordersNull)
         && Comparison.lessOrEqual.holds(value, high, ordersNull: ordersNull)
     case .count(let comparison, let number):
-      if case .list(let elements) = value { comparison.holds(elements.count, number) } else { false }
+      if let elements = value.elements { comparison.holds(elements.count, number) } else { false }
     }
   }
 }
@@ -38,6 +38,7 @@ struct TextTest {
   /// What is not found passes, and only that.
   let isNegated: Bool
   let nullPasses: Bool
+  private let isString: Bool
 
   /// - Parameter isString: strings are tested, else data.
   init(_ match: TextMatch, _ value: Value, ignoringCase: Bool, isString: Bool) {
@@ -48,6 +49,7 @@ struct TextTest {
       default: nil
       }
     isNegated = match == .notEqual
+    self.isString = isString
     switch match {
     case .equal, .like: nullPasses = value == .null
     case .notEqual: nullPasses = value != .null
@@ -61,8 +63,8 @@ struct TextTest {
   func holds(_ value: Value) -> Bool {
     switch value {
     case .null: nullPasses
-    case .string(let text): holds(Array(text.utf8))
-    case .data(let bytes): holds(bytes)
+    case .string(let text): isString ? holds(Array(text.utf8)) : isNegated
+    case .data(let bytes): isString ? isNegated : holds(bytes)
     default: isNegated
     }
   }

@@ -26,8 +26,8 @@ final class AppendBuffer {
 
     init(_ column: Column) {
       self.column = column
-      isVarying = column.storage == .varying
-      isWatched = column.index != .none || column.type == .link
+      isVarying = column.storage.hasPieces
+      isWatched = column.index != .none || column.canLink
       fixed = FixedBuffer(column, rows: 0)
     }
   }
@@ -45,7 +45,7 @@ final class AppendBuffer {
     let index: Int
     let column: Column
     // Of the column: to copy one counts references.
-    let isLink: Bool
+    let canLink: Bool
     let isUnique: Bool
     let defaultValue: Value
     var value: Value
@@ -53,7 +53,7 @@ final class AppendBuffer {
     init(_ index: Int, _ column: Column) {
       self.index = index
       self.column = column
-      isLink = column.type == .link
+      canLink = column.canLink
       isUnique = column.index == .unique
       defaultValue = column.defaultValue
       value = defaultValue
@@ -81,7 +81,7 @@ final class AppendBuffer {
     self.dictionaries = dictionaries
     columns = schema.columns.map { ColumnBuffer($0) }
     limit = rowLimit
-    watched = schema.columns.enumerated().filter { $1.index != .none || $1.type == .link }
+    watched = schema.columns.enumerated().filter { $1.index != .none || $1.canLink }
       .map { Watched($0, $1) }
   }
 
@@ -92,7 +92,7 @@ final class AppendBuffer {
       case .integers: sum + 8
       case .dates: sum + 12
       case .fixed(let size): sum + size
-      case .varying: sum
+      case .varying, .composite: sum
       }
     }
     return min(ClusterNode.maximumRows, max(1, 48 * 1024 / max(1, bytes)))
@@ -272,7 +272,7 @@ final class AppendBuffer {
   private func encode(_ index: Int) throws(StorageError) -> FixedBuffer? {
     let buffer = columns[index]
     // Unique values do not repeat, and only a piece with long values has a level.
-    guard !buffer.column.isList, buffer.column.index != .unique,
+    guard buffer.column.storage == .varying, buffer.column.index != .unique,
       !buffer.pieces.contains(where: { $0.ref.level > 0 })
     else { return nil }
     var values = buffer.varying

@@ -6,6 +6,8 @@ struct ByteReader {
   init(_ bytes: [UInt8]) { source = bytes }
 
   var isAtEnd: Bool { at == source.count }
+  /// Bytes that are left.
+  var count: Int { source.count - at }
 
   mutating func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) -> Integer? {
     guard MemoryLayout<Integer>.size <= source.count - at else { return nil }
@@ -35,6 +37,9 @@ struct ByteReader {
     guard let length = varint(), length <= UInt64(source.count - at) else { return nil }
     return bytes(Int(length))
   }
+
+  /// A length as a varint, and so many bytes of UTF-8.
+  mutating func text() -> String? { counted().flatMap { String(validating: $0, as: UTF8.self) } }
 
   /// A length in 2 bytes, and so many bytes of UTF-8.
   mutating func name() -> String? {

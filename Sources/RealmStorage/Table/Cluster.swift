@@ -91,7 +91,8 @@ struct Cluster {
   ///
   /// - Throws: `.corrupted` where no dictionary has so many.
   func codes(_ column: Column, _ editor: NodeEditor) throws(StorageError) -> FixedBuffer? {
-    guard !column.isList, case .fixed(let parts) = columns[column.id], parts[0].encoding == .codes else {
+    guard column.storage == .varying, case .fixed(let parts) = columns[column.id], parts[0].encoding == .codes
+    else {
       return nil
     }
     let codes = FixedBuffer(codes: parts[0], rows: rows)

@@ -12,7 +12,7 @@ struct ClusterChange {
     let change = { (cluster: inout Cluster, row: Int) throws(StorageError) in
       if let codes = try cluster.codes(column, editor) {
         try set(value, column, row, of: &cluster, codes)
-      } else if column.storage == .varying {
+      } else if column.storage.hasPieces {
         try changePiece(of: row, column, of: &cluster) { (piece, index) throws(StorageError) in
           try piece.replace(index, with: value, of: column, editor: editor)
         }
@@ -74,7 +74,7 @@ struct ClusterChange {
         if var codes = try cluster.codes(column, editor) {
           codes.remove(row)
           cluster.setCodes(codes, of: column)
-        } else if column.storage == .varying {
+        } else if column.storage.hasPieces {
           try changePiece(of: row, column, of: &cluster) { piece, index in piece.remove(index) }
         } else {
           var buffer = try cluster.unpack(column, editor)
@@ -210,7 +210,7 @@ struct ClusterChange {
   ) throws(StorageError) -> Cluster {
     var part = Cluster(keys: rows.map { cluster.keys[$0] })
     for column in schema.columns where cluster.has(column) {
-      if column.storage != .varying {
+      if !column.storage.hasPieces {
         var buffer = try cluster.unpack(column, editor)
         buffer.keep(rows)
         part.pack(buffer, as: column)

@@ -112,17 +112,19 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
 
   /// The descriptor of a column of varying size, nil when the cluster lacks it.
   @inline(__always)
-  func findVarying(_ column: Column) -> Descriptor? { findVarying(column.id, isList: column.isList) }
+  func findVarying(_ column: Column) -> Descriptor? {
+    findVarying(column.id, hasCodes: column.storage == .varying)
+  }
 
   @inline(__always)
-  func findVarying(_ column: UInt16, isList: Bool) -> Descriptor? {
-    find(column, .pieces, or: isList ? .pieces : .codes)
+  func findVarying(_ column: UInt16, hasCodes: Bool) -> Descriptor? {
+    find(column, .pieces, or: hasCodes ? .codes : .pieces)
   }
 
   /// The same, and where it stands.
   @inline(__always)
-  func placeOfVarying(_ column: UInt16, isList: Bool) -> (place: Int, Descriptor)? {
-    guard let place = place(of: column, .pieces, or: isList ? .pieces : .codes) else { return nil }
+  func placeOfVarying(_ column: UInt16) -> (place: Int, Descriptor)? {
+    guard let place = place(of: column, .pieces, or: .codes) else { return nil }
     let isCodes = encodingByte(place) == Encoding.codes.rawValue
     return (place, descriptor(place, isCodes ? .codes : .pieces))
   }
@@ -240,7 +242,7 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
   @inline(__always)
   func prefetch(_ column: ColumnForm, _ row: Int, _ access: LentAccess) {
     switch column.kind {
-    case .varying:
+    case .varying, .composite:
       guard let descriptor = find(column.id, .pieces) else { return }
       let (piece, index) = piece(descriptor, row)
       PieceNode.prefetch(index, of: rowsOfPiece(descriptor), in: piece, access)
@@ -296,7 +298,7 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
         descriptor.offset + nullBytes(descriptor) + row * size,
         FixedCell(UInt64(bitPattern: new &- least), size: size)
       )
-    case .dates, .varying: return nil
+    case .dates, .varying, .composite: return nil
     }
   }
 

@@ -41,7 +41,7 @@ struct ClusterPair: ~Escapable {
       guard let before = old.find(id, .fixed), let after = new.find(id, .fixed), before.width == after.width
       else { break }
       return forEachDifference(ofBytes: pairs, before, after, body)
-    case .varying:
+    case .varying, .composite:
       guard let before = old.findVarying(oldColumn), let after = new.findVarying(newColumn) else { break }
       let left = VaryingCells(old, before, dictionary: oldDictionaries[id], oldAccess)
       let right = VaryingCells(new, after, dictionary: newDictionaries[id], newAccess)

@@ -27,7 +27,7 @@ struct FixedBuffer {
         parts.count > 1
         ? Self.unpack(parts[1], parts[1].data, rows: rows) : [Int64](repeating: 0, count: rows)
     case .fixed(let size): bytes = isAllNull ? [UInt8](repeating: 0, count: rows * size) : values
-    case .varying: preconditionFailure("a column of varying size is no buffer")
+    case .varying, .composite: preconditionFailure("a column of varying size is no buffer")
     }
   }
 
@@ -64,7 +64,7 @@ struct FixedBuffer {
       parts[0].encoding == .integers
         && (parts.count == 1 || (parts.count == 2 && parts[1].encoding == .nanoseconds))
     case .fixed(let size): parts.count == 1 && parts[0].encoding == .fixed && Int(parts[0].width) == size
-    case .varying: false
+    case .varying, .composite: false
     }
   }
 
@@ -90,7 +90,7 @@ struct FixedBuffer {
       integers.insert(seconds, at: row)
       nanoseconds.insert(rest, at: row)
     case .fixed(let size): bytes.insert(contentsOf: value.fixedBytes(size), at: row * size)
-    case .varying: break
+    case .varying, .composite: break
     }
   }
 
@@ -121,7 +121,7 @@ struct FixedBuffer {
       integers.append(seconds)
       nanoseconds.append(rest)
     case .fixed(let size): bytes.append(fixed: value, size: size)
-    case .varying: break
+    case .varying, .composite: break
     }
   }
 
@@ -135,7 +135,7 @@ struct FixedBuffer {
       integers.remove(at: row)
       nanoseconds.remove(at: row)
     case .fixed(let size): bytes.removeSubrange(row * size..<(row + 1) * size)
-    case .varying: break
+    case .varying, .composite: break
     }
   }
 
@@ -209,7 +209,7 @@ struct FixedBuffer {
           encoding: .fixed, width: UInt8(size), nullCount: UInt16(nullCount), least: 0, greatest: 0,
           data: isAllNull ? [] : Self.bits(nulls, nullCount) + bytes)
       ]
-    case .varying: return []
+    case .varying, .composite: return []
     }
   }
 

@@ -35,7 +35,7 @@ enum IndexKey {
     case .uuid(let id):
       bytes.appendHighestFirst(id.high)
       bytes.appendHighestFirst(id.low)
-    case .null, .float, .double, .data, .decimal128, .link, .list: break
+    case .null, .float, .double, .data, .decimal128, .link, .typedLink, .list, .map: break
     }
   }
 
@@ -104,7 +104,7 @@ enum IndexKey {
     case .date, .objectID: return start + 12
     case .uuid: return start + 16
     case .string: return textEnd(entry, from: start)
-    case .float, .double, .data, .decimal128, .link: return nil
+    case .float, .double, .data, .decimal128, .link, .mixed: return nil
     }
   }
 

@@ -47,7 +47,7 @@ public struct NewRow: ~Copyable {
 
   private func check(_ column: Int, _ type: ColumnType) {
     precondition(
-      buffer.columns[column].column.type == type && !buffer.columns[column].column.isList,
+      buffer.columns[column].column.type == type && !buffer.columns[column].column.isCollection,
       "column \(buffer.columns[column].column.name) of type \(buffer.columns[column].column.type) can't hold that value"
     )
   }

@@ -8,6 +8,8 @@ final class OpenTables {
   private let schemas: [TableSchema]
   @exclusivity(unchecked) private var writers: [TableWriter] = []
   private var lastTable: UInt32
+  /// Embedded rows that lost the link to them in the change under way, by their table.
+  @exclusivity(unchecked) private var orphans: [UInt32: [UInt64]] = [:]
   /// What interrupted a change half-way: such a transaction can't be committed.
   @exclusivity(unchecked) private(set) var failure: StorageError?
 
@@ -40,6 +42,19 @@ final class OpenTables {
     return isComplete
   }
 
+  // MARK: - Embedded rows
+
+  /// An embedded row has lost a link to it.
+  func noteOrphan(_ row: LinkTarget) { orphans[row.table, default: []].append(row.row) }
+
+  /// Removes the embedded rows that nobody owns any more, with those they own.
+  func removeOrphans() throws(StorageError) {
+    while let (table, rows) = orphans.first {
+      orphans[table] = nil
+      _ = try writer(id: table)?.removeAlone(rows)
+    }
+  }
+
   func fail(_ error: StorageError) -> StorageError {
     failure = failure ?? error
     return error
@@ -62,9 +77,12 @@ final class OpenTables {
     return nil
   }
 
-  /// The table that a column's links point to.
-  func writer(linkedBy column: Column, of schema: TableSchema) throws(StorageError) -> TableWriter {
-    guard let table = try writer(id: column.target) else {
+  /// The table of a row that a column links to.
+  func writer(
+    of target: LinkTarget, linkedBy column: Column, of schema: TableSchema
+  ) throws(StorageError) -> TableWriter {
+    guard let table = try writer(id: target.table) else {
+      precondition(column.type == .link, "\(schema.name).\(column.name): there is no table \(target.table)")
       throw .corrupted(
         Corruption(.structure, offset: nil, length: 0, birth: 0, nodeKind: "schema of \(schema.name)"),
         path: editor.store.storage.path)
@@ -79,9 +97,14 @@ final class OpenTables {
       if let writer = try writer(id: id) { writers.append(writer) }
     }
     let known = schemas.filter { opened($0.id) == nil } + self.writers.map { $0.schema }
+    let areAll = known.allSatisfy { ids.contains($0.id) }
     let isClosed = known.allSatisfy { schema in
       schema.columns.allSatisfy { column in
-        column.type != .link || ids.contains(column.target) == ids.contains(schema.id)
+        switch column.type {
+        case .link: ids.contains(column.target) == ids.contains(schema.id)
+        case .mixed: areAll
+        default: true
+        }
       }
     }
     for writer in writers { try writer.removeAll(withLinks: isClosed) }

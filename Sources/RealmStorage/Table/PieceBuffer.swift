@@ -256,10 +256,10 @@ struct PieceBuffer {
 extension Value {
   /// As a column of varying size stores it; nil for null.
   func varyingBytes(of column: Column) -> [UInt8]? {
-    switch self {
+    if column.storage == .composite { return CompositeCell.encode(self, of: column) }
+    return switch self {
     case .string(let text): Array(text.utf8)
     case .data(let data): data
-    case .list(let elements): ListCell.encode(elements, of: column)
     default: nil
     }
   }

@@ -75,7 +75,7 @@ enum TableReading {
       }
       if cluster.isNull(descriptor, row) { return .null }
       return column.value(fixed: cluster.data(descriptor), row, size: size)
-    case .varying:
+    case .varying, .composite:
       guard let descriptor = cluster.findVarying(column) else { return column.defaultValue }
       if descriptor.encoding == .codes {
         if cluster.isNull(descriptor, row) { return .null }
@@ -128,7 +128,7 @@ extension Column {
 
   /// Nil for bytes that are no value of the column.
   fileprivate func value(varying bytes: [UInt8]) -> Value? {
-    if isList { return ListCell.decode(bytes, of: self).map { .list($0) } }
+    if storage == .composite { return CompositeCell.decode(bytes, of: self) }
     guard type == .string else { return .data(bytes) }
     return String(validating: bytes, as: UTF8.self).map { .string($0) }
   }

@@ -1,19 +1,27 @@
 /// A table's name and columns.
 ///
 /// Stored in the schema tree under the table's id, 4 bytes with the highest first, as (FORMAT.md, "Schema"):
-/// name, next column id in 2 bytes, count of columns in 2 bytes, and for each its id in 2 bytes, type, flags
-/// (bit 0 optional, bit 1 list, bits 2 and 3 the index), target table in 4 bytes, name. A name is its length in 2 bytes and its UTF-8.
+/// name, flags (bit 0 embedded), next column id in 2 bytes, count of columns in 2 bytes, and for each its id in 2 bytes,
+/// type, flags (bit 0 optional, bits 2 and 3 the index, bits 4 and 5 the collection), target table in 4 bytes, name. A name
+/// is its length in 2 bytes and its UTF-8.
 public struct TableSchema: Sendable, Hashable {
   /// Given once, never again. Assigned by the engine.
   public internal(set) var id: UInt32 = 0
   public var name: String
+  /// Each row belongs to the row that links to it, and goes with that link. Nothing else may link to it.
+  public let isEmbedded: Bool
   public internal(set) var columns: [Column]
   var nextColumnID: UInt16 = 1
 
-  public init(_ name: String, columns: [Column]) {
+  public init(_ name: String, isEmbedded: Bool = false, columns: [Column]) {
     self.name = name
+    self.isEmbedded = isEmbedded
     self.columns = []
     for column in columns { add(column) }
+  }
+
+  private enum Flags {
+    static let embedded: UInt8 = 1
   }
 
   static let maximumNameLength = 255
@@ -51,6 +59,7 @@ public struct TableSchema: Sendable, Hashable {
 
   var encoded: [UInt8] {
     var bytes = Self.encoded(name)
+    bytes.append(isEmbedded ? Flags.embedded : 0)
     bytes.appendInteger(nextColumnID)
     bytes.appendInteger(UInt16(columns.count))
     for column in columns {
@@ -71,11 +80,13 @@ public struct TableSchema: Sendable, Hashable {
   /// Nil for bytes that are no schema.
   init?(_ bytes: [UInt8], id: UInt32) {
     var reader = ByteReader(bytes)
-    guard let name = reader.name(), let next = reader.integer(UInt16.self),
+    guard let name = reader.name(), let flags = reader.integer(UInt8.self), flags <= Flags.embedded,
+      let next = reader.integer(UInt16.self),
       let count = reader.integer(UInt16.self)
     else { return nil }
     self.id = id
     self.name = name
+    isEmbedded = flags == Flags.embedded
     nextColumnID = next
     columns = []
     for _ in 0..<count {
@@ -85,9 +96,10 @@ public struct TableSchema: Sendable, Hashable {
         let target = reader.integer(UInt32.self), let columnName = reader.name(), columnID > 0,
         columnID < next
       else { return nil }
-      guard form.index == .none || (!form.isList && type.canBeIndexed) else { return nil }
+      guard form.index == .none || (form.collection == .none && type.canBeIndexed) else { return nil }
       var column = Column(
-        columnName, type, isOptional: form.isOptional, isList: form.isList, index: form.index, target: target)
+        columnName, type, isOptional: form.isOptional, collection: form.collection, index: form.index,
+        target: target)
       column.id = columnID
       columns.append(column)
     }
@@ -101,16 +113,18 @@ extension Column {
   /// What the flags of a stored column say.
   fileprivate struct Form {
     let isOptional: Bool
-    let isList: Bool
+    let collection: ColumnCollection
     let index: ColumnIndex
 
     init?(_ flags: UInt8) {
-      guard flags < 16, let index = ColumnIndex(rawValue: flags >> 2) else { return nil }
+      guard flags & 2 == 0, let index = ColumnIndex(rawValue: flags >> 2 & 3),
+        let collection = ColumnCollection(rawValue: flags >> 4)
+      else { return nil }
       isOptional = flags & 1 != 0
-      isList = flags & 2 != 0
+      self.collection = collection
       self.index = index
     }
   }
 
-  fileprivate var flags: UInt8 { (isOptional ? 1 : 0) | (isList ? 2 : 0) | index.rawValue << 2 }
+  fileprivate var flags: UInt8 { (isOptional ? 1 : 0) | index.rawValue << 2 | collection.rawValue << 4 }
 }

@@ -87,7 +87,7 @@ extension TableWriter {
 
 extension TableWriter.NumberChange {
   fileprivate func fits(_ column: Column) -> Bool {
-    guard !column.isList else { return false }
+    guard !column.isCollection else { return false }
     switch self {
     case .integers: return [.int8, .int16, .int32, .int64].contains(column.type)
     case .doubles: return column.type == .double

@@ -6,8 +6,23 @@ extension TableWriter {
     root.dictionaries = ColumnTrees()
   }
 
-  /// Removes a row; links to it become null, and elements of lists that link to it go. False where there is none.
+  /// Removes a row, with the embedded rows it owns; links to it become null, and elements of lists and sets that link to it
+  /// go. False where there is none.
   func remove(_ row: UInt64) throws(StorageError) -> Bool {
+    let wasThere = try removeAlone(row)
+    try tables.removeOrphans()
+    return wasThere
+  }
+
+  /// Removes the rows that are there of some, as one by one; answers how many these were.
+  func remove(_ rows: [UInt64]) throws(StorageError) -> Int {
+    let removed = try removeAlone(rows)
+    try tables.removeOrphans()
+    return removed
+  }
+
+  /// The same, and leaves rows that nobody owns then.
+  private func removeAlone(_ row: UInt64) throws(StorageError) -> Bool {
     guard try contains(row) else { return false }
     do throws(StorageError) {
       try dropBuffer()
@@ -23,11 +38,11 @@ extension TableWriter {
     return true
   }
 
-  /// Removes the rows that are there of some, as one by one; answers how many these were.
-  func remove(_ rows: [UInt64]) throws(StorageError) -> Int {
+  /// The same, and leaves rows that nobody owns then.
+  func removeAlone(_ rows: [UInt64]) throws(StorageError) -> Int {
     guard rows.count > Self.fewRows else {
       var removed = 0
-      for row in rows where try remove(row) { removed += 1 }
+      for row in rows where try removeAlone(row) { removed += 1 }
       return removed
     }
     var keys = rows
@@ -70,7 +85,7 @@ extension TableWriter {
   /// Takes the links to rows and from them away. What links to one of them and is itself to be removed is left as it is.
   private func removeLinks(of keys: [UInt64], _ set: NumberSet) throws(StorageError) {
     if try !links.isEmpty() { for key in keys { try unlink(key, from: set) } }
-    for column in schema.columns where column.type == .link {
+    for column in schema.columns where column.canLink {
       for key in keys {
         if let value = try value(column, ofRow: key) { try removeLinks(value, column, row: key) }
       }
@@ -82,7 +97,7 @@ extension TableWriter {
   /// - Parameter withLinks: the links from and to them are to go unread: those of the tables at their other ends go too.
   func removeAll(withLinks: Bool = false) throws(StorageError) {
     try flushRows()
-    let hasLinks = try !links.isEmpty() || schema.columns.contains { $0.type == .link }
+    let hasLinks = try !links.isEmpty() || schema.columns.contains { $0.canLink }
     if hasLinks, !withLinks {
       while root.rows > 0 {
         let key = try TableReading.key(at: root.rows - 1, in: root.clusters, editor.access())
@@ -104,9 +119,9 @@ extension TableWriter {
   }
 
   private func removeEntries(of row: UInt64) throws(StorageError) {
-    for column in schema.columns where column.index != .none || column.type == .link {
+    for column in schema.columns where column.index != .none || column.canLink {
       guard let value = try value(column, ofRow: row) else { continue }
-      if column.type == .link { try removeLinks(value, column, row: row) }
+      if column.canLink { try removeLinks(value, column, row: row) }
       if let index = index(of: column) {
         try index.remove(value, row: row)
       }

@@ -4,6 +4,12 @@ extension TableWriter {
   ///
   /// - Precondition: the value fits the column.
   func set(_ value: Value, at position: Int, ofRow row: UInt64) throws(StorageError) -> Bool {
+    let isThere = try setAlone(value, at: position, ofRow: row)
+    try tables.removeOrphans()
+    return isThere
+  }
+
+  private func setAlone(_ value: Value, at position: Int, ofRow row: UInt64) throws(StorageError) -> Bool {
     // Most often one value among others is replaced: then the column itself is not copied.
     let form = forms[position]
     if form.isPlain, form.acceptsOne(value), try replace(value, form, ofRow: row) { return true }
@@ -14,7 +20,7 @@ extension TableWriter {
     return try change(value, schema.columns[position], ofRow: row)
   }
 
-  /// Sets a value; false where there is no such row.
+  /// Sets a value, and leaves rows that nobody owns then; false where there is no such row.
   func set(_ value: Value, _ column: Column, ofRow row: UInt64) throws(StorageError) -> Bool {
     let form = ColumnForm(column)
     if form.isPlain, try replace(value, form, ofRow: row) { return true }
@@ -32,7 +38,7 @@ extension TableWriter {
         try index.remove(old, row: row)
         try index.insert(value, row: row)
       }
-      if column.type == .link { try changeLinks(from: old, to: value, column, row: row) }
+      if column.canLink { try changeLinks(from: old, to: value, column, row: row) }
       clusters = try clusterChange.set(value, column, ofRow: row, in: root.clusters)
     } catch {
       throw tables.fail(error)

@@ -117,7 +117,7 @@ final class TableWriter {
     root.rows += 1
     do throws(StorageError) {
       for slot in buffer.watched.indices {
-        if buffer.watched[slot].isLink {
+        if buffer.watched[slot].canLink {
           try addLinks(buffer.watched[slot].value, buffer.watched[slot].column, row: key)
         } else if let index = index(of: buffer.watched[slot].column) {
           try index.insert(buffer.watched[slot].value, row: key)

@@ -17,8 +17,12 @@ public enum Value: Sendable {
   case decimal128(SixteenBytes)
   /// A row of the column's target table, by its key.
   case link(UInt64)
-  /// Of a list column, in order.
+  /// A row of any table, by the table's id and its key: in mixed columns.
+  case typedLink(table: UInt32, row: UInt64)
+  /// Of a column of lists, in order; of sets, in the order that `Value.set(_:)` gives; or in a mixed column.
   case list([Value])
+  /// Of a column of maps, or in a mixed column.
+  case map(ValueMap)
 }
 
 extension Value: Hashable {
@@ -36,7 +40,10 @@ extension Value: Hashable {
     case (.uuid(let left), .uuid(let right)): left == right
     case (.decimal128(let left), .decimal128(let right)): left == right
     case (.link(let left), .link(let right)): left == right
+    case (.typedLink(let left, let leftRow), .typedLink(let right, let rightRow)):
+      left == right && leftRow == rightRow
     case (.list(let left), .list(let right)): left == right
+    case (.map(let left), .map(let right)): left == right
     default: false
     }
   }
@@ -54,18 +61,11 @@ extension Value: Hashable {
     case .objectID(let id): hasher.combine(id)
     case .uuid(let id), .decimal128(let id): hasher.combine(id)
     case .link(let row): hasher.combine(row)
+    case .typedLink(let table, let row):
+      hasher.combine(table)
+      hasher.combine(row)
     case .list(let elements): hasher.combine(elements)
-    }
-  }
-}
-
-extension Value {
-  /// The rows a link, or a list of links, points to.
-  var linkTargets: [UInt64] {
-    switch self {
-    case .link(let target): [target]
-    case .list(let elements): elements.flatMap(\.linkTargets)
-    default: []
+    case .map(let map): hasher.combine(map)
     }
   }
 }

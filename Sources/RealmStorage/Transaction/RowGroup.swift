@@ -81,7 +81,7 @@ public struct RowGroup: ~Copyable, ~Escapable {
   @_lifetime(borrow self)
   public func texts(_ column: Int, from row: Int) throws(StorageError) -> TextColumn {
     let form = form(column, .varying)
-    guard let (place, descriptor) = node.placeOfVarying(form.id, isList: form.isList) else {
+    guard let (place, descriptor) = node.placeOfVarying(form.id) else {
       note(column)
       return TextColumn(absent: form.isOptional, node, content, access)
     }

@@ -13,7 +13,7 @@ extension Table {
     // The most frequent of all needs no plan.
     if case .compare(let path, .equal, let value) = predicate, path.links.isEmpty {
       let column = schema.columns[path.column]
-      if column.index != .none, !column.isList, column.accepts(value) {
+      if column.index != .none, !column.isCollection, column.accepts(value) {
         return try count(with: value, in: column)
       }
     }

@@ -90,8 +90,8 @@ public struct Table {
   public func linkCount(
     of row: UInt64, column: Column, of table: TableSchema
   ) throws(StorageError) -> Int {
-    // A row that is no list's links once.
-    guard !column.isList else {
+    // A row links once by one link.
+    guard column.type == .link, !column.isCollection else {
       return try sources(of: row, column: column, of: table).reduce(0) { $0 + $1.count }
     }
     let head = LinkIndex.head(target: row, table: table.id, column: column.id)

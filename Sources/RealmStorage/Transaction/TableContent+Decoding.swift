@@ -85,7 +85,7 @@ extension TableContent {
   ) throws(StorageError) -> (texts: [String], nulls: [Bool])? {
     let form = columns[column]
     return try withRow(key, nil) { (cluster, _, access) throws(StorageError) in
-      guard let descriptor = cluster.findVarying(form.id, isList: false) else {
+      guard let descriptor = cluster.findVarying(form.id, hasCodes: true) else {
         return (
           Array(repeating: "", count: cluster.rows),
           form.isOptional ? Array(repeating: true, count: cluster.rows) : []

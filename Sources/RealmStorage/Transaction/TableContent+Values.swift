@@ -66,7 +66,7 @@ extension TableContent {
     _ form: ColumnForm, ofRow key: UInt64, _ empty: Content, _ body: (RawSpan) -> Content?
   ) throws(StorageError) -> Found<Content> {
     try withRow(key, .noRow) { (cluster, row, access) throws(StorageError) in
-      guard let descriptor = cluster.findVarying(form.id, isList: false) else {
+      guard let descriptor = cluster.findVarying(form.id, hasCodes: true) else {
         return form.isOptional ? .null : .value(empty)
       }
       if descriptor.encoding == .codes {

@@ -6,8 +6,8 @@ public final class _CollectionContent {
   enum Source {
     /// All objects of the class.
     case all
-    /// The elements of a list.
-    case list(ManagedRow, position: Int)
+    /// The elements of a list or set.
+    case collection(ManagedRow, position: Int)
     /// The objects whose property links to a row, once for each link.
     case linking(ManagedRow, position: Int)
   }
@@ -57,7 +57,7 @@ public final class _CollectionContent {
   var isInvalidated: Bool {
     switch source {
     case .all: isInvalid
-    case .list(let owner, _): !owner.isThere
+    case .collection(let owner, _): !owner.isThere
     case .linking(let target, let position): position < 0 || !target.isThere
     }
   }
@@ -117,9 +117,8 @@ public final class _CollectionContent {
   private func sourceRows() throws(StorageError) -> [UInt64]? {
     switch source {
     case .all: return nil
-    case .list(let owner, let position):
-      guard case .list(let elements) = owner.value(position) else { return [] }
-      return elements.compactMap { element in
+    case .collection(let owner, let position):
+      return (owner.value(position).elements ?? []).compactMap { element in
         guard case .link(let row) = element else { return nil }
         return row
       }

@@ -6,67 +6,32 @@ import RealmStorage
 /// Unmanaged it is a plain container. Managed it shows its object's row, and is changed in a write transaction only.
 /// The changes of a transaction take time in proportion to the list once, and besides as those of an array do.
 public final class List<Element: RealmCollectionValue>: RealmCollection {
-  private enum Storage {
-    case unmanaged([Element])
-    case managed(ManagedRow, position: Int)
-  }
-  private var storage = Storage.unmanaged([])
-  /// What the row held at a generation of the realm, outside of transactions.
-  private var known: (values: [Value], generation: UInt64)?
+  /// Of an unmanaged list.
+  private var unmanaged: [Element] = []
+  /// Of a managed one.
+  private var cell: CollectionCell?
 
   /// An empty unmanaged list.
   public init() {}
 
-  fileprivate init(_ owner: ManagedRow, position: Int) {
-    storage = .managed(owner, position: position)
-  }
+  fileprivate init(_ cell: CollectionCell) { self.cell = cell }
 
   // MARK: - Reading
 
   public var _content: _CollectionContent? {
-    guard case .managed(let owner, let position) = storage,
-      let type = Element.self as? ObjectBase.Type
-    else {
-      return nil
-    }
-    return _CollectionContent(owner.session.context(type), .list(owner, position: position))
+    guard let cell, let type = Element.self as? ObjectBase.Type else { return nil }
+    return _CollectionContent(
+      cell.owner.session.context(type), .collection(cell.owner, position: cell.position))
   }
 
-  public var realm: Realm? {
-    guard case .managed(let owner, _) = storage else { return nil }
-    return Realm(owner.session)
-  }
-
-  public var isInvalidated: Bool {
-    guard case .managed(let owner, _) = storage else { return false }
-    return !owner.isThere
-  }
-
-  public var count: Int {
-    switch storage {
-    case .unmanaged(let elements): elements.count
-    case .managed(let owner, let position): values(owner, position).count
-    }
-  }
-
+  public var realm: Realm? { cell?.realm }
+  public var isInvalidated: Bool { cell.map { !$0.owner.isThere } ?? false }
+  public var count: Int { cell?.elements().count ?? unmanaged.count }
   public func makeIterator() -> RLMIterator<Element> { RLMIterator(contents) }
 
   private var contents: [Element] {
-    switch storage {
-    case .unmanaged(let elements): return elements
-    case .managed(let owner, let position):
-      let realm = Realm(owner.session)
-      return values(owner, position).map { Element._element($0, in: realm) }
-    }
-  }
-
-  private func values(_ owner: ManagedRow, _ position: Int) -> [Value] {
-    owner.session.check()
-    if let known, known.generation == owner.session.generation, !owner.isInvalid { return known.values }
-    guard case .list(let values) = owner.value(position) else { return [] }
-    // In a transaction a list that was changed has its values there, and a copy here would double them.
-    if owner.session.transaction == nil { known = (values, owner.session.generation) }
-    return values
+    guard let realm else { return unmanaged }
+    return (cell?.elements() ?? []).map { Element._element($0, in: realm) }
   }
 
   private func checkIndex(_ index: Int, below end: Int) {
@@ -80,11 +45,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   public subscript(position: Int) -> Element {
     get {
       checkIndex(position, below: count)
-      switch storage {
-      case .unmanaged(let elements): return elements[position]
-      case .managed(let owner, let property):
-        return Element._element(values(owner, property)[position], in: Realm(owner.session))
-      }
+      guard let realm, let values = cell?.elements() else { return unmanaged[position] }
+      return Element._element(values[position], in: realm)
     }
     set {
       checkIndex(position, below: count)
@@ -99,36 +61,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     _ added: [Element], _ elements: (inout [Element]) -> Void,
     _ values: (inout [Value], _ added: [Value]) -> Void
   ) {
-    switch storage {
-    case .unmanaged(var content):
-      storage = .unmanaged([])
-      elements(&content)
-      storage = .unmanaged(content)
-    case .managed(let owner, let position):
-      let context = owner.context
-      context.session.check()
-      let property = context.binding.model.properties[position].name
-      context.session.requireTransaction("change \(context.binding.model.name).\(property)")
-      if !owner.isThere { context.stopInvalidated(position) }
-      let added = added.isEmpty ? [] : stored(added, context, position)
-      let cell = context.cell(position, owner.row)
-      if context.session.pendingLists[cell] == nil {
-        context.session.pendingLists[cell] = self.values(owner, position)
-      }
-      context.session.pendingLists.change(cell) { values(&$0, added) }
-      context.session.didWrite()
-    }
-  }
-
-  /// The values of elements; objects that are in no realm are added.
-  private func stored(_ elements: [Element], _ context: ObjectContext, _ position: Int) -> [Value] {
-    let adder = ObjectAdder(context.session, .error)
-    return elements.map { element in
-      element._elementValue { object in
-        context.binding.model.check(object, fits: position)
-        return adder.add(object)
-      }
-    }
+    guard let added = cell?.stored(added) else { return elements(&unmanaged) }
+    cell?.changeElements(added, values)
   }
 
   public func append(_ element: Element) {
@@ -233,20 +167,15 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 
   /// The position of an element; nil when it is not in the list.
   public func index(of element: Element) -> Int? {
-    guard case .managed(let owner, let position) = storage else {
-      return contents.firstIndex(of: element)
-    }
-    let value = element._elementValue { _content?.context.row(of: $0) }
-    if value == .null, element is ObjectBase { return nil }
-    return values(owner, position).firstIndex(of: value)
+    guard let cell else { return unmanaged.firstIndex(of: element) }
+    return cell.sought(element).flatMap { value in self.cell?.elements().firstIndex(of: value) }
   }
 
   /// Whether both are one list of one object, or unmanaged and hold the same.
   public static func == (left: List, right: List) -> Bool {
-    switch (left.storage, right.storage) {
-    case (.unmanaged(let left), .unmanaged(let right)): left == right
-    case (.managed(let left, let leftPosition), .managed(let right, let rightPosition)):
-      left.isSame(as: right) && leftPosition == rightPosition
+    switch (left.cell, right.cell) {
+    case (nil, nil): left.unmanaged == right.unmanaged
+    case (let left?, let right?): left.isSame(as: right)
     default: false
     }
   }
@@ -276,8 +205,7 @@ extension List: _Persistable {
   public static func _initial() -> List { List() }
   public static func _placeholder(of recorder: ObjectBase, _ position: Int) -> List { List() }
   public static func _read(_ object: ObjectBase, _ position: Int) -> List {
-    guard let owner = object.managedRow else { return List() }
-    return List(owner, position: position)
+    object.managedRow.map { List(CollectionCell($0, position: position)) } ?? List()
   }
   /// The content is copied, so that the property keeps its instance.
   public static func _write(_ value: List, _ object: ObjectBase, _ position: Int) {
@@ -303,12 +231,10 @@ extension List: _Persistable {
     .list(contents.map { $0._elementValue(row) }.filter { Element._elementType.isOptional || $0 != .null })
   }
   public var _linked: [ObjectBase] {
-    guard Element.self is ObjectBase.Type, case .unmanaged(let elements) = storage else { return [] }
-    return elements.compactMap { $0 as? ObjectBase }
+    Element._canLink && cell == nil ? unmanaged.flatMap(\._elementLinks) : []
   }
   public func _becomeManaged(_ object: ObjectBase, _ position: Int) {
     guard let owner = object.managedRow else { return }
-    storage = .managed(owner, position: position)
-    known = nil
+    (cell, unmanaged) = (CollectionCell(owner, position: position), [])
   }
 }

@@ -6,6 +6,22 @@ public protocol RealmCollectionValue: Hashable, _HasPersistedType {
   static func _element(_ value: Value, in realm: Realm) -> Self
   func _elementValue(_ row: _RowOfObject) -> Value
   static func _convertedElement(_ any: Any) -> Self?
+  /// It may link to objects.
+  static var _canLink: Bool { get }
+  /// The objects it links to.
+  var _elementLinks: [ObjectBase] { get }
+}
+
+extension RealmCollectionValue {
+  public static var _canLink: Bool { false }
+  public var _elementLinks: [ObjectBase] { [] }
+}
+
+/// What collections hold that may hold nil in its place.
+public protocol _RealmCollectionValueInsideOptional: RealmCollectionValue
+where PersistedType: _RealmCollectionValueInsideOptional {
+  /// Nil for null, and for what an enumeration has no case for.
+  static func _elementOrNil(_ value: Value, in realm: Realm) -> Self?
 }
 
 /// Types that a realm has objects of.
@@ -23,14 +39,31 @@ extension RealmCollectionValue where Self: ObjectBase {
     return unsafeDowncast(realm.session.context(Self.self).object(row), to: Self.self)
   }
   public func _elementValue(_ row: _RowOfObject) -> Value { row(self).map { .link($0) } ?? .null }
+  public static func _elementOrNil(_ value: Value, in realm: Realm) -> Self? {
+    if case .link = value { _element(value, in: realm) } else { nil }
+  }
   public static func _convertedElement(_ any: Any) -> Self? {
     ofThisClass(any)
   }
+  public static var _canLink: Bool { true }
+  public var _elementLinks: [ObjectBase] { [self] }
 }
 
-extension Optional: RealmCollectionValue where Wrapped: _Scalar {
-  public static var _elementType: _PropertyType { _PropertyType(Wrapped._column, isOptional: true) }
-  public static func _element(_ value: Value, in realm: Realm) -> Self { Wrapped._load(value) }
-  public func _elementValue(_ row: _RowOfObject) -> Value { self?._value ?? .null }
-  public static func _convertedElement(_ any: Any) -> Self? { Wrapped._optionalConverted(any) }
+extension Object: _RealmCollectionValueInsideOptional {}
+
+extension Optional: RealmCollectionValue where Wrapped: _RealmCollectionValueInsideOptional {
+  public static var _elementType: _PropertyType {
+    var type = Wrapped._elementType
+    type.isOptional = true
+    return type
+  }
+  public static func _element(_ value: Value, in realm: Realm) -> Self {
+    Wrapped._elementOrNil(value, in: realm)
+  }
+  public func _elementValue(_ row: _RowOfObject) -> Value { self?._elementValue(row) ?? .null }
+  public static func _convertedElement(_ any: Any) -> Self? {
+    isNull(any) ? .some(nil) : Wrapped._convertedElement(any).map { .some($0) }
+  }
+  public static var _canLink: Bool { Wrapped._canLink }
+  public var _elementLinks: [ObjectBase] { self?._elementLinks ?? [] }
 }

@@ -48,6 +48,17 @@ enum ObjectDescription {
     return text + ")"
   }
 
+  static func text(ofEntries entries: [(key: String, value: Any)], named name: String, depth: Int) -> String {
+    var text = "\(name) {\n"
+    for (key, value) in entries.prefix(maximumElements) {
+      text += "\t[\(key)]: \(indented(Self.text(of: value, depth: depth)))\n"
+    }
+    if entries.count > maximumElements {
+      text += "\t... \(entries.count - maximumElements) objects skipped.\n"
+    }
+    return text + "}"
+  }
+
   private static func text(of data: Data) -> String {
     let hex = data.prefix(maximumBytes).map { String(format: "%02x", $0) }.joined()
     return data.count > maximumBytes ? "<\(hex)... (\(data.count) bytes)>" : "<\(hex)>"

@@ -36,6 +36,8 @@ final class ObjectModel: @unchecked Sendable {
   // Sendable: nothing of it changes.
   let type: ObjectBase.Type
   let name: String
+  /// Each object of it belongs to another.
+  let isEmbedded: Bool
   /// The superclass's first.
   let properties: [ModelProperty]
   /// Position of the primary key.
@@ -71,6 +73,7 @@ final class ObjectModel: @unchecked Sendable {
 
   private init(_ type: ObjectBase.Type) {
     self.type = type
+    isEmbedded = type is EmbeddedObject.Type
     name = type.className()
     let own = Set(StoredField.all(of: ObjectBase.self).map(\.offset))
     let fields = StoredField.all(of: type).filter { !own.contains($0.offset) }
@@ -130,9 +133,38 @@ final class ObjectModel: @unchecked Sendable {
       if !names.insert(property.name).inserted {
         raise("Invalid schema", "\(name).\(property.name) is declared twice in its classes; rename one.")
       }
+      if property.role == .primaryKey, isEmbedded {
+        raise(
+          "Invalid schema",
+          "\(name).\(property.name) can't be a primary key: objects of \(name) are found through their owner only."
+        )
+      }
+      check(property)
       if property.role == .primaryKey, property.type.column == .bool {
         raise("Invalid schema", "\(name).\(property.name) can't be a primary key: Bool has two values only.")
       }
+    }
+  }
+
+  /// Stops the program where a collection can't hold what the property says.
+  private func check(_ property: ModelProperty) {
+    guard let target = property.type.target else { return }
+    let targetName = Self.unqualifiedName(of: target)
+    switch property.type.form {
+    case .list where property.type.isOptional, .set where property.type.isOptional:
+      raise(
+        "Invalid schema",
+        "\(name).\(property.name) can't hold nil; let it hold \(targetName), not \(targetName)?.")
+    case .set where target is EmbeddedObject.Type:
+      raise(
+        "Invalid schema",
+        "\(name).\(property.name) is a set of embedded objects, which are never equal; let it be a List of \(targetName)."
+      )
+    case .map where !property.type.isOptional:
+      raise(
+        "Invalid schema",
+        "\(name).\(property.name) loses values when objects are deleted; let it be a Map of \(targetName)?.")
+    default: break
     }
   }
 

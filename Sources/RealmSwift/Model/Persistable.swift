@@ -59,13 +59,26 @@ public protocol _PersistableInsideOptional: _HasPersistedType {
 /// What a property is.
 public struct _PropertyType {
   enum Form: Equatable {
-    case value, list, linkingObjects(property: String)
+    case value, list, set, map, linkingObjects(property: String)
+
+    /// How a column keeps it.
+    var collection: ColumnCollection {
+      switch self {
+      case .value, .linkingObjects: .none
+      case .list: .list
+      case .set: .set
+      case .map: .map
+      }
+    }
   }
   var column: ColumnType
   var isOptional = false
   var form = Form.value
   /// The class that links point to.
   var target: ObjectBase.Type?
+
+  /// Objects may be linked to by it.
+  var canLink: Bool { column == .link || column == .mixed }
 
   init(_ column: ColumnType, isOptional: Bool = false, form: Form = .value, target: ObjectBase.Type? = nil) {
     self.column = column
@@ -76,7 +89,7 @@ public struct _PropertyType {
 }
 
 /// A type whose values stand in one cell each.
-public protocol _Scalar: _Persistable, _PersistableInsideOptional, RealmCollectionValue {
+public protocol _Scalar: _Persistable, _PersistableInsideOptional, _RealmCollectionValueInsideOptional {
   static var _column: ColumnType { get }
   /// Nil for a value of another type, and for one that an enumeration has no case for.
   static func _load(_ value: Value) -> Self?
@@ -115,6 +128,7 @@ extension _Scalar {
     guard let loaded = _load(value) else { stopUnreadableElement(Self.self) }
     return loaded
   }
+  public static func _elementOrNil(_ value: Value, in realm: Realm) -> Self? { _load(value) }
   public func _elementValue(_ row: _RowOfObject) -> Value { _value }
   public static func _convertedElement(_ any: Any) -> Self? { _converted(any) }
 }

@@ -66,8 +66,13 @@ final class ValueReader {
   /// The same with objects in place of what they are made of, where a property links.
   private func linkable(_ any: Any, by property: ModelProperty) -> Any {
     guard let target = property.type.target else { return any }
-    guard property.type.form == .list else { return self.object(of: target, from: any) ?? any }
-    guard !isNull(any), let elements = any as? any Sequence else { return any }
+    if property.type.form == .value { return self.object(of: target, from: any) ?? any }
+    if isNull(any) { return any }
+    if property.type.form == .map {
+      guard let values = entries(of: any) else { return any }
+      return values.mapValues { object(of: target, from: $0) ?? $0 }
+    }
+    guard let elements = any as? any Sequence else { return any }
     var objects: [Any] = []
     for element in elements as any Sequence { objects.append(object(of: target, from: element) ?? element) }
     return objects
@@ -84,6 +89,11 @@ final class ValueReader {
     let object = ObjectModel.of(type).unmanaged()
     set(object, from: any)
     return object
+  }
+
+  /// Of a dictionary, or of a map of objects.
+  private func entries(of any: Any) -> [String: Any]? {
+    (any as? [String: Any]) ?? (any as? any EntriesOfMap)?.anyEntries
   }
 
   private func foreign(_ object: ObjectBase) -> Foreign? {

@@ -11,6 +11,10 @@ final class ObjectAdder {
   /// The properties that were given, of objects made of dictionaries; others are given in full.
   private let given: [ObjectIdentifier: Set<Int>]
   private var visited = Set<ObjectIdentifier>()
+  /// Embedded objects that have an owner.
+  private var owned = Set<ObjectIdentifier>()
+  /// The rows of embedded objects that stand for others of the owner's row, and change these.
+  private var replaced: [ObjectIdentifier: UInt64] = [:]
   /// Properties whose values are not stored in full yet: they link to what was not managed then.
   private var late: [(object: ObjectBase, position: Int)] = []
 
@@ -23,6 +27,7 @@ final class ObjectAdder {
   /// Answers the row of the object.
   @discardableResult
   func add(_ root: ObjectBase) -> UInt64 {
+    if root is EmbeddedObject { own(root) }
     if isManagedHere(root) { return root.row }
     if let row = addAlone(root) { return row }
     var stack = [root]
@@ -34,10 +39,11 @@ final class ObjectAdder {
       if visited.insert(ObjectIdentifier(object)).inserted {
         let model = ObjectModel.of(type(of: object))
         let depth = stack.count
-        forgetDefaults(object, model)
-        for (position, property) in model.properties.enumerated() where property.type.column == .link {
+        prepareUpdate(object, model)
+        for (position, property) in model.properties.enumerated() where property.type.canLink {
           for linked in property.field.linked(object, at: property.offset) {
             model.check(linked, fits: position)
+            if linked is EmbeddedObject { own(linked) }
             if !isManagedHere(linked), !visited.contains(ObjectIdentifier(linked)) { stack.append(linked) }
           }
         }
@@ -77,22 +83,50 @@ final class ObjectAdder {
     return row
   }
 
-  /// The row that an object updates keeps what was not given: objects that its class links to by default are not added.
-  private func forgetDefaults(_ object: ObjectBase, _ model: ObjectModel) {
-    guard policy != .error, let given = given[ObjectIdentifier(object)], let key = model.primaryKey else {
-      return
+  /// Stops the program for an embedded object that has an owner already.
+  private func own(_ object: ObjectBase) {
+    guard object.context == nil, owned.insert(ObjectIdentifier(object)).inserted else {
+      raise(
+        "Embedded object with an owner",
+        "a \(ObjectModel.of(type(of: object)).name) belongs to one object, and this one has its owner already; "
+          + "copy it: \(ObjectModel.unqualifiedName(of: type(of: object)))(value: …).")
     }
-    let links = model.properties.enumerated().filter { position, property in
-      property.type.column == .link && !property.isComputed && !given.contains(position)
+  }
+
+  /// Looks what an object that updates a row leaves as it is. Objects that its class links to by default, and that it was
+  /// not given, are not added. Where only what differs is to be written, an embedded object changes the one that is there.
+  private func prepareUpdate(_ object: ObjectBase, _ model: ObjectModel) {
+    guard policy != .error, let row = updatedRow(object, model) else { return }
+    let given = given[ObjectIdentifier(object)]
+    for (position, property) in model.properties.enumerated()
+    where property.type.canLink && !property.isComputed {
+      if let given, !given.contains(position) {
+        _ = property.field.set(NSNull(), object, at: property.offset, position: position)
+      } else if policy == .modified, property.type.form == .value,
+        property.type.target is EmbeddedObject.Type,
+        let part = property.field.linked(object, at: property.offset).first, part.context == nil,
+        case .link(let old)? = stored(position, ofRow: row, model)
+      {
+        replaced[ObjectIdentifier(part)] = old
+      }
     }
-    guard !links.isEmpty else { return }
+  }
+
+  private func stored(_ position: Int, ofRow row: UInt64, _ model: ObjectModel) -> Value? {
+    reading { () throws(StorageError) in
+      let binding = session.binding(model.type)
+      return try session.writable(binding)?.value(binding.columns[position], ofRow: row)
+    }
+  }
+
+  /// The row that an object will update: that with its primary key, or of the embedded object that it stands for.
+  private func updatedRow(_ object: ObjectBase, _ model: ObjectModel) -> UInt64? {
+    if let row = replaced[ObjectIdentifier(object)] { return row }
+    guard let key = model.primaryKey, model.properties.contains(where: { $0.type.canLink && !$0.isComputed })
+    else { return nil }
     let value = model.properties[key].access.stored(object, model.properties[key].offset) { _ in nil }
-    let row = reading { () throws(StorageError) in
+    return reading { () throws(StorageError) in
       try session.writable(session.binding(model.type))?.row(withPrimaryKey: value)
-    }
-    guard row != nil else { return }
-    for (position, property) in links {
-      _ = property.field.set(NSNull(), object, at: property.offset, position: position)
     }
   }
 
@@ -146,6 +180,12 @@ final class ObjectAdder {
     _ object: ObjectBase, _ values: [(column: Int, value: Value)], _ context: ObjectContext
   ) -> (row: UInt64, isNew: Bool) {
     let binding = context.binding
+    if let row = replaced[ObjectIdentifier(object)] {
+      session.writing(binding) { (table) throws(StorageError) in
+        try update(table, row, object, values, binding, except: nil)
+      }
+      return (row, false)
+    }
     return session.writing(binding) { (table) throws(StorageError) in
       do throws(StorageError) {
         let row = try table.insert { (row: inout NewRow) throws(StorageError) in
@@ -165,15 +205,24 @@ final class ObjectAdder {
             "there is a \(binding.model.name) with \(binding.model.properties[binding.model.primaryKey!].name) = "
               + "\(text(value)) already; update it by add(_:update: .modified), or take another key.")
         }
-        let given = given[ObjectIdentifier(object)]
-        for (position, column) in binding.columns.enumerated() {
-          guard column >= 0, column != key, given?.contains(position) ?? true,
-            let value = values.first(where: { $0.column == column })?.value
-          else { continue }
-          try table.set(value, column, ofRow: row)
-        }
+        try update(table, row, object, values, binding, except: key)
         return (row, false)
       }
+    }
+  }
+
+  /// Sets the values that were given.
+  private func update(
+    _ table: WritableTable, _ row: UInt64, _ object: ObjectBase, _ values: [(column: Int, value: Value)],
+    _ binding: ClassBinding, except key: Int?
+  ) throws(StorageError) {
+    try session.writePending()
+    let given = given[ObjectIdentifier(object)]
+    for (position, column) in binding.columns.enumerated() {
+      guard column >= 0, column != key, given?.contains(position) ?? true,
+        let value = values.first(where: { $0.column == column })?.value
+      else { continue }
+      try table.set(value, column, ofRow: row)
     }
   }
 

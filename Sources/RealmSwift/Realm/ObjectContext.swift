@@ -102,6 +102,8 @@ final class ObjectContext {
     guard !session.isInvalid(row, birth: birth, binding) else { return false }
     return reading { () throws(StorageError) in
       // Asked of what is being written, which is spared putting its indexes in order.
+      // An embedded row goes when its owner lets go of it.
+      if session.isWriting, binding.model.isEmbedded { try session.writePending() }
       if session.transaction != nil { return try session.writable(binding)?.contains(row) ?? false }
       return try currentTable()?.contains(row) ?? false
     }
@@ -169,7 +171,7 @@ final class ObjectContext {
     let isInvalid = session.isInvalid(row, birth: birth, binding)
     let isNew = isNew(birth: birth)
     let isWriting = session.transaction != nil
-    if isWriting, !isInvalid, let values = session.pendingLists[cell(position, row)] { return .list(values) }
+    if isWriting, !isInvalid, let value = session.pending.value(cell(position, row)) { return value }
     let found = reading { () throws(StorageError) -> Value? in
       if isInvalid { return nil }
       let column = binding.columns[position]
@@ -181,8 +183,8 @@ final class ObjectContext {
     return found
   }
 
-  func cell(_ position: Int, _ row: UInt64) -> PendingLists.Cell {
-    PendingLists.Cell(binding: binding.index, row: row, position: position)
+  func cell(_ position: Int, _ row: UInt64) -> PendingCollections.Cell {
+    PendingCollections.Cell(binding: binding.index, row: row, position: position)
   }
 
   func set(_ value: Value, _ position: Int, _ row: UInt64, birth: UInt64) {
@@ -282,6 +284,12 @@ extension ObjectBase {
       let name = { "set \(context.binding.model.name).\(context.binding.model.properties[position].name)" }
       context.session.requireTransaction(name())
       context.binding.model.check(target, fits: position)
+      // An embedded object may be set again where it is.
+      if target is EmbeddedObject, target.context?.session === context.session,
+        stored(position) == .link(target.row)
+      {
+        return target.row
+      }
       return ObjectAdder(context.session, .error).add(target)
     }
   }

@@ -198,7 +198,7 @@ public struct Realm {
     let isNew = context.isNew(birth: object.birth)
     let isInvalid = object.managedRow?.isInvalid == true
     let wasThere = session.writing(context.binding) { (table) throws(StorageError) in
-      try session.writeLists()
+      try session.writePending()
       return isInvalid ? false : try table.remove(object.row)
     }
     if !wasThere { context.stopMissing(nil, isNew: isNew) }
@@ -211,6 +211,12 @@ public struct Realm {
 
   /// Deletes the objects in a list, which is empty then.
   public func delete<Element: ObjectBase>(_ objects: List<Element>) { delete(all: Array(objects)) }
+
+  /// Deletes the objects in a map, whose keys have nil then.
+  public func delete<Key: _MapKey, Value: ObjectBase>(_ map: Map<Key, Value?>)
+  where Value: RealmCollectionValue {
+    delete(all: map.values.compactMap { $0 })
+  }
 
   private func delete(all objects: [ObjectBase]) {
     session.check()
@@ -226,7 +232,7 @@ public struct Realm {
     }
     for (binding, rows) in classes {
       session.writing(binding) { (table) throws(StorageError) in
-        try session.writeLists()
+        try session.writePending()
         try table.remove(rows)
       }
     }
@@ -252,7 +258,7 @@ public struct Realm {
     }
     let rows = objects.content.rows()
     session.writing(objects.content.context.binding) { (table) throws(StorageError) in
-      try session.writeLists()
+      try session.writePending()
       try table.remove(rows)
     }
   }
@@ -262,7 +268,7 @@ public struct Realm {
     session.check()
     let transaction = session.requireTransaction("delete all objects")
     reading { () throws(StorageError) in
-      try session.writeLists()
+      try session.writePending()
       try transaction.removeAllRows(of: session.file.schema.bindings.map(\.model.name))
     }
     session.didWrite()

@@ -65,6 +65,7 @@ final class RealmSchema: Sendable {
             + "or answer false in its shouldIncludeInDefaultSchema().")
       }
     }
+    checkOwners(models, areListed: types != nil)
     for model in models {
       for property in model.properties {
         guard let target = property.type.target, !seen.contains(ObjectIdentifier(target)) else { continue }
@@ -78,10 +79,63 @@ final class RealmSchema: Sendable {
   }
 
   private static func defaultTypes() -> [ObjectBase.Type] {
-    ClassDiscovery.subclasses(of: Object.self)
+    let embedded = included(EmbeddedObject.self)
+    var types = included(Object.self)
+    // Those that some class owns; the list grows as it is gone through.
+    var next = 0
+    var seen = Set(types.map { ObjectIdentifier($0) })
+    let isEmbedded = Set(embedded.map { ObjectIdentifier($0) })
+    while next < types.count {
+      for property in ObjectModel.of(types[next]).properties {
+        guard let target = property.type.target, isEmbedded.contains(ObjectIdentifier(target)),
+          seen.insert(ObjectIdentifier(target)).inserted
+        else { continue }
+        types.append(target)
+      }
+      next += 1
+    }
+    return types.sorted { String(reflecting: $0) < String(reflecting: $1) }
+  }
+
+  private static func included(_ base: AnyClass) -> [ObjectBase.Type] {
+    ClassDiscovery.subclasses(of: base)
       .compactMap { $0 as? ObjectBase.Type }
       .filter { $0.shouldIncludeInDefaultSchema() }
-      .sorted { String(reflecting: $0) < String(reflecting: $1) }
+  }
+
+  /// Stops the program where embedded classes own each other in a circle, or one that was listed has no owner.
+  private static func checkOwners(_ models: [ObjectModel], areListed: Bool) {
+    var owned = Set<ObjectIdentifier>()
+    for model in models {
+      for property in model.properties where !property.isComputed {
+        if let target = property.type.target { owned.insert(ObjectIdentifier(target)) }
+      }
+    }
+    for model in models where model.isEmbedded {
+      if areListed, !owned.contains(ObjectIdentifier(model.type)) {
+        raise(
+          "Invalid schema",
+          "\(model.name) is embedded, and no class of the realm has a property for it; add its owner to objectTypes, "
+            + "or leave it out.")
+      }
+      if let circle = circle(of: model, through: [model]) {
+        raise(
+          "Invalid schema",
+          "embedded classes own each other in a circle: \(circle.map(\.name).joined(separator: ", ")), "
+            + "\(model.name); let one of them be an Object.")
+      }
+    }
+  }
+
+  /// The embedded classes by which a class comes to own itself.
+  private static func circle(of model: ObjectModel, through path: [ObjectModel]) -> [ObjectModel]? {
+    for property in path[path.count - 1].properties where !property.isComputed {
+      guard let target = property.type.target, target is EmbeddedObject.Type else { continue }
+      if target == model.type { return path }
+      if path.contains(where: { $0.type == target }) { continue }
+      if let found = circle(of: model, through: path + [ObjectModel.of(target)]) { return found }
+    }
+    return nil
   }
 
   /// Compares classes with the tables of a database, and makes those that are missing.
@@ -123,7 +177,7 @@ final class RealmSchema: Sendable {
         }
         columns.append(column)
       }
-      try transaction.createTable(TableSchema(model.name, columns: columns))
+      try transaction.createTable(TableSchema(model.name, isEmbedded: model.isEmbedded, columns: columns))
     }
     for (model, property) in late {
       guard var column = property.column, let table = try transaction.table(model.name) else { continue }
@@ -138,6 +192,9 @@ final class RealmSchema: Sendable {
     var differences: [String] = []
     for model in models {
       guard let table = tables.first(where: { $0.name == model.name }) else { continue }
+      if table.isEmbedded != model.isEmbedded {
+        differences.append("class \(model.name) \(model.isEmbedded ? "became" : "was") embedded")
+      }
       let wanted = model.properties.filter { $0.column != nil }
       for property in wanted {
         guard let column = property.column else { continue }
@@ -146,7 +203,8 @@ final class RealmSchema: Sendable {
           continue
         }
         let target = tables.first { $0.id == found.target }?.name
-        if found.type != column.type || found.isOptional != column.isOptional || found.isList != column.isList
+        if found.type != column.type || found.isOptional != column.isOptional
+          || found.collection != column.collection
         {
           differences.append("property \(model.name).\(property.name) has another type")
         } else if found.type == .link, target != property.type.target.map({ ObjectModel.of($0).name }) {
@@ -178,6 +236,6 @@ extension ModelProperty {
       case .primaryKey: .unique
       }
     return Column(
-      columnName, type.column, isOptional: type.isOptional, isList: type.form == .list, index: index)
+      columnName, type.column, isOptional: type.isOptional, collection: type.form.collection, index: index)
   }
 }

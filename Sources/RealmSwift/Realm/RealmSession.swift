@@ -29,7 +29,7 @@ final class RealmSession {
   @exclusivity(unchecked) private var lifeReference: UncountedReference<SessionLife>?
   /// Which handles may still be used.
   @exclusivity(unchecked) private var validity = HandleValidity()
-  var pendingLists = PendingLists()
+  var pending = PendingCollections()
   /// What the open transaction did with each class.
   private var written: [Written]
 
@@ -137,7 +137,7 @@ final class RealmSession {
   func readTable(_ binding: ClassBinding) throws(StorageError) -> Table? {
     guard let schema = binding.table else { return nil }
     if transaction != nil {
-      try writeLists()
+      try writePending()
       return try writable(binding)?.reading()
     }
     if let snapshot { return try snapshot.table(schema.name) }
@@ -198,7 +198,7 @@ final class RealmSession {
     check()
     let open = requireTransaction("commit")
     do {
-      try writeLists()
+      try writePending()
       try open.commit()
     } catch {
       open.cancel()
@@ -216,7 +216,7 @@ final class RealmSession {
 
   private func end(cancelled: Bool) {
     transaction = nil
-    _ = pendingLists.removeAll()
+    _ = pending.removeAll()
     for index in written.indices {
       if cancelled, written[index].firstRow != .max {
         validity.cancel(

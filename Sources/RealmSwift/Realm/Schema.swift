@@ -29,9 +29,9 @@ public struct Property: Hashable, Sendable {
   public let type: PropertyType
   /// It is a `List`.
   public let isArray: Bool
-  /// It is a set; there are none yet.
+  /// It is a `MutableSet`.
   public let isSet: Bool
-  /// It is a map; there are none yet.
+  /// It is a `Map`.
   public let isMap: Bool
   /// Objects are found by its values without looking at each; so they are by a primary key.
   public let isIndexed: Bool
@@ -45,8 +45,8 @@ public struct Property: Hashable, Sendable {
     columnName = property.columnName
     type = PropertyType(property.type)
     isArray = property.type.form == .list
-    isSet = false
-    isMap = false
+    isSet = property.type.form == .set
+    isMap = property.type.form == .map
     isIndexed = property.role != .plain
     isOptional = property.type.isOptional
     objectClassName = property.type.target?.className()
@@ -65,8 +65,8 @@ public struct ObjectSchema: Sendable {
   /// Its stored properties, a superclass's first.
   public var properties: [Property] { model.properties.filter { !$0.isComputed }.map { Property($0) } }
   public var primaryKeyProperty: Property? { model.primaryKey.map { Property(model.properties[$0]) } }
-  /// Objects of it belong to others; there are none such yet.
-  public var isEmbedded: Bool { false }
+  /// Each object of it belongs to another.
+  public var isEmbedded: Bool { model.isEmbedded }
   /// Objects of it are only sent; there are none such yet.
   public var isAsymmetric: Bool { false }
 
@@ -102,6 +102,7 @@ extension PropertyType {
       case .uuid: .UUID
       case .decimal128: .decimal128
       case .link: .object
+      case .mixed: .any
       }
   }
 }
@@ -124,7 +125,10 @@ extension Property: CustomStringConvertible {
     var lines = ["type = \(type)"]
     if let objectClassName { lines.append("objectClassName = \(objectClassName)") }
     if columnName != name { lines.append("columnName = \(columnName)") }
-    for (name, holds) in [("indexed", isIndexed), ("array", isArray), ("optional", isOptional)] {
+    for (name, holds) in [
+      ("indexed", isIndexed), ("array", isArray), ("set", isSet), ("dictionary", isMap),
+      ("optional", isOptional),
+    ] {
       lines.append("\(name) = \(holds ? "YES" : "NO")")
     }
     return "\(name) {\n" + lines.map { "\t\($0);\n" }.joined() + "}"

@@ -44,25 +44,25 @@ struct QueryModel {
       for key in keys {
         switch rows.values[key]![link] {
         case .link(let target): next.append(target)
-        case .list(let elements):
-          for case .link(let target) in elements { next.append(target) }
+        case let value where value.elements != nil:
+          for case .link(let target) in value.elements ?? [] { next.append(target) }
         default: if !reached.isMany { reached.isBroken = true }
         }
       }
-      if rows.schema.columns[link].isList { reached.isMany = true }
+      if rows.schema.columns[link].isCollection { reached.isMany = true }
       keys = next
       table = rows.schema.columns[link].target
     }
     let rows = tables[table]!
     for key in keys {
       let value = rows.values[key]![path.column]
-      if case .list(let elements) = value, !countsLists {
+      if let elements = value.elements, !countsLists {
         reached.values += elements
       } else {
         reached.values.append(value)
       }
     }
-    if rows.schema.columns[path.column].isList, !countsLists { reached.isMany = true }
+    if rows.schema.columns[path.column].isCollection, !countsLists { reached.isMany = true }
     return reached
   }
 
@@ -107,11 +107,11 @@ struct QueryModel {
   private func counts(_ path: ColumnPath, _ table: UInt32, _ key: UInt64) -> [Int] {
     let reached = reached(path, table, key, countsLists: true)
     if reached.isBroken, !reached.isMany { return column(path, table).type == .link ? [] : [0] }
-    return reached.values.map { if case .list(let elements) = $0 { elements.count } else { -1 } }
+    return reached.values.map { $0.elements?.count ?? -1 }
   }
 
   private func isDirect(_ path: ColumnPath, _ table: UInt32) -> Bool {
-    path.links.isEmpty && !column(path, table).isList && column(path, table).type == .string
+    path.links.isEmpty && !column(path, table).isCollection && column(path, table).type == .string
   }
 
   private func any(_ path: ColumnPath, _ table: UInt32, _ key: UInt64, _ test: (Value) -> Bool) -> Bool {
@@ -119,7 +119,7 @@ struct QueryModel {
     let isMany =
       reached.isMany
       || path.links.indices.contains { step in
-        column(ColumnPath(links: Array(path.links[..<step]), column: path.links[step]), table).isList
+        column(ColumnPath(links: Array(path.links[..<step]), column: path.links[step]), table).isCollection
       }
     if reached.isBroken, !isMany { return test(.null) }
     return reached.values.contains(where: test)
@@ -194,7 +194,20 @@ struct QueryModel {
   }
 
   static func sortOrder(_ left: Value, _ right: Value) -> Int {
-    func place(_ value: Value) -> Int { value == .null ? 0 : PlainNumber(value)?.isNaN == true ? 1 : 2 }
+    func place(_ value: Value) -> Int {
+      switch value {
+      case .null: 0
+      case .bool: 1
+      case .string: 4
+      case .data: 5
+      case .date: 6
+      case .objectID: 7
+      case .uuid: 8
+      case .link, .typedLink: 9
+      case .int: 3
+      default: PlainNumber(value)?.isNaN == true ? 2 : 3
+      }
+    }
     if place(left) != place(right) { return place(left) - place(right) }
     if case .link(let left) = left, case .link(let right) = right {
       return left < right ? -1 : left > right ? 1 : 0

@@ -14,28 +14,38 @@ struct QuerySample {
     for type in ColumnType.allCases where type != .link {
       for form in 0..<4 where generator.chance(40) {
         let isOptional = form & 1 != 0
-        let isList = form & 2 != 0
-        let index: ColumnIndex = !isList && type.canBeIndexed && generator.chance(40) ? .plain : .none
+        let collection =
+          form & 2 == 0 ? .none : [ColumnCollection.list, .list, .set, .map][generator.below(4)]
+        let isIndexed = collection == .none && type.canBeIndexed && generator.chance(40)
         columns.append(
-          Column("\(type) \(form)", type, isOptional: isOptional, isList: isList, index: index))
+          Column(
+            "\(type) \(form)", type, isOptional: isOptional, collection: collection,
+            index: isIndexed ? .plain : .none))
       }
     }
     columns.append(Column("other", .link, target: target))
-    columns.append(Column("others", .link, isList: true, target: target))
+    columns.append(Column("others", .link, collection: .list, target: target))
     columns.append(Column("friend", .link))
-    columns.append(Column("friends", .link, isList: true))
+    columns.append(Column("friends", .link, collection: .list))
+    columns.append(Column("set of friends", .link, collection: .set))
+    columns.append(Column("map of friends", .link, collection: .map))
     if generator.chance(50) { columns.append(Column("id", .int64, index: .unique)) }
     return columns.shuffled(using: &generator)
   }
 
   mutating func value(_ column: Column, linking keys: [UInt64], row: Int) -> Value {
     if column.index == .unique { return .int(Int64(row * 3)) }
-    guard column.isList else { return element(column, keys) }
-    return .list(
-      (0..<generator.below(4)).compactMap { _ in
-        let element = element(column, keys)
-        return column.type == .link && element == .null ? nil : element
-      })
+    guard column.isCollection else { return element(column, keys) }
+    let elements: [Value] = (0..<generator.below(4)).compactMap { _ in
+      let element = element(column, keys)
+      return element == .null && !column.isOptional ? nil : element
+    }
+    switch column.collection {
+    case .set: return .set(elements)
+    case .map:
+      return .map(ValueMap(Dictionary(uniqueKeysWithValues: elements.enumerated().map { ("\($0)", $1) })))
+    default: return .list(elements)
+    }
   }
 
   private mutating func element(_ column: Column, _ keys: [UInt64]) -> Value {
@@ -69,6 +79,9 @@ struct QuerySample {
     case .uuid: return .uuid(SixteenBytes(Array(repeating: UInt8(small) * 20, count: 16)))
     case .decimal128: return .decimal128(decimal(small))
     case .link: return .null
+    // Decimals may equal two doubles that differ: sorts of both have no one answer.
+    case .mixed:
+      return value([.bool, .int64, .float, .double, .string, .data, .date, .uuid][generator.below(8)])
     }
   }
 
@@ -104,13 +117,16 @@ struct QuerySample {
     var (path, table) = (ColumnPath(0), table)
     for _ in 0..<[0, 0, 0, 0, 1, 1, 2].randomElement(using: &generator)! {
       let columns = model.tables[table]!.schema.columns
-      let links = columns.indices.filter { columns[$0].type == .link && (isMany || !columns[$0].isList) }
+      let links = columns.indices.filter {
+        columns[$0].type == .link && (isMany || !columns[$0].isCollection)
+      }
       guard let link = links.randomElement(using: &generator) else { break }
       path.links.append(link)
       table = columns[link].target
     }
     let columns = model.tables[table]!.schema.columns
-    path.column = columns.indices.filter { isMany || !columns[$0].isList }.randomElement(using: &generator)!
+    path.column = columns.indices.filter { isMany || !columns[$0].isCollection }.randomElement(
+      using: &generator)!
     return path
   }
 
@@ -127,10 +143,10 @@ struct QuerySample {
   private mutating func condition(_ table: UInt32, _ model: QueryModel) -> Predicate {
     let path = path(table, model, isMany: true)
     let column = model.column(path, table)
-    if column.isList, generator.chance(20) {
+    if column.isCollection, generator.chance(20) {
       return .count(path, Comparison.allCases.randomElement(using: &generator)!, generator.below(4))
     }
-    if column.type == .string || column.type == .data, generator.chance(60) {
+    if [.string, .data, .mixed].contains(column.type), generator.chance(60) {
       let match = TextMatch.allCases.randomElement(using: &generator)!
       return .text(path, match, constant(column, model), ignoringCase: generator.chance(50))
     }
@@ -148,7 +164,7 @@ struct QuerySample {
       return model.tables[column.target]?.keys.randomElement(using: &generator).map { .link($0) } ?? .null
     }
     let numbers: [ColumnType] = [.int8, .int64, .float, .double, .decimal128]
-    if numbers.contains(column.type), generator.chance(40) {
+    if numbers.contains(column.type) || column.type == .mixed, generator.chance(40) {
       return value(numbers.randomElement(using: &generator)!)
     }
     if generator.chance(4) { return value(ColumnType.allCases.randomElement(using: &generator)!) }

@@ -21,7 +21,7 @@ import Testing
           "Person",
           columns: [
             Column("name", .string, isOptional: true), Column("score", .int64, isOptional: true),
-            Column("height", .double), Column("friend", .link), Column("tags", .string, isList: true),
+            Column("height", .double), Column("friend", .link), Column("tags", .string, collection: .list),
           ]))
       for (name, score, height, friend, tags) in [
         ("Élan", 9_007_199_254_740_993, 0.0, nil, []), (nil, nil, Double.nan, 0, ["a"]),

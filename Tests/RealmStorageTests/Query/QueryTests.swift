@@ -111,7 +111,7 @@ struct AggregateCheck {
 
   func run(_ sample: inout QuerySample, _ hint: String) throws {
     let rows = try #require(model.tables[table.schema.id])
-    for (position, column) in rows.schema.columns.enumerated() where !column.isList {
+    for (position, column) in rows.schema.columns.enumerated() where !column.isCollection {
       let some = rows.keys.filter { _ in sample.generator.chance(30) } + rows.keys.prefix(3)
       let hint = "\(hint): \(column.name)"
       for given in [nil, some, []] {

@@ -14,7 +14,7 @@ import Testing
           "Person",
           columns: [
             Column("id", .int64, index: .unique), Column("town", .link, target: towns.schema.id),
-            Column("dogs", .link, isList: true, target: dogs.schema.id), Column("friend", .link),
+            Column("dogs", .link, collection: .list, target: dogs.schema.id), Column("friend", .link),
           ]))
       try dogs.addColumn(Column("owner", .link, target: people.schema.id))
       let town = try towns.insert(["name": .string("Town")])

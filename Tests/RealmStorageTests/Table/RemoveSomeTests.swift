@@ -119,7 +119,7 @@ import Testing
           "Other",
           columns: [
             Column("thing", .link, target: things.schema.id),
-            Column("things", .link, isList: true, target: things.schema.id),
+            Column("things", .link, collection: .list, target: things.schema.id),
           ]))
       for number in UInt64(0)..<900 {
         try others.insert([

@@ -19,7 +19,7 @@ extension StorageEngine: TaskQuestions {
           Self.tasks,
           columns: [
             Column("id", .int64, index: .unique), Column("title", .string), Column("priority", .int64),
-            Column("owner", .link, target: people.schema.id), Column("tags", .string, isList: true),
+            Column("owner", .link, target: people.schema.id), Column("tags", .string, collection: .list),
           ]))
       let owners = try people.reading()
       for task in tasks {

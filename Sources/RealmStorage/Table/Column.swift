@@ -1,0 +1,86 @@
+/// Whether rows are found by a column's values.
+public enum ColumnIndex: UInt8, Sendable {
+  case none = 0
+  /// Rows with a value, or with values in a range, are found in O(log n).
+  case plain = 1
+  /// The same, and no two rows have one value: a primary key. Null is a value like any other.
+  case unique = 2
+}
+
+/// How many values each row holds in a column, and how they are kept.
+public enum ColumnCollection: UInt8, Sendable, CaseIterable, BitwiseCopyable {
+  /// One value, no collection.
+  case none = 0
+  /// Values in order.
+  case list = 1
+  /// Values none of which is there twice, in the order of their values.
+  case set = 2
+  /// Values by keys, which are strings, in the order of the keys' bytes.
+  case map = 3
+}
+
+/// A column of a table.
+public struct Column: Sendable, Hashable {
+  /// Given once, never again. Assigned by the engine.
+  public internal(set) var id: UInt16 = 0
+  public var name: String
+  public var type: ColumnType
+  /// Rows, or the elements of collections, may hold null. A link always may, but for those in lists and sets, which never
+  /// may; mixed values always may.
+  public var isOptional: Bool
+  public var collection: ColumnCollection
+  public var index: ColumnIndex
+  /// The table that links point to.
+  public var target: UInt32 = 0
+
+  /// - Precondition: only columns of one value each, of a type other than float, double, data, decimal, link and mixed,
+  ///   have an index.
+  public init(
+    _ name: String, _ type: ColumnType, isOptional: Bool = false, collection: ColumnCollection = .none,
+    index: ColumnIndex = .none, target: UInt32 = 0
+  ) {
+    precondition(
+      index == .none || (collection == .none && type.canBeIndexed),
+      "column \(name) of type \(type) can't have an index")
+    self.name = name
+    self.type = type
+    switch type {
+    case .link: self.isOptional = collection == .none || collection == .map
+    case .mixed: self.isOptional = true
+    default: self.isOptional = isOptional
+    }
+    self.collection = collection
+    self.index = index
+    self.target = target
+  }
+
+  public var isCollection: Bool { collection != .none }
+
+  /// Rows may point to others by it.
+  var canLink: Bool { type == .link || type == .mixed }
+
+  /// The value of a row that was never given one.
+  var defaultValue: Value {
+    switch collection {
+    case .none: isOptional ? .null : type.zero
+    case .list, .set: .list([])
+    case .map: .map(ValueMap())
+    }
+  }
+
+  /// How a cluster stores it.
+  var storage: ColumnStorage { isCollection ? .composite : type.storage }
+
+  func accepts(_ value: Value) -> Bool {
+    switch (collection, value) {
+    case (.none, _): acceptsOne(value)
+    case (.list, .list(let elements)): elements.allSatisfy(acceptsOne)
+    case (.set, .list(let elements)):
+      elements.allSatisfy { acceptsOne($0) && !$0.isNested } && ValueOrder.isSet(elements)
+    case (.map, .map(let map)): map.values.allSatisfy(acceptsOne)
+    default: false
+    }
+  }
+
+  private func acceptsOne(_ value: Value) -> Bool { value == .null ? isOptional : type.accepts(value) }
+}

@@ -1,0 +1,78 @@
+/// Values that have parts, as a column of varying size stores them: lists, sets, maps and mixed values (FORMAT.md,
+/// "Collections" and "Mixed values").
+///
+/// Of a collection first the count; where elements may be null a bit for each that is, lowest first; of a map the keys;
+/// then the elements that are not null. `ValueCoding` has their form.
+enum CompositeCell {
+  /// Nil for null.
+  static func encode(_ value: Value, of column: Column) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    switch (column.collection, value) {
+    case (.none, .null): return nil
+    case (.none, _): ValueCoding.appendMixed(value, to: &bytes)
+    case (_, .list(let elements)): append(elements, of: column, keys: [], to: &bytes)
+    case (_, .map(let map)): append(map.values, of: column, keys: map.keys, to: &bytes)
+    default: return nil
+    }
+    return bytes
+  }
+
+  private static func append(
+    _ elements: [Value], of column: Column, keys: [String], to bytes: inout [UInt8]
+  ) {
+    bytes.appendVarint(UInt64(elements.count))
+    if column.isOptional {
+      var bits = [UInt8](repeating: 0, count: (elements.count + 7) / 8)
+      for (index, element) in elements.enumerated() where element == .null {
+        bits[index / 8] |= 1 << UInt8(index % 8)
+      }
+      bytes += bits
+    }
+    for key in keys { ValueCoding.append(key, to: &bytes) }
+    for element in elements where element != .null {
+      if column.type == .mixed {
+        ValueCoding.appendMixed(element, to: &bytes)
+      } else {
+        ValueCoding.append(element, to: &bytes)
+      }
+    }
+  }
+
+  /// Nil for bytes that are no value of that column.
+  static func decode(_ bytes: [UInt8], of column: Column) -> Value? {
+    var reader = ByteReader(bytes)
+    let value = column.isCollection ? collection(of: column, &reader) : ValueCoding.mixed(&reader)
+    guard let value, reader.isAtEnd, column.accepts(value) else { return nil }
+    return value
+  }
+
+  private static func collection(of column: Column, _ reader: inout ByteReader) -> Value? {
+    // Each element takes a byte, or a bit where it is null; a key a byte.
+    let areBits = column.isOptional && column.collection != .map
+    guard let count = reader.varint(), count <= UInt64(reader.count) * (areBits ? 8 : 1) else { return nil }
+    var bits: [UInt8] = []
+    if column.isOptional {
+      guard let found = reader.bytes((Int(count) + 7) / 8) else { return nil }
+      bits = Array(found)
+    }
+    var keys: [String] = []
+    if column.collection == .map {
+      for _ in 0..<count {
+        guard let key = reader.text() else { return nil }
+        keys.append(key)
+      }
+    }
+    var elements: [Value] = []
+    elements.reserveCapacity(min(Int(count), reader.count))
+    for index in 0..<Int(count) {
+      if !bits.isEmpty, bits[index / 8] & (1 << UInt8(index % 8)) != 0 {
+        elements.append(.null)
+      } else {
+        guard let element = ValueCoding.value(column.type, &reader) else { return nil }
+        elements.append(element)
+      }
+    }
+    guard column.collection == .map else { return .list(elements) }
+    return ValueMap(ascending: keys, elements).map { .map($0) }
+  }
+}

@@ -1,0 +1,78 @@
+/// A row of a table that another links to.
+struct LinkTarget: Hashable {
+  var table: UInt32
+  var row: UInt64
+}
+
+/// Values that have parts: collections, and what mixed columns hold.
+extension Value {
+  /// The elements of a list or set, the values of a map; nil of one value.
+  public var elements: [Value]? {
+    switch self {
+    case .list(let elements): elements
+    case .map(let map): map.values
+    default: nil
+    }
+  }
+
+  /// A list or a map.
+  var isNested: Bool { elements != nil }
+
+  /// What a column of sets holds of some values: each once, in the order of their values.
+  ///
+  /// Numbers are one element where they are equal, whatever their type, but that decimals are only equal to decimals; so
+  /// are all NaN of a kind. Else elements are one where they are the same. Of those that are one the first stays.
+  public static func set(_ values: some Sequence<Value>) -> Value {
+    var elements: [Value] = []
+    // The sort keeps the order of what is equal.
+    for value in values.sorted(by: isBefore) where elements.last.map({ isBefore($0, value) }) ?? true {
+      elements.append(value)
+    }
+    return .list(elements)
+  }
+
+  /// Whether an element of a set comes before another.
+  public static func isBefore(_ left: Value, _ right: Value) -> Bool { ValueOrder.element(left, right) < 0 }
+
+  /// So deep may lists and maps stand in each other in a mixed column.
+  public static let mostLevels = 100
+
+  /// Whether a mixed column may hold it. Null is left to who asks.
+  func isMixed(levels: Int = mostLevels) -> Bool {
+    switch self {
+    case .link: false
+    case .list, .map:
+      levels > 0 && (elements ?? []).allSatisfy { $0.isMixed(levels: levels - 1) }
+    default: true
+    }
+  }
+
+  // MARK: - Links
+
+  /// The rows it points to as a value of a column, one as often as it does.
+  func linkTargets(of column: Column) -> [LinkTarget] {
+    switch self {
+    case .link(let row): [LinkTarget(table: column.target, row: row)]
+    case .typedLink(let table, let row): [LinkTarget(table: table, row: row)]
+    case .list, .map: (elements ?? []).flatMap { $0.linkTargets(of: column) }
+    default: []
+    }
+  }
+
+  /// The same as a value of a column, without links to a row: an element of lists and sets of links goes, any other
+  /// becomes null.
+  func unlinked(_ target: LinkTarget, of column: Column) -> Value {
+    switch self {
+    case .link(let row): row == target.row && column.target == target.table ? .null : self
+    case .typedLink(let table, let row): row == target.row && table == target.table ? .null : self
+    case .list(let elements):
+      if column.type == .link || column.collection == .set {
+        .list(elements.filter { $0.unlinked(target, of: column) == $0 })
+      } else {
+        .list(elements.map { $0.unlinked(target, of: column) })
+      }
+    case .map(let map): .map(map.mapped { $0.unlinked(target, of: column) })
+    default: self
+    }
+  }
+}

@@ -1,0 +1,137 @@
+/// How values compare in queries, and how they are sorted.
+enum ValueOrder {
+  /// Less, equal, greater as -1, 0, 1; nil for values that do not compare. Of nulls, none.
+  static func compare(_ left: Value, _ right: Value) -> Int? {
+    switch (left, right) {
+    case (.bool(let left), .bool(let right)): order(left ? 1 : 0, right ? 1 : 0)
+    case (.int(let left), .int(let right)): order(left, right)
+    case (.date(let left), .date(let right)): order(left, right)
+    case (.string(let left), .string(let right)): order(left.utf8, right.utf8)
+    case (.data(let left), .data(let right)): order(left, right)
+    case (.objectID(let left), .objectID(let right)): order(left.bytes, right.bytes)
+    case (.uuid(let left), .uuid(let right)): order(left.bytes, right.bytes)
+    case (.link(let left), .link(let right)): left == right ? 0 : nil
+    case (.typedLink, .typedLink), (.list, .list), (.map, .map): left == right ? 0 : nil
+    case (.float(let left), .float(let right)): order(Double(left), Double(right))
+    case (.double(let left), .double(let right)): order(left, right)
+    case (.float(let left), .double(let right)): order(Double(left), right)
+    case (.double(let left), .float(let right)): order(left, Double(right))
+    case (.int(let left), .float(let right)): order(left, Double(right))
+    case (.int(let left), .double(let right)): order(left, right)
+    case (.float(let left), .int(let right)): order(right, Double(left)).map { -$0 }
+    case (.double(let left), .int(let right)): order(right, left).map { -$0 }
+    case (.decimal128(let left), _):
+      DecimalNumber(right).flatMap { DecimalNumber(left).order($0) }
+    case (_, .decimal128(let right)):
+      DecimalNumber(left).flatMap { $0.order(DecimalNumber(right)) }
+    default: nil
+    }
+  }
+
+  private static func order<Number: Comparable>(_ left: Number, _ right: Number) -> Int {
+    left < right ? -1 : left == right ? 0 : 1
+  }
+
+  static func order(_ left: Double, _ right: Double) -> Int? {
+    left < right ? -1 : left == right ? 0 : left > right ? 1 : nil
+  }
+
+  /// Without rounding.
+  static func order(_ left: Int64, _ right: Double) -> Int? {
+    if right.isNaN { return nil }
+    if right >= 0x1p63 { return -1 }
+    if right < -0x1p63 { return 1 }
+    let whole = right.rounded(.down)
+    let order = order(left, Int64(whole))
+    return order == 0 && right > whole ? -1 : order
+  }
+
+  private static func order<Bytes: Sequence<UInt8>>(_ left: Bytes, _ right: Bytes) -> Int {
+    var (left, right) = (left.makeIterator(), right.makeIterator())
+    while true {
+      switch (left.next(), right.next()) {
+      case (nil, nil): return 0
+      case (nil, _): return -1
+      case (_, nil): return 1
+      case (let left?, let right?): if left != right { return left < right ? -1 : 1 }
+      }
+    }
+  }
+}
+
+extension ValueOrder {
+  /// The order of sorts, which all values of a column have: null, then NaN, then what compares. Of a mixed column truth
+  /// values come first, then numbers, strings, data, dates, object ids, UUIDs, links, lists and maps.
+  static func sort(_ left: Value, _ right: Value) -> Int {
+    let (leftRank, rightRank) = (rank(left), rank(right))
+    guard leftRank == rightRank else { return leftRank < rightRank ? -1 : 1 }
+    return within(left, right)
+  }
+
+  /// The order of a set's elements: as sorts have it, but that decimals come after all other numbers. These may equal
+  /// two numbers that differ, as a decimal equals the double that has its digits.
+  static func element(_ left: Value, _ right: Value) -> Int {
+    if let decimals = order(ofDecimals: left, right) { return decimals }
+    return sort(left, right)
+  }
+
+  /// Whether they stand as those of a set do: each is greater than the one before.
+  static func isSet(_ elements: [Value]) -> Bool {
+    zip(elements, elements.dropFirst()).allSatisfy { element($0, $1) < 0 }
+  }
+
+  /// Nil where both are decimals, or none is, or one is no number.
+  private static func order(ofDecimals left: Value, _ right: Value) -> Int? {
+    switch (left, right) {
+    case (.decimal128, .decimal128): nil
+    case (.decimal128, .int), (.decimal128, .float), (.decimal128, .double): 1
+    case (.int, .decimal128), (.float, .decimal128), (.double, .decimal128): -1
+    default: nil
+    }
+  }
+
+  private static let numbers = 3
+
+  private static func rank(_ value: Value) -> Int {
+    switch value {
+    case .null: 0
+    case .bool: 1
+    case .float(let number): number.isNaN ? 2 : numbers
+    case .double(let number): number.isNaN ? 2 : numbers
+    case .decimal128(let stored): DecimalNumber(stored).isNaN ? 2 : numbers
+    case .int: numbers
+    case .string: 4
+    case .data: 5
+    case .date: 6
+    case .objectID: 7
+    case .uuid: 8
+    case .link, .typedLink: 9
+    case .list: 10
+    case .map: 11
+    }
+  }
+
+  /// Of values of one rank.
+  private static func within(_ left: Value, _ right: Value) -> Int {
+    switch (left, right) {
+    case (.link(let left), .link(let right)): order(left, right)
+    case (.typedLink(let left, let leftRow), .typedLink(let right, let rightRow)):
+      left == right ? order(leftRow, rightRow) : order(left, right)
+    case (.list(let left), .list(let right)): order(left, right)
+    case (.map(let left), .map(let right)):
+      switch order(left.keys.map { .string($0) }, right.keys.map { .string($0) }) {
+      case 0: order(left.values, right.values)
+      case let keys: keys
+      }
+    default: compare(left, right) ?? 0
+    }
+  }
+
+  private static func order(_ left: [Value], _ right: [Value]) -> Int {
+    for (left, right) in zip(left, right) {
+      let order = sort(left, right)
+      if order != 0 { return order }
+    }
+    return order(left.count, right.count)
+  }
+}

@@ -1,0 +1,217 @@
+import RealmStorage
+
+/// Values by keys in a property of an object, or links to objects, which it does not own unless they are embedded.
+///
+///     @Persisted var scores: Map<String, Int>
+///     @Persisted var friends: Map<String, Person?>
+///
+/// Unmanaged it is a plain container. Managed it shows its object's row, and is changed in a write transaction only. Keys
+/// are in the order of their UTF-8, unmanaged too. A key has no `.` and does not begin with `$`. Of an object that is deleted
+/// the key stays, with nil.
+public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCollection {
+  /// Of an unmanaged map.
+  private var unmanaged: [Key: Value] = [:]
+  /// Of a managed one.
+  private var cell: CollectionCell?
+
+  /// An empty unmanaged map.
+  public init() {}
+
+  fileprivate init(_ cell: CollectionCell) { self.cell = cell }
+
+  // MARK: - Reading
+
+  public var realm: Realm? { cell?.realm }
+  public var isInvalidated: Bool { cell.map { !$0.owner.isThere } ?? false }
+  public var count: Int { cell?.map().count ?? unmanaged.count }
+  public var isEmpty: Bool { count == 0 }
+
+  public var keys: [Key] { entries.map(\.key) }
+  /// In the order of their keys.
+  public var values: [Value] { entries.map(\.value) }
+
+  private var entries: [SingleMapEntry<Key, Value>] {
+    guard let realm, let map = cell?.map() else {
+      return unmanaged.sorted { $0.key._mapKey.utf8.lexicographicallyPrecedes($1.key._mapKey.utf8) }
+        .map { SingleMapEntry(key: $0.key, value: $0.value) }
+    }
+    return zip(map.keys, map.values).map {
+      SingleMapEntry(key: Key(_mapKey: $0), value: Value._element($1, in: realm))
+    }
+  }
+
+  public func makeIterator() -> RLMMapIterator<SingleMapEntry<Key, Value>> { RLMMapIterator(entries) }
+
+  /// The entries as pairs.
+  public struct KeyValueSequence: Sequence {
+    private let map: Map<Key, Value>
+
+    fileprivate init(_ map: Map<Key, Value>) { self.map = map }
+
+    public func makeIterator() -> RLMKeyValueIterator<Key, Value> { RLMKeyValueIterator(map.entries) }
+  }
+
+  /// The entries as pairs of key and value.
+  public func asKeyValueSequence() -> KeyValueSequence { KeyValueSequence(self) }
+
+  // MARK: - Changing
+
+  /// The value of a key; nil where there is none, and to remove the key. To give a key the value nil, where values may be
+  /// nil, use `updateValue(_:forKey:)`.
+  public subscript(key: Key) -> Value? {
+    get {
+      guard let realm, let map = cell?.map() else { return unmanaged[key] }
+      return map[key._mapKey].map { Value._element($0, in: realm) }
+    }
+    set {
+      // What may be nil is removed by nil too.
+      guard let newValue, !RealmSwift.isNull(newValue) else { return removeObject(for: key) }
+      updateValue(newValue, forKey: key)
+    }
+  }
+
+  public func updateValue(_ value: Value, forKey key: Key) { add([(key, value)]) }
+
+  public func removeObject(for key: Key) {
+    guard cell != nil else {
+      unmanaged[key] = nil
+      return
+    }
+    cell?.changeMap { $0[key._mapKey] = nil }
+  }
+
+  public func removeAll() {
+    unmanaged = [:]
+    cell?.changeMap { $0 = ValueMap() }
+  }
+
+  /// Adds keys with their values; of a key that is there already `combine` makes one value of both.
+  public func merge<S: Sequence>(
+    _ sequence: S, uniquingKeysWith combine: (Value, Value) throws -> Value
+  ) rethrows where S.Element == (key: Key, value: Value) {
+    for (key, value) in sequence {
+      updateValue(try self[key].map { try combine($0, value) } ?? value, forKey: key)
+    }
+  }
+
+  /// Adds the keys of another map with their values; of a key that is there already `combine` makes one value of both.
+  public func merge(
+    _ other: Map<Key, Value>, uniquingKeysWith combine: (Value, Value) throws -> Value
+  ) rethrows {
+    try merge(Array(other.asKeyValueSequence()), uniquingKeysWith: combine)
+  }
+
+  private func add(_ entries: [(key: Key, value: Value)]) {
+    for (key, _) in entries { Self.check(key._mapKey) }
+    guard let values = cell?.stored(entries.map(\.value)) else {
+      for (key, value) in entries { unmanaged[key] = value }
+      return
+    }
+    cell?.changeMap(values) { map in
+      for (entry, value) in zip(entries, values) { map[entry.key._mapKey] = value }
+    }
+  }
+
+  /// Such keys could not be told from paths and operators, in other tools that speak of them.
+  private static func check(_ key: String) {
+    guard isKey(key) else {
+      raise("Invalid key", "'\(key)' can't be a key of a map: a key has no '.' and does not begin with '$'.")
+    }
+  }
+
+  static func isKey(_ key: String) -> Bool { !key.contains(".") && !key.hasPrefix("$") }
+
+  public var description: String { describedElements(depth: ObjectDescription.maximumDepth) }
+
+  /// Whether both are one map of one object, or unmanaged and hold the same.
+  public static func == (left: Map, right: Map) -> Bool {
+    switch (left.cell, right.cell) {
+    case (nil, nil): left.unmanaged == right.unmanaged
+    case (let left?, let right?): left.isSame(as: right)
+    default: false
+    }
+  }
+}
+
+extension Map: Equatable {}
+
+extension Map: DescribedCollection {
+  func describedElements(depth: Int) -> String {
+    ObjectDescription.text(
+      ofEntries: entries.map { ($0.key._mapKey, $0.value) }, named: "\(Self.self)", depth: depth)
+  }
+}
+
+/// A map, whatever its types.
+protocol EntriesOfMap {
+  var anyEntries: [String: Any] { get }
+}
+
+extension Map: EntriesOfMap {
+  var anyEntries: [String: Any] {
+    Dictionary(entries.map { ($0.key._mapKey, $0.value) }) { first, _ in first }
+  }
+}
+
+extension Map: ExpressibleByDictionaryLiteral {
+  public convenience init(dictionaryLiteral elements: (Key, Value)...) {
+    self.init()
+    add(elements.map { (key: $0, value: $1) })
+  }
+}
+
+@available(*, unavailable)
+extension Map: Sendable {}
+
+extension Map: _Persistable {
+  public typealias PersistedType = Map
+
+  public static var _type: _PropertyType {
+    var type = Value._elementType
+    type.form = .map
+    return type
+  }
+  public static var _keepsInstance: Bool { true }
+  public static func _initial() -> Map { Map() }
+  public static func _placeholder(of recorder: ObjectBase, _ position: Int) -> Map { Map() }
+  public static func _read(_ object: ObjectBase, _ position: Int) -> Map {
+    object.managedRow.map { Map(CollectionCell($0, position: position)) } ?? Map()
+  }
+  /// The content is copied, so that the property keeps its instance.
+  public static func _write(_ value: Map, _ object: ObjectBase, _ position: Int) {
+    _read(object, position)._assign(value)
+  }
+  public static func _converted(_ any: Any) -> Map? {
+    if let map = any as? Map { return map }
+    let map = Map()
+    if isNull(any) { return map }
+    guard let values = any as? [String: Any] else { return nil }
+    for (key, any) in values {
+      guard let value = Value._convertedElement(any) else { return nil }
+      map.updateValue(value, forKey: Key(_mapKey: key))
+    }
+    return map
+  }
+  public func _assign(_ other: Map) {
+    if self === other || (realm != nil && self == other) { return }
+    let entries = other.entries
+    guard let values = cell?.stored(entries.map(\.value)) else {
+      unmanaged = other.unmanaged
+      if other.cell != nil { for entry in entries { unmanaged[entry.key] = entry.value } }
+      return
+    }
+    cell?.changeMap(values) { map in
+      map = ValueMap(entries: Array(zip(entries.map(\.key._mapKey), values)))
+    }
+  }
+  public func _stored(_ row: _RowOfObject) -> RealmStorage.Value {
+    .map(ValueMap(entries: entries.map { ($0.key._mapKey, $0.value._elementValue(row)) }))
+  }
+  public var _linked: [ObjectBase] {
+    Value._canLink && cell == nil ? unmanaged.values.flatMap(\._elementLinks) : []
+  }
+  public func _becomeManaged(_ object: ObjectBase, _ position: Int) {
+    guard let owner = object.managedRow else { return }
+    (cell, unmanaged) = (CollectionCell(owner, position: position), [:])
+  }
+}

@@ -1,0 +1,228 @@
+import RealmStorage
+
+/// Distinct values in a property of an object, or links to distinct objects, which it does not own.
+///
+/// Unmanaged it is a plain container. Managed it shows its object's row, and is changed in a write transaction only. The
+/// order of the elements is that of their values, of objects that in which they were added; unmanaged, that of insertion.
+/// Numbers that are equal are one element; so are all NaN.
+public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
+  /// Of an unmanaged set: the elements in order, and the same to be found.
+  private var unmanaged: [Element] = []
+  private var members = Set<Element>()
+  /// Of a managed one.
+  private var cell: CollectionCell?
+
+  /// An empty unmanaged set.
+  public init() {}
+
+  fileprivate init(_ cell: CollectionCell) { self.cell = cell }
+
+  // MARK: - Reading
+
+  public var _content: _CollectionContent? {
+    guard let cell, let type = Element.self as? ObjectBase.Type else { return nil }
+    return _CollectionContent(
+      cell.owner.session.context(type), .collection(cell.owner, position: cell.position))
+  }
+
+  public var realm: Realm? { cell?.realm }
+  public var isInvalidated: Bool { cell.map { !$0.owner.isThere } ?? false }
+  public var count: Int { cell?.elements().count ?? unmanaged.count }
+  public func makeIterator() -> RLMIterator<Element> { RLMIterator(contents) }
+
+  private var contents: [Element] {
+    guard let realm else { return unmanaged }
+    return (cell?.elements() ?? []).map { Element._element($0, in: realm) }
+  }
+
+  /// An element at a place, which changes with the set.
+  public subscript(position: Int) -> Element {
+    guard position >= 0, position < count else {
+      raise("Index out of range", "there is no place \(position) in a set of \(count).")
+    }
+    guard let realm, let values = cell?.elements() else { return unmanaged[position] }
+    return Element._element(values[position], in: realm)
+  }
+
+  /// Whether a value, or an object of the same realm, is an element. O(log n) managed, O(1) unmanaged.
+  public func contains(_ object: Element) -> Bool {
+    guard let cell else { return members.contains(object) }
+    return cell.sought(object).map { SetPlace(of: $0, in: stored).isThere } ?? false
+  }
+
+  /// The place of an element; nil when it is not in the set.
+  public func index(of object: Element) -> Int? {
+    guard let cell else { return unmanaged.firstIndex(of: object) }
+    guard let value = cell.sought(object) else { return nil }
+    let place = SetPlace(of: value, in: stored)
+    return place.isThere ? place.index : nil
+  }
+
+  /// Whether all elements are in another set too.
+  public func isSubset(of possibleSuperset: MutableSet<Element>) -> Bool {
+    allSatisfy { possibleSuperset.contains($0) }
+  }
+
+  /// Whether some element is in another set too.
+  public func intersects(_ otherSet: MutableSet<Element>) -> Bool { contains { otherSet.contains($0) } }
+
+  private var stored: [Value] { cell?.elements() ?? [] }
+
+  // MARK: - Changing
+
+  /// Adds an element where it is not there.
+  public func insert(_ object: Element) { insert(objectsIn: CollectionOfOne(object)) }
+
+  /// Adds the elements that are not there.
+  public func insert<S: Sequence>(objectsIn objects: S) where S.Iterator.Element == Element {
+    let objects = Array(objects)
+    guard let values = cell?.stored(objects) else {
+      for object in objects where members.insert(object).inserted { unmanaged.append(object) }
+      return
+    }
+    change(values) { elements, values in
+      guard values.count < Self.fewValues else {
+        elements = Self.elements(of: elements + values)
+        return
+      }
+      for value in values {
+        let place = SetPlace(of: value, in: elements)
+        if !place.isThere { elements.insert(value, at: place.index) }
+      }
+    }
+  }
+
+  /// More are sorted into a set than put one by one to their places.
+  private static var fewValues: Int { 8 }
+
+  private static func elements(of values: [Value]) -> [Value] { Value.set(values).elements ?? [] }
+
+  /// Removes an element; nothing where it is not there.
+  public func remove(_ object: Element) {
+    guard let cell else {
+      if members.remove(object) != nil { unmanaged.removeAll { $0 == object } }
+      return
+    }
+    let value = cell.sought(object)
+    change { elements, _ in
+      guard let value else { return }
+      let place = SetPlace(of: value, in: elements)
+      if place.isThere { elements.remove(at: place.index) }
+    }
+  }
+
+  public func removeAll() {
+    (unmanaged, members) = ([], [])
+    if cell != nil { change { elements, _ in elements = [] } }
+  }
+
+  /// Keeps the elements that are in another set too.
+  public func formIntersection(_ other: MutableSet<Element>) { keep { other.contains($0) } }
+
+  /// Removes the elements that are in another set.
+  public func subtract(_ other: MutableSet<Element>) { keep { !other.contains($0) } }
+
+  /// Adds the elements of another set.
+  public func formUnion(_ other: MutableSet<Element>) { insert(objectsIn: Array(other)) }
+
+  private func keep(where isKept: (Element) -> Bool) {
+    let kept = contents.map(isKept)
+    guard cell != nil else {
+      unmanaged = zip(unmanaged, kept).filter(\.1).map(\.0)
+      members = Set(unmanaged)
+      return
+    }
+    change { elements, _ in elements = zip(elements, kept).filter(\.1).map(\.0) }
+  }
+
+  private func change(_ added: [Value] = [], _ body: (inout [Value], _ added: [Value]) -> Void) {
+    cell?.changeElements(added, body)
+  }
+
+  /// Whether both are one set of one object, or unmanaged and hold the same.
+  public static func == (left: MutableSet, right: MutableSet) -> Bool {
+    switch (left.cell, right.cell) {
+    case (nil, nil): left.members == right.members
+    case (let left?, let right?): left.isSame(as: right)
+    default: false
+    }
+  }
+}
+
+/// Where a value is among the elements of a set, or would be.
+private struct SetPlace {
+  let index: Int
+  let isThere: Bool
+
+  init(of value: Value, in elements: [Value]) {
+    var (low, high) = (0, elements.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if Value.isBefore(elements[middle], value) { low = middle + 1 } else { high = middle }
+    }
+    index = low
+    isThere = low < elements.count && !Value.isBefore(value, elements[low])
+  }
+}
+
+extension MutableSet: DescribedCollection {}
+
+extension MutableSet: ExpressibleByArrayLiteral {
+  public convenience init(arrayLiteral elements: Element...) {
+    self.init()
+    insert(objectsIn: elements)
+  }
+}
+
+@available(*, unavailable)
+extension MutableSet: Sendable {}
+
+extension MutableSet: _Persistable {
+  public typealias PersistedType = MutableSet
+
+  public static var _type: _PropertyType {
+    var type = Element._elementType
+    type.form = .set
+    return type
+  }
+  public static var _keepsInstance: Bool { true }
+  public static func _initial() -> MutableSet { MutableSet() }
+  public static func _placeholder(of recorder: ObjectBase, _ position: Int) -> MutableSet { MutableSet() }
+  public static func _read(_ object: ObjectBase, _ position: Int) -> MutableSet {
+    object.managedRow.map { MutableSet(CollectionCell($0, position: position)) } ?? MutableSet()
+  }
+  /// The content is copied, so that the property keeps its instance.
+  public static func _write(_ value: MutableSet, _ object: ObjectBase, _ position: Int) {
+    _read(object, position)._assign(value)
+  }
+  public static func _converted(_ any: Any) -> MutableSet? {
+    if let set = any as? MutableSet { return set }
+    let set = MutableSet()
+    if isNull(any) { return set }
+    guard let elements = any as? any Sequence else { return nil }
+    for any in elements as any Sequence {
+      guard let element = Element._convertedElement(any) else { return nil }
+      set.insert(element)
+    }
+    return set
+  }
+  public func _assign(_ other: MutableSet) {
+    if self === other || (realm != nil && self == other) { return }
+    let objects = Array(other)
+    guard let values = cell?.stored(objects) else {
+      (unmanaged, members) = (objects, Set(objects))
+      return
+    }
+    change(values) { elements, values in elements = Self.elements(of: values) }
+  }
+  public func _stored(_ row: _RowOfObject) -> Value {
+    .set(contents.map { $0._elementValue(row) }.filter { Element._elementType.isOptional || $0 != .null })
+  }
+  public var _linked: [ObjectBase] {
+    Element._canLink && cell == nil ? unmanaged.flatMap(\._elementLinks) : []
+  }
+  public func _becomeManaged(_ object: ObjectBase, _ position: Int) {
+    guard let owner = object.managedRow else { return }
+    (cell, unmanaged, members) = (CollectionCell(owner, position: position), [], [])
+  }
+}

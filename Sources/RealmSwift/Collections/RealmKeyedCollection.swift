@@ -1,0 +1,87 @@
+/// What keys of a `Map` are.
+public protocol _MapKey: Hashable {
+  var _mapKey: String { get }
+  init(_mapKey: String)
+}
+
+extension String: _MapKey {
+  public var _mapKey: String { self }
+  public init(_mapKey: String) { self = _mapKey }
+}
+
+/// A collection of a realm whose values are found by keys.
+public protocol RealmKeyedCollection: Sequence, CustomStringConvertible {
+  associatedtype Key: _MapKey
+  associatedtype Value: RealmCollectionValue
+
+  /// The realm of a managed collection.
+  var realm: Realm? { get }
+  /// What it belongs to was deleted, or its realm invalidated.
+  var isInvalidated: Bool { get }
+  var count: Int { get }
+  /// Gives a key a value, in place of the one it has.
+  func updateValue(_ value: Value, forKey key: Key)
+  /// Removes a key and its value; nothing where it is not there.
+  func removeObject(for key: Key)
+  func removeAll()
+  /// The value of a key; nil where there is none, and to remove the key.
+  subscript(key: Key) -> Value? { get set }
+  var keys: [Key] { get }
+  var values: [Value] { get }
+}
+
+/// A key of a map with its value.
+public protocol _RealmMapValue {
+  associatedtype Key: _MapKey
+  associatedtype Value: RealmCollectionValue
+  var key: Key { get set }
+  var value: Value { get set }
+  init(key: Key, value: Value)
+}
+
+/// A key of a map with its value, as the map is walked.
+public struct SingleMapEntry<Key: _MapKey, Value: RealmCollectionValue>: _RealmMapValue, Hashable {
+  public var key: Key
+  public var value: Value
+
+  public init(key: Key, value: Value) {
+    self.key = key
+    self.value = value
+  }
+
+  public static func == (left: SingleMapEntry, right: SingleMapEntry) -> Bool {
+    left.key == right.key && left.value == right.value
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(key)
+    hasher.combine(value)
+  }
+}
+
+/// A place in a map.
+public struct MapIndex: Hashable, Comparable, Sendable {
+  /// How many entries come before it.
+  public let offset: UInt
+
+  public static func < (left: MapIndex, right: MapIndex) -> Bool { left.offset < right.offset }
+}
+
+/// Walks the entries that a map had when the walk began.
+public struct RLMMapIterator<Element: _RealmMapValue>: IteratorProtocol {
+  private var entries: IndexingIterator<[Element]>
+
+  init(_ entries: [Element]) { self.entries = entries.makeIterator() }
+
+  public mutating func next() -> Element? { entries.next() }
+}
+
+/// Walks the keys and values that a map had when the walk began.
+public struct RLMKeyValueIterator<Key: _MapKey, Value: RealmCollectionValue>: IteratorProtocol {
+  public typealias Element = (key: Key, value: Value)
+  private var entries: IndexingIterator<[SingleMapEntry<Key, Value>]>
+
+  init(_ entries: [SingleMapEntry<Key, Value>]) { self.entries = entries.makeIterator() }
+
+  public mutating func next() -> Element? { entries.next().map { ($0.key, $0.value) } }
+}
