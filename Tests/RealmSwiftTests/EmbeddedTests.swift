@@ -25,9 +25,10 @@ private let types: [ObjectBase.Type] = [Household.self, Address.self, Room.self,
 /// All embedded objects of a realm, which has no results of them.
 private func parts<Part: EmbeddedObject>(_ type: Part.Type, _ realm: Realm) -> Int {
   realm.objects(Household.self).reduce(0) { count, household in
-    let addresses =
-      (household.home.map { [$0] } ?? []) + Array(household.others) + household.byName.values.compactMap { $0 }
-    return count + (type == Address.self ? addresses.count : addresses.reduce(0) { $0 + $1.rooms.count })
+    let addresses = [household.home] + Array(household.others) + household.byName.values
+    return count
+      + (type == Address.self
+        ? addresses.compactMap { $0 }.count : addresses.reduce(0) { $0 + ($1?.rooms.count ?? 0) })
   }
 }
 
@@ -208,8 +209,9 @@ private func parts<Part: EmbeddedObject>(_ type: Part.Type, _ realm: Realm) -> I
         let expected = try #require(model[home.id])
         #expect(home.home?.street == expected.home, "seed \(seed)")
         #expect(home.others.map(\.street) == expected.others, "seed \(seed)")
-        #expect(home.byName.map { "\($0.key)\($0.value?.street ?? "")" }
-          == expected.byName.sorted { $0.key < $1.key }.map { $0.key + $0.value }, "seed \(seed)")
+        #expect(
+          home.byName.map { "\($0.key)\($0.value?.street ?? "")" }
+            == expected.byName.sorted { $0.key < $1.key }.map { $0.key + $0.value }, "seed \(seed)")
       }
     }
     // The check counts owners.

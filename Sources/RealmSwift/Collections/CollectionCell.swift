@@ -1,66 +1,133 @@
 import RealmStorage
 
+/// A place in a collection.
+public enum _CollectionStep: Equatable {
+  case index(Int)
+  case key(String)
+}
+
 /// The cell of a managed collection: what its object's row holds, and how that is changed.
-struct CollectionCell {
+///
+/// A collection that stands in another, as the values of `AnyRealmValue` may, is found by its place there: where something
+/// else takes the place, it shows that.
+public struct _CollectionCell {
   let owner: ManagedRow
   let position: Int
+  /// From the property's value to the collection.
+  let path: [_CollectionStep]
+  /// The property holds any value, and may hold none of this form any more.
+  let mayBeGone: Bool
   /// What the row held at a generation of the realm, outside of transactions.
   private var known: (value: Value, generation: UInt64)?
 
-  init(_ owner: ManagedRow, position: Int) {
+  init(_ owner: ManagedRow, position: Int, path: [_CollectionStep] = []) {
     self.owner = owner
     self.position = position
+    self.path = path
+    let type = owner.context.binding.model.properties[position].type
+    mayBeGone = !path.isEmpty || (type.column == .mixed && type.form == .value)
+  }
+
+  /// Of a collection that stands in this one.
+  func inner(at step: _CollectionStep) -> _CollectionCell {
+    _CollectionCell(owner, position: position, path: path + [step])
   }
 
   var realm: Realm { Realm(owner.session) }
 
-  func isSame(as other: CollectionCell) -> Bool {
-    owner.isSame(as: other.owner) && position == other.position
+  func isSame(as other: _CollectionCell) -> Bool {
+    owner.isSame(as: other.owner) && position == other.position && path == other.path
   }
 
-  private mutating func value() -> Value {
+  private var name: String {
+    let model = owner.context.binding.model
+    return "\(model.name).\(model.properties[position].name)"
+  }
+
+  // MARK: - Reading
+
+  func isInvalidated(_ form: Value.Form) -> Bool {
+    guard owner.isThere else { return true }
+    return mayBeGone && owner.value(position).inner(path[...])?.form != form
+  }
+
+  private mutating func value() -> Value? {
     let session = owner.session
     session.check()
     if let known, known.generation == session.generation, !owner.isInvalid { return known.value }
-    let value = owner.value(position)
+    let value = owner.value(position).inner(path[...])
     // In a transaction a collection that was changed is kept there, and a copy here would double it.
-    if session.transaction == nil { known = (value, session.generation) }
+    if session.transaction == nil, let value { known = (value, session.generation) }
     return value
   }
 
-  /// The elements of a list or set.
-  mutating func elements() -> [Value] { if case .list(let elements) = value() { elements } else { [] } }
+  private func stopGone() -> Never {
+    raise(
+      "Invalidated collection",
+      "\(name) holds another value now, in which this collection is not; ask isInvalidated before.")
+  }
 
-  mutating func map() -> ValueMap { if case .map(let map) = value() { map } else { ValueMap() } }
+  /// The elements of a list or set.
+  mutating func elements() -> [Value] {
+    if case .list(let elements) = value() { return elements }
+    if mayBeGone { stopGone() }
+    return []
+  }
+
+  mutating func map() -> ValueMap {
+    if case .map(let map) = value() { return map }
+    if mayBeGone { stopGone() }
+    return ValueMap()
+  }
+
+  // MARK: - Changing
 
   /// Stops the program where it can't be changed.
   private func checkChange() -> ObjectContext {
     let context = owner.context
     context.session.check()
-    let property = context.binding.model.properties[position].name
-    context.session.requireTransaction("change \(context.binding.model.name).\(property)")
+    context.session.requireTransaction("change \(name)")
     if !owner.isThere { context.stopInvalidated(position) }
     return context
   }
 
   /// Changes a list or set.
   mutating func changeElements(_ added: [Value], _ body: (inout [Value], _ added: [Value]) -> Void) {
-    let context = checkChange()
-    let cell = context.cell(position, owner.row)
-    let before = context.session.pending.hasElements(cell) ? [] : elements()
-    context.session.pending.changeElements(cell, from: before) { body(&$0, added) }
-    didAdd(added, cell, context)
+    change(added) { value in
+      guard case .list(var elements) = value else {
+        if mayBeGone { stopGone() }
+        return
+      }
+      // So that the elements are changed where they are.
+      value = .null
+      body(&elements, added)
+      value = .list(elements)
+    }
   }
 
   mutating func changeMap(_ added: [Value] = [], _ body: (inout ValueMap) -> Void) {
-    let context = checkChange()
-    let cell = context.cell(position, owner.row)
-    let before = context.session.pending.hasMap(cell) ? ValueMap() : map()
-    context.session.pending.changeMap(cell, from: before, body)
-    didAdd(added, cell, context)
+    change(added) { value in
+      guard case .map(var map) = value else {
+        if mayBeGone { stopGone() }
+        return
+      }
+      value = .null
+      body(&map)
+      value = .map(map)
+    }
   }
 
-  private func didAdd(_ added: [Value], _ cell: PendingCollections.Cell, _ context: ObjectContext) {
+  private func change(_ added: [Value], _ body: (inout Value) -> Void) {
+    let context = checkChange()
+    let cell = context.cell(position, owner.row)
+    let before = context.session.pending.has(cell) ? .null : owner.value(position)
+    context.session.pending.change(cell, from: before) { root in
+      if path.isEmpty {
+        body(&root)
+      } else if !root.changeInner(path[...], body) {
+        stopGone()
+      }
+    }
     if !added.isEmpty, context.binding.model.properties[position].type.target is EmbeddedObject.Type {
       context.session.pending.add(parts: added, to: cell)
     }
@@ -89,5 +156,59 @@ struct CollectionCell {
       return row
     }
     return isElsewhere ? nil : value
+  }
+}
+
+extension Value {
+  /// What a collection is.
+  enum Form {
+    case list, map
+  }
+
+  /// Nil of what is no collection.
+  var form: Form? {
+    switch self {
+    case .list: .list
+    case .map: .map
+    default: nil
+    }
+  }
+
+  /// What stands at a path; nil where it leads nowhere.
+  fileprivate func inner(_ path: ArraySlice<_CollectionStep>) -> Value? {
+    guard let step = path.first else { return self }
+    switch (self, step) {
+    case (.list(let elements), .index(let index)):
+      return elements.indices.contains(index) ? elements[index].inner(path.dropFirst()) : nil
+    case (.map(let map), .key(let key)): return map[key]?.inner(path.dropFirst())
+    default: return nil
+    }
+  }
+
+  /// Changes what stands at a path; false where it leads nowhere.
+  fileprivate mutating func changeInner(
+    _ path: ArraySlice<_CollectionStep>, _ body: (inout Value) -> Void
+  ) -> Bool {
+    guard let step = path.first else {
+      body(&self)
+      return true
+    }
+    let rest = path.dropFirst()
+    switch (self, step) {
+    case (.list(var elements), .index(let index)) where elements.indices.contains(index):
+      self = .null
+      defer { self = .list(elements) }
+      return elements[index].changeInner(rest, body)
+    case (.map(var map), .key(let key)):
+      guard var value = map[key] else { return false }
+      // Both are changed where they are.
+      self = .null
+      map[key] = .null
+      let isThere = value.changeInner(rest, body)
+      map[key] = value
+      self = .map(map)
+      return isThere
+    default: return false
+    }
   }
 }

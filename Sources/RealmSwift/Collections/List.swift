@@ -9,12 +9,12 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   /// Of an unmanaged list.
   private var unmanaged: [Element] = []
   /// Of a managed one.
-  private var cell: CollectionCell?
+  private var cell: _CollectionCell?
 
   /// An empty unmanaged list.
   public init() {}
 
-  fileprivate init(_ cell: CollectionCell) { self.cell = cell }
+  init(_ cell: _CollectionCell) { self.cell = cell }
 
   // MARK: - Reading
 
@@ -25,13 +25,13 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   }
 
   public var realm: Realm? { cell?.realm }
-  public var isInvalidated: Bool { cell.map { !$0.owner.isThere } ?? false }
+  public var isInvalidated: Bool { cell?.isInvalidated(.list) ?? false }
   public var count: Int { cell?.elements().count ?? unmanaged.count }
   public func makeIterator() -> RLMIterator<Element> { RLMIterator(contents) }
 
   private var contents: [Element] {
-    guard let realm else { return unmanaged }
-    return (cell?.elements() ?? []).map { Element._element($0, in: realm) }
+    guard let values = cell?.elements(), let cell else { return unmanaged }
+    return values.enumerated().map { Element._element($1, in: cell, at: .index($0)) }
   }
 
   private func checkIndex(_ index: Int, below end: Int) {
@@ -45,8 +45,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   public subscript(position: Int) -> Element {
     get {
       checkIndex(position, below: count)
-      guard let realm, let values = cell?.elements() else { return unmanaged[position] }
-      return Element._element(values[position], in: realm)
+      guard let values = cell?.elements(), let cell else { return unmanaged[position] }
+      return Element._element(values[position], in: cell, at: .index(position))
     }
     set {
       checkIndex(position, below: count)
@@ -168,7 +168,12 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   /// The position of an element; nil when it is not in the list.
   public func index(of element: Element) -> Int? {
     guard let cell else { return unmanaged.firstIndex(of: element) }
-    return cell.sought(element).flatMap { value in self.cell?.elements().firstIndex(of: value) }
+    guard let value = cell.sought(element) else { return nil }
+    // Numbers of any value are the same when they are equal, as they are in sets.
+    let isAny = Element._elementType.column == .mixed
+    return self.cell?.elements().firstIndex {
+      isAny ? !Value.isBefore($0, value) && !Value.isBefore(value, $0) : $0 == value
+    }
   }
 
   /// Whether both are one list of one object, or unmanaged and hold the same.
@@ -205,7 +210,7 @@ extension List: _Persistable {
   public static func _initial() -> List { List() }
   public static func _placeholder(of recorder: ObjectBase, _ position: Int) -> List { List() }
   public static func _read(_ object: ObjectBase, _ position: Int) -> List {
-    object.managedRow.map { List(CollectionCell($0, position: position)) } ?? List()
+    object.managedRow.map { List(_CollectionCell($0, position: position)) } ?? List()
   }
   /// The content is copied, so that the property keeps its instance.
   public static func _write(_ value: List, _ object: ObjectBase, _ position: Int) {
@@ -235,6 +240,6 @@ extension List: _Persistable {
   }
   public func _becomeManaged(_ object: ObjectBase, _ position: Int) {
     guard let owner = object.managedRow else { return }
-    (cell, unmanaged) = (CollectionCell(owner, position: position), [])
+    (cell, unmanaged) = (_CollectionCell(owner, position: position), [])
   }
 }

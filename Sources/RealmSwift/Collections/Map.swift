@@ -12,17 +12,17 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   /// Of an unmanaged map.
   private var unmanaged: [Key: Value] = [:]
   /// Of a managed one.
-  private var cell: CollectionCell?
+  private var cell: _CollectionCell?
 
   /// An empty unmanaged map.
   public init() {}
 
-  fileprivate init(_ cell: CollectionCell) { self.cell = cell }
+  init(_ cell: _CollectionCell) { self.cell = cell }
 
   // MARK: - Reading
 
   public var realm: Realm? { cell?.realm }
-  public var isInvalidated: Bool { cell.map { !$0.owner.isThere } ?? false }
+  public var isInvalidated: Bool { cell?.isInvalidated(.map) ?? false }
   public var count: Int { cell?.map().count ?? unmanaged.count }
   public var isEmpty: Bool { count == 0 }
 
@@ -31,12 +31,12 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   public var values: [Value] { entries.map(\.value) }
 
   private var entries: [SingleMapEntry<Key, Value>] {
-    guard let realm, let map = cell?.map() else {
+    guard let map = cell?.map(), let cell else {
       return unmanaged.sorted { $0.key._mapKey.utf8.lexicographicallyPrecedes($1.key._mapKey.utf8) }
         .map { SingleMapEntry(key: $0.key, value: $0.value) }
     }
     return zip(map.keys, map.values).map {
-      SingleMapEntry(key: Key(_mapKey: $0), value: Value._element($1, in: realm))
+      SingleMapEntry(key: Key(_mapKey: $0), value: Value._element($1, in: cell, at: .key($0)))
     }
   }
 
@@ -60,8 +60,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   /// nil, use `updateValue(_:forKey:)`.
   public subscript(key: Key) -> Value? {
     get {
-      guard let realm, let map = cell?.map() else { return unmanaged[key] }
-      return map[key._mapKey].map { Value._element($0, in: realm) }
+      guard let map = cell?.map(), let cell else { return unmanaged[key] }
+      return map[key._mapKey].map { Value._element($0, in: cell, at: .key(key._mapKey)) }
     }
     set {
       // What may be nil is removed by nil too.
@@ -175,7 +175,7 @@ extension Map: _Persistable {
   public static func _initial() -> Map { Map() }
   public static func _placeholder(of recorder: ObjectBase, _ position: Int) -> Map { Map() }
   public static func _read(_ object: ObjectBase, _ position: Int) -> Map {
-    object.managedRow.map { Map(CollectionCell($0, position: position)) } ?? Map()
+    object.managedRow.map { Map(_CollectionCell($0, position: position)) } ?? Map()
   }
   /// The content is copied, so that the property keeps its instance.
   public static func _write(_ value: Map, _ object: ObjectBase, _ position: Int) {
@@ -212,6 +212,6 @@ extension Map: _Persistable {
   }
   public func _becomeManaged(_ object: ObjectBase, _ position: Int) {
     guard let owner = object.managedRow else { return }
-    (cell, unmanaged) = (CollectionCell(owner, position: position), [:])
+    (cell, unmanaged) = (_CollectionCell(owner, position: position), [:])
   }
 }

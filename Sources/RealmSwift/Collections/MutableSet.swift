@@ -10,12 +10,12 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   private var unmanaged: [Element] = []
   private var members = Set<Element>()
   /// Of a managed one.
-  private var cell: CollectionCell?
+  private var cell: _CollectionCell?
 
   /// An empty unmanaged set.
   public init() {}
 
-  fileprivate init(_ cell: CollectionCell) { self.cell = cell }
+  init(_ cell: _CollectionCell) { self.cell = cell }
 
   // MARK: - Reading
 
@@ -26,13 +26,13 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   }
 
   public var realm: Realm? { cell?.realm }
-  public var isInvalidated: Bool { cell.map { !$0.owner.isThere } ?? false }
+  public var isInvalidated: Bool { cell?.isInvalidated(.list) ?? false }
   public var count: Int { cell?.elements().count ?? unmanaged.count }
   public func makeIterator() -> RLMIterator<Element> { RLMIterator(contents) }
 
   private var contents: [Element] {
-    guard let realm else { return unmanaged }
-    return (cell?.elements() ?? []).map { Element._element($0, in: realm) }
+    guard let values = cell?.elements(), let cell else { return unmanaged }
+    return values.enumerated().map { Element._element($1, in: cell, at: .index($0)) }
   }
 
   /// An element at a place, which changes with the set.
@@ -40,8 +40,8 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     guard position >= 0, position < count else {
       raise("Index out of range", "there is no place \(position) in a set of \(count).")
     }
-    guard let realm, let values = cell?.elements() else { return unmanaged[position] }
-    return Element._element(values[position], in: realm)
+    guard let values = cell?.elements(), let cell else { return unmanaged[position] }
+    return Element._element(values[position], in: cell, at: .index(position))
   }
 
   /// Whether a value, or an object of the same realm, is an element. O(log n) managed, O(1) unmanaged.
@@ -189,7 +189,7 @@ extension MutableSet: _Persistable {
   public static func _initial() -> MutableSet { MutableSet() }
   public static func _placeholder(of recorder: ObjectBase, _ position: Int) -> MutableSet { MutableSet() }
   public static func _read(_ object: ObjectBase, _ position: Int) -> MutableSet {
-    object.managedRow.map { MutableSet(CollectionCell($0, position: position)) } ?? MutableSet()
+    object.managedRow.map { MutableSet(_CollectionCell($0, position: position)) } ?? MutableSet()
   }
   /// The content is copied, so that the property keeps its instance.
   public static func _write(_ value: MutableSet, _ object: ObjectBase, _ position: Int) {
@@ -223,6 +223,6 @@ extension MutableSet: _Persistable {
   }
   public func _becomeManaged(_ object: ObjectBase, _ position: Int) {
     guard let owner = object.managedRow else { return }
-    (cell, unmanaged, members) = (CollectionCell(owner, position: position), [], [])
+    (cell, unmanaged, members) = (_CollectionCell(owner, position: position), [], [])
   }
 }

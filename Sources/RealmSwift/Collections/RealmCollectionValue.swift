@@ -3,7 +3,8 @@ public import RealmStorage
 /// What lists and results hold.
 public protocol RealmCollectionValue: Hashable, _HasPersistedType {
   static var _elementType: _PropertyType { get }
-  static func _element(_ value: Value, in realm: Realm) -> Self
+  /// What a managed collection holds at a place.
+  static func _element(_ value: Value, in cell: _CollectionCell, at step: _CollectionStep) -> Self
   func _elementValue(_ row: _RowOfObject) -> Value
   static func _convertedElement(_ any: Any) -> Self?
   /// It may link to objects.
@@ -21,7 +22,7 @@ extension RealmCollectionValue {
 public protocol _RealmCollectionValueInsideOptional: RealmCollectionValue
 where PersistedType: _RealmCollectionValueInsideOptional {
   /// Nil for null, and for what an enumeration has no case for.
-  static func _elementOrNil(_ value: Value, in realm: Realm) -> Self?
+  static func _elementOrNil(_ value: Value, in cell: _CollectionCell) -> Self?
 }
 
 /// Types that a realm has objects of.
@@ -34,13 +35,14 @@ extension Object: RealmFetchable {}
 
 extension RealmCollectionValue where Self: ObjectBase {
   public static var _elementType: _PropertyType { _PropertyType(.link, target: Self.self) }
-  public static func _element(_ value: Value, in realm: Realm) -> Self {
-    guard case .link(let row) = value else { stopUnreadableElement(Self.self) }
-    return unsafeDowncast(realm.session.context(Self.self).object(row), to: Self.self)
+  public static func _element(_ value: Value, in cell: _CollectionCell, at step: _CollectionStep) -> Self {
+    guard let object = _elementOrNil(value, in: cell) else { stopUnreadableElement(Self.self) }
+    return object
   }
   public func _elementValue(_ row: _RowOfObject) -> Value { row(self).map { .link($0) } ?? .null }
-  public static func _elementOrNil(_ value: Value, in realm: Realm) -> Self? {
-    if case .link = value { _element(value, in: realm) } else { nil }
+  public static func _elementOrNil(_ value: Value, in cell: _CollectionCell) -> Self? {
+    guard case .link(let row) = value else { return nil }
+    return unsafeDowncast(cell.owner.session.context(Self.self).object(row), to: Self.self)
   }
   public static func _convertedElement(_ any: Any) -> Self? {
     ofThisClass(any)
@@ -57,8 +59,8 @@ extension Optional: RealmCollectionValue where Wrapped: _RealmCollectionValueIns
     type.isOptional = true
     return type
   }
-  public static func _element(_ value: Value, in realm: Realm) -> Self {
-    Wrapped._elementOrNil(value, in: realm)
+  public static func _element(_ value: Value, in cell: _CollectionCell, at step: _CollectionStep) -> Self {
+    Wrapped._elementOrNil(value, in: cell)
   }
   public func _elementValue(_ row: _RowOfObject) -> Value { self?._elementValue(row) ?? .null }
   public static func _convertedElement(_ any: Any) -> Self? {

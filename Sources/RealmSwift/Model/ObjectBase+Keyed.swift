@@ -1,10 +1,11 @@
 extension ObjectBase {
-  /// The value of a property by its name: nil where it is null. What is set is converted as `init(value:)` converts it, but that
+  /// The value of a property by its name: nil where it is null, of an `AnyRealmValue` what it holds. What is set is converted as `init(value:)` converts it, but that
   /// links take objects only. A name that no property has, and a value of another type, stop the program.
   public final subscript(key: String) -> Any? {
     get {
       let (property, position) = property(named: key)
       let value = property.field.value(self, at: property.offset, position: position)
+      if let any = value as? AnyRealmValue { return any.content }
       return isNull(value) ? nil : value
     }
     set {

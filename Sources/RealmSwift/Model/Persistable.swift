@@ -124,11 +124,11 @@ extension _Scalar {
   public static func _optionalLinked(_ value: Self?) -> [ObjectBase] { [] }
 
   public static var _elementType: _PropertyType { _type }
-  public static func _element(_ value: Value, in realm: Realm) -> Self {
+  public static func _element(_ value: Value, in cell: _CollectionCell, at step: _CollectionStep) -> Self {
     guard let loaded = _load(value) else { stopUnreadableElement(Self.self) }
     return loaded
   }
-  public static func _elementOrNil(_ value: Value, in realm: Realm) -> Self? { _load(value) }
+  public static func _elementOrNil(_ value: Value, in cell: _CollectionCell) -> Self? { _load(value) }
   public func _elementValue(_ row: _RowOfObject) -> Value { _value }
   public static func _convertedElement(_ any: Any) -> Self? { _converted(any) }
 }

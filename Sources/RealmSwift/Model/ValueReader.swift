@@ -1,3 +1,5 @@
+import RealmStorage
+
 /// Makes objects of values given as `Any`: dictionaries by property name, arrays in the order of the properties, objects.
 ///
 /// Nothing is bridged: a number is what its type says, on every system.
@@ -65,6 +67,7 @@ final class ValueReader {
 
   /// The same with objects in place of what they are made of, where a property links.
   private func linkable(_ any: Any, by property: ModelProperty) -> Any {
+    if property.type.column == .mixed { return anyValue(any, property.type.form) }
     guard let target = property.type.target else { return any }
     if property.type.form == .value { return self.object(of: target, from: any) ?? any }
     if isNull(any) { return any }
@@ -76,6 +79,33 @@ final class ValueReader {
     var objects: [Any] = []
     for element in elements as any Sequence { objects.append(object(of: target, from: element) ?? element) }
     return objects
+  }
+
+  /// The same with copies in place of collections, and of objects of other realms.
+  private func anyValue(_ any: Any, _ form: _PropertyType.Form) -> Any {
+    if isNull(any) { return any }
+    switch form {
+    case .value: return AnyRealmValue._converted(any).map { ownCopy($0) } ?? any
+    case .map: return entries(of: any).map { $0.mapValues { anyValue($0, .value) } } ?? any
+    default:
+      guard let elements = any as? any Sequence else { return any }
+      var values: [Any] = []
+      for element in elements as any Sequence { values.append(anyValue(element, .value)) }
+      return values
+    }
+  }
+
+  private func ownCopy(_ value: AnyRealmValue) -> AnyRealmValue {
+    switch value {
+    case .object(let object):
+      guard let foreign = foreign(object), let copy = copy(object, foreign) as? Object else { return value }
+      return .object(copy)
+    case .list(let list): return .fromArray(list.map { ownCopy($0) })
+    case .dictionary(let map):
+      return .fromDictionary(
+        Dictionary(map.asKeyValueSequence().map { ($0.key, ownCopy($0.value)) }) { first, _ in first })
+    default: return value
+    }
   }
 
   /// An object of a class: the one given, a copy of one of another realm, or a new one made of what was given; nil

@@ -55,7 +55,8 @@ indirect enum Condition {
     func path(_ names: [String]) -> ColumnPath { PropertyPath.find(names, of: context).path }
     func value(_ operand: Operand, _ names: [String]) -> Value {
       operand { object in
-        guard let target = PropertyPath.find(names, of: context).property.type.target else { return nil }
+        let sought = PropertyPath.find(names, of: context).property.type
+        guard let target = sought.column == .mixed ? type(of: object) : sought.target else { return nil }
         return context.session.rowToFind(object, of: target)
       }
     }

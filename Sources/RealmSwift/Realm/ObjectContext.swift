@@ -198,6 +198,8 @@ final class ObjectContext {
     }
     let isInvalid = session.isInvalid(row, birth: birth, binding)
     let isNew = isNew(birth: birth)
+    // Of a collection in a property of any value.
+    session.pending.forget(cell(position, row))
     let isThere =
       !isInvalid
       && session.writing(binding) { (table) throws(StorageError) in

@@ -12,33 +12,24 @@ struct PendingCollections {
     let position: Int
   }
 
-  // Apart, so that each is changed where it is.
-  private var elements: [Cell: [Value]] = [:]
-  private var maps: [Cell: ValueMap] = [:]
+  private var values: [Cell: Value] = [:]
   /// The embedded objects that a collection was given, some of which it may have let go of again: their rows.
   private var parts: [Cell: [UInt64]] = [:]
 
-  private var isEmpty: Bool { elements.isEmpty && maps.isEmpty }
-
   /// What the cell will hold; nil where nothing waits to be written.
-  func value(_ cell: Cell) -> Value? {
-    if isEmpty { return nil }
-    return elements[cell].map { .list($0) } ?? maps[cell].map { .map($0) }
-  }
+  func value(_ cell: Cell) -> Value? { values.isEmpty ? nil : values[cell] }
 
-  func hasElements(_ cell: Cell) -> Bool { elements[cell] != nil }
-  func hasMap(_ cell: Cell) -> Bool { maps[cell] != nil }
+  func has(_ cell: Cell) -> Bool { values[cell] != nil }
 
-  /// Changes a list or set.
+  /// Changes what a cell will hold.
   ///
-  /// - Parameter before: what the cell holds, where nothing is here yet.
-  mutating func changeElements(_ cell: Cell, from before: [Value], _ body: (inout [Value]) -> Void) {
-    body(&elements[cell, default: before])
+  /// - Parameter before: what it holds, where nothing is here yet.
+  mutating func change(_ cell: Cell, from before: Value, _ body: (inout Value) -> Void) {
+    body(&values[cell, default: before])
   }
 
-  mutating func changeMap(_ cell: Cell, from before: ValueMap, _ body: (inout ValueMap) -> Void) {
-    body(&maps[cell, default: before])
-  }
+  /// The cell gets another value, and what was to be written is not.
+  mutating func forget(_ cell: Cell) { if !values.isEmpty { values[cell] = nil } }
 
   /// The collection was given embedded objects.
   mutating func add(parts values: [Value], to cell: Cell) {
@@ -47,9 +38,9 @@ struct PendingCollections {
 
   /// What waits to be written, with the parts that were given.
   mutating func removeAll() -> [(cell: Cell, value: Value, parts: [UInt64])] {
-    if isEmpty { return [] }
-    defer { (elements, maps, parts) = ([:], [:], [:]) }
-    return elements.map { ($0, .list($1), parts[$0] ?? []) } + maps.map { ($0, .map($1), parts[$0] ?? []) }
+    if values.isEmpty { return [] }
+    defer { (values, parts) = ([:], [:]) }
+    return values.map { ($0, $1, parts[$0] ?? []) }
   }
 }
 

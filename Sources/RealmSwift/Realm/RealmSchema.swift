@@ -24,12 +24,18 @@ final class ClassBinding: Sendable {
 final class RealmSchema: Sendable {
   let bindings: [ClassBinding]
   private let byClass: [ObjectIdentifier: Int]
+  private let byTable: [UInt32: Int]
 
   init(_ bindings: [ClassBinding]) {
     self.bindings = bindings
     byClass = Dictionary(
       uniqueKeysWithValues: bindings.map { (ObjectIdentifier($0.model.type), $0.index) })
+    byTable = Dictionary(
+      uniqueKeysWithValues: bindings.compactMap { binding in binding.table.map { ($0.id, binding.index) } })
   }
+
+  /// The class that is stored in a table; nil where the realm was opened without it.
+  func binding(table: UInt32) -> ClassBinding? { byTable[table].map { bindings[$0] } }
 
   /// - Precondition: the realm stores the class: otherwise the program stops.
   func binding(_ type: ObjectBase.Type) -> ClassBinding {

@@ -1,0 +1,287 @@
+public import Foundation
+public import RealmStorage
+
+/// A value of any type that a property can have, or none.
+///
+///     @Persisted var answer: AnyRealmValue
+///     person.answer = .string("yes")
+///     person.answer = .fromArray([.int(1), .fromDictionary(["unit": .string("m")])])
+///
+/// Lists and dictionaries may stand in each other, 100 deep. Those of a managed object are changed where they are, in a write
+/// transaction: `person.answer.listValue?.append(.int(2))`. To set a property to a list copies the list.
+public enum AnyRealmValue {
+  case none
+  case int(Int)
+  case bool(Bool)
+  case float(Float)
+  case double(Double)
+  case string(String)
+  case data(Data)
+  case date(Date)
+  case object(Object)
+  case objectId(ObjectId)
+  case decimal128(Decimal128)
+  case uuid(UUID)
+  case dictionary(Map<String, AnyRealmValue>)
+  case list(List<AnyRealmValue>)
+
+  /// No value.
+  public init() { self = .none }
+
+  /// The same values by the same keys.
+  public static func fromDictionary(_ dictionary: [String: AnyRealmValue]) -> AnyRealmValue {
+    let map = Map<String, AnyRealmValue>()
+    for (key, value) in dictionary { map.updateValue(value, forKey: key) }
+    return .dictionary(map)
+  }
+
+  /// The same values in the same order.
+  public static func fromArray(_ array: [AnyRealmValue]) -> AnyRealmValue {
+    let list = List<AnyRealmValue>()
+    list.append(objectsIn: array)
+    return .list(list)
+  }
+
+  // MARK: - What it is
+
+  /// The number; nil of what is no `int`.
+  public var intValue: Int? { if case .int(let number) = self { number } else { nil } }
+  public var boolValue: Bool? { if case .bool(let flag) = self { flag } else { nil } }
+  public var floatValue: Float? { if case .float(let number) = self { number } else { nil } }
+  public var doubleValue: Double? { if case .double(let number) = self { number } else { nil } }
+  public var stringValue: String? { if case .string(let text) = self { text } else { nil } }
+  public var dataValue: Data? { if case .data(let data) = self { data } else { nil } }
+  public var dateValue: Date? { if case .date(let date) = self { date } else { nil } }
+  public var objectIdValue: ObjectId? { if case .objectId(let id) = self { id } else { nil } }
+  public var decimal128Value: Decimal128? { if case .decimal128(let number) = self { number } else { nil } }
+  public var uuidValue: UUID? { if case .uuid(let id) = self { id } else { nil } }
+  public var dictionaryValue: Map<String, AnyRealmValue>? {
+    if case .dictionary(let map) = self { map } else { nil }
+  }
+  public var listValue: List<AnyRealmValue>? { if case .list(let list) = self { list } else { nil } }
+
+  /// The object, where it is one of that class.
+  public func object<T: Object>(_ objectType: T.Type) -> T? {
+    if case .object(let object) = self { object as? T } else { nil }
+  }
+
+  /// What it holds; nil of none.
+  var content: Any? {
+    switch self {
+    case .none: nil
+    case .int(let number): number
+    case .bool(let flag): flag
+    case .float(let number): number
+    case .double(let number): number
+    case .string(let text): text
+    case .data(let data): data
+    case .date(let date): date
+    case .object(let object): object
+    case .objectId(let id): id
+    case .decimal128(let number): number
+    case .uuid(let id): id
+    case .dictionary(let map): map
+    case .list(let list): list
+    }
+  }
+}
+
+extension AnyRealmValue: Hashable {
+  /// Whether both hold values of one type that are equal: of collections that are in a realm, whether these are one.
+  public static func == (left: AnyRealmValue, right: AnyRealmValue) -> Bool {
+    switch (left, right) {
+    case (.none, .none): true
+    case (.int(let left), .int(let right)): left == right
+    case (.bool(let left), .bool(let right)): left == right
+    case (.float(let left), .float(let right)): left == right
+    case (.double(let left), .double(let right)): left == right
+    case (.string(let left), .string(let right)): left == right
+    case (.data(let left), .data(let right)): left == right
+    case (.date(let left), .date(let right)): left == right
+    case (.object(let left), .object(let right)): left == right
+    case (.objectId(let left), .objectId(let right)): left == right
+    case (.decimal128(let left), .decimal128(let right)): left == right
+    case (.uuid(let left), .uuid(let right)): left == right
+    case (.dictionary(let left), .dictionary(let right)): left == right
+    case (.list(let left), .list(let right)): left == right
+    default: false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    // Collections change, and are equal by what they hold or by where they are.
+    case .none, .list, .dictionary: hasher.combine(0)
+    case .int(let number): hasher.combine(number)
+    case .bool(let flag): hasher.combine(flag)
+    case .float(let number): hasher.combine(number)
+    case .double(let number): hasher.combine(number)
+    case .string(let text): hasher.combine(text)
+    case .data(let data): hasher.combine(data)
+    case .date(let date): hasher.combine(date)
+    case .object(let object): hasher.combine(object)
+    case .objectId(let id): hasher.combine(id)
+    case .decimal128(let number): hasher.combine(number)
+    case .uuid(let id): hasher.combine(id)
+    }
+  }
+}
+
+@available(*, unavailable)
+extension AnyRealmValue: Sendable {}
+
+// MARK: - Storing
+
+extension AnyRealmValue {
+  /// So deep may lists and dictionaries stand in each other.
+  private static let mostLevels = Value.mostLevels
+
+  /// - Parameter levels: so many lists and dictionaries may stand in each other.
+  private func value(_ row: _RowOfObject, levels: Int = mostLevels) -> Value {
+    switch self {
+    case .none: return .null
+    case .int(let number): return number._value
+    case .bool(let flag): return flag._value
+    case .float(let number): return number._value
+    case .double(let number): return number._value
+    case .string(let text): return text._value
+    case .data(let data): return data._value
+    case .date(let date): return date._value
+    case .objectId(let id): return id._value
+    case .decimal128(let number): return number._value
+    case .uuid(let id): return id._value
+    case .object(let object):
+      // The row is found first: that adds the object.
+      guard let row = row(object), let table = object.context?.binding.table?.id else { return .null }
+      return .typedLink(table: table, row: row)
+    case .list(let list):
+      Self.check(levels)
+      return .list(list.map { $0.value(row, levels: levels - 1) })
+    case .dictionary(let map):
+      Self.check(levels)
+      return .map(
+        ValueMap(entries: map.asKeyValueSequence().map { ($0.key, $0.value.value(row, levels: levels - 1)) }))
+    }
+  }
+
+  private static func check(_ levels: Int) {
+    guard levels == 0 else { return }
+    raise(
+      "Invalid value",
+      "an AnyRealmValue holds lists and dictionaries that stand in each other more than \(mostLevels) deep; "
+        + "store an object for the inner ones.")
+  }
+
+  private func links(levels: Int = mostLevels) -> [ObjectBase] {
+    switch self {
+    case .object(let object): return [object]
+    case .list(let list):
+      Self.check(levels)
+      return list.realm == nil ? list.flatMap { $0.links(levels: levels - 1) } : []
+    case .dictionary(let map):
+      Self.check(levels)
+      return map.realm == nil ? map.values.flatMap { $0.links(levels: levels - 1) } : []
+    default: return []
+    }
+  }
+
+  /// - Parameter cell: that of the value, should it be a list or a dictionary.
+  fileprivate init(_ value: Value, _ session: RealmSession, in cell: () -> _CollectionCell) {
+    switch value {
+    case .null: self = .none
+    case .bool(let flag): self = .bool(flag)
+    case .int(let number): self = .int(Int(number))
+    case .float(let number): self = .float(number)
+    case .double(let number): self = .double(number)
+    case .string(let text): self = .string(text)
+    case .data(let bytes): self = .data(Data(bytes))
+    case .date: self = Date._load(value).map { .date($0) } ?? .none
+    case .objectID: self = ObjectId._load(value).map { .objectId($0) } ?? .none
+    case .uuid: self = UUID._load(value).map { .uuid($0) } ?? .none
+    case .decimal128: self = Decimal128._load(value).map { .decimal128($0) } ?? .none
+    case .typedLink(let table, let row): self = .object(Self.object(table, row, session))
+    case .link: stopUnreadableElement(Self.self)
+    case .list: self = .list(List(cell()))
+    case .map: self = .dictionary(Map(cell()))
+    }
+  }
+
+  private static func object(_ table: UInt32, _ row: UInt64, _ session: RealmSession) -> Object {
+    guard let binding = session.file.schema.binding(table: table),
+      let object = session.context(binding).object(row) as? Object
+    else {
+      raise(
+        "Class not in the realm",
+        "an AnyRealmValue holds an object of a class that the realm at \(session.file.database.path) was opened "
+          + "without; add the class to objectTypes.")
+    }
+    return object
+  }
+}
+
+extension AnyRealmValue: _Persistable, _QueryNumeric {
+  public typealias PersistedType = AnyRealmValue
+
+  public static var _type: _PropertyType { _PropertyType(.mixed, isOptional: true) }
+  public static func _initial() -> AnyRealmValue { .none }
+  public static func _placeholder(of recorder: ObjectBase, _ position: Int) -> AnyRealmValue { .none }
+  public static func _read(_ object: ObjectBase, _ position: Int) -> AnyRealmValue {
+    let value = object.stored(position)
+    guard let owner = object.managedRow else { return .none }
+    return AnyRealmValue(value, owner.session) { _CollectionCell(owner, position: position) }
+  }
+  public static func _write(_ value: AnyRealmValue, _ object: ObjectBase, _ position: Int) {
+    object.store(value.value(object.addingRow(position)), position)
+  }
+  public func _stored(_ row: _RowOfObject) -> Value { value(row) }
+  public var _linked: [ObjectBase] { links() }
+
+  /// Nil is none; numbers, texts, dates, ids and objects are themselves, arrays and dictionaries of such become lists and
+  /// dictionaries.
+  public static func _converted(_ any: Any) -> AnyRealmValue? {
+    if isNull(any) { return AnyRealmValue.none }
+    switch any {
+    case let value as AnyRealmValue: return value
+    case let number as NSNumber where type(of: any) is NSNumber.Type: return converted(number)
+    case let flag as Bool: return .bool(flag)
+    case let number as any FixedWidthInteger: return Int._converted(number).map { .int($0) }
+    case let number as Float: return .float(number)
+    case let number as Double: return .double(number)
+    case let text as String: return .string(text)
+    case let data as Data: return .data(data)
+    case let date as Date: return .date(date)
+    case let object as Object: return .object(object)
+    case let id as ObjectId: return .objectId(id)
+    case let number as Decimal128: return .decimal128(number)
+    case let id as UUID: return .uuid(id)
+    case let list as List<AnyRealmValue>: return .list(list)
+    case let map as Map<String, AnyRealmValue>: return .dictionary(map)
+    case let values as [String: Any]: return Map<String, AnyRealmValue>._converted(values).map { .dictionary($0) }
+    case let values as [Any]: return List<AnyRealmValue>._converted(values).map { .list($0) }
+    default: return (any as? any _CustomPersistable)?.converted
+    }
+  }
+
+  private static func converted(_ number: NSNumber) -> AnyRealmValue {
+    switch String(cString: number.objCType) {
+    case "f": .float(number.floatValue)
+    case "d": .double(number.doubleValue)
+    default: isTruthValue(number) ? .bool(number.boolValue) : .int(number.intValue)
+    }
+  }
+}
+
+extension _CustomPersistable {
+  fileprivate var converted: AnyRealmValue? { AnyRealmValue._converted(persistableValue) }
+}
+
+extension AnyRealmValue: RealmCollectionValue {
+  public static var _elementType: _PropertyType { _type }
+  public static func _element(_ value: Value, in cell: _CollectionCell, at step: _CollectionStep) -> AnyRealmValue {
+    AnyRealmValue(value, cell.owner.session) { cell.inner(at: step) }
+  }
+  public func _elementValue(_ row: _RowOfObject) -> Value { value(row) }
+  public static func _convertedElement(_ any: Any) -> AnyRealmValue? { _converted(any) }
+  public static var _canLink: Bool { true }
+  public var _elementLinks: [ObjectBase] { links() }
+}
