@@ -46,7 +46,7 @@ public indirect enum StorageError: Error, Sendable, Equatable {
 
 /// The system call a `StorageError.system` speaks of.
 public enum SystemCall: String, Sendable {
-  case open, read, write, sync, truncate, map, lock, link, remove, stat
+  case open, read, write, sync, truncate, map, lock, link, rename, remove, stat
   case makeDirectory = "make directory"
 }
 

@@ -24,6 +24,11 @@ enum Output {
     Date(timeIntervalSince1970: Double(nanoseconds) / 1e9).formatted(.iso8601)
   }
 
+  /// Bytes of a file.
+  static func size(_ path: String) throws -> UInt64 {
+    try FileManager.default.attributesOfItem(atPath: path)[.size] as? UInt64 ?? 0
+  }
+
   static func hex(_ bytes: [UInt8]) -> String {
     bytes.map { String(format: "%02x", $0) }.joined()
   }

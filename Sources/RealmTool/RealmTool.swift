@@ -9,7 +9,7 @@ struct RealmTool: ParsableCommand {
     commandName: "realm",
     abstract: "Looks into .realm files: what is in them, where the bytes go, and whether all is whole.",
     discussion: "Exit codes: 0 fine, 1 damage found, 2 wrong usage, 3 the file can't be opened.",
-    subcommands: [Info.self, Check.self, Dump.self, Schema.self, Stats.self])
+    subcommands: [Info.self, Check.self, Dump.self, Schema.self, Stats.self, Copy.self, Compact.self])
 
   static func main() {
     do {
@@ -49,23 +49,29 @@ struct FileOptions: ParsableArguments {
 
   /// Opens the file for reading; nothing of it is changed.
   func open() throws -> Database {
+    try requireFile()
+    return try Database(path: file, options: .init(encryptionKey: try key(), isReadOnly: true))
+  }
+
+  func requireFile() throws {
     guard FileManager.default.fileExists(atPath: file) else {
       Output.complain("\(file) does not exist.")
       throw ExitCode(3)
     }
-    return try Database(path: file, options: .init(encryptionKey: try key(), isReadOnly: true))
   }
 
-  private func key() throws -> [UInt8]? {
-    if let keyFile {
-      guard let content = FileManager.default.contents(atPath: keyFile) else {
-        throw ValidationError("The key file \(keyFile) can't be read.")
-      }
-      if content.count == 64 { return [UInt8](content) }
-      return try Self.key(fromDigits: String(decoding: content, as: UTF8.self), source: keyFile)
-    }
+  func key() throws -> [UInt8]? {
+    if let keyFile { return try Self.key(inFile: keyFile) }
     guard let digits = ProcessInfo.processInfo.environment["REALM_KEY"], !digits.isEmpty else { return nil }
     return try Self.key(fromDigits: digits, source: "REALM_KEY")
+  }
+
+  static func key(inFile path: String) throws -> [UInt8] {
+    guard let content = FileManager.default.contents(atPath: path) else {
+      throw ValidationError("The key file \(path) can't be read.")
+    }
+    if content.count == 64 { return [UInt8](content) }
+    return try key(fromDigits: String(decoding: content, as: UTF8.self), source: path)
   }
 
   static func key(fromDigits text: String, source: String) throws -> [UInt8] {

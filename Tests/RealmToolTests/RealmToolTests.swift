@@ -110,6 +110,26 @@ import Testing
     }
   }
 
+  @Test func `a file is copied under another key, and compacted`() throws {
+    try withTemporaryPath { path in
+      try make(path)
+      try Database(path: path).write { try $0.tree("people").removeAll() }
+      let keyFile = path + "-key"
+      try Data(Keys.first).write(to: URL(filePath: keyFile))
+      let copy = try realm(["copy", path, path + "-copy", "--target-key-file", keyFile])
+      #expect(copy.code == 0 && copy.output.contains(path + "-copy: "), "\(copy.complaint)")
+      #expect(try realm(["dump", path + "-copy"], key: digits).output == realm(["dump", path]).output)
+      #expect(try realm(["copy", path, path + "-copy"]).code == 3, "it is there already")
+      let compact = try realm(["compact", path])
+      #expect(compact.code == 0 && compact.output.contains(", was "), "\(compact.complaint)")
+      #expect(try realm(["check", path]).code == 0)
+      let open = try Database(path: path)
+      #expect(try realm(["compact", path]).complaint.contains("is in use"))
+      #expect(try open.snapshot().version > 0)
+      #expect(try realm(["compact", path + ".not"]).code == 3)
+    }
+  }
+
   @Test func `damage is found and exits with 1`() throws {
     try withTemporaryPath { path in
       try make(path)

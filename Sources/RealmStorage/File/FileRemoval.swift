@@ -30,7 +30,7 @@ enum FileRemoval {
     // A writer that was closed may still be at work.
     _ = try storage.lock(.writer, waits: true)
     // A path that is a link is removed with what it leads to.
-    let target = resolved(path)
+    let target = FileStorage.resolved(path)
     _ = try removed(path)
     if let target, target != path { _ = try removed(target) }
     _ = try removeCompanions(of: path)
@@ -56,7 +56,8 @@ enum FileRemoval {
     return try removeCompanions(of: path)
   }
 
-  private static func removeCompanions(of path: String) throws(StorageError) -> Bool {
+  /// What stands beside a database.
+  static func removeCompanions(of path: String) throws(StorageError) -> Bool {
     let folder = path + ".management"
     let hadNote = try removed(path + ".note")
     let hadControl = try removed(folder + "/control")
@@ -66,12 +67,6 @@ enum FileRemoval {
       throw .system(call: .remove, errno: errno, path: folder, offset: nil)
     }
     return hadNote || hadControl
-  }
-
-  private static func resolved(_ path: String) -> String? {
-    guard let resolved = realpath(path, nil) else { return nil }
-    defer { free(resolved) }
-    return String(cString: resolved)
   }
 
   private static func removed(_ path: String) throws(StorageError) -> Bool {

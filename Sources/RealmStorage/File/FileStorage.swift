@@ -243,20 +243,42 @@ extension FileStorage {
       _ = cp_close(descriptor)
       throw .system(call: .write, errno: refusal, path: path, offset: nil)
     }
-    try place(descriptor, temporary, at: path, calls)
+    _ = try place(descriptor, temporary, at: path, calls)
   }
 
-  /// Makes a file that is whole appear at `path` too, as `create` does.
+  /// Makes a file that is whole appear at `path` too, as `create` does; false where there is one already.
   package static func place(
     _ temporary: String, at path: String, calls: any SystemCalls = NativeSystemCalls()
-  ) throws(StorageError) {
+  ) throws(StorageError) -> Bool {
     try place(calls.opened(temporary, O_RDWR), temporary, at: path, calls)
+  }
+
+  /// Puts a file that is whole and durable in the place of another, whose mode it takes.
+  static func replace(_ path: String, by other: String) throws(StorageError) {
+    var info = stat()
+    if stat(path, &info) == 0 { chmod(other, info.st_mode & 0o7777) }
+    guard rename(other, path) == 0 else {
+      throw .system(call: .rename, errno: errno, path: path, offset: nil)
+    }
+    try syncFolder(of: path, NativeSystemCalls())
+  }
+
+  /// Where a path leads to, over links; nil where there is nothing.
+  static func resolved(_ path: String) -> String? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
+  /// The error of who would make what is there already.
+  static func alreadyThere(_ path: String) -> StorageError {
+    .system(call: .link, errno: EEXIST, path: path, offset: nil)
   }
 
   /// Closes the descriptor.
   private static func place(
     _ descriptor: CInt, _ temporary: String, at path: String, _ calls: any SystemCalls
-  ) throws(StorageError) {
+  ) throws(StorageError) -> Bool {
     let refusal = calls.sync(descriptor, kind: .all)
     _ = cp_close(descriptor)
     guard refusal == 0 else { throw .system(call: .sync, errno: refusal, path: path, offset: nil) }
@@ -265,6 +287,7 @@ extension FileStorage {
       throw .system(call: .link, errno: linkRefusal, path: path, offset: nil)
     }
     try syncFolder(of: path, calls)
+    return linkRefusal == 0
   }
 
   static func syncFolder(of path: String, _ calls: any SystemCalls) throws(StorageError) {

@@ -50,13 +50,41 @@ public final class Database: Sendable {
   package convenience init(
     path: String, options: Options, calls: any SystemCalls
   ) throws(StorageError) {
+    for _ in 1..<Self.attempts {
+      do throws(StorageError) {
+        let (storage, opening) = try Self.open(path, options, calls)
+        self.init(storage, opening)
+        return
+      } catch {
+        // Another file was put in its place meanwhile, by who compacts it.
+        guard case .controlReplaced = error else { throw error }
+      }
+    }
+    let (storage, opening) = try Self.open(path, options, calls)
+    self.init(storage, opening)
+  }
+
+  /// So often a file is opened that is replaced meanwhile.
+  private static let attempts = 8
+
+  private static func open(
+    _ path: String, _ options: Options, _ calls: any SystemCalls
+  ) throws(StorageError) -> (any Storage, Opening) {
     if !options.isReadOnly, !FileStorage.exists(path) {
-      let content = try Self.emptyFile(
-        key: options.encryptionKey, identity: FileIdentity(device: 0, inode: 0))
+      let content = try emptyFile(key: options.encryptionKey, identity: FileIdentity(device: 0, inode: 0))
       try FileStorage.create(path: path, content: content, calls: calls)
     }
-    try self.init(
-      storage: FileStorage(path: path, readOnly: options.isReadOnly, calls: calls), options: options)
+    let storage = try FileStorage(path: path, readOnly: options.isReadOnly, calls: calls)
+    return (storage, try open(storage, options))
+  }
+
+  private static func open(_ storage: any Storage, _ options: Options) throws(StorageError) -> Opening {
+    do throws(StorageError) {
+      return try Opening(storage, options)
+    } catch {
+      storage.close()
+      throw error
+    }
   }
 
   /// Removes a database: its file, `.note` and `.management` beside it. Answers whether there was anything.
@@ -79,17 +107,15 @@ public final class Database: Sendable {
     try self.init(storage: storage, options: options)
   }
 
-  package init(storage: any Storage, options: Options) throws(StorageError) {
+  package convenience init(storage: any Storage, options: Options) throws(StorageError) {
+    self.init(storage, try Self.open(storage, options))
+  }
+
+  private init(_ storage: any Storage, _ opening: Opening) {
     self.storage = storage
-    do throws(StorageError) {
-      let opening = try Opening(storage, options)
-      store = opening.store
-      held = opening.held
-      writer = opening.writer
-    } catch {
-      storage.close()
-      throw error
-    }
+    store = opening.store
+    held = opening.held
+    writer = opening.writer
   }
 
   deinit { close() }
@@ -109,6 +135,9 @@ public final class Database: Sendable {
 
   /// Nobody else has the file open; whoever opens it next waits until this is done.
   private var isLastOpen: Bool { !storage.isHeldElsewhere(.presence) }
+
+  /// Another handle, of whatever process, has the file open.
+  var isOpenElsewhere: Bool { storage.isHeldElsewhere(.presence) || storage.isHeldElsewhere(.unlistedReader) }
 
   /// After the last pin of a closed database.
   private func leave() {

@@ -119,6 +119,15 @@ final class HeldVersions: Sendable {
     participants.leave(participant)
   }
 
+  /// Calls `body` while nobody else can open the database; answers false where somebody has it open.
+  func whileAlone(_ body: () throws(StorageError) -> Void) throws(StorageError) -> Bool {
+    _ = try control.lock()
+    defer { control.unlock() }
+    guard !storage.isHeldElsewhere(.presence), !storage.isHeldElsewhere(.unlistedReader) else { return false }
+    try body()
+    return true
+  }
+
   func isExpired(_ version: UInt64, seen failures: UInt64) -> Bool {
     block.isExpired(version, seen: failures)
   }

@@ -103,6 +103,20 @@ public final class WriteTransaction {
     return tables
   }
 
+  /// Puts all that was changed so far under the root, as a commit does. The transaction goes on.
+  func settle() throws(StorageError) {
+    _ = try storeTrees()
+    _ = try storeTables()
+  }
+
+  /// Takes all of a version that was built apart in place of what there is.
+  ///
+  /// - Precondition: there is nothing, and nothing was asked for.
+  func begin(with root: Ref) {
+    precondition(base.root.isNull && openTrees.isEmpty && openTables == nil, "the database is not empty")
+    self.root = root
+  }
+
   /// Answers how many rows there are more than before.
   private func storeTables() throws(StorageError) -> Int {
     guard let openTables else { return 0 }

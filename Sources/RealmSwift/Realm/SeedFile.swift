@@ -24,7 +24,7 @@ enum SeedFile {
       // What a link leads to.
       try files.copyItem(at: seed.resolvingSymlinksInPath(), to: copy)
       try letOwnerWrite(copy.path)
-      try FileStorage.place(copy.path, at: target.path)
+      _ = try FileStorage.place(copy.path, at: target.path)
     } catch {
       // Who was faster has made the file.
       guard !files.fileExists(atPath: target.path) else { return }

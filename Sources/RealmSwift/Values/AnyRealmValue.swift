@@ -256,7 +256,8 @@ extension AnyRealmValue: _Persistable, _QueryNumeric {
     case let id as UUID: return .uuid(id)
     case let list as List<AnyRealmValue>: return .list(list)
     case let map as Map<String, AnyRealmValue>: return .dictionary(map)
-    case let values as [String: Any]: return Map<String, AnyRealmValue>._converted(values).map { .dictionary($0) }
+    case let values as [String: Any]:
+      return Map<String, AnyRealmValue>._converted(values).map { .dictionary($0) }
     case let values as [Any]: return List<AnyRealmValue>._converted(values).map { .list($0) }
     default: return (any as? any _CustomPersistable)?.converted
     }
@@ -277,7 +278,9 @@ extension _CustomPersistable {
 
 extension AnyRealmValue: RealmCollectionValue {
   public static var _elementType: _PropertyType { _type }
-  public static func _element(_ value: Value, in cell: _CollectionCell, at step: _CollectionStep) -> AnyRealmValue {
+  public static func _element(_ value: Value, in cell: _CollectionCell, at step: _CollectionStep)
+    -> AnyRealmValue
+  {
     AnyRealmValue(value, cell.owner.session) { cell.inner(at: step) }
   }
   public func _elementValue(_ row: _RowOfObject) -> Value { value(row) }

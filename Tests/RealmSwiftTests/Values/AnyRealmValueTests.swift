@@ -22,13 +22,15 @@ private func box(_ realm: Realm, _ id: Int = 1) throws -> Box {
 @Suite struct AnyRealmValueTests {
   static var simple: [AnyRealmValue] {
     [
-    .none, .int(-3), .bool(true), .float(1.5), .double(-0.25), .string("é"), .data(Data([0, 255])),
-    .date(Date(timeIntervalSince1970: 1.5)), .objectId(ObjectId("64b7f1c2a1b2c3d4e5f60718")),
-    .decimal128(Decimal128("1.10")), .uuid(UUID(uuidString: "12345678-1234-5678-1234-567812345678")!),
+      .none, .int(-3), .bool(true), .float(1.5), .double(-0.25), .string("é"), .data(Data([0, 255])),
+      .date(Date(timeIntervalSince1970: 1.5)), .objectId(ObjectId("64b7f1c2a1b2c3d4e5f60718")),
+      .decimal128(Decimal128("1.10")), .uuid(UUID(uuidString: "12345678-1234-5678-1234-567812345678")!),
     ]
   }
 
-  @Test func `each type is read as it was written, alone and in collections, after another opening too`() throws {
+  @Test func `each type is read as it was written, alone and in collections, after another opening too`()
+    throws
+  {
     let file = TemporaryFile()
     let configuration = Realm.Configuration(
       fileURL: file.url, encryptionKey: Data(repeating: 7, count: 64), objectTypes: types)
@@ -124,7 +126,9 @@ private func box(_ realm: Realm, _ id: Int = 1) throws -> Box {
     let realm = try memoryRealm(types)
     let holder = try box(realm)
     try realm.write { holder.any = .fromArray([.int(1), .fromArray([.int(2)])]) }
-    let (outer, inner) = (try #require(holder.any.listValue), try #require(holder.any.listValue?[1].listValue))
+    let (outer, inner) = (
+      try #require(holder.any.listValue), try #require(holder.any.listValue?[1].listValue)
+    )
     try realm.write {
       outer.append(.int(3))
       holder.any = .int(5)
@@ -160,14 +164,17 @@ private func box(_ realm: Realm, _ id: Int = 1) throws -> Box {
     let table: [(Any, AnyRealmValue)] = [
       (NSNull(), .none), (Int?.none as Any, .none), (5, .int(5)), (UInt8(5), .int(5)), (true, .bool(true)),
       (1.5, .double(1.5)), (Float(1.5), .float(1.5)), ("x", .string("x")), (Data([1]), .data(Data([1]))),
-      (NSNumber(value: 7), .int(7)), (NSNumber(value: 7.5), .double(7.5)), (NSNumber(value: true), .bool(true)),
+      (NSNumber(value: 7), .int(7)), (NSNumber(value: 7.5), .double(7.5)),
+      (NSNumber(value: true), .bool(true)),
       ([1, "a"] as [Any], .fromArray([.int(1), .string("a")])),
       (["k": [true]] as [String: Any], .fromDictionary(["k": .fromArray([.bool(true)])])),
       (AnyRealmValue.int(3), .int(3)), (Optional(3) as Any, .int(3)),
     ]
     for (any, expected) in table { #expect(Box(value: ["any": any]).any == expected, "\(any)") }
     let filled = Box(
-      value: ["list": [1, "a", NSNull()] as [Any], "map": ["a": 1, "b": [2]] as [String: Any], "set": [1, 1]] as [String: Any])
+      value: [
+        "list": [1, "a", NSNull()] as [Any], "map": ["a": 1, "b": [2]] as [String: Any], "set": [1, 1],
+      ] as [String: Any])
     #expect(Array(filled.list) == [.int(1), .string("a"), .none] && Array(filled.set) == [.int(1)])
     #expect(filled.map["b"]?.listValue?.first == .int(2))
     filled["any"] = 4

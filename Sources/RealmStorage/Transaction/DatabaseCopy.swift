@@ -1,0 +1,127 @@
+/// A copy of a version as a file of its own: node by node, each with its refs written anew, so that nothing is in it but
+/// what the version reaches. Keys of rows, ids and order stay as they are.
+struct DatabaseCopy {
+  private let source: any NodeReader
+  private let editor: NodeEditor
+  /// Bytes of nodes in memory after the last were written.
+  private var left = 0
+
+  private init(_ source: any NodeReader, _ editor: NodeEditor) {
+    self.source = source
+    self.editor = editor
+  }
+
+  /// Makes a file at `path` appear at once and whole, or not at all.
+  ///
+  /// - Throws: `.system` with `EEXIST` where there is a file already; `.corrupted`; what opening and committing throw.
+  static func write(
+    _ source: any NodeReader, to path: String, key: [UInt8]?, calls: any SystemCalls
+  ) throws(StorageError) {
+    guard !FileStorage.exists(path) else { throw FileStorage.alreadyThere(path) }
+    let temporary = "\(path).copy-\(UInt64.random(in: 0...UInt64.max))"
+    defer { remove(temporary) }
+    try build(source, at: temporary, key: key, calls: calls)
+    guard try FileStorage.place(temporary, at: path, calls: calls) else {
+      throw FileStorage.alreadyThere(path)
+    }
+  }
+
+  /// Makes a database of a version, and closes it; what is beside it stays.
+  static func build(
+    _ source: any NodeReader, at path: String, key: [UInt8]?, calls: any SystemCalls
+  ) throws(StorageError) {
+    let database = try Database(path: path, options: Database.Options(encryptionKey: key), calls: calls)
+    defer { database.close() }
+    let transaction = try database.beginWrite()
+    defer { transaction.cancel() }
+    var copy = DatabaseCopy(source, transaction.editor)
+    let root = try copy.copy(source.root)
+    transaction.begin(with: root)
+    try transaction.commit()
+  }
+
+  /// Removes what `build` made.
+  static func remove(_ path: String) { _ = try? FileRemoval.remove(path) }
+
+  private mutating func copy(_ ref: Ref) throws(StorageError) -> Ref {
+    guard !ref.isNull else { return .null }
+    try editor.checkRoom(for: ref.length)
+    var children = try source.access().children(of: ref)
+    for index in children.indices {
+      children[index] = try copy(children[index])
+      guard editor.isLarge, editor.arena.liveBytes > left + Self.leastWritten else { continue }
+      children.replaceSubrange(...index, with: try editor.spillIfLarge(Array(children[...index])))
+      left = editor.arena.liveBytes
+    }
+    return try copy(ref, children)
+  }
+
+  /// What is complete is written when there is so much more of it.
+  private static let leastWritten = 1 << 20
+
+  private func copy(_ ref: Ref, _ children: [Ref]) throws(StorageError) -> Ref {
+    let access = source.access()
+    let node = try access.node(ref)
+    guard let kind = ref.kind else { throw access.corrupted(.structure, ref) }
+    let arena = editor.arena
+    let copy = arena.make(
+      kind: kind, level: ref.level, refCount: children.count, bodyLength: node.bodyLength)
+    for (index, child) in children.enumerated() { copy.setRef(index, to: child) }
+    copy.copy(node.bytes(at: 0, count: node.bodyLength), at: 0)
+    return copy.ref
+  }
+}
+
+extension Snapshot {
+  /// Writes a copy of this version to a new file, without what free space takes.
+  ///
+  /// Takes time in proportion to what the version holds, and memory for a small part of it.
+  ///
+  /// - Parameter encryptionKey: 64 bytes that the copy is encrypted with; nil for a copy that is not encrypted, whatever this
+  ///   file is.
+  /// - Throws: `.system` with `EEXIST` where there is a file at `path`; `.corrupted`; what opening and committing throw. No file
+  ///   is left then.
+  public func copy(to path: String, encryptionKey: [UInt8]? = nil) throws(StorageError) {
+    try DatabaseCopy.write(self, to: path, key: encryptionKey, calls: NativeSystemCalls())
+  }
+}
+
+extension WriteTransaction {
+  /// Writes a copy of the database as changed so far to a new file; see `Snapshot.copy`.
+  public func copy(to path: String, encryptionKey: [UInt8]? = nil) throws(StorageError) {
+    try settle()
+    try DatabaseCopy.write(self, to: path, key: encryptionKey, calls: NativeSystemCalls())
+  }
+}
+
+extension Database {
+  /// Makes the file at `path` as small as what its newest version holds, by putting a copy in its place. Answers false, and
+  /// leaves the file as it is, while anyone else has it open.
+  ///
+  /// The file is whole at any time: a crash leaves the old one or the new one. Needs room for both.
+  ///
+  /// - Throws: what opening, reading and committing throw.
+  @discardableResult
+  public static func compact(path: String, options: Options = Options()) throws(StorageError) -> Bool {
+    let database = try Database(path: path, options: options)
+    defer { database.close() }
+    return try database.compact(key: options.encryptionKey)
+  }
+
+  private func compact(key: [UInt8]?) throws(StorageError) -> Bool {
+    // Nobody writes meanwhile.
+    let transaction = try beginWrite()
+    defer { transaction.cancel() }
+    let target = FileStorage.resolved(path) ?? path
+    let temporary = target + ".compact"
+    // One that was broken off.
+    DatabaseCopy.remove(temporary)
+    defer { DatabaseCopy.remove(temporary) }
+    guard !isOpenElsewhere else { return false }
+    try DatabaseCopy.build(transaction, at: temporary, key: key, calls: NativeSystemCalls())
+    return try held.whileAlone { () throws(StorageError) in
+      try FileStorage.replace(target, by: temporary)
+      _ = try FileRemoval.removeCompanions(of: path)
+    }
+  }
+}

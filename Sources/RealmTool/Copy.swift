@@ -1,0 +1,44 @@
+import ArgumentParser
+import Foundation
+import RealmStorage
+
+struct Copy: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Writes what a file holds to a new one, as small as can be, with another key or none.")
+
+  @OptionGroup var options: FileOptions
+
+  @Argument(help: "The .realm file to make; there must be none yet.")
+  var target: String
+
+  @Option(help: "A file with the key the copy is encrypted with. Without one the copy is not encrypted.")
+  var targetKeyFile: String?
+
+  func run() throws {
+    let key = try targetKeyFile.map { try FileOptions.key(inFile: $0) }
+    try options.open().snapshot().copy(to: target, encryptionKey: key)
+    print(
+      "\(target): \(Output.bytes(try Output.size(target))), from \(Output.bytes(try Output.size(options.file)))."
+    )
+  }
+}
+
+struct Compact: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract:
+      "Makes a file as small as what it holds. Needs room for both; exits with 3 while the file is in use.")
+
+  @OptionGroup var options: FileOptions
+
+  func run() throws {
+    try options.requireFile()
+    let before = try Output.size(options.file)
+    let isDone = try Database.compact(
+      path: options.file, options: .init(encryptionKey: try options.key()))
+    guard isDone else {
+      Output.complain("\(options.file) is in use; close it everywhere, or copy it by `realm copy`.")
+      throw ExitCode(3)
+    }
+    print("\(options.file): \(Output.bytes(try Output.size(options.file))), was \(Output.bytes(before)).")
+  }
+}
