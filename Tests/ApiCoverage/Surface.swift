@@ -53,7 +53,7 @@ struct SurfaceRow {
       || note.contains("conforms to BSON") || note.contains("-> DynamicObject")
       || note.contains("<DynamicObject")
       || member.hasPrefix("dynamic") || note.contains("; sync") || member.hasPrefix("asyncOpen")
-      || type == "Realm.AsyncOpenTask"
+      || type == "Realm.AsyncOpenTask" || title == "Realm.autorefresh"
   }
 
   /// The type that the note gives for what is read or returned.

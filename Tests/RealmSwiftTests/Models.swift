@@ -114,8 +114,13 @@ func memoryRealm(_ types: [ObjectBase.Type]? = nil) throws -> Realm {
 }
 
 /// A place for a file that is removed when this goes.
-final class TemporaryFile {
-  let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).realm")
+final class TemporaryFile: Sendable {
+  let url: URL
+
+  init(named name: String = "") {
+    url = FileManager.default.temporaryDirectory.appendingPathComponent("\(name)\(UUID().uuidString).realm")
+  }
+
   var configuration: Realm.Configuration { Realm.Configuration(fileURL: url) }
 
   deinit {

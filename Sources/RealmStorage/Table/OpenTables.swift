@@ -55,6 +55,9 @@ final class OpenTables {
     }
   }
 
+  /// Of all tables, as changed so far.
+  var allSchemas: [TableSchema] { schemas.filter { opened($0.id) == nil } + writers.map { $0.schema } }
+
   func fail(_ error: StorageError) -> StorageError {
     failure = failure ?? error
     return error
@@ -96,7 +99,7 @@ final class OpenTables {
     for id in ids.sorted() {
       if let writer = try writer(id: id) { writers.append(writer) }
     }
-    let known = schemas.filter { opened($0.id) == nil } + self.writers.map { $0.schema }
+    let known = allSchemas
     let areAll = known.allSatisfy { ids.contains($0.id) }
     let isClosed = known.allSatisfy { schema in
       schema.columns.allSatisfy { column in

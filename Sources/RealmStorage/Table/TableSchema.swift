@@ -36,6 +36,8 @@ public struct TableSchema: Sendable, Hashable {
     columns.append(column)
   }
 
+  mutating func setIndex(_ index: ColumnIndex, at position: Int) { columns[position].index = index }
+
   /// The column that no two rows have one value of, where there is one.
   public var primaryKey: Column? { columns.first { $0.index == .unique } }
 

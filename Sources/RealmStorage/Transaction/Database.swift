@@ -136,8 +136,10 @@ public final class Database: Sendable {
   /// Nobody else has the file open; whoever opens it next waits until this is done.
   private var isLastOpen: Bool { !storage.isHeldElsewhere(.presence) }
 
-  /// Another handle, of whatever process, has the file open.
-  var isOpenElsewhere: Bool { storage.isHeldElsewhere(.presence) || storage.isHeldElsewhere(.unlistedReader) }
+  /// Whether another handle, of this process or another, has the file open.
+  public var isOpenElsewhere: Bool {
+    storage.isHeldElsewhere(.presence) || storage.isHeldElsewhere(.unlistedReader)
+  }
 
   /// After the last pin of a closed database.
   private func leave() {
@@ -226,6 +228,9 @@ public final class Database: Sendable {
 
   /// The newest published version's number.
   public var version: UInt64 { held.block.current.number }
+
+  /// How many versions are read, by this process and others, the newest included.
+  public var activeVersions: Int { Set(held.readers.pins.map { $0.version } + [version]).count }
 
   /// Where the file is, for messages.
   public var path: String { storage.path }

@@ -15,12 +15,13 @@ struct DatabaseCopy {
   ///
   /// - Throws: `.system` with `EEXIST` where there is a file already; `.corrupted`; what opening and committing throw.
   static func write(
-    _ source: any NodeReader, to path: String, key: [UInt8]?, calls: any SystemCalls
+    _ source: any NodeReader, to path: String, _ options: Database.Options,
+    calls: any SystemCalls = NativeSystemCalls()
   ) throws(StorageError) {
     guard !FileStorage.exists(path) else { throw FileStorage.alreadyThere(path) }
     let temporary = "\(path).copy-\(UInt64.random(in: 0...UInt64.max))"
     defer { remove(temporary) }
-    try build(source, at: temporary, key: key, calls: calls)
+    try build(source, at: temporary, options, calls: calls)
     guard try FileStorage.place(temporary, at: path, calls: calls) else {
       throw FileStorage.alreadyThere(path)
     }
@@ -28,9 +29,10 @@ struct DatabaseCopy {
 
   /// Makes a database of a version, and closes it; what is beside it stays.
   static func build(
-    _ source: any NodeReader, at path: String, key: [UInt8]?, calls: any SystemCalls
+    _ source: any NodeReader, at path: String, _ options: Database.Options,
+    calls: any SystemCalls = NativeSystemCalls()
   ) throws(StorageError) {
-    let database = try Database(path: path, options: Database.Options(encryptionKey: key), calls: calls)
+    let database = try Database(path: path, options: options, calls: calls)
     defer { database.close() }
     let transaction = try database.beginWrite()
     defer { transaction.cancel() }
@@ -57,7 +59,7 @@ struct DatabaseCopy {
   }
 
   /// What is complete is written when there is so much more of it.
-  private static let leastWritten = 1 << 20
+  private static let leastWritten = 256 << 10
 
   private func copy(_ ref: Ref, _ children: [Ref]) throws(StorageError) -> Ref {
     let access = source.access()
@@ -82,7 +84,11 @@ extension Snapshot {
   /// - Throws: `.system` with `EEXIST` where there is a file at `path`; `.corrupted`; what opening and committing throw. No file
   ///   is left then.
   public func copy(to path: String, encryptionKey: [UInt8]? = nil) throws(StorageError) {
-    try DatabaseCopy.write(self, to: path, key: encryptionKey, calls: NativeSystemCalls())
+    try copy(to: path, options: Database.Options(encryptionKey: encryptionKey))
+  }
+
+  package func copy(to path: String, options: Database.Options) throws(StorageError) {
+    try DatabaseCopy.write(self, to: path, options)
   }
 }
 
@@ -90,7 +96,7 @@ extension WriteTransaction {
   /// Writes a copy of the database as changed so far to a new file; see `Snapshot.copy`.
   public func copy(to path: String, encryptionKey: [UInt8]? = nil) throws(StorageError) {
     try settle()
-    try DatabaseCopy.write(self, to: path, key: encryptionKey, calls: NativeSystemCalls())
+    try DatabaseCopy.write(self, to: path, Database.Options(encryptionKey: encryptionKey))
   }
 }
 
@@ -105,10 +111,10 @@ extension Database {
   public static func compact(path: String, options: Options = Options()) throws(StorageError) -> Bool {
     let database = try Database(path: path, options: options)
     defer { database.close() }
-    return try database.compact(key: options.encryptionKey)
+    return try database.compact(options)
   }
 
-  private func compact(key: [UInt8]?) throws(StorageError) -> Bool {
+  private func compact(_ options: Options) throws(StorageError) -> Bool {
     // Nobody writes meanwhile.
     let transaction = try beginWrite()
     defer { transaction.cancel() }
@@ -118,7 +124,7 @@ extension Database {
     DatabaseCopy.remove(temporary)
     defer { DatabaseCopy.remove(temporary) }
     guard !isOpenElsewhere else { return false }
-    try DatabaseCopy.build(transaction, at: temporary, key: key, calls: NativeSystemCalls())
+    try DatabaseCopy.build(transaction, at: temporary, options)
     return try held.whileAlone { () throws(StorageError) in
       try FileStorage.replace(target, by: temporary)
       _ = try FileRemoval.removeCompanions(of: path)

@@ -274,6 +274,23 @@ public struct WritableTable {
     try writer.add(column)
   }
 
+  /// Gives the column at a position of the schema an index, another or none. Takes time in proportion to the rows.
+  ///
+  /// - Precondition: the column can have an index, and no other is unique where this is to be.
+  /// - Throws: `.duplicateKey` where the index is to be unique and two rows have one value: the transaction can't be
+  ///   committed then.
+  public func setIndex(_ index: ColumnIndex, ofColumn position: Int) throws(StorageError) {
+    try checkUsable()
+    let column = schema.columns[position]
+    precondition(
+      index == .none || (!column.isCollection && column.type.canBeIndexed),
+      "\(schema.name).\(column.name) of type \(column.type) can't have an index")
+    precondition(
+      index != .unique || schema.primaryKey == nil || schema.primaryKey == column,
+      "table \(schema.name) has a primary key already")
+    try writer.setIndex(index, at: position)
+  }
+
   private func checkUsable() throws(StorageError) {
     precondition(transaction.isOpen, "table \(schema.name): its transaction has ended")
     try writer.checkWhole()
@@ -288,6 +305,9 @@ public struct WritableTable {
 }
 
 extension Snapshot {
+  /// The number that was set last by `WriteTransaction.setSchemaVersion`; 0 until then.
+  public func schemaVersion() throws(StorageError) -> UInt64 { try Catalogue(root, access()).schemaVersion }
+
   /// The tables there are, by id.
   public func schemas() throws(StorageError) -> [TableSchema] {
     let access = access()
@@ -306,6 +326,12 @@ extension Snapshot {
 }
 
 extension WriteTransaction {
+  /// The tables there are, as changed so far.
+  public func schemas() throws(StorageError) -> [TableSchema] {
+    precondition(isOpen, "WriteTransaction.schemas: the transaction has ended")
+    return try tables().allSchemas
+  }
+
   /// The table of that name, or nil.
   public func table(_ name: String) throws(StorageError) -> WritableTable? {
     try tables().writer(name).map { WritableTable(transaction: self, writer: $0) }

@@ -103,6 +103,18 @@ public final class WriteTransaction {
     return tables
   }
 
+  /// The number that was set last by `setSchemaVersion`; 0 until then.
+  public func schemaVersion() throws(StorageError) -> UInt64 { try Catalogue(root, access()).schemaVersion }
+
+  /// Notes a number with the version: that of a program's own schema, which means nothing to the engine.
+  public func setSchemaVersion(_ number: UInt64) throws(StorageError) {
+    var catalogue = try Catalogue(root, access())
+    guard catalogue.schemaVersion != number else { return }
+    catalogue.schemaVersion = number
+    if !root.isNull { editor.free(root) }
+    root = catalogue.write(editor)
+  }
+
   /// Puts all that was changed so far under the root, as a commit does. The transaction goes on.
   func settle() throws(StorageError) {
     _ = try storeTrees()

@@ -1,6 +1,23 @@
 public import Foundation
 import Synchronization
 
+/// Changes objects that were stored by classes of an earlier version. There are none yet: a configuration with a block that
+/// would have to be called does not open.
+public final class Migration {
+  private init() {}
+}
+
+@available(*, unavailable)
+extension Migration: Sendable {}
+
+/// Called with what changes objects and the schema version that the file had.
+public typealias MigrationBlock = @Sendable (_ migration: Migration, _ oldSchemaVersion: UInt64) -> Void
+
+/// How a realm is kept the same as that of a server. There is no way yet to make one.
+public struct SyncConfiguration: Sendable {
+  private init() {}
+}
+
 extension Realm {
   /// How to open a realm.
   public struct Configuration: Sendable {
@@ -12,18 +29,32 @@ extension Realm {
     public var inMemoryIdentifier: String? {
       didSet { if inMemoryIdentifier != nil { fileURL = nil } }
     }
+    /// Nil: nothing is synced.
+    public var syncConfiguration: SyncConfiguration?
     /// 64 bytes; nil for a file that is not encrypted.
     public var encryptionKey: Data? {
       didSet { Self.check(encryptionKey) }
     }
     /// The file is not written to, and may lie where it can't be.
     public var readOnly: Bool
-    /// Where classes do not fit the tables of the file, it is removed with all that is in it, and made anew. For data that
-    /// can be had again. Not together with `readOnly`.
+    /// The version of the classes. It grows whenever properties are added, removed or changed; a file never goes back to
+    /// a lower one. Classes and indexes may come and go without.
+    public var schemaVersion: UInt64
+    /// Changes the objects of a file of a lower version. Blocks are not called yet: where one would be, opening throws
+    /// `Realm.Error.schemaMismatch`. Properties that were added need none.
+    public var migrationBlock: MigrationBlock?
+    /// Where classes do not fit the tables of the file, or `schemaVersion` is another, the file is removed with all that is
+    /// in it, and made anew. For data that can be had again. Not together with `readOnly`.
     public var deleteRealmIfMigrationNeeded: Bool
+    /// Asked when the file is first opened, and nobody else has it open, with the bytes of the file and those that are used:
+    /// true to make the file as small as what it holds. Not together with `readOnly`.
+    public var shouldCompactOnLaunch: (@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)?
     /// A realm that is copied to `fileURL` when there is no file yet: content that an app comes with. It is to have the
     /// key of `encryptionKey`, and to be open nowhere.
     public var seedFilePath: URL?
+    /// A write transaction is refused while more versions than so many are read; nil or 0 for any number. Versions that are
+    /// read keep their space.
+    public var maximumNumberOfActiveVersions: UInt?
     /// The classes to store; nil for all of the program that inherit from `Object`.
     public var objectTypes: [ObjectBase.Type]? {
       get { types?.classes }
@@ -37,27 +68,44 @@ extension Realm {
     }
 
     public init(
-      fileURL: URL? = Self.defaultFileURL, inMemoryIdentifier: String? = nil, encryptionKey: Data? = nil,
-      readOnly: Bool = false, deleteRealmIfMigrationNeeded: Bool = false,
-      objectTypes: [ObjectBase.Type]? = nil, seedFilePath: URL? = nil
+      fileURL: URL? = Self.defaultFileURL, inMemoryIdentifier: String? = nil,
+      syncConfiguration: SyncConfiguration? = nil, encryptionKey: Data? = nil, readOnly: Bool = false,
+      schemaVersion: UInt64 = 0, migrationBlock: MigrationBlock? = nil,
+      deleteRealmIfMigrationNeeded: Bool = false,
+      shouldCompactOnLaunch: (@Sendable (Int, Int) -> Bool)? = nil, objectTypes: [ObjectBase.Type]? = nil,
+      seedFilePath: URL? = nil
     ) {
       self.fileURL = inMemoryIdentifier == nil ? fileURL : nil
       self.inMemoryIdentifier = inMemoryIdentifier
+      self.syncConfiguration = syncConfiguration
       Self.check(encryptionKey)
       self.encryptionKey = encryptionKey
       self.readOnly = readOnly
+      self.schemaVersion = schemaVersion
+      self.migrationBlock = migrationBlock
       self.deleteRealmIfMigrationNeeded = deleteRealmIfMigrationNeeded
+      self.shouldCompactOnLaunch = shouldCompactOnLaunch
       self.seedFilePath = seedFilePath
       self.objectTypes = objectTypes
     }
 
+    /// Where the file is, or would be, were this no realm in memory.
+    var url: URL { fileURL ?? Self.defaultFileURL }
+
     /// Stops the program where two settings contradict each other.
     func checkSettings() {
-      guard readOnly, deleteRealmIfMigrationNeeded else { return }
-      raise(
-        "Invalid configuration",
-        "a realm that is opened with readOnly = true can't be deleted: leave out deleteRealmIfMigrationNeeded or readOnly."
-      )
+      let settings = [
+        (deleteRealmIfMigrationNeeded, "deleteRealmIfMigrationNeeded", "deleted"),
+        (shouldCompactOnLaunch != nil, "shouldCompactOnLaunch", "compacted"),
+      ]
+      for (isSet, name, word) in settings where isSet && readOnly {
+        raise(
+          "Invalid configuration",
+          "a realm that is opened with readOnly = true can't be \(word): leave out \(name) or readOnly.")
+      }
+      guard inMemoryIdentifier == nil || encryptionKey == nil else {
+        raise("Invalid configuration", "a realm in memory is not encrypted: leave out encryptionKey.")
+      }
     }
 
     private static func check(_ key: Data?) {
@@ -101,7 +149,9 @@ extension Realm.Configuration: Equatable {
   public static func == (left: Self, right: Self) -> Bool {
     left.fileURL == right.fileURL && left.inMemoryIdentifier == right.inMemoryIdentifier
       && left.encryptionKey == right.encryptionKey && left.readOnly == right.readOnly
+      && left.schemaVersion == right.schemaVersion
       && left.deleteRealmIfMigrationNeeded == right.deleteRealmIfMigrationNeeded
+      && left.maximumNumberOfActiveVersions == right.maximumNumberOfActiveVersions
   }
 }
 
@@ -109,6 +159,7 @@ extension Realm.Configuration: CustomStringConvertible {
   /// Without the key.
   public var description: String {
     let place = fileURL.map { "fileURL = \($0.path)" } ?? "inMemoryIdentifier = \(inMemoryIdentifier ?? "")"
-    return "Realm.Configuration { \(place); encrypted = \(encryptionKey != nil); readOnly = \(readOnly); }"
+    return "Realm.Configuration { \(place); encrypted = \(encryptionKey != nil); readOnly = \(readOnly); "
+      + "schemaVersion = \(schemaVersion); }"
   }
 }

@@ -63,7 +63,9 @@ public struct Realm {
   /// - Throws: what `block` throws; `Realm.Error` when the transaction could not be begun or committed: then nothing of
   ///   it is kept.
   @discardableResult
-  public func write<Result>(_ block: () throws -> Result) throws -> Result {
+  public func write<Result>(
+    withoutNotifying tokens: [NotificationToken] = [], _ block: () throws -> Result
+  ) throws -> Result {
     try session.beginWrite()
     let result: Result
     do {
@@ -90,7 +92,9 @@ public struct Realm {
   /// Commits the open write transaction. What returned survives a loss of power.
   ///
   /// - Throws: `Realm.Error`; nothing of the transaction is then kept.
-  public func commitWrite() throws { try session.commitWrite() }
+  public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
+    try session.commitWrite()
+  }
 
   /// Forgets the changes of the open write transaction. Objects it added are invalid from then on.
   public func cancelWrite() { session.cancelWrite() }
@@ -123,8 +127,7 @@ public struct Realm {
   /// Whether there is the file that a configuration names; false for a realm in memory.
   public static func fileExists(for configuration: Configuration) -> Bool {
     guard configuration.inMemoryIdentifier == nil else { return false }
-    return FileManager.default.fileExists(
-      atPath: (configuration.fileURL ?? Configuration.defaultFileURL).path)
+    return FileManager.default.fileExists(atPath: configuration.url.path)
   }
 
   /// Removes a realm: its file, `.note` and `.management` beside it. Answers whether there was anything; a realm in memory has
@@ -134,6 +137,26 @@ public struct Realm {
   @discardableResult
   public static func deleteFiles(for configuration: Configuration) throws -> Bool {
     try RealmFile.delete(configuration)
+  }
+
+  /// Writes a copy of the realm to a new file, as small as can be: the version that is read, in a write transaction with what
+  /// that has changed.
+  ///
+  /// - Parameter encryptionKey: 64 bytes that the copy is encrypted with; nil for one that is not, whatever this realm is.
+  /// - Throws: `Realm.Error.fileExists` where there is a file already; other codes where the system refuses.
+  public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {
+    try writeCopy(configuration: Configuration(fileURL: fileURL, encryptionKey: encryptionKey))
+  }
+
+  /// Writes a copy of the realm for another configuration: to its file, encrypted with its key. All classes are copied, also
+  /// those that its `objectTypes` leaves out.
+  ///
+  /// - Throws: `Realm.Error.fileExists` where there is a file already; other codes where the system refuses.
+  public func writeCopy(configuration: Configuration) throws {
+    guard configuration.inMemoryIdentifier == nil else {
+      raise("Invalid configuration", "a realm is copied to a file: set fileURL, not inMemoryIdentifier.")
+    }
+    try session.copy(to: configuration.url.path, key: configuration.encryptionKey)
   }
 
   // MARK: - Objects
@@ -328,6 +351,11 @@ public struct Realm {
     }
     return row.map { context.object($0) }
   }
+}
+
+/// Of an observer, that it is not told of a change. There are no observers yet, and so no tokens.
+public final class NotificationToken: Sendable {
+  private init() {}
 }
 
 extension Realm: Equatable {

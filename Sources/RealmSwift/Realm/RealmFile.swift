@@ -43,7 +43,7 @@ final class RealmFile: Sendable {
   ) throws -> (Database, RealmSchema) {
     let database = try open(configuration)
     do {
-      return (database, try RealmSchema.bind(models, to: database, readOnly: configuration.readOnly))
+      return (database, try RealmSchema.bind(models, to: database, configuration))
     } catch {
       database.close()
       throw (error as? StorageError).map { Realm.Error($0) } ?? error
@@ -51,19 +51,34 @@ final class RealmFile: Sendable {
   }
 
   private static func open(_ configuration: Realm.Configuration) throws -> Database {
-    if configuration.inMemoryIdentifier == nil { try SeedFile.copy(configuration) }
-    return try Realm.Error.wrapping { () throws(StorageError) in
-      if let name = configuration.inMemoryIdentifier { return try Database(inMemory: name) }
-      let url = configuration.fileURL ?? Realm.Configuration.defaultFileURL
-      if url == Realm.Configuration.defaultFileURL, !configuration.readOnly {
-        try? FileManager.default.createDirectory(
-          at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-      }
-      return try Database(
-        path: url.path,
-        options: Database.Options(
-          encryptionKey: configuration.encryptionKey.map { Array($0) }, isReadOnly: configuration.readOnly))
+    if let name = configuration.inMemoryIdentifier {
+      return try Realm.Error.wrapping { () throws(StorageError) in try Database(inMemory: name) }
     }
+    try SeedFile.copy(configuration)
+    let url = configuration.url
+    if url == Realm.Configuration.defaultFileURL, !configuration.readOnly {
+      try? FileManager.default.createDirectory(
+        at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+    }
+    let options = Database.Options(
+      encryptionKey: configuration.encryptionKey.map { Array($0) }, isReadOnly: configuration.readOnly)
+    return try Realm.Error.wrapping { () throws(StorageError) in
+      let database = try Database(path: url.path, options: options)
+      guard try shouldCompact(database, configuration) else { return database }
+      database.close()
+      try Database.compact(path: url.path, options: options)
+      return try Database(path: url.path, options: options)
+    }
+  }
+
+  /// Asks the program, where there is anything to gain.
+  private static func shouldCompact(
+    _ database: Database, _ configuration: Realm.Configuration
+  ) throws(StorageError) -> Bool {
+    guard let ask = configuration.shouldCompactOnLaunch, !database.isOpenElsewhere else { return false }
+    let report = try database.storageReport()
+    guard report.liveBytes < report.fileBytes else { return false }
+    return ask(Int(clamping: report.fileBytes), Int(clamping: report.liveBytes))
   }
 
   // MARK: - Sharing
@@ -138,13 +153,13 @@ final class RealmFile: Sendable {
   @discardableResult
   private static func removeFiles(_ configuration: Realm.Configuration) throws -> Bool {
     guard configuration.inMemoryIdentifier == nil else { return false }
-    let url = configuration.fileURL ?? Realm.Configuration.defaultFileURL
-    return try Realm.Error.wrapping { () throws(StorageError) in try Database.removeFiles(path: url.path) }
+    let path = configuration.url.path
+    return try Realm.Error.wrapping { () throws(StorageError) in try Database.removeFiles(path: path) }
   }
 
   private static func place(_ configuration: Realm.Configuration) -> String {
     if let name = configuration.inMemoryIdentifier { return "memory:\(name)" }
-    return resolved((configuration.fileURL ?? Realm.Configuration.defaultFileURL).standardizedFileURL).path
+    return resolved(configuration.url.standardizedFileURL).path
   }
 
   /// Without symbolic links, also where the file, or the folder it is to be in, is not there yet.

@@ -140,10 +140,15 @@ final class RealmSession {
       try writePending()
       return try writable(binding)?.reading()
     }
-    if let snapshot { return try snapshot.table(schema.name) }
+    return try currentSnapshot().table(schema.name)
+  }
+
+  /// The version it reads outside of transactions.
+  private func currentSnapshot() throws(StorageError) -> Snapshot {
+    if let snapshot { return snapshot }
     let taken = try file.database.snapshot()
     snapshot = taken
-    return try taken.table(schema.name)
+    return taken
   }
 
   /// Moves to the newest version; answers whether there was a newer one.
@@ -188,10 +193,36 @@ final class RealmSession {
     guard !file.configuration.readOnly else {
       raise("Read-only realm", "\(file.database.path) was opened with readOnly = true; open it without.")
     }
+    try checkActiveVersions()
     transaction = try Realm.Error.wrapping { () throws(StorageError) in try file.database.beginWrite() }
     snapshot = nil
     generation &+= 1
     transactionGeneration = generation
+  }
+
+  /// - Throws: where more versions are read than the configuration allows.
+  private func checkActiveVersions() throws {
+    guard let most = file.configuration.maximumNumberOfActiveVersions, most > 0 else { return }
+    let count = file.database.activeVersions
+    guard count > most else { return }
+    throw Realm.Error(
+      .fail,
+      "\(count) versions of \(file.database.path) are in use, and maximumNumberOfActiveVersions is \(most): refresh or "
+        + "release the realms of other threads, or allow more.", path: file.database.path)
+  }
+
+  /// Writes what is read, with what an open transaction has changed, to a new file.
+  func copy(to path: String, key: Data?) throws {
+    check()
+    let key = key.map { Array($0) }
+    try Realm.Error.wrapping { () throws(StorageError) in
+      if let transaction {
+        try writePending()
+        try transaction.copy(to: path, encryptionKey: key)
+        return
+      }
+      try currentSnapshot().copy(to: path, encryptionKey: key)
+    }
   }
 
   func commitWrite() throws {

@@ -8,7 +8,7 @@ enum SeedFile {
   /// - Throws: `Realm.Error`.
   static func copy(_ configuration: Realm.Configuration) throws {
     guard let seed = configuration.seedFilePath else { return }
-    let target = configuration.fileURL ?? Realm.Configuration.defaultFileURL
+    let target = configuration.url
     let files = FileManager.default
     guard !files.fileExists(atPath: target.path) else { return }
     guard files.fileExists(atPath: seed.path) else {

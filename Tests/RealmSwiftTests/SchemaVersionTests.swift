@@ -1,0 +1,198 @@
+import Foundation
+import RealmStorage
+import RealmSwift
+import TestSupport
+import Testing
+
+/// One class of a program, as its versions have it.
+class Pet1: Object {
+  @Persisted var name = ""
+  @Persisted var age = 0
+  override class func _realmObjectName() -> String? { "Pet" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+class Pet2: Object {
+  @Persisted(indexed: true) var name = ""
+  @Persisted var age = 0
+  @Persisted(indexed: true) var nick: String?
+  @Persisted var weight = 3.5
+  @Persisted var friends: List<Pet2>
+  @Persisted var any: AnyRealmValue
+  override class func _realmObjectName() -> String? { "Pet" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+class PetWithoutAge: Object {
+  @Persisted var name = ""
+  override class func _realmObjectName() -> String? { "Pet" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+class PetWithIndex: Object {
+  @Persisted var age = 0
+  @Persisted(indexed: true) var name = ""
+  override class func _realmObjectName() -> String? { "Pet" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+class PetWithKey: Object {
+  @Persisted(primaryKey: true) var name = ""
+  @Persisted var age = 0
+  override class func _realmObjectName() -> String? { "Pet" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+class PetWithOptionals: Object {
+  @Persisted var name: String?
+  @Persisted var age: String
+  override class func _realmObjectName() -> String? { "Pet" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+@Suite struct SchemaVersionTests {
+  /// Opens the file with one class, calls `body`, and lets it go.
+  @discardableResult
+  private func open<Result>(
+    _ file: TemporaryFile, _ type: ObjectBase.Type, version: UInt64 = 0,
+    _ change: (inout Realm.Configuration) -> Void = { _ in },
+    _ body: (Realm) throws -> Result
+  ) throws -> Result {
+    var configuration = Realm.Configuration(
+      fileURL: file.url, schemaVersion: version, objectTypes: [type])
+    change(&configuration)
+    return try autoreleasing { try body(Realm(configuration: configuration)) }
+  }
+
+  private func makePets(_ file: TemporaryFile, version: UInt64 = 0) throws {
+    try open(file, Pet1.self, version: version) { realm in
+      try realm.write {
+        for age in 0..<1000 { realm.create(Pet1.self, value: ["name": "pet \(age % 10)", "age": age]) }
+      }
+    }
+  }
+
+  private func refusal(_ file: TemporaryFile, _ type: ObjectBase.Type, version: UInt64 = 0) -> String {
+    let error = #expect(throws: Realm.Error.self) { try open(file, type, version: version) { _ in } }
+    #expect(error?.code == .schemaMismatch && error?.fileURL == file.url)
+    return error?.localizedDescription ?? ""
+  }
+
+  @Test func `properties are added under a higher version, and rows there are have their zero`() throws {
+    let file = TemporaryFile()
+    try makePets(file)
+    let message = refusal(file, Pet2.self)
+    for part in ["Pet.nick was added", "Pet.weight", "Pet.friends", "Increase schemaVersion"] {
+      #expect(message.contains(part))
+    }
+    try open(file, Pet2.self, version: 1) { realm in
+      let pets = realm.objects(Pet2.self)
+      #expect(
+        pets.count == 1000 && pets.allSatisfy { $0.nick == nil && $0.weight == 0 && $0.friends.isEmpty })
+      #expect(pets.where { $0.name == "pet 3" }.count == 100 && pets.where { $0.nick == nil }.count == 1000)
+      #expect(pets[5].any == .none && pets[5].age == 5)
+      try realm.write {
+        pets[5].nick = "x"
+        pets[5].friends.append(pets[6])
+        realm.create(Pet2.self, value: ["name": "new"])
+      }
+      #expect(pets.where { $0.nick == "x" }.count == 1 && pets.last?.weight == 3.5)
+      try realm.verify()
+    }
+    #expect(refusal(file, Pet2.self).contains("newer program"))
+    #expect(refusal(file, Pet1.self, version: 1).contains("Pet.nick was removed"))
+  }
+
+  @Test func `the version is kept, and does not go back`() throws {
+    let file = TemporaryFile()
+    try makePets(file, version: 7)
+    #expect(try Database(path: file.url.path).snapshot().schemaVersion() == 7)
+    #expect(refusal(file, Pet1.self, version: 6).contains("has schema version 7"))
+    try open(file, Pet1.self, version: 9) { _ in }
+    #expect(try Database(path: file.url.path).snapshot().schemaVersion() == 9)
+  }
+
+  @Test func `classes, indexes and the order of properties change under the same version`() throws {
+    let file = TemporaryFile()
+    try makePets(file)
+    try open(file, PetWithIndex.self) { realm in
+      #expect(realm.objects(PetWithIndex.self).where { $0.name == "pet 7" }.map(\.age).sorted().first == 7)
+      #expect(realm.objects(PetWithIndex.self)[3].age == 3)
+      try realm.verify()
+    }
+    let schemas = try Database(path: file.url.path).snapshot().schemas()
+    #expect(schemas[0].column("name")?.index == .plain)
+    try open(file, Pet1.self) { realm in try realm.verify() }
+    #expect(
+      try Database(path: file.url.path).snapshot().schemas()[0].column("name")?.index == ColumnIndex.none)
+    try open(file, Pet1.self, { $0.objectTypes = [Pet1.self, Dog.self, Person.self] }) { realm in
+      #expect(realm.objects(Dog.self).isEmpty && realm.objects(Pet1.self).count == 1000)
+    }
+    try open(file, Dog.self, { $0.objectTypes = [Dog.self, Person.self] }) { realm in
+      #expect(realm.schema["Pet"] == nil)
+    }
+  }
+
+  @Test func `what needs a migration says what, whatever the version`() throws {
+    let file = TemporaryFile()
+    try makePets(file)
+    let before = try Data(contentsOf: file.url)
+    #expect(refusal(file, PetWithoutAge.self).contains("property Pet.age was removed"))
+    #expect(refusal(file, PetWithKey.self).contains("property Pet.name became the primary key"))
+    let message = refusal(file, PetWithOptionals.self)
+    #expect(
+      message.contains("property Pet.name became optional")
+        && message.contains("property Pet.age has another type"))
+    for type in [PetWithoutAge.self, PetWithKey.self, PetWithOptionals.self] as [ObjectBase.Type] {
+      #expect(refusal(file, type, version: 2).contains("can't be migrated yet"))
+    }
+    #expect(try Data(contentsOf: file.url).count == before.count)
+    try open(file, Pet1.self) { realm in #expect(realm.objects(Pet1.self).count == 1000) }
+  }
+
+  @Test func `a block that would have to be called is refused, and left alone where it would not`() throws {
+    let file = TemporaryFile()
+    let block: MigrationBlock = { _, _ in Issue.record("it was called") }
+    try open(file, Pet1.self, version: 3, { $0.migrationBlock = block }) { _ in }
+    try open(file, Pet1.self, version: 3, { $0.migrationBlock = block }) { _ in }
+    let error = #expect(throws: Realm.Error.self) {
+      try open(file, Pet1.self, version: 4, { $0.migrationBlock = block }) { _ in }
+    }
+    #expect(error?.code == .schemaMismatch && error?.localizedDescription.contains("migrationBlock") == true)
+  }
+
+  @Test func `any difference makes the file anew where that was asked for`() throws {
+    for (type, version) in [(PetWithoutAge.self, 0), (Pet1.self, 1), (Pet2.self, 1)]
+      as [(ObjectBase.Type, UInt64)]
+    {
+      let file = TemporaryFile()
+      try makePets(file)
+      try open(file, type, version: version, { $0.deleteRealmIfMigrationNeeded = true }) { realm in
+        #expect(realm.isEmpty, "\(type) \(version)")
+      }
+    }
+    let file = TemporaryFile()
+    try makePets(file, version: 4)
+    try open(file, Pet1.self, version: 2, { $0.deleteRealmIfMigrationNeeded = true }) { realm in
+      #expect(realm.isEmpty)
+    }
+    #expect(try Database(path: file.url.path).snapshot().schemaVersion() == 2)
+  }
+
+  @Test func `processes that add properties at once agree`() throws {
+    let file = TemporaryFile()
+    try makePets(file)
+    // As another process does, between the look at the tables and the change of them.
+    let done = DispatchGroup()
+    for _ in 0..<4 {
+      DispatchQueue.global().async(group: done) {
+        for _ in 0..<5 {
+          do {
+            try open(file, Pet2.self, version: 1) { realm in #expect(realm.objects(Pet2.self).count == 1000) }
+          } catch { Issue.record("\(error)") }
+        }
+      }
+    }
+    done.wait()
+  }
+}
