@@ -14,16 +14,24 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
   LinkingObjectsProtocol
 {
   public let _originProperty: String
+  private let place: Place
+
+  /// What a property that is declared by `let` never changes itself.
+  private final class Place {
+    var content: _CollectionContent?
+    init(_ content: _CollectionContent?) { self.content = content }
+  }
+
   /// Nil of an unmanaged object, which nobody links to.
-  let content: _CollectionContent?
+  var content: _CollectionContent? { place.content }
 
   public init(fromType type: Element.Type, property: String) {
     _originProperty = property
-    content = nil
+    place = Place(nil)
   }
 
   init(_ content: _CollectionContent, _ property: String) {
-    self.content = content
+    place = Place(content)
     _originProperty = property
   }
 
@@ -83,4 +91,7 @@ extension LinkingObjects: _Persistable {
   }
   public static func _converted(_ any: Any) -> LinkingObjects? { nil }
   public func _stored(_ row: _RowOfObject) -> Value { .null }
+  public func _becomeManaged(_ object: ObjectBase, _ position: Int) {
+    place.content = Self._read(object, position).content
+  }
 }

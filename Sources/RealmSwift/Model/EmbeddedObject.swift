@@ -20,6 +20,9 @@ open class EmbeddedObject: ObjectBase {
     ValueReader().fill(self, from: value)
   }
 
+  /// The names of properties that are not stored, in a class without `@Persisted`. None unless overridden.
+  open class func ignoredProperties() -> [String] { [] }
+
   /// Whether both show the same row of the same realm; an unmanaged object is the same as itself only.
   public final func isSameObject(as other: EmbeddedObject?) -> Bool {
     guard let other else { return false }

@@ -15,6 +15,17 @@ open class Object: ObjectBase {
     ValueReader().fill(self, from: value)
   }
 
+  /// The name of the property whose value no two objects share, in a class without `@Persisted(primaryKey: true)`. Nil unless
+  /// overridden.
+  open class func primaryKey() -> String? { nil }
+
+  /// The names of properties by whose values objects are found in O(log n), beside those that `@Persisted` tells. None unless
+  /// overridden.
+  open class func indexedProperties() -> [String] { [] }
+
+  /// The names of properties that are not stored, in a class without `@Persisted`. None unless overridden.
+  open class func ignoredProperties() -> [String] { [] }
+
   /// Whether both show the same row of the same realm; an unmanaged object is the same as itself only.
   public final func isSameObject(as other: Object?) -> Bool {
     guard let other else { return false }

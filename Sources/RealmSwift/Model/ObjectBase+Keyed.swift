@@ -4,7 +4,8 @@ extension ObjectBase {
   public final subscript(key: String) -> Any? {
     get {
       let (property, position) = property(named: key)
-      let value = property.field.value(self, at: property.offset, position: position)
+      let own = property.field.value(self, at: property.offset, position: position)
+      let value = (own as? any RecordingProperty)?.content ?? own
       if let any = value as? AnyRealmValue { return any.content }
       return isNull(value) ? nil : value
     }

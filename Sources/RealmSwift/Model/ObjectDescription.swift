@@ -21,6 +21,7 @@ enum ObjectDescription {
   static func text(of value: Any, depth: Int) -> String {
     if isNull(value) { return "(null)" }
     switch value {
+    case let property as any RecordingProperty: return text(of: property.content, depth: depth)
     case let any as AnyRealmValue: return any.content.map { text(of: $0, depth: depth) } ?? "(null)"
     case let object as ObjectBase: return text(of: object, depth: depth)
     case let flag as Bool: return flag ? "1" : "0"

@@ -75,25 +75,20 @@ final class ObjectModel: @unchecked Sendable {
     self.type = type
     isEmbedded = type is EmbeddedObject.Type
     name = type.className()
-    let own = Set(StoredField.all(of: ObjectBase.self).map(\.offset))
-    let fields = StoredField.all(of: type).filter { !own.contains($0.offset) }
-    let persisted = fields.compactMap { field in
-      (field.type as? any PersistedField.Type).map { (field, $0) }
-    }
-    let sample = persisted.isEmpty ? nil : InstanceMaker(type, fields: nil).initialized()
+    let fields = PropertyField.all(of: type)
+    let sample = fields.stored.isEmpty ? nil : InstanceMaker(type, fields: nil).initialized()
     let mapping = type.propertiesMapping()
-    properties = persisted.map { field, access in
-      // A property wrapper's storage has the property's name after an underscore.
-      let name = String(field.name.dropFirst())
+    let named = NamedRoles(type)
+    properties = fields.stored.map { field in
+      let declared = sample.map { field.access.role(in: $0, at: field.offset) } ?? .plain
       return ModelProperty(
-        name: name, columnName: mapping[name] ?? name,
-        type: sample.map { access.declaredType(in: $0, at: field.offset) } ?? access.propertyType,
-        role: sample.map { access.role(in: $0, at: field.offset) } ?? .plain, offset: field.offset,
-        field: access)
+        name: field.name, columnName: mapping[field.name] ?? field.name,
+        type: sample.map { field.access.declaredType(in: $0, at: field.offset) } ?? field.access.propertyType,
+        role: named.role(of: field.name) ?? declared, offset: field.offset, field: field.access)
     }
     let keys = properties.indices.filter { [properties] in properties[$0].role == .primaryKey }
     primaryKey = keys.first
-    let isPlain = fields.count == persisted.count
+    let isPlain = fields.arePlain
     let properties = properties
     func maker(_ initialize: @escaping (ModelProperty, FreshInstance, Int) -> Void) -> InstanceMaker {
       let fields: (FreshInstance) -> Void = { instance in
@@ -106,66 +101,7 @@ final class ObjectModel: @unchecked Sendable {
     recording = maker { $0.field.initializeRecording($1, at: $0.offset, position: $2) }
     check(keys: keys.count)
     check(mapping)
-  }
-
-  private func check(_ mapping: [String: String]) {
-    for name in mapping.keys.sorted() where position(of: name) == nil {
-      raise(
-        "Invalid schema",
-        "\(self.name).propertiesMapping() names \(name), which is no property marked by @Persisted; give the property's name "
-          + "first, and the stored one second.")
-    }
-    var columns: [String: String] = [:]
-    for property in properties where !property.isComputed {
-      if let other = columns.updateValue(property.name, forKey: property.columnName) {
-        raise(
-          "Invalid schema",
-          "\(name).\(other) and \(name).\(property.name) are both stored as \(property.columnName); map one to another name."
-        )
-      }
-    }
-  }
-
-  private func check(keys: Int) {
-    if keys > 1 { raise("Invalid schema", "\(name) has \(keys) primary keys; keep one.") }
-    var names = Set<String>()
-    for property in properties {
-      if !names.insert(property.name).inserted {
-        raise("Invalid schema", "\(name).\(property.name) is declared twice in its classes; rename one.")
-      }
-      if property.role == .primaryKey, isEmbedded {
-        raise(
-          "Invalid schema",
-          "\(name).\(property.name) can't be a primary key: objects of \(name) are found through their owner only."
-        )
-      }
-      check(property)
-      if property.role == .primaryKey, property.type.column == .bool {
-        raise("Invalid schema", "\(name).\(property.name) can't be a primary key: Bool has two values only.")
-      }
-    }
-  }
-
-  /// Stops the program where a collection can't hold what the property says.
-  private func check(_ property: ModelProperty) {
-    guard let target = property.type.target else { return }
-    let targetName = Self.unqualifiedName(of: target)
-    switch property.type.form {
-    case .list where property.type.isOptional, .set where property.type.isOptional:
-      raise(
-        "Invalid schema",
-        "\(name).\(property.name) can't hold nil; let it hold \(targetName), not \(targetName)?.")
-    case .set where target is EmbeddedObject.Type:
-      raise(
-        "Invalid schema",
-        "\(name).\(property.name) is a set of embedded objects, which are never equal; let it be a List of \(targetName)."
-      )
-    case .map where !property.type.isOptional:
-      raise(
-        "Invalid schema",
-        "\(name).\(property.name) loses values when objects are deleted; let it be a Map of \(targetName)?.")
-    default: break
-    }
+    check(named, unstored: fields.unstored)
   }
 
   /// Stops the program where a property can't link to an object.
@@ -186,13 +122,14 @@ final class ObjectModel: @unchecked Sendable {
   /// A handle of a row.
   @inline(__always)
   func handle(_ context: ObjectContext, _ row: UInt64, birth: UInt64) -> ObjectBase {
-    let object = managed.copied() ?? initializedHandle()
+    guard let object = managed.copied() else { return initializedHandle(context, row, birth: birth) }
     object.show(row, of: context, birth: birth)
     return object
   }
 
-  private func initializedHandle() -> ObjectBase {
+  private func initializedHandle(_ context: ObjectContext, _ row: UInt64, birth: UInt64) -> ObjectBase {
     let object = managed.initialized()
+    object.show(row, of: context, birth: birth)
     for (position, property) in properties.enumerated() {
       property.field.makeManaged(object, at: property.offset, position: position)
     }

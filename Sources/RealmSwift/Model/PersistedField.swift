@@ -8,6 +8,9 @@ protocol PersistedField {
   /// The type that it has behind a link.
   static var optionalType: Any.Type { get }
 
+  /// The type of what its value has for a value; its own where that is none of these.
+  static var contentType: Any.Type { get }
+
   /// An object that shows a row keeps something of it in the property.
   static var keepsInstance: Bool { get }
 
@@ -33,6 +36,10 @@ protocol PersistedField {
   static func value(_ object: ObjectBase, at offset: Int, position: Int) -> Any
 }
 
+extension PersistedField {
+  static var contentType: Any.Type { valueType }
+}
+
 extension Persisted: PersistedField {
   @inline(__always)
   private static func field(_ object: ObjectBase, _ offset: Int) -> Self {
@@ -54,13 +61,8 @@ extension Persisted: PersistedField {
   }
 
   static func declaredType(in object: ObjectBase, at offset: Int) -> _PropertyType {
-    var type = Value._type
-    if case .value(let value) = field(object, offset).storage,
-      let property = (value as? any LinkingObjectsProtocol)?._originProperty
-    {
-      type.form = .linkingObjects(property: property)
-    }
-    return type
+    guard case .value(let value) = field(object, offset).storage else { return Value._type }
+    return value._declaredType
   }
 
   static func initializeManaged(_ instance: FreshInstance, at offset: Int, position: Int) {

@@ -15,9 +15,17 @@ final class PropertyRecorder: @unchecked Sendable {
     field = property.field
   }
 
+  /// A property that has its value itself can't note that it is read.
+  private func note(_ object: ObjectBase, propertyThatIs value: AnyObject) {
+    for (position, property) in ObjectModel.of(type(of: object)).properties.enumerated() {
+      let own = property.field.value(object, at: property.offset, position: position)
+      if own as AnyObject === value { return note(object, position) }
+    }
+  }
+
   /// Whether the last property is what a key path answers, and nothing that is made of it.
   private func answers(_ type: Any.Type) -> Bool {
-    field.map { type == $0.valueType || type == $0.optionalType } ?? false
+    field.map { [$0.valueType, $0.optionalType, $0.contentType].contains { $0 == type } } ?? false
   }
 
   private struct Path: Hashable {
@@ -41,8 +49,11 @@ final class PropertyRecorder: @unchecked Sendable {
     if let found = known.withLock({ $0.names[looked] }) { return found }
     let recorder = PropertyRecorder()
     $current.withValue(recorder) {
-      let object: Any = ObjectModel.of(root).recorder()
-      _ = object[keyPath: keyPath as AnyKeyPath]
+      let object = ObjectModel.of(root).recorder()
+      let value = (object as Any)[keyPath: keyPath as AnyKeyPath]
+      if recorder.names.isEmpty, let value, type(of: value) is AnyClass {
+        recorder.note(object, propertyThatIs: value as AnyObject)
+      }
     }
     guard recorder.answers(Swift.type(of: keyPath as AnyKeyPath).valueType) else { stopNoProperty(keyPath) }
     let names = recorder.names

@@ -306,7 +306,7 @@ extension ObjectBase {
   }
 
   func stopUnreadable(_ position: Int, _ value: Value) -> Never {
-    let model = ObjectModel.of(Swift.type(of: self))
+    let model = context?.binding.model ?? ObjectModel.of(Swift.type(of: self))
     raise(
       "Unreadable value",
       "\(model.name).\(model.properties[position].name) holds a value that is no "

@@ -1,0 +1,136 @@
+import RealmStorage
+
+/// A stored property of a model class that is stored in realms too.
+struct PropertyField {
+  let name: String
+  let offset: Int
+  let access: any PersistedField.Type
+
+  /// Those of a class.
+  struct All {
+    /// The superclass's first.
+    var stored: [PropertyField] = []
+    /// Values that would be lost with each handle, though nothing says so: their names.
+    var unstored: [String] = []
+    /// All that instances have beside the row is known, so that one is made by copying bytes.
+    var arePlain = false
+  }
+
+  /// What `@Persisted` marks; in a class where it marks nothing, collections and such that are properties themselves.
+  static func all(of type: ObjectBase.Type) -> All {
+    let own = Set(StoredField.all(of: ObjectBase.self).map(\.offset))
+    let fields = StoredField.all(of: type).filter { !own.contains($0.offset) }
+    let marked = fields.compactMap { field in
+      // A property wrapper's storage has the property's name after an underscore.
+      (field.type as? any PersistedField.Type).map {
+        PropertyField(name: String(field.name.dropFirst()), offset: field.offset, access: $0)
+      }
+    }
+    if !marked.isEmpty { return All(stored: marked, arePlain: marked.count == fields.count) }
+    let ignored = Set(
+      (type as? Object.Type)?.ignoredProperties() ?? (type as? EmbeddedObject.Type)?.ignoredProperties() ?? []
+    )
+    let kept = fields.filter { !ignored.contains($0.name) }
+    let stored = kept.compactMap { field in
+      (field.type as? any _PersistedByItself.Type).map {
+        PropertyField(name: field.name, offset: field.offset, access: $0.field)
+      }
+    }
+    // A class that stores nothing at all is told by its schema.
+    let unstored =
+      stored.isEmpty
+      ? [] : kept.filter { $0.type is any _Persistable.Type && !($0.type is any _PersistedByItself.Type) }
+    return All(stored: stored, unstored: unstored.map(\.name))
+  }
+}
+
+/// The roles of properties that a class names by its methods.
+struct NamedRoles {
+  private let primaryKey: String?
+  private let indexed: [String]
+
+  init(_ type: ObjectBase.Type) {
+    primaryKey = (type as? Object.Type)?.primaryKey()
+    indexed = (type as? Object.Type)?.indexedProperties() ?? []
+  }
+
+  var all: [(method: String, names: [String])] {
+    [("primaryKey()", primaryKey.map { [$0] } ?? []), ("indexedProperties()", indexed)]
+  }
+
+  /// Nil of a property that is not named.
+  func role(of name: String) -> PropertyRole? {
+    if name == primaryKey { return .primaryKey }
+    return indexed.contains(name) ? .indexed : nil
+  }
+}
+
+/// Collections and other types whose values stand for a cell, and are stored as properties without `@Persisted`:
+///
+///     let dogs = List<Dog>()
+public protocol _PersistedByItself: _Persistable {}
+
+extension _PersistedByItself {
+  static var field: any PersistedField.Type { FieldByItself<Self>.self }
+}
+
+extension List: _PersistedByItself {}
+extension MutableSet: _PersistedByItself {}
+extension Map: _PersistedByItself {}
+extension LinkingObjects: _PersistedByItself {}
+extension RealmProperty: _PersistedByItself {}
+extension RealmOptional: _PersistedByItself {}
+
+/// A property that has such a value itself, and never another.
+enum FieldByItself<Value: _PersistedByItself>: PersistedField {
+  private static func value(_ object: ObjectBase, _ offset: Int) -> Value {
+    FieldMemory.load(Value.self, object, offset)
+  }
+
+  static var propertyType: _PropertyType { Value._type }
+  static var valueType: Any.Type { Value.self }
+  static var optionalType: Any.Type { Value?.self }
+  static var contentType: Any.Type { (Value.self as? any RecordingProperty.Type)?.contentType ?? Value.self }
+  static var keepsInstance: Bool { true }
+
+  static func role(in object: ObjectBase, at offset: Int) -> PropertyRole { .plain }
+  static func declaredType(in object: ObjectBase, at offset: Int) -> _PropertyType {
+    value(object, offset)._declaredType
+  }
+
+  // An instance has a value of its own, which only the class's initializer makes.
+  static func initializeManaged(_ instance: FreshInstance, at offset: Int, position: Int) {}
+  static func initializeRecording(_ instance: FreshInstance, at offset: Int, position: Int) {}
+  static func makeManaged(_ object: ObjectBase, at offset: Int, position: Int) {
+    value(object, offset)._becomeManaged(object, position)
+  }
+  static func makeRecording(_ object: ObjectBase, at offset: Int, position: Int) {
+    (value(object, offset) as? any RecordingProperty)?.record(object, position)
+  }
+  static func adopt(_ object: ObjectBase, at offset: Int, position: Int) {
+    value(object, offset)._becomeManaged(object, position)
+  }
+
+  static func stored(_ object: ObjectBase, at offset: Int, _ row: _RowOfObject) -> RealmStorage.Value {
+    value(object, offset)._stored(row)
+  }
+  static func linked(_ object: ObjectBase, at offset: Int) -> [ObjectBase] { value(object, offset)._linked }
+  static func set(_ any: Any, _ object: ObjectBase, at offset: Int, position: Int) -> Bool {
+    guard let new = Value._converted(any) else { return false }
+    value(object, offset)._assign(new)
+    return true
+  }
+  static func stored(of any: Any) -> RealmStorage.Value? { Value._converted(any)?._stored { _ in nil } }
+  static func value(_ object: ObjectBase, at offset: Int, position: Int) -> Any { value(object, offset) }
+}
+
+extension _Persistable {
+  /// Of a property that has this value when it is declared.
+  var _declaredType: _PropertyType {
+    var type = Self._type
+    if let property = (self as? any LinkingObjectsProtocol)?._originProperty {
+      type.form = .linkingObjects(property: property)
+    }
+    return type
+  }
+}

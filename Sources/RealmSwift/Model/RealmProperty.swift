@@ -1,0 +1,245 @@
+public import RealmStorage
+
+/// Types that a `RealmOptional` may hold, or a `RealmProperty` as an optional.
+public protocol RealmOptionalType: _Scalar, _ObjcBridgeable {}
+
+extension RealmOptionalType {
+  /// The name of the type.
+  public static func className() -> String { "\(Self.self)" }
+}
+
+/// Types that a `RealmProperty` may hold: optional numbers and such, and `AnyRealmValue`.
+public protocol RealmPropertyType: _Persistable, _ObjcBridgeable, _RealmSchemaDiscoverable {}
+
+/// Enumerations of whole numbers that a `RealmOptional` holds. `PersistableEnum` is for all others.
+public protocol RealmEnum: PersistableEnum, RealmOptionalType {}
+
+extension Int: RealmOptionalType {}
+extension Int8: RealmOptionalType {}
+extension Int16: RealmOptionalType {}
+extension Int32: RealmOptionalType {}
+extension Int64: RealmOptionalType {}
+extension Float: RealmOptionalType {}
+extension Double: RealmOptionalType {}
+extension Bool: RealmOptionalType {}
+extension Decimal128: RealmOptionalType {}
+extension ObjectId: RealmOptionalType {}
+
+extension Optional: RealmPropertyType where Wrapped: RealmOptionalType {}
+extension AnyRealmValue: RealmPropertyType {}
+
+// Names that constraints of RealmSwift's declarations have. Here they ask for nothing.
+
+/// A type whose properties a schema tells of.
+public protocol _RealmSchemaDiscoverable {}
+/// A type that has a form in Objective-C.
+public protocol _ObjcBridgeable {}
+
+extension Optional: _ObjcBridgeable, _RealmSchemaDiscoverable where Wrapped: RealmOptionalType {}
+extension AnyRealmValue: _ObjcBridgeable, _RealmSchemaDiscoverable {}
+
+/// A property whose value is that of another type, which it notes when a key path reads it.
+protocol RecordingProperty {
+  static var contentType: Any.Type { get }
+  var content: Any { get }
+  func record(_ object: ObjectBase, _ position: Int)
+}
+
+/// The value of a property of a class without `@Persisted`, which stays one instance: a variable of an unmanaged object, a
+/// cell of a managed one.
+struct PropertyCell<Value: _Persistable> {
+  private enum State {
+    case unmanaged(Value)
+    case managed(ManagedRow, position: Int)
+    case recording(Recorder, position: Int)
+  }
+  private struct Recorder {
+    weak var object: ObjectBase?
+  }
+  private var state: State
+
+  init(_ value: Value) { state = .unmanaged(value) }
+
+  var isManaged: Bool { if case .managed = state { true } else { false } }
+
+  var value: Value {
+    get {
+      switch state {
+      case .unmanaged(let value): return value
+      case .managed(let owner, let position): return Value._read(handle(of: owner), position)
+      case .recording(let recorder, let position):
+        guard let object = recorder.object else { return Value._initial() }
+        PropertyRecorder.current?.note(object, position)
+        return Value._placeholder(of: object, position)
+      }
+    }
+    set {
+      guard case .managed(let owner, let position) = state else {
+        state = .unmanaged(newValue)
+        return
+      }
+      Value._write(newValue, handle(of: owner), position)
+    }
+  }
+
+  /// The object itself keeps this, so it can't be kept here.
+  private func handle(of owner: ManagedRow) -> ObjectBase {
+    let object = CellOwner()
+    object.show(owner.row, of: owner.context, birth: owner.birth)
+    return object
+  }
+
+  mutating func becomeManaged(_ object: ObjectBase, _ position: Int) {
+    if let owner = object.managedRow { state = .managed(owner, position: position) }
+  }
+
+  mutating func record(_ object: ObjectBase, _ position: Int) {
+    state = .recording(Recorder(object: object), position: position)
+  }
+}
+
+/// A handle of a row of whatever class, for what reads and writes cells by their position.
+private final class CellOwner: ObjectBase {}
+
+/// A property of a class without `@Persisted`, whose value may be nil:
+///
+///     let age = RealmProperty<Int?>()
+///     person.age.value = 3
+public final class RealmProperty<Value: RealmPropertyType>: CustomStringConvertible {
+  private var cell = PropertyCell<Value>(Value._initial())
+
+  /// A property without a value.
+  public init() {}
+
+  public var value: Value {
+    get { cell.value }
+    set { cell.value = newValue }
+  }
+
+  public var description: String { isNull(value) ? "nil" : "\(ObjectDescription.text(of: value, depth: 1))" }
+}
+
+/// A number or truth value of a class without `@Persisted`, which may be nil. Declare an optional `@Persisted` property in
+/// new classes.
+public final class RealmOptional<Value: RealmOptionalType>: CustomStringConvertible {
+  private var cell: PropertyCell<Value?>
+
+  public init(_ value: Value? = nil) { cell = PropertyCell(value) }
+
+  public var value: Value? {
+    get { cell.value }
+    set { cell.value = newValue }
+  }
+
+  public var description: String { value.map { "\($0)" } ?? "nil" }
+}
+
+// MARK: - Coding and comparing
+
+extension RealmProperty: Equatable where Value: Equatable {
+  public static func == (left: RealmProperty, right: RealmProperty) -> Bool { left.value == right.value }
+}
+
+extension RealmProperty: Codable where Value: Codable {
+  /// - Throws: what the decoder throws.
+  public convenience init(from decoder: any Decoder) throws {
+    self.init()
+    value = try decoder.singleValueContainer().decode(Value.self)
+  }
+
+  /// - Throws: what the encoder throws.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(value)
+  }
+}
+
+extension RealmOptional: Equatable where Value: Equatable {
+  public static func == (left: RealmOptional, right: RealmOptional) -> Bool { left.value == right.value }
+}
+
+extension RealmOptional: Codable where Value: Codable {
+  /// - Throws: what the decoder throws.
+  public convenience init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    self.init(container.decodeNil() ? nil : try container.decode(Value.self))
+  }
+
+  /// - Throws: what the encoder throws.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(value)
+  }
+}
+
+// MARK: - Storing
+
+extension RealmProperty: RecordingProperty {
+  static var contentType: Any.Type { Value.self }
+  var content: Any { value }
+  func record(_ object: ObjectBase, _ position: Int) { cell.record(object, position) }
+}
+
+extension RealmOptional: RecordingProperty {
+  static var contentType: Any.Type { Value?.self }
+  var content: Any { value as Any }
+  func record(_ object: ObjectBase, _ position: Int) { cell.record(object, position) }
+}
+
+extension RealmProperty: _Persistable {
+  public typealias PersistedType = Value.PersistedType
+  public static var _type: _PropertyType { Value._type }
+  public static var _keepsInstance: Bool { true }
+  public static func _initial() -> RealmProperty { RealmProperty() }
+  public static func _placeholder(of recorder: ObjectBase, _ position: Int) -> RealmProperty {
+    let property = RealmProperty()
+    property.record(recorder, position)
+    return property
+  }
+  public static func _read(_ object: ObjectBase, _ position: Int) -> RealmProperty {
+    let property = RealmProperty()
+    property._becomeManaged(object, position)
+    return property
+  }
+  public static func _write(_ value: RealmProperty, _ object: ObjectBase, _ position: Int) {
+    Value._write(value.value, object, position)
+  }
+  public static func _converted(_ any: Any) -> RealmProperty? {
+    guard let value = (any as? RealmProperty)?.value ?? Value._converted(any) else { return nil }
+    let property = RealmProperty()
+    property.value = value
+    return property
+  }
+  public func _assign(_ other: RealmProperty) { if self !== other { value = other.value } }
+  public func _stored(_ row: _RowOfObject) -> RealmStorage.Value { value._stored(row) }
+  public var _linked: [ObjectBase] { cell.isManaged ? [] : value._linked }
+  public func _becomeManaged(_ object: ObjectBase, _ position: Int) { cell.becomeManaged(object, position) }
+}
+
+extension RealmOptional: _Persistable {
+  public typealias PersistedType = Value.PersistedType?
+  public static var _type: _PropertyType { Value?._type }
+  public static var _keepsInstance: Bool { true }
+  public static func _initial() -> RealmOptional { RealmOptional() }
+  public static func _placeholder(of recorder: ObjectBase, _ position: Int) -> RealmOptional {
+    let property = RealmOptional()
+    property.record(recorder, position)
+    return property
+  }
+  public static func _read(_ object: ObjectBase, _ position: Int) -> RealmOptional {
+    let property = RealmOptional()
+    property._becomeManaged(object, position)
+    return property
+  }
+  public static func _write(_ value: RealmOptional, _ object: ObjectBase, _ position: Int) {
+    Value?._write(value.value, object, position)
+  }
+  public static func _converted(_ any: Any) -> RealmOptional? {
+    if let property = any as? RealmOptional { return RealmOptional(property.value) }
+    return Value?._converted(any).map { RealmOptional($0) }
+  }
+  public func _assign(_ other: RealmOptional) { if self !== other { value = other.value } }
+  public func _stored(_ row: _RowOfObject) -> RealmStorage.Value { value._stored(row) }
+  public var _linked: [ObjectBase] { [] }
+  public func _becomeManaged(_ object: ObjectBase, _ position: Int) { cell.becomeManaged(object, position) }
+}
