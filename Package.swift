@@ -13,7 +13,7 @@ let package = Package(
   name: "realm-swift",
   platforms: [.macOS(.v15), .iOS(.v18)],
   products: [
-    .library(name: "RealmSwift", targets: ["RealmSwift"]),
+    .library(name: "RealmSwift", targets: ["RealmSwift", "Realm"]),
     .library(name: "RealmStorage", targets: ["RealmStorage"]),
     .executable(name: "realm", targets: ["RealmTool"]),
   ],
@@ -28,6 +28,8 @@ let package = Package(
     .target(
       name: "RealmStorage", dependencies: ["CPlatform", "CSodium"], swiftSettings: swiftSettings),
     .target(name: "RealmSwift", dependencies: ["CPlatform", "RealmStorage"], swiftSettings: swiftSettings),
+    // No product is named after it: where case does not count, the tool's would be the same file.
+    .target(name: "Realm", dependencies: ["RealmSwift"], swiftSettings: swiftSettings),
     .executableTarget(
       name: "RealmTool",
       dependencies: ["RealmStorage", .product(name: "ArgumentParser", package: "swift-argument-parser")],
@@ -66,7 +68,7 @@ let package = Package(
     .testTarget(
       name: "RealmStorageTests", dependencies: ["RealmStorage", "TestSupport"], swiftSettings: swiftSettings),
     .testTarget(
-      name: "RealmSwiftTests", dependencies: ["RealmSwift", "RealmStorage", "TestSupport"],
+      name: "RealmSwiftTests", dependencies: ["Realm", "RealmSwift", "RealmStorage", "TestSupport"],
       swiftSettings: swiftSettings),
     .testTarget(
       name: "RealmToolTests", dependencies: ["RealmTool", "api-coverage", "RealmStorage", "TestSupport"],

@@ -100,7 +100,8 @@ struct Coverage {
       type.replacing("Realm.Configuration", with: "Configuration").replacing("Self.", with: "")
         .filter { $0 != " " }
     }
-    return plain(left) == plain(right)
+    // A type inside of another is told by its whole name.
+    return plain(left) == plain(right) || plain(left).hasSuffix("." + plain(right))
   }
 
   // MARK: - Telling

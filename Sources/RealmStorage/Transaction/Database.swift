@@ -11,6 +11,9 @@ public final class Database: Sendable {
   private let storage: any Storage
   /// Nil when opened for reading only.
   let writer: Writer?
+  /// The version that was recovered when the file was opened, where one that seemed newer was not whole: what a crash
+  /// interrupted, or damage. Nil where there was no such one.
+  public let fellBackTo: UInt64?
   /// The schemas read last, with the ref of the tree they stand in, which vouches for them.
   private let knownSchemas = Mutex<(tree: Ref, schemas: [TableSchema])>((.null, []))
 
@@ -116,6 +119,7 @@ public final class Database: Sendable {
     store = opening.store
     held = opening.held
     writer = opening.writer
+    fellBackTo = opening.fellBackTo
   }
 
   deinit { close() }

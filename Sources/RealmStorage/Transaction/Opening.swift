@@ -15,6 +15,8 @@ struct Opening {
   let store: NodeStore
   let held: HeldVersions
   let writer: Writer?
+  /// See `Database.fellBackTo`.
+  let fellBackTo: UInt64?
 
   init(_ storage: any Storage, _ options: Database.Options) throws(StorageError) {
     let tables = try SharedTables(storage)
@@ -65,6 +67,7 @@ struct Opening {
       ? try Writer(
         store: store, held: held, tables: tables, meta: meta, key: options.encryptionKey,
         recovery: Self.lastRecovery(meta, found), options: options) : nil
+    fellBackTo = found.flatMap { $0.rejectedPage ? $0.version.number : nil }
     guard let writer, let found, found.mustRewrite else { return }
     do throws(StorageError) {
       try writer.finishRecovery(found)

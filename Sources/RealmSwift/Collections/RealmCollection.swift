@@ -1,13 +1,20 @@
 public import Foundation
 import RealmStorage
 
+/// What all collections of realms are: elements by their places, the closure forms of whose `map` and `filter` are lazy.
+public protocol RealmCollectionBase: RandomAccessCollection, LazyCollectionProtocol, CustomStringConvertible
+where Element: RealmCollectionValue {}
+
+extension RealmCollectionBase {
+  public typealias ElementType = Element
+}
+
 /// A collection in a realm: results, a list, or the objects that link to one.
 ///
 /// Managed ones are live: they show what the realm holds now. The closure forms of `map` and `filter` are lazy.
-public protocol RealmCollection: RandomAccessCollection, LazyCollectionProtocol, Equatable,
-  CustomStringConvertible
+public protocol RealmCollection: RealmCollectionBase, Equatable
 where
-  Element: RealmCollectionValue, Index == Int, Iterator == RLMIterator<Element>, SubSequence == Slice<Self>
+  Index == Int, Iterator == RLMIterator<Element>, SubSequence == Slice<Self>
 {
   /// The realm of a managed collection.
   var realm: Realm? { get }

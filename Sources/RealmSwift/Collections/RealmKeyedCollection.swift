@@ -28,6 +28,8 @@ public protocol RealmKeyedCollection: Sequence, CustomStringConvertible {
   subscript(key: Key) -> Value? { get set }
   var keys: [Key] { get }
   var values: [Value] { get }
+  /// The entries, to read by people.
+  var description: String { get }
 }
 
 /// A key of a map with its value.

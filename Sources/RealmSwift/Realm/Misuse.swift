@@ -14,6 +14,7 @@ public func _setProgrammerErrorHandler(_ new: (@Sendable (_ name: String, _ reas
 ///   - name: what kind of error it is.
 ///   - reason: which class, property and value, and the way out.
 func raise(_ name: String, _ reason: String) -> Never {
+  Logger.shared.log(.fatal, "\(name): \(reason)")
   if let handler = handler.withLock({ $0 }) { handler(name, reason) }
   fatalError("\(name): \(reason)")
 }

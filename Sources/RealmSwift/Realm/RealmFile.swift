@@ -30,6 +30,7 @@ final class RealmFile: Sendable {
     } catch let error as Realm.Error
       where error.code == .schemaMismatch && configuration.deleteRealmIfMigrationNeeded
     {
+      Logger.shared.log(.warn, "\(place) is made anew, with nothing in it: \(error.localizedDescription)")
       try Self.removeFiles(configuration)
       // The seed may be what does not fit.
       var empty = configuration
@@ -64,9 +65,14 @@ final class RealmFile: Sendable {
       encryptionKey: configuration.encryptionKey.map { Array($0) }, isReadOnly: configuration.readOnly)
     return try Realm.Error.wrapping { () throws(StorageError) in
       let database = try Database(path: url.path, options: options)
+      if let version = database.fellBackTo {
+        Logger.shared.log(
+          .warn, "\(url.path) was opened at version \(version): a later one was not whole, as after a crash.")
+      }
       guard try shouldCompact(database, configuration) else { return database }
       database.close()
-      try Database.compact(path: url.path, options: options)
+      let isDone = try Database.compact(path: url.path, options: options)
+      Logger.shared.log(.info, "\(url.path) \(isDone ? "was" : "is in use elsewhere and was not") compacted.")
       return try Database(path: url.path, options: options)
     }
   }
@@ -103,6 +109,7 @@ final class RealmFile: Sendable {
     return try open.withLock { open in
       if let life = try existing(&open, place, configuration, owner) { return life }
       let file = try RealmFile(configuration, place: place, models)
+      Logger.shared.log(.info, "\(place) is open at version \(file.database.version), with \(models.count) classes.")
       open[place] = Open(file: file, sessions: 1)
       return file.newSession(owner)
     }
@@ -133,7 +140,10 @@ final class RealmFile: Sendable {
       guard var entry = open[place] else { return }
       entry.sessions -= 1
       open[place] = entry.sessions > 0 ? entry : nil
-      if entry.sessions == 0 { database.close() }
+      if entry.sessions == 0 {
+        database.close()
+        Logger.shared.log(.detail, "\(place) is closed.")
+      }
     }
   }
 

@@ -223,6 +223,7 @@ final class RealmSession {
       }
       try currentSnapshot().copy(to: path, encryptionKey: key)
     }
+    Logger.shared.log(.info, "\(file.database.path) was copied to \(path).")
   }
 
   func commitWrite() throws {
@@ -234,9 +235,11 @@ final class RealmSession {
     } catch {
       open.cancel()
       end(cancelled: true)
+      Logger.shared.log(.error, "A commit failed: \(error)")
       throw Realm.Error(error)
     }
     end(cancelled: false)
+    Logger.shared.log(.debug, "\(file.database.path): version \(file.database.version) is committed.")
   }
 
   func cancelWrite() {
