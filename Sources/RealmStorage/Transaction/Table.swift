@@ -208,6 +208,21 @@ public struct WritableTable {
     return try writer.set(value, at: column, ofRow: key)
   }
 
+  /// Adds to a whole number. O(log n).
+  ///
+  /// - Parameter column: its position in the schema.
+  /// - Precondition: the column holds one whole number a row.
+  /// - Throws: as `set(_:_:ofRow:)`.
+  @discardableResult
+  public func add(_ amount: Int64, to column: Int, ofRow key: UInt64) throws(StorageError) -> Addition {
+    try checkUsable()
+    let form = schema.columns[column]
+    precondition(
+      !form.isCollection && [.int8, .int16, .int32, .int64].contains(form.type),
+      "\(schema.name).\(form.name) holds no whole numbers")
+    return try writer.add(amount, to: column, ofRow: key)
+  }
+
   /// Changes the whole numbers of a column in many rows at once, those that are null excepted: in all, or in those of some
   /// keys, in any order. Answers how many rows there were.
   ///

@@ -188,14 +188,7 @@ final class ObjectContext {
   }
 
   func set(_ value: Value, _ position: Int, _ row: UInt64, birth: UInt64) {
-    session.check()
-    let property = binding.model.properties[position]
-    session.requireTransaction("set \(binding.model.name).\(property.name)")
-    if property.role == .primaryKey {
-      raise(
-        "Primary key of a managed object",
-        "\(binding.model.name).\(property.name) can't change; create an object with the new key instead.")
-    }
+    checkChange(position)
     let isInvalid = session.isInvalid(row, birth: birth, binding)
     let isNew = isNew(birth: birth)
     // Of a collection in a property of any value.
@@ -206,6 +199,32 @@ final class ObjectContext {
         try table.set(value, binding.columns[position], ofRow: row)
       }
     if !isThere { stopMissing(position, isNew: isNew) }
+  }
+
+  /// Stops the program where a property can't be set now.
+  private func checkChange(_ position: Int) {
+    session.check()
+    let property = binding.model.properties[position]
+    session.requireTransaction("set \(binding.model.name).\(property.name)")
+    guard property.role == .primaryKey else { return }
+    raise(
+      "Primary key of a managed object",
+      "\(binding.model.name).\(property.name) can't change; create an object with the new key instead.")
+  }
+
+  /// Adds to a whole number, where it is not nil; false where the property can't hold the sum.
+  func add(_ amount: Int64, _ position: Int, _ row: UInt64, birth: UInt64) -> Bool {
+    checkChange(position)
+    let isInvalid = session.isInvalid(row, birth: birth, binding)
+    let isNew = isNew(birth: birth)
+    let found: Addition =
+      isInvalid
+      ? .noRow
+      : session.writing(binding) { (table) throws(StorageError) in
+        try table.add(amount, to: binding.columns[position], ofRow: row)
+      }
+    if found == .noRow { stopMissing(position, isNew: isNew) }
+    return found != .overflow
   }
 }
 

@@ -109,7 +109,8 @@ final class RealmFile: Sendable {
     return try open.withLock { open in
       if let life = try existing(&open, place, configuration, owner) { return life }
       let file = try RealmFile(configuration, place: place, models)
-      Logger.shared.log(.info, "\(place) is open at version \(file.database.version), with \(models.count) classes.")
+      Logger.shared.log(
+        .info, "\(place) is open at version \(file.database.version), with \(models.count) classes.")
       open[place] = Open(file: file, sessions: 1)
       return file.newSession(owner)
     }
