@@ -25,6 +25,9 @@ struct ApiCoverage: ParsableCommand {
   @Flag(help: "Lists what comes later too.")
   var later = false
 
+  @Option(help: "Fails where no test below a folder names a row of tier 1 or 2 that is there.")
+  var tests: String?
+
   @Option(help: "Lists of one area only.")
   var area: String?
 
@@ -47,7 +50,25 @@ struct ApiCoverage: ParsableCommand {
         throw ValidationError("\(check) has another table than the module: run 'make coverage'.")
       }
     }
+    if let tests {
+      let untested = coverage.untested(try Self.words(below: tests))
+      guard untested.isEmpty else {
+        throw ValidationError("No test below \(tests) names: \(untested.joined(separator: ", ")).")
+      }
+    }
     if write == nil, check == nil, !gaps, !later { print(coverage.table) }
+  }
+
+  /// Of all sources in a folder.
+  private static func words(below folder: String) throws -> Set<Substring> {
+    var words: Set<Substring> = []
+    let files = FileManager.default.enumerator(atPath: folder)
+    while let file = files?.nextObject() as? String {
+      guard file.hasSuffix(".swift") else { continue }
+      let text = try String(contentsOfFile: folder + "/" + file, encoding: .utf8)
+      words.formUnion(text.split { !$0.isLetter && !$0.isNumber && $0 != "_" })
+    }
+    return words
   }
 
   private func replaced(_ text: String, by table: String, in file: String) throws -> String {

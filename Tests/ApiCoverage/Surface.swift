@@ -40,6 +40,18 @@ struct SurfaceRow {
   /// What is asked for by name, with its labels: `add(_:update:)`.
   var title: String { member.isEmpty ? type : type.isEmpty ? member : "\(type).\(member)" }
 
+  /// The words that code which uses it has: its name; of an initializer its type and labels. Operators and subscripts have
+  /// none of their own.
+  var words: [Substring] {
+    let parts = (member.isEmpty ? type.split(separator: ".").last.map(String.init) ?? "" : member)
+      .split { "(:)".contains($0) }.filter { $0 != "_" }
+    switch kind {
+    case .operator, .subscript: return type.split(separator: ".").suffix(1)
+    case .`init`: return type.split(separator: ".").suffix(1) + parts.dropFirst()
+    default: return Array(parts.prefix(1))
+    }
+  }
+
   /// Rows of Apple's systems are none of ours, but for what models of old are written with.
   var isWanted: Bool {
     tier != "X" || ["RealmOptional", "RealmEnum"].contains(type)

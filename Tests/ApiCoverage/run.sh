@@ -11,4 +11,4 @@ mkdir -p "$symbols"
 swift symbolgraph-extract -module-name RealmSwift -target "$(swift -print-target-info | sed -n 's/.*"triple": "\(.*\)",/\1/p' | head -1)" \
   -I "$built/Modules" -I Sources/CSodium -Xcc "-fmodule-map-file=$built/CPlatform.build/module.modulemap" \
   -minimum-access-level internal -emit-extension-block-symbols -output-dir "$symbols"
-"$built/api-coverage" --symbols "$symbols" "$@"
+"$built/api-coverage" --symbols "$symbols" --tests Tests/RealmSwiftTests "$@"

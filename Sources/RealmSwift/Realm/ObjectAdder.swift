@@ -47,7 +47,11 @@ final class ObjectAdder {
             if !isManagedHere(linked), !visited.contains(ObjectIdentifier(linked)) { stack.append(linked) }
           }
         }
-        if stack.count > depth { continue }
+        if stack.count > depth {
+          // What is linked to first comes first.
+          stack[depth...].reverse()
+          continue
+        }
       }
       insert(object)
       stack.removeLast()

@@ -1,0 +1,92 @@
+import Foundation
+import Testing
+
+/// What a listing prints.
+final class Printed {
+  private(set) var text = ""
+
+  func callAsFunction(_ items: Any...) {
+    text += items.map { "\($0)" }.joined(separator: " ") + "\n"
+  }
+}
+
+/// The guides' code, each piece by its name. A listing stands in the sources between `// listing: name` and `// end`.
+enum Listings {
+  typealias Listing = @Sendable (_ print: Printed) throws -> Void
+  static let all: [String: Listing] = models.merging(values) { first, _ in first }
+    .merging(opening) { first, _ in first }.merging(writing) { first, _ in first }
+    .merging(copying) { first, _ in first }
+}
+
+/// The guides show code that is compiled, and what it printed. `REALM_WRITE_GUIDES=1` puts both into them.
+@Suite(.serialized) struct GuideTests {
+  private static let root = URL(filePath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+  private static func files(in folder: String, ending: String) throws -> [URL] {
+    try FileManager.default.contentsOfDirectory(
+      at: root.appending(path: folder), includingPropertiesForKeys: nil
+    ).filter { $0.lastPathComponent.hasSuffix(ending) }.sorted { $0.path < $1.path }
+  }
+
+  /// By its name, without what it is indented by.
+  private static func code() throws -> [String: String] {
+    var found: [String: String] = [:]
+    for file in try files(in: "Tests/RealmSwiftTests/Guides", ending: "Listings.swift") {
+      var name: String?
+      var lines: [Substring] = []
+      for line in try String(contentsOf: file, encoding: .utf8).split(
+        separator: "\n", omittingEmptySubsequences: false)
+      {
+        let text = line.drop { $0 == " " }
+        if text.hasPrefix("// listing: ") {
+          name = String(text.dropFirst("// listing: ".count))
+        } else if text == "// end", let ended = name {
+          let indent = lines.filter { !$0.isEmpty }.map { $0.prefix { $0 == " " }.count }.min() ?? 0
+          found[ended] = lines.map { String($0.dropFirst(indent)) }.joined(separator: "\n")
+          (name, lines) = (nil, [])
+        } else if name != nil {
+          lines.append(line)
+        }
+      }
+    }
+    return found
+  }
+
+  @Test func `each guide shows the code that runs, and what it prints`() throws {
+    let code = try Self.code()
+    var shown = Set<String>()
+    for guide in try Self.files(in: "docs/guides", ending: ".md") {
+      let text = try String(contentsOf: guide, encoding: .utf8)
+      var made: [String] = []
+      var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)[...]
+      while let line = lines.popFirst() {
+        made.append(line)
+        guard line.hasPrefix("<!-- listing: "), line.hasSuffix(" -->") else { continue }
+        let name = String(line.dropFirst("<!-- listing: ".count).dropLast(" -->".count))
+        shown.insert(name)
+        while lines.first?.hasPrefix("```") == true {
+          lines.removeFirst()
+          while let next = lines.popFirst(), next != "```" {}
+        }
+        let listing = try #require(
+          code[name], "\(guide.lastPathComponent) shows '\(name)', which is no listing")
+        made += ["```swift", listing, "```"]
+        guard let run = Listings.all[name] else { continue }
+        let printed = Printed()
+        try run(printed)
+        if !printed.text.isEmpty { made += ["```text", String(printed.text.dropLast()), "```"] }
+      }
+      let expected = made.joined(separator: "\n")
+      if ProcessInfo.processInfo.environment["REALM_WRITE_GUIDES"] != nil {
+        try expected.write(to: guide, atomically: true, encoding: .utf8)
+      } else {
+        #expect(text == expected, "\(guide.lastPathComponent): run the tests with REALM_WRITE_GUIDES=1")
+      }
+    }
+    #expect(Set(code.keys).subtracting(shown).isEmpty, "listings that no guide shows")
+    #expect(Set(Listings.all.keys).subtracting(code.keys).isEmpty, "listings without their marks")
+    #expect(code.count >= 30)
+  }
+}
