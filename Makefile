@@ -1,7 +1,7 @@
 # Each target does all its own set-up on a fresh machine.
 
 # The main job, on real input; and the tests.
-.PHONY: demo test coverage tsan crash crash-slow model mutants fuzz processes format format-check setup bench bench-setup clean
+.PHONY: demo test coverage docs tsan crash crash-slow model mutants fuzz processes format format-check setup bench bench-setup clean
 
 STATES ?= 1000000
 
@@ -39,6 +39,10 @@ processes: release
 # What of RealmSwift's API the built module has: writes the README's table. GAPS=1 lists what is missing, CHECK=1 compares only.
 coverage: setup
 	@bash Tests/ApiCoverage/run.sh $(if $(GAPS),--gaps,$(if $(CHECK),--check README.md,--write README.md))
+
+# The reference of both modules, from the comments in their sources: build/docs.
+docs: setup
+	@bash .ci/docs
 
 # A search through a model of the commit protocol: SLOW=1 for wider bounds, RULE=name for the way to one violation.
 model:

@@ -65,11 +65,18 @@ let package = Package(
       name: "package-catalog",
       dependencies: ["RealmSwift", .product(name: "ArgumentParser", package: "swift-argument-parser")],
       path: "Examples/PackageCatalog", resources: [.copy("sample.txt")], swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "todo",
+      dependencies: ["RealmSwift", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      path: "Examples/ToDo", exclude: ["try.sh"], swiftSettings: swiftSettings),
     .testTarget(
       name: "RealmStorageTests", dependencies: ["RealmStorage", "TestSupport"], swiftSettings: swiftSettings),
     .testTarget(
       name: "RealmSwiftTests", dependencies: ["Realm", "RealmSwift", "RealmStorage", "TestSupport"],
       swiftSettings: swiftSettings),
+    .testTarget(
+      name: "MainActorTests", dependencies: ["RealmSwift"],
+      swiftSettings: swiftSettings + [.defaultIsolation(MainActor.self)]),
     .testTarget(
       name: "RealmToolTests", dependencies: ["RealmTool", "api-coverage", "RealmStorage", "TestSupport"],
       swiftSettings: swiftSettings),

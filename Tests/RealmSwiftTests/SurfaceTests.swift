@@ -81,6 +81,14 @@ import Testing
     #expect(text == Decimal128(stringLiteral: "-0.1"))
   }
 
+  private func raw<Case: RawRepresentable & PersistableEnum>(_ value: Case) -> Case.RawValue {
+    value.rawValue
+  }
+
+  @Test func `enumerations are stored by their raw values`() {
+    #expect(raw(Mood.merry) == "merry" && Everything(value: ["mood": "merry"]).mood == .merry)
+  }
+
   @Test func `update policies are those of RealmSwift`() {
     let policies: [Realm.UpdatePolicy] = [.error, .all, .modified]
     #expect(policies.map(\.rawValue) == [1, 2, 3])

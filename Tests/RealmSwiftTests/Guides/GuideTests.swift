@@ -33,7 +33,10 @@ enum Listings {
   /// By its name, without what it is indented by.
   private static func code() throws -> [String: String] {
     var found: [String: String] = [:]
-    for file in try files(in: "Tests/RealmSwiftTests/Guides", ending: "Listings.swift") {
+    let sources =
+      try files(in: "Tests/RealmSwiftTests/Guides", ending: "Listings.swift")
+      + files(in: "Tests/MainActorTests", ending: ".swift")
+    for file in sources {
       var name: String?
       var lines: [Substring] = []
       for line in try String(contentsOf: file, encoding: .utf8).split(
