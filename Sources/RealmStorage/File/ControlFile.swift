@@ -30,9 +30,9 @@ package final class ControlFile: Sendable {
       throw .system(call: .makeDirectory, errno: refusal, path: folder, offset: nil)
     }
     let path = folder + "/control"
-    let descriptor = try calls.opened(path, O_RDWR | O_CREAT)
+    let descriptor = try Self.opened(path, O_RDWR | O_CREAT, of: database, calls)
     do throws(StorageError) {
-      let (mapping, mapped) = try Self.map(path, limit, calls)
+      let (mapping, mapped) = try Self.map(path, limit, of: database, calls)
       memory = SharedMemory(mapping) { (bytes) throws(StorageError) in
         try Self.extend(descriptor, to: bytes, path: path, calls)
       }
@@ -69,13 +69,25 @@ package final class ControlFile: Sendable {
 
   /// From an open file of its own: a mapping keeps its locks alive, in a forked child too.
   private static func map(
-    _ path: String, _ limit: Int, _ calls: any SystemCalls
+    _ path: String, _ limit: Int, of database: String, _ calls: any SystemCalls
   ) throws(StorageError) -> (Mapping, FileIdentity) {
-    let descriptor = try calls.opened(path, O_RDWR)
+    let descriptor = try opened(path, O_RDWR, of: database, calls)
     defer { _ = cp_close(descriptor) }
     let (mapping, refusal) = calls.map(descriptor, size: limit, writable: true)
     guard let mapping else { throw .system(call: .map, errno: refusal, path: path, offset: nil) }
     return (mapping, FileIdentity(try calls.status(descriptor, path: path)))
+  }
+
+  /// - Throws: `.controlReplaced` where the folder, which was there just now, or the file in it is not there any more.
+  private static func opened(
+    _ path: String, _ flags: CInt, of database: String, _ calls: any SystemCalls
+  ) throws(StorageError) -> CInt {
+    do throws(StorageError) {
+      return try calls.opened(path, flags)
+    } catch {
+      if case .system(_, ENOENT, _, _) = error { throw .controlReplaced(path: database) }
+      throw error
+    }
   }
 
   /// Under the control lock.

@@ -19,6 +19,20 @@ enum FileRemoval {
   static func remove(_ path: String, calls: any SystemCalls = NativeSystemCalls()) throws(StorageError)
     -> Bool
   {
+    for _ in 1..<Self.attempts {
+      do throws(StorageError) {
+        return try removeOnce(path, calls)
+      } catch {
+        // Another file was put in its place meanwhile.
+        guard case .controlReplaced = error else { throw error }
+      }
+    }
+    return try removeOnce(path, calls)
+  }
+
+  private static let attempts = 8
+
+  private static func removeOnce(_ path: String, _ calls: any SystemCalls) throws(StorageError) -> Bool {
     guard FileStorage.exists(path) else { return try removeLeftovers(of: path, calls) }
     let storage = try FileStorage(path: path, readOnly: false, calls: calls)
     defer { storage.close() }
@@ -33,6 +47,7 @@ enum FileRemoval {
     let target = FileStorage.resolved(path)
     _ = try removed(path)
     if let target, target != path { _ = try removed(target) }
+    FileReplacement.removeBrokenOff(of: target ?? path, word: FileReplacement.compacting)
     _ = try removeCompanions(of: path)
     try FileStorage.syncFolder(of: path, calls)
     return true

@@ -214,7 +214,8 @@ package final class FileStorage: Storage {
       return try ControlFile(
         beside: path, bytes: ControlPlace.leastBytes, limit: ControlPlace.mostBytes, calls)
     } catch {
-      if readOnly { return nil }
+      // Which is not to be mistaken for a file that is being replaced.
+      if readOnly, error != .controlReplaced(path: path) { return nil }
       throw error
     }
   }
@@ -251,16 +252,6 @@ extension FileStorage {
     _ temporary: String, at path: String, calls: any SystemCalls = NativeSystemCalls()
   ) throws(StorageError) -> Bool {
     try place(calls.opened(temporary, O_RDWR), temporary, at: path, calls)
-  }
-
-  /// Puts a file that is whole and durable in the place of another, whose mode it takes.
-  static func replace(_ path: String, by other: String) throws(StorageError) {
-    var info = stat()
-    if stat(path, &info) == 0 { chmod(other, info.st_mode & 0o7777) }
-    guard rename(other, path) == 0 else {
-      throw .system(call: .rename, errno: errno, path: path, offset: nil)
-    }
-    try syncFolder(of: path, NativeSystemCalls())
   }
 
   /// Where a path leads to, over links; nil where there is nothing.

@@ -75,6 +75,9 @@ package final class NodeEditor {
     return copy.ref
   }
 
+  /// Bytes of a node before its refs.
+  package static var headerLength: Int { NodeView.Layout.size }
+
   /// Refuses more once a transaction nears what its arena holds.
   package func checkRoom(for bytes: Int) throws(StorageError) {
     guard arena.hasRoom(for: bytes) else { throw .limitExceeded(.memory, path: store.storage.path) }

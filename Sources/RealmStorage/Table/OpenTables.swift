@@ -49,9 +49,16 @@ final class OpenTables {
 
   /// Removes the embedded rows that nobody owns any more, with those they own.
   func removeOrphans() throws(StorageError) {
-    while let (table, rows) = orphans.first {
-      orphans[table] = nil
-      _ = try writer(id: table)?.removeAlone(rows)
+    do throws(StorageError) {
+      while let (table, rows) = orphans.first {
+        orphans[table] = nil
+        guard let writer = try writer(id: table) else { continue }
+        var free: [UInt64] = []
+        for row in rows where try writer.links.links(to: row).isEmpty { free.append(row) }
+        _ = try writer.removeAlone(free)
+      }
+    } catch {
+      throw fail(error)
     }
   }
 
@@ -80,12 +87,9 @@ final class OpenTables {
     return nil
   }
 
-  /// The table of a row that a column links to.
-  func writer(
-    of target: LinkTarget, linkedBy column: Column, of schema: TableSchema
-  ) throws(StorageError) -> TableWriter {
+  /// The table of a row that a row of `schema` links to.
+  func writer(of target: LinkTarget, linkedBy schema: TableSchema) throws(StorageError) -> TableWriter {
     guard let table = try writer(id: target.table) else {
-      precondition(column.type == .link, "\(schema.name).\(column.name): there is no table \(target.table)")
       throw .corrupted(
         Corruption(.structure, offset: nil, length: 0, birth: 0, nodeKind: "schema of \(schema.name)"),
         path: editor.store.storage.path)

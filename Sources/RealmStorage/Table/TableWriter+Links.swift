@@ -5,6 +5,7 @@ extension TableWriter {
     var counts: [LinkTarget: Int] = [:]
     for target in new.linkTargets(of: column) { counts[target, default: 0] += 1 }
     for target in old.linkTargets(of: column) { counts[target, default: 0] -= 1 }
+    for target in old.linkTargets(of: column) where counts[target] == 0 { counts[target] = nil }
     for (target, count) in counts.sorted(by: { ($0.key.table, $0.key.row) < ($1.key.table, $1.key.row) }) {
       let targets = Array(repeating: target, count: abs(count))
       if count > 0 { try add(targets, column, row: row) } else { try remove(targets, column, row: row) }
@@ -21,7 +22,11 @@ extension TableWriter {
 
   private func add(_ targets: [LinkTarget], _ column: Column, row: UInt64) throws(StorageError) {
     for target in targets {
-      let table = try tables.writer(of: target, linkedBy: column, of: schema)
+      if column.type == .mixed {
+        let isThere = try tables.writer(id: target.table) != nil
+        precondition(isThere, "\(schema.name).\(column.name): there is no table \(target.table)")
+      }
+      let table = try tables.writer(of: target, linkedBy: schema)
       let exists = try table.contains(target.row)
       precondition(
         exists, "\(schema.name).\(column.name): there is no row \(target.row) in \(table.schema.name)")
@@ -31,23 +36,36 @@ extension TableWriter {
 
   private func remove(_ targets: [LinkTarget], _ column: Column, row: UInt64) throws(StorageError) {
     for target in targets {
-      let table = try tables.writer(of: target, linkedBy: column, of: schema)
+      let table = try tables.writer(of: target, linkedBy: schema)
       try table.links.remove(target: target.row, table: schema.id, column: column.id, source: row)
       if table.schema.isEmbedded { tables.noteOrphan(target) }
     }
   }
 
-  /// Takes all links to a row away, but those from some rows of the same table.
-  func unlink(_ row: UInt64, from spared: NumberSet = NumberSet()) throws(StorageError) {
-    let target = LinkTarget(table: schema.id, row: row)
-    for link in try links.links(to: row)
-    where link.table != schema.id || !spared.contains(Int64(bitPattern: link.source)) {
-      guard let source = try tables.writer(id: link.table),
-        let column = source.schema.columns.first(where: { $0.id == link.column }),
-        let value = try source.value(column, ofRow: link.source),
-        value.linkTargets(of: column).contains(target)
+  /// A value that links to rows.
+  private struct Source: Hashable {
+    var table: UInt32
+    var column: UInt16
+    var row: UInt64
+  }
+
+  /// Takes all links to rows away, but those from some rows of the same table. What links to many is changed once.
+  func unlink(_ rows: [UInt64], from spared: NumberSet = NumberSet()) throws(StorageError) {
+    var targets: [Source: Set<LinkTarget>] = [:]
+    for row in rows {
+      for link in try links.links(to: row)
+      where link.table != schema.id || !spared.contains(Int64(bitPattern: link.source)) {
+        targets[Source(table: link.table, column: link.column, row: link.source), default: []]
+          .insert(LinkTarget(table: schema.id, row: row))
+      }
+    }
+    for (place, targets) in targets {
+      guard let source = try tables.writer(id: place.table),
+        let column = source.schema.columns.first(where: { $0.id == place.column }),
+        let value = try source.value(column, ofRow: place.row),
+        targets.isSubset(of: value.linkTargets(of: column))
       else { throw editor.store.corrupted(.structure, root.links) }
-      _ = try source.set(value.unlinked(target, of: column), column, ofRow: link.source)
+      _ = try source.set(value.unlinked(targets, of: column), column, ofRow: place.row)
     }
     try dropBuffer()
   }

@@ -26,7 +26,7 @@ extension TableWriter {
     guard try contains(row) else { return false }
     do throws(StorageError) {
       try dropBuffer()
-      try unlink(row)
+      try unlink([row])
       try removeEntries(of: row)
       clusters = try clusterChange.remove(row, from: root.clusters)
       guard root.rows > 0 else { throw editor.store.corrupted(.rows, root.clusters) }
@@ -84,7 +84,7 @@ extension TableWriter {
 
   /// Takes the links to rows and from them away. What links to one of them and is itself to be removed is left as it is.
   private func removeLinks(of keys: [UInt64], _ set: NumberSet) throws(StorageError) {
-    if try !links.isEmpty() { for key in keys { try unlink(key, from: set) } }
+    if try !links.isEmpty() { try unlink(keys, from: set) }
     for column in schema.columns where column.canLink {
       for key in keys {
         if let value = try value(column, ofRow: key) { try removeLinks(value, column, row: key) }

@@ -289,7 +289,7 @@ final class TableWriter {
     let column = schema.columns[position]
     guard column.index != index else { return }
     if let place = indexes.firstIndex(where: { $0.columnID == column.id }) {
-      try indexes[place].removeAll()
+      do throws(StorageError) { try indexes[place].removeAll() } catch { throw tables.fail(error) }
       indexes.remove(at: place)
       root.indexes[column.id] = .null
     }

@@ -59,19 +59,19 @@ extension Value {
     }
   }
 
-  /// The same as a value of a column, without links to a row: an element of lists and sets of links goes, any other
+  /// The same as a value of a column, without links to some rows: an element of lists and sets of links goes, any other
   /// becomes null.
-  func unlinked(_ target: LinkTarget, of column: Column) -> Value {
+  func unlinked(_ targets: Set<LinkTarget>, of column: Column) -> Value {
     switch self {
-    case .link(let row): row == target.row && column.target == target.table ? .null : self
-    case .typedLink(let table, let row): row == target.row && table == target.table ? .null : self
+    case .link(let row): targets.contains(LinkTarget(table: column.target, row: row)) ? .null : self
+    case .typedLink(let table, let row): targets.contains(LinkTarget(table: table, row: row)) ? .null : self
     case .list(let elements):
       if column.type == .link || column.collection == .set {
-        .list(elements.filter { $0.unlinked(target, of: column) == $0 })
+        .list(elements.filter { $0.unlinked(targets, of: column) == $0 })
       } else {
-        .list(elements.map { $0.unlinked(target, of: column) })
+        .list(elements.map { $0.unlinked(targets, of: column) })
       }
-    case .map(let map): .map(map.mapped { $0.unlinked(target, of: column) })
+    case .map(let map): .map(map.mapped { $0.unlinked(targets, of: column) })
     default: self
     }
   }

@@ -5,6 +5,8 @@ struct DatabaseCopy {
   private let editor: NodeEditor
   /// Bytes of nodes in memory after the last were written.
   private var left = 0
+  /// The places of the nodes that were copied: in a forged file a node may have many parents.
+  private var seen: Set<UInt64> = []
 
   private init(_ source: any NodeReader, _ editor: NodeEditor) {
     self.source = source
@@ -13,40 +15,37 @@ struct DatabaseCopy {
 
   /// Makes a file at `path` appear at once and whole, or not at all.
   ///
+  /// - Parameter origin: the file of the source, whose mode it gets.
   /// - Throws: `.system` with `EEXIST` where there is a file already; `.corrupted`; what opening and committing throw.
   static func write(
-    _ source: any NodeReader, to path: String, _ options: Database.Options,
-    calls: any SystemCalls = NativeSystemCalls()
+    _ source: any NodeReader, from origin: String, to path: String, _ options: Database.Options
   ) throws(StorageError) {
     guard !FileStorage.exists(path) else { throw FileStorage.alreadyThere(path) }
-    let temporary = "\(path).copy-\(UInt64.random(in: 0...UInt64.max))"
-    defer { remove(temporary) }
-    try build(source, at: temporary, options, calls: calls)
-    guard try FileStorage.place(temporary, at: path, calls: calls) else {
-      throw FileStorage.alreadyThere(path)
-    }
+    let file = FileReplacement(of: path, word: "copy")
+    defer { file.remove() }
+    let mode = try build(source, file, options)
+    try file.place(mode: mode, like: origin)
   }
 
-  /// Makes a database of a version, and closes it; what is beside it stays.
+  /// Makes a database of a version, and closes it; answers the mode that it would have.
   static func build(
-    _ source: any NodeReader, at path: String, _ options: Database.Options,
-    calls: any SystemCalls = NativeSystemCalls()
-  ) throws(StorageError) {
-    let database = try Database(path: path, options: options, calls: calls)
+    _ source: any NodeReader, _ file: FileReplacement, _ options: Database.Options
+  ) throws(StorageError) -> UInt32 {
+    let database = try Database(path: file.path, options: options)
     defer { database.close() }
+    let mode = try file.restrict()
     let transaction = try database.beginWrite()
     defer { transaction.cancel() }
     var copy = DatabaseCopy(source, transaction.editor)
     let root = try copy.copy(source.root)
     transaction.begin(with: root)
     try transaction.commit()
+    return UInt32(mode)
   }
-
-  /// Removes what `build` made.
-  static func remove(_ path: String) { _ = try? FileRemoval.remove(path) }
 
   private mutating func copy(_ ref: Ref) throws(StorageError) -> Ref {
     guard !ref.isNull else { return .null }
+    guard seen.insert(ref.place).inserted else { throw source.access().corrupted(.overlap, ref) }
     try editor.checkRoom(for: ref.length)
     var children = try source.access().children(of: ref)
     for index in children.indices {
@@ -64,8 +63,12 @@ struct DatabaseCopy {
   private func copy(_ ref: Ref, _ children: [Ref]) throws(StorageError) -> Ref {
     let access = source.access()
     let node = try access.node(ref)
-    guard let kind = ref.kind else { throw access.corrupted(.structure, ref) }
     let arena = editor.arena
+    let length = node.bodyLength + children.count * arena.refWidth.bytes
+    // No writer makes a node that refs of the other width do not fit into.
+    guard let kind = ref.kind, length + NodeEditor.headerLength <= Ref.maximumLength else {
+      throw access.corrupted(.structure, ref)
+    }
     let copy = arena.make(
       kind: kind, level: ref.level, refCount: children.count, bodyLength: node.bodyLength)
     for (index, child) in children.enumerated() { copy.setRef(index, to: child) }
@@ -88,7 +91,7 @@ extension Snapshot {
   }
 
   package func copy(to path: String, options: Database.Options) throws(StorageError) {
-    try DatabaseCopy.write(self, to: path, options)
+    try DatabaseCopy.write(self, from: database.path, to: path, options)
   }
 }
 
@@ -96,7 +99,8 @@ extension WriteTransaction {
   /// Writes a copy of the database as changed so far to a new file; see `Snapshot.copy`.
   public func copy(to path: String, encryptionKey: [UInt8]? = nil) throws(StorageError) {
     try settle()
-    try DatabaseCopy.write(self, to: path, Database.Options(encryptionKey: encryptionKey))
+    try DatabaseCopy.write(
+      self, from: writer.store.storage.path, to: path, Database.Options(encryptionKey: encryptionKey))
   }
 }
 
@@ -118,15 +122,14 @@ extension Database {
     // Nobody writes meanwhile.
     let transaction = try beginWrite()
     defer { transaction.cancel() }
-    let target = FileStorage.resolved(path) ?? path
-    let temporary = target + ".compact"
-    // One that was broken off.
-    DatabaseCopy.remove(temporary)
-    defer { DatabaseCopy.remove(temporary) }
     guard !isOpenElsewhere else { return false }
-    try DatabaseCopy.build(transaction, at: temporary, options)
+    let target = FileStorage.resolved(path) ?? path
+    FileReplacement.removeBrokenOff(of: target, word: FileReplacement.compacting)
+    let file = FileReplacement(of: target, word: FileReplacement.compacting)
+    defer { file.remove() }
+    _ = try DatabaseCopy.build(transaction, file, options)
     return try held.whileAlone { () throws(StorageError) in
-      try FileStorage.replace(target, by: temporary)
+      try file.replace()
       _ = try FileRemoval.removeCompanions(of: path)
     }
   }

@@ -123,6 +123,7 @@ final class HeldVersions: Sendable {
   func whileAlone(_ body: () throws(StorageError) -> Void) throws(StorageError) -> Bool {
     _ = try control.lock()
     defer { control.unlock() }
+    guard storage.isFileInPlace, storage.isControlInPlace else { throw .controlReplaced(path: storage.path) }
     guard !storage.isHeldElsewhere(.presence), !storage.isHeldElsewhere(.unlistedReader) else { return false }
     try body()
     return true

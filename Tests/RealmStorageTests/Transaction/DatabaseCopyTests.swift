@@ -148,16 +148,50 @@ import Testing
       let before = try size(path)
       #expect(try !Database.compact(path: path, options: options), "it is open")
       database.close()
-      try Data([1, 2, 3]).write(to: URL(fileURLWithPath: path + ".compact"))
+      let brokenOff = path + ".compact-0123456789abcdef"
+      for other in [brokenOff, path + ".compact", path + ".compact-mine"] {
+        try Data([1, 2, 3]).write(to: URL(fileURLWithPath: other))
+      }
       try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
       #expect(try Database.compact(path: path, options: options))
       #expect(try size(path) < before / 2)
       #expect(try fingerprint(path, key: key) == content)
       #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o640)
-      #expect(!FileManager.default.fileExists(atPath: path + ".compact"))
+      let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+      let left = try FileManager.default.contentsOfDirectory(atPath: folder).filter {
+        $0.contains(".compact")
+      }
+      #expect(left.sorted() == ["test.realm.compact", "test.realm.compact-mine"], "what is not ours stays")
       #expect(throws: StorageError.self) {
         _ = try Database.compact(path: path, options: .init(encryptionKey: Keys.second))
       }
+    }
+  }
+
+  @Test func `a link leads to what is compacted, and a file that was replaced meanwhile stays`() throws {
+    try withTemporaryPath { path in
+      let linked = path + "-link"
+      _ = try fill(Database(path: path), seed: 11)
+      try FileManager.default.createSymbolicLink(atPath: linked, withDestinationPath: path)
+      let before = try size(path)
+      #expect(try Database.compact(path: linked))
+      #expect(
+        try size(path) < before && FileManager.default.destinationOfSymbolicLink(atPath: linked) == path)
+      #expect(try fingerprint(linked, key: nil) == fingerprint(path, key: nil))
+    }
+  }
+
+  @Test func `a copy has the mode of its file`() throws {
+    try withTemporaryPath { path in
+      let database = try Database(path: path)
+      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+      try database.snapshot().copy(to: path + "-copy")
+      let mode = try FileManager.default.attributesOfItem(atPath: path + "-copy")[.posixPermissions] as? Int
+      #expect(mode == 0o600)
+      try Database(inMemory: "m").snapshot().copy(to: path + "-memory")
+      let other =
+        try FileManager.default.attributesOfItem(atPath: path + "-memory")[.posixPermissions] as? Int
+      #expect(other != 0o600)
     }
   }
 

@@ -21,6 +21,8 @@ protocol Engine: AnyObject, Questions, TaskQuestions {
   func lookUpTogether(_ ids: [Int64]) throws -> Answer?
   /// Reads name, age and score of all.
   func iterate() throws -> Answer
+  /// The same with each name made a String; nil of an engine that is not asked.
+  func iterateStrings() throws -> Answer?
   /// Counts by looking at each Person: age is not indexed.
   func count(age: Int64) throws -> Int
   /// The sum of the counts of Persons of each city, one count a city.
@@ -65,6 +67,7 @@ extension Engine {
   var written: WrittenBytes? { nil }
 
   func lookUpTogether(_ ids: [Int64]) throws -> Answer? { nil }
+  func iterateStrings() throws -> Answer? { nil }
 
   func timeToFind(_ change: ScoreChange) throws -> Double? {
     try setScores([change][...])

@@ -13,7 +13,8 @@ extension Report {
     Group(
       name: "reading", title: "Reading: times as fast as SQLite",
       workloads: [
-        .lookUp, .lookUpTogether, .iterate, .iterateEvicted, .countAge, .countActive, .countEmail,
+        .lookUp, .lookUpTogether, .iterate, .iterateStrings, .iterateEvicted, .countAge, .countActive,
+        .countEmail,
         .countNames,
         .countNamesIgnoringCase,
         .countCities, .sort, .sortLimited, .aggregate, .countIDs, .countAges, .ownerNames,

@@ -17,6 +17,7 @@ struct WorkloadRun {
     case .lookUp: try timed(repeats: 1) { try engine.lookUp(inputs.lookups) }
     case .lookUpTogether: try lookUpTogether()
     case .iterate: try timed(repeats: 3) { try engine.iterate() }
+    case .iterateStrings: try iterateStrings()
     case .countAge: try timed(repeats: 3) { Answer(try engine.count(age: 42)) }
     case .countActive: try timed(repeats: 3) { Answer(try engine.countActive(olderThan: 50)) }
     case .countEmail: try timed(repeats: 3) { Answer(try engine.count(email: inputs.email)) }
@@ -47,6 +48,11 @@ struct WorkloadRun {
     var answer: Answer?
     let seconds = try Measure.seconds { answer = try engine.lookUpTogether(inputs.lookups) }
     return answer.map { Outcome(values: [(.seconds, seconds)], answer: $0) }
+  }
+
+  private func iterateStrings() throws -> Outcome? {
+    guard try engine.iterateStrings() != nil else { return nil }
+    return try timed(repeats: 3) { try engine.iterateStrings() ?? Answer() }
   }
 
   private func countNames(ignoringCase: Bool) throws -> Outcome {

@@ -13,6 +13,9 @@ enum Workload: String, CaseIterable {
   case lookUpTogether = "3b"
   /// Iterates all, reading name, age and score.
   case iterate = "4"
+  /// As 4, each name as a String of its own: what programs read, where 4 looks at the bytes. Of objects and records that
+  /// is 4.
+  case iterateStrings = "4s"
   /// As 4, of a file that the page cache has nothing of, just opened.
   case iterateEvicted = "4d"
   /// Counts age == 42. Age is not indexed.
@@ -132,6 +135,7 @@ enum Workload: String, CaseIterable {
     case .lookUp: "1,000,000 primary-key lookups"
     case .lookUpTogether: "the same, asked for together"
     case .iterate: "iterate name, age, score"
+    case .iterateStrings: "the same, names as Strings"
     case .iterateEvicted: "the same, evicted from the cache"
     case .countAge: "count age == 42, not indexed"
     case .countActive: "count age > 50 && active"
@@ -195,7 +199,7 @@ enum Workload: String, CaseIterable {
   /// Those that run on the open file, in this order: what a workload finds does not depend on which others were chosen,
   /// but for the few thousand changes of those before it.
   static let onOpenFile: [Workload] = [
-    .lookUp, .lookUpTogether, .iterate, .countAge, .countActive, .countEmail, .countNames,
+    .lookUp, .lookUpTogether, .iterate, .iterateStrings, .countAge, .countActive, .countEmail, .countNames,
     .countNamesIgnoringCase,
     .countCities, .sort, .sortLimited, .aggregate, .countIDs, .countAges, .lookUpTwice, .iterateTwice,
     .countNamesTwice, .aggregateTwice, .update, .insert, .relaxedUpdate, .steadyUpdate, .steadyInsert,

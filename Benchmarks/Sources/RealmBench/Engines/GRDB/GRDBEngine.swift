@@ -139,6 +139,8 @@ final class GRDBEngine: Engine {
     }
   }
 
+  func iterateStrings() throws -> Answer? { try iterate() }
+
   func iterate() throws -> Answer {
     try pool.read { database in
       var answer = Answer()

@@ -120,6 +120,8 @@ final class ObjectsEngine: Engine {
     return answer
   }
 
+  func iterateStrings() throws -> Answer? { try iterate() }
+
   func count(age: Int64) throws -> Int {
     try realm().objects(PersonObject.self).where { $0.age == age }.count
   }
@@ -166,7 +168,10 @@ final class ObjectsEngine: Engine {
 
   // MARK: - The file
 
-  func compacted(at path: String) -> Bool { false }
+  func compacted(at path: String) throws -> Bool {
+    try realm().writeCopy(toFile: URL(fileURLWithPath: path), encryptionKey: configuration.encryptionKey)
+    return true
+  }
 
   func close() {
     unpin()

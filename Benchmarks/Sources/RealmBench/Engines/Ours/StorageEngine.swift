@@ -3,11 +3,12 @@ import RealmStorage
 /// The storage engine of this project, through its public API.
 final class StorageEngine: Engine {
   let database: Database
+  private let key: [UInt8]?
   private var pinned: Snapshot?
   private var durability = Durability.full
 
   init(folder: String, isEncrypted: Bool) throws {
-    let key = isEncrypted ? (0..<64).map { UInt8($0) } : nil
+    key = isEncrypted ? (0..<64).map { UInt8($0) } : nil
     database = try Database(path: folder + "/people.realm", options: .init(encryptionKey: key))
   }
 
@@ -168,6 +169,26 @@ final class StorageEngine: Engine {
     return answer
   }
 
+  func iterateStrings() throws -> Answer? {
+    var answer = Answer()
+    try Self.people(in: database.snapshot()).forEachGroup { (group) throws(StorageError) in
+      let ages = try group.integers(Position.age)
+      let scores = try group.doubles(Position.score)
+      var row = 0
+      while row < group.count {
+        let names = try group.texts(Position.name, from: row)
+        while row < names.rows.upperBound {
+          answer.add(try names.bytes(row).withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
+          answer.add(ages[row])
+          answer.add(scores[row])
+          row += 1
+        }
+      }
+      return true
+    }
+    return answer
+  }
+
   func count(age: Int64) throws -> Int {
     try Self.people(in: database.snapshot()).count(Position.age, in: age...age)
   }
@@ -222,7 +243,10 @@ final class StorageEngine: Engine {
       meta: statistics.metaBytes, growth: statistics.growthBytes)
   }
 
-  func compacted(at path: String) -> Bool { false }
+  func compacted(at path: String) throws -> Bool {
+    try database.snapshot().copy(to: path, encryptionKey: key)
+    return true
+  }
 
   func close() { database.close() }
 }
