@@ -52,6 +52,18 @@ class NamesAnUnknownKey: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
+class IndexesAList: Object {
+  let tags = List<String>()
+  override class func indexedProperties() -> [String] { ["tags"] }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+class HasADateAsKey: Object {
+  @Persisted var day: Date
+  override class func primaryKey() -> String? { "day" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 class NamesItsKey: Object {
   @Persisted var id: Int
   @Persisted var name: String
@@ -134,12 +146,34 @@ private let types: [ObjectBase.Type] = [OldPerson.self, OldDog.self, NamesItsKey
     #expect(copy.realm == nil && copy.id.value == 1 && copy.grade.value == .low)
     copy.grade.value = .high
     #expect(person.grade.value == .low)
+    let other = try memoryRealm(types + [Dog.self, Person.self])
+    let source = try memoryRealm(types + [Dog.self, Person.self])
+    try source.write {
+      let old = source.create(OldPerson.self, value: ["id": 9])
+      old.any.value = .object(Dog(value: ["name": "Rex"]))
+      try other.write { other.create(OldPerson.self, value: old) }
+    }
+    #expect(other.objects(OldPerson.self)[0].any.value.object(Dog.self)?.name == "Rex")
     #expect(RealmOptional(3) == RealmOptional(3) && RealmProperty<Int?>().description == "nil")
     let coded = try JSONEncoder().encode([RealmOptional(3), RealmOptional<Int>()])
     #expect(try JSONDecoder().decode([RealmOptional<Int>].self, from: coded).map(\.value) == [3, nil])
     let property = try JSONDecoder().decode([RealmProperty<Int?>].self, from: Data("[4,null]".utf8))
     #expect(property.map(\.value) == [4, nil])
     #expect(try JSONEncoder().encode(property) == Data("[4,null]".utf8))
+  }
+
+  @Test func `a walk goes on over a row that is gone`() throws {
+    let realm = try memoryRealm(types)
+    try realm.write { for _ in 0..<3 { realm.create(OldDog.self) } }
+    let dogs = realm.objects(OldDog.self)
+    var invalid = 0
+    try realm.write {
+      for dog in dogs {
+        if dog.isInvalidated { invalid += 1; continue }
+        if let last = dogs.last, dogs.count == 3, dog != last { realm.delete(last) }
+      }
+    }
+    #expect(invalid == 1 && dogs.count == 2)
   }
 
   @Test func `a class with @Persisted may name its key and indexes by methods too`() throws {
@@ -157,6 +191,12 @@ extension MisuseTests {
     }
     expectStop(["Invalid schema", "OldWithNothing has no property marked by @Persisted"]) {
       _ = try! memoryRealm([OldWithNothing.self])
+    }
+    expectStop(["Invalid schema", "IndexesAList.tags can't be indexed"]) {
+      _ = try! memoryRealm([IndexesAList.self])
+    }
+    expectStop(["Invalid schema", "HasADateAsKey.day can't be a primary key"]) {
+      _ = try! memoryRealm([HasADateAsKey.self])
     }
     expectStop(["Invalid schema", "NamesAnUnknownKey.primaryKey()", "id"]) {
       _ = try! memoryRealm([NamesAnUnknownKey.self])

@@ -93,6 +93,35 @@ private func size(_ url: URL) throws -> Int {
     #expect(asked.all.count <= 2)
   }
 
+  @Test func `a file that can't be compacted is opened as it is, and the question may open realms`() throws {
+    let file = TemporaryFile()
+    var configuration = try people(file, 3000)
+    try autoreleasing {
+      let realm = try Realm(configuration: configuration)
+      try realm.write { realm.delete(realm.objects(Person.self).where { $0.id >= 30 }) }
+    }
+    let settings = TemporaryFile()
+    configuration.shouldCompactOnLaunch = { [types] _, _ in
+      let other = try? Realm(configuration: Realm.Configuration(fileURL: settings.url, objectTypes: types))
+      return other != nil
+    }
+    // Nothing can be made beside the file. Root may do so all the same, and then it is compacted.
+    let folder = file.url.deletingLastPathComponent().appendingPathComponent("closed-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let moved = folder.appendingPathComponent("a.realm")
+    try FileManager.default.moveItem(at: file.url, to: moved)
+    try autoreleasing {
+      _ = try Realm(configuration: Realm.Configuration(fileURL: moved, objectTypes: types))
+    }
+    try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: folder.path)
+    defer {
+      try? FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
+      try? FileManager.default.removeItem(at: folder)
+    }
+    configuration.fileURL = moved
+    #expect(try Realm(configuration: configuration).objects(Person.self).count == 30)
+  }
+
   private final class Asked: @unchecked Sendable {
     // Sendable: the block is called by the thread that opens the realm.
     private(set) var all: [(total: Int, used: Int)] = []

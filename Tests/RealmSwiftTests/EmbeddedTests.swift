@@ -124,6 +124,59 @@ private func parts<Part: EmbeddedObject>(_ type: Part.Type, _ realm: Realm) -> I
     try realm.verify()
   }
 
+  @Test func `updating by modified changes the parts of lists and maps where they are`() throws {
+    let realm = try memoryRealm(types)
+    let home = household()
+    try realm.write { realm.add(home) }
+    let (second, work) = (home.others[1], try #require(home.byName["work"] ?? nil))
+    let first = home.others[0]
+    try realm.write {
+      realm.create(
+        Household.self,
+        value: [
+          "id": 1, "others": [["street": "B2"], ["street": "C2"], ["street": "new"]],
+          "byName": ["work": ["street": "D2"], "play": ["street": "E"]],
+        ] as [String: Any], update: .modified)
+    }
+    #expect(home.others.map(\.street) == ["B2", "C2", "new"] && first.street == "B2")
+    #expect(!second.isInvalidated && second.street == "C2" && second.rooms.map(\.name) == ["cellar"])
+    #expect(!work.isInvalidated && work.street == "D2" && home.byName.keys == ["play", "work"])
+    try realm.write {
+      realm.create(
+        Household.self, value: ["id": 1, "others": [["street": "only"]]] as [String: Any], update: .modified)
+    }
+    #expect(home.others.map(\.street) == ["only"] && !first.isInvalidated && second.isInvalidated)
+    // The object itself: nothing changes.
+    try realm.write { realm.create(Household.self, value: home, update: .modified) }
+    #expect(home.others.map(\.street) == ["only"] && home.home?.street == "A" && home.byName.count == 2)
+    try realm.verify()
+  }
+
+  @Test func `a part that its list has let go of is invalid at once`() throws {
+    let realm = try memoryRealm(types)
+    let home = household()
+    try realm.write { realm.add(home) }
+    let (part, room) = (home.others[1], home.others[1].rooms[0])
+    try realm.write {
+      home.others.removeAll()
+      #expect(part.isInvalidated && room.isInvalidated)
+    }
+    expectStopped(["Invalidated object", "Address.street"]) {
+      let realm = try! memoryRealm(types)
+      let home = Household(value: ["id": 1, "others": [["street": "B"]]] as [String: Any])
+      try! realm.write {
+        realm.add(home)
+        let part = home.others[0]
+        home.others.removeAll()
+        part.street = "x"
+      }
+    }
+  }
+
+  private func expectStopped(_ parts: [String], _ body: @escaping @Sendable () throws -> Void) {
+    MisuseTests().expectStop(parts, body)
+  }
+
   @Test func `a part that a cancelled transaction took away is there again`() throws {
     let realm = try memoryRealm(types)
     let home = household()

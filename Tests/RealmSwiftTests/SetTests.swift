@@ -244,6 +244,26 @@ class Club: Object {
       other.ranks = club.ranks
     }
     #expect(other.ranks.count == 2 && other.ranks["\u{e9}"] == 1 && other.ranks["e\u{301}"] == 2)
+    let copy = Club(value: club)
+    #expect(copy.ranks.count == 2 && copy.ranks["\u{e9}"] == 1 && copy.ranks["e\u{301}"] == 2)
+    let elsewhere = try memoryRealm([Club.self, Dog.self, Person.self])
+    try elsewhere.write { elsewhere.create(Club.self, value: club) }
+    #expect(elsewhere.objects(Club.self)[0].ranks.count == 2)
+    let set: MutableSet<String> = ["\u{e9}", "e\u{301}", "\u{e9}"]
+    #expect(set.count == 2)
+  }
+
+  @Test func `an unmanaged set has an object once, also when it was added to a realm meanwhile`() throws {
+    let realm = try memoryRealm([Club.self, Dog.self, Person.self, Keyed.self])
+    let set = MutableSet<Keyed>()
+    let (one, two) = (Keyed(value: [1]), Keyed(value: [2]))
+    set.insert(objectsIn: [one, two, one])
+    try realm.write { realm.add(one) }
+    set.insert(one)
+    set.insert(realm.objects(Keyed.self)[0])
+    #expect(set.count == 2 && set.contains(one) && set.contains(realm.objects(Keyed.self)[0]))
+    set.remove(one)
+    #expect(set.count == 1 && set.contains(two) && !set.contains(one))
   }
 
   @Test func `a map is coded as a dictionary, and described by its entries`() throws {

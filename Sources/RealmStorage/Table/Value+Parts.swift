@@ -38,7 +38,9 @@ extension Value {
   public static let mostLevels = 100
 
   /// Whether a mixed column may hold it. Null is left to who asks.
-  func isMixed(levels: Int = mostLevels) -> Bool {
+  ///
+  /// - Parameter levels: so many lists and maps may stand in each other.
+  public func isMixed(levels: Int = mostLevels) -> Bool {
     switch self {
     case .link: false
     case .list, .map:

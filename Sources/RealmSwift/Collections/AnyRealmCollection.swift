@@ -10,11 +10,16 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
   }
 
   public var _content: _CollectionContent? { base.content }
+  /// The realm of the collection it shows; nil of an unmanaged one.
   public var realm: Realm? { base.realm }
+  /// What the collection it shows belongs to was deleted, or its realm invalidated.
   public var isInvalidated: Bool { base.isInvalidated }
+  /// The number of elements. Takes as long as that of the collection it shows.
   public var count: Int { base.count }
+  /// The element at a place; one that is not there stops the program.
   public subscript(position: Int) -> Element { base.element(position) }
   public func makeIterator() -> RLMIterator<Element> { base.iterator() }
+  /// The position of an element; nil when it is not there.
   public func index(of element: Element) -> Int? { base.index(of: element) }
 
   /// Whether both show collections of one type that are equal.

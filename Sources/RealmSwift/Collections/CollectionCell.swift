@@ -1,7 +1,7 @@
 import RealmStorage
 
 /// A place in a collection.
-public enum _CollectionStep: Equatable {
+public enum _CollectionStep: Hashable {
   case index(Int)
   case key(String)
 }
@@ -9,28 +9,33 @@ public enum _CollectionStep: Equatable {
 /// The cell of a managed collection: what its object's row holds, and how that is changed.
 ///
 /// A collection that stands in another, as the values of `AnyRealmValue` may, is found by its place there: where something
-/// else takes the place, it shows that.
+/// else takes the place, it shows that; where others were put before it, it is not valid any more.
 public struct _CollectionCell {
   let owner: ManagedRow
   let position: Int
   /// From the property's value to the collection.
   let path: [_CollectionStep]
-  /// The property holds any value, and may hold none of this form any more.
+  /// The property holds any values, and may hold none of this form any more.
   let mayBeGone: Bool
+  /// How many moves there were in the session when it was found.
+  private let moves: UInt64
   /// What the row held at a generation of the realm, outside of transactions.
   private var known: (value: Value, generation: UInt64)?
 
-  init(_ owner: ManagedRow, position: Int, path: [_CollectionStep] = []) {
+  /// - Parameter value: what it holds, where that was just read.
+  init(_ owner: ManagedRow, position: Int, path: [_CollectionStep] = [], _ value: Value? = nil) {
     self.owner = owner
     self.position = position
     self.path = path
     let type = owner.context.binding.model.properties[position].type
     mayBeGone = !path.isEmpty || (type.column == .mixed && type.form == .value)
+    moves = owner.session.moves.count
+    if let value, !owner.session.isWriting { known = (value, owner.session.generation) }
   }
 
-  /// Of a collection that stands in this one.
-  func inner(at step: _CollectionStep) -> _CollectionCell {
-    _CollectionCell(owner, position: position, path: path + [step])
+  /// Of a collection that stands in this one, and holds `value`.
+  func inner(at step: _CollectionStep, _ value: Value) -> _CollectionCell {
+    _CollectionCell(owner, position: position, path: path + [step], value)
   }
 
   var realm: Realm { Realm(owner.session) }
@@ -44,16 +49,23 @@ public struct _CollectionCell {
     return "\(model.name).\(model.properties[position].name)"
   }
 
+  private var cell: PendingCollections.Cell { owner.context.cell(position, owner.row) }
+
+  private var isMoved: Bool {
+    !path.isEmpty && owner.session.moves.happened(cell, above: path, after: moves)
+  }
+
   // MARK: - Reading
 
   func isInvalidated(_ form: Value.Form) -> Bool {
-    guard owner.isThere else { return true }
+    guard owner.isThere, !isMoved else { return true }
     return mayBeGone && owner.value(position).inner(path[...])?.form != form
   }
 
   private mutating func value() -> Value? {
     let session = owner.session
     session.check()
+    if isMoved { return nil }
     if let known, known.generation == session.generation, !owner.isInvalid { return known.value }
     let value = owner.value(position).inner(path[...])
     // In a transaction a collection that was changed is kept there, and a copy here would double it.
@@ -64,7 +76,8 @@ public struct _CollectionCell {
   private func stopGone() -> Never {
     raise(
       "Invalidated collection",
-      "\(name) holds another value now, in which this collection is not; ask isInvalidated before.")
+      "\(name) holds another value now, in which this collection is not, or not at its place; ask isInvalidated before."
+    )
   }
 
   /// The elements of a list or set.
@@ -92,7 +105,11 @@ public struct _CollectionCell {
   }
 
   /// Changes a list or set.
-  mutating func changeElements(_ added: [Value], _ body: (inout [Value], _ added: [Value]) -> Void) {
+  ///
+  /// - Parameter moves: elements that stay may stand elsewhere then.
+  mutating func changeElements(
+    _ added: [Value], moves: Bool, _ body: (inout [Value], _ added: [Value]) -> Void
+  ) {
     change(added) { value in
       guard case .list(var elements) = value else {
         if mayBeGone { stopGone() }
@@ -102,6 +119,9 @@ public struct _CollectionCell {
       value = .null
       body(&elements, added)
       value = .list(elements)
+    }
+    if moves, owner.context.binding.model.properties[position].type.column == .mixed {
+      owner.session.moves.note(cell, path)
     }
   }
 
@@ -119,17 +139,22 @@ public struct _CollectionCell {
 
   private func change(_ added: [Value], _ body: (inout Value) -> Void) {
     let context = checkChange()
-    let cell = context.cell(position, owner.row)
-    let before = context.session.pending.has(cell) ? .null : owner.value(position)
-    context.session.pending.change(cell, from: before) { root in
+    if isMoved { stopGone() }
+    let cell = cell
+    var (before, after) = (0, 0)
+    // To read it is to note it, where it is a collection.
+    if context.session.pending.value(cell) == nil { _ = owner.value(position) }
+    context.session.pending.change(cell) { root in
+      before = root.elements?.count ?? 0
       if path.isEmpty {
         body(&root)
       } else if !root.changeInner(path[...], body) {
         stopGone()
       }
+      after = root.elements?.count ?? 0
     }
-    if !added.isEmpty, context.binding.model.properties[position].type.target is EmbeddedObject.Type {
-      context.session.pending.add(parts: added, to: cell)
+    if context.binding.model.properties[position].type.target is EmbeddedObject.Type {
+      context.session.pending.note(parts: added, of: cell, mayHaveLost: after < before + added.count)
     }
     context.session.didWrite()
   }
@@ -140,10 +165,12 @@ public struct _CollectionCell {
     let context = checkChange()
     let adder = ObjectAdder(context.session, .error)
     return elements.map { element in
-      element._elementValue { object in
+      let value = element._elementValue { object in
         context.binding.model.check(object, fits: position)
         return adder.add(object)
       }
+      context.binding.model.check(value, fits: position, depth: path.count)
+      return value
     }
   }
 

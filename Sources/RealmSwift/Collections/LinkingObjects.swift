@@ -2,7 +2,9 @@ import RealmStorage
 
 /// Marks the type of properties that show who links to an object.
 public protocol LinkingObjectsProtocol {
+  /// The class of the objects that link.
   associatedtype Element: ObjectBase & RealmCollectionValue
+  /// The objects of a class that link by a property, whose name is that of the program.
   init(fromType type: Element.Type, property: String)
   var _originProperty: String { get }
 }
@@ -25,6 +27,7 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
   /// Nil of an unmanaged object, which nobody links to.
   var content: _CollectionContent? { place.content }
 
+  /// What a property holds until its object is in a realm: nothing. The name is that which the program uses.
   public init(fromType type: Element.Type, property: String) {
     _originProperty = property
     place = Place(nil)
@@ -36,8 +39,12 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
   }
 
   public var _content: _CollectionContent? { content }
+  /// The object that is linked to was deleted, or its realm invalidated; false of an unmanaged object.
   public var isInvalidated: Bool { content?.isInvalidated ?? false }
+  /// The number of links; 0 of an unmanaged object. O(log n) where a property links to one object, else in
+  /// proportion to the objects that link.
   public var count: Int { content?.count ?? 0 }
+  /// An object that links, by its place; one that is not there stops the program.
   public subscript(position: Int) -> Element {
     guard let content else {
       raise("Index out of range", "nobody links to an object that is not in a realm.")
@@ -46,6 +53,7 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
   }
   public func makeIterator() -> RLMIterator<Element> { content?.iterator() ?? RLMIterator([]) }
 
+  /// Whether both are copies of what was read once, or unmanaged.
   public static func == (left: LinkingObjects, right: LinkingObjects) -> Bool {
     left.content === right.content
   }
@@ -70,6 +78,12 @@ extension LinkingObjects: _Persistable {
     let context = target.context
     context.session.check()
     if !target.isThere { context.stopMissing(position, isNew: context.isNew(birth: target.birth)) }
+    return linking(to: target, position)
+  }
+
+  /// Whether there is such a row is asked when it is read.
+  private static func linking(to target: ManagedRow, _ position: Int) -> LinkingObjects {
+    let context = target.context
     guard case .linkingObjects(let name) = context.binding.model.properties[position].type.form else {
       return LinkingObjects(fromType: Element.self, property: "")
     }
@@ -83,8 +97,7 @@ extension LinkingObjects: _Persistable {
         "\(context.binding.model.name).\(context.binding.model.properties[position].name) shows who links by "
           + "\(model.name).\(name), which is no property that links to \(context.binding.model.name).")
     }
-    return LinkingObjects(
-      _CollectionContent(origins, .linking(target, position: origin)), name)
+    return LinkingObjects(_CollectionContent(origins, .linking(target, position: origin)), name)
   }
   public static func _write(_ value: LinkingObjects, _ object: ObjectBase, _ position: Int) {
     raise("Read-only property", "a property of \(Self.self) shows links; change the property that links.")
@@ -92,6 +105,6 @@ extension LinkingObjects: _Persistable {
   public static func _converted(_ any: Any) -> LinkingObjects? { nil }
   public func _stored(_ row: _RowOfObject) -> Value { .null }
   public func _becomeManaged(_ object: ObjectBase, _ position: Int) {
-    place.content = Self._read(object, position).content
+    place.content = object.managedRow.map { Self.linking(to: $0, position).content } ?? nil
   }
 }

@@ -50,28 +50,32 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     }
     set {
       checkIndex(position, below: count)
-      change([newValue], { $0[position] = newValue }, { values, added in values[position] = added[0] })
+      change(
+        [newValue], moves: false, { $0[position] = newValue },
+        { values, added in values[position] = added[0] })
     }
   }
 
   /// Changes a list: an unmanaged one by its elements, a managed one by their values.
   ///
-  /// - Parameter added: the elements whose values `values` is given.
+  /// - Parameters:
+  ///   - added: the elements whose values `values` is given.
+  ///   - moves: elements that stay may stand elsewhere then.
   private func change(
-    _ added: [Element], _ elements: (inout [Element]) -> Void,
+    _ added: [Element], moves: Bool = true, _ elements: (inout [Element]) -> Void,
     _ values: (inout [Value], _ added: [Value]) -> Void
   ) {
     guard let added = cell?.stored(added) else { return elements(&unmanaged) }
-    cell?.changeElements(added, values)
+    cell?.changeElements(added, moves: moves, values)
   }
 
   public func append(_ element: Element) {
-    change([element], { $0.append(element) }, { values, added in values += added })
+    change([element], moves: false, { $0.append(element) }, { values, added in values += added })
   }
 
   public func append<S: Sequence>(objectsIn elements: S) where S.Iterator.Element == Element {
     let elements = Array(elements)
-    change(elements, { $0.append(contentsOf: elements) }, { values, added in values += added })
+    change(elements, moves: false, { $0.append(contentsOf: elements) }, { values, added in values += added })
   }
 
   /// - Precondition: `index` is at most `count`.

@@ -9,8 +9,8 @@ import RealmStorage
 /// are in the order of their UTF-8, unmanaged too. A key has no `.` and does not begin with `$`. Of an object that is deleted
 /// the key stays, with nil.
 public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCollection {
-  /// Of an unmanaged map.
-  private var unmanaged: [Key: Value] = [:]
+  /// Of an unmanaged map, by the bytes of the keys: equivalent texts may be two keys.
+  private var unmanaged: [[UInt8]: SingleMapEntry<Key, Value>] = [:]
   /// Of a managed one.
   private var cell: _CollectionCell?
 
@@ -32,8 +32,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
 
   private var entries: [SingleMapEntry<Key, Value>] {
     guard let map = cell?.map(), let cell else {
-      return unmanaged.sorted { $0.key._mapKey.utf8.lexicographicallyPrecedes($1.key._mapKey.utf8) }
-        .map { SingleMapEntry(key: $0.key, value: $0.value) }
+      return unmanaged.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)
     }
     return zip(map.keys, map.values).map {
       SingleMapEntry(key: Key(_mapKey: $0), value: Value._element($1, in: cell, at: .key($0)))
@@ -60,7 +59,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   /// nil, use `updateValue(_:forKey:)`.
   public subscript(key: Key) -> Value? {
     get {
-      guard let map = cell?.map(), let cell else { return unmanaged[key] }
+      guard let map = cell?.map(), let cell else { return unmanaged[key.bytes]?.value }
       return map[key._mapKey].map { Value._element($0, in: cell, at: .key(key._mapKey)) }
     }
     set {
@@ -74,7 +73,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
 
   public func removeObject(for key: Key) {
     guard cell != nil else {
-      unmanaged[key] = nil
+      unmanaged[key.bytes] = nil
       return
     }
     cell?.changeMap { $0[key._mapKey] = nil }
@@ -104,7 +103,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   private func add(_ entries: [(key: Key, value: Value)]) {
     for (key, _) in entries { Self.check(key._mapKey) }
     guard let values = cell?.stored(entries.map(\.value)) else {
-      for (key, value) in entries { unmanaged[key] = value }
+      for (key, value) in entries { unmanaged[key.bytes] = SingleMapEntry(key: key, value: value) }
       return
     }
     cell?.changeMap(values) { map in
@@ -144,13 +143,21 @@ extension Map: DescribedCollection {
 
 /// A map, whatever its types.
 protocol EntriesOfMap {
-  var anyEntries: [String: Any] { get }
+  /// Equivalent texts may be two keys.
+  var anyEntries: [(key: String, value: Any)] { get }
 }
 
 extension Map: EntriesOfMap {
-  var anyEntries: [String: Any] {
-    Dictionary(entries.map { ($0.key._mapKey, $0.value) }) { first, _ in first }
-  }
+  var anyEntries: [(key: String, value: Any)] { entries.map { ($0.key._mapKey, $0.value) } }
+}
+
+/// What a map is made of, as values given as `Any`.
+struct AnyEntries: EntriesOfMap {
+  let anyEntries: [(key: String, value: Any)]
+}
+
+extension _MapKey {
+  fileprivate var bytes: [UInt8] { Array(_mapKey.utf8) }
 }
 
 extension Map: ExpressibleByDictionaryLiteral {
@@ -185,8 +192,10 @@ extension Map: _Persistable {
     if let map = any as? Map { return map }
     let map = Map()
     if isNull(any) { return map }
-    guard let values = any as? [String: Any] else { return nil }
-    for (key, any) in values {
+    guard let entries = (any as? AnyEntries)?.anyEntries ?? (any as? [String: Any])?.map({ ($0, $1) }) else {
+      return nil
+    }
+    for (key, any) in entries {
       guard let value = Value._convertedElement(any) else { return nil }
       map.updateValue(value, forKey: Key(_mapKey: key))
     }
@@ -197,7 +206,7 @@ extension Map: _Persistable {
     let entries = other.entries
     guard let values = cell?.stored(entries.map(\.value)) else {
       unmanaged = other.unmanaged
-      if other.cell != nil { for entry in entries { unmanaged[entry.key] = entry.value } }
+      if other.cell != nil { for entry in entries { unmanaged[entry.key.bytes] = entry } }
       return
     }
     cell?.changeMap(values) { map in
@@ -208,7 +217,7 @@ extension Map: _Persistable {
     .map(ValueMap(entries: entries.map { ($0.key._mapKey, $0.value._elementValue(row)) }))
   }
   public var _linked: [ObjectBase] {
-    Value._canLink && cell == nil ? unmanaged.values.flatMap(\._elementLinks) : []
+    Value._canLink && cell == nil ? unmanaged.values.flatMap(\.value._elementLinks) : []
   }
   public func _becomeManaged(_ object: ObjectBase, _ position: Int) {
     guard let owner = object.managedRow else { return }

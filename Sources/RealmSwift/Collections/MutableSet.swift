@@ -8,7 +8,9 @@ import RealmStorage
 public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   /// Of an unmanaged set: the elements in order, and the same to be found.
   private var unmanaged: [Element] = []
-  private var members = Set<Element>()
+  private var members = Set<SetMember<Element>>()
+  /// Objects that were in no realm when they came into the set are found by another identity once they are in one.
+  private var mayHaveBecomeManaged = false
   /// Of a managed one.
   private var cell: _CollectionCell?
 
@@ -46,16 +48,24 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
   /// Whether a value, or an object of the same realm, is an element. O(log n) managed, O(1) unmanaged.
   public func contains(_ object: Element) -> Bool {
-    guard let cell else { return members.contains(object) }
+    guard let cell else { return isMember(object) }
     return cell.sought(object).map { SetPlace(of: $0, in: stored).isThere } ?? false
   }
 
   /// The place of an element; nil when it is not in the set.
   public func index(of object: Element) -> Int? {
-    guard let cell else { return unmanaged.firstIndex(of: object) }
+    guard let cell else { return unmanaged.firstIndex { SetMember($0) == SetMember(object) } }
     guard let value = cell.sought(object) else { return nil }
     let place = SetPlace(of: value, in: stored)
     return place.isThere ? place.index : nil
+  }
+
+  /// Of an unmanaged set.
+  private func isMember(_ element: Element) -> Bool {
+    let member = SetMember(element)
+    if members.contains(member) { return true }
+    guard mayHaveBecomeManaged, (element as? ObjectBase)?.context != nil else { return false }
+    return unmanaged.contains { SetMember($0) == member }
   }
 
   /// Whether all elements are in another set too.
@@ -77,7 +87,11 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   public func insert<S: Sequence>(objectsIn objects: S) where S.Iterator.Element == Element {
     let objects = Array(objects)
     guard let values = cell?.stored(objects) else {
-      for object in objects where members.insert(object).inserted { unmanaged.append(object) }
+      for object in objects where !isMember(object) {
+        members.insert(SetMember(object))
+        if (object as? ObjectBase)?.context == nil { mayHaveBecomeManaged = true }
+        unmanaged.append(object)
+      }
       return
     }
     change(values) { elements, values in
@@ -100,7 +114,10 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   /// Removes an element; nothing where it is not there.
   public func remove(_ object: Element) {
     guard let cell else {
-      if members.remove(object) != nil { unmanaged.removeAll { $0 == object } }
+      guard isMember(object) else { return }
+      let member = SetMember(object)
+      unmanaged.removeAll { SetMember($0) == member }
+      members = Set(unmanaged.map { SetMember($0) })
       return
     }
     let value = cell.sought(object)
@@ -129,14 +146,14 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     let kept = contents.map(isKept)
     guard cell != nil else {
       unmanaged = zip(unmanaged, kept).filter(\.1).map(\.0)
-      members = Set(unmanaged)
+      members = Set(unmanaged.map { SetMember($0) })
       return
     }
     change { elements, _ in elements = zip(elements, kept).filter(\.1).map(\.0) }
   }
 
   private func change(_ added: [Value] = [], _ body: (inout [Value], _ added: [Value]) -> Void) {
-    cell?.changeElements(added, body)
+    cell?.changeElements(added, moves: false, body)
   }
 
   /// Whether both are one set of one object, or unmanaged and hold the same.
@@ -145,6 +162,24 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     case (nil, nil): left.members == right.members
     case (let left?, let right?): left.isSame(as: right)
     default: false
+    }
+  }
+}
+
+/// An element of an unmanaged set. Texts are the same where their bytes are, as they are in a realm, and so are objects that
+/// show one row.
+private struct SetMember<Element: RealmCollectionValue>: Hashable {
+  private let identity: AnyHashable
+
+  init(_ element: Element) {
+    switch element as Any {
+    case let object as ObjectBase:
+      let row = object.context.map { [ObjectIdentifier($0).hashValue, Int(truncatingIfNeeded: object.row)] }
+      identity = row.map { AnyHashable($0) } ?? AnyHashable(ObjectIdentifier(object))
+    case let text as String: identity = AnyHashable(Array(text.utf8))
+    case AnyRealmValue.string(let text): identity = AnyHashable(Array(text.utf8))
+    case let number as any BinaryFloatingPoint where number.isNaN: identity = AnyHashable("NaN")
+    default: identity = AnyHashable(element)
     }
   }
 }
@@ -210,7 +245,7 @@ extension MutableSet: _Persistable {
     if self === other || (realm != nil && self == other) { return }
     let objects = Array(other)
     guard let values = cell?.stored(objects) else {
-      (unmanaged, members) = (objects, Set(objects))
+      (unmanaged, members) = (objects, Set(objects.map { SetMember($0) }))
       return
     }
     change(values) { elements, values in elements = Self.elements(of: values) }

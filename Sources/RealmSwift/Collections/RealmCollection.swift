@@ -6,6 +6,7 @@ public protocol RealmCollectionBase: RandomAccessCollection, LazyCollectionProto
 where Element: RealmCollectionValue {}
 
 extension RealmCollectionBase {
+  /// The type of the elements, by another name.
   public typealias ElementType = Element
 }
 
@@ -33,9 +34,13 @@ extension RealmCollection {
   public func index(before index: Int) -> Int { index - 1 }
   public func index(_ index: Int, offsetBy distance: Int) -> Int { index + distance }
   public func distance(from start: Int, to end: Int) -> Int { end - start }
+  /// Whether there are no elements. Takes as long as `count`.
   public var isEmpty: Bool { count == 0 }
+  /// The first element; nil of an empty collection.
   public var first: Element? { isEmpty ? nil : self[0] }
+  /// The last element; nil of an empty collection. Of what is filtered or sorted, all is found for it.
   public var last: Element? { isEmpty ? nil : self[count - 1] }
+  /// The realm that the elements are read from; nil of an unmanaged collection.
   public var realm: Realm? { _content.map { Realm($0.context.session) } }
 
   /// The position of an element; nil when it is not there. An object is looked for by its row.

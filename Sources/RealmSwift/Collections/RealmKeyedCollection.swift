@@ -11,22 +11,28 @@ extension String: _MapKey {
 
 /// A collection of a realm whose values are found by keys.
 public protocol RealmKeyedCollection: Sequence, CustomStringConvertible {
+  /// What values are found by.
   associatedtype Key: _MapKey
+  /// What is found by a key.
   associatedtype Value: RealmCollectionValue
 
   /// The realm of a managed collection.
   var realm: Realm? { get }
   /// What it belongs to was deleted, or its realm invalidated.
   var isInvalidated: Bool { get }
+  /// The number of entries.
   var count: Int { get }
   /// Gives a key a value, in place of the one it has.
   func updateValue(_ value: Value, forKey key: Key)
   /// Removes a key and its value; nothing where it is not there.
   func removeObject(for key: Key)
+  /// Removes all entries; from a managed collection in a write transaction only.
   func removeAll()
   /// The value of a key; nil where there is none, and to remove the key.
   subscript(key: Key) -> Value? { get set }
+  /// All keys, in the order of their UTF-8 bytes. Takes time in proportion to the entries.
   var keys: [Key] { get }
+  /// All values, in the order of their keys. Takes time in proportion to the entries.
   var values: [Value] { get }
   /// The entries, to read by people.
   var description: String { get }
@@ -43,9 +49,12 @@ public protocol _RealmMapValue {
 
 /// A key of a map with its value, as the map is walked.
 public struct SingleMapEntry<Key: _MapKey, Value: RealmCollectionValue>: _RealmMapValue, Hashable {
+  /// What the value is found by.
   public var key: Key
+  /// What is found by the key. Setting it changes this entry, and not the map.
   public var value: Value
 
+  /// An entry by itself, which changes no map.
   public init(key: Key, value: Value) {
     self.key = key
     self.value = value

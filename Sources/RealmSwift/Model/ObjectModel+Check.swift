@@ -2,6 +2,26 @@ import RealmStorage
 
 /// What a class may not declare: the program stops when it is first used.
 extension ObjectModel {
+  /// Stops the program where an element can't stand in a collection of any values.
+  ///
+  /// - Parameter depth: so many collections does that stand in.
+  func check(_ value: Value, fits position: Int, depth: Int = 0) {
+    let property = properties[position]
+    guard property.type.column == .mixed, value.elements != nil else { return }
+    if property.type.form == .set {
+      raise(
+        "Invalid value",
+        "\(name).\(property.name) is a set, which holds no lists and no dictionaries; let it be a List of AnyRealmValue."
+      )
+    }
+    if !value.isMixed(levels: Value.mostLevels - depth - 1) {
+      raise(
+        "Invalid value",
+        "\(name).\(property.name) would hold lists and dictionaries that stand in each other more than "
+          + "\(Value.mostLevels) deep; store an object for the inner ones.")
+    }
+  }
+
   /// Names that the class gives by its methods, and values of properties that would not be stored.
   func check(_ named: NamedRoles, unstored: [String]) {
     for (method, names) in named.all {
@@ -51,9 +71,28 @@ extension ObjectModel {
         )
       }
       check(property)
+      checkRole(of: property)
       if property.role == .primaryKey, property.type.column == .bool {
         raise("Invalid schema", "\(name).\(property.name) can't be a primary key: Bool has two values only.")
       }
+    }
+  }
+
+  /// What `@Persisted` refuses by the types of its values, a class may name by its methods.
+  private func checkRole(of property: ModelProperty) {
+    let column = property.type.column
+    let isOne = property.type.form == .value && column.canBeIndexed
+    if property.role == .indexed, !isOne {
+      raise(
+        "Invalid schema",
+        "\(name).\(property.name) can't be indexed: only single whole numbers, texts, dates, ids and truth values are."
+      )
+    }
+    if property.role == .primaryKey, !isOne || column == .date {
+      raise(
+        "Invalid schema",
+        "\(name).\(property.name) can't be a primary key: only a whole number, a text, an ObjectId or a UUID can."
+      )
     }
   }
 

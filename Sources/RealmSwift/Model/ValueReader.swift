@@ -73,7 +73,7 @@ final class ValueReader {
     if isNull(any) { return any }
     if property.type.form == .map {
       guard let values = entries(of: any) else { return any }
-      return values.mapValues { object(of: target, from: $0) ?? $0 }
+      return AnyEntries(anyEntries: values.map { ($0, object(of: target, from: $1) ?? $1) })
     }
     guard let elements = any as? any Sequence else { return any }
     var objects: [Any] = []
@@ -83,10 +83,12 @@ final class ValueReader {
 
   /// The same with copies in place of collections, and of objects of other realms.
   private func anyValue(_ any: Any, _ form: _PropertyType.Form) -> Any {
+    let any = (any as? any RecordingProperty)?.content ?? any
     if isNull(any) { return any }
     switch form {
     case .value: return AnyRealmValue._converted(any).map { ownCopy($0) } ?? any
-    case .map: return entries(of: any).map { $0.mapValues { anyValue($0, .value) } } ?? any
+    case .map:
+      return entries(of: any).map { AnyEntries(anyEntries: $0.map { ($0, anyValue($1, .value)) }) } ?? any
     default:
       guard let elements = any as? any Sequence else { return any }
       var values: [Any] = []
@@ -122,8 +124,8 @@ final class ValueReader {
   }
 
   /// Of a dictionary, or of a map of objects.
-  private func entries(of any: Any) -> [String: Any]? {
-    (any as? [String: Any]) ?? (any as? any EntriesOfMap)?.anyEntries
+  private func entries(of any: Any) -> [(key: String, value: Any)]? {
+    (any as? any EntriesOfMap)?.anyEntries ?? (any as? [String: Any])?.map { ($0, $1) }
   }
 
   private func foreign(_ object: ObjectBase) -> Foreign? {

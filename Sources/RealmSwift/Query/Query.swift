@@ -114,6 +114,7 @@ enum PropertyPath {
 // MARK: - Properties
 
 extension Query where T: ObjectBase {
+  /// A property of the object. A member that is no property that is stored stops the program.
   public subscript<V>(dynamicMember member: KeyPath<T, V>) -> Query<V> {
     Query<V>(.path(node.names + PropertyRecorder.names(member)))
   }
@@ -145,6 +146,7 @@ extension Query where T: RealmCollection {
 
 /// Marks optionals.
 public protocol OptionalProtocol {
+  /// What it holds where it is not nil.
   associatedtype Wrapped
 }
 extension Optional: OptionalProtocol {}

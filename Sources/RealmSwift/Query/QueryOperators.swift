@@ -2,54 +2,89 @@ import RealmStorage
 
 // MARK: - Logic
 
+/// The condition does not hold. Where it asks for an element of a collection: no element passes.
 public prefix func ! (query: Query<Bool>) -> Query<Bool> { Query(.condition(.not(query.node.condition))) }
 
+/// Both conditions hold. On a collection, each may hold of another element.
 public func && (left: Query<Bool>, right: Query<Bool>) -> Query<Bool> {
   Query(.condition(.and(left.node.condition, right.node.condition)))
 }
 
+/// One of the conditions holds, or both do.
 public func || (left: Query<Bool>, right: Query<Bool>) -> Query<Bool> {
   Query(.condition(.or(left.node.condition, right.node.condition)))
 }
 
 // MARK: - Comparison
 
-/// Null equals null only.
+/// The value equals another: numbers by their value, texts and data by their bytes.
+///
+/// Null equals null only, and NaN equals nothing. Of a collection, one element is to be equal. A condition
+/// may be compared with true and false.
 public func == <T: _Persistable>(left: Query<T>, right: T) -> Query<Bool> {
   left.compared(.equal, right)
 }
+/// The value does not equal another.
+///
+/// Null differs from all but null, and NaN from everything. Of a collection, one element is to differ; that
+/// all do is asked by `!` before `==`.
 public func != <T: _Persistable>(left: Query<T>, right: T) -> Query<Bool> {
   left.compared(.notEqual, right)
 }
 
+/// The value is less than another: a number by its value, a date by its moment.
+///
+/// Null and NaN are neither less nor greater.
 public func < <T: _Persistable>(left: Query<T>, right: T) -> Query<Bool>
 where T.PersistedType: _QueryNumeric {
   left.compared(.less, right)
 }
+/// The value is less than another, or equals it.
+///
+/// Of null this holds where both are null, of NaN never.
 public func <= <T: _Persistable>(left: Query<T>, right: T) -> Query<Bool>
 where T.PersistedType: _QueryNumeric {
   left.compared(.lessOrEqual, right)
 }
+/// The value is greater than another: a number by its value, a date by its moment.
+///
+/// Null and NaN are neither less nor greater.
 public func > <T: _Persistable>(left: Query<T>, right: T) -> Query<Bool>
 where T.PersistedType: _QueryNumeric {
   left.compared(.greater, right)
 }
+/// The value is greater than another, or equals it.
+///
+/// Of null this holds where both are null, of NaN never.
 public func >= <T: _Persistable>(left: Query<T>, right: T) -> Query<Bool>
 where T.PersistedType: _QueryNumeric {
   left.compared(.greaterOrEqual, right)
 }
 
-/// Texts are ordered by their UTF-8 bytes.
+/// The value is less than another: a text by its UTF-8 bytes, data by its bytes.
+///
+/// A string property of the object itself that is null is less than every string. Any other null, behind
+/// a link, in a collection or of data, is neither less nor greater.
 public func < <T: _Persistable>(left: Query<T>, right: T) -> Query<Bool> where T.PersistedType: _QueryBinary {
   left.compared(.less, right)
 }
+/// The value is less than another, or equals it; in the order that `<` has.
+///
+/// Null equals null only. A string property of the object itself that is null is less than every string.
 public func <= <T: _Persistable>(left: Query<T>, right: T) -> Query<Bool>
 where T.PersistedType: _QueryBinary {
   left.compared(.lessOrEqual, right)
 }
+/// The value is greater than another: a text by its UTF-8 bytes, data by its bytes.
+///
+/// Null is not greater than anything. A string property of the object itself that is not null is greater
+/// than null.
 public func > <T: _Persistable>(left: Query<T>, right: T) -> Query<Bool> where T.PersistedType: _QueryBinary {
   left.compared(.greater, right)
 }
+/// The value is greater than another, or equals it; in the order that `>` has.
+///
+/// Null equals null only. A string property of the object itself that is not null is greater than null.
 public func >= <T: _Persistable>(left: Query<T>, right: T) -> Query<Bool>
 where T.PersistedType: _QueryBinary {
   left.compared(.greaterOrEqual, right)
@@ -113,8 +148,10 @@ extension Query where T: _Persistable, T.PersistedType: _QueryBinary {
     text(.like, pattern, caseInsensitive ? .caseInsensitive : [])
   }
 
+  /// The value equals another. Null equals null only.
   public func equals(_ value: T, options: StringOptions = []) -> Query<Bool> { text(.equal, value, options) }
 
+  /// The value does not equal another. Null differs from all but null.
   public func notEquals(_ value: T, options: StringOptions = []) -> Query<Bool> {
     text(.notEqual, value, options)
   }

@@ -4,17 +4,21 @@ import RealmStorage
 public struct SortDescriptor: Hashable, Sendable, ExpressibleByStringLiteral {
   /// Property names joined by dots; all but the last link to one object.
   public let keyPath: String
+  /// From the least value to the greatest; else the other way round.
   public let ascending: Bool
 
+  /// By property names joined by dots. Where the class has no such properties, sorting stops the program.
   public init(keyPath: String, ascending: Bool = true) {
     self.keyPath = keyPath
     self.ascending = ascending
   }
 
+  /// By the property that a key path leads to. One to no property that is stored stops the program.
   public init<Element: ObjectBase>(keyPath: PartialKeyPath<Element>, ascending: Bool = true) {
     self.init(keyPath: PropertyRecorder.names(keyPath).joined(separator: "."), ascending: ascending)
   }
 
+  /// Ascending, by property names joined by dots.
   public init(stringLiteral keyPath: String) { self.init(keyPath: keyPath) }
 
   /// The other way round.
@@ -34,6 +38,11 @@ extension RealmCollection where Element: ObjectBase {
     sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
   }
 
+  /// The same objects by the value of a property; null comes first in ascending order, texts are ordered by
+  /// their bytes. Equal ones keep their order.
+  ///
+  /// The objects are put in order when they are first asked for, and again when the realm has changed: in
+  /// time that grows with their number.
   public func sorted<Value: _HasPersistedType>(
     by keyPath: KeyPath<Element, Value>, ascending: Bool = true
   ) -> Results<Element> where Value.PersistedType: SortableType {
@@ -96,18 +105,34 @@ extension RealmCollection where Element: ObjectBase {
       .flatMap { Aggregate.result(ofAverage: $0, as: T.self) }
   }
 
+  /// The least value of a property, nulls and NaN aside; nil without any. Takes time in
+  /// proportion to the objects.
+  ///
+  /// - Precondition: the property is one of the class itself, not of objects that it links to.
   public func min<T: _HasPersistedType>(of keyPath: KeyPath<Element, T>) -> T?
   where T.PersistedType: MinMaxType {
     min(ofProperty: PropertyRecorder.names(keyPath).joined(separator: "."))
   }
+  /// The greatest value of a property, nulls and NaN aside; nil without any. Takes time in
+  /// proportion to the objects.
+  ///
+  /// - Precondition: the property is one of the class itself, not of objects that it links to.
   public func max<T: _HasPersistedType>(of keyPath: KeyPath<Element, T>) -> T?
   where T.PersistedType: MinMaxType {
     max(ofProperty: PropertyRecorder.names(keyPath).joined(separator: "."))
   }
+  /// The sum of a property's values, nulls and NaN aside; zero without any. Takes time in
+  /// proportion to the objects.
+  ///
+  /// - Precondition: the property is one of the class itself, and a sum of whole numbers fits its type.
   public func sum<T: _HasPersistedType>(of keyPath: KeyPath<Element, T>) -> T
   where T.PersistedType: AddableType {
     sum(ofProperty: PropertyRecorder.names(keyPath).joined(separator: "."))
   }
+  /// The average of a property's values, nulls and NaN aside; nil without any. As a whole number it is cut
+  /// towards zero. Takes time in proportion to the objects.
+  ///
+  /// - Precondition: the property is one of the class itself, not of objects that it links to.
   public func average<T: _HasPersistedType>(of keyPath: KeyPath<Element, T>) -> T?
   where T.PersistedType: AddableType {
     average(ofProperty: PropertyRecorder.names(keyPath).joined(separator: "."))

@@ -12,7 +12,7 @@ public enum LogLevel: UInt, Sendable {
   case warn = 3
   /// Files that are opened, compacted and copied.
   case info = 4
-  /// Files that are closed, schemas that are changed.
+  /// Files that are closed.
   case detail = 5
   /// Transactions.
   case debug = 6
@@ -40,7 +40,8 @@ extension LogLevel: CustomStringConvertible {
   }
 }
 
-/// Is told what realms do. No stored value or key is part of what it is told.
+/// Is told what realms do. No stored value or key is part of what it is told, but that the message of a programmer's error
+/// (`fatal`) may name the value that was given.
 ///
 ///     Logger.shared = Logger(level: .info) { level, message in print(level, message) }
 public final class Logger: Sendable {

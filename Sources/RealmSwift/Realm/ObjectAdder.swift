@@ -15,6 +15,8 @@ final class ObjectAdder {
   private var owned = Set<ObjectIdentifier>()
   /// The rows of embedded objects that stand for others of the owner's row, and change these.
   private var replaced: [ObjectIdentifier: UInt64] = [:]
+  /// Embedded objects that their owner was given again where it has them.
+  private var kept = Set<ObjectIdentifier>()
   /// Properties whose values are not stored in full yet: they link to what was not managed then.
   private var late: [(object: ObjectBase, position: Int)] = []
 
@@ -89,6 +91,7 @@ final class ObjectAdder {
 
   /// Stops the program for an embedded object that has an owner already.
   private func own(_ object: ObjectBase) {
+    if kept.contains(ObjectIdentifier(object)) { return }
     guard object.context == nil, owned.insert(ObjectIdentifier(object)).inserted else {
       raise(
         "Embedded object with an owner",
@@ -106,11 +109,32 @@ final class ObjectAdder {
     where property.type.canLink && !property.isComputed {
       if let given, !given.contains(position) {
         _ = property.field.set(NSNull(), object, at: property.offset, position: position)
-      } else if policy == .modified, property.type.form == .value,
-        property.type.target is EmbeddedObject.Type,
-        let part = property.field.linked(object, at: property.offset).first, part.context == nil,
-        case .link(let old)? = stored(position, ofRow: row, model)
-      {
+      } else if property.type.target is EmbeddedObject.Type {
+        prepareParts(of: object, property, position, by: stored(position, ofRow: row, model))
+      }
+    }
+  }
+
+  /// Tells for the embedded objects of a property which of those that are there they are, or change: by their place, or
+  /// their key.
+  private func prepareParts(
+    of object: ObjectBase, _ property: ModelProperty, _ position: Int, by stored: Value?
+  ) {
+    let value = property.field.value(object, at: property.offset, position: position)
+    var pairs: [(part: Any?, old: Value?)] = []
+    switch stored {
+    case .list(let old):
+      let parts = property.field.linked(object, at: property.offset)
+      pairs = zip(parts, old).map { ($0, $1) }
+    case .map(let old):
+      let parts = (value as? any EntriesOfMap)?.anyEntries ?? []
+      pairs = parts.map { ($1, old[$0]) }
+    default: pairs = [(value, stored)]
+    }
+    for case (let part as ObjectBase, .link(let old)) in pairs {
+      if part.context?.session === session {
+        if part.row == old { kept.insert(ObjectIdentifier(part)) }
+      } else if policy == .modified, part.context == nil {
         replaced[ObjectIdentifier(part)] = old
       }
     }
@@ -119,6 +143,7 @@ final class ObjectAdder {
   private func stored(_ position: Int, ofRow row: UInt64, _ model: ObjectModel) -> Value? {
     reading { () throws(StorageError) in
       let binding = session.binding(model.type)
+      try session.writePending(of: row, binding)
       return try session.writable(binding)?.value(binding.columns[position], ofRow: row)
     }
   }
@@ -159,9 +184,14 @@ final class ObjectAdder {
       guard column >= 0 else { continue }
       var isOpen = false
       let value = property.access.stored(object, property.offset) { target in
-        if target.context == nil { isOpen = true }
-        return target.context == nil ? nil : target.row
+        // What a collection of another realm holds is met here first.
+        guard isManagedHere(target) else {
+          isOpen = true
+          return nil
+        }
+        return target.row
       }
+      if property.type.column == .mixed { checkValues(value, model, position) }
       if isOpen { open.append(position) }
       values.append((column, value))
     }
@@ -169,6 +199,11 @@ final class ObjectAdder {
     if isNew { session.didInsert(row, context.binding) }
     for position in open { late.append((object, position)) }
     manage(object, context, row, keeping: open)
+  }
+
+  private func checkValues(_ value: Value, _ model: ObjectModel, _ position: Int) {
+    guard model.properties[position].type.form != .value else { return }
+    for element in value.elements ?? [] { model.check(element, fits: position) }
   }
 
   private func manage(_ object: ObjectBase, _ context: ObjectContext, _ row: UInt64, keeping open: [Int]) {
@@ -220,7 +255,8 @@ final class ObjectAdder {
     _ table: WritableTable, _ row: UInt64, _ object: ObjectBase, _ values: [(column: Int, value: Value)],
     _ binding: ClassBinding, except key: Int?
   ) throws(StorageError) {
-    try session.writePending()
+    try session.writePending(of: row, binding)
+    defer { session.pending.forgetRead() }
     let given = given[ObjectIdentifier(object)]
     for (position, column) in binding.columns.enumerated() {
       guard column >= 0, column != key, given?.contains(position) ?? true,

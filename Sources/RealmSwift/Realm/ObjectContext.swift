@@ -103,7 +103,7 @@ final class ObjectContext {
     return reading { () throws(StorageError) in
       // Asked of what is being written, which is spared putting its indexes in order.
       // An embedded row goes when its owner lets go of it.
-      if session.isWriting, binding.model.isEmbedded { try session.writePending() }
+      try session.removeLostParts(binding)
       if session.transaction != nil { return try session.writable(binding)?.contains(row) ?? false }
       return try currentTable()?.contains(row) ?? false
     }
@@ -171,6 +171,7 @@ final class ObjectContext {
     let isInvalid = session.isInvalid(row, birth: birth, binding)
     let isNew = isNew(birth: birth)
     let isWriting = session.transaction != nil
+    if isWriting { reading { () throws(StorageError) in try session.removeLostParts(binding) } }
     if isWriting, !isInvalid, let value = session.pending.value(cell(position, row)) { return value }
     let found = reading { () throws(StorageError) -> Value? in
       if isInvalid { return nil }
@@ -180,6 +181,7 @@ final class ObjectContext {
       return try table.value(table.schema.columns[column], ofRow: row)
     }
     guard let found else { stopMissing(position, isNew: isNew) }
+    if isWriting { session.pending.note(found, of: cell(position, row)) }
     return found
   }
 
@@ -191,8 +193,10 @@ final class ObjectContext {
     checkChange(position)
     let isInvalid = session.isInvalid(row, birth: birth, binding)
     let isNew = isNew(birth: birth)
+    reading { () throws(StorageError) in try session.removeLostParts(binding) }
     // Of a collection in a property of any value.
     session.pending.forget(cell(position, row))
+    if binding.model.properties[position].type.target is EmbeddedObject.Type { session.pending.forgetRead() }
     let isThere =
       !isInvalid
       && session.writing(binding) { (table) throws(StorageError) in

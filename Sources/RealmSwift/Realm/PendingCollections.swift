@@ -1,6 +1,7 @@
 import RealmStorage
 
-/// Collections that a transaction changed and has not written to their rows yet.
+/// The collections of objects in a transaction: those that it changed and has not written to their rows yet, and some that it
+/// read.
 ///
 /// To change one element writes the whole collection, so changes collect here, and a collection is written once: before
 /// anything is read that could depend on it, before objects are deleted, and at commit. Until then every handle of the
@@ -12,35 +13,66 @@ struct PendingCollections {
     let position: Int
   }
 
-  private var values: [Cell: Value] = [:]
-  /// The embedded objects that a collection was given, some of which it may have let go of again: their rows.
+  private var changed: [Cell: Value] = [:]
+  /// As their rows have them: to read one decodes all of it.
+  private var read: [Cell: Value] = [:]
+  /// The embedded objects that a changed collection was given, some of which it may have let go of again: their rows.
   private var parts: [Cell: [UInt64]] = [:]
+  /// A collection let go of embedded objects, which are still there until it is written.
+  private(set) var mayHaveLostParts = false
 
-  /// What the cell will hold; nil where nothing waits to be written.
-  func value(_ cell: Cell) -> Value? { values.isEmpty ? nil : values[cell] }
+  /// So many at most are kept as they were read.
+  private static let mostRead = 64
 
-  func has(_ cell: Cell) -> Bool { values[cell] != nil }
+  /// What the cell holds, where that is known.
+  func value(_ cell: Cell) -> Value? {
+    if let value = changed.isEmpty ? nil : changed[cell] { return value }
+    return read.isEmpty ? nil : read[cell]
+  }
 
-  /// Changes what a cell will hold.
-  ///
-  /// - Parameter before: what it holds, where nothing is here yet.
-  mutating func change(_ cell: Cell, from before: Value, _ body: (inout Value) -> Void) {
-    body(&values[cell, default: before])
+  /// The cell's row holds this.
+  mutating func note(_ value: Value, of cell: Cell) {
+    guard value.form != nil else { return }
+    if read.count >= Self.mostRead { read = [:] }
+    read[cell] = value
+  }
+
+  /// Changes what a cell will hold; of one that was not noted, null.
+  mutating func change(_ cell: Cell, _ body: (inout Value) -> Void) {
+    // So that no other reference is left to what is changed.
+    if let known = read.removeValue(forKey: cell), changed[cell] == nil { changed[cell] = known }
+    body(&changed[cell, default: .null])
   }
 
   /// The cell gets another value, and what was to be written is not.
-  mutating func forget(_ cell: Cell) { if !values.isEmpty { values[cell] = nil } }
-
-  /// The collection was given embedded objects.
-  mutating func add(parts values: [Value], to cell: Cell) {
-    parts[cell, default: []] += values.compactMap { if case .link(let row) = $0 { row } else { nil } }
+  mutating func forget(_ cell: Cell) {
+    if !changed.isEmpty { changed[cell] = nil }
+    if !read.isEmpty { read[cell] = nil }
   }
 
+  /// Rows were removed, or changed together.
+  mutating func forgetRead() { if !read.isEmpty { read = [:] } }
+
+  /// The collection was given embedded objects, and may have let go of others.
+  mutating func note(parts values: [Value], of cell: Cell, mayHaveLost: Bool) {
+    parts[cell, default: []] += values.compactMap { if case .link(let row) = $0 { row } else { nil } }
+    if mayHaveLost { mayHaveLostParts = true }
+  }
+
+  typealias Change = (cell: Cell, value: Value, parts: [UInt64])
+
   /// What waits to be written, with the parts that were given.
-  mutating func removeAll() -> [(cell: Cell, value: Value, parts: [UInt64])] {
-    if values.isEmpty { return [] }
-    defer { (values, parts) = ([:], [:]) }
-    return values.map { ($0, $1, parts[$0] ?? []) }
+  mutating func takeAll() -> [Change] {
+    if changed.isEmpty { return [] }
+    if mayHaveLostParts { read = [:] }
+    defer { (changed, parts, mayHaveLostParts) = ([:], [:], false) }
+    return changed.map { ($0, $1, parts[$0] ?? []) }
+  }
+
+  /// The same of one cell.
+  mutating func take(_ cell: Cell) -> Change? {
+    guard !changed.isEmpty, let value = changed.removeValue(forKey: cell) else { return nil }
+    return (cell, value, parts.removeValue(forKey: cell) ?? [])
   }
 }
 
@@ -54,14 +86,32 @@ extension Value {
 extension RealmSession {
   /// Writes the collections that were changed to their rows.
   func writePending() throws(StorageError) {
-    for (cell, value, parts) in pending.removeAll() {
-      let binding = file.schema.bindings[cell.binding]
-      guard let table = try writable(binding) else { continue }
-      let isThere = try table.set(value, binding.columns[cell.position], ofRow: cell.row)
-      guard !parts.isEmpty, let part = binding.model.properties[cell.position].type.target else { continue }
-      // What a collection was given and does not hold any more has no owner; so has all of it without the collection's.
-      let owned = isThere ? Set(value.linkedRows) : []
-      try writable(self.binding(part))?.remove(parts.filter { !owned.contains($0) })
+    for change in pending.takeAll() { try write(change) }
+  }
+
+  /// The same of one object.
+  func writePending(of row: UInt64, _ binding: ClassBinding) throws(StorageError) {
+    for position in binding.columns.indices {
+      let cell = PendingCollections.Cell(binding: binding.index, row: row, position: position)
+      if let change = pending.take(cell) { try write(change) }
     }
+  }
+
+  /// Removes the embedded objects of a class that nobody owns any more, where that waits to be done.
+  func removeLostParts(_ binding: ClassBinding) throws(StorageError) {
+    if isWriting, binding.model.isEmbedded, pending.mayHaveLostParts { try writePending() }
+  }
+
+  private func write(_ change: PendingCollections.Change) throws(StorageError) {
+    let binding = file.schema.bindings[change.cell.binding]
+    guard let table = try writable(binding) else { return }
+    let isThere = try table.set(change.value, binding.columns[change.cell.position], ofRow: change.cell.row)
+    if isThere { pending.note(change.value, of: change.cell) }
+    guard !change.parts.isEmpty, let part = binding.model.properties[change.cell.position].type.target else {
+      return
+    }
+    // What a collection was given and does not hold any more has no owner; so has all of it without the collection's.
+    let owned = isThere ? Set(change.value.linkedRows) : []
+    try writable(self.binding(part))?.remove(change.parts.filter { !owned.contains($0) })
   }
 }

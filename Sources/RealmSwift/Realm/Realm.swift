@@ -222,6 +222,7 @@ public struct Realm {
     let isInvalid = object.managedRow?.isInvalid == true
     let wasThere = session.writing(context.binding) { (table) throws(StorageError) in
       try session.writePending()
+      session.pending.forgetRead()
       return isInvalid ? false : try table.remove(object.row)
     }
     if !wasThere { context.stopMissing(nil, isNew: isNew) }
@@ -256,6 +257,7 @@ public struct Realm {
     for (binding, rows) in classes {
       session.writing(binding) { (table) throws(StorageError) in
         try session.writePending()
+        session.pending.forgetRead()
         try table.remove(rows)
       }
     }
@@ -282,6 +284,7 @@ public struct Realm {
     let rows = objects.content.rows()
     session.writing(objects.content.context.binding) { (table) throws(StorageError) in
       try session.writePending()
+      session.pending.forgetRead()
       try table.remove(rows)
     }
   }
@@ -292,6 +295,7 @@ public struct Realm {
     let transaction = session.requireTransaction("delete all objects")
     reading { () throws(StorageError) in
       try session.writePending()
+      session.pending.forgetRead()
       try transaction.removeAllRows(of: session.file.schema.bindings.map(\.model.name))
     }
     session.didWrite()

@@ -8,25 +8,54 @@ extension Realm {
   public struct Error: Swift.Error, Hashable {
     /// What kind of error it is. The numbers are stable.
     public enum Code: Int, Sendable {
+      /// What was asked goes beyond a limit: of the format, or of the versions that may be in use. The
+      /// message says which; release realms, or ask for less at a time.
       case fail = 1
+      /// The file can't be opened, for a reason without a code of its own, or lies on a network file system.
+      /// Read the message; put the file on a local disk, or set `readOnly`.
       case fileAccess = 2
+      /// The system does not let this process read or write the file. Change its permissions or those of its
+      /// folder; set `readOnly` where the file is only read.
       case filePermissionDenied = 3
+      /// There is a file already where a copy is to be written. Remove it, or name another path.
       case fileExists = 4
+      /// There is no file or folder at the path. Make the folder, or set another path.
       case fileNotFound = 5
+      /// The file would have to be brought to a newer format first. Not thrown: a file of another format is
+      /// `unsupportedFileFormatVersion`.
       case fileFormatUpgradeRequired = 6
+      /// What processes share about the file does not fit this library. Not thrown: then it is `alreadyOpen`.
       case incompatibleLockFile = 8
+      /// The process has no room left to map the file into its memory. Close other realms, or let it have
+      /// more address space.
       case addressSpaceExhausted = 9
+      /// Classes and the tables of the file differ, or the file has a higher schema version. Increase
+      /// `schemaVersion` where properties were added; else open it with the classes it was written with.
       case schemaMismatch = 10
+      /// The realm is open, here or in another process, and can't be shared in the way that is asked. Close
+      /// it there, or open it in the same way.
       case alreadyOpen = 12
+      /// A value that was given does not fit, as a text that names no decimal or id. Give one that does.
       case invalidInput = 13
+      /// The disk is full, or the quota is used up. Make room and write again.
       case outOfDiskSpace = 14
+      /// A session with a server no longer fits the file. Not thrown: nothing is synced.
       case incompatibleSession = 15
+      /// The file has a format that this library does not read. Use a library of the file's age.
       case unsupportedFileFormatVersion = 16
+      /// Several processes sync one file. Not thrown: nothing is synced.
       case multipleSyncAgents = 17
+      /// A server refused a subscription. Not thrown: nothing is synced.
       case subscriptionFailed = 18
+      /// The system refused to read, write, sync or copy a file, now or before. Read the message; close the
+      /// realm and open it again, which finds the last version that was kept.
       case fileOperationFailed = 19
+      /// The file is no realm, is damaged, or is encrypted otherwise than the key says. Check path and key,
+      /// or restore the file from a copy.
       case invalidDatabase = 20
+      /// The file and a server have no changes in common. Not thrown: nothing is synced.
       case incompatibleHistories = 21
+      /// An object was written that no subscription covers. Not thrown: nothing is synced.
       case noSubscriptionForWrite = 22
     }
 
@@ -45,6 +74,7 @@ extension Realm {
       error = NSError(domain: Self.errorDomain, code: code.rawValue, userInfo: userInfo)
     }
 
+    /// What kind of error it is; `.fail` where its number is that of no case.
     public var code: Code { Code(rawValue: error.code) ?? .fail }
     /// The file it is about.
     public var fileURL: URL? {
@@ -53,6 +83,7 @@ extension Realm {
     /// What happened, to which file, and what to do.
     public var localizedDescription: String { error.localizedDescription }
 
+    /// The domain of the `NSError` it stands for: `io.realm`.
     public static var errorDomain: String { "io.realm" }
   }
 }
@@ -60,26 +91,42 @@ extension Realm {
 extension Realm.Error: CustomNSError, LocalizedError, CustomStringConvertible {
   public var errorCode: Int { error.code }
   public var errorUserInfo: [String: Any] { error.userInfo }
+  /// What else there is to know, by the keys of an `NSError`: the message, and the path of the file.
   public var userInfo: [String: Any] { error.userInfo }
   public var errorDescription: String? { error.localizedDescription }
   public var description: String { error.localizedDescription }
 }
 
 extension Realm.Error {
+  /// Catches `Code.fail`: what was asked goes beyond a limit.
   public static var fail: Code { .fail }
+  /// Catches `Code.fileAccess`: a file can't be opened.
   public static var fileAccess: Code { .fileAccess }
+  /// Catches `Code.filePermissionDenied`: the system does not let the process read or write.
   public static var filePermissionDenied: Code { .filePermissionDenied }
+  /// Catches `Code.fileExists`: there is a file already where a copy is to be.
   public static var fileExists: Code { .fileExists }
+  /// Catches `Code.fileNotFound`: there is nothing at the path.
   public static var fileNotFound: Code { .fileNotFound }
+  /// Catches `Code.incompatibleLockFile`: never thrown.
   public static var incompatibleLockFile: Code { .incompatibleLockFile }
+  /// Catches `Code.fileFormatUpgradeRequired`: never thrown.
   public static var fileFormatUpgradeRequired: Code { .fileFormatUpgradeRequired }
+  /// Catches `Code.addressSpaceExhausted`: there is no room to map the file.
   public static var addressSpaceExhausted: Code { .addressSpaceExhausted }
+  /// Catches `Code.schemaMismatch`: classes do not fit the file.
   public static var schemaMismatch: Code { .schemaMismatch }
+  /// Catches `Code.alreadyOpen`: the realm is open in another way.
   public static var alreadyOpen: Code { .alreadyOpen }
+  /// Catches `Code.invalidInput`: a value does not fit.
   public static var invalidInput: Code { .invalidInput }
+  /// Catches `Code.outOfDiskSpace`: the disk is full.
   public static var outOfDiskSpace: Code { .outOfDiskSpace }
+  /// Catches `Code.unsupportedFileFormatVersion`: the format is not one that is read.
   public static var unsupportedFileFormatVersion: Code { .unsupportedFileFormatVersion }
+  /// Catches `Code.fileOperationFailed`: the system refused to read or write.
   public static var fileOperationFailed: Code { .fileOperationFailed }
+  /// Catches `Code.invalidDatabase`: the file is no realm, is damaged, or has another key.
   public static var invalidDatabase: Code { .invalidDatabase }
 }
 

@@ -22,7 +22,12 @@ final class RealmFile: Sendable {
     }
   }
 
-  private init(_ configuration: Realm.Configuration, place: String, _ models: [ObjectModel]) throws {
+  /// What is to be told when nothing is locked any more: a logger may open realms itself.
+  private typealias Notes = [(level: LogLevel, message: String)]
+
+  private init(
+    _ configuration: Realm.Configuration, place: String, _ models: [ObjectModel], _ notes: inout Notes
+  ) throws {
     self.configuration = configuration
     self.place = place
     do {
@@ -30,13 +35,18 @@ final class RealmFile: Sendable {
     } catch let error as Realm.Error
       where error.code == .schemaMismatch && configuration.deleteRealmIfMigrationNeeded
     {
-      Logger.shared.log(.warn, "\(place) is made anew, with nothing in it: \(error.localizedDescription)")
+      notes.append((.warn, "\(place) is made anew, with nothing in it: \(error.localizedDescription)"))
       try Self.removeFiles(configuration)
       // The seed may be what does not fit.
       var empty = configuration
       empty.seedFilePath = nil
       (database, schema) = try Self.opened(empty, models)
     }
+    if let version = database.fellBackTo {
+      notes.append(
+        (.warn, "\(place) was opened at version \(version): a later one was not whole, as after a crash."))
+    }
+    notes.append((.info, "\(place) is open at version \(database.version), with \(models.count) classes."))
   }
 
   private static func opened(
@@ -61,30 +71,42 @@ final class RealmFile: Sendable {
       try? FileManager.default.createDirectory(
         at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
     }
-    let options = Database.Options(
-      encryptionKey: configuration.encryptionKey.map { Array($0) }, isReadOnly: configuration.readOnly)
     return try Realm.Error.wrapping { () throws(StorageError) in
-      let database = try Database(path: url.path, options: options)
-      if let version = database.fellBackTo {
-        Logger.shared.log(
-          .warn, "\(url.path) was opened at version \(version): a later one was not whole, as after a crash.")
-      }
-      guard try shouldCompact(database, configuration) else { return database }
-      database.close()
-      let isDone = try Database.compact(path: url.path, options: options)
-      Logger.shared.log(.info, "\(url.path) \(isDone ? "was" : "is in use elsewhere and was not") compacted.")
-      return try Database(path: url.path, options: options)
+      try Database(path: url.path, options: options(configuration))
     }
   }
 
-  /// Asks the program, where there is anything to gain.
-  private static func shouldCompact(
-    _ database: Database, _ configuration: Realm.Configuration
-  ) throws(StorageError) -> Bool {
-    guard let ask = configuration.shouldCompactOnLaunch, !database.isOpenElsewhere else { return false }
+  private static func options(_ configuration: Realm.Configuration) -> Database.Options {
+    Database.Options(
+      encryptionKey: configuration.encryptionKey.map { Array($0) }, isReadOnly: configuration.readOnly)
+  }
+
+  // MARK: - Compacting
+
+  /// Makes a file that nobody has open small, where the program says so when it is asked. Where that can't be done the
+  /// file stays as it is, and can be opened.
+  private static func compact(_ configuration: Realm.Configuration) {
+    guard let ask = configuration.shouldCompactOnLaunch, Realm.fileExists(for: configuration) else { return }
+    let path = configuration.url.path
+    do {
+      guard let (total, used) = try sizes(path, options(configuration)), ask(total, used) else { return }
+      let isDone = try Database.compact(path: path, options: options(configuration))
+      Logger.shared.log(.info, "\(path) \(isDone ? "was" : "is in use elsewhere and was not") compacted.")
+    } catch {
+      Logger.shared.log(.warn, "\(path) was not compacted: \(error)")
+    }
+  }
+
+  /// Bytes of a file, and of what it holds; nil where nothing is to be gained, or somebody has it open.
+  private static func sizes(
+    _ path: String, _ options: Database.Options
+  ) throws(StorageError) -> (total: Int, used: Int)? {
+    let database = try Database(path: path, options: options)
+    defer { database.close() }
+    if database.isOpenElsewhere { return nil }
     let report = try database.storageReport()
-    guard report.liveBytes < report.fileBytes else { return false }
-    return ask(Int(clamping: report.fileBytes), Int(clamping: report.liveBytes))
+    guard report.liveBytes < report.fileBytes else { return nil }
+    return (Int(clamping: report.fileBytes), Int(clamping: report.liveBytes))
   }
 
   // MARK: - Sharing
@@ -104,15 +126,21 @@ final class RealmFile: Sendable {
     if let life = try open.withLock({ open in try existing(&open, place, configuration, owner) }) {
       return life
     }
-    // Not under the lock: it runs initializers of the classes, and stops the program where they can't be stored.
+    // Not under the lock: these run code of the program, or stop it where classes can't be stored.
     let models = RealmSchema.models(configuration.objectTypes)
-    return try open.withLock { open in
-      if let life = try existing(&open, place, configuration, owner) { return life }
-      let file = try RealmFile(configuration, place: place, models)
-      Logger.shared.log(
-        .info, "\(place) is open at version \(file.database.version), with \(models.count) classes.")
-      open[place] = Open(file: file, sessions: 1)
-      return file.newSession(owner)
+    compact(configuration)
+    var notes = Notes()
+    defer { for note in notes { Logger.shared.log(note.level, note.message) } }
+    do {
+      return try open.withLock { open in
+        if let life = try existing(&open, place, configuration, owner) { return life }
+        let file = try RealmFile(configuration, place: place, models, &notes)
+        open[place] = Open(file: file, sessions: 1)
+        return file.newSession(owner)
+      }
+    } catch {
+      notes.append((.error, "\(place) was not opened: \(error.localizedDescription)"))
+      throw error
     }
   }
 
@@ -136,16 +164,15 @@ final class RealmFile: Sendable {
 
   /// A session has ended. With the last the file is closed, before anyone can open it again.
   func leave(_ owner: Confinement, _ id: ObjectIdentifier) {
-    Self.open.withLock { open in
+    let isClosed = Self.open.withLock { open in
       sessions.withLock { if $0[owner]?.id == id { $0[owner] = nil } }
-      guard var entry = open[place] else { return }
+      guard var entry = open[place] else { return false }
       entry.sessions -= 1
       open[place] = entry.sessions > 0 ? entry : nil
-      if entry.sessions == 0 {
-        database.close()
-        Logger.shared.log(.detail, "\(place) is closed.")
-      }
+      if entry.sessions == 0 { database.close() }
+      return entry.sessions == 0
     }
+    if isClosed { Logger.shared.log(.detail, "\(place) is closed.") }
   }
 
   /// - Throws: `Realm.Error`.

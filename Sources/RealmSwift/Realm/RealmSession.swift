@@ -30,6 +30,8 @@ final class RealmSession {
   /// Which handles may still be used.
   @exclusivity(unchecked) private var validity = HandleValidity()
   var pending = PendingCollections()
+  /// Outlive transactions, as handles do.
+  var moves = CollectionMoves()
   /// What the open transaction did with each class.
   private var written: [Written]
 
@@ -215,13 +217,16 @@ final class RealmSession {
   func copy(to path: String, key: Data?) throws {
     check()
     let key = key.map { Array($0) }
-    try Realm.Error.wrapping { () throws(StorageError) in
+    do {
       if let transaction {
         try writePending()
         try transaction.copy(to: path, encryptionKey: key)
-        return
+      } else {
+        try currentSnapshot().copy(to: path, encryptionKey: key)
       }
-      try currentSnapshot().copy(to: path, encryptionKey: key)
+    } catch {
+      Logger.shared.log(.error, "\(file.database.path) was not copied to \(path): \(error)")
+      throw Realm.Error(error)
     }
     Logger.shared.log(.info, "\(file.database.path) was copied to \(path).")
   }
@@ -250,7 +255,7 @@ final class RealmSession {
 
   private func end(cancelled: Bool) {
     transaction = nil
-    _ = pending.removeAll()
+    pending = PendingCollections()
     for index in written.indices {
       if cancelled, written[index].firstRow != .max {
         validity.cancel(

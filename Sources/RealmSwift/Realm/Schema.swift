@@ -2,20 +2,33 @@ import RealmStorage
 
 /// The type of a property, or of what a collection holds.
 public enum PropertyType: Int32, Sendable {
+  /// A whole number of 8 to 64 bits.
   case int = 0
+  /// True or false.
   case bool = 1
+  /// A text.
   case string = 2
+  /// Bytes.
   case data = 3
+  /// A moment, to the nanosecond.
   case date = 4
+  /// A floating-point number of 32 bits.
   case float = 5
+  /// A floating-point number of 64 bits.
   case double = 6
+  /// A link to an object.
   case object = 7
+  /// The objects that link to this one; found by their links, not stored.
   case linkingObjects = 8
+  /// Any value: an `AnyRealmValue`.
   case any = 9
+  /// An `ObjectId`.
   case objectId = 10
+  /// A `Decimal128`.
   case decimal128 = 11
   // The name that programs use.
   // swift-format-ignore: AlwaysUseLowerCamelCase
+  /// A UUID, of 16 bytes.
   case UUID = 12
 }
 
@@ -61,9 +74,11 @@ public struct ObjectSchema: Sendable {
 
   /// The name it is stored under.
   public var className: String { model.name }
+  /// The class itself.
   public var objectClass: AnyClass { model.type }
   /// Its stored properties, a superclass's first.
   public var properties: [Property] { model.properties.filter { !$0.isComputed }.map { Property($0) } }
+  /// The property that no two objects have one value of; nil of a class without a primary key.
   public var primaryKeyProperty: Property? { model.primaryKey.map { Property(model.properties[$0]) } }
   /// Each object of it belongs to another.
   public var isEmbedded: Bool { model.isEmbedded }

@@ -78,12 +78,6 @@ struct SchemaUpdate {
     !missing.isEmpty || !added.isEmpty || !reindexed.isEmpty || isNewer
   }
 
-  /// What is done.
-  var description: String {
-    "\(missing.count) classes, \(added.count) properties and \(reindexed.count) changed indexes are added, "
-      + "schema version \(max(version, configuration.schemaVersion))"
-  }
-
   /// Whether the file can be brought to fit.
   ///
   /// - Throws: `Realm.Error.schemaMismatch`.
@@ -151,7 +145,6 @@ extension RealmSchema {
           path: database.path)
         try update.check()
         try apply(update, in: transaction)
-        Logger.shared.log(.detail, "\(database.path): \(update.description).")
         try transaction.setSchemaVersion(max(configuration.schemaVersion, transaction.schemaVersion()))
         tables = try transaction.schemas()
       }

@@ -228,7 +228,7 @@ extension AnyRealmValue: _Persistable, _QueryNumeric {
   public static func _read(_ object: ObjectBase, _ position: Int) -> AnyRealmValue {
     let value = object.stored(position)
     guard let owner = object.managedRow else { return .none }
-    return AnyRealmValue(value, owner.session) { _CollectionCell(owner, position: position) }
+    return AnyRealmValue(value, owner.session) { _CollectionCell(owner, position: position, value) }
   }
   public static func _write(_ value: AnyRealmValue, _ object: ObjectBase, _ position: Int) {
     object.store(value.value(object.addingRow(position)), position)
@@ -281,7 +281,7 @@ extension AnyRealmValue: RealmCollectionValue {
   public static func _element(_ value: Value, in cell: _CollectionCell, at step: _CollectionStep)
     -> AnyRealmValue
   {
-    AnyRealmValue(value, cell.owner.session) { cell.inner(at: step) }
+    AnyRealmValue(value, cell.owner.session) { cell.inner(at: step, value) }
   }
   public func _elementValue(_ row: _RowOfObject) -> Value { value(row) }
   public static func _convertedElement(_ any: Any) -> AnyRealmValue? { _converted(any) }

@@ -24,6 +24,7 @@ public struct Decimal128: Sendable {
     self = converted
   }
 
+  /// A number of Foundation's; a float or double by the shortest text that names it: 0.1 is a tenth.
   public init(number: NSNumber) { self.init(DecimalNumber(of: number)) }
 
   /// The number that a text names: `-1.50`, `6.02E+23`, `Infinity`, `NaN`. Digits beyond 34 are rounded.
@@ -57,13 +58,16 @@ public struct Decimal128: Sendable {
   /// The nearest number of Foundation's, which has more digits and a smaller exponent; NaN for what has none.
   public var decimalValue: Decimal { number.isInfinite ? .nan : Decimal(string: number.text) ?? .nan }
 
+  /// It has no value, as zero divided by zero has none.
   public var isNaN: Bool { number.isNaN }
   /// No number signals, nor does NaN: what a file holds of such is read as NaN.
   public var isSignaling: Bool { false }
   /// The same.
   public var isSignalingNaN: Bool { false }
+  /// The number without its sign.
   public var magnitude: Magnitude { Decimal128(number.magnitude) }
 
+  /// Changes the sign, of zero too.
   public mutating func negate() { self = -self }
 }
 
@@ -92,9 +96,13 @@ extension Decimal128: Hashable, Comparable {
   public static func >= (left: Decimal128, right: Decimal128) -> Bool { right <= left }
   public func hash(into hasher: inout Hasher) { hasher.combine(number.canonical) }
 
+  /// Whether it is greater than another; false where one is NaN.
   public func isGreaterThan(_ other: Decimal128) -> Bool { self > other }
+  /// Whether it is greater than another, or equal; false where one is NaN.
   public func isGreaterThanOrEqual(to other: Decimal128) -> Bool { self >= other }
+  /// Whether it is less than another; false where one is NaN.
   public func isLessThan(_ other: Decimal128) -> Bool { self < other }
+  /// Whether it is less than another, or equal; false where one is NaN.
   public func isLessThanOrEqual(to other: Decimal128) -> Bool { self <= other }
 }
 
@@ -102,32 +110,47 @@ extension Decimal128: SignedNumeric, Strideable {
   public typealias Magnitude = Decimal128
   public typealias Stride = Decimal128
 
+  /// The sum, rounded to 34 digits. NaN where one is, and of infinities with different signs.
   public static func + (left: Decimal128, right: Decimal128) -> Decimal128 {
     Decimal128(left.number + right.number)
   }
+  /// The difference, rounded to 34 digits. NaN where one is, and of infinities with the same sign.
   public static func - (left: Decimal128, right: Decimal128) -> Decimal128 {
     Decimal128(left.number - right.number)
   }
+  /// The product, rounded to 34 digits. NaN where one is, and of zero and an infinity.
   public static func * (left: Decimal128, right: Decimal128) -> Decimal128 {
     Decimal128(left.number * right.number)
   }
+  /// The quotient, rounded to 34 digits. Infinite where the divisor is zero; NaN where one is, of two zeros
+  /// and of two infinities.
   public static func / (left: Decimal128, right: Decimal128) -> Decimal128 {
     Decimal128(left.number / right.number)
   }
+  /// Multiplies by another, and rounds to 34 digits.
   public static func *= (left: inout Decimal128, right: Decimal128) { left = left * right }
+  /// Divides by another, as `/` does.
   public static func /= (left: inout Decimal128, right: Decimal128) { left = left / right }
+  /// The number with the other sign, of zero too.
   public static prefix func - (operand: Decimal128) -> Decimal128 { Decimal128(operand.number.negated) }
 
+  /// What another has more than this, rounded to 34 digits.
   public func distance(to other: Decimal128) -> Decimal128 { other - self }
+  /// The sum of this and a distance, rounded to 34 digits.
   public func advanced(by distance: Decimal128) -> Decimal128 { self + distance }
 
+  /// The same as `+`.
   public func decimalNumber(byAdding other: Decimal128) -> Decimal128 { self + other }
+  /// The same as `-`.
   public func decimalNumber(bySubtracting other: Decimal128) -> Decimal128 { self - other }
+  /// The same as `*`.
   public func decimalNumberByMultiplying(by other: Decimal128) -> Decimal128 { self * other }
+  /// The same as `/`.
   public func decimalNumberByDividing(by other: Decimal128) -> Decimal128 { self / other }
 }
 
 extension Decimal128: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral {
+  /// A whole number, exactly.
   public init(integerLiteral value: Int64) { self.init(DecimalNumber(value)) }
   /// By the shortest text that names the double: 0.1 is a tenth.
   public init(floatLiteral value: Double) { self.init(DecimalNumber(value)) }

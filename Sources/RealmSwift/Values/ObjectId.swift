@@ -160,6 +160,7 @@ extension ObjectId: Codable {
     try self.init(string: decoder.singleValueContainer().decode(String.self))
   }
 
+  /// As a text of 24 hexadecimal digits.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(stringValue)

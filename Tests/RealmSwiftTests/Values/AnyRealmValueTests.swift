@@ -142,6 +142,46 @@ private func box(_ realm: Realm, _ id: Int = 1) throws -> Box {
     #expect(holder.any == .int(5))
   }
 
+  @Test func `a nested collection is not valid any more where others were put before it`() throws {
+    let realm = try memoryRealm(types)
+    let holder = try box(realm)
+    try realm.write { holder.list.append(objectsIn: [.fromArray([.int(1)]), .fromArray([.int(2)])]) }
+    let (first, second) = (try #require(holder.list[0].listValue), try #require(holder.list[1].listValue))
+    try realm.write {
+      holder.list.append(.none)
+      first.append(.int(10))
+      #expect(!first.isInvalidated && !second.isInvalidated)
+      holder.list.insert(.fromArray([]), at: 0)
+      #expect(first.isInvalidated && second.isInvalidated)
+    }
+    #expect(holder.list[1].listValue?.map(\.intValue) == [1, 10] && first.isInvalidated)
+    let inner = try #require(holder.list[1].listValue)
+    try realm.write { inner.remove(at: 0) }
+    #expect(inner.map(\.intValue) == [10], "its own elements have moved, not it")
+  }
+
+  @Test func `objects in another realm's collections are told, and copied by create`() throws {
+    let (realm, other) = (try memoryRealm(types), try memoryRealm(types))
+    let holder = try box(realm)
+    try realm.write { holder.any = .fromArray([.object(Dog(value: ["name": "Rex"]))]) }
+    try other.write { other.create(Dog.self, value: ["name": "Max"]) }
+    try other.write { other.create(Box.self, value: ["id": 3, "any": holder.any]) }
+    let copy = try #require(other.object(ofType: Box.self, forPrimaryKey: 3))
+    #expect(copy.any.listValue?[0].object(Dog.self)?.name == "Rex" && other.objects(Dog.self).count == 2)
+    MisuseTests().expectStop(["Object of another realm", "Dog"]) {
+      let (realm, other) = (try! memoryRealm(types), try! memoryRealm(types))
+      let copy = Box()
+      try! realm.write {
+        realm.create(Box.self).any = .fromArray([.object(Dog())])
+        copy.any = realm.objects(Box.self)[0].any
+      }
+      try! other.write {
+        other.create(Dog.self)
+        other.add(copy)
+      }
+    }
+  }
+
   @Test func `a set copies the list, and a copied object has its own`() throws {
     let (realm, other) = (try memoryRealm(types), try memoryRealm(types))
     let (one, two) = (try box(realm, 1), try box(realm, 2))
@@ -272,6 +312,27 @@ extension MisuseTests {
       let list = List<AnyRealmValue>()
       list.append(.list(list))
       try! realm.write { realm.create(Box.self).any = .list(list) }
+    }
+    expectStop(["Invalid value", "Box.set", "List of AnyRealmValue"]) {
+      let realm = try! memoryRealm(types)
+      try! realm.write { realm.create(Box.self).set.insert(.fromArray([.int(1)])) }
+    }
+    expectStop(["Invalid value", "Box.set"]) {
+      let realm = try! memoryRealm(types)
+      let box = Box()
+      box.set.insert(.fromArray([]))
+      try! realm.write { realm.add(box) }
+    }
+    expectStop(["Invalid value", "Box.any", "100 deep"]) {
+      let realm = try! memoryRealm(types)
+      try! realm.write {
+        let box = realm.create(Box.self, value: ["any": [Any]()])
+        var list = box.any.listValue!
+        for _ in 0..<200 {
+          list.append(.fromArray([]))
+          list = list[0].listValue!
+        }
+      }
     }
     expectStop(["Invalidated collection", "Box.any"]) {
       let realm = try! memoryRealm(types)
