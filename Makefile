@@ -1,7 +1,7 @@
 # Each target does all its own set-up on a fresh machine.
 
 # The main job, on real input; and the tests.
-.PHONY: demo test coverage docs tsan crash crash-slow model mutants fuzz processes format format-check setup bench bench-setup clean
+.PHONY: demo test coverage docs tsan crash crash-slow model mutants fuzz processes allocations format format-check setup bench bench-setup clean
 
 STATES ?= 1000000
 
@@ -23,6 +23,7 @@ release: setup
 	swift build -c release --product crash-run
 	swift build -c release --product fuzz-run
 	swift build -c release --product processes-run
+	swift build -c release --product allocation-run
 
 crash: release
 	.build/release/crash-run --states 20000
@@ -32,6 +33,10 @@ crash-slow: release
 
 fuzz: release
 	.build/release/fuzz-run
+
+# How often reads of objects ask for memory.
+allocations: release
+	.build/release/allocation-run
 
 processes: release
 	.build/release/processes-run

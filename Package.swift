@@ -55,6 +55,10 @@ let package = Package(
       name: "processes-run",
       dependencies: ["TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")],
       path: "Tests/ProcessesRun", swiftSettings: swiftSettings),
+    .target(name: "CAllocations", path: "Tests/CAllocations", cSettings: cSettings),
+    .executableTarget(
+      name: "allocation-run", dependencies: ["CAllocations", "RealmSwift"], path: "Tests/AllocationRun",
+      swiftSettings: swiftSettings),
     .executableTarget(
       name: "engine-in-ten-lines", dependencies: ["RealmStorage"], path: "Examples/EngineInTenLines",
       swiftSettings: swiftSettings),

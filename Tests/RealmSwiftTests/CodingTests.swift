@@ -38,13 +38,33 @@ private class Card: Object, ObjectKeyIdentifiable {
     #expect(text.contains(recipe.id.stringValue))
   }
 
-  @Test func `what was decoded is added, and a copy of it encoded`() throws {
+  @Test func `an object in a realm is encoded as what its row holds`() throws {
     let realm = try memoryRealm([Recipe.self])
     let recipe = try JSONDecoder().decode(Recipe.self, from: Data(json.utf8))
+    let before = try JSONSerialization.jsonObject(with: JSONEncoder().encode(recipe)) as? NSDictionary
     try realm.write { realm.add(recipe) }
     #expect(realm.objects(Recipe.self).count == 2)
-    let error = #expect(throws: EncodingError.self) { try JSONEncoder().encode(recipe) }
-    #expect("\(error as Any)".contains("init(value:)"))
+    func encoded(_ recipe: Recipe) throws -> NSDictionary? {
+      try JSONSerialization.jsonObject(with: JSONEncoder().encode(recipe)) as? NSDictionary
+    }
+    let after = try encoded(recipe)
+    #expect(after == before, "the instance that was added")
+    let found = try #require(realm.object(ofType: Recipe.self, forPrimaryKey: recipe.id))
+    let ofHandle = try encoded(found)
+    #expect(ofHandle == before && found.title == "Soup" && found.minutes == nil)
+    try realm.write {
+      found.minutes = 20
+      found.steps.append("serve")
+      let changed = try encoded(recipe)
+      #expect(changed?["minutes"] as? Int == 20)
+    }
+    #expect(recipe.minutes == 20 && recipe["minutes"] as? Int == 20)
+    let steps = try encoded(found)?["steps"] as? [String]
+    #expect(steps?.count == 3)
+    let all =
+      try JSONSerialization.jsonObject(with: JSONEncoder().encode(realm.objects(Recipe.self)))
+      as? [NSDictionary]
+    #expect(all?.compactMap { $0["title"] as? String }.sorted() == ["Soup", "Tea"])
     let tea = try #require(recipe.next)
     let text = String(decoding: try JSONEncoder().encode(Recipe(value: tea)), as: UTF8.self)
     #expect(text.contains(#""title":"Tea""#) && text.contains(#""minutes":4"#))

@@ -6,6 +6,8 @@ public protocol LinkingObjectsProtocol {
   associatedtype Element: ObjectBase & RealmCollectionValue
   /// The objects of a class that link by a property, whose name is that of the program.
   init(fromType type: Element.Type, property: String)
+  /// The same for what `@Persisted` holds, and replaces when its object comes into a realm.
+  init(_ofProperty property: String)
   var _originProperty: String { get }
 }
 
@@ -16,25 +18,30 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
   LinkingObjectsProtocol
 {
   public let _originProperty: String
-  private let place: Place
+  private let found: _CollectionContent?
+  private let place: Place?
 
-  /// What a property that is declared by `let` never changes itself.
+  /// Of a property that is declared by `let`, and never changes itself.
   private final class Place {
     var content: _CollectionContent?
-    init(_ content: _CollectionContent?) { self.content = content }
   }
 
   /// Nil of an unmanaged object, which nobody links to.
-  var content: _CollectionContent? { place.content }
+  var content: _CollectionContent? { found ?? place?.content }
 
   /// What a property holds until its object is in a realm: nothing. The name is that which the program uses.
   public init(fromType type: Element.Type, property: String) {
     _originProperty = property
-    place = Place(nil)
+    (found, place) = (nil, Place())
+  }
+
+  public init(_ofProperty property: String) {
+    _originProperty = property
+    (found, place) = (nil, nil)
   }
 
   init(_ content: _CollectionContent, _ property: String) {
-    place = Place(content)
+    (found, place) = (content, nil)
     _originProperty = property
   }
 
@@ -105,6 +112,6 @@ extension LinkingObjects: _Persistable {
   public static func _converted(_ any: Any) -> LinkingObjects? { nil }
   public func _stored(_ row: _RowOfObject) -> Value { .null }
   public func _becomeManaged(_ object: ObjectBase, _ position: Int) {
-    place.content = object.managedRow.map { Self.linking(to: $0, position).content } ?? nil
+    place?.content = object.managedRow.map { Self.linking(to: $0, position).content } ?? nil
   }
 }

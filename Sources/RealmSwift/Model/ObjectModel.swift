@@ -43,6 +43,8 @@ final class ObjectModel: @unchecked Sendable {
   /// Position of the primary key.
   let primaryKey: Int?
   private let managed: InstanceMaker
+  /// Handles know their address in each property.
+  private let isEncodable: Bool
   /// A handle has nothing of its row but the key.
   let canMoveHandles: Bool
   private let recording: InstanceMaker
@@ -74,6 +76,7 @@ final class ObjectModel: @unchecked Sendable {
   private init(_ type: ObjectBase.Type) {
     self.type = type
     isEmbedded = type is EmbeddedObject.Type
+    isEncodable = type is any Encodable.Type
     name = type.className()
     let fields = PropertyField.all(of: type)
     let sample = fields.stored.isEmpty ? nil : InstanceMaker(type, fields: nil).initialized()
@@ -124,6 +127,7 @@ final class ObjectModel: @unchecked Sendable {
   func handle(_ context: ObjectContext, _ row: UInt64, birth: UInt64) -> ObjectBase {
     guard let object = managed.copied() else { return initializedHandle(context, row, birth: birth) }
     object.show(row, of: context, birth: birth)
+    if isEncodable { makeEncodable(object) }
     return object
   }
 
@@ -133,8 +137,17 @@ final class ObjectModel: @unchecked Sendable {
     for (position, property) in properties.enumerated() {
       property.field.makeManaged(object, at: property.offset, position: position)
     }
+    if isEncodable { makeEncodable(object) }
     return object
   }
+
+  /// Lets the properties of a managed object of a class that can be encoded know it.
+  private func makeEncodable(_ object: ObjectBase) {
+    for property in properties { property.field.makeEncodable(object, at: property.offset) }
+  }
+
+  /// The object has become managed.
+  func didManage(_ object: ObjectBase) { if isEncodable { makeEncodable(object) } }
 
   /// An object that notes which of its properties are read.
   func recorder() -> ObjectBase {

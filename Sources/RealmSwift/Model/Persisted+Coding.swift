@@ -21,22 +21,30 @@ extension Persisted: Decodable where Value: Decodable {
 }
 
 extension Persisted: Encodable where Value: Encodable {
-  /// - Throws: `EncodingError.invalidValue` of an object in a realm, as its property does not know whose it is: encode a copy,
-  ///   `Person(value: person)`. Else what the encoder throws.
+  /// Of an object in a realm, what its row holds.
+  ///
+  /// - Throws: what the encoder throws; `EncodingError.invalidValue` of a property that does not know its object, which there is
+  ///   only where addresses have more than 48 bits.
   public func encode(to encoder: any Encoder) throws {
     let value: Value
     switch storage {
     case .value(let found): value = found
     case .unset: value = Value._initial()
-    case .managed, .recording:
-      throw EncodingError.invalidValue(
-        self,
-        EncodingError.Context(
-          codingPath: encoder.codingPath,
-          debugDescription:
-            "An object in a realm can't be encoded by itself; encode a copy of it, made by init(value:)."))
+    case .encodable(let place):
+      guard let object = place.object() else { throw notEncodable(encoder) }
+      value = Value._read(object, place.position)
+    case .managed, .recording: throw notEncodable(encoder)
     }
     var container = encoder.singleValueContainer()
     try container.encode(value)
+  }
+
+  private func notEncodable(_ encoder: any Encoder) -> EncodingError {
+    EncodingError.invalidValue(
+      self,
+      EncodingError.Context(
+        codingPath: encoder.codingPath,
+        debugDescription:
+          "An object in a realm can't be encoded by itself here; encode a copy of it, made by init(value:)."))
   }
 }

@@ -12,6 +12,8 @@ public struct Persisted<Value: _Persistable> {
     case value(Value)
     /// What the object's row holds, in the property at a position of its class.
     case managed(position: UInt16)
+    /// The same of an object of a class that can be encoded.
+    case encodable(ObjectPlace)
     /// Notes that it was asked for.
     case recording(position: UInt16)
   }
@@ -38,6 +40,15 @@ public struct Persisted<Value: _Persistable> {
 
   init(managedAt position: UInt16) {
     self.init(.managed(position: position), .plain)
+  }
+
+  /// Where the row has the value; nil of a property that has it itself.
+  var managedPosition: Int? {
+    switch storage {
+    case .managed(let position): Int(position)
+    case .encodable(let place): place.position
+    case .unset, .value, .recording: nil
+    }
   }
 
   init(recordingAt position: UInt16) {
@@ -69,13 +80,21 @@ public struct Persisted<Value: _Persistable> {
         object[keyPath: storage].firstRead(by: object)._assign(newValue)
       } else if case .managed(let position) = object[keyPath: storage].storage {
         Value._write(newValue, object, Int(position))
-      } else {
+      } else if !object[keyPath: storage].writeEncodable(newValue, object) {
         object[keyPath: storage].storage = .value(newValue)
       }
     }
   }
 
-  /// The value of a property that holds none yet.
+  /// Writes to the row of an object of a class that can be encoded; false of other properties.
+  @usableFromInline
+  func writeEncodable(_ value: Value, _ object: ObjectBase) -> Bool {
+    guard case .encodable(let place) = storage else { return false }
+    Value._write(value, object, place.position)
+    return true
+  }
+
+  /// The value of a property that holds none yet, or shows its row.
   @usableFromInline
   mutating func firstRead(by object: ObjectBase) -> Value {
     let value: Value
@@ -86,6 +105,9 @@ public struct Persisted<Value: _Persistable> {
       return Value._placeholder(of: object, Int(position))
     case .unset: value = Value._initial()
     case .managed(let position): value = Value._read(object, Int(position))
+    case .encodable(let place):
+      value = Value._read(object, place.position)
+      if !Value._keepsInstance { return value }
     }
     storage = .value(value)
     return value
@@ -115,7 +137,7 @@ extension Persisted where Value.PersistedType: _PrimaryKey {
 extension Persisted where Value: LinkingObjectsProtocol {
   /// The objects whose property of that name links to this one.
   public init(originProperty: String) {
-    self.init(.value(Value(fromType: Value.Element.self, property: originProperty)), .plain)
+    self.init(.value(Value(_ofProperty: originProperty)), .plain)
   }
 }
 

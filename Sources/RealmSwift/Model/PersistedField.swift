@@ -21,6 +21,8 @@ protocol PersistedField {
   static func initializeManaged(_ instance: FreshInstance, at offset: Int, position: Int)
   static func initializeRecording(_ instance: FreshInstance, at offset: Int, position: Int)
   static func makeManaged(_ object: ObjectBase, at offset: Int, position: Int)
+  /// Lets a property that shows its row know its object, so that it can be encoded.
+  static func makeEncodable(_ object: ObjectBase, at offset: Int)
   static func makeRecording(_ object: ObjectBase, at offset: Int, position: Int)
   /// The object has become managed and keeps its collections.
   static func adopt(_ object: ObjectBase, at offset: Int, position: Int)
@@ -77,6 +79,13 @@ extension Persisted: PersistedField {
     put(Self(managedAt: UInt16(position)), object, offset)
   }
 
+  static func makeEncodable(_ object: ObjectBase, at offset: Int) {
+    guard case .managed(let position) = field(object, offset).storage,
+      let place = ObjectPlace(object, Int(position))
+    else { return }
+    put(Self(.encodable(place), .plain), object, offset)
+  }
+
   static func makeRecording(_ object: ObjectBase, at offset: Int, position: Int) {
     put(Self(recordingAt: UInt16(position)), object, offset)
   }
@@ -114,7 +123,7 @@ extension Persisted: PersistedField {
       let instance = field.firstRead(by: object)
       put(field, object, offset)
       instance._assign(value)
-    } else if case .managed = field(object, offset).storage {
+    } else if field(object, offset).managedPosition != nil {
       Value._write(value, object, position)
     } else {
       var field = field(object, offset)
@@ -127,7 +136,7 @@ extension Persisted: PersistedField {
   static func stored(of any: Any) -> RealmStorage.Value? { Value._converted(any)?._stored { _ in nil } }
 
   static func value(_ object: ObjectBase, at offset: Int, position: Int) -> Any {
-    if !Value._keepsInstance, case .managed = field(object, offset).storage {
+    if !Value._keepsInstance, field(object, offset).managedPosition != nil {
       return Value._read(object, position)
     }
     var field = field(object, offset)

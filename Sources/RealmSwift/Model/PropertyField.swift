@@ -104,6 +104,8 @@ enum FieldByItself<Value: _PersistedByItself>: PersistedField {
   static func makeManaged(_ object: ObjectBase, at offset: Int, position: Int) {
     value(object, offset)._becomeManaged(object, position)
   }
+  // Its value knows its row.
+  static func makeEncodable(_ object: ObjectBase, at offset: Int) {}
   static func makeRecording(_ object: ObjectBase, at offset: Int, position: Int) {
     (value(object, offset) as? any RecordingProperty)?.record(object, position)
   }

@@ -63,6 +63,7 @@ final class ObjectAdder {
       let value = property.access.stored(object, property.offset) { $0.row }
       object.store(value, position)
       property.access.adopt(object, property.offset, position)
+      ObjectModel.of(type(of: object)).didManage(object)
     }
     late = []
     return root.row
@@ -212,6 +213,7 @@ final class ObjectAdder {
     for position in properties.indices where open.isEmpty || !open.contains(position) {
       properties[position].access.adopt(object, properties[position].offset, position)
     }
+    context.binding.model.didManage(object)
   }
 
   /// Makes a row of the values, or updates the one with the same primary key.

@@ -206,6 +206,8 @@ extension Listings {
       let loan = try JSONDecoder().decode(Loan.self, from: json)
       try realm.write { realm.add(loan) }
       print(loan.days, Array(loan.notes), loan.reader ?? "nobody")
+      let encoded = try JSONEncoder().encode(loan)
+      print(try JSONDecoder().decode(Loan.self, from: encoded).book)
       // end
     },
   ]
