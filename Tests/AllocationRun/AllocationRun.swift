@@ -49,67 +49,78 @@ enum AllocationRun {
     let realm = try Realm(
       configuration: Realm.Configuration(
         inMemoryIdentifier: "allocations", objectTypes: [Everything.self, Other.self]))
-    let made = Everything()
-    made.link = Other()
-    made.list.append(objectsIn: 0..<10)
-    made.set.insert(objectsIn: 0..<10)
-    made.map["a"] = 1
-    try realm.write { realm.add(made) }
-    guard let object = realm.objects(Everything.self).first, ca_allocations() >= 0 else {
+    try realm.write {
+      for _ in 0..<Table.objects {
+        let made = Everything()
+        made.link = Other()
+        made.list.append(objectsIn: 0..<10)
+        made.set.insert(objectsIn: 0..<10)
+        made.map["a"] = 1
+        realm.add(made)
+      }
+    }
+    guard ca_allocations() >= 0 else {
       print("allocations: can't be counted here")
       return
     }
-    var table = Table()
-    table.add("Bool", 0) { object.bool }
-    table.add("Int", 0) { object.int }
-    table.add("Int8", 0) { object.int8 }
-    table.add("Int16", 0) { object.int16 }
-    table.add("Int32", 0) { object.int32 }
-    table.add("Int64", 0) { object.int64 }
-    table.add("Float", 0) { object.float }
-    table.add("Double", 0) { object.double }
-    table.add("Date", 0) { object.date }
-    table.add("UUID", 0) { object.uuid }
-    table.add("ObjectId", 0) { object.objectId }
-    table.add("Decimal128", 0) { object.decimal }
-    table.add("enum", 0) { object.level }
-    table.add("Bool?", 0) { object.optionalBool }
-    table.add("Int?", 0) { object.optionalInt }
-    table.add("Double?", 0) { object.optionalDouble }
-    table.add("Date?", 0) { object.optionalDate }
-    table.add("UUID?", 0) { object.optionalUUID }
-    table.add("ObjectId?", 0) { object.optionalObjectId }
-    table.add("Decimal128?", 0) { object.optionalDecimal }
-    table.add("enum?", 0) { object.optionalLevel }
-    table.add("String, 15 bytes", 0) { object.short }
-    table.add("String?, short", 0) { object.optionalShort }
-    table.add("String, longer", 1) { object.long }
-    table.add("Data", 1) { object.data }
-    table.add("link", 1) { object.link }
-    table.add("List, again", 0) { object.list }
-    table.add("count of it", 0) { object.list.count }
-    table.add("MutableSet, again", 0) { object.set }
-    table.add("Map, again", 0) { object.map }
+    // In no order, so that nothing is read ahead.
+    var generator = SystemRandomNumberGenerator()
+    let objects = realm.objects(Everything.self).shuffled(using: &generator)
+    var table = Table(objects)
+    table.add("Bool", 0) { $0.bool }
+    table.add("Int", 0) { $0.int }
+    table.add("Int8", 0) { $0.int8 }
+    table.add("Int16", 0) { $0.int16 }
+    table.add("Int32", 0) { $0.int32 }
+    table.add("Int64", 0) { $0.int64 }
+    table.add("Float", 0) { $0.float }
+    table.add("Double", 0) { $0.double }
+    table.add("Date", 0) { $0.date }
+    table.add("UUID", 0) { $0.uuid }
+    table.add("ObjectId", 0) { $0.objectId }
+    table.add("Decimal128", 0) { $0.decimal }
+    table.add("enum", 0) { $0.level }
+    table.add("Bool?", 0) { $0.optionalBool }
+    table.add("Int?", 0) { $0.optionalInt }
+    table.add("Double?", 0) { $0.optionalDouble }
+    table.add("Date?", 0) { $0.optionalDate }
+    table.add("UUID?", 0) { $0.optionalUUID }
+    table.add("ObjectId?", 0) { $0.optionalObjectId }
+    table.add("Decimal128?", 0) { $0.optionalDecimal }
+    table.add("enum?", 0) { $0.optionalLevel }
+    table.add("String, 15 bytes", 0) { $0.short }
+    table.add("String?, short", 0) { $0.optionalShort }
+    table.add("String, longer", 1) { $0.long }
+    // The object that Foundation keeps data in, and its bytes.
+    table.add("Data", 2) { $0.data }
+    table.add("link", 1) { $0.link }
+    table.add("List, again", 0) { $0.list }
+    table.add("count of it", 0) { $0.list.count }
+    table.add("MutableSet, again", 0) { $0.set }
+    table.add("Map, again", 0) { $0.map }
     print(table.text)
     if table.isWrong { exit(1) }
   }
 }
 
 struct Table {
+  static let objects = 1000
+
+  private let all: [Everything]
   private(set) var text = ""
   private(set) var isWrong = false
 
-  private static let reads = 1000
+  init(_ all: [Everything]) { self.all = all }
 
-  /// Counts the allocations of a read, after some that make what is kept.
-  mutating func add<Value>(_ name: String, _ most: Int, _ read: () -> Value) {
-    for _ in 0..<20 { use(read()) }
+  /// Counts the allocations of a read of each object, after one that made what is kept.
+  mutating func add<Value>(_ name: String, _ most: Int, _ read: (Everything) -> Value) {
+    for object in all { use(read(object)) }
     let before = ca_allocations()
-    for _ in 0..<Self.reads { use(read()) }
+    for object in all { use(read(object)) }
     let count = ca_allocations() - before
-    let isMore = count > most * Self.reads
+    let isMore = count > most * all.count
     isWrong = isWrong || isMore
-    let each = Double(count) / Double(Self.reads)
+    let each = Double(count) / Double(all.count)
     text +=
       "\(name.padding(toLength: 20, withPad: " ", startingAt: 0)) \(each)\(isMore ? ", \(most) at most" : "")\n"
   }

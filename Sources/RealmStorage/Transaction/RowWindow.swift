@@ -73,6 +73,16 @@ package final class RowWindow {
     }
   }
 
+  /// Bytes are made of what is read, and not kept.
+  fileprivate func bytes<Content>(
+    _ column: Int, ofRow key: UInt64, _ empty: Content, _ make: (RawSpan) -> Content
+  ) throws(StorageError) -> Found<Content> {
+    guard let content else { return .noRow }
+    return try content.lend { (content) throws(StorageError) in
+      try content.bytes(column, ofRow: key, empty, make)
+    }
+  }
+
   /// The place of a row among those that the column was decoded of.
   @inline(__always)
   private func decodedRow(_ key: UInt64, _ column: Int) -> Int? {
@@ -155,5 +165,12 @@ package struct RowWindowReference: BitwiseCopyable {
   /// See `Table.text`.
   package func text(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<String> {
     try window.lend { (window) throws(StorageError) in try window.text(column, ofRow: key) }
+  }
+
+  /// What `make` makes of the bytes of a column of data, without an array of them; `empty` where there are none.
+  package func bytes<Content>(
+    _ column: Int, ofRow key: UInt64, _ empty: Content, _ make: (RawSpan) -> Content
+  ) throws(StorageError) -> Found<Content> {
+    try window.lend { (window) throws(StorageError) in try window.bytes(column, ofRow: key, empty, make) }
   }
 }

@@ -55,9 +55,16 @@ extension TableContent {
   }
 
   func bytes(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<[UInt8]> {
+    try bytes(column, ofRow: key, []) { $0.array }
+  }
+
+  /// What `make` makes of the bytes; `empty` where there are none.
+  func bytes<Content>(
+    _ column: Int, ofRow key: UInt64, _ empty: Content, _ make: (RawSpan) -> Content
+  ) throws(StorageError) -> Found<Content> {
     let form = form(column, .varying)
     if _slowPath(form.isText) { stopAtType(of: column) }
-    return try varying(form, ofRow: key, []) { $0.array }
+    return try varying(form, ofRow: key, empty, make)
   }
 
   /// - Parameter body: answers nil for bytes that are no such value.

@@ -164,6 +164,8 @@ extension String: _Scalar, _Indexable, _PrimaryKey, _QueryBinary, SortableType {
 extension Data: _Scalar, _QueryBinary {
   public typealias PersistedType = Data
   public static var _column: ColumnType { .data }
+  public static func _read(_ object: ObjectBase, _ position: Int) -> Data { object.data(position) ?? Data() }
+  public static func _readOptional(_ object: ObjectBase, _ position: Int) -> Data? { object.data(position) }
   public static func _initial() -> Data { Data() }
   public static func _load(_ value: Value) -> Data? {
     guard case .data(let bytes) = value else { return nil }

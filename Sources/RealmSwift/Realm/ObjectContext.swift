@@ -1,3 +1,4 @@
+import Foundation
 import RealmStorage
 
 /// What the managed objects of one class and session share: the way to the class's table, as of now.
@@ -264,6 +265,16 @@ extension ObjectBase {
     guard let place = readable(position) else { return String._load(stored(position)) }
     do throws(StorageError) {
       return content(try place.window.text(place.column, ofRow: row), position)
+    } catch {
+      raise("Unreadable realm", error.description)
+    }
+  }
+
+  final func data(_ position: Int) -> Data? {
+    guard let place = readable(position) else { return Data._load(stored(position)) }
+    do throws(StorageError) {
+      return content(
+        try place.window.bytes(place.column, ofRow: row, Data()) { Data(copying: $0) }, position)
     } catch {
       raise("Unreadable realm", error.description)
     }
