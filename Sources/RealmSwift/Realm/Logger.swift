@@ -62,12 +62,12 @@ public final class Logger: Sendable {
 
   private static let current = Mutex(
     Logger(level: .warn) { level, message in
-      // What stops the program is printed by that.
-      guard level > .fatal else { return }
+      // What stops the program is printed by that, and errors are thrown.
+      guard level > .error else { return }
       FileHandle.standardError.write(Data("Realm: \(level): \(message)\n".utf8))
     })
 
-  /// Is told what all realms of the process do. At first one that prints warnings and errors to standard error.
+  /// Is told what all realms of the process do. At first one that prints warnings to standard error.
   public static var shared: Logger {
     get { current.withLock { $0 } }
     set { current.withLock { $0 = newValue } }
