@@ -180,7 +180,7 @@ extension _PersistableInsideOptional where Self: ObjectBase {
 extension ObjectBase {
   /// Nil also of an object of a class that inherits from this one.
   static func ofThisClass(_ any: Any) -> Self? {
-    (any as? ObjectBase).flatMap { type(of: $0) == self ? unsafeDowncast($0, to: self) : nil }
+    instance(any, of: ObjectBase.self).flatMap { type(of: $0) == self ? unsafeDowncast($0, to: self) : nil }
   }
 }
 
@@ -190,10 +190,24 @@ extension Object: _PersistableInsideOptional {
 
 /// nil in one of its forms: an empty optional of any depth, or NSNull.
 func isNull(_ any: Any) -> Bool {
-  if any is NSNull { return true }
-  let mirror = Mirror(reflecting: any)
-  guard mirror.displayStyle == .optional else { return false }
-  return mirror.children.first.map { isNull($0.value) } ?? true
+  if let optional = any as? any OptionalValue { return optional.content.map { isNull($0) } ?? true }
+  return instance(any, of: NSNull.self) != nil
+}
+
+/// What is an object of a class, in an optional too; nil of anything else. To cast a text or a number to a class would have Foundation
+/// make an object of it first.
+func instance<Class: AnyObject>(_ any: Any, of type: Class.Type) -> Class? {
+  if Swift.type(of: any) is AnyClass { return any as? Class }
+  return (any as? any OptionalValue)?.content.flatMap { instance($0, of: type) }
+}
+
+/// An optional, whatever it wraps.
+private protocol OptionalValue {
+  var content: Any? { get }
+}
+
+extension Optional: OptionalValue {
+  fileprivate var content: Any? { map { $0 as Any } }
 }
 
 /// Stops the program at an element of a collection that is none of its type.

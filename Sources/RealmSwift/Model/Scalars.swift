@@ -58,10 +58,10 @@ extension _IntegerScalar {
   public var _value: Value { .int(Int64(self)) }
   public static func _converted(_ any: Any) -> Self? {
     switch any {
+    case let number as Int: Self(exactly: number)
     case let number as any BinaryInteger: Self(exactly: number)
     case let flag as Bool: flag ? 1 : 0
-    case let number as NSNumber: whole(number)
-    default: nil
+    default: instance(any, of: NSNumber.self).flatMap { whole($0) }
     }
   }
 
@@ -105,9 +105,9 @@ func isTruthValue(_ number: NSNumber) -> Bool { String(cString: number.objCType)
 
 /// Any number but a truth value, as a double.
 private func double(_ any: Any) -> Double? {
-  switch any {
   // First, since 0 and 1 in one pass for truth values.
-  case let number as NSNumber: isTruthValue(number) ? nil : number.doubleValue
+  if let number = instance(any, of: NSNumber.self) { return isTruthValue(number) ? nil : number.doubleValue }
+  return switch any {
   case is Bool: nil
   case let number as Double: number
   case let number as Float: Double(number)

@@ -22,7 +22,9 @@ final class ValueReader {
 
   /// Gives an unmanaged object's properties the values there are.
   func fill(_ object: ObjectBase, from value: Any) {
-    if let original = value as? ObjectBase, let foreign = foreign(original) { copies[foreign] = object }
+    if let original = instance(value, of: ObjectBase.self), let foreign = foreign(original) {
+      copies[foreign] = object
+    }
     set(object, from: value)
     while let next = unfilled.popLast() { set(next.copy, from: next.original) }
   }
@@ -30,14 +32,16 @@ final class ValueReader {
   private func set(_ object: ObjectBase, from value: Any) {
     let model = ObjectModel.of(type(of: object))
     given[ObjectIdentifier(object)] = []
-    switch value {
-    case let other as ObjectBase:
+    if let other = instance(value, of: ObjectBase.self) {
       let source = ObjectModel.of(type(of: other))
       for (position, property) in model.properties.enumerated() where !property.isComputed {
         guard let from = source.position(of: property.name) else { continue }
         let origin = source.properties[from]
         set(object, model, position, origin.field.value(other, at: origin.offset, position: from))
       }
+      return
+    }
+    switch value {
     case let values as [String: Any]:
       for (position, property) in model.properties.enumerated() where !property.isComputed {
         if let any = values[property.name] { set(object, model, position, any) }
@@ -113,7 +117,7 @@ final class ValueReader {
   /// An object of a class: the one given, a copy of one of another realm, or a new one made of what was given; nil
   /// where it is none of these.
   private func object(of type: ObjectBase.Type, from any: Any) -> ObjectBase? {
-    if let object = any as? ObjectBase {
+    if let object = instance(any, of: ObjectBase.self) {
       guard Swift.type(of: object) == type else { return nil }
       return foreign(object).map { copy(object, $0) } ?? object
     }
