@@ -24,8 +24,11 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
       cell.owner.session.context(type), .collection(cell.owner, position: cell.position))
   }
 
+  /// The realm of a managed list; nil of an unmanaged one.
   public var realm: Realm? { cell?.realm }
+  /// The object it belongs to was deleted, or its realm invalidated.
   public var isInvalidated: Bool { cell?.isInvalidated(.list) ?? false }
+  /// The number of elements. O(1) after the first read of a version.
   public var count: Int { cell?.elements().count ?? unmanaged.count }
   public func makeIterator() -> RLMIterator<Element> { RLMIterator(contents) }
 
@@ -42,6 +45,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 
   // MARK: - Changing
 
+  /// The element at a place, from 0; a place that there is not stops the program. O(1) after the first read of a version.
   public subscript(position: Int) -> Element {
     get {
       checkIndex(position, below: count)
@@ -69,10 +73,12 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     cell?.changeElements(added, moves: moves, values)
   }
 
+  /// Adds an element behind all; an object that is in no realm is added to the list's.
   public func append(_ element: Element) {
     change([element], moves: false, { $0.append(element) }, { values, added in values += added })
   }
 
+  /// Adds elements behind all, in their order.
   public func append<S: Sequence>(objectsIn elements: S) where S.Iterator.Element == Element {
     let elements = Array(elements)
     change(elements, moves: false, { $0.append(contentsOf: elements) }, { values, added in values += added })
@@ -85,21 +91,25 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
       [element], { $0.insert(element, at: index) }, { values, added in values.insert(added[0], at: index) })
   }
 
+  /// Removes the element at a place, which is one of the list. A linked object stays; an embedded one is deleted.
   public func remove(at index: Int) {
     checkIndex(index, below: count)
     change([], { $0.remove(at: index) }, { values, _ in values.remove(at: index) })
   }
 
+  /// Removes the first elements, of which there are so many.
   public func removeFirst(_ number: Int = 1) {
     checkIndex(number, below: count + 1)
     change([], { $0.removeFirst(number) }, { values, _ in values.removeFirst(number) })
   }
 
+  /// Removes the last elements, of which there are so many.
   public func removeLast(_ number: Int = 1) {
     checkIndex(number, below: count + 1)
     change([], { $0.removeLast(number) }, { values, _ in values.removeLast(number) })
   }
 
+  /// Removes all elements. Linked objects stay; embedded ones are deleted.
   public func removeAll() { change([], { $0.removeAll() }, { values, _ in values.removeAll() }) }
 
   /// Puts an element to another place; those between move up or down by one.
@@ -111,6 +121,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
       { values, _ in values.insert(values.remove(at: from), at: to) })
   }
 
+  /// Lets two elements change places.
   public func swapAt(_ first: Int, _ second: Int) {
     checkIndex(first, below: count)
     checkIndex(second, below: count)
@@ -193,6 +204,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 extension List: DescribedCollection {}
 
 extension List: ExpressibleByArrayLiteral {
+  /// An unmanaged list of these elements.
   public convenience init(arrayLiteral elements: Element...) {
     self.init()
     append(objectsIn: elements)

@@ -21,11 +21,15 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
 
   // MARK: - Reading
 
+  /// The realm of a managed map; nil of an unmanaged one.
   public var realm: Realm? { cell?.realm }
+  /// The object it belongs to was deleted, or its realm invalidated.
   public var isInvalidated: Bool { cell?.isInvalidated(.map) ?? false }
+  /// The number of keys. O(1) after the first read of a version.
   public var count: Int { cell?.map().count ?? unmanaged.count }
   public var isEmpty: Bool { count == 0 }
 
+  /// The keys, in the order of their UTF-8.
   public var keys: [Key] { entries.map(\.key) }
   /// In the order of their keys.
   public var values: [Value] { entries.map(\.value) }
@@ -69,8 +73,10 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     }
   }
 
+  /// Gives a key a value, in place of the one it has. A key with a `.`, or that begins with `$`, stops the program.
   public func updateValue(_ value: Value, forKey key: Key) { add([(key, value)]) }
 
+  /// Removes a key and its value; nothing where it is not there. A linked object stays; an embedded one is deleted.
   public func removeObject(for key: Key) {
     guard cell != nil else {
       unmanaged[key.bytes] = nil
@@ -79,6 +85,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     cell?.changeMap { $0[key._mapKey] = nil }
   }
 
+  /// Removes all keys with their values.
   public func removeAll() {
     unmanaged = [:]
     cell?.changeMap { $0 = ValueMap() }
@@ -161,6 +168,7 @@ extension _MapKey {
 }
 
 extension Map: ExpressibleByDictionaryLiteral {
+  /// An unmanaged map of these entries; of a key that is there twice the last value counts.
   public convenience init(dictionaryLiteral elements: (Key, Value)...) {
     self.init()
     add(elements.map { (key: $0, value: $1) })

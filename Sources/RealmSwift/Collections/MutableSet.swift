@@ -27,8 +27,11 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
       cell.owner.session.context(type), .collection(cell.owner, position: cell.position))
   }
 
+  /// The realm of a managed set; nil of an unmanaged one.
   public var realm: Realm? { cell?.realm }
+  /// The object it belongs to was deleted, or its realm invalidated.
   public var isInvalidated: Bool { cell?.isInvalidated(.list) ?? false }
+  /// The number of elements. O(1) after the first read of a version.
   public var count: Int { cell?.elements().count ?? unmanaged.count }
   public func makeIterator() -> RLMIterator<Element> { RLMIterator(contents) }
 
@@ -128,6 +131,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     }
   }
 
+  /// Removes all elements. Linked objects stay.
   public func removeAll() {
     (unmanaged, members) = ([], [])
     if cell != nil { change { elements, _ in elements = [] } }
@@ -203,6 +207,7 @@ private struct SetPlace {
 extension MutableSet: DescribedCollection {}
 
 extension MutableSet: ExpressibleByArrayLiteral {
+  /// An unmanaged set of these elements, each once.
   public convenience init(arrayLiteral elements: Element...) {
     self.init()
     insert(objectsIn: elements)

@@ -89,6 +89,7 @@ public struct RLMMapIterator<Element: _RealmMapValue>: IteratorProtocol {
 
 /// Walks the keys and values that a map had when the walk began.
 public struct RLMKeyValueIterator<Key: _MapKey, Value: RealmCollectionValue>: IteratorProtocol {
+  /// A key with its value.
   public typealias Element = (key: Key, value: Value)
   private var entries: IndexingIterator<[SingleMapEntry<Key, Value>]>
 

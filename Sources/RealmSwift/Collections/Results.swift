@@ -11,11 +11,13 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
   init(_ content: _CollectionContent) { self.content = content }
 
   public var _content: _CollectionContent? { content }
+  /// The realm was invalidated, or what the results belong to was deleted.
   public var isInvalidated: Bool { content.isInvalidated }
   /// O(1) for all objects of a class; else the query is run.
   public var count: Int { content.count }
   /// Of results that are sorted, O(n): all are read, and not put in order for the sake of one.
   public var first: Element? { content.firstRow().map { element(of: $0, content.context) } }
+  /// The object at a place, from 0; a place that there is not stops the program. O(log n) for all objects of a class, else O(1) after the query was run.
   public subscript(position: Int) -> Element { element(of: content.row(at: position), content.context) }
   public func makeIterator() -> RLMIterator<Element> { content.iterator() }
 

@@ -11,6 +11,7 @@
 /// It is added with its owner, by a property, a list or a map of it, and deleted when that lets go of it, or is deleted. It
 /// can't be given to a second owner, and has no primary key.
 open class EmbeddedObject: ObjectBase {
+  /// An unmanaged object with the values its properties declare.
   public override init() { super.init() }
 
   /// An unmanaged object with values of a dictionary by property name, of an array in the order of the properties, or of

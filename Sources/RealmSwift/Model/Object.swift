@@ -6,6 +6,7 @@
 ///       @Persisted var dogs: List<Dog>
 ///     }
 open class Object: ObjectBase {
+  /// An unmanaged object with the values its properties declare.
   public override init() { super.init() }
 
   /// An unmanaged object with values of a dictionary by property name, of an array in the order of the properties, or of

@@ -1,6 +1,8 @@
 /// A property wrapper whose property is nil where what is decoded has no key for it.
 public protocol OptionalCodingWrapper {
+  /// The type of the property, which can be nil.
   associatedtype WrappedType: ExpressibleByNilLiteral
+  /// A property with a value.
   init(wrappedValue: WrappedType)
 }
 

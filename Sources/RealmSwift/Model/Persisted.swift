@@ -118,6 +118,7 @@ extension Persisted where Value.PersistedType: _Indexable {
   /// A property by whose values objects are found in O(log n).
   @inlinable
   public init(indexed: Bool) { self.init(Self.first, indexed ? .indexed : .plain) }
+  /// A property with a value of its own, by whose values objects are found in O(log n).
   @inlinable
   public init(wrappedValue: Value, indexed: Bool) {
     self.init(.value(wrappedValue), indexed ? .indexed : .plain)
@@ -128,6 +129,7 @@ extension Persisted where Value.PersistedType: _PrimaryKey {
   /// The property whose value no two objects of the class share.
   @inlinable
   public init(primaryKey: Bool) { self.init(Self.first, primaryKey ? .primaryKey : .plain) }
+  /// A property with a value of its own, which no two objects of the class share.
   @inlinable
   public init(wrappedValue: Value, primaryKey: Bool) {
     self.init(.value(wrappedValue), primaryKey ? .primaryKey : .plain)

@@ -111,6 +111,7 @@ public final class RealmProperty<Value: RealmPropertyType>: CustomStringConverti
   /// A property without a value.
   public init() {}
 
+  /// The value; of a managed object set in a write transaction only.
   public var value: Value {
     get { cell.value }
     set { cell.value = newValue }
@@ -124,8 +125,10 @@ public final class RealmProperty<Value: RealmPropertyType>: CustomStringConverti
 public final class RealmOptional<Value: RealmOptionalType>: CustomStringConvertible {
   private var cell: PropertyCell<Value?>
 
+  /// A property with a value, or without one.
   public init(_ value: Value? = nil) { cell = PropertyCell(value) }
 
+  /// The value, or nil; of a managed object set in a write transaction only.
   public var value: Value? {
     get { cell.value }
     set { cell.value = newValue }

@@ -67,6 +67,8 @@ extension Realm {
       let classes: [ObjectBase.Type]
     }
 
+    /// A configuration; each parameter is described at the property of its name. Of a file and a name for a realm in memory the name
+    /// counts. A key that has not 64 bytes stops the program.
     public init(
       fileURL: URL? = Self.defaultFileURL, inMemoryIdentifier: String? = nil,
       syncConfiguration: SyncConfiguration? = nil, encryptionKey: Data? = nil, readOnly: Bool = false,

@@ -3,6 +3,7 @@ import Synchronization
 
 /// How much a logger tells. Each level includes those before it.
 public enum LogLevel: UInt, Sendable {
+  /// Nothing.
   case off = 0
   /// What stops the program: a programmer's error, or damage that was read.
   case fatal = 1
@@ -16,7 +17,9 @@ public enum LogLevel: UInt, Sendable {
   case detail = 5
   /// Transactions.
   case debug = 6
+  /// As `debug`.
   case trace = 7
+  /// Everything.
   case all = 8
 }
 

@@ -99,6 +99,7 @@ public struct Realm {
   /// Forgets the changes of the open write transaction. Objects it added are invalid from then on.
   public func cancelWrite() { session.cancelWrite() }
 
+  /// Whether this realm, as this thread sees it, is in a write transaction.
   public var isInWriteTransaction: Bool {
     session.check()
     return session.transaction != nil

@@ -89,10 +89,13 @@ extension Realm {
 }
 
 extension Realm.Error: CustomNSError, LocalizedError, CustomStringConvertible {
+  /// The number of `code`.
   public var errorCode: Int { error.code }
+  /// The same as `userInfo`.
   public var errorUserInfo: [String: Any] { error.userInfo }
   /// What else there is to know, by the keys of an `NSError`: the message, and the path of the file.
   public var userInfo: [String: Any] { error.userInfo }
+  /// What happened, to which file, and what to do.
   public var errorDescription: String? { error.localizedDescription }
   public var description: String { error.localizedDescription }
 }

@@ -10,19 +10,33 @@ public import RealmStorage
 /// Lists and dictionaries may stand in each other, 100 deep. Those of a managed object are changed where they are, in a write
 /// transaction: `person.answer.listValue?.append(.int(2))`. To set a property to a list copies the list.
 public enum AnyRealmValue {
+  /// No value.
   case none
+  /// A whole number.
   case int(Int)
+  /// A truth value.
   case bool(Bool)
+  /// A number of 32 bits.
   case float(Float)
+  /// A number of 64 bits.
   case double(Double)
+  /// A text.
   case string(String)
+  /// Bytes.
   case data(Data)
+  /// A moment.
   case date(Date)
+  /// A link to an object of any class of the realm.
   case object(Object)
+  /// An id.
   case objectId(ObjectId)
+  /// A decimal of 34 digits.
   case decimal128(Decimal128)
+  /// A UUID.
   case uuid(UUID)
+  /// Values by keys, which have no `.` and do not begin with `$`.
   case dictionary(Map<String, AnyRealmValue>)
+  /// Values in order.
   case list(List<AnyRealmValue>)
 
   /// No value.
@@ -46,18 +60,29 @@ public enum AnyRealmValue {
 
   /// The number; nil of what is no `int`.
   public var intValue: Int? { if case .int(let number) = self { number } else { nil } }
+  /// The truth value; nil of what is no `bool`.
   public var boolValue: Bool? { if case .bool(let flag) = self { flag } else { nil } }
+  /// The number; nil of what is no `float`.
   public var floatValue: Float? { if case .float(let number) = self { number } else { nil } }
+  /// The number; nil of what is no `double`.
   public var doubleValue: Double? { if case .double(let number) = self { number } else { nil } }
+  /// The text; nil of what is no `string`.
   public var stringValue: String? { if case .string(let text) = self { text } else { nil } }
+  /// The bytes; nil of what is no `data`.
   public var dataValue: Data? { if case .data(let data) = self { data } else { nil } }
+  /// The moment; nil of what is no `date`.
   public var dateValue: Date? { if case .date(let date) = self { date } else { nil } }
+  /// The id; nil of what is no `objectId`.
   public var objectIdValue: ObjectId? { if case .objectId(let id) = self { id } else { nil } }
+  /// The decimal; nil of what is no `decimal128`.
   public var decimal128Value: Decimal128? { if case .decimal128(let number) = self { number } else { nil } }
+  /// The UUID; nil of what is no `uuid`.
   public var uuidValue: UUID? { if case .uuid(let id) = self { id } else { nil } }
+  /// The dictionary; nil of what is none. That of a managed object is changed where it is.
   public var dictionaryValue: Map<String, AnyRealmValue>? {
     if case .dictionary(let map) = self { map } else { nil }
   }
+  /// The list; nil of what is none. That of a managed object is changed where it is.
   public var listValue: List<AnyRealmValue>? { if case .list(let list) = self { list } else { nil } }
 
   /// The object, where it is one of that class.
