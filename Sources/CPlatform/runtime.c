@@ -3,11 +3,12 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-uint64_t cp_thread_number(void) {
+_Thread_local uint64_t cp_this_thread CP_FOUND_AT_ONCE;
+
+uint64_t cp_new_thread_number(void) {
   static _Atomic uint64_t last;
-  static _Thread_local uint64_t number;
-  if (number == 0) number = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
-  return number;
+  cp_this_thread = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+  return cp_this_thread;
 }
 
 // A record is the distance to a type's descriptor, or with bit 0 set to a pointer to one.

@@ -151,3 +151,31 @@ struct ClassTests {
     #expect(realm.objects(Base.self).count == 1)
   }
 }
+
+class Measurement: AsymmetricObject {
+  @Persisted(primaryKey: true) var id: Int
+  @Persisted var degrees: Double
+  @Persisted var place: Address?
+}
+
+@Suite struct AsymmetricObjectTests {
+  @Test func `objects that are only sent are written, and found by what looks into the file`() throws {
+    let file = TemporaryFile()
+    let configuration = Realm.Configuration(
+      fileURL: file.url,
+      objectTypes: [Measurement.self, Address.self, Room.self, Household.self, Dog.self, Person.self])
+    try autoreleasing {
+      let realm = try Realm(configuration: configuration)
+      try realm.write {
+        realm.create(
+          Measurement.self, value: ["id": 1, "degrees": 21.5, "place": ["street": "A"]] as [String: Any])
+        realm.create(Measurement.self, value: Measurement(value: [2, 19.0] as [Any]))
+      }
+      #expect(realm.schema["Measurement"]?.isAsymmetric == true && realm.schema["Dog"]?.isAsymmetric == false)
+      #expect(!realm.isEmpty)
+      try realm.verify()
+    }
+    let table = try #require(try Database(path: file.url.path).snapshot().table("Measurement"))
+    #expect(table.count == 2)
+  }
+}

@@ -202,13 +202,25 @@ public struct Realm {
   public func create<T: Object>(_ type: T.Type, value: Any = [String: Any](), update: UpdatePolicy = .error)
     -> T
   {
+    unsafeDowncast(add(type, value, update), to: type)
+  }
+
+  /// Makes an object that is only sent, of values as `create(_:value:update:)` takes them.
+  ///
+  /// - Precondition: in a write transaction; each value fits its property; a primary key is new.
+  public func create<T: AsymmetricObject>(_ type: T.Type, value: Any = [String: Any]()) {
+    add(type, value, .error)
+  }
+
+  @discardableResult
+  private func add(_ type: ObjectBase.Type, _ value: Any, _ policy: UpdatePolicy) -> ObjectBase {
     session.check()
     session.requireTransaction("create a \(ObjectModel.unqualifiedName(of: type))")
-    session.checkPolicy(update, type)
-    let object = unsafeDowncast(session.binding(type).model.unmanaged(), to: type)
+    session.checkPolicy(policy, type)
+    let object = session.binding(type).model.unmanaged()
     let reader = ValueReader(session)
     reader.fill(object, from: value)
-    ObjectAdder(session, update, given: reader.given).add(object)
+    ObjectAdder(session, policy, given: reader.given).add(object)
     return object
   }
 

@@ -86,7 +86,7 @@ final class RealmSchema: Sendable {
 
   private static func defaultTypes() -> [ObjectBase.Type] {
     let embedded = included(EmbeddedObject.self)
-    var types = included(Object.self)
+    var types = included(Object.self) + included(AsymmetricObject.self)
     // Those that some class owns; the list grows as it is gone through.
     var next = 0
     var seen = Set(types.map { ObjectIdentifier($0) })

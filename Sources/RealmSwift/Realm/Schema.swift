@@ -82,8 +82,8 @@ public struct ObjectSchema: Sendable {
   public var primaryKeyProperty: Property? { model.primaryKey.map { Property(model.properties[$0]) } }
   /// Each object of it belongs to another.
   public var isEmbedded: Bool { model.isEmbedded }
-  /// Objects of it are only sent; there are none such yet.
-  public var isAsymmetric: Bool { false }
+  /// Objects of it are only sent: it inherits from `AsymmetricObject`.
+  public var isAsymmetric: Bool { model.type is AsymmetricObject.Type }
 
   /// The property of a name; nil where there is none.
   public subscript(propertyName: String) -> Property? { properties.first { $0.name == propertyName } }

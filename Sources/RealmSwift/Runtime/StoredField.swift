@@ -25,12 +25,14 @@ struct StoredField {
 enum FieldMemory {
   @inline(__always)
   static func load<Content>(_ type: Content.Type, _ object: AnyObject, _ offset: Int) -> Content {
-    withExtendedLifetime(object) { address(type, object, offset).pointee }
+    defer { extendLifetime(object) }
+    return address(type, object, offset).pointee
   }
 
   @inline(__always)
   static func store<Content>(_ content: Content, _ object: AnyObject, _ offset: Int) {
-    withExtendedLifetime(object) { address(Content.self, object, offset).pointee = content }
+    defer { extendLifetime(object) }
+    address(Content.self, object, offset).pointee = content
   }
 
   @inline(__always)
