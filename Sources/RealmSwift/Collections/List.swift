@@ -214,23 +214,13 @@ extension List: ExpressibleByArrayLiteral {
 @available(*, unavailable)
 extension List: Sendable {}
 
-extension List: _Persistable {
+extension List: _KeptInstance {
   public typealias PersistedType = List
 
   public static var _type: _PropertyType {
     var type = Element._elementType
     type.form = .list
     return type
-  }
-  public static var _keepsInstance: Bool { true }
-  public static func _initial() -> List { List() }
-  public static func _placeholder(of recorder: ObjectBase, _ position: Int) -> List { List() }
-  public static func _read(_ object: ObjectBase, _ position: Int) -> List {
-    object.managedRow.map { List(_CollectionCell($0, position: position)) } ?? List()
-  }
-  /// The content is copied, so that the property keeps its instance.
-  public static func _write(_ value: List, _ object: ObjectBase, _ position: Int) {
-    _read(object, position)._assign(value)
   }
   public static func _converted(_ any: Any) -> List? {
     if let list = any as? List { return list }

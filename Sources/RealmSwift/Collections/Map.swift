@@ -178,23 +178,13 @@ extension Map: ExpressibleByDictionaryLiteral {
 @available(*, unavailable)
 extension Map: Sendable {}
 
-extension Map: _Persistable {
+extension Map: _KeptInstance {
   public typealias PersistedType = Map
 
   public static var _type: _PropertyType {
     var type = Value._elementType
     type.form = .map
     return type
-  }
-  public static var _keepsInstance: Bool { true }
-  public static func _initial() -> Map { Map() }
-  public static func _placeholder(of recorder: ObjectBase, _ position: Int) -> Map { Map() }
-  public static func _read(_ object: ObjectBase, _ position: Int) -> Map {
-    object.managedRow.map { Map(_CollectionCell($0, position: position)) } ?? Map()
-  }
-  /// The content is copied, so that the property keeps its instance.
-  public static func _write(_ value: Map, _ object: ObjectBase, _ position: Int) {
-    _read(object, position)._assign(value)
   }
   public static func _converted(_ any: Any) -> Map? {
     if let map = any as? Map { return map }

@@ -67,7 +67,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   private func isMember(_ element: Element) -> Bool {
     let member = SetMember(element)
     if members.contains(member) { return true }
-    guard mayHaveBecomeManaged, (element as? ObjectBase)?.context != nil else { return false }
+    guard mayHaveBecomeManaged, instance(element, of: ObjectBase.self)?.context != nil else { return false }
     return unmanaged.contains { SetMember($0) == member }
   }
 
@@ -92,7 +92,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     guard let values = cell?.stored(objects) else {
       for object in objects where !isMember(object) {
         members.insert(SetMember(object))
-        if (object as? ObjectBase)?.context == nil { mayHaveBecomeManaged = true }
+        if let new = instance(object, of: ObjectBase.self), new.context == nil { mayHaveBecomeManaged = true }
         unmanaged.append(object)
       }
       return
@@ -175,11 +175,18 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 private struct SetMember<Element: RealmCollectionValue>: Hashable {
   private let identity: AnyHashable
 
+  private struct Row: Hashable {
+    let context: ObjectIdentifier
+    let row: UInt64
+  }
+
   init(_ element: Element) {
-    switch element as Any {
-    case let object as ObjectBase:
-      let row = object.context.map { [ObjectIdentifier($0).hashValue, Int(truncatingIfNeeded: object.row)] }
+    if let object = instance(element, of: ObjectBase.self) {
+      let row = object.context.map { Row(context: ObjectIdentifier($0), row: object.row) }
       identity = row.map { AnyHashable($0) } ?? AnyHashable(ObjectIdentifier(object))
+      return
+    }
+    switch element as Any {
     case let text as String: identity = AnyHashable(Array(text.utf8))
     case AnyRealmValue.string(let text): identity = AnyHashable(Array(text.utf8))
     case let number as any BinaryFloatingPoint where number.isNaN: identity = AnyHashable("NaN")
@@ -217,23 +224,13 @@ extension MutableSet: ExpressibleByArrayLiteral {
 @available(*, unavailable)
 extension MutableSet: Sendable {}
 
-extension MutableSet: _Persistable {
+extension MutableSet: _KeptInstance {
   public typealias PersistedType = MutableSet
 
   public static var _type: _PropertyType {
     var type = Element._elementType
     type.form = .set
     return type
-  }
-  public static var _keepsInstance: Bool { true }
-  public static func _initial() -> MutableSet { MutableSet() }
-  public static func _placeholder(of recorder: ObjectBase, _ position: Int) -> MutableSet { MutableSet() }
-  public static func _read(_ object: ObjectBase, _ position: Int) -> MutableSet {
-    object.managedRow.map { MutableSet(_CollectionCell($0, position: position)) } ?? MutableSet()
-  }
-  /// The content is copied, so that the property keeps its instance.
-  public static func _write(_ value: MutableSet, _ object: ObjectBase, _ position: Int) {
-    _read(object, position)._assign(value)
   }
   public static func _converted(_ any: Any) -> MutableSet? {
     if let set = any as? MutableSet { return set }

@@ -74,12 +74,28 @@ extension _PersistedByItself {
   static var field: any PersistedField.Type { FieldByItself<Self>.self }
 }
 
-extension List: _PersistedByItself {}
-extension MutableSet: _PersistedByItself {}
-extension Map: _PersistedByItself {}
 extension LinkingObjects: _PersistedByItself {}
-extension RealmProperty: _PersistedByItself {}
-extension RealmOptional: _PersistedByItself {}
+
+/// An instance that a property keeps: it is changed, and never replaced.
+public protocol _KeptInstance: AnyObject, _PersistedByItself {
+  /// One that holds nothing.
+  init()
+}
+
+extension _KeptInstance {
+  public static var _keepsInstance: Bool { true }
+  public static func _initial() -> Self { Self() }
+  public static func _placeholder(of recorder: ObjectBase, _ position: Int) -> Self { Self() }
+  public static func _read(_ object: ObjectBase, _ position: Int) -> Self {
+    let kept = Self()
+    kept._becomeManaged(object, position)
+    return kept
+  }
+  /// The content is copied.
+  public static func _write(_ value: Self, _ object: ObjectBase, _ position: Int) {
+    _read(object, position)._assign(value)
+  }
+}
 
 /// A property that has such a value itself, and never another.
 enum FieldByItself<Value: _PersistedByItself>: PersistedField {

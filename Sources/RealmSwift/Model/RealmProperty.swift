@@ -125,8 +125,11 @@ public final class RealmProperty<Value: RealmPropertyType>: CustomStringConverti
 public final class RealmOptional<Value: RealmOptionalType>: CustomStringConvertible {
   private var cell: PropertyCell<Value?>
 
-  /// A property with a value, or without one.
-  public init(_ value: Value? = nil) { cell = PropertyCell(value) }
+  /// A property without a value.
+  public init() { cell = PropertyCell(nil) }
+
+  /// A property with a value.
+  public init(_ value: Value?) { cell = PropertyCell(value) }
 
   /// The value, or nil; of a managed object set in a write transaction only.
   public var value: Value? {
@@ -189,23 +192,13 @@ extension RealmOptional: RecordingProperty {
   func record(_ object: ObjectBase, _ position: Int) { cell.record(object, position) }
 }
 
-extension RealmProperty: _Persistable {
+extension RealmProperty: _KeptInstance {
   public typealias PersistedType = Value.PersistedType
   public static var _type: _PropertyType { Value._type }
-  public static var _keepsInstance: Bool { true }
-  public static func _initial() -> RealmProperty { RealmProperty() }
   public static func _placeholder(of recorder: ObjectBase, _ position: Int) -> RealmProperty {
     let property = RealmProperty()
     property.record(recorder, position)
     return property
-  }
-  public static func _read(_ object: ObjectBase, _ position: Int) -> RealmProperty {
-    let property = RealmProperty()
-    property._becomeManaged(object, position)
-    return property
-  }
-  public static func _write(_ value: RealmProperty, _ object: ObjectBase, _ position: Int) {
-    Value._write(value.value, object, position)
   }
   public static func _converted(_ any: Any) -> RealmProperty? {
     guard let value = (any as? RealmProperty)?.value ?? Value._converted(any) else { return nil }
@@ -219,23 +212,13 @@ extension RealmProperty: _Persistable {
   public func _becomeManaged(_ object: ObjectBase, _ position: Int) { cell.becomeManaged(object, position) }
 }
 
-extension RealmOptional: _Persistable {
+extension RealmOptional: _KeptInstance {
   public typealias PersistedType = Value.PersistedType?
   public static var _type: _PropertyType { Value?._type }
-  public static var _keepsInstance: Bool { true }
-  public static func _initial() -> RealmOptional { RealmOptional() }
   public static func _placeholder(of recorder: ObjectBase, _ position: Int) -> RealmOptional {
     let property = RealmOptional()
     property.record(recorder, position)
     return property
-  }
-  public static func _read(_ object: ObjectBase, _ position: Int) -> RealmOptional {
-    let property = RealmOptional()
-    property._becomeManaged(object, position)
-    return property
-  }
-  public static func _write(_ value: RealmOptional, _ object: ObjectBase, _ position: Int) {
-    Value?._write(value.value, object, position)
   }
   public static func _converted(_ any: Any) -> RealmOptional? {
     if let property = any as? RealmOptional { return RealmOptional(property.value) }
