@@ -39,7 +39,7 @@ struct FileReplacement {
 
   /// Makes it appear where there is no file yet.
   ///
-  /// - Parameter mode: nil for that of the file at `source`.
+  /// - Parameter mode: where there is no file at `source`, whose mode it gets.
   func place(mode: mode_t, like source: String) throws(StorageError) {
     try setMode((try? Self.status(source).st_mode & 0o7777) ?? mode)
     guard try FileStorage.place(path, at: target) else { throw FileStorage.alreadyThere(target) }
