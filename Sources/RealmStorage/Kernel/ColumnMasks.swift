@@ -203,18 +203,4 @@ package enum PackedTexts {
     }
     return number << UInt128(8 * (15 - count))
   }
-
-  /// The text of well-formed UTF-8; nil for other bytes.
-  package static func string(_ bytes: RawSpan) -> String? {
-    bytes.withUnsafeBytes { bytes in
-      let isText = cp_is_utf8(bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count) != 0
-      guard isText else { return nil }
-      // What fits into the String itself is faster copied there.
-      guard bytes.count <= 15 else { return String(decoding: bytes, as: UTF8.self) }
-      return String(unsafeUninitializedCapacity: bytes.count) { buffer in
-        _ = buffer.initialize(from: bytes)
-        return bytes.count
-      }
-    }
-  }
 }

@@ -1,54 +1,23 @@
 /// Rows that stand together, by key.
-struct WindowRows {
-  private(set) var first: UInt64 = 0
-  private(set) var count = 0
-  private(set) var last: UInt64 = 0
-  /// Where they do not run on without a gap.
-  private var keys: [UInt64] = []
-  /// The place that was looked up last.
-  private var place = 0
+package struct RowKeys {
+  package let first: UInt64
+  package let last: UInt64
+  package let count: Int
+  /// None where they run on without a gap.
+  package let keys: [UInt64]
 
-  init() {}
-
-  init(_ cluster: borrowing ClusterNode) {
+  fileprivate init(_ cluster: borrowing ClusterNode) {
     first = cluster.firstKey
     count = cluster.rows
     last = cluster.key(cluster.rows - 1)
-    if !cluster.isDense { keys = (0..<cluster.rows).map { [cluster = copy cluster] in cluster.key($0) } }
-  }
-
-  func contains(_ key: UInt64) -> Bool { count > 0 && key >= first && key <= last }
-
-  @inline(__always)
-  mutating func index(of key: UInt64) -> Int? {
-    if keys.isEmpty {
-      let distance = key &- first
-      return distance < UInt64(count) ? Int(truncatingIfNeeded: distance) : nil
-    }
-    return search(key)
-  }
-
-  private mutating func search(_ key: UInt64) -> Int? {
-    if keys[place] == key { return place }
-    if place + 1 < count, keys[place + 1] == key {
-      place += 1
-      return place
-    }
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      if keys[middle] < key { low = middle + 1 } else { high = middle }
-    }
-    guard low < count, keys[low] == key else { return nil }
-    place = low
-    return low
+    keys = cluster.isDense ? [] : (0..<cluster.rows).map { [cluster = copy cluster] in cluster.key($0) }
   }
 }
 
 extension TableContent {
   /// The rows that stand with a row; nil where that is not there.
-  func rows(around key: UInt64) throws(StorageError) -> WindowRows? {
-    try withRow(key, nil) { (cluster, _, _) in WindowRows(cluster) }
+  func rows(around key: UInt64) throws(StorageError) -> RowKeys? {
+    try withRow(key, nil) { (cluster, _, _) in RowKeys(cluster) }
   }
 
   /// The values of a column of numbers, and which of them are null, if any: doubles as their bits.
@@ -96,6 +65,7 @@ extension TableContent {
       let ref = cluster.piece(descriptor, 0).ref
       let piece = PieceNode(try access.node(ref, .piece))
       guard piece.rows == cluster.rows else { throw access.corrupted(.rows, ref) }
+      let maker = TextMaker()
       var texts: [String] = []
       texts.reserveCapacity(cluster.rows)
       var nulls: [Bool] = []
@@ -105,7 +75,7 @@ extension TableContent {
           if nulls.isEmpty { nulls = Array(repeating: false, count: cluster.rows) }
           nulls[row] = true
         }
-        guard let text = PackedTexts.string(piece.bytes(row)) else { throw access.corrupted(.structure, ref) }
+        guard let text = maker.text(piece.bytes(row)) else { throw access.corrupted(.structure, ref) }
         texts.append(text)
       }
       return (texts, nulls)
@@ -119,6 +89,7 @@ extension TableContent {
     let nulls = nulls(cluster, descriptor)
     let root = root.dictionaries[descriptor.column]
     let dictionary = DictionaryReader(root, access.lent)
+    let maker = TextMaker()
     var known: [Int64: String] = [:]
     var texts: [String] = []
     texts.reserveCapacity(cluster.rows)
@@ -132,7 +103,7 @@ extension TableContent {
         texts.append(text)
         continue
       }
-      guard let text = PackedTexts.string(try dictionary.bytes(code)) else {
+      guard let text = maker.text(try dictionary.bytes(code)) else {
         throw access.corrupted(.structure, root)
       }
       known[code] = text

@@ -51,7 +51,7 @@ extension TableContent {
     let form = form(column, .varying)
     if _slowPath(!form.isText) { stopAtType(of: column) }
     noteRead(column)
-    return try varying(form, ofRow: key, "") { PackedTexts.string($0) }
+    return try varying(form, ofRow: key, "") { TextMaker().text($0) }
   }
 
   func bytes(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<[UInt8]> {
@@ -154,19 +154,5 @@ extension TableContent {
     let form = columns[column]
     if _slowPath(!form.isOne(kind, size: size)) { stopAtType(of: column) }
     return form
-  }
-}
-
-/// A table that somebody else keeps meanwhile: read without counting references.
-package struct TableReference: BitwiseCopyable {
-  private let content: Unmanaged<TableContent>
-
-  package init(_ table: borrowing Table) { content = .passUnretained(table.content) }
-
-  /// See `Table`. What is read of the row soon is asked for.
-  ///
-  /// - Precondition: the table has a primary key of whole numbers, which are never null.
-  package func row(withPrimaryKey number: Int64) throws(StorageError) -> UInt64? {
-    try content.lend { (content) throws(StorageError) in try content.row(withPrimaryKey: number) }
   }
 }

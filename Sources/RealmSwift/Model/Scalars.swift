@@ -21,6 +21,7 @@ extension Optional: SortableType where Wrapped: SortableType {}
 extension Bool: _Scalar, _Indexable, _PrimaryKey, SortableType {
   public typealias PersistedType = Bool
   public static var _column: ColumnType { .bool }
+  @inlinable
   public static func _read(_ object: ObjectBase, _ position: Int) -> Bool { object.integer(position) == 1 }
   public static func _readOptional(_ object: ObjectBase, _ position: Int) -> Bool? {
     object.integer(position).map { $0 != 0 }
@@ -134,6 +135,7 @@ extension Float: _Scalar, _QueryNumeric, MinMaxType, AddableType, SortableType {
 extension Double: _Scalar, _QueryNumeric, MinMaxType, AddableType, SortableType {
   public typealias PersistedType = Double
   public static var _column: ColumnType { .double }
+  @inlinable
   public static func _read(_ object: ObjectBase, _ position: Int) -> Double { object.double(position) ?? 0 }
   public static func _readOptional(_ object: ObjectBase, _ position: Int) -> Double? {
     object.double(position)
@@ -150,6 +152,7 @@ extension Double: _Scalar, _QueryNumeric, MinMaxType, AddableType, SortableType 
 extension String: _Scalar, _Indexable, _PrimaryKey, _QueryBinary, SortableType {
   public typealias PersistedType = String
   public static var _column: ColumnType { .string }
+  @inlinable
   public static func _read(_ object: ObjectBase, _ position: Int) -> String { object.text(position) ?? "" }
   public static func _readOptional(_ object: ObjectBase, _ position: Int) -> String? { object.text(position) }
   public static func _initial() -> String { "" }

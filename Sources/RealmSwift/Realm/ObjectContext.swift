@@ -14,8 +14,7 @@ final class ObjectContext {
   // the session's thread, and read or set at once.
   let sessionOfHandles: UncountedReference<RealmSession>
   private let columns: [Int]
-  private let window = RowWindow()
-  private let windowReference: RowWindowReference
+  fileprivate let window = RowWindow()
   private let model: UncountedReference<ObjectModel>
   /// Of `readable`.
   @exclusivity(unchecked) private var readGeneration: UInt64 = .max
@@ -27,7 +26,6 @@ final class ObjectContext {
     self.binding = binding
     sessionOfHandles = UncountedReference(session)
     columns = binding.columns
-    windowReference = RowWindowReference(window)
     model = UncountedReference(binding.model)
     let key = binding.model.primaryKey.map { binding.model.properties[$0].type }
     hasNumberKey = key.map { $0.column == .int64 && !$0.isOptional } ?? false
@@ -74,27 +72,32 @@ final class ObjectContext {
     window.begin(nil)
   }
 
-  /// The values and the column of a property, where objects may be read of the version that the session sees; nil in a
-  /// transaction, and where the object is invalid.
+  /// The column of a property, where the window may be read as it is: by the thread that always may, of what the session
+  /// sees, and of an object that is surely valid.
   @inline(__always)
-  fileprivate func readable(_ position: Int, _ row: UInt64, birth: UInt64) -> (
-    window: RowWindowReference, column: Int
-  )? {
+  fileprivate func columnInWindow(_ position: Int, birth: UInt64) -> Int? {
     let mayRead = sessionOfHandles.use { session in
-      session.check()
-      // A transaction changes what is read at each write.
-      if session.isWriting { return false }
-      if _slowPath(readGeneration != session.generation) { refreshReadable() }
-      return readable != nil && !session.isInvalid(row, birth: birth, binding)
+      session.isAtHome && !session.isWriting && readGeneration == session.generation
+        && birth >= session.surelyValid
     }
-    return mayRead ? (windowReference, columns[position]) : nil
+    return mayRead ? columns[position] : nil
+  }
+
+  /// The column of a property, where objects may be read of the version that the session sees; nil in a transaction, and
+  /// where the object is invalid.
+  fileprivate func readableColumn(_ position: Int, _ row: UInt64, birth: UInt64) -> Int? {
+    session.check()
+    // A transaction changes what is read at each write.
+    if session.isWriting { return nil }
+    if readGeneration != session.generation { refreshReadable() }
+    return readable != nil && !session.isInvalid(row, birth: birth, binding) ? columns[position] : nil
   }
 
   private func refreshReadable() {
     let table =
       session.transaction == nil ? reading { () throws(StorageError) in try currentTable() } : nil
     readable = table.map { TableReference($0) }
-    window.begin(table)
+    window.begin(readable)
     readGeneration = session.generation
   }
 
@@ -237,73 +240,103 @@ extension ObjectBase {
   /// A whole number, a truth value as 0 or 1, a link as the key of the row it points to; nil for null.
   @usableFromInline
   final func integer(_ position: Int) -> Int64? {
-    guard let place = readable(position) else {
-      switch stored(position) {
-      case .int(let number): return number
-      case .bool(let flag): return flag ? 1 : 0
-      case .link(let row): return Int64(bitPattern: row)
-      default: return nil
-      }
-    }
-    do throws(StorageError) {
-      return content(try place.window.integer(place.column, ofRow: row), position)
-    } catch {
-      raise("Unreadable realm", error.description)
+    guard let keptContext else { stopUnmanaged() }
+    return keptContext.use { context in
+      guard let column = context.columnInWindow(position, birth: birth),
+        let decoded = context.window.decodedInteger(column, ofRow: row)
+      else { return readInteger(position) }
+      return decoded
     }
   }
 
+  @usableFromInline
   final func double(_ position: Int) -> Double? {
-    guard let place = readable(position) else { return Double._load(stored(position)) }
-    do throws(StorageError) {
-      return content(try place.window.double(place.column, ofRow: row), position)
-    } catch {
-      raise("Unreadable realm", error.description)
+    guard let keptContext else { stopUnmanaged() }
+    return keptContext.use { context in
+      guard let column = context.columnInWindow(position, birth: birth),
+        let decoded = context.window.decodedDouble(column, ofRow: row)
+      else { return readDouble(position) }
+      return decoded
     }
   }
 
+  @usableFromInline
   final func text(_ position: Int) -> String? {
-    guard let place = readable(position) else { return String._load(stored(position)) }
-    do throws(StorageError) {
-      return content(try place.window.text(place.column, ofRow: row), position)
-    } catch {
-      raise("Unreadable realm", error.description)
-    }
-  }
-
-  final func data(_ position: Int) -> Data? {
-    guard let place = readable(position) else { return Data._load(stored(position)) }
-    do throws(StorageError) {
-      return content(
-        try place.window.bytes(place.column, ofRow: row, Data()) { Data(copying: $0) }, position)
-    } catch {
-      raise("Unreadable realm", error.description)
-    }
-  }
-
-  /// Where a managed object's property is read; nil where there is more to it.
-  @inline(__always)
-  private final func readable(_ position: Int) -> (window: RowWindowReference, column: Int)? {
-    keptContext?.use { $0.readable(position, row, birth: birth) }
-  }
-
-  @inline(__always)
-  private final func content<Content>(_ found: Found<Content>, _ position: Int) -> Content? {
-    switch found {
-    case .value(let content): content
-    case .null: nil
-    case .noRow: stopMissing(position)
+    guard let keptContext else { stopUnmanaged() }
+    return keptContext.use { context in
+      guard let column = context.columnInWindow(position, birth: birth),
+        let decoded = context.window.decodedText(column, ofRow: row)
+      else { return readText(position) }
+      return decoded
     }
   }
 
   @inline(never)
+  private final func readInteger(_ position: Int) -> Int64? {
+    let read = read(position) { (window, column, row) throws(StorageError) in
+      try window.integer(column, ofRow: row)
+    }
+    if let read { return read }
+    return switch stored(position) {
+    case .int(let number): number
+    case .bool(let flag): flag ? 1 : 0
+    case .link(let row): Int64(bitPattern: row)
+    default: nil
+    }
+  }
+
+  @inline(never)
+  private final func readDouble(_ position: Int) -> Double? {
+    read(position) { (window, column, row) throws(StorageError) in try window.double(column, ofRow: row) }
+      ?? Double._load(stored(position))
+  }
+
+  @inline(never)
+  private final func readText(_ position: Int) -> String? {
+    read(position) { (window, column, row) throws(StorageError) in try window.text(column, ofRow: row) }
+      ?? String._load(stored(position))
+  }
+
+  final func data(_ position: Int) -> Data? {
+    read(position) { (window, column, row) throws(StorageError) in
+      try window.bytes(column, ofRow: row, Data()) { Data(copying: $0) }
+    } ?? Data._load(stored(position))
+  }
+
+  /// What a column of a managed object's table holds, nil where that is null; nothing where there is more to it.
+  @inline(__always)
+  private final func read<Content>(
+    _ position: Int, _ body: (RowWindow, Int, UInt64) throws(StorageError) -> Found<Content>
+  ) -> Content?? {
+    guard let keptContext else { stopUnmanaged() }
+    return keptContext.use { context in
+      guard let column = context.readableColumn(position, row, birth: birth) else { return .none }
+      do throws(StorageError) {
+        switch try body(context.window, column, row) {
+        case .value(let content): return .some(content)
+        case .null: return .some(nil)
+        case .noRow: stopMissing(position)
+        }
+      } catch {
+        raise("Unreadable realm", error.description)
+      }
+    }
+  }
+
+  @inline(never)
+  private final func stopUnmanaged() -> Never {
+    raise("Unmanaged object", "it has no row to read a property of.")
+  }
+
+  @inline(never)
   private final func stopMissing(_ position: Int) -> Never {
-    guard let context else { raise("Unmanaged object", "it has no row to read a property of.") }
+    guard let context else { stopUnmanaged() }
     context.stopMissing(position, isNew: context.isNew(birth: birth))
   }
 
   /// What the row of a managed object has in a property.
   func stored(_ position: Int) -> Value {
-    guard let context else { raise("Unmanaged object", "it has no row to read a property of.") }
+    guard let context else { stopUnmanaged() }
     return context.value(position, row, birth: birth)
   }
 

@@ -86,8 +86,16 @@ final class RealmSession {
   @inline(__always)
   func check() {
     // The thread that opened it needs no closer look: it stays the main thread, or the owner.
-    if home != ThreadID.current { checkOwner() }
+    if !isAtHome { checkOwner() }
   }
+
+  /// The thread that runs is the one that always may use it.
+  @inline(__always)
+  var isAtHome: Bool { home == ThreadID.current }
+
+  /// What was found from this generation on is valid.
+  @inline(__always)
+  var surelyValid: UInt64 { validity.surelyValid }
 
   private func checkOwner() {
     guard owner.isHere else {

@@ -36,27 +36,27 @@ struct InstanceMaker: @unchecked Sendable {
     return Unmanaged<ObjectBase>.fromOpaque(memory).takeRetainedValue()
   }
 
-  /// Whether an instance of a model class is referred to once, and by no weak or unowned reference: the counts in its
-  /// header are those of a new one.
+  /// What the header of an instance of a model class holds where it is referred to once, and by no weak or unowned
+  /// reference: what the allocator leaves there.
   ///
-  /// Where a runtime keeps counts in another way they are never the same, and the answer is no.
-  @inline(__always)
-  static func isReferredToOnce(_ instance: UnsafeRawPointer) -> Bool {
-    instance.load(fromByteOffset: MemoryLayout<Int>.size, as: Int.self) == newCounts
-  }
-
-  /// As the allocator leaves them: of an instance in a variable there may be more references than one.
-  private static let newCounts: Int = {
+  /// Where a runtime keeps counts in another way instances that are in use never have the same, and count as referred to.
+  static let newCounts: Int = {
     let metadata = ClassMetadata(ObjectBase.self)
     guard let memory = cp_allocate_object(metadata.address, metadata.instanceSize, metadata.alignmentMask)
     else { return 0 }
-    let counts = memory.load(fromByteOffset: MemoryLayout<Int>.size, as: Int.self)
+    let counts = Self.counts(memory)
     UnsafeMutableRawBufferPointer(
       start: memory + headerSize, count: metadata.instanceSize - headerSize
     ).initializeMemory(as: UInt8.self, repeating: 0)
     Unmanaged<ObjectBase>.fromOpaque(memory).release()
     return counts
   }()
+
+  /// Of an instance of a model class.
+  @inline(__always)
+  static func counts(_ instance: UnsafeRawPointer) -> Int {
+    instance.load(fromByteOffset: MemoryLayout<Int>.size, as: Int.self)
+  }
 
   /// A handle as the element of a collection, of which only the collection knows that it is a class.
   ///

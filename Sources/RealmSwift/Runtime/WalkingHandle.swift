@@ -13,6 +13,8 @@ struct WalkingHandle {
   private var object: ObjectBase?
   /// The same: looked at without counting a reference.
   private var place: UnsafeRawPointer?
+  // Kept here: a static constant is asked for by a call.
+  private let newCounts = InstanceMaker.newCounts
 
   init(_ context: ObjectContext) {
     life = context.session.life
@@ -25,7 +27,7 @@ struct WalkingHandle {
   @inline(__always)
   mutating func move(to row: UInt64) -> ObjectBase {
     // Looked at before the reference is taken, which counts one more.
-    if let place, InstanceMaker.isReferredToOnce(place), let object {
+    if let place, InstanceMaker.counts(place) == newCounts, let object {
       object.row = row
       return object
     }

@@ -1,0 +1,78 @@
+import CPlatform
+
+/// Makes Strings of UTF-8.
+///
+/// Up to 15 bytes the standard library keeps in the String itself, with a last byte that tells how many they are, and
+/// whether all are ASCII. Such texts are made by putting the bytes there, in a fifth of the time that an initializer takes.
+/// The layout is part of Swift's ABI on Apple's systems (swift: docs/ABI, StringObject.swift, "small form"); whether it is
+/// this one is tried before it is used.
+struct TextMaker {
+  // Kept here: a static constant is asked for by a call.
+  private let knowsLayout = Self.knowsLayout
+
+  /// The text of well-formed UTF-8; nil for other bytes.
+  @inline(__always)
+  func text(_ bytes: RawSpan) -> String? {
+    if knowsLayout, let words = Self.words(bytes), (words.low | words.high) & Self.highBits == 0 {
+      return Self.text(words, count: bytes.byteCount)
+    }
+    return Self.checkedText(bytes)
+  }
+
+  private static func checkedText(_ bytes: RawSpan) -> String? {
+    bytes.withUnsafeBytes { bytes in
+      let isText = cp_is_utf8(bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count) != 0
+      return isText ? String(decoding: bytes, as: UTF8.self) : nil
+    }
+  }
+
+  // MARK: - Texts that are kept in the String itself
+
+  /// The bytes, the first lowest, and zeros behind them.
+  private typealias Words = (low: UInt64, high: UInt64)
+
+  /// The highest bit of each byte, which ASCII has not.
+  private static let highBits: UInt64 = 0x8080_8080_8080_8080
+
+  /// Of ASCII.
+  @inline(__always)
+  private static func text(_ words: Words, count: Int) -> String {
+    unsafeBitCast((words.low, words.high | UInt64(0xE0 | count) << 56), to: String.self)
+  }
+
+  /// Nil of more than 15 bytes.
+  @inline(__always)
+  private static func words(_ bytes: RawSpan) -> Words? {
+    let count = bytes.byteCount
+    if count >= 8 {
+      guard count <= 15 else { return nil }
+      let low = bytes.unsafeLoadUnaligned(fromByteOffset: 0, as: UInt64.self)
+      // The last eight, without those that are among the first.
+      let last = bytes.unsafeLoadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
+      return (low, count == 8 ? 0 : last >> UInt64(8 * (16 - count)))
+    }
+    if count >= 4 {
+      let first = bytes.unsafeLoadUnaligned(fromByteOffset: 0, as: UInt32.self)
+      let last = bytes.unsafeLoadUnaligned(fromByteOffset: count - 4, as: UInt32.self)
+      return (UInt64(first) | UInt64(last) << UInt64(8 * (count - 4)), 0)
+    }
+    var low: UInt64 = 0
+    for offset in 0..<count {
+      low |= UInt64(bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)) << UInt64(8 * offset)
+    }
+    return (low, 0)
+  }
+
+  /// The standard library makes the same of a text as is made here.
+  private static let knowsLayout: Bool = {
+    guard MemoryLayout<String>.size == MemoryLayout<Words>.size, UInt16(1).littleEndian == 1 else { return false }
+    // Of bytes that are told at run time: a constant has another form.
+    return ["", "abc", "abcdefg", "abcdefgh", "abcdefghijklmno"].map { Array($0.utf8) }.allSatisfy { bytes in
+      let kept = unsafeBitCast(String(decoding: bytes, as: UTF8.self), to: Words.self)
+      return words(bytes.span.bytes).map {
+        let made = unsafeBitCast(text($0, count: bytes.count), to: Words.self)
+        return made == kept
+      } ?? false
+    }
+  }()
+}
