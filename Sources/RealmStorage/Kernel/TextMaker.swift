@@ -13,17 +13,15 @@ struct TextMaker {
   /// The text of well-formed UTF-8; nil for other bytes.
   @inline(__always)
   func text(_ bytes: RawSpan) -> String? {
-    if knowsLayout, let words = Self.words(bytes), (words.low | words.high) & Self.highBits == 0 {
-      return Self.text(words, count: bytes.byteCount)
+    guard knowsLayout, let words = Self.words(bytes) else {
+      return Self.isText(bytes) ? bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } : nil
     }
-    return Self.checkedText(bytes)
+    let isASCII = (words.low | words.high) & Self.highBits == 0
+    return isASCII || Self.isText(bytes) ? Self.text(words, count: bytes.byteCount, isASCII: isASCII) : nil
   }
 
-  private static func checkedText(_ bytes: RawSpan) -> String? {
-    bytes.withUnsafeBytes { bytes in
-      let isText = cp_is_utf8(bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count) != 0
-      return isText ? String(decoding: bytes, as: UTF8.self) : nil
-    }
+  private static func isText(_ bytes: RawSpan) -> Bool {
+    bytes.withUnsafeBytes { cp_is_utf8($0.bindMemory(to: UInt8.self).baseAddress, $0.count) != 0 }
   }
 
   // MARK: - Texts that are kept in the String itself
@@ -34,10 +32,10 @@ struct TextMaker {
   /// The highest bit of each byte, which ASCII has not.
   private static let highBits: UInt64 = 0x8080_8080_8080_8080
 
-  /// Of ASCII.
   @inline(__always)
-  private static func text(_ words: Words, count: Int) -> String {
-    unsafeBitCast((words.low, words.high | UInt64(0xE0 | count) << 56), to: String.self)
+  private static func text(_ words: Words, count: Int, isASCII: Bool) -> String {
+    let last = UInt64((isASCII ? 0xE0 : 0xA0) | count)
+    return unsafeBitCast((words.low, words.high | last << 56), to: String.self)
   }
 
   /// Nil of more than 15 bytes.
@@ -64,15 +62,17 @@ struct TextMaker {
   }
 
   /// The standard library makes the same of a text as is made here.
-  private static let knowsLayout: Bool = {
-    guard MemoryLayout<String>.size == MemoryLayout<Words>.size, UInt16(1).littleEndian == 1 else { return false }
+  static let knowsLayout: Bool = {
+    guard MemoryLayout<String>.size == MemoryLayout<Words>.size, UInt16(1).littleEndian == 1 else {
+      return false
+    }
     // Of bytes that are told at run time: a constant has another form.
-    return ["", "abc", "abcdefg", "abcdefgh", "abcdefghijklmno"].map { Array($0.utf8) }.allSatisfy { bytes in
-      let kept = unsafeBitCast(String(decoding: bytes, as: UTF8.self), to: Words.self)
-      return words(bytes.span.bytes).map {
-        let made = unsafeBitCast(text($0, count: bytes.count), to: Words.self)
-        return made == kept
-      } ?? false
+    return ["", "abc", "abcdefg", "é", "abcdefgh", "abcdefghijklmno", "abcdefghijklmé"].allSatisfy { sample in
+      let bytes = Array(sample.utf8)
+      let isASCII = bytes.allSatisfy { $0 < 0x80 }
+      guard let words = words(bytes.span.bytes) else { return false }
+      let made = unsafeBitCast(text(words, count: bytes.count, isASCII: isASCII), to: Words.self)
+      return made == unsafeBitCast(String(decoding: bytes, as: UTF8.self), to: Words.self)
     }
   }()
 }

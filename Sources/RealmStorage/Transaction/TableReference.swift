@@ -4,8 +4,6 @@ package struct TableReference: BitwiseCopyable {
 
   package init(_ table: borrowing Table) { content = .passUnretained(table.content) }
 
-  package var columnCount: Int { content._withUnsafeGuaranteedRef { $0.columns.count } }
-
   /// See `Table`. What is read of the row soon is asked for.
   ///
   /// - Precondition: the table has a primary key of whole numbers, which are never null.

@@ -13,8 +13,7 @@ final class ObjectContext {
   // For handles and reads of properties, which count no reference, and are checked for no access at the same time: all is used by
   // the session's thread, and read or set at once.
   let sessionOfHandles: UncountedReference<RealmSession>
-  private let columns: [Int]
-  fileprivate let window = RowWindow()
+  @exclusivity(unchecked) fileprivate var window: RowWindow
   private let model: UncountedReference<ObjectModel>
   /// Of `readable`.
   @exclusivity(unchecked) private var readGeneration: UInt64 = .max
@@ -25,7 +24,7 @@ final class ObjectContext {
     self.session = session
     self.binding = binding
     sessionOfHandles = UncountedReference(session)
-    columns = binding.columns
+    window = RowWindow(columns: binding.columns)
     model = UncountedReference(binding.model)
     let key = binding.model.primaryKey.map { binding.model.properties[$0].type }
     hasNumberKey = key.map { $0.column == .int64 && !$0.isOptional } ?? false
@@ -72,25 +71,24 @@ final class ObjectContext {
     window.begin(nil)
   }
 
-  /// The column of a property, where the window may be read as it is: by the thread that always may, of what the session
-  /// sees, and of an object that is surely valid.
+  /// The window may be read as it is: by the thread that always may, of what the session sees, of an object that is
+  /// surely valid.
   @inline(__always)
-  fileprivate func columnInWindow(_ position: Int, birth: UInt64) -> Int? {
-    let mayRead = sessionOfHandles.use { session in
+  fileprivate func mayReadWindow(birth: UInt64) -> Bool {
+    sessionOfHandles.use { session in
       session.isAtHome && !session.isWriting && readGeneration == session.generation
         && birth >= session.surelyValid
     }
-    return mayRead ? columns[position] : nil
   }
 
-  /// The column of a property, where objects may be read of the version that the session sees; nil in a transaction, and
-  /// where the object is invalid.
-  fileprivate func readableColumn(_ position: Int, _ row: UInt64, birth: UInt64) -> Int? {
+  /// Objects may be read of the version that the session sees, which the window shows from now on. Not in a transaction,
+  /// and not where the object is invalid.
+  fileprivate func mayRead(_ row: UInt64, birth: UInt64) -> Bool {
     session.check()
     // A transaction changes what is read at each write.
-    if session.isWriting { return nil }
+    if session.isWriting { return false }
     if readGeneration != session.generation { refreshReadable() }
-    return readable != nil && !session.isInvalid(row, birth: birth, binding) ? columns[position] : nil
+    return readable != nil && !session.isInvalid(row, birth: birth, binding)
   }
 
   private func refreshReadable() {
@@ -242,8 +240,8 @@ extension ObjectBase {
   final func integer(_ position: Int) -> Int64? {
     guard let keptContext else { stopUnmanaged() }
     return keptContext.use { context in
-      guard let column = context.columnInWindow(position, birth: birth),
-        let decoded = context.window.decodedInteger(column, ofRow: row)
+      guard context.mayReadWindow(birth: birth),
+        let decoded = context.window.decodedInteger(position, ofRow: row)
       else { return readInteger(position) }
       return decoded
     }
@@ -253,8 +251,8 @@ extension ObjectBase {
   final func double(_ position: Int) -> Double? {
     guard let keptContext else { stopUnmanaged() }
     return keptContext.use { context in
-      guard let column = context.columnInWindow(position, birth: birth),
-        let decoded = context.window.decodedDouble(column, ofRow: row)
+      guard context.mayReadWindow(birth: birth),
+        let decoded = context.window.decodedDouble(position, ofRow: row)
       else { return readDouble(position) }
       return decoded
     }
@@ -264,8 +262,8 @@ extension ObjectBase {
   final func text(_ position: Int) -> String? {
     guard let keptContext else { stopUnmanaged() }
     return keptContext.use { context in
-      guard let column = context.columnInWindow(position, birth: birth),
-        let decoded = context.window.decodedText(column, ofRow: row)
+      guard context.mayReadWindow(birth: birth),
+        let decoded = context.window.decodedText(position, ofRow: row)
       else { return readText(position) }
       return decoded
     }
@@ -273,8 +271,7 @@ extension ObjectBase {
 
   @inline(never)
   private final func readInteger(_ position: Int) -> Int64? {
-    let read = read(position) { (window, column, row) throws(StorageError) in
-      try window.integer(column, ofRow: row)
+    let read = read(position) { (window, row) throws(StorageError) in try window.integer(position, ofRow: row)
     }
     if let read { return read }
     return switch stored(position) {
@@ -287,32 +284,32 @@ extension ObjectBase {
 
   @inline(never)
   private final func readDouble(_ position: Int) -> Double? {
-    read(position) { (window, column, row) throws(StorageError) in try window.double(column, ofRow: row) }
+    read(position) { (window, row) throws(StorageError) in try window.double(position, ofRow: row) }
       ?? Double._load(stored(position))
   }
 
   @inline(never)
   private final func readText(_ position: Int) -> String? {
-    read(position) { (window, column, row) throws(StorageError) in try window.text(column, ofRow: row) }
+    read(position) { (window, row) throws(StorageError) in try window.text(position, ofRow: row) }
       ?? String._load(stored(position))
   }
 
   final func data(_ position: Int) -> Data? {
-    read(position) { (window, column, row) throws(StorageError) in
-      try window.bytes(column, ofRow: row, Data()) { Data(copying: $0) }
+    read(position) { (window, row) throws(StorageError) in
+      try window.bytes(position, ofRow: row, Data()) { Data(copying: $0) }
     } ?? Data._load(stored(position))
   }
 
   /// What a column of a managed object's table holds, nil where that is null; nothing where there is more to it.
   @inline(__always)
   private final func read<Content>(
-    _ position: Int, _ body: (RowWindow, Int, UInt64) throws(StorageError) -> Found<Content>
+    _ position: Int, _ body: (inout RowWindow, UInt64) throws(StorageError) -> Found<Content>
   ) -> Content?? {
     guard let keptContext else { stopUnmanaged() }
     return keptContext.use { context in
-      guard let column = context.readableColumn(position, row, birth: birth) else { return .none }
+      guard context.mayRead(row, birth: birth) else { return .none }
       do throws(StorageError) {
-        switch try body(context.window, column, row) {
+        switch try body(&context.window, row) {
         case .value(let content): return .some(content)
         case .null: return .some(nil)
         case .noRow: stopMissing(position)

@@ -4,14 +4,15 @@ import RealmStorage
 /// after another. What is read in no such order is read from the table.
 ///
 /// Used by one thread, with one table at a time. It holds copies of 512 values a column at most, and decides nothing.
-final class RowWindow {
-  // No access is checked for another at the same time: of one thread, none lasts longer than a method.
-  @exclusivity(unchecked) private var table: TableReference?
-  @exclusivity(unchecked) private var rows = WindowRows()
-  /// By position in the schema.
-  @exclusivity(unchecked) private var columns: [DecodedColumn] = []
+struct RowWindow {
+  private var table: TableReference?
+  private var rows = WindowRows()
+  /// By property.
+  private var columns: [DecodedColumn]
 
   private struct DecodedColumn {
+    /// Its position in the table's schema.
+    let column: Int
     var isDecoded = false
     /// By row; of a column of texts none.
     var numbers: [Int64] = []
@@ -32,121 +33,133 @@ final class RowWindow {
   /// Rows that are left out between two that are read in order.
   private static let maximumGap: UInt64 = 8
 
+  /// - Parameter columns: of the properties that are read, by their positions; what is none is never read.
+  init(columns: [Int]) {
+    self.columns = columns.map { DecodedColumn(column: $0) }
+  }
+
   /// From now on values are read of a table, which somebody else keeps; where it is nil nothing may be read.
-  func begin(_ table: TableReference?) {
-    rows = WindowRows()
+  mutating func begin(_ table: TableReference?) {
+    self = RowWindow(columns: columns.map(\.column))
     self.table = table
-    columns = table.map { Array(repeating: DecodedColumn(), count: $0.columnCount) } ?? []
   }
 
   // MARK: - Values that are decoded
 
   /// A whole number, nil where it is null; nothing where it is not decoded.
   @inline(__always)
-  func decodedInteger(_ column: Int, ofRow key: UInt64) -> Int64?? {
-    guard let row = decodedRow(key, column) else { return .none }
-    return .some(isNull(row, column) ? nil : columns[column].numbers[row])
+  mutating func decodedInteger(_ property: Int, ofRow key: UInt64) -> Int64?? {
+    guard let row = decodedRow(key, property) else { return .none }
+    return .some(isNull(row, property) ? nil : columns[property].numbers[row])
   }
 
   /// The same of a double.
   @inline(__always)
-  func decodedDouble(_ column: Int, ofRow key: UInt64) -> Double?? {
-    guard let row = decodedRow(key, column) else { return .none }
+  mutating func decodedDouble(_ property: Int, ofRow key: UInt64) -> Double?? {
+    guard let row = decodedRow(key, property) else { return .none }
     return .some(
-      isNull(row, column) ? nil : Double(bitPattern: UInt64(bitPattern: columns[column].numbers[row])))
+      isNull(row, property) ? nil : Double(bitPattern: UInt64(bitPattern: columns[property].numbers[row])))
   }
 
   /// The same of a text.
   @inline(__always)
-  func decodedText(_ column: Int, ofRow key: UInt64) -> String?? {
-    guard let row = decodedRow(key, column) else { return .none }
-    return .some(isNull(row, column) ? nil : columns[column].texts[row])
+  mutating func decodedText(_ property: Int, ofRow key: UInt64) -> String?? {
+    guard let row = decodedRow(key, property) else { return .none }
+    return .some(isNull(row, property) ? nil : columns[property].texts[row])
   }
 
   /// The place of a row among those that the column was decoded of.
   @inline(__always)
-  private func decodedRow(_ key: UInt64, _ column: Int) -> Int? {
-    columns[column].isDecoded ? rows.index(of: key) : nil
+  private mutating func decodedRow(_ key: UInt64, _ property: Int) -> Int? {
+    columns[property].isDecoded ? rows.index(of: key) : nil
   }
 
   @inline(__always)
-  private func isNull(_ row: Int, _ column: Int) -> Bool {
-    !columns[column].nulls.isEmpty && columns[column].nulls[row]
+  private func isNull(_ row: Int, _ property: Int) -> Bool {
+    !columns[property].nulls.isEmpty && columns[property].nulls[row]
   }
 
   // MARK: - Values
 
   /// See `Table.integer`.
-  func integer(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<Int64> {
-    if let decoded = decodedInteger(column, ofRow: key) { return Found(decoded) }
-    return try read(column, key) { (table) throws(StorageError) in try table.integer(column, ofRow: key) }
+  mutating func integer(_ property: Int, ofRow key: UInt64) throws(StorageError) -> Found<Int64> {
+    if let decoded = decodedInteger(property, ofRow: key) { return Found(decoded) }
+    return try read(property, key) { (table, column) throws(StorageError) in
+      try table.integer(column, ofRow: key)
+    }
   }
 
   /// See `Table.double`.
-  func double(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<Double> {
-    if let decoded = decodedDouble(column, ofRow: key) { return Found(decoded) }
-    return try read(column, key) { (table) throws(StorageError) in try table.double(column, ofRow: key) }
+  mutating func double(_ property: Int, ofRow key: UInt64) throws(StorageError) -> Found<Double> {
+    if let decoded = decodedDouble(property, ofRow: key) { return Found(decoded) }
+    return try read(property, key) { (table, column) throws(StorageError) in
+      try table.double(column, ofRow: key)
+    }
   }
 
   /// See `Table.text`.
-  func text(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<String> {
-    if let decoded = decodedText(column, ofRow: key) { return Found(decoded) }
-    return try read(column, key) { (table) throws(StorageError) in try table.text(column, ofRow: key) }
+  mutating func text(_ property: Int, ofRow key: UInt64) throws(StorageError) -> Found<String> {
+    if let decoded = decodedText(property, ofRow: key) { return Found(decoded) }
+    return try read(property, key) { (table, column) throws(StorageError) in
+      try table.text(column, ofRow: key)
+    }
   }
 
   /// What `make` makes of the bytes of a column of data, which are not kept; `empty` where there are none.
   func bytes<Content>(
-    _ column: Int, ofRow key: UInt64, _ empty: Content, _ make: (RawSpan) -> Content
+    _ property: Int, ofRow key: UInt64, _ empty: Content, _ make: (RawSpan) -> Content
   ) throws(StorageError) -> Found<Content> {
-    try table?.bytes(column, ofRow: key, empty, make) ?? .noRow
+    try table?.bytes(columns[property].column, ofRow: key, empty, make) ?? .noRow
   }
 
   // MARK: - Decoding
 
-  private func read<Content>(
-    _ column: Int, _ key: UInt64, _ body: (TableReference) throws(StorageError) -> Found<Content>
+  private mutating func read<Content>(
+    _ property: Int, _ key: UInt64,
+    _ body: (TableReference, _ column: Int) throws(StorageError) -> Found<Content>
   ) throws(StorageError) -> Found<Content> {
     guard let table else { return .noRow }
     // What can't be decoded may be the value of another row: it is told where that is read.
-    if isWalk(column, key) { try? decode(column, key, table) }
-    return try body(table)
+    if isWalk(property, key) { try? decode(property, key, table) }
+    return try body(table, columns[property].column)
   }
 
   /// Notes that a row is read; answers whether more after it likely will.
-  private func isWalk(_ column: Int, _ key: UInt64) -> Bool {
-    let step = key &- columns[column].last
-    columns[column].last = key
-    columns[column].run = step <= Self.maximumGap ? columns[column].run + 1 : 0
+  private mutating func isWalk(_ property: Int, _ key: UInt64) -> Bool {
+    let step = key &- columns[property].last
+    columns[property].last = key
+    columns[property].run = step <= Self.maximumGap ? columns[property].run + 1 : 0
     if rows.contains(key) {
-      if columns[column].isRefused { return false }
-      return columns[column].isPromised || columns[column].run >= Self.promisingRun
+      if columns[property].isRefused { return false }
+      return columns[property].isPromised || columns[property].run >= Self.promisingRun
     }
-    return columns[column].run >= Self.promisingRun || (columns[column].isDecoded && isBehind(key))
+    return columns[property].run >= Self.promisingRun || (columns[property].isDecoded && isBehind(key))
   }
 
   /// The row comes soon after those of the window.
   private func isBehind(_ key: UInt64) -> Bool { rows.count > 0 && key &- rows.last <= Self.maximumGap }
 
-  private func decode(_ column: Int, _ key: UInt64, _ table: TableReference) throws(StorageError) {
+  private mutating func decode(_ property: Int, _ key: UInt64, _ table: TableReference) throws(StorageError) {
     if !rows.contains(key) {
       let isBehind = isBehind(key)
       guard let found = try table.rows(around: key) else { return }
-      for column in columns.indices {
-        columns[column].isPromised = isBehind && columns[column].isDecoded
-        columns[column].isDecoded = false
-        columns[column].isRefused = false
+      for property in columns.indices {
+        columns[property].isPromised = isBehind && columns[property].isDecoded
+        columns[property].isDecoded = false
+        columns[property].isRefused = false
       }
       rows = WindowRows(found)
     }
-    columns[column].isRefused = true
+    columns[property].isRefused = true
+    let column = columns[property].column
     if table.isText(column) {
       guard let decoded = try table.texts(column, around: rows.first) else { return }
-      (columns[column].texts, columns[column].nulls) = decoded
+      (columns[property].texts, columns[property].nulls) = decoded
     } else {
-      (columns[column].numbers, columns[column].nulls) = try table.numbers(column, around: rows.first)
+      (columns[property].numbers, columns[property].nulls) = try table.numbers(column, around: rows.first)
     }
-    columns[column].isRefused = false
-    columns[column].isDecoded = true
+    columns[property].isRefused = false
+    columns[property].isDecoded = true
   }
 }
 

@@ -111,27 +111,6 @@ import Testing
     return (0..<generator.below(5)).map { _ in [0x41, 0x61, 0xc3, 0x85, 0xa5, 0][generator.below(6)] }
   }
 
-  @Test func `what is no UTF-8 is no string`() {
-    for text in ["", "a", "é", "漢", "🙂", "12345678é🙂", String(repeating: "ü", count: 30)] {
-      let bytes = Array(text.utf8)
-      #expect(PackedTexts.string(bytes.span.bytes) == text)
-      for cut in bytes.indices where bytes[cut] & 0xc0 == 0x80 {
-        let part = Array(bytes[..<cut])
-        #expect(PackedTexts.string(part.span.bytes) == nil)
-      }
-    }
-    var generator = SeededGenerator(seed: 6)
-    for _ in 0..<20_000 {
-      let bytes = (0..<1 + generator.below(5)).map { _ in
-        [0x41, 0x80, 0x9f, 0xa0, 0xbf, 0xc1, 0xc2, 0xe0, 0xed, 0xef, 0xf0, 0xf4, 0xf5, 0x90, 0x8f][
-          generator.below(15)]
-          as UInt8
-      }
-      #expect(
-        (PackedTexts.string(bytes.span.bytes) != nil) == (String(validating: bytes, as: UTF8.self) != nil))
-    }
-  }
-
   @Test func `numbers are sorted, and equal ones keep their order`() {
     var generator = SeededGenerator(seed: 7)
     for bits in [1, 8, 20, 64, 100, 128] {
