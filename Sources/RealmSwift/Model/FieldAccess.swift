@@ -14,11 +14,14 @@ struct FieldAccess {
   /// meanwhile.
   let insert: ((ObjectBase, _ offset: Int, inout NewRow, _ column: Int) throws(StorageError) -> Void)?
 
-  init(_ field: any PersistedField.Type) { self = Self.known(field) ?? FieldAccess(any: field) }
+  init(_ field: any PersistedField.Type, position: Int) {
+    self = Self.known(field) ?? FieldAccess(any: field, position)
+  }
 
-  private init(any field: any PersistedField.Type) {
+  private init(any field: any PersistedField.Type, _ position: Int) {
     stored = { object, offset, row in field.stored(object, at: offset, row) }
-    adopt = { object, offset, position in field.adopt(object, at: offset, position: position) }
+    let adopter = field.adopter(position: position)
+    adopt = { object, offset, _ in adopter(object, offset) }
     insert = nil
   }
 
@@ -28,13 +31,7 @@ struct FieldAccess {
     stored = { object, offset, row in Persisted<Value>.stored(object, at: offset, row) }
     adopt = { object, offset, position in Persisted<Value>.adopt(object, at: offset, position: position) }
     insert = { (object, offset, row, column) throws(StorageError) in
-      switch Persisted<Value>.current(object, offset) {
-      case let number as Int: try row.set(column, Int64(number))
-      case let flag as Bool: try row.set(column, flag)
-      case let number as Double: try row.set(column, number)
-      case let text as String: try row.set(column, text)
-      case let value: try row.set(column, value._stored { _ in nil })
-      }
+      try Persisted<Value>.current(object, offset)._put(column, of: &row)
     }
   }
 

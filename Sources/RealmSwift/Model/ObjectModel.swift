@@ -14,7 +14,7 @@ final class ModelProperty {
 
   init(
     name: String, columnName: String, type: _PropertyType, role: PropertyRole, offset: Int,
-    field: any PersistedField.Type
+    field: any PersistedField.Type, position: Int
   ) {
     self.name = name
     self.columnName = columnName
@@ -22,7 +22,7 @@ final class ModelProperty {
     self.role = role
     self.offset = offset
     self.field = field
-    access = FieldAccess(field)
+    access = FieldAccess(field, position: position)
   }
 
   /// Told by the links of others, and stored nowhere.
@@ -82,12 +82,13 @@ final class ObjectModel: @unchecked Sendable {
     let sample = fields.stored.isEmpty ? nil : InstanceMaker(type, fields: nil).initialized()
     let mapping = type.propertiesMapping()
     let named = NamedRoles(type)
-    properties = fields.stored.map { field in
+    properties = fields.stored.enumerated().map { position, field in
       let declared = sample.map { field.access.role(in: $0, at: field.offset) } ?? .plain
       return ModelProperty(
         name: field.name, columnName: mapping[field.name] ?? field.name,
         type: sample.map { field.access.declaredType(in: $0, at: field.offset) } ?? field.access.propertyType,
-        role: named.role(of: field.name) ?? declared, offset: field.offset, field: field.access)
+        role: named.role(of: field.name) ?? declared, offset: field.offset, field: field.access,
+        position: position)
     }
     let keys = properties.indices.filter { [properties] in properties[$0].role == .primaryKey }
     primaryKey = keys.first

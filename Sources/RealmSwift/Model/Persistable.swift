@@ -33,6 +33,8 @@ public protocol _Persistable: _HasPersistedType {
   /// Puts the content of another in place of this one's.
   func _assign(_ other: Self)
   func _stored(_ row: _RowOfObject) -> Value
+  /// Puts the value, which links to nothing, into a row that is being made.
+  func _put(_ column: Int, of row: inout NewRow) throws(StorageError)
   var _linked: [ObjectBase] { get }
   /// The object has become managed; so does a collection of it.
   func _becomeManaged(_ object: ObjectBase, _ position: Int)
@@ -42,6 +44,9 @@ extension _Persistable {
   public static var _keepsInstance: Bool { false }
   public static var _isNewEachTime: Bool { false }
   public func _assign(_ other: Self) {}
+  public func _put(_ column: Int, of row: inout NewRow) throws(StorageError) {
+    try row.set(column, _stored { _ in nil })
+  }
   public var _linked: [ObjectBase] { [] }
   public func _becomeManaged(_ object: ObjectBase, _ position: Int) {}
 }
@@ -53,7 +58,16 @@ public protocol _PersistableInsideOptional: _HasPersistedType {
   static func _readOptional(_ object: ObjectBase, _ position: Int) -> Self?
   static func _optionalConverted(_ any: Any) -> Self??
   static func _optionalStored(_ value: Self?, _ row: _RowOfObject) -> Value
+  static func _putOptional(_ value: Self?, _ column: Int, of row: inout NewRow) throws(StorageError)
   static func _optionalLinked(_ value: Self?) -> [ObjectBase]
+}
+
+extension _PersistableInsideOptional {
+  public static func _putOptional(
+    _ value: Self?, _ column: Int, of row: inout NewRow
+  ) throws(StorageError) {
+    try row.set(column, _optionalStored(value) { _ in nil })
+  }
 }
 
 /// What a property is.
@@ -121,6 +135,12 @@ extension _Scalar {
   }
   public func _stored(_ row: _RowOfObject) -> Value { _value }
   public static func _optionalStored(_ value: Self?, _ row: _RowOfObject) -> Value { value?._value ?? .null }
+  public static func _putOptional(
+    _ value: Self?, _ column: Int, of row: inout NewRow
+  ) throws(StorageError) {
+    // What is not put is null.
+    if let value { try value._put(column, of: &row) }
+  }
   public static func _optionalLinked(_ value: Self?) -> [ObjectBase] { [] }
 
   public static var _elementType: _PropertyType { _type }
@@ -154,6 +174,9 @@ extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
   }
   public static func _converted(_ any: Any) -> Self? { Wrapped._optionalConverted(any) }
   public func _stored(_ row: _RowOfObject) -> Value { Wrapped._optionalStored(self, row) }
+  public func _put(_ column: Int, of row: inout NewRow) throws(StorageError) {
+    try Wrapped._putOptional(self, column, of: &row)
+  }
   public var _linked: [ObjectBase] { Wrapped._optionalLinked(self) }
 }
 

@@ -43,6 +43,7 @@ public struct Persisted<Value: _Persistable> {
   }
 
   /// Where the row has the value; nil of a property that has it itself.
+  @inlinable
   var managedPosition: Int? {
     switch storage {
     case .managed(let position): Int(position)
@@ -78,20 +79,13 @@ public struct Persisted<Value: _Persistable> {
     @inline(__always) set {
       if Value._keepsInstance {
         object[keyPath: storage].firstRead(by: object)._assign(newValue)
-      } else if case .managed(let position) = object[keyPath: storage].storage {
-        Value._write(newValue, object, Int(position))
-      } else if !object[keyPath: storage].writeEncodable(newValue, object) {
+      } else if let position = object[keyPath: storage].managedPosition {
+        Value._write(newValue, object, position)
+      } else {
+        // A method that changes the property would be called by way of a key path that is made at run time.
         object[keyPath: storage].storage = .value(newValue)
       }
     }
-  }
-
-  /// Writes to the row of an object of a class that can be encoded; false of other properties.
-  @usableFromInline
-  func writeEncodable(_ value: Value, _ object: ObjectBase) -> Bool {
-    guard case .encodable(let place) = storage else { return false }
-    Value._write(value, object, place.position)
-    return true
   }
 
   /// The value of a property that holds none yet, or shows its row.

@@ -26,6 +26,8 @@ protocol PersistedField {
   static func makeRecording(_ object: ObjectBase, at offset: Int, position: Int)
   /// The object has become managed and keeps its collections.
   static func adopt(_ object: ObjectBase, at offset: Int, position: Int)
+  /// The same for many objects.
+  static func adopter(position: Int) -> (ObjectBase, _ offset: Int) -> Void
 
   /// Of an unmanaged object.
   static func stored(_ object: ObjectBase, at offset: Int, _ row: _RowOfObject) -> Value
@@ -40,6 +42,9 @@ protocol PersistedField {
 
 extension PersistedField {
   static var contentType: Any.Type { valueType }
+  static func adopter(position: Int) -> (ObjectBase, _ offset: Int) -> Void {
+    { object, offset in adopt(object, at: offset, position: position) }
+  }
 }
 
 extension Persisted: PersistedField {
@@ -95,6 +100,11 @@ extension Persisted: PersistedField {
       return makeManaged(object, at: offset, position: position)
     }
     kept._becomeManaged(object, position)
+  }
+
+  static func adopter(position: Int) -> (ObjectBase, _ offset: Int) -> Void {
+    if Value._keepsInstance { return { adopt($0, at: $1, position: position) } }
+    return FieldMemory.storing(Self(managedAt: UInt16(position)))
   }
 
   /// What an unmanaged object's property holds, made now where it is the type's default.

@@ -32,6 +32,9 @@ extension Bool: _Scalar, _Indexable, _PrimaryKey, SortableType {
     return flag
   }
   public var _value: Value { .bool(self) }
+  public func _put(_ column: Int, of row: inout NewRow) throws(StorageError) {
+    try row.set(column, self)
+  }
   public static func _converted(_ any: Any) -> Bool? {
     if let flag = any as? Bool { return flag }
     guard let number = Int._converted(any), number == 0 || number == 1 else { return nil }
@@ -57,6 +60,9 @@ extension _IntegerScalar {
     return Self(exactly: number)
   }
   public var _value: Value { .int(Int64(self)) }
+  public func _put(_ column: Int, of row: inout NewRow) throws(StorageError) {
+    try row.set(column, Int64(self))
+  }
   public static func _converted(_ any: Any) -> Self? {
     switch any {
     case let number as Int: Self(exactly: number)
@@ -146,6 +152,9 @@ extension Double: _Scalar, _QueryNumeric, MinMaxType, AddableType, SortableType 
     return number
   }
   public var _value: Value { .double(self) }
+  public func _put(_ column: Int, of row: inout NewRow) throws(StorageError) {
+    try row.set(column, self)
+  }
   public static func _converted(_ any: Any) -> Double? { double(any) }
 }
 
@@ -161,6 +170,9 @@ extension String: _Scalar, _Indexable, _PrimaryKey, _QueryBinary, SortableType {
     return text
   }
   public var _value: Value { .string(self) }
+  public func _put(_ column: Int, of row: inout NewRow) throws(StorageError) {
+    try row.set(column, self)
+  }
   public static func _converted(_ any: Any) -> String? { any as? String }
 }
 
@@ -187,17 +199,21 @@ extension Date: _Scalar, _Indexable, _QueryNumeric, MinMaxType, SortableType {
     return Date(
       timeIntervalSince1970: Double(moment.seconds) + Double(moment.nanoseconds) / 1_000_000_000)
   }
+  public var _value: Value { .date(moment) }
+  public func _put(_ column: Int, of row: inout NewRow) throws(StorageError) {
+    try row.set(column, moment)
+  }
   /// A date outside of what can be stored is stored as the nearest that can; one that is no number as 1970.
-  public var _value: Value {
+  private var moment: Timestamp {
     let interval = timeIntervalSince1970
-    guard !interval.isNaN else { return .date(Timestamp(seconds: 0)) }
+    guard !interval.isNaN else { return Timestamp(seconds: 0) }
     let whole = interval.rounded(.down)
     guard let seconds = Int64(exactly: whole) else {
-      return .date(Timestamp(seconds: interval < 0 ? .min : .max))
+      return Timestamp(seconds: interval < 0 ? .min : .max)
     }
     let nanoseconds = Int32(((interval - whole) * 1_000_000_000).rounded())
     return nanoseconds == 1_000_000_000
-      ? .date(Timestamp(seconds: seconds + 1)) : .date(Timestamp(seconds: seconds, nanoseconds: nanoseconds))
+      ? Timestamp(seconds: seconds + 1) : Timestamp(seconds: seconds, nanoseconds: nanoseconds)
   }
   public static func _converted(_ any: Any) -> Date? { any as? Date }
 }

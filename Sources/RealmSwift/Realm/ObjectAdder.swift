@@ -31,7 +31,7 @@ final class ObjectAdder {
   func add(_ root: ObjectBase) -> UInt64 {
     if root is EmbeddedObject { own(root) }
     if isManagedHere(root) { return root.row }
-    if let row = addAlone(root) { return row }
+    if let row = Self.addPlain(root, session, policy) { return row }
     var stack = [root]
     while let object = stack.last {
       if isManagedHere(object) {
@@ -69,25 +69,18 @@ final class ObjectAdder {
     return root.row
   }
 
-  /// Adds an object of a class that links to nothing and whose values need no closer look; nil where there is more to it,
-  /// or an object with its primary key.
-  private func addAlone(_ object: ObjectBase) -> UInt64? {
+  /// Adds an unmanaged object where that is all there is to it; nil of others. What may be an update is looked up first.
+  private static func addPlain(
+    _ object: ObjectBase, _ session: RealmSession, _ policy: Realm.UpdatePolicy
+  ) -> UInt64? {
+    guard policy == .error, object.keptContext == nil else { return nil }
     let context = session.context(type(of: object))
-    // What may be an update is looked up first.
-    guard policy == .error, let steps = context.insertSteps else { return nil }
-    let row = session.writing(context.binding) { (table) throws(StorageError) -> UInt64? in
-      do throws(StorageError) {
-        return try table.insert { (row: inout NewRow) throws(StorageError) in
-          for step in steps { try step.insert(object, step.offset, &row, step.column) }
-        }
-      } catch .duplicateKey {
-        return nil
-      }
-    }
-    guard let row else { return nil }
-    session.didInsert(row, context.binding)
-    manage(object, context, row, keeping: [])
-    return row
+    return context.plainInsertion?.add(object, context)
+  }
+
+  /// Adds an object that belongs to no other.
+  static func add(_ object: Object, to session: RealmSession, _ policy: Realm.UpdatePolicy) {
+    if addPlain(object, session, policy) == nil { ObjectAdder(session, policy).add(object) }
   }
 
   /// Stops the program for an embedded object that has an owner already.

@@ -45,22 +45,7 @@ final class ObjectContext {
     return current
   }
 
-  /// Puts the value of a property into a row that is being made.
-  struct InsertStep {
-    let insert: (ObjectBase, _ offset: Int, inout NewRow, _ column: Int) throws(StorageError) -> Void
-    let offset: Int
-    let column: Int
-  }
-
-  /// How an object becomes a row; nil where values are to be made first, or objects it links to added.
-  private(set) lazy var insertSteps: [InsertStep]? = {
-    var steps: [InsertStep] = []
-    for (property, column) in zip(binding.model.properties, binding.columns) where !property.isComputed {
-      guard column >= 0, let insert = property.access.insert else { return nil }
-      steps.append(InsertStep(insert: insert, offset: property.offset, column: column))
-    }
-    return steps
-  }()
+  private(set) lazy var plainInsertion = PlainInsertion(binding)
 
   /// Its objects are found by a whole number, which is never nil.
   let hasNumberKey: Bool

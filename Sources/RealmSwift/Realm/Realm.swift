@@ -180,7 +180,7 @@ public struct Realm {
     session.check()
     session.requireTransaction("add an object")
     session.checkPolicy(update, type(of: object))
-    ObjectAdder(session, update).add(object)
+    ObjectAdder.add(object, to: session, update)
   }
 
   /// Adds objects in their order, as one by one.
@@ -189,7 +189,7 @@ public struct Realm {
     session.requireTransaction("add an object")
     for object in objects {
       session.checkPolicy(update, type(of: object))
-      ObjectAdder(session, update).add(object)
+      ObjectAdder.add(object, to: session, update)
     }
   }
 

@@ -4,9 +4,9 @@
 @usableFromInline
 struct ObjectPlace {
   /// The address below, which user space keeps to 48 bits; the position above.
-  private let bits: UInt64
+  @usableFromInline let bits: UInt64
 
-  private static let addressBits: UInt64 = 48
+  @inlinable static var addressBits: UInt64 { 48 }
 
   /// Nil where an address has more bits.
   init?(_ object: ObjectBase, _ position: Int) {
@@ -15,6 +15,7 @@ struct ObjectPlace {
     bits = address | UInt64(position) << Self.addressBits
   }
 
+  @inlinable
   var position: Int { Int(bits >> Self.addressBits) }
 
   /// - Precondition: the object is there. It is while its own properties are encoded.

@@ -35,6 +35,14 @@ enum FieldMemory {
     address(Content.self, object, offset).pointee = content
   }
 
+  /// Puts the same content into many objects.
+  ///
+  /// Not inlined: in code that is generic over a part of `Content` its metadata is looked up at each call.
+  @inline(never)
+  static func storing<Content>(_ content: Content) -> (AnyObject, _ offset: Int) -> Void {
+    { object, offset in store(content, object, offset) }
+  }
+
   @inline(__always)
   private static func address<Content>(
     _ type: Content.Type, _ object: AnyObject, _ offset: Int

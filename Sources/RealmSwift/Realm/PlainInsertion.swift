@@ -1,0 +1,56 @@
+import RealmStorage
+
+/// How an object of a class that links to nothing, and whose values need no closer look, becomes a row: its values go there
+/// as they are.
+final class PlainInsertion {
+  private struct Step {
+    let insert: (ObjectBase, _ offset: Int, inout NewRow, _ column: Int) throws(StorageError) -> Void
+    let offset: Int
+    let column: Int
+  }
+  private struct Adoption {
+    let adopt: (ObjectBase, _ offset: Int, _ position: Int) -> Void
+    let offset: Int
+  }
+
+  private let steps: [Step]
+  /// By property.
+  private let adoptions: [Adoption]
+
+  /// Nil for a class where values are to be made first, or objects it links to added.
+  init?(_ binding: ClassBinding) {
+    var steps: [Step] = []
+    for (property, column) in zip(binding.model.properties, binding.columns) where !property.isComputed {
+      guard column >= 0, let insert = property.access.insert else { return nil }
+      steps.append(Step(insert: insert, offset: property.offset, column: column))
+    }
+    self.steps = steps
+    adoptions = binding.model.properties.map { Adoption(adopt: $0.access.adopt, offset: $0.offset) }
+  }
+
+  /// The row of an unmanaged object, which shows it from now on; nil where there is an object with its primary key.
+  func add(_ object: ObjectBase, _ context: ObjectContext) -> UInt64? {
+    let (session, binding) = (context.sessionOfHandles, context.binding)
+    let row = session.use { session in
+      session.writing(binding) { (table) throws(StorageError) -> UInt64? in
+        do throws(StorageError) {
+          return try table.insert { (row: inout NewRow) throws(StorageError) in
+            for step in steps { try step.insert(object, step.offset, &row, step.column) }
+          }
+        } catch .duplicateKey {
+          return nil
+        }
+      }
+    }
+    guard let row else { return nil }
+    session.use { $0.didInsert(row, binding) }
+    object.show(row, of: context, birth: session.use { $0.generation })
+    var position = 0
+    while position < adoptions.count {
+      adoptions[position].adopt(object, adoptions[position].offset, position)
+      position += 1
+    }
+    binding.model.didManage(object)
+    return row
+  }
+}
