@@ -53,7 +53,9 @@ let package = Package(
       path: "Tests/FuzzRun", swiftSettings: swiftSettings),
     .executableTarget(
       name: "processes-run",
-      dependencies: ["TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      dependencies: [
+        "RealmSwift", "TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
       path: "Tests/ProcessesRun", swiftSettings: swiftSettings),
     .target(name: "CAllocations", path: "Tests/CAllocations", cSettings: cSettings),
     .executableTarget(

@@ -16,13 +16,16 @@ struct Forks {
   let part: Part
 
   func run() throws {
-    for number in 0..<(part.isQuick ? 8 : 80) {
-      try withScene(isEncrypted: number & 4 != 0) { scene in
-        try part.state("fork \(number)") {
-          let child = try scene.spawn(.fork, seed: UInt64(number))
-          guard try child.line() == "done" else { throw Violation("the parent does not come to its end") }
-          try child.finish()
-        }
+    for number in 0..<(part.isQuick ? 8 : 80) { try run(.fork, number) }
+    for number in 0..<(part.isQuick ? 8 : 80) { try run(.forkObjects, number) }
+  }
+
+  private func run(_ role: Role, _ number: Int) throws {
+    try withScene(isEncrypted: number & 4 != 0) { scene in
+      try part.state("\(role) \(number)") {
+        let child = try scene.spawn(role, seed: UInt64(number))
+        guard try child.line() == "done" else { throw Violation("the parent does not come to its end") }
+        try child.finish()
       }
     }
   }
@@ -127,7 +130,7 @@ struct Forker {
   // MARK: - Forking
 
   /// Swift hides the call, for good reasons.
-  private static func fork() throws -> pid_t {
+  static func fork() throws -> pid_t {
     guard let address = dlsym(dlopen(nil, RTLD_NOW), "fork") else { throw Violation("there is no fork") }
     let call = unsafeBitCast(address, to: (@convention(c) () -> pid_t).self)
     let process = call()

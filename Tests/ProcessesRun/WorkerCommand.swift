@@ -26,6 +26,8 @@ enum Role: String, ExpressibleByArgument, CaseIterable {
   case obey
   /// Forks.
   case fork
+  /// Forks with a realm open.
+  case forkObjects
 }
 
 /// A process that the run starts; not for people.
@@ -55,6 +57,7 @@ struct WorkerCommand: ParsableCommand {
         try Waiter(path: path, isEncrypted: encrypted).run()
       case .obey: try Servant(path: path, isEncrypted: encrypted).run()
       case .fork: try Forker(path: path, isEncrypted: encrypted, seed: seed).run()
+      case .forkObjects: try ObjectForker(path: path, isEncrypted: encrypted, seed: seed).run()
       }
     } catch let violation as Violation {
       Self.fail("\(role) \(getpid()): \(violation.what)")
