@@ -19,18 +19,8 @@ enum FileRemoval {
   static func remove(_ path: String, calls: any SystemCalls = NativeSystemCalls()) throws(StorageError)
     -> Bool
   {
-    for _ in 1..<Self.attempts {
-      do throws(StorageError) {
-        return try removeOnce(path, calls)
-      } catch {
-        // Another file was put in its place meanwhile.
-        guard case .controlReplaced = error else { throw error }
-      }
-    }
-    return try removeOnce(path, calls)
+    try StorageError.startingOver { () throws(StorageError) in try removeOnce(path, calls) }
   }
-
-  private static let attempts = 8
 
   private static func removeOnce(_ path: String, _ calls: any SystemCalls) throws(StorageError) -> Bool {
     guard FileStorage.exists(path) else { return try removeLeftovers(of: path, calls) }

@@ -168,14 +168,27 @@ extension StorageError {
   static func askingAgain<Result>(
     _ read: () throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
-    for _ in 0..<2 {
+    try again(3, where: \.isReadFailure, read)
+  }
+
+  /// Another file was put in the place of the one that is opened or removed, by who compacts it: that one is taken.
+  static func startingOver<Result>(
+    _ body: () throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    try again(8, where: { if case .controlReplaced = $0 { true } else { false } }, body)
+  }
+
+  private static func again<Result>(
+    _ attempts: Int, where isPassing: (StorageError) -> Bool, _ body: () throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    for _ in 1..<attempts {
       do throws(StorageError) {
-        return try read()
+        return try body()
       } catch {
-        guard error.isReadFailure else { throw error }
+        guard isPassing(error) else { throw error }
       }
     }
-    return try read()
+    return try body()
   }
 
   /// The disk is full, or what this user or a file may take of it.

@@ -53,22 +53,11 @@ public final class Database: Sendable {
   package convenience init(
     path: String, options: Options, calls: any SystemCalls
   ) throws(StorageError) {
-    for _ in 1..<Self.attempts {
-      do throws(StorageError) {
-        let (storage, opening) = try Self.open(path, options, calls)
-        self.init(storage, opening)
-        return
-      } catch {
-        // Another file was put in its place meanwhile, by who compacts it.
-        guard case .controlReplaced = error else { throw error }
-      }
+    let (storage, opening) = try StorageError.startingOver { () throws(StorageError) in
+      try Self.open(path, options, calls)
     }
-    let (storage, opening) = try Self.open(path, options, calls)
     self.init(storage, opening)
   }
-
-  /// So often a file is opened that is replaced meanwhile.
-  private static let attempts = 8
 
   private static func open(
     _ path: String, _ options: Options, _ calls: any SystemCalls
