@@ -33,7 +33,7 @@ final class RealmSession {
   /// Outlive transactions, as handles do.
   var moves = CollectionMoves()
   /// What the open transaction did with each class.
-  private var written: [Written]
+  @exclusivity(unchecked) private var written: [Written]
 
   private struct Written {
     var table: WritableTable?

@@ -25,13 +25,13 @@ struct StoredField {
 enum FieldMemory {
   @inline(__always)
   static func load<Content>(_ type: Content.Type, _ object: AnyObject, _ offset: Int) -> Content {
-    defer { extendLifetime(object) }
+    defer { _fixLifetime(object) }
     return address(type, object, offset).pointee
   }
 
   @inline(__always)
   static func store<Content>(_ content: Content, _ object: AnyObject, _ offset: Int) {
-    defer { extendLifetime(object) }
+    defer { _fixLifetime(object) }
     address(Content.self, object, offset).pointee = content
   }
 
