@@ -14,15 +14,28 @@
 #define CP_HAS_WIDE (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
 #endif
 
-// Eight bytes of 0 or 1 become eight bits.
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+// Bytes of 0 or 1 become bits.
 static inline uint64_t gather(const uint8_t flags[64]) {
   uint64_t mask = 0;
+#ifdef __SSE2__
+  for (int part = 0; part < 4; part++) {
+    __m128i bytes = _mm_loadu_si128((const __m128i *)(flags + 16 * part));
+    // The lowest bit of each becomes the highest.
+    mask |= (uint64_t)(uint16_t)_mm_movemask_epi8(_mm_slli_epi16(bytes, 7)) << (16 * part);
+  }
+  return mask;
+#else
   for (int part = 0; part < 8; part++) {
     uint64_t word;
     memcpy(&word, flags + 8 * part, sizeof word);
     mask |= (word * 0x0102040810204080u >> 56) << (8 * part);
   }
   return mask;
+#endif
 }
 
 // `test` is an expression of `value`.
