@@ -136,12 +136,12 @@ int cp_text_passes(const uint8_t *text, size_t length, const struct cp_text_test
   return 0;
 }
 
-// Of all rows at once: a place in the heap tells its row.
-static void mask_containing(const uint8_t *ends, const uint8_t *heap, size_t rows, const uint8_t *needle,
-                            size_t count, uint64_t *mask) {
-  size_t length = word_at(ends, rows - 1) & END_MASK, at = 0, row = 0;
+// Of all rows at once: a place in the heap tells its row. From `at` on, which lies in `row` or before it.
+static void mask_containing_plain(const uint8_t *ends, const uint8_t *heap, size_t rows, const uint8_t *needle,
+                                  size_t count, size_t at, size_t row, uint64_t *mask) {
+  size_t length = word_at(ends, rows - 1) & END_MASK;
   while (at < length) {
-    size_t place = at + cp_find(heap + at, length - at, needle, count);
+    size_t place = at + find_plain(heap + at, length - at, needle, count);
     if (place >= length) return;
     while ((size_t)(word_at(ends, row) & END_MASK) <= place) row++;
     uint16_t word = word_at(ends, row);
@@ -152,6 +152,53 @@ static void mask_containing(const uint8_t *ends, const uint8_t *heap, size_t row
       at = place + 1;
     }
   }
+}
+
+#ifdef CP_AVX2
+// The first row, from one on, that ends behind a place. There is one.
+CP_AVX2 static inline size_t row_at(const uint8_t *ends, size_t rows, size_t row, size_t place) {
+  const __m256i limit = _mm256_set1_epi16((short)place), bits = _mm256_set1_epi16(END_MASK);
+  for (; row + 16 <= rows; row += 16) {
+    __m256i some = _mm256_and_si256(_mm256_loadu_si256((const __m256i *)(ends + 2 * row)), bits);
+    uint32_t behind = (uint32_t)_mm256_movemask_epi8(_mm256_cmpgt_epi16(some, limit));
+    if (behind) return row + (size_t)__builtin_ctz(behind) / 2;
+  }
+  while ((size_t)(word_at(ends, row) & END_MASK) <= place) row++;
+  return row;
+}
+
+CP_AVX2 static void mask_containing_wide(const uint8_t *ends, const uint8_t *heap, size_t rows,
+                                         const uint8_t *needle, size_t count, uint64_t *mask) {
+  const __m256i first = _mm256_set1_epi8((char)needle[0]);
+  const __m256i last = _mm256_set1_epi8((char)needle[count - 1]);
+  size_t length = word_at(ends, rows - 1) & END_MASK, at = 0, row = 0;
+  // What lies before it belongs to texts that are told.
+  size_t from = 0;
+  for (; at + count + 31 <= length; at += 32) {
+    __m256i starts = _mm256_loadu_si256((const __m256i *)(heap + at));
+    __m256i stops = _mm256_loadu_si256((const __m256i *)(heap + at + count - 1));
+    uint32_t both = (uint32_t)_mm256_movemask_epi8(
+        _mm256_and_si256(_mm256_cmpeq_epi8(starts, first), _mm256_cmpeq_epi8(stops, last)));
+    for (; both; both &= both - 1) {
+      size_t place = at + (size_t)__builtin_ctz(both);
+      if (place < from || (count > 2 && memcmp(heap + place + 1, needle + 1, count - 2) != 0)) continue;
+      row = row_at(ends, rows, row, place);
+      uint16_t word = word_at(ends, row);
+      if (place + count > (size_t)(word & END_MASK)) continue;
+      if (!(word & FLAG_MASK)) mask[row / 64] |= 1ull << (row % 64);
+      from = word & END_MASK;
+    }
+  }
+  mask_containing_plain(ends, heap, rows, needle, count, from > at ? from : at, row, mask);
+}
+#endif
+
+static void mask_containing(const uint8_t *ends, const uint8_t *heap, size_t rows, const uint8_t *needle,
+                            size_t count, uint64_t *mask) {
+#ifdef CP_AVX2
+  if (__builtin_cpu_supports("avx2")) return mask_containing_wide(ends, heap, rows, needle, count, mask);
+#endif
+  mask_containing_plain(ends, heap, rows, needle, count, 0, 0, mask);
 }
 
 // Few texts have the length looked for, so that is compared first, of many at once.
@@ -230,7 +277,14 @@ void cp_mask_texts(const void *ends_bytes, const void *heap_bytes, size_t rows,
   }
 }
 
+CP_CLONES static uint16_t all_bits(const uint8_t *ends, size_t rows) {
+  uint16_t bits = 0;
+  for (size_t row = 0; row < rows; row++) bits |= word_at(ends, row);
+  return bits;
+}
+
 void cp_mask_flagged(const void *ends_bytes, size_t rows, uint16_t flag, uint64_t *mask) {
+  if (!(all_bits(ends_bytes, rows) & flag)) return;
   for (size_t row = 0; row < rows; row++)
     if (word_at(ends_bytes, row) & flag) mask[row / 64] |= 1ull << (row % 64);
 }

@@ -72,7 +72,11 @@ import Testing
       #expect(found == rows.filter { $0 >= first }.map { $0 - first }.sorted())
       #expect(mask.from(first).moved(by: first) == mask.subtracting(RowMask(first: first)))
     }
-    #expect(RowMask(first: 512).count == 512 && RowMask(first: 64).count == 64 && RowMask(first: 0).isEmpty)
+    for count in 0...RowMask.maximumRows {
+      var rows: [Int] = []
+      RowMask(first: count).forEach { rows.append($0) }
+      #expect(rows == Array(0..<count))
+    }
   }
 
   @Test func `tests of all texts of a piece agree with a test of each`() {
