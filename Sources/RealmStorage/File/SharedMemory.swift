@@ -32,6 +32,11 @@ package final class SharedMemory: Sendable {
   }
 
   /// Replaces a word where it still is what it was taken for.
+  /// Writes nothing where there is a zero: the system makes pages writable one by one, which takes longer than all of it.
+  package func clear(word index: Int) {
+    if self[word: index] != 0 { self[word: index] = 0 }
+  }
+
   package func exchange(word index: Int, from expected: UInt64, to value: UInt64) -> Bool {
     atomic(index).pointee.compareExchange(
       expected: expected, desired: value, ordering: .sequentiallyConsistent

@@ -15,6 +15,7 @@ package final class NodeArena {
   private var nextUnit: UInt64 = 1
   /// Where the nodes of the open transaction begin.
   private var ownStart: UInt64 = 1
+  /// By size; none before the first is freed.
   @exclusivity(unchecked) private var freeUnits: [[UInt64]] = []
   /// The sizes of which some were freed, so that a new transaction need not look at all.
   @exclusivity(unchecked) private var freedSizes: [Int] = []
@@ -32,7 +33,6 @@ package final class NodeArena {
     }
     self.memory = memory
     self.refWidth = refWidth
-    freeUnits = Array(repeating: [], count: Ref.maximumLength / Ref.unit + 1)
   }
 
   /// Forgets all nodes and starts the transaction that will be version `birth`.
@@ -103,6 +103,7 @@ package final class NodeArena {
   package func free(_ ref: Ref) {
     precondition(owns(ref), "only a transaction's own nodes lie in its part of the arena")
     let units = (ref.length + Ref.unit - 1) / Ref.unit
+    if freeUnits.isEmpty { freeUnits = Array(repeating: [], count: Ref.maximumLength / Ref.unit + 1) }
     if freeUnits[units].isEmpty { freedSizes.append(units) }
     freeUnits[units].append(ref.unit)
     liveBytes -= units * Ref.unit
@@ -140,7 +141,7 @@ package final class NodeArena {
 
   private func allocate(units: Int) -> UInt64 {
     liveBytes += units * Ref.unit
-    if let unit = freeUnits[units].popLast() { return unit }
+    if !freeUnits.isEmpty, let unit = freeUnits[units].popLast() { return unit }
     let unit = nextUnit
     nextUnit += UInt64(units)
     precondition(Int(nextUnit) * Ref.unit <= memory.size, "a transaction holds more than its arena")

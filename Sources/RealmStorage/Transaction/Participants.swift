@@ -59,7 +59,7 @@ struct Participants: Sendable {
 
   /// Forgets all. For who rebuilds the block, alone.
   func clear() {
-    for number in 0..<ControlPlace.participantCount { memory[word: word(number)] = 0 }
+    for number in 0..<ControlPlace.participantCount { memory.clear(word: word(number)) }
     memory[word: Self.usedWord] = 0
   }
 

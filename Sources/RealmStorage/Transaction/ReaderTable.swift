@@ -94,7 +94,10 @@ struct ReaderTable: Sendable {
 
   /// Forgets all pins. For who rebuilds the block, alone.
   func clear() {
-    for entry in 0..<segments.entryCount { giveBack(entry) }
+    for entry in 0..<segments.entryCount {
+      memory.clear(word: word(entry) + 1)
+      memory.clear(word: word(entry))
+    }
     memory[word: Self.usedWord] = 0
   }
 }

@@ -74,5 +74,5 @@ struct VersionTable: Sendable {
   }
 
   /// Forgets all versions. For who rebuilds the block, alone.
-  func clear() { for entry in 0..<segments.entryCount { memory[word: word(entry)] = 0 } }
+  func clear() { for entry in 0..<segments.entryCount { memory.clear(word: word(entry)) } }
 }
