@@ -2,8 +2,9 @@
 ///
 /// Lives as long as one query, in one thread.
 struct RowQuery {
-  let test: ClusterTest
+  private let predicate: Predicate
   private let table: TableForm
+  private let tables: any TableFinder
   /// Parts of which all must hold, that an index can answer: the rows with one of the values.
   private let indexed: [IndexedPart]
   /// The only part is for an index.
@@ -11,15 +12,22 @@ struct RowQuery {
 
   struct IndexedPart {
     var column: Column
+    /// Each once.
     var values: [Value]
   }
 
   /// - Precondition: the tables have the columns, and tests fit them, as `Predicate` says.
-  init(_ predicate: Predicate, of table: TableForm, _ tables: any TableFinder) throws(StorageError) {
+  init(_ predicate: Predicate, of table: TableForm, _ tables: any TableFinder) {
+    self.predicate = predicate
     self.table = table
-    test = try TestBuilder(tables: tables).test(predicate, of: table)
+    self.tables = tables
     indexed = Self.indexedParts(predicate, table.schema)
     if case .and = predicate { isLookup = false } else { isLookup = !indexed.isEmpty }
+  }
+
+  /// Made where rows are tested: with many values that takes longer than to look them up.
+  private func test() throws(StorageError) -> ClusterTest {
+    try TestBuilder(tables: tables).test(predicate, of: table)
   }
 
   private static func indexedParts(_ predicate: Predicate, _ schema: TableSchema) -> [IndexedPart] {
@@ -40,18 +48,37 @@ struct RowQuery {
     else {
       return []
     }
-    return [IndexedPart(column: column, values: Array(Set(values)))]
+    return [IndexedPart(column: column, values: distinct(values))]
+  }
+
+  /// Whole numbers ascend, so that those are looked up one after another that stand together.
+  private static func distinct(_ values: [Value]) -> [Value] {
+    guard values.count > 1 else { return values }
+    var numbers: [Int64] = []
+    numbers.reserveCapacity(values.count)
+    for value in values {
+      guard case .int(let number) = value else { return Array(Set(values)) }
+      numbers.append(number)
+    }
+    numbers.sort()
+    var distinct: [Value] = []
+    distinct.reserveCapacity(numbers.count)
+    for index in numbers.indices where index == 0 || numbers[index] != numbers[index - 1] {
+      distinct.append(.int(numbers[index]))
+    }
+    return distinct
   }
 
   // MARK: - Running
 
   /// The rows that pass, in the order of their keys.
   func rows(_ reader: any NodeReader) throws(StorageError) -> [UInt64] {
-    if let constant = test as? ConstantTest, !constant.holds { return [] }
     let candidates = try candidates(reader.access())
     if isLookup, let candidates { return candidates }
+    let test = try test()
+    if let constant = test as? ConstantTest, !constant.holds { return [] }
     var found: [UInt64] = []
-    try run(on: candidates, reader) { cluster, passing in cluster.appendKeys(passing, to: &found) }
+    try run(test, on: candidates, reader) { cluster, passing in cluster.appendKeys(passing, to: &found) }
     return found
   }
 
@@ -61,6 +88,13 @@ struct RowQuery {
   /// - Precondition: the keys do not fall.
   func run(
     on keys: [UInt64]?, _ reader: any NodeReader, _ body: (borrowing ClusterNode, RowMask) -> Void
+  ) throws(StorageError) {
+    try run(test(), on: keys, reader, body)
+  }
+
+  private func run(
+    _ test: ClusterTest, on keys: [UInt64]?, _ reader: any NodeReader,
+    _ body: (borrowing ClusterNode, RowMask) -> Void
   ) throws(StorageError) {
     let clusters = table.root.clusters
     guard let keys else {
@@ -78,15 +112,16 @@ struct RowQuery {
 
   /// How many rows pass.
   func count(_ reader: any NodeReader) throws(StorageError) -> Int {
-    if let constant = test as? ConstantTest { return constant.holds ? Int(clamping: table.root.rows) : 0 }
     if isLookup, let count = try lookupCount(indexed[0], reader.access()) { return Int(clamping: count) }
+    let test = try test()
+    if let constant = test as? ConstantTest { return constant.holds ? Int(clamping: table.root.rows) : 0 }
     if indexed.isEmpty, let test = test as? IntegerTest, let range = test.onlyRange {
       return Int(
         clamping: try IntegerScan.count(test.column, in: range, of: table.root.clusters, reader.access()))
     }
     var count = 0
     let candidates = try candidates(reader.access())
-    try run(on: candidates, reader) { _, passing in count += passing.count }
+    try run(test, on: candidates, reader) { _, passing in count += passing.count }
     return count
   }
 

@@ -46,8 +46,11 @@ enum IndexTree {
   static func count(
     with value: Value, of column: Column, table: TableRoot, _ access: borrowing NodeAccess
   ) throws(StorageError) -> UInt64 {
+    if IntegerIndex.serves(column) {
+      return try row(with: value, of: column, table: table, access) == nil ? 0 : 1
+    }
     var end = IndexKey.encode(value, of: column)
-    guard !IntegerIndex.serves(column), !IndexKey.isCut(end) else {
+    guard !IndexKey.isCut(end) else {
       return UInt64(try rows(with: value, of: column, table: table, access).count)
     }
     let length = end.count

@@ -33,7 +33,7 @@ extension Table {
   public func rows(_ rows: [UInt64], where predicate: Predicate) throws(StorageError) -> [UInt64] {
     let isAscending = zip(rows, rows.dropFirst()).allSatisfy { $0 <= $1 }
     var found: [UInt64] = []
-    let query = try RowQuery(predicate, of: form, tables)
+    let query = RowQuery(predicate, of: form, tables)
     try query.run(on: isAscending ? rows : rows.sorted(), reader) { cluster, passing in
       cluster.appendKeys(passing, to: &found)
     }
