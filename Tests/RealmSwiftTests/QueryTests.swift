@@ -1,5 +1,6 @@
 import Foundation
 import RealmSwift
+import TestSupport
 import Testing
 
 @Suite("Queries of objects")
@@ -51,6 +52,44 @@ struct QueryTests {
     #expect(ids(people.where { $0.age.contains(25...30) }) == [1, 3])
     #expect(ids(people.where { $0.age.contains(25..<30) }) == [3])
     #expect(ids(people.where { $0.born > Date(timeIntervalSince1970: 5) }) == [1])
+  }
+
+  @Test("The elements of a sort are the same by their places, in whatever order these are asked for")
+  func placesOfASort() throws {
+    let realm = try memoryRealm()
+    var random = SeededGenerator(seed: 31)
+    var model = (0..<9_000).map { (id: $0, name: "Person \(random.below(50))", age: random.below(40)) }
+    try realm.write {
+      for one in model { realm.add(Person(id: one.id, name: one.name, age: one.age)) }
+    }
+    func check(_ people: Results<Person>, _ expected: [Int], _ places: [Int]) {
+      for place in places where place < expected.count {
+        #expect(people[place].id == expected[place], "place \(place)")
+      }
+      #expect(people.prefix(100).map(\.id) == Array(expected.prefix(100)))
+      #expect(people.first?.id == expected.first && people.last?.id == expected.last)
+      #expect(people.map(\.id) == expected && people.count == expected.count)
+    }
+    let sort = [SortDescriptor(keyPath: "age"), SortDescriptor(keyPath: "name", ascending: false)]
+    for age in [0, 37, 40] {
+      func expected() -> [Int] {
+        model.filter { $0.age >= age }.sorted { left, right in
+          if left.age != right.age { return left.age < right.age }
+          // In the order of their making among equals.
+          return left.name != right.name ? left.name > right.name : left.id < right.id
+        }.map(\.id)
+      }
+      let places = [0, 127, 128, 1_023, 1_024, 5, 8_999] + (0..<40).map { _ in random.below(9_000) }
+      let people = realm.objects(Person.self).where { $0.age >= age }.sorted(by: sort)
+      check(people, expected(), places)
+      // What was put in order goes with a change.
+      realm.beginWrite()
+      let changed = random.below(9_000)
+      realm.object(ofType: Person.self, forPrimaryKey: changed)?.age = age
+      model[changed].age = age
+      check(people, expected(), Array(0..<1_024) + places)
+      try realm.commitWrite()
+    }
   }
 
   @Test("Null equals null, differs from values, and has no order")

@@ -22,6 +22,8 @@ public final class _CollectionContent {
   private let predicates: [RealmStorage.Predicate]
   private let order: [SortKey]
   private var known: (rows: [UInt64], generation: UInt64)?
+  /// The first of those in order, while nobody has asked for more.
+  private var head: (rows: [UInt64], generation: UInt64)?
   /// Who walks a collection it has counted relies on the number.
   private var counted: (count: Int, generation: UInt64)?
 
@@ -113,6 +115,27 @@ public final class _CollectionContent {
     }
   }
 
+  /// So many are put in order first, of a sort that is asked for elements near its beginning, then so many more.
+  private static let headCounts = [128, 1_024]
+  /// Fewer elements than this multiple are all put in order at once.
+  private static let headShare = 8
+
+  /// The key of an element near the beginning of a sort, of which the rest need not be in order for it; nil where there is
+  /// more to it.
+  private func rowInHead(_ index: Int) -> UInt64? {
+    guard !order.isEmpty, case .all = source, index >= 0, known?.generation != session.generation,
+      let wanted = Self.headCounts.first(where: { index < $0 })
+    else { return nil }
+    if let head, head.generation == session.generation, index < head.rows.count { return head.rows[index] }
+    guard count / Self.headShare >= wanted else { return nil }
+    let rows = reading { () throws(StorageError) -> [UInt64] in
+      guard let table = try table() else { return [] }
+      return try table.sorted(unsortedRows(table), by: order, limit: wanted)
+    }
+    head = (rows, session.generation)
+    return index < rows.count ? rows[index] : nil
+  }
+
   /// Nil for all of the table.
   private func sourceRows() throws(StorageError) -> [UInt64]? {
     switch source {
@@ -162,7 +185,8 @@ public final class _CollectionContent {
     return count
   }
 
-  /// The key of an object. O(log n) for all of a table, O(1) for what was read before.
+  /// The key of an object. O(log n) for all of a table, O(1) for what was read before. Of a sort the first are found without
+  /// putting all in order.
   func row(at index: Int) -> UInt64 {
     session.check()
     if isWholeTable {
@@ -171,6 +195,8 @@ public final class _CollectionContent {
         return try table.key(at: index)
       }
       if let row { return row }
+    } else if let row = rowInHead(index) {
+      return row
     } else {
       let rows = rows()
       if rows.indices.contains(index) { return rows[index] }
