@@ -136,7 +136,7 @@ int cp_text_passes(const uint8_t *text, size_t length, const struct cp_text_test
   return 0;
 }
 
-// Of all rows at once: a place in the heap tells its row. From `at` on, which lies in `row` or before it.
+// Of all rows at once: a place in the heap tells its row. From `at` on, which lies in `row` or behind it.
 static void mask_containing_plain(const uint8_t *ends, const uint8_t *heap, size_t rows, const uint8_t *needle,
                                   size_t count, size_t at, size_t row, uint64_t *mask) {
   size_t length = word_at(ends, rows - 1) & END_MASK;

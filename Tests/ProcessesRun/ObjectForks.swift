@@ -81,8 +81,8 @@ struct ObjectForker {
       try check(realm, round: round)
       var byte: UInt8 = 0
       while read(signal.read, &byte, 1) < 0, errno == EINTR {}
-      for _ in 0..<20 { try check(realm, round: round) }
       if !realm.isInWriteTransaction {
+        for _ in 0..<20 { try check(realm, round: round) }
         try Self.expectRefusal("a transaction") { try realm.write {} }
       } else if seed & 2 != 0 {
         try Self.expectRefusal("a commit") { try realm.commitWrite() }

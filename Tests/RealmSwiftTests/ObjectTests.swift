@@ -18,6 +18,56 @@ struct ObjectTests {
     #expect(key != Everything().key)
   }
 
+  /// Links to nothing.
+  final class Plain: Object {
+    @Persisted(primaryKey: true) var id: Int
+    @Persisted var small: Int32
+    @Persisted var flag: Bool
+    @Persisted var real: Double
+    @Persisted var text: String
+    @Persisted var moment: Date
+    @Persisted var maybeNumber: Int?
+    @Persisted var maybeReal: Double?
+    @Persisted var maybeText: String?
+    @Persisted var maybeMoment: Date?
+    @Persisted(originProperty: "plain") var links: LinkingObjects<PlainLink>
+  }
+
+  final class PlainLink: Object {
+    @Persisted var plain: Plain?
+  }
+
+  @Test("Objects that link to nothing are stored as they are, nil also after one with values")
+  func addingPlainObjects() throws {
+    let realm = try memoryRealm()
+    func plain(_ id: Int) -> Plain {
+      let plain = Plain()
+      plain.id = id
+      guard id % 2 == 0 else { return plain }
+      (plain.small, plain.flag, plain.real, plain.text) = (Int32(-id), true, Double(id) / 4, "text \(id) – ü")
+      plain.moment = Date(timeIntervalSince1970: Double(id) - 0.5)
+      (plain.maybeNumber, plain.maybeReal, plain.maybeText) = (
+        id << 40, -Double(id), String(repeating: "x", count: id)
+      )
+      plain.maybeMoment = Date(timeIntervalSince1970: -Double(id))
+      return plain
+    }
+    let made = (0..<1_200).map { plain($0) }
+    try realm.write { realm.add(made) }
+    for (id, object) in made.enumerated() {
+      let expected = plain(id)
+      let found = try #require(realm.object(ofType: Plain.self, forPrimaryKey: id))
+      for read in [object, found] {
+        #expect(read.realm == realm && read.links.isEmpty)
+        #expect(read.small == expected.small && read.flag == expected.flag && read.real == expected.real)
+        #expect(read.text == expected.text && read.maybeNumber == expected.maybeNumber)
+        #expect(read.maybeReal == expected.maybeReal && read.maybeText == expected.maybeText)
+        #expect(read.maybeMoment == expected.maybeMoment)
+        if id % 2 == 0 { #expect(read.moment == expected.moment) }
+      }
+    }
+  }
+
   @Test("Adding makes the same instance, and all it links to, managed")
   func adding() throws {
     let realm = try memoryRealm()

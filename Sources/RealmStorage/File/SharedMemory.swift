@@ -31,12 +31,13 @@ package final class SharedMemory: Sendable {
     set { atomic(index).pointee.store(newValue, ordering: .sequentiallyConsistent) }
   }
 
-  /// Replaces a word where it still is what it was taken for.
-  /// Writes nothing where there is a zero: the system makes pages writable one by one, which takes longer than all of it.
+  /// Makes a word zero, for who is alone. Where it is one nothing is written: the system makes pages writable one by one,
+  /// which takes longer than all of it.
   package func clear(word index: Int) {
     if self[word: index] != 0 { self[word: index] = 0 }
   }
 
+  /// Replaces a word where it still is what it was taken for.
   package func exchange(word index: Int, from expected: UInt64, to value: UInt64) -> Bool {
     atomic(index).pointee.compareExchange(
       expected: expected, desired: value, ordering: .sequentiallyConsistent

@@ -1,4 +1,4 @@
-/// A predicate made ready for a table: tests of its rows, and an index where one finds them faster.
+/// A predicate made ready for a table: rows are tested, or found by an index where one finds them faster.
 ///
 /// Lives as long as one query, in one thread.
 struct RowQuery {
@@ -73,16 +73,17 @@ struct RowQuery {
 
   /// The rows that pass, in the order of their keys.
   func rows(_ reader: any NodeReader) throws(StorageError) -> [UInt64] {
-    let candidates = try candidates(reader.access())
-    if isLookup, let candidates { return candidates }
+    if isLookup, let found = try candidates(reader.access()) { return found }
     let test = try test()
     if let constant = test as? ConstantTest, !constant.holds { return [] }
+    // An index that was asked leaves too many.
+    let candidates = isLookup ? nil : try candidates(reader.access())
     var found: [UInt64] = []
     try run(test, on: candidates, reader) { cluster, passing in cluster.appendKeys(passing, to: &found) }
     return found
   }
 
-  /// Calls `body` with each cluster that has rows that pass, and these.
+  /// Calls `body` with each cluster that has rows that pass, and these. Makes a test each time.
   ///
   /// - Parameter keys: of the rows to be tested; nil for all.
   /// - Precondition: the keys do not fall.
@@ -120,7 +121,7 @@ struct RowQuery {
         clamping: try IntegerScan.count(test.column, in: range, of: table.root.clusters, reader.access()))
     }
     var count = 0
-    let candidates = try candidates(reader.access())
+    let candidates = isLookup ? nil : try candidates(reader.access())
     try run(test, on: candidates, reader) { _, passing in count += passing.count }
     return count
   }

@@ -44,7 +44,8 @@ package struct TableReference: BitwiseCopyable {
     try content.lend { (content) throws(StorageError) in try content.rows(around: key) }
   }
 
-  package func isText(_ column: Int) -> Bool {
+  /// The column's values are strings or data.
+  package func isVarying(_ column: Int) -> Bool {
     content._withUnsafeGuaranteedRef { $0.columns[column].kind == .varying }
   }
 

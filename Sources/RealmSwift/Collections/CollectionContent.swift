@@ -22,8 +22,9 @@ public final class _CollectionContent {
   private let predicates: [RealmStorage.Predicate]
   private let order: [SortKey]
   private var known: (rows: [UInt64], generation: UInt64)?
-  /// The first of those in order, while nobody has asked for more.
+  // Of a sort, while nobody has asked for all of it: the first in order, and the rows that are to be sorted.
   private var head: (rows: [UInt64], generation: UInt64)?
+  private var unsorted: (rows: [UInt64], generation: UInt64)?
   /// Who walks a collection it has counted relies on the number.
   private var counted: (count: Int, generation: UInt64)?
 
@@ -76,6 +77,7 @@ public final class _CollectionContent {
       return rows
     }
     known = (rows, session.generation)
+    (head, unsorted) = (nil, nil)
     return rows
   }
 
@@ -97,6 +99,7 @@ public final class _CollectionContent {
 
   /// Nil for all of the table.
   private func unsortedRows(_ table: Table) throws(StorageError) -> [UInt64]? {
+    if let unsorted, unsorted.generation == session.generation { return unsorted.rows }
     let rows = try sourceRows()
     if predicates.isEmpty { return rows }
     if let rows { return try table.rows(rows, where: predicate) }
@@ -115,7 +118,7 @@ public final class _CollectionContent {
     }
   }
 
-  /// So many are put in order first, of a sort that is asked for elements near its beginning, then so many more.
+  /// Of a sort that is asked for elements near its beginning so many are put in order, or else so many.
   private static let headCounts = [128, 1_024]
   /// Fewer elements than this multiple are all put in order at once.
   private static let headShare = 8
@@ -127,11 +130,15 @@ public final class _CollectionContent {
       let wanted = Self.headCounts.first(where: { index < $0 })
     else { return nil }
     if let head, head.generation == session.generation, index < head.rows.count { return head.rows[index] }
-    guard count / Self.headShare >= wanted else { return nil }
-    let rows = reading { () throws(StorageError) -> [UInt64] in
-      guard let table = try table() else { return [] }
-      return try table.sorted(unsortedRows(table), by: order, limit: wanted)
+    let rows = reading { () throws(StorageError) -> [UInt64]? in
+      guard let table = try table() else { return nil }
+      let rows = try unsortedRows(table)
+      // Those that a predicate picks are not looked for again.
+      unsorted = rows.map { ($0, session.generation) }
+      guard (rows?.count ?? table.count) / Self.headShare >= wanted else { return nil }
+      return try table.sorted(rows, by: order, limit: wanted)
     }
+    guard let rows else { return nil }
     head = (rows, session.generation)
     return index < rows.count ? rows[index] : nil
   }
@@ -160,6 +167,7 @@ public final class _CollectionContent {
     session.check()
     if let known, known.generation == session.generation { return known.rows.count }
     if let counted, counted.generation == session.generation { return counted.count }
+    if let unsorted, unsorted.generation == session.generation { return unsorted.rows.count }
     if case .linking(let target, let position) = source, predicates.isEmpty {
       return countLinks(target, position)
     }

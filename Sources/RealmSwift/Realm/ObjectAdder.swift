@@ -31,7 +31,11 @@ final class ObjectAdder {
   func add(_ root: ObjectBase) -> UInt64 {
     if root is EmbeddedObject { own(root) }
     if isManagedHere(root) { return root.row }
-    if let row = Self.addPlain(root, session, policy) { return row }
+    return Self.addPlain(root, session, policy) ?? addInOrder(root)
+  }
+
+  /// Adds what the object links to, and then the object.
+  private func addInOrder(_ root: ObjectBase) -> UInt64 {
     var stack = [root]
     while let object = stack.last {
       if isManagedHere(object) {
@@ -62,7 +66,7 @@ final class ObjectAdder {
       let property = ObjectModel.of(type(of: object)).properties[position]
       let value = property.access.stored(object, property.offset) { $0.row }
       object.store(value, position)
-      property.access.adopt(object, property.offset, position)
+      property.access.adopt(object, property.offset)
       ObjectModel.of(type(of: object)).didManage(object)
     }
     late = []
@@ -80,7 +84,7 @@ final class ObjectAdder {
 
   /// Adds an object that belongs to no other.
   static func add(_ object: Object, to session: RealmSession, _ policy: Realm.UpdatePolicy) {
-    if addPlain(object, session, policy) == nil { ObjectAdder(session, policy).add(object) }
+    if addPlain(object, session, policy) == nil { _ = ObjectAdder(session, policy).addInOrder(object) }
   }
 
   /// Stops the program for an embedded object that has an owner already.
@@ -204,7 +208,7 @@ final class ObjectAdder {
     object.show(row, of: context, birth: session.generation)
     let properties = context.binding.model.properties
     for position in properties.indices where open.isEmpty || !open.contains(position) {
-      properties[position].access.adopt(object, properties[position].offset, position)
+      properties[position].access.adopt(object, properties[position].offset)
     }
     context.binding.model.didManage(object)
   }

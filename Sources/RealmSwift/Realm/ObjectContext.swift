@@ -17,7 +17,7 @@ final class ObjectContext {
   private let model: UncountedReference<ObjectModel>
   /// Of `readable`.
   @exclusivity(unchecked) private var readGeneration: UInt64 = .max
-  /// The table as of then, and what was read of it; nil in a transaction.
+  /// The table as of then, which the window shows; nil in a transaction.
   @exclusivity(unchecked) private var readable: TableReference?
 
   init(session: RealmSession, binding: ClassBinding) {

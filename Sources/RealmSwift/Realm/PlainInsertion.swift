@@ -9,12 +9,12 @@ final class PlainInsertion {
     let column: Int
   }
   private struct Adoption {
-    let adopt: (ObjectBase, _ offset: Int, _ position: Int) -> Void
+    let adopt: (ObjectBase, _ offset: Int) -> Void
     let offset: Int
   }
 
   private let steps: [Step]
-  /// By property.
+  /// Of each property, also those that are not stored.
   private let adoptions: [Adoption]
 
   /// Nil for a class where values are to be made first, or objects it links to added.
@@ -45,11 +45,7 @@ final class PlainInsertion {
     guard let row else { return nil }
     session.use { $0.didInsert(row, binding) }
     object.show(row, of: context, birth: session.use { $0.generation })
-    var position = 0
-    while position < adoptions.count {
-      adoptions[position].adopt(object, adoptions[position].offset, position)
-      position += 1
-    }
+    for adoption in adoptions { adoption.adopt(object, adoption.offset) }
     binding.model.didManage(object)
     return row
   }

@@ -33,14 +33,21 @@ struct RowWindow {
   /// Rows that are left out between two that are read in order.
   private static let maximumGap: UInt64 = 8
 
-  /// - Parameter columns: of the properties that are read, by their positions; what is none is never read.
+  /// - Parameter columns: by property, their positions in the table's schema; -1 for one that is not stored, and never read
+  ///   here.
   init(columns: [Int]) {
     self.columns = columns.map { DecodedColumn(column: $0) }
   }
 
   /// From now on values are read of a table, which somebody else keeps; where it is nil nothing may be read.
   mutating func begin(_ table: TableReference?) {
-    self = RowWindow(columns: columns.map(\.column))
+    // Nothing was read of none.
+    if self.table != nil {
+      rows = WindowRows()
+      for property in columns.indices {
+        columns[property] = DecodedColumn(column: columns[property].column)
+      }
+    }
     self.table = table
   }
 
@@ -152,14 +159,18 @@ struct RowWindow {
     }
     columns[property].isRefused = true
     let column = columns[property].column
-    if table.isText(column) {
-      guard let decoded = try table.texts(column, around: rows.first) else { return }
+    let count: Int
+    if table.isVarying(column) {
+      guard let decoded = try table.texts(column, around: key) else { return }
       (columns[property].texts, columns[property].nulls) = decoded
+      count = decoded.texts.count
     } else {
-      (columns[property].numbers, columns[property].nulls) = try table.numbers(column, around: rows.first)
+      (columns[property].numbers, columns[property].nulls) = try table.numbers(column, around: key)
+      count = columns[property].numbers.count
     }
-    columns[property].isRefused = false
-    columns[property].isDecoded = true
+    // In a forged file a key may lead to other rows than stand with it.
+    columns[property].isDecoded = count == rows.count
+    columns[property].isRefused = count != rows.count
   }
 }
 

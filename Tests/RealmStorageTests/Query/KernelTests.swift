@@ -106,6 +106,35 @@ import Testing
     }
   }
 
+  @Test func `long texts and needles of every length are found, wherever blocks and rows end`() {
+    var generator = SeededGenerator(seed: 51)
+    for round in 0..<150 {
+      // Few letters, so that parts of a needle are met often; up to 512 rows and 16 KiB.
+      let rows = 1 + generator.below(RowMask.maximumRows)
+      let longest = 1 + generator.below(round % 3 == 0 ? 3 : 16_000 / rows)
+      let texts = (0..<rows).map { _ in
+        (0..<generator.below(longest)).map { _ in UInt8(0x61 + generator.below(round % 2 == 0 ? 1 : 2)) }
+      }
+      var (ends, heap): ([UInt8], [UInt8]) = ([], [])
+      for text in texts {
+        heap += text
+        ends += [UInt8(truncatingIfNeeded: heap.count), UInt8(heap.count >> 8)]
+      }
+      for length in [1, 2, 3, 31, 32, 33, 64, 200] {
+        let start = generator.below(max(1, heap.count - length))
+        let needle = Array(heap[min(start, heap.count)...].prefix(length)) + (heap.isEmpty ? [0x61] : [])
+        for ignoresCase in [false, true] {
+          let test = PackedTexts.Needle(.contains, needle, ignoringCase: ignoresCase, isText: true)
+          let mask = PackedTexts.mask(ends: ends.span.bytes, heap: heap.span.bytes, rows: rows, test)
+          let expected = texts.enumerated().filter { test.passes($0.element.span.bytes) }.map(\.offset)
+          var found: [Int] = []
+          mask.forEach { found.append($0) }
+          #expect(found == expected, "round \(round), needle of \(needle.count)")
+        }
+      }
+    }
+  }
+
   private func text(_ generator: inout SeededGenerator, _ isText: Bool) -> [UInt8] {
     if isText {
       return Array(
