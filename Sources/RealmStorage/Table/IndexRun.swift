@@ -29,14 +29,6 @@ struct IndexRun {
     scratch = encoded
   }
 
-  /// Forgets all entries, but keeps the memory of their rows for those to come.
-  mutating func removeAll() {
-    values = ValueCodes(first: 0, isHashed: true)
-    codes.removeAll(keepingCapacity: true)
-    rows.removeAll(keepingCapacity: true)
-    (areRowsSorted, valueBytes) = (true, 0)
-  }
-
   /// Whether there is an entry of a value.
   func contains(_ encoded: RawSpan) -> Bool { values.code(of: encoded) != nil }
 

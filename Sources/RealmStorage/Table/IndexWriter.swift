@@ -22,8 +22,6 @@ final class IndexWriter {
   func settle(_ named: (Ref) -> Ref) {
     if integers == nil { tree = named(tree) }
     integers?.settle(named)
-    // It would keep memory between transactions.
-    if run.count == 0 { run = IndexRun() }
   }
 
   func insert(_ value: Value, row: UInt64) throws(StorageError) {
@@ -100,7 +98,7 @@ final class IndexWriter {
     guard run.count > 0 else { return }
     try editor.checkRoom(for: 2 * run.bytes)
     let entries = run.sorted()
-    run.removeAll()
+    run = IndexRun()
     guard entries.count <= Self.fewEntries, !tree.isNull else {
       tree = try OrderedTree.merge(entries, into: tree, shape: .small, editor: editor) { _, _ in [] }
       return

@@ -3,9 +3,6 @@ final class IntegerIndexWriter {
   @exclusivity(unchecked) private(set) var root: Ref
   private let editor: NodeEditor
   @exclusivity(unchecked) private var entries: [IntegerIndex.Entry] = []
-  /// Where they are sorted. Kept with them until the transaction ends: arrays that grow anew after each flush leave holes
-  /// behind that other memory does not fit.
-  @exclusivity(unchecked) private var scratch: [IntegerIndex.Entry] = []
   /// Those of `entries`; where `isComplete` those of the tree too, so that nothing is looked up there.
   @exclusivity(unchecked) private var numbers = NumberSet()
   @exclusivity(unchecked) private var isComplete: Bool
@@ -20,9 +17,8 @@ final class IntegerIndexWriter {
 
   func settle(_ named: (Ref) -> Ref) {
     root = named(root)
-    // They would take memory between transactions.
+    // It would take memory between transactions.
     numbers = NumberSet()
-    if entries.isEmpty { (entries, scratch) = ([], []) }
     isComplete = root.isNull
   }
 
@@ -70,10 +66,7 @@ final class IntegerIndexWriter {
   func flush() throws(StorageError) {
     guard !entries.isEmpty else { return }
     try editor.checkRoom(for: 32 * entries.count)
-    var sorted = takeSorted()
-    root = try IntegerIndex.insert(sorted, in: root, editor)
-    sorted.removeAll(keepingCapacity: true)
-    swap(&entries, &sorted)
+    root = try IntegerIndex.insert(takeSorted(), in: root, editor)
     if !isComplete || !numbers.isCompact { forgetNumbers() }
   }
 
@@ -92,14 +85,8 @@ final class IntegerIndexWriter {
       return []
     }
     let range = UInt64(bitPattern: greatest &- least)
-    guard entries.count > 1024, range < 1 << 33 else {
-      entries.sort { $0.number < $1.number }
-      return entries
-    }
-    var into: [IntegerIndex.Entry] = []
-    swap(&into, &scratch)
-    into.removeAll(keepingCapacity: true)
-    into.append(contentsOf: entries)
+    guard entries.count > 1024, range < 1 << 33 else { return entries.sorted { $0.number < $1.number } }
+    var into = entries
     // Not copied: nobody else has it.
     var from = consume entries
     var shift: UInt64 = 0
@@ -116,7 +103,6 @@ final class IntegerIndexWriter {
       swap(&from, &into)
       shift += 11
     }
-    swap(&into, &scratch)
     return from
   }
 
