@@ -1,6 +1,8 @@
 /// Numbers in place of a column's values, in the order of sorts: null, NaN, all others.
 struct SortColumn {
   let column: Column
+  /// Of it: asked for each row.
+  private let storage: ColumnStorage
   /// Of the column, where values have codes.
   private let dictionary: Ref
 
@@ -10,6 +12,7 @@ struct SortColumn {
 
   init(_ column: Column, dictionary: Ref = .null) {
     self.column = column
+    storage = column.storage
     self.dictionary = dictionary
   }
 
@@ -23,7 +26,7 @@ struct SortColumn {
     }
   }
 
-  var isText: Bool { column.storage == .varying }
+  var isText: Bool { storage == .varying }
 
   /// The number of a row's value.
   ///
@@ -31,7 +34,7 @@ struct SortColumn {
   func number(
     _ depth: Int = 0, _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess
   ) throws(StorageError) -> UInt128 {
-    switch column.storage {
+    switch storage {
     case .integers:
       guard let descriptor = cluster.find(column.id, .integers) else { return absent(zero: 0) }
       guard !cluster.isNull(descriptor, row) else { return Self.null }
