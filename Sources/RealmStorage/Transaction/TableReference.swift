@@ -46,7 +46,7 @@ package struct TableReference: BitwiseCopyable {
 
   /// The column's values are strings or data.
   package func isVarying(_ column: Int) -> Bool {
-    content._withUnsafeGuaranteedRef { $0.columns[column].kind == .varying }
+    content.lend { $0.columns[column].kind == .varying }
   }
 
   /// The values of a column of numbers, and which of them are null, if any: doubles as their bits.
