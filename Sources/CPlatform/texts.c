@@ -63,16 +63,20 @@ static size_t find_plain(const uint8_t *text, size_t length, const uint8_t *need
 }
 
 #ifdef CP_AVX2
+// The places, of 32 from `text` on, where what is looked for may stand: those whose first and last byte fit.
+CP_AVX2 static inline uint32_t fitting(const uint8_t *text, size_t count, __m256i first, __m256i last) {
+  __m256i starts = _mm256_loadu_si256((const __m256i *)text);
+  __m256i ends = _mm256_loadu_si256((const __m256i *)(text + count - 1));
+  return (uint32_t)_mm256_movemask_epi8(
+      _mm256_and_si256(_mm256_cmpeq_epi8(starts, first), _mm256_cmpeq_epi8(ends, last)));
+}
+
 CP_AVX2 static size_t find_wide(const uint8_t *text, size_t length, const uint8_t *needle, size_t count) {
   const __m256i first = _mm256_set1_epi8((char)needle[0]);
   const __m256i last = _mm256_set1_epi8((char)needle[count - 1]);
   size_t at = 0;
   for (; at + count + 31 <= length; at += 32) {
-    __m256i starts = _mm256_loadu_si256((const __m256i *)(text + at));
-    __m256i ends = _mm256_loadu_si256((const __m256i *)(text + at + count - 1));
-    uint32_t both = (uint32_t)_mm256_movemask_epi8(
-        _mm256_and_si256(_mm256_cmpeq_epi8(starts, first), _mm256_cmpeq_epi8(ends, last)));
-    for (; both; both &= both - 1) {
+    for (uint32_t both = fitting(text + at, count, first, last); both; both &= both - 1) {
       size_t place = at + (size_t)__builtin_ctz(both);
       if (count <= 2 || memcmp(text + place + 1, needle + 1, count - 2) == 0) return place;
     }
@@ -175,11 +179,7 @@ CP_AVX2 static void mask_containing_wide(const uint8_t *ends, const uint8_t *hea
   // What lies before it belongs to texts that are told.
   size_t from = 0;
   for (; at + count + 31 <= length; at += 32) {
-    __m256i starts = _mm256_loadu_si256((const __m256i *)(heap + at));
-    __m256i stops = _mm256_loadu_si256((const __m256i *)(heap + at + count - 1));
-    uint32_t both = (uint32_t)_mm256_movemask_epi8(
-        _mm256_and_si256(_mm256_cmpeq_epi8(starts, first), _mm256_cmpeq_epi8(stops, last)));
-    for (; both; both &= both - 1) {
+    for (uint32_t both = fitting(heap + at, count, first, last); both; both &= both - 1) {
       size_t place = at + (size_t)__builtin_ctz(both);
       if (place < from || (count > 2 && memcmp(heap + place + 1, needle + 1, count - 2) != 0)) continue;
       row = row_at(ends, rows, row, place);

@@ -118,7 +118,7 @@ public final class _CollectionContent {
     }
   }
 
-  /// Of a sort that is asked for elements near its beginning so many are put in order, or else so many.
+  /// Of a sort that is asked for an element near its beginning so many are put in order: the fewest that have the element.
   private static let headCounts = [128, 1_024]
   /// Fewer elements than this multiple are all put in order at once.
   private static let headShare = 8

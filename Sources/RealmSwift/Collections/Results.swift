@@ -17,7 +17,8 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
   public var count: Int { content.count }
   /// Of results that are sorted, O(n): all are read, and not put in order for the sake of one.
   public var first: Element? { content.firstRow().map { element(of: $0, content.context) } }
-  /// The object at a place, from 0; a place that there is not stops the program. O(log n) for all objects of a class, else O(1) after the query was run.
+  /// The object at a place, from 0; a place that there is not stops the program. O(log n) for all objects of a class, else O(1) after the
+  /// query was run. Of many that are sorted, the first thousand are found without putting all in order.
   public subscript(position: Int) -> Element { element(of: content.row(at: position), content.context) }
   public func makeIterator() -> RLMIterator<Element> { content.iterator() }
 

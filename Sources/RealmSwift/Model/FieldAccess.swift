@@ -8,7 +8,7 @@ import RealmStorage
 struct FieldAccess {
   /// See `PersistedField.stored`.
   let stored: (ObjectBase, Int, _RowOfObject) -> Value
-  /// See `PersistedField.adopt`.
+  /// See `PersistedField.adopter`.
   let adopt: (ObjectBase, _ offset: Int) -> Void
   /// Puts the value into a row that is being made; nil of types whose values run code that might read the table
   /// meanwhile.

@@ -42,6 +42,8 @@ final class ObjectModel: @unchecked Sendable {
   let properties: [ModelProperty]
   /// Position of the primary key.
   let primaryKey: Int?
+  /// Of each property, how it lets go of what it holds when its object shows a row.
+  private let adoptions: [(adopt: (ObjectBase, _ offset: Int) -> Void, offset: Int)]
   private let managed: InstanceMaker
   /// Handles know their address in each property.
   private let isEncodable: Bool
@@ -92,6 +94,7 @@ final class ObjectModel: @unchecked Sendable {
     }
     let keys = properties.indices.filter { [properties] in properties[$0].role == .primaryKey }
     primaryKey = keys.first
+    adoptions = properties.map { ($0.access.adopt, $0.offset) }
     let isPlain = fields.arePlain
     let properties = properties
     func maker(_ initialize: @escaping (ModelProperty, FreshInstance, Int) -> Void) -> InstanceMaker {
@@ -145,6 +148,17 @@ final class ObjectModel: @unchecked Sendable {
   /// Lets the properties of a managed object of a class that can be encoded know it.
   private func makeEncodable(_ object: ObjectBase) {
     for property in properties { property.field.makeEncodable(object, at: property.offset) }
+  }
+
+  /// Makes an unmanaged object show a row that was made of it.
+  ///
+  /// - Parameter open: the positions of properties that hold what is still to be stored.
+  func manage(_ object: ObjectBase, _ row: UInt64, of context: ObjectContext, keeping open: [Int] = []) {
+    object.show(row, of: context, birth: context.sessionOfHandles.use { $0.generation })
+    for position in adoptions.indices where open.isEmpty || !open.contains(position) {
+      adoptions[position].adopt(object, adoptions[position].offset)
+    }
+    didManage(object)
   }
 
   /// The object has become managed.

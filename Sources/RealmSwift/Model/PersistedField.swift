@@ -24,9 +24,7 @@ protocol PersistedField {
   /// Lets a property that shows its row know its object, so that it can be encoded.
   static func makeEncodable(_ object: ObjectBase, at offset: Int)
   static func makeRecording(_ object: ObjectBase, at offset: Int, position: Int)
-  /// The object has become managed and keeps its collections.
-  static func adopt(_ object: ObjectBase, at offset: Int, position: Int)
-  /// The same for many objects.
+  /// What is done with the property of an object that becomes managed, and keeps its collections.
   static func adopter(position: Int) -> (ObjectBase, _ offset: Int) -> Void
 
   /// Of an unmanaged object.
@@ -42,9 +40,6 @@ protocol PersistedField {
 
 extension PersistedField {
   static var contentType: Any.Type { valueType }
-  static func adopter(position: Int) -> (ObjectBase, _ offset: Int) -> Void {
-    { object, offset in adopt(object, at: offset, position: position) }
-  }
 }
 
 extension Persisted: PersistedField {

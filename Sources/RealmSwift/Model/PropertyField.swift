@@ -125,8 +125,8 @@ enum FieldByItself<Value: _PersistedByItself>: PersistedField {
   static func makeRecording(_ object: ObjectBase, at offset: Int, position: Int) {
     (value(object, offset) as? any RecordingProperty)?.record(object, position)
   }
-  static func adopt(_ object: ObjectBase, at offset: Int, position: Int) {
-    value(object, offset)._becomeManaged(object, position)
+  static func adopter(position: Int) -> (ObjectBase, _ offset: Int) -> Void {
+    { makeManaged($0, at: $1, position: position) }
   }
 
   static func stored(_ object: ObjectBase, at offset: Int, _ row: _RowOfObject) -> RealmStorage.Value {

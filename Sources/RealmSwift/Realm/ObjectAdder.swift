@@ -196,21 +196,12 @@ final class ObjectAdder {
     let (row, isNew) = place(object, values, context)
     if isNew { session.didInsert(row, context.binding) }
     for position in open { late.append((object, position)) }
-    manage(object, context, row, keeping: open)
+    model.manage(object, row, of: context, keeping: open)
   }
 
   private func checkValues(_ value: Value, _ model: ObjectModel, _ position: Int) {
     guard model.properties[position].type.form != .value else { return }
     for element in value.elements ?? [] { model.check(element, fits: position) }
-  }
-
-  private func manage(_ object: ObjectBase, _ context: ObjectContext, _ row: UInt64, keeping open: [Int]) {
-    object.show(row, of: context, birth: session.generation)
-    let properties = context.binding.model.properties
-    for position in properties.indices where open.isEmpty || !open.contains(position) {
-      properties[position].access.adopt(object, properties[position].offset)
-    }
-    context.binding.model.didManage(object)
   }
 
   /// Makes a row of the values, or updates the one with the same primary key.

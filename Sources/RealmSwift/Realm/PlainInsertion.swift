@@ -8,14 +8,8 @@ final class PlainInsertion {
     let offset: Int
     let column: Int
   }
-  private struct Adoption {
-    let adopt: (ObjectBase, _ offset: Int) -> Void
-    let offset: Int
-  }
 
   private let steps: [Step]
-  /// Of each property, also those that are not stored.
-  private let adoptions: [Adoption]
 
   /// Nil for a class where values are to be made first, or objects it links to added.
   init?(_ binding: ClassBinding) {
@@ -25,7 +19,6 @@ final class PlainInsertion {
       steps.append(Step(insert: insert, offset: property.offset, column: column))
     }
     self.steps = steps
-    adoptions = binding.model.properties.map { Adoption(adopt: $0.access.adopt, offset: $0.offset) }
   }
 
   /// The row of an unmanaged object, which shows it from now on; nil where there is an object with its primary key.
@@ -44,9 +37,7 @@ final class PlainInsertion {
     }
     guard let row else { return nil }
     session.use { $0.didInsert(row, binding) }
-    object.show(row, of: context, birth: session.use { $0.generation })
-    for adoption in adoptions { adoption.adopt(object, adoption.offset) }
-    binding.model.didManage(object)
+    binding.model.manage(object, row, of: context)
     return row
   }
 }
