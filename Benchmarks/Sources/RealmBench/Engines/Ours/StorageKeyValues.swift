@@ -3,10 +3,11 @@ import RealmStorage
 /// Keys and values in a named tree.
 final class StorageKeyValues: KeyValueFile {
   private let database: Database
+  private let key: [UInt8]?
   private static let tree = "pairs"
 
   init(folder: String, isEncrypted: Bool) throws {
-    let key = isEncrypted ? (0..<64).map { UInt8($0) } : nil
+    key = isEncrypted ? (0..<64).map { UInt8($0) } : nil
     database = try Database(path: folder + "/pairs.realm", options: .init(encryptionKey: key))
   }
 
@@ -51,6 +52,12 @@ final class StorageKeyValues: KeyValueFile {
   }
 
   func count() throws -> Int { try database.snapshot().tree(Self.tree).count() }
-  func compact(to folder: String) -> Bool { false }
+
+  /// As `Database.compact(path:)` does, which puts such a copy in the file's place.
+  func compact(to folder: String) throws -> Bool {
+    try database.snapshot().copy(to: folder + "/pairs.realm", encryptionKey: key)
+    return true
+  }
+
   func close() { database.close() }
 }
