@@ -287,16 +287,28 @@ final class Writer: @unchecked Sendable {
   private func publish(_ covered: [CommitGroup.Written]) throws(StorageError) {
     guard let newest = covered.last else { return }
     guard !isPoisoned else { throw .poisoned(path: storage.path) }
+    let before = control.unsyncedBytes
     control.unsyncedBytes += covered.reduce(0) { $0 + $1.unsyncedBytes }
     let page = 1 - control.durable.page
     let durable = newest.isSynced ? newest.version.number : control.durable.number
     control.isDirty = true
     try writeMeta(newest.version, on: page, durable: durable, isClean: false)
     let syncs = covered.contains { $0.mustSync || $0.isFull }
-    if syncs { try sync() }
+    if syncs { try sync() } else { startWriting(after: before, below: newest.version.end) }
     let named = try held.publish(newest.version, also: group.holders)
     if syncs { held.setDurable(named, page: page) }
   }
+
+  /// Commits that are not synced are on their way to disk all the same, so that the sync which they lead to waits for the
+  /// last of them only.
+  ///
+  /// - Parameter before: bytes that no sync had reached before the newest commit.
+  private func startWriting(after before: Int, below end: UInt64) {
+    guard control.unsyncedBytes / Self.writingStep > before / Self.writingStep else { return }
+    let start = UInt64(2 * FilePlace.page)
+    storage.startWriting(Int(end - start), at: start)
+  }
+  private static let writingStep = 4 << 20
 
   // MARK: - The lock of the file
 
