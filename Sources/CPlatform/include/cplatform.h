@@ -131,6 +131,26 @@ int cp_is_utf8(const uint8_t *text, size_t length);
 void cp_extremes_doubles(const void *values, size_t count, double out[2]);
 void cp_extremes_floats(const void *values, size_t count, double out[2]);
 
+/// The values at some places of a packed column, as they stand there, of `width` bits: 1, 2, 4 or more. `bounds` become the
+/// least and the greatest.
+void cp_gather_packed(const void *values, unsigned width, const uint16_t *places, size_t count, uint64_t *out,
+                      uint64_t bounds[2]);
+/// Packs what is left of numbers that `base` is taken from, in `width` bits each.
+void cp_pack(const uint64_t *numbers, size_t count, uint64_t base, unsigned width, void *out);
+/// The values at some places, of `size` bytes each.
+void cp_gather_fixed(const void *values, size_t size, const uint16_t *places, size_t count, void *out);
+/// Bytes that values at some places take in a heap. The lowest `end_bits` of each word tell where a value ends there.
+size_t cp_gathered_length(const void *words, unsigned end_bits, const uint16_t *places, size_t count);
+/// Puts these values one after another, which may write as many bytes as there is room for. Cells become where each ends if
+/// the first stands at `end`, shifted up by as many bits as there are flags, which stand below.
+void cp_gather_values(const void *words, unsigned end_bits, const uint8_t *heap, size_t heap_length,
+                      const uint16_t *places, size_t count, uint8_t *out, size_t room, uint32_t end, uint32_t *cells);
+/// Puts keys at some places, of a prefix and a suffix each, one after another. `words` tells where each suffix ends, or is
+/// null where all have `width` bytes. `ends` become where the keys end if the first stands at `end`.
+void cp_gather_keys(const uint8_t *prefix, size_t prefix_length, const void *words, size_t width,
+                    const uint8_t *suffixes, const uint16_t *places, size_t count, uint8_t *out, size_t end,
+                    size_t *ends);
+
 /// A number of 128 bits and the place of what it stands for.
 struct cp_sort_item {
   uint64_t low, high, place;

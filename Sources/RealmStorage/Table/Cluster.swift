@@ -17,6 +17,20 @@ struct Cluster {
     var least: Int64
     var greatest: Int64
     var data: [UInt8]
+
+    /// The values at some places, of a part without nulls.
+    fileprivate func kept(_ places: [UInt16], of rows: Int) -> FixedPart {
+      var part = self
+      let bytes = data.span.bytes
+      if encoding == .fixed {
+        part.data = Gather.fixed(places, of: bytes, count: rows, size: Int(width))
+      } else {
+        let packed = Gather.packed(places, of: bytes, count: rows, width: Int(width), base: least)
+        (part.data, part.width) = (packed.bytes, UInt8(packed.width))
+        (part.least, part.greatest) = (packed.least, packed.greatest)
+      }
+      return part
+    }
   }
 
   /// What it was read from.
@@ -99,6 +113,34 @@ struct Cluster {
     guard codes.areCodes else { throw editor.store.corrupted(.code, source) }
     return codes
   }
+
+  /// The column with some of its rows only, at places in order, where it has no pieces; nil where it has.
+  ///
+  /// - Throws: `.corrupted` as `unpack` and `codes`.
+  func kept(_ places: [UInt16], of column: Column, _ editor: NodeEditor) throws(StorageError) -> PackedColumn? {
+    guard case .fixed(let parts) = columns[column.id] else { return nil }
+    let isCode = column.storage == .varying && parts[0].encoding == .codes
+    guard isCode || FixedBuffer.isForm(parts, of: column) else {
+      throw editor.store.corrupted(.structure, source)
+    }
+    guard parts.allSatisfy({ $0.nullCount == 0 }) else {
+      var values = isCode ? try codes(column, editor) : try unpack(column, editor)
+      values?.keep(places)
+      return values.map { .fixed(isCode ? [$0.packedCodes()] : $0.packed()) }
+    }
+    var made = parts.map { $0.kept(places, of: rows) }
+    if isCode, made[0].greatest >= Int64(ColumnDictionary.maximumCount) {
+      throw editor.store.corrupted(.code, source)
+    }
+    // Only numbers that were forged run over.
+    guard made.allSatisfy({ $0.least <= $0.greatest }) else {
+      throw editor.store.corrupted(.structure, source)
+    }
+    if made.count > 1, made[1].least == 0, made[1].greatest == 0 { made.removeLast() }
+    return .fixed(made)
+  }
+
+  mutating func set(_ column: PackedColumn, of id: UInt16) { columns[id] = column }
 
   mutating func setCodes(_ codes: FixedBuffer, of column: Column) {
     columns[column.id] = .fixed([codes.packedCodes()])

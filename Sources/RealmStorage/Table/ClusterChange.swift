@@ -120,7 +120,7 @@ struct ClusterChange {
   /// The pieces of some rows: those that lose none stay as they are, neighbours that lose some are joined. What they had of
   /// the other rows is free.
   private func pieces(
-    of rows: [Int], from pieces: Pieces, end: Int
+    of rows: [UInt16], from pieces: Pieces, end: Int
   ) throws(StorageError) -> Pieces {
     var made: Pieces = []
     var (joined, next) = (PieceBuffer(), 0)
@@ -135,11 +135,9 @@ struct ClusterChange {
         joined = PieceBuffer()
         made.append((first, piece.ref))
       } else {
-        let buffer = try PieceBuffer(piece.ref, editor.access())
-        guard piece.firstRow + buffer.rows == pieceEnd else {
-          throw editor.store.corrupted(.rows, piece.ref)
-        }
-        let dropped = joined.append(rows[first..<next].map { $0 - piece.firstRow }, of: buffer)
+        let places = rows[first..<next].map { $0 - UInt16(piece.firstRow) }
+        let (count, dropped) = try joined.append(places, of: piece.ref, editor.access())
+        guard piece.firstRow + count == pieceEnd else { throw editor.store.corrupted(.rows, piece.ref) }
         for long in dropped { try editor.freeTree(long) }
         editor.free(piece.ref)
       }
@@ -206,17 +204,12 @@ struct ClusterChange {
   ///
   /// - Parameter cut: answers the pieces of these rows.
   private func part(
-    _ rows: [Int], of cluster: Cluster, _ cut: (Pieces) throws(StorageError) -> Pieces
+    _ rows: [UInt16], of cluster: Cluster, _ cut: (Pieces) throws(StorageError) -> Pieces
   ) throws(StorageError) -> Cluster {
-    var part = Cluster(keys: rows.map { cluster.keys[$0] })
+    var part = Cluster(keys: rows.map { cluster.keys[Int($0)] })
     for column in schema.columns where cluster.has(column) {
-      if !column.storage.hasPieces {
-        var buffer = try cluster.unpack(column, editor)
-        buffer.keep(rows)
-        part.pack(buffer, as: column)
-      } else if var codes = try cluster.codes(column, editor) {
-        codes.keep(rows)
-        part.setCodes(codes, of: column)
+      if let kept = try cluster.kept(rows, of: column, editor) {
+        part.set(kept, of: column.id)
       } else if let pieces = cluster.pieces(column) {
         part.setPieces(try cut(pieces), of: column)
       }
@@ -225,7 +218,7 @@ struct ClusterChange {
   }
 
   private func part(_ rows: Range<Int>, of cluster: Cluster) throws(StorageError) -> Cluster {
-    try part(Array(rows), of: cluster) { (pieces) throws(StorageError) in
+    try part(rows.map { UInt16($0) }, of: cluster) { (pieces) throws(StorageError) in
       try cut(pieces, to: rows, end: cluster.rows)
     }
   }
@@ -289,14 +282,14 @@ struct ClusterChange {
 
 extension Cluster {
   /// The places of the rows whose keys are not among some, which are in order.
-  fileprivate func places(without removed: ArraySlice<UInt64>) -> [Int] {
-    var places: [Int] = []
+  fileprivate func places(without removed: ArraySlice<UInt64>) -> [UInt16] {
+    var places: [UInt16] = []
     places.reserveCapacity(rows)
     var next = removed.startIndex
     for (place, key) in keys.enumerated() {
       while next < removed.endIndex, removed[next] < key { next += 1 }
       if next < removed.endIndex, removed[next] == key { continue }
-      places.append(place)
+      places.append(UInt16(place))
     }
     return places
   }

@@ -139,16 +139,14 @@ struct FixedBuffer {
     }
   }
 
-  /// Forgets all other rows; these are in order.
-  mutating func keep(_ rows: [Int]) {
-    nulls = rows.map { nulls[$0] }
-    if !integers.isEmpty { integers = rows.map { integers[$0] } }
-    if !nanoseconds.isEmpty { nanoseconds = rows.map { nanoseconds[$0] } }
-    guard case .fixed(let size) = storage else { return }
-    var kept: [UInt8] = []
-    kept.reserveCapacity(rows.count * size)
-    for row in rows { kept.append(bytes.span.bytes.extracting(row * size..<(row + 1) * size)) }
-    bytes = kept
+  /// Forgets all rows but those at places in order.
+  mutating func keep(_ places: [UInt16]) {
+    if case .fixed(let size) = storage {
+      bytes = Gather.fixed(places, of: bytes.span.bytes, count: rows, size: size)
+    }
+    nulls = places.map { nulls[Int($0)] }
+    if !integers.isEmpty { integers = places.map { integers[Int($0)] } }
+    if !nanoseconds.isEmpty { nanoseconds = places.map { nanoseconds[Int($0)] } }
   }
 
   mutating func set(_ value: Value, at row: Int) {

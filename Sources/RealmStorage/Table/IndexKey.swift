@@ -82,14 +82,8 @@ enum IndexKey {
     }
   }
 
-  /// The row of an entry of a column's index; nil for what is no entry.
-  static func row(_ entry: RawSpan, of column: Column) -> UInt64? {
-    guard let skipped = valueLength(entry, of: column) else { return nil }
-    return row(entry, after: skipped)
-  }
-
   /// Bytes that the value of an entry takes; nil where it does not end.
-  private static func valueLength(_ entry: RawSpan, of column: Column) -> Int? {
+  static func valueLength(_ entry: RawSpan, of column: Column) -> Int? {
     var start = 0
     if column.isOptional {
       guard entry.byteCount > 0 else { return nil }

@@ -43,11 +43,13 @@ final class IndexWriter {
     if let integers { return try integers.remove(rows: rows) }
     try flush()
     let (column, root) = (column, tree)
-    tree = try OrderedTree.filter(root, shape: .small, editor: editor) { (entry) throws(StorageError) in
-      guard let row = IndexKey.row(entry, of: column) else {
-        throw editor.store.corrupted(.structure, root)
+    tree = try OrderedTree.filter(root, shape: .small, editor: editor) {
+      (leaf, kept) throws(StorageError) in
+      var entries = EntryRows(of: column)
+      for place in 0..<leaf.count {
+        guard let row = entries.row(leaf, place) else { throw editor.store.corrupted(.structure, root) }
+        if !rows.contains(Int64(bitPattern: row)) { kept.append(UInt16(place)) }
       }
-      return !rows.contains(Int64(bitPattern: row))
     }
   }
 

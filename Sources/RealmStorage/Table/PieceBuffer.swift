@@ -1,18 +1,23 @@
 /// Values of varying size being changed: one heap, as in the pieces it is read from and written to.
 struct PieceBuffer {
   private var heap: [UInt8] = []
-  /// Where each value ends in the heap, and what it is.
-  private var cells: [Cell] = []
+  /// Where each value ends in the heap, and, in the two lowest bits, what it is.
+  private var cells: [UInt32] = []
   /// Of the long values, in the order of their rows.
   private(set) var longRefs: [Ref] = []
 
-  private struct Cell {
-    var end: Int
-    var kind: Kind
+  /// What a value is, as the flags of a piece tell it.
+  private enum Kind: UInt32 {
+    case inline = 0
+    case null = 1
+    case long = 2
   }
 
-  private enum Kind {
-    case null, inline, long
+  private static func cell(_ end: Int, _ kind: Kind) -> UInt32 { UInt32(end) << 2 | kind.rawValue }
+  private func end(_ row: Int) -> Int { Int(cells[row] >> 2) }
+  private func isLong(_ row: Int) -> Bool { cells[row] & 3 == Kind.long.rawValue }
+  private mutating func moveEnds(from row: Int, by change: Int) {
+    for later in row..<cells.count { cells[later] = UInt32(Int(cells[later]) + change << 2) }
   }
 
   var rows: Int { cells.count }
@@ -34,7 +39,7 @@ struct PieceBuffer {
     cells.reserveCapacity(cells.count + piece.rows)
     for row in 0..<piece.rows {
       let kind: Kind = piece.isNull(row) ? .null : piece.isLong(row) ? .long : .inline
-      cells.append(Cell(end: base + piece.end(row), kind: kind))
+      cells.append(Self.cell(base + piece.end(row), kind))
     }
     for index in 0..<refs { longRefs.append(piece.view.ref(index)) }
   }
@@ -49,7 +54,7 @@ struct PieceBuffer {
   mutating func append(_ bytes: RawSpan, editor: NodeEditor) throws(StorageError) {
     if bytes.byteCount <= PieceNode.maximumInline {
       heap.append(bytes)
-      cells.append(Cell(end: heap.count, kind: .inline))
+      cells.append(Self.cell(heap.count, .inline))
     } else {
       let length = bytes.byteCount
       guard length <= LongValue.maximumLength else {
@@ -68,7 +73,7 @@ struct PieceBuffer {
       return try append(bytes.span.bytes, editor: editor)
     }
     heap.append(contentsOf: text.utf8)
-    cells.append(Cell(end: heap.count, kind: .inline))
+    cells.append(Self.cell(heap.count, .inline))
   }
 
   mutating func append(_ value: Value, of column: Column, editor: NodeEditor) throws(StorageError) {
@@ -83,47 +88,41 @@ struct PieceBuffer {
   mutating func append(contentsOf other: PieceBuffer) {
     let base = heap.count
     heap += other.heap
-    cells += other.cells.map { Cell(end: base + $0.end, kind: $0.kind) }
+    cells += other.cells.map { $0 + UInt32(base) << 2 }
     longRefs += other.longRefs
   }
 
-  /// Adds some of the values of another, which are in order; answers the refs of the long ones among the rest, which are
-  /// the caller's to free.
-  mutating func append(_ rows: [Int], of other: PieceBuffer) -> [Ref] {
-    guard other.longRefs.isEmpty else { return appendWithLong(rows, of: other) }
-    for row in rows {
-      heap.append(other.bytes(row))
-      cells.append(Cell(end: heap.count, kind: other.cells[row].kind))
-    }
-    return []
-  }
-
-  private mutating func appendWithLong(_ rows: [Int], of other: PieceBuffer) -> [Ref] {
+  /// Adds some of the values of a piece, at places in order; answers how many it has, and the refs of the long ones among the
+  /// rest, which are the caller's to free.
+  mutating func append(
+    _ places: [UInt16], of ref: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> (rows: Int, dropped: [Ref]) {
+    let piece = PieceNode(try access.node(ref, .piece))
+    guard places.last.map({ $0 < piece.rows }) ?? true else { throw access.corrupted(.rows, ref) }
+    Gather.varying(
+      places, words: piece.words, endBits: PieceNode.Layout.endBits, of: piece.heapBytes, to: &heap, cells: &cells)
+    guard piece.view.refCount > 0 else { return (piece.rows, []) }
     var (dropped, next, refIndex): ([Ref], Int, Int) = ([], 0, 0)
-    for row in 0..<other.rows {
-      let isKept = next < rows.count && rows[next] == row
+    for row in 0..<piece.rows {
+      let isKept = next < places.count && places[next] == row
+      if isKept { next += 1 }
+      guard piece.isLong(row) else { continue }
       if isKept {
-        next += 1
-        heap.append(other.bytes(row))
-        cells.append(Cell(end: heap.count, kind: other.cells[row].kind))
-      }
-      guard other.cells[row].kind == .long else { continue }
-      if isKept {
-        longRefs.append(other.longRefs[refIndex])
+        longRefs.append(piece.view.ref(refIndex))
       } else {
-        dropped.append(other.longRefs[refIndex])
+        dropped.append(piece.view.ref(refIndex))
       }
       refIndex += 1
     }
-    return dropped
+    return (piece.rows, dropped)
   }
 
-  mutating func appendNull() { cells.append(Cell(end: heap.count, kind: .null)) }
+  mutating func appendNull() { cells.append(Self.cell(heap.count, .null)) }
 
   private mutating func appendLong(_ ref: Ref, length: Int) {
     heap.append(contentsOf: [0, 0])
     heap.appendInteger(UInt64(length))
-    cells.append(Cell(end: heap.count, kind: .long))
+    cells.append(Self.cell(heap.count, .long))
     longRefs.append(ref)
   }
 
@@ -134,63 +133,66 @@ struct PieceBuffer {
     var one = PieceBuffer()
     try one.append(value, of: column, editor: editor)
     let start = start(row)
-    let change = one.heap.count - (cells[row].end - start)
-    heap.replaceSubrange(start..<cells[row].end, with: one.heap)
+    let change = one.heap.count - (end(row) - start)
+    heap.replaceSubrange(start..<end(row), with: one.heap)
     let refIndex = refIndex(before: row)
-    let old = cells[row].kind == .long ? longRefs[refIndex] : nil
+    let old = isLong(row) ? longRefs[refIndex] : nil
     longRefs.replaceSubrange(refIndex..<refIndex + (old == nil ? 0 : 1), with: one.longRefs)
-    cells[row].kind = one.cells[0].kind
-    if change != 0 { for later in row..<cells.count { cells[later].end += change } }
+    cells[row] = cells[row] & ~3 | one.cells[0] & 3
+    if change != 0 { moveEnds(from: row, by: change) }
     return old
   }
 
   /// Answers the ref of a long value, which is the caller's to free.
   mutating func remove(_ row: Int) -> Ref? {
     let start = start(row)
-    let length = cells[row].end - start
-    heap.removeSubrange(start..<cells[row].end)
-    let old = cells[row].kind == .long ? longRefs.remove(at: refIndex(before: row)) : nil
+    let length = end(row) - start
+    heap.removeSubrange(start..<end(row))
+    let old = isLong(row) ? longRefs.remove(at: refIndex(before: row)) : nil
     cells.remove(at: row)
-    for later in row..<cells.count { cells[later].end -= length }
+    moveEnds(from: row, by: -length)
     return old
   }
 
   /// Takes the last value away; answers the ref of a long one, which is the caller's to free.
   mutating func removeLast() -> Ref? {
-    guard let cell = cells.popLast() else { return nil }
-    heap.removeLast(cell.end - (cells.last?.end ?? 0))
-    return cell.kind == .long ? longRefs.removeLast() : nil
+    guard !cells.isEmpty else { return nil }
+    let last = rows - 1
+    let wasLong = isLong(last)
+    heap.removeLast(end(last) - start(last))
+    cells.removeLast()
+    return wasLong ? longRefs.removeLast() : nil
   }
 
   /// Forgets all other values.
   mutating func keep(_ rows: Range<Int>) {
     let (base, refs) = (start(rows.lowerBound), refIndex(before: rows.lowerBound))
     longRefs = Array(longRefs[refs..<refIndex(before: rows.upperBound)])
-    heap = Array(heap[base..<(rows.isEmpty ? base : cells[rows.upperBound - 1].end)])
-    cells = cells[rows].map { Cell(end: $0.end - base, kind: $0.kind) }
+    heap = Array(heap[base..<(rows.isEmpty ? base : end(rows.upperBound - 1))])
+    cells = cells[rows].map { $0 - UInt32(base) << 2 }
   }
 
-  private func start(_ row: Int) -> Int { row == 0 ? 0 : cells[row - 1].end }
+  private func start(_ row: Int) -> Int { row == 0 ? 0 : end(row - 1) }
 
   private func refIndex(before row: Int) -> Int {
-    longRefs.isEmpty ? 0 : cells[..<row].reduce(0) { $0 + ($1.kind == .long ? 1 : 0) }
+    longRefs.isEmpty ? 0 : (0..<row).reduce(0) { $0 + (isLong($1) ? 1 : 0) }
   }
 
   // MARK: - Reading
 
-  func isNull(_ row: Int) -> Bool { cells[row].kind == .null }
+  func isNull(_ row: Int) -> Bool { cells[row] & 3 == Kind.null.rawValue }
 
   /// The bytes of a value that is not long, none of one that is null; of a long one what stands in its place.
   @_lifetime(borrow self)
-  func bytes(_ row: Int) -> RawSpan { heap.span.bytes.extracting(start(row)..<cells[row].end) }
+  func bytes(_ row: Int) -> RawSpan { heap.span.bytes.extracting(start(row)..<end(row)) }
 
   func text(_ row: Int, _ access: borrowing NodeAccess) throws(StorageError) -> Value {
-    switch cells[row].kind {
-    case .null: .null
-    case .inline: .string(String(decoding: heap[start(row)..<cells[row].end], as: UTF8.self))
-    case .long:
-      .string(String(decoding: try LongValue.read(longRefs[refIndex(before: row)], access), as: UTF8.self))
+    if isNull(row) { return .null }
+    if isLong(row) {
+      return .string(
+        String(decoding: try LongValue.read(longRefs[refIndex(before: row)], access), as: UTF8.self))
     }
+    return .string(String(decoding: heap[start(row)..<end(row)], as: UTF8.self))
   }
 
   // MARK: - Writing
@@ -214,9 +216,9 @@ struct PieceBuffer {
     while first < cells.count {
       let base = start(first)
       var end = first + 1
-      while end < cells.count, cells[end].end - base <= shape.heapBytes,
-        end - first < ClusterNode.maximumRows
-      { end += 1 }
+      while end < rows, self.end(end) - base <= shape.heapBytes, end - first < ClusterNode.maximumRows {
+        end += 1
+      }
       pieces.append((firstRow + first, write(first..<end, &refIndex, editor)))
       first = end
     }
@@ -225,8 +227,8 @@ struct PieceBuffer {
 
   private func write(_ rows: Range<Int>, _ refIndex: inout Int, _ editor: NodeEditor) -> Ref {
     let base = start(rows.lowerBound)
-    let heapBytes = cells[rows.upperBound - 1].end - base
-    let refCount = longRefs.isEmpty ? 0 : cells[rows].reduce(0) { $0 + ($1.kind == .long ? 1 : 0) }
+    let heapBytes = end(rows.upperBound - 1) - base
+    let refCount = longRefs.isEmpty ? 0 : rows.reduce(0) { $0 + (isLong($1) ? 1 : 0) }
     let refs = longRefs[refIndex..<refIndex + refCount]
     refIndex += refCount
     let level = refs.map { $0.level + 1 }.max() ?? 0
@@ -236,18 +238,13 @@ struct PieceBuffer {
     piece.store(UInt16(rows.count), at: 0)
     piece.copy(heap.span.bytes.extracting(base..<base + heapBytes), at: start)
     for (index, ref) in refs.enumerated() { piece.setRef(index, to: ref) }
-    var (next, last) = (0, 0)
     for row in rows {
-      let cell = cells[row]
-      var word = UInt16(truncatingIfNeeded: cell.end - base)
-      if cell.kind == .null { word |= PieceNode.Layout.nullFlag }
-      if cell.kind == .long {
-        word |= PieceNode.Layout.longFlag
-        piece.store(UInt16(next), at: start + last)
-        next += 1
-      }
+      let word = UInt16(truncatingIfNeeded: end(row) - base | Int(cells[row] & 3) << PieceNode.Layout.endBits)
       piece.store(word, at: 2 + 2 * (row - rows.lowerBound))
-      last = cell.end - base
+    }
+    guard refCount > 0 else { return piece.ref }
+    for (index, row) in rows.lazy.filter({ isLong($0) }).enumerated() {
+      piece.store(UInt16(index), at: start + self.start(row) - base)
     }
     return piece.ref
   }

@@ -19,6 +19,7 @@ struct PieceNode: ~Escapable, BitwiseCopyable {
     @inlinable static var nullFlag: UInt16 { 0x4000 }
     @inlinable static var longFlag: UInt16 { 0x8000 }
     @inlinable static var endMask: UInt16 { 0x3fff }
+    static var endBits: Int { 14 }
   }
 
   static let longCellBytes = 10
@@ -105,6 +106,11 @@ struct PieceNode: ~Escapable, BitwiseCopyable {
 
   /// Where a value ends in the heap.
   func end(_ row: Int) -> Int { Int(word(row) & Layout.endMask) }
+
+  /// Of each value where it ends, and what it is.
+  var words: RawSpan {
+    @_lifetime(copy self) get { view.bytes(at: Layout.ends, count: 2 * rows) }
+  }
 
   /// All values, one after another.
   var heapBytes: RawSpan {

@@ -145,6 +145,14 @@ package struct LeafNode: ~Escapable {
     return view.bytes(at: keys + start, count: end - start)
   }
 
+  /// Adds the keys at places in order to others, which end at `ends`.
+  func append(_ places: [UInt16], to all: inout [UInt8], ends: inout [Int]) {
+    let words = view.bytes(at: keyEnds, count: keyWidth == nil ? 2 * count : 0)
+    Gather.keys(
+      places, count: count, prefix: prefix, words: words, width: keyWidth ?? 0,
+      suffixes: view.bytes(at: keys, count: values - keys), to: &all, ends: &ends)
+  }
+
   func keyLength(_ index: Int) -> Int {
     let (start, end) = suffixBounds(index)
     return prefixLength + end - start

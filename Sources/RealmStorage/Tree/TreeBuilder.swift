@@ -54,6 +54,63 @@ package struct TreeBuilder {
     valueEnds.append(values.count)
   }
 
+  /// Adds entries of a leaf that have no values, at places in order; those before them have none either.
+  ///
+  /// - Precondition: their keys are greater than all before them.
+  mutating func append(_ places: [UInt16], of leaf: borrowing LeafNode) {
+    guard let first = places.first else { return }
+    if keyEnds.isEmpty { startLeaf(leaf.key(Int(first)).span.bytes) }
+    leaf.append(places, to: &keys, ends: &keyEnds)
+    while true {
+      let count = fitting
+      guard count < keyEnds.count else { break }
+      let rest = (keys: Array(keys[keyEnds[count - 1]...]), ends: keyEnds[count...].map { $0 - keyEnds[count - 1] })
+      keyEnds.removeLast(rest.ends.count)
+      keys.removeLast(rest.keys.count)
+      endKeys()
+      flush()
+      startLeaf(rest.keys.span.bytes.extracting(first: rest.ends[0]))
+      (keys, keyEnds) = rest
+    }
+    endKeys()
+  }
+
+  /// How many of the keys fit into a leaf, from the first on and without values.
+  private var fitting: Int {
+    var (low, high) = (1, keyEnds.count)
+    while low < high {
+      let count = (low + high + 1) / 2
+      let prefix = commonPrefix(count)
+      let length =
+        LeafNode.Layout.prefix + prefix + keyEnds[count - 1] - prefix * count
+        + (haveOneLength(count) ? 0 : 2 * count)
+      if length <= shape.leafBytes { low = count } else { high = count - 1 }
+    }
+    return low
+  }
+
+  /// What the first keys have in common at their start: they are in order.
+  private func commonPrefix(_ count: Int) -> Int {
+    let bytes = keys.span.bytes
+    return bytes.extracting(key(0)).commonPrefix(bytes.extracting(key(count - 1)))
+  }
+
+  private func haveOneLength(_ count: Int) -> Bool {
+    let length = keyEnds[0]
+    // As many times the first is long.
+    guard keyEnds[count - 1] == count * length else { return false }
+    for index in 1..<max(count, 1) where keyEnds[index] != (index + 1) * length { return false }
+    return true
+  }
+
+  /// Keys without values were added.
+  private mutating func endKeys() {
+    let prefix = commonPrefix(keyEnds.count)
+    prefixLength = prefix
+    hasOneKeyLength = haveOneLength(keyEnds.count)
+    valueEnds = [Int](repeating: 0, count: keyEnds.count)
+  }
+
   private mutating func startLeaf(_ key: RawSpan) {
     guard let lastKey else { return }
     let last = lastKey.span.bytes

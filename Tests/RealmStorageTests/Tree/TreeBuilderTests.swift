@@ -71,6 +71,41 @@ import Testing
     try TreeNodes.expectLimits(built, .tiny, access)
   }
 
+  @Test(arguments: 0..<30, [nil, Keys.first])
+  func `a tree of keys that loses some is the one built of the others`(seed: UInt64, key: [UInt8]?) throws {
+    var generator = SeededGenerator(seed: seed)
+    let fixture = try TreeFixture(key: key)
+    let editor = fixture.editor
+    // Keys of one length too, whose leaves need no table of ends.
+    let keys =
+      seed % 2 == 0
+      ? TestKeys.sorted(1 + generator.below(300), &generator)
+      : (0..<generator.below(900)).map { TestKeys.number($0 * 7) }
+    let share = generator.below(101)
+    let kept = Set(keys.filter { _ in generator.chance(share) })
+    let entries = keys.map { TreeEntry(key: $0, bytes: [], ref: nil) }
+    let built = try build(entries, .tiny, editor)
+    let left = try OrderedTree.filter(built, shape: .tiny, editor: editor) { (leaf, places) in
+      for place in 0..<leaf.count where kept.contains(leaf.key(place)) { places.append(UInt16(place)) }
+    }
+    let expected = entries.filter { kept.contains($0.key) }
+    let access = editor.access()
+    let found = try TreeNodes.entries(left, access)
+    #expect(found == expected)
+    let checked = try OrderedTree.check(left, EditorReader(editor)) { _, _ in }
+    #expect(checked == UInt64(expected.count))
+    try TreeNodes.expectLimits(left, .tiny, access)
+    try TreeNodes.expectOneDepth(left, access)
+    // Leaf by leaf as they would have been.
+    let again = try build(expected, .tiny, editor)
+    let (lengths, others) = (try leafLengths(left, access), try leafLengths(again, access))
+    #expect(lengths == others)
+  }
+
+  private func leafLengths(_ root: Ref, _ access: borrowing NodeAccess) throws -> [Int] {
+    root.isNull ? [] : try TreeNodes.all(root, access).filter { !$0.isBranch }.map { $0.length }
+  }
+
   @Test func `leaves built at once are nearly full`() throws {
     var generator = SeededGenerator(seed: 1)
     let shape = TreeShape(leafBytes: 1000, branchBytes: 1000, fanOut: 16)

@@ -1,0 +1,111 @@
+// Some of the values of a packed column, or of a heap, put one after another.
+#include "cplatform.h"
+
+#include <string.h>
+
+typedef uint16_t unaligned_16 __attribute__((aligned(1)));
+typedef uint32_t unaligned_32 __attribute__((aligned(1)));
+typedef uint64_t unaligned_64 __attribute__((aligned(1)));
+
+#define CP_GATHER(type)                                                                            \
+  for (size_t index = 0; index < count; index++) {                                                 \
+    uint64_t value = ((const type *)values)[places[index]];                                        \
+    least = value < least ? value : least;                                                         \
+    greatest = value > greatest ? value : greatest;                                                \
+    out[index] = value;                                                                            \
+  }
+
+void cp_gather_packed(const void *values, unsigned width, const uint16_t *places, size_t count, uint64_t *out,
+                      uint64_t bounds[2]) {
+  uint64_t least = UINT64_MAX, greatest = 0;
+  switch (width) {
+  case 8: CP_GATHER(uint8_t) break;
+  case 16: CP_GATHER(unaligned_16) break;
+  case 32: CP_GATHER(unaligned_32) break;
+  case 64: CP_GATHER(unaligned_64) break;
+  default:
+    for (size_t index = 0; index < count; index++) {
+      size_t bit = (size_t)places[index] * width;
+      uint64_t value = (((const uint8_t *)values)[bit / 8] >> (bit % 8)) & ((1u << width) - 1);
+      least = value < least ? value : least;
+      greatest = value > greatest ? value : greatest;
+      out[index] = value;
+    }
+  }
+  bounds[0] = least;
+  bounds[1] = greatest;
+}
+
+#define CP_PACK(type)                                                                              \
+  for (size_t index = 0; index < count; index++) ((type *)out)[index] = (type)(numbers[index] - base);
+
+void cp_pack(const uint64_t *numbers, size_t count, uint64_t base, unsigned width, void *out) {
+  switch (width) {
+  case 8: CP_PACK(uint8_t) break;
+  case 16: CP_PACK(unaligned_16) break;
+  case 32: CP_PACK(unaligned_32) break;
+  case 64: CP_PACK(unaligned_64) break;
+  default:
+    memset(out, 0, (count * width + 7) / 8);
+    for (size_t index = 0; index < count; index++)
+      ((uint8_t *)out)[index * width / 8] |= (uint8_t)((numbers[index] - base) << (index * width % 8));
+  }
+}
+
+void cp_gather_fixed(const void *values, size_t size, const uint16_t *places, size_t count, void *out) {
+  const uint8_t *from = values;
+  uint8_t *to = out;
+  if (size == 8) {
+    for (size_t index = 0; index < count; index++) memcpy(to + 8 * index, from + 8 * places[index], 8);
+  } else {
+    for (size_t index = 0; index < count; index++)
+      memcpy(to + size * index, from + size * places[index], size);
+  }
+}
+
+size_t cp_gathered_length(const void *words, unsigned end_bits, const uint16_t *places, size_t count) {
+  const unaligned_16 *ends = words;
+  uint16_t mask = (uint16_t)((1u << end_bits) - 1);
+  size_t length = 0;
+  for (size_t index = 0; index < count; index++) {
+    size_t place = places[index];
+    length += (size_t)(ends[place] & mask) - (place == 0 ? 0 : ends[place - 1] & mask);
+  }
+  return length;
+}
+
+void cp_gather_values(const void *words, unsigned end_bits, const uint8_t *heap, size_t heap_length,
+                      const uint16_t *places, size_t count, uint8_t *out, size_t room, uint32_t end, uint32_t *cells) {
+  const unaligned_16 *ends = words;
+  uint16_t mask = (uint16_t)((1u << end_bits) - 1);
+  size_t at = 0;
+  for (size_t index = 0; index < count; index++) {
+    size_t place = places[index];
+    size_t start = place == 0 ? 0 : ends[place - 1] & mask;
+    size_t length = (size_t)(ends[place] & mask) - start;
+    size_t steps = (length + 15) / 16 * 16;
+    if (start + steps <= heap_length && at + steps <= room) {
+      for (size_t step = 0; step < steps; step += 16) memcpy(out + at + step, heap + start + step, 16);
+    } else {
+      memcpy(out + at, heap + start, length);
+    }
+    at += length;
+    cells[index] = (end + (uint32_t)at) << (16 - end_bits) | (uint32_t)ends[place] >> end_bits;
+  }
+}
+
+void cp_gather_keys(const uint8_t *prefix, size_t prefix_length, const void *words, size_t width,
+                    const uint8_t *suffixes, const uint16_t *places, size_t count, uint8_t *out, size_t end,
+                    size_t *ends) {
+  const unaligned_16 *suffix_ends = words;
+  for (size_t index = 0; index < count; index++) {
+    size_t place = places[index];
+    size_t start = words == NULL ? place * width : place == 0 ? 0 : suffix_ends[place - 1];
+    size_t length = words == NULL ? width : suffix_ends[place] - start;
+    memcpy(out, prefix, prefix_length);
+    memcpy(out + prefix_length, suffixes + start, length);
+    out += prefix_length + length;
+    end += prefix_length + length;
+    ends[index] = end;
+  }
+}

@@ -1,0 +1,123 @@
+import CPlatform
+
+/// Some of the values of a column of a cluster, put one after another: those at places in order.
+enum Gather {
+  /// Distances from a base, packed anew: in fewer bits where those that are left lie closer together.
+  ///
+  /// - Precondition: there is a place, and none is `count` or more.
+  static func packed(
+    _ places: [UInt16], of bytes: RawSpan, count: Int, width: Int, base: Int64
+  ) -> (bytes: [UInt8], width: Int, least: Int64, greatest: Int64) {
+    guard width > 0 else { return ([], 0, base, base) }
+    check(places, count)
+    precondition(
+      bytes.byteCount >= PackedIntegers.byteCount(count, width: width), "packed values outside of their column")
+    return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: places.count) { distances in
+      var bounds: (least: UInt64, greatest: UInt64) = (0, 0)
+      bytes.withUnsafeBytes { values in
+        withUnsafeMutablePointer(to: &bounds) { bounds in
+          bounds.withMemoryRebound(to: UInt64.self, capacity: 2) {
+            cp_gather_packed(
+              values.baseAddress, UInt32(width), places, places.count, distances.baseAddress, $0)
+          }
+        }
+      }
+      let width = PackedIntegers.width(forRange: bounds.greatest - bounds.least)
+      let size = PackedIntegers.byteCount(places.count, width: width)
+      let packed = [UInt8](unsafeUninitializedCapacity: size) { target, filled in
+        if width > 0 {
+          cp_pack(distances.baseAddress, places.count, bounds.least, UInt32(width), target.baseAddress)
+        }
+        filled = size
+      }
+      return (
+        packed, width, base &+ Int64(bitPattern: bounds.least), base &+ Int64(bitPattern: bounds.greatest)
+      )
+    }
+  }
+
+  /// Values of `size` bytes each.
+  static func fixed(_ places: [UInt16], of bytes: RawSpan, count: Int, size: Int) -> [UInt8] {
+    check(places, count)
+    precondition(bytes.byteCount >= count * size, "values outside of their column")
+    return [UInt8](unsafeUninitializedCapacity: places.count * size) { target, filled in
+      bytes.withUnsafeBytes {
+        cp_gather_fixed($0.baseAddress, size, places, places.count, target.baseAddress)
+      }
+      filled = places.count * size
+    }
+  }
+
+  /// Values of varying size, added to those of `heap`.
+  ///
+  /// - Parameters:
+  ///   - words: of each value where it ends in `bytes`, in the lowest bits, and flags in the others.
+  ///   - cells: get where each ends in `heap`, and the flags as the lowest bits.
+  /// - Precondition: ends grow, and the last lies in `bytes`.
+  static func varying(
+    _ places: [UInt16], words: RawSpan, endBits: Int, of bytes: RawSpan, to heap: inout [UInt8],
+    cells: inout [UInt32]
+  ) {
+    check(places, words.byteCount / 2)
+    let (end, first) = (heap.count, cells.count)
+    words.withUnsafeBytes { words in
+      let length = cp_gathered_length(words.baseAddress, UInt32(endBits), places, places.count)
+      heap.append(contentsOf: repeatElement(0, count: length + slack))
+      cells.append(contentsOf: repeatElement(0, count: places.count))
+      bytes.withUnsafeBytes { bytes in
+        heap.withUnsafeMutableBufferPointer { heap in
+          cells.withUnsafeMutableBufferPointer { cells in
+            guard let target = heap.baseAddress, let cells = cells.baseAddress else { return }
+            cp_gather_values(
+              words.baseAddress, UInt32(endBits), bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count, places,
+              places.count, target + end, length + slack, UInt32(end), cells + first)
+          }
+        }
+      }
+      heap.removeLast(slack)
+    }
+  }
+  /// So that short values can be copied in steps of 16 bytes.
+  private static let slack = 16
+
+  /// Keys of a leaf, each its prefix and a suffix, added to those of `keys`.
+  ///
+  /// - Parameters:
+  ///   - words: where each suffix ends; empty where all have `width` bytes.
+  ///   - ends: get where each key ends in `keys`.
+  /// - Precondition: ends grow, and the last lies in `suffixes`.
+  static func keys(
+    _ places: [UInt16], count: Int, prefix: RawSpan, words: RawSpan, width: Int, suffixes: RawSpan,
+    to keys: inout [UInt8], ends: inout [Int]
+  ) {
+    check(places, count)
+    let (end, first) = (keys.count, ends.count)
+    words.withUnsafeBytes { words in
+      let length =
+        words.isEmpty
+        ? places.count * width
+        : cp_gathered_length(words.baseAddress, 16, places, places.count)
+      keys.append(contentsOf: repeatElement(0, count: length + places.count * prefix.byteCount))
+      ends.append(contentsOf: repeatElement(0, count: places.count))
+      keys.withUnsafeMutableBufferPointer { keys in
+        ends.withUnsafeMutableBufferPointer { ends in
+          prefix.withUnsafeBytes { prefix in
+            suffixes.withUnsafeBytes { suffixes in
+              guard let target = keys.baseAddress, let ends = ends.baseAddress else { return }
+              cp_gather_keys(
+                prefix.bindMemory(to: UInt8.self).baseAddress, prefix.count,
+                words.isEmpty ? nil : words.baseAddress, width,
+                suffixes.bindMemory(to: UInt8.self).baseAddress, places, places.count, target + end, end,
+                ends + first)
+            }
+          }
+        }
+      }
+    }
+  }
+
+  private static func check(_ places: [UInt16], _ count: Int) {
+    // They are in order.
+    precondition(places.last.map { $0 < count } ?? true, "a value outside of its column")
+  }
+}

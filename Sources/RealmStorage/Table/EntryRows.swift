@@ -1,0 +1,51 @@
+/// The rows of the entries of an index, leaf by leaf: what entries have in common is looked at once.
+struct EntryRows {
+  private let column: Column
+  /// Bytes of the value of the entry looked at last, and its place in the leaf.
+  private var last: (value: Int, place: Int)?
+  private var scratch: [UInt8] = []
+
+  init(of column: Column) { self.column = column }
+
+  /// The row of an entry; nil for what is no entry. Entries of one leaf come in order.
+  mutating func row(_ leaf: borrowing LeafNode, _ place: Int) -> UInt64? {
+    let (suffix, prefix) = (leaf.suffix(place), leaf.prefix)
+    guard let value = valueLength(leaf, place) else { return nil }
+    last = (value, place)
+    let count = prefix.byteCount + suffix.byteCount - value - 1
+    guard (1...8).contains(count) else { return nil }
+    // How many bytes the row's key takes, and these, in the prefix and in the suffix.
+    var row: UInt64 = 0
+    var at = value
+    if at < prefix.byteCount {
+      guard prefix.unsafeLoad(fromByteOffset: at, as: UInt8.self) == count else { return nil }
+      at += 1
+      while at < prefix.byteCount {
+        row = row << 8 | UInt64(prefix.unsafeLoad(fromByteOffset: at, as: UInt8.self))
+        at += 1
+      }
+    } else {
+      guard suffix.unsafeLoad(fromByteOffset: at - prefix.byteCount, as: UInt8.self) == count else { return nil }
+      at += 1
+    }
+    for index in at - prefix.byteCount..<suffix.byteCount {
+      row = row << 8 | UInt64(suffix.unsafeLoad(fromByteOffset: index, as: UInt8.self))
+    }
+    return row
+  }
+
+  /// Bytes of the value of an entry.
+  private mutating func valueLength(_ leaf: borrowing LeafNode, _ place: Int) -> Int? {
+    if let last {
+      // The same value as before?
+      let own = last.value - leaf.prefixLength
+      if own <= 0 { return last.value }
+      let (before, suffix) = (leaf.suffix(last.place), leaf.suffix(place))
+      if suffix.byteCount >= own, suffix.commonPrefix(before) >= own { return last.value }
+    }
+    scratch.removeAll(keepingCapacity: true)
+    scratch.append(leaf.prefix)
+    scratch.append(leaf.suffix(place))
+    return IndexKey.valueLength(scratch.span.bytes, of: column)
+  }
+}

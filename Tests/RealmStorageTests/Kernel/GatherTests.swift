@@ -1,0 +1,72 @@
+import TestSupport
+import Testing
+
+@testable import RealmStorage
+
+@Suite struct GatherTests {
+  @Test(arguments: [0, 1, 2, 4, 8, 16, 32, 64], 0..<6)
+  func `packed values at places are those that unpacking them all gives`(width: Int, seed: Int) throws {
+    var generator = SeededGenerator(seed: UInt64(width * 100 + seed))
+    let count = 1 + generator.below(512)
+    let base = Int64(generator.below(1000)) - 500
+    let greatest = width == 64 ? UInt64.max >> 1 : (1 << UInt64(width)) - 1
+    let values = (0..<count).map { _ in
+      base &+ Int64(bitPattern: greatest == 0 ? 0 : generator.next() % (greatest + 1))
+    }
+    let bytes = PackedIntegers.pack(values, base: base, width: width)
+    let places = places(below: count, &generator)
+    let made = Gather.packed(places, of: bytes.span.bytes, count: count, width: width, base: base)
+    let expected = places.map { values[Int($0)] }
+    let found = PackedIntegers.unpack(
+      made.bytes.span.bytes, count: places.count, width: made.width, base: made.least)
+    #expect(found == expected)
+    #expect(made.least == expected.min() && made.greatest == expected.max())
+    // Packed as if they had never stood among others.
+    let range = UInt64(bitPattern: made.greatest &- made.least)
+    #expect(made.width == PackedIntegers.width(forRange: range))
+    #expect(made.bytes == PackedIntegers.pack(expected, base: made.least, width: made.width))
+  }
+
+  @Test(arguments: [4, 8, 12, 16])
+  func `values of a fixed size at places stand one after another`(size: Int) {
+    var generator = SeededGenerator(seed: UInt64(size))
+    let count = 1 + generator.below(300)
+    let bytes = generator.bytes(count * size)
+    let places = places(below: count, &generator)
+    let made = Gather.fixed(places, of: bytes.span.bytes, count: count, size: size)
+    #expect(made == places.flatMap { bytes[Int($0) * size..<(Int($0) + 1) * size] })
+  }
+
+  @Test(arguments: 0..<40)
+  func `values of varying size at places keep their bytes and flags`(seed: Int) {
+    var generator = SeededGenerator(seed: UInt64(seed))
+    let count = 1 + generator.below(200)
+    let longest = 1 + generator.below(80)
+    var (heap, words): ([UInt8], [UInt16]) = ([], [])
+    var values: [[UInt8]] = []
+    for _ in 0..<count {
+      values.append(generator.bytes(generator.below(longest)))
+      heap += values[values.count - 1]
+      words.append(UInt16(heap.count) | UInt16(generator.below(4)) << 14)
+    }
+    let places = places(below: count, &generator)
+    let before = generator.bytes(generator.below(40))
+    var (made, cells) = (before, [UInt32(7)])
+    Gather.varying(
+      places, words: words.span.bytes, endBits: 14, of: heap.span.bytes, to: &made, cells: &cells)
+    #expect(made == before + places.flatMap { values[Int($0)] })
+    var end = before.count
+    let expected = places.map { place in
+      end += values[Int(place)].count
+      return UInt32(end) << 2 | UInt32(words[Int(place)] >> 14)
+    }
+    #expect(cells == [7] + expected)
+  }
+
+  /// Some of them, in order; at least one.
+  private func places(below count: Int, _ generator: inout SeededGenerator) -> [UInt16] {
+    let share = 1 + generator.below(100)
+    let places = (0..<UInt16(count)).filter { _ in generator.chance(share) }
+    return places.isEmpty ? [UInt16(generator.below(count))] : places
+  }
+}
