@@ -44,6 +44,15 @@ package final class Mapping: @unchecked Sendable {
     return Mapping(base: base, size: size)
   }
 
+  /// Asks for memory in large pages from an offset on: what is touched first in a run of MiBs is then there in one step for
+  /// each 2 MiB, not for each 4 KiB. A hint, for private memory.
+  package func preferLargePages(from offset: Int = 0) {
+    precondition(offset >= 0 && offset <= size && offset % 4096 == 0, "no pages of the mapping")
+    #if os(Linux)
+      madvise(base + offset, size - offset, MADV_HUGEPAGE)
+    #endif
+  }
+
   /// Gives the memory of whole pages back; they read as zeros again. For private memory only.
   package func discard(_ range: Range<Int>) {
     precondition(range.lowerBound >= 0 && range.upperBound <= size, "discard outside of the mapping")

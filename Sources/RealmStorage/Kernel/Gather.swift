@@ -11,7 +11,8 @@ enum Gather {
     guard width > 0 else { return ([], 0, base, base) }
     check(places, count)
     precondition(
-      bytes.byteCount >= PackedIntegers.byteCount(count, width: width), "packed values outside of their column")
+      bytes.byteCount >= PackedIntegers.byteCount(count, width: width),
+      "packed values outside of their column")
     return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: places.count) { distances in
       var bounds: (least: UInt64, greatest: UInt64) = (0, 0)
       bytes.withUnsafeBytes { values in
@@ -69,7 +70,8 @@ enum Gather {
           cells.withUnsafeMutableBufferPointer { cells in
             guard let target = heap.baseAddress, let cells = cells.baseAddress else { return }
             cp_gather_values(
-              words.baseAddress, UInt32(endBits), bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count, places,
+              words.baseAddress, UInt32(endBits), bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count,
+              places,
               places.count, target + end, length + slack, UInt32(end), cells + first)
           }
         }

@@ -1,12 +1,19 @@
 import CPlatform
 
 /// Numbers with the places of what they stand for, to be sorted.
-package struct NumberSort {
-  private var items: [cp_sort_item]
+package struct NumberSort: ~Copyable {
+  private let items: LargeArray<cp_sort_item>
+  /// Room for as many, from the first sort of many on.
+  private var scratch: LargeArray<cp_sort_item>
+
+  /// Fewer are sorted beside the stack.
+  private static let many = 4096
 
   /// The places 0..<count, in order.
   package init(count: Int) {
-    items = (0..<count).map { cp_sort_item(low: 0, high: 0, place: UInt64($0)) }
+    items = LargeArray(count: count)
+    scratch = LargeArray(count: 0)
+    for place in 0..<count { setPlace(place, place) }
   }
 
   @inline(__always)
@@ -14,26 +21,33 @@ package struct NumberSort {
 
   @inline(__always)
   package func number(_ index: Int) -> UInt128 {
-    UInt128(items[index].high) << 64 | UInt128(items[index].low)
+    let item = items[index]
+    return UInt128(item.high) << 64 | UInt128(item.low)
   }
 
   @inline(__always)
   package mutating func setNumber(_ index: Int, _ number: UInt128) {
-    items[index].low = UInt64(truncatingIfNeeded: number)
-    items[index].high = UInt64(truncatingIfNeeded: number >> 64)
+    let item = items.address(of: index)
+    item.pointee.low = UInt64(truncatingIfNeeded: number)
+    item.pointee.high = UInt64(truncatingIfNeeded: number >> 64)
   }
 
   @inline(__always)
-  package mutating func setPlace(_ index: Int, _ place: Int) { items[index].place = UInt64(place) }
+  package mutating func setPlace(_ index: Int, _ place: Int) {
+    items.address(of: index).pointee.place = UInt64(place)
+  }
 
   /// Sorts some by their numbers; those with one number keep their order.
   package mutating func sort(_ range: Range<Int>) {
     precondition(range.upperBound <= items.count, "a range outside of what is sorted")
-    items.withUnsafeMutableBufferPointer { items in
-      withUnsafeTemporaryAllocation(of: cp_sort_item.self, capacity: range.count) { scratch in
-        guard let first = items.baseAddress, let other = scratch.baseAddress else { return }
-        cp_sort(first + range.lowerBound, other, range.count)
+    guard range.count > 1 else { return }
+    let first = items.address(of: range.lowerBound)
+    guard range.count > Self.many else {
+      return withUnsafeTemporaryAllocation(of: cp_sort_item.self, capacity: range.count) { scratch in
+        cp_sort(first, scratch.baseAddress, range.count)
       }
     }
+    if scratch.count < range.count { scratch = LargeArray(count: items.count) }
+    cp_sort(first, scratch.address(of: 0), range.count)
   }
 }

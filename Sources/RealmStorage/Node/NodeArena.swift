@@ -22,6 +22,9 @@ package final class NodeArena {
   /// Bytes of nodes alive in the arena.
   @exclusivity(unchecked) package private(set) var liveBytes = 0
 
+  /// Beyond what is kept: asked for when a transaction first needs more.
+  private var hasLargePages = false
+
   /// Memory kept from one transaction to the next.
   private static let keptBytes = 4 << 20
   /// The nodes there are leave little of it.
@@ -144,6 +147,10 @@ package final class NodeArena {
     if !freeUnits.isEmpty, let unit = freeUnits[units].popLast() { return unit }
     let unit = nextUnit
     nextUnit += UInt64(units)
+    if !hasLargePages, Int(nextUnit) * Ref.unit > Self.keptBytes {
+      hasLargePages = true
+      memory.preferLargePages(from: Self.keptBytes)
+    }
     precondition(Int(nextUnit) * Ref.unit <= memory.size, "a transaction holds more than its arena")
     return unit
   }

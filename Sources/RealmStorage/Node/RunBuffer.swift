@@ -2,7 +2,7 @@
 package final class RunBuffer {
   private let store: NodeStore
   /// The pages of all pieces, one after another.
-  @exclusivity(unchecked) private var memory: UnsafeMutableRawBufferPointer
+  @exclusivity(unchecked) private var memory: Mapping
   /// Where a node is made ready to be sealed.
   @exclusivity(unchecked) private var plain: UnsafeMutableRawBufferPointer?
   @exclusivity(unchecked) private var pieces: [Piece] = []
@@ -27,11 +27,18 @@ package final class RunBuffer {
   package init(store: NodeStore, adopts: Bool) {
     self.store = store
     self.adopts = adopts
-    memory = .allocate(byteCount: Self.leastBytes, alignment: 4096)
+    memory = Self.memory(Self.leastBytes)
+  }
+
+  private static func memory(_ bytes: Int) -> Mapping {
+    guard let memory = Mapping.anonymous(bytes) else {
+      preconditionFailure("no range of addresses is left for \(bytes) bytes")
+    }
+    if bytes > keptBytes { memory.preferLargePages() }
+    return memory
   }
 
   deinit {
-    memory.deallocate()
     plain?.deallocate()
   }
 
@@ -47,10 +54,7 @@ package final class RunBuffer {
     covered.append(contentsOf: repeatElement(0, count: count))
     lastPiece = 0
     let least = max(count * FilePlace.page, Self.leastBytes)
-    if memory.count < least || memory.count > max(least, Self.keptBytes) {
-      memory.deallocate()
-      memory = .allocate(byteCount: least, alignment: 4096)
-    }
+    if memory.size < least || memory.size > max(least, Self.keptBytes) { memory = Self.memory(least) }
   }
 
   /// Puts a dirty node at `unit` of the file, as one of version `birth`; answers the ref that vouches for it there.
@@ -63,7 +67,7 @@ package final class RunBuffer {
     _ link: (borrowing PlacedNode) -> Void = { _ in }
   ) -> Ref {
     let extent = store.extent(ofLength: dirty.length)
-    let target = memory.baseAddress! + cover(unit, extent)
+    let target = memory.base + cover(unit, extent)
     let cipher = store.cipher
     let content = cipher == nil ? target : scratch()
     content.copyMemory(from: arena.memory.base + Int(dirty.offset), byteCount: dirty.length)
@@ -118,7 +122,7 @@ package final class RunBuffer {
 
   private func zero(_ bytes: Range<Int>) {
     guard !bytes.isEmpty else { return }
-    UnsafeMutableRawBufferPointer(rebasing: memory[bytes]).initializeMemory(as: UInt8.self, repeating: 0)
+    (memory.base + bytes.lowerBound).initializeMemory(as: UInt8.self, repeating: 0, count: bytes.count)
   }
 
   private func scratch() -> UnsafeMutableRawPointer {
@@ -134,7 +138,7 @@ package final class RunBuffer {
     for page in pages { zeroGaps(of: page) }
     return _overrideLifetime(
       RawSpan(
-        _unsafeStart: memory.baseAddress! + pages.lowerBound * FilePlace.page,
+        _unsafeStart: memory.base + pages.lowerBound * FilePlace.page,
         byteCount: pages.count * FilePlace.page), borrowing: self)
   }
 

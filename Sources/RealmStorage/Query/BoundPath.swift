@@ -49,6 +49,16 @@ extension BoundPath {
     } ?? SortColumn.null
   }
 
+  /// The same of some rows of a cluster, one after another.
+  @inline(__always)
+  func forEachSortNumber(
+    _ sort: SortColumn, _ depth: Int, _ rows: [UInt16], of cluster: borrowing ClusterNode,
+    _ access: borrowing NodeAccess, _ body: (UInt128) -> Void
+  ) throws(StorageError) {
+    if steps.isEmpty { return try sort.forEachNumber(depth, rows, of: cluster, access, body) }
+    for row in rows { body(try sortNumber(sort, depth, Int(row), of: cluster, access)) }
+  }
+
   /// The one value it leads to.
   ///
   /// - Precondition: there are no lists on it.

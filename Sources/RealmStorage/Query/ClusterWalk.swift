@@ -95,16 +95,29 @@ enum ClusterWalk {
     of keys: [UInt64], in clusters: Ref, _ reader: any NodeReader,
     _ body: (_ row: Int, borrowing ClusterNode, borrowing NodeAccess) throws(StorageError) -> Void
   ) throws(StorageError) {
+    try forEachStretch(of: keys, in: clusters, reader) { (rows, cluster, access) throws(StorageError) in
+      for row in rows { try body(Int(row), cluster, access) }
+    }
+  }
+
+  /// The same, with those of a cluster that come one after another at once.
+  static func forEachStretch(
+    of keys: [UInt64], in clusters: Ref, _ reader: any NodeReader,
+    _ body: (_ rows: [UInt16], borrowing ClusterNode, borrowing NodeAccess) throws(StorageError) -> Void
+  ) throws(StorageError) {
     guard !clusters.isNull else { return }
+    var rows: [UInt16] = []
     var index = 0
     while index < keys.count {
       let access = reader.access()
       let (leaf, next) = try KeyedTree.leafAndNext(for: keys[index], in: clusters, access)
       let cluster = ClusterNode(try access.node(leaf, .cluster))
+      rows.removeAll(keepingCapacity: true)
       repeat {
-        if let row = cluster.row(of: keys[index]) { try body(row, cluster, access) }
+        if let row = cluster.row(of: keys[index]) { rows.append(UInt16(row)) }
         index += 1
       } while index < keys.count && keys[index] >= cluster.firstKey && next.map({ keys[index] < $0 }) ?? true
+      if !rows.isEmpty { try body(rows, cluster, access) }
     }
   }
 }

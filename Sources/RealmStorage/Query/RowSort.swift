@@ -94,10 +94,11 @@ struct RowSort {
       // Nothing was sorted yet.
       return try forEach(number, of: rows, reader) { numbers.setNumber($0, $1) }
     }
-    var indices = [Int](repeating: -1, count: rows.count)
-    for index in ranges.joined() { indices[numbers.place(index)] = index }
+    // One more than where each is.
+    let indices = LargeArray<Int>(count: rows.count)
+    for index in ranges.joined() { indices[numbers.place(index)] = index + 1 }
     try forEach(number, of: rows, reader) { place, number in
-      if indices[place] >= 0 { numbers.setNumber(indices[place], number) }
+      if indices[place] > 0 { numbers.setNumber(indices[place] - 1, number) }
     }
   }
 
@@ -110,12 +111,13 @@ struct RowSort {
     let (path, sort, ascending) = columns[number.column]
     let depth = number.depth
     var place = 0
-    try ClusterWalk.forEachRow(of: rows, in: clusters, reader) {
-      (row, cluster, access) throws(StorageError) in
-      let number = try path.sortNumber(sort, depth, row, of: cluster, access)
-      // A forged tree may name one row twice.
-      if place < rows.count { body(place, ascending ? number : ~number) }
-      place += 1
+    try ClusterWalk.forEachStretch(of: rows, in: clusters, reader) {
+      (stretch, cluster, access) throws(StorageError) in
+      try path.forEachSortNumber(sort, depth, stretch, of: cluster, access) { number in
+        // A forged tree may name one row twice.
+        if place < rows.count { body(place, ascending ? number : ~number) }
+        place += 1
+      }
     }
     try checkFound(place, of: rows.count, reader)
   }

@@ -58,6 +58,40 @@ struct SortColumn {
     }
   }
 
+  /// The numbers of some rows of a cluster, one after another: what they have in common is looked for once.
+  @inline(__always)
+  func forEachNumber(
+    _ depth: Int, _ rows: [UInt16], of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess,
+    _ body: (UInt128) -> Void
+  ) throws(StorageError) {
+    if storage == .varying, let descriptor = cluster.find(column.id, .pieces) {
+      return try forEachText(15 * depth, rows, descriptor, of: cluster, access, body)
+    }
+    if storage == .integers, let descriptor = cluster.find(column.id, .integers), descriptor.nullCount == 0 {
+      for row in rows { body(Self.first + OrderedDomain.number(of: cluster.integer(descriptor, Int(row)))) }
+      return
+    }
+    for row in rows { body(try number(depth, Int(row), of: cluster, access)) }
+  }
+
+  @inline(__always)
+  private func forEachText(
+    _ start: Int, _ rows: [UInt16], _ descriptor: ClusterNode.Descriptor, of cluster: borrowing ClusterNode,
+    _ access: borrowing NodeAccess, _ body: (UInt128) -> Void
+  ) throws(StorageError) {
+    var next = 0
+    while next < rows.count {
+      let (ref, index) = cluster.piece(descriptor, Int(rows[next]))
+      let piece = PieceNode(try access.node(ref, .piece))
+      let first = Int(rows[next]) - index
+      guard index < piece.rows else { throw access.corrupted(.rows, ref) }
+      repeat {
+        body(try number(start, Int(rows[next]) - first, of: piece, access))
+        next += 1
+      } while next < rows.count && Int(rows[next]) >= first && Int(rows[next]) < first + piece.rows
+    }
+  }
+
   private func absent(zero: Int64) -> UInt128 {
     if column.isOptional { return Self.null }
     switch column.type {
@@ -97,6 +131,13 @@ struct SortColumn {
     let (ref, index) = cluster.piece(descriptor, row)
     let piece = PieceNode(try access.node(ref, .piece))
     guard index < piece.rows else { throw access.corrupted(.rows, ref) }
+    return try number(start, index, of: piece, access)
+  }
+
+  @inline(__always)
+  private func number(
+    _ start: Int, _ index: Int, of piece: borrowing PieceNode, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> UInt128 {
     if piece.isNull(index) { return Self.null }
     if let (long, length) = piece.long(index) {
       let bytes = try LongValue.read(long, access)

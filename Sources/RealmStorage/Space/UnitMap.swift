@@ -11,10 +11,15 @@ package struct UnitMap {
     else {
       return false
     }
-    for unit in unit..<unit + units {
-      let (page, bit) = (unit / FilePlace.unitsPerPage, UInt64(1) << UInt64(unit % FilePlace.unitsPerPage))
-      if pages[page] & bit != 0 { return false }
-      pages[page] |= bit
+    var (first, rest) = (unit, units)
+    while rest > 0 {
+      let (page, bit) = (first / FilePlace.unitsPerPage, first % FilePlace.unitsPerPage)
+      let part = min(rest, FilePlace.unitsPerPage - bit)
+      let mask: UInt64 = (~0 >> UInt64(FilePlace.unitsPerPage - part)) << UInt64(bit)
+      if pages[page] & mask != 0 { return false }
+      pages[page] |= mask
+      first += part
+      rest -= part
     }
     return true
   }

@@ -117,7 +117,8 @@ struct Cluster {
   /// The column with some of its rows only, at places in order, where it has no pieces; nil where it has.
   ///
   /// - Throws: `.corrupted` as `unpack` and `codes`.
-  func kept(_ places: [UInt16], of column: Column, _ editor: NodeEditor) throws(StorageError) -> PackedColumn? {
+  func kept(_ places: [UInt16], of column: Column, _ editor: NodeEditor) throws(StorageError) -> PackedColumn?
+  {
     guard case .fixed(let parts) = columns[column.id] else { return nil }
     let isCode = column.storage == .varying && parts[0].encoding == .codes
     guard isCode || FixedBuffer.isForm(parts, of: column) else {

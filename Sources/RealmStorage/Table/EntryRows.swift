@@ -25,7 +25,9 @@ struct EntryRows {
         at += 1
       }
     } else {
-      guard suffix.unsafeLoad(fromByteOffset: at - prefix.byteCount, as: UInt8.self) == count else { return nil }
+      guard suffix.unsafeLoad(fromByteOffset: at - prefix.byteCount, as: UInt8.self) == count else {
+        return nil
+      }
       at += 1
     }
     for index in at - prefix.byteCount..<suffix.byteCount {

@@ -100,7 +100,8 @@ struct PieceBuffer {
     let piece = PieceNode(try access.node(ref, .piece))
     guard places.last.map({ $0 < piece.rows }) ?? true else { throw access.corrupted(.rows, ref) }
     Gather.varying(
-      places, words: piece.words, endBits: PieceNode.Layout.endBits, of: piece.heapBytes, to: &heap, cells: &cells)
+      places, words: piece.words, endBits: PieceNode.Layout.endBits, of: piece.heapBytes, to: &heap,
+      cells: &cells)
     guard piece.view.refCount > 0 else { return (piece.rows, []) }
     var (dropped, next, refIndex): ([Ref], Int, Int) = ([], 0, 0)
     for row in 0..<piece.rows {

@@ -32,6 +32,13 @@ extension TableWriter {
     let clusterChange = clusterChange
     guard var keys = rows else {
       clusters = try KeyedTree.updateAll(in: clusters, editor: editor) { (leaf) throws(StorageError) in
+        if case .doubles(let change) = change {
+          switch try clusterChange.changeAll(column, leaf, change) {
+          case .unchanged: return nil
+          case .changed(let child): return [child]
+          case .needsMore: break
+          }
+        }
         var cluster = try Cluster(leaf, editor.access())
         return try clusterChange.change(column, leaf, &cluster, 0..<cluster.rows, change)
       }
@@ -105,6 +112,36 @@ extension TableWriter.NumberChange {
 }
 
 extension ClusterChange {
+  fileprivate enum WholeChange {
+    case unchanged
+    case changed(KeyedChild)
+    /// Other parts of the cluster change with the numbers.
+    case needsMore
+  }
+
+  /// Changes the doubles of all rows of a cluster, in a copy of it.
+  fileprivate func changeAll(
+    _ column: Column, _ leaf: Ref, _ change: (Double) -> Double
+  ) throws(StorageError) -> WholeChange {
+    let access = editor.access()
+    let cluster = ClusterNode(try access.node(leaf, .cluster))
+    guard let descriptor = cluster.find(column.id, .fixed), descriptor.width == 8, descriptor.nullCount == 0
+    else { return .needsMore }
+    let data = cluster.data(descriptor)
+    var numbers = [UInt64](repeating: 0, count: cluster.rows)
+    var isChanged = false
+    for row in numbers.indices {
+      let old = data.unsafeLoadUnaligned(fromByteOffset: 8 * row, as: UInt64.self)
+      numbers[row] = change(Double(bitPattern: UInt64(littleEndian: old))).bitPattern.littleEndian
+      isChanged = isChanged || numbers[row] != old
+    }
+    guard isChanged else { return .unchanged }
+    let (leastKey, rows) = (cluster.key(0), UInt64(cluster.rows))
+    let made = editor.change(leaf, cluster.view) { $0.copy(numbers.span.bytes, at: descriptor.offset) }
+    let refs = try editor.spillIfLarge([made])
+    return .changed(KeyedChild(leastKey: leastKey, rows: rows, ref: refs[0]))
+  }
+
   /// Changes the numbers of some rows of a cluster; nil where none is another then.
   fileprivate func change<Rows: Sequence<Int>>(
     _ column: Column, _ leaf: Ref, _ cluster: inout Cluster, _ rows: Rows, _ change: TableWriter.NumberChange

@@ -64,7 +64,9 @@ package struct TreeBuilder {
     while true {
       let count = fitting
       guard count < keyEnds.count else { break }
-      let rest = (keys: Array(keys[keyEnds[count - 1]...]), ends: keyEnds[count...].map { $0 - keyEnds[count - 1] })
+      let rest = (
+        keys: Array(keys[keyEnds[count - 1]...]), ends: keyEnds[count...].map { $0 - keyEnds[count - 1] }
+      )
       keyEnds.removeLast(rest.ends.count)
       keys.removeLast(rest.keys.count)
       endKeys()

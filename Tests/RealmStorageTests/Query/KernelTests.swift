@@ -157,6 +157,12 @@ import Testing
     }
   }
 
+  /// They, and the room to sort them in, lie in memory of their own then.
+  @Test func `many numbers are sorted as few are`() {
+    var generator = SeededGenerator(seed: 5)
+    Self.expectSorted((0..<200_000).map { _ in Self.number(&generator) % 90 << 100 })
+  }
+
   private static func number(_ generator: inout SeededGenerator) -> UInt128 {
     UInt128(generator.next()) << 64 | UInt128(generator.next())
   }

@@ -1,0 +1,66 @@
+import Foundation
+
+/// What threads take that wait for one disk together.
+struct ThreadBounds {
+  let folder: String
+
+  private static let commits = 4_000
+  private static let length = 64 << 20
+
+  func all(_ rounds: Int) throws -> [Bound] {
+    try [(8, "12g"), (32, "12g32")].flatMap { (threads, workload) in
+      [
+        try Bound(
+          workload,
+          "\(Self.commits) commits of \(threads) threads through a queue: 8 KiB, one flush for all that wait",
+          "ms", rounds: rounds
+        ) {
+          try shared(threads, path: 8 << 10, own: 0, areMade: false)
+        },
+        try Bound(
+          workload,
+          "each through a lock of its own turn first: 8 KiB and 8 for each, 4 elsewhere, one flush for all",
+          "ms", rounds: rounds
+        ) {
+          try shared(threads, path: 8 << 10, own: 8 << 10, areMade: true)
+        },
+      ]
+    }
+  }
+
+  /// - Parameters:
+  ///   - path: bytes written once for all who share a flush.
+  ///   - own: bytes written for each of them.
+  ///   - areMade: each thread makes its change itself, one at a time, and the version is named at another place.
+  private func shared(_ threads: Int, path: Int, own: Int, areMade: Bool) throws -> Double {
+    let name = folder + "/threads"
+    if !FileManager.default.fileExists(atPath: name) {
+      try Data(count: Self.length).write(to: URL(fileURLWithPath: name))
+    }
+    let descriptor = open(name, O_RDWR)
+    guard descriptor >= 0 else { throw BenchmarkError("\(name) can't be opened") }
+    defer { _ = Foundation.close(descriptor) }
+    try Measure.flush(descriptor, name)
+    let content = [UInt8](repeating: 0x5a, count: path + threads * own)
+    var place = 1 << 20
+    let queue = CommitQueue { changes in
+      let bytes = path + changes.count * own
+      if place + bytes > Self.length { place = 1 << 20 }
+      guard pwrite(descriptor, content, bytes, off_t(place)) == bytes,
+        !areMade || pwrite(descriptor, content, 4 << 10, 0) == 4 << 10
+      else { throw BenchmarkError("\(name) can't be written") }
+      place += bytes
+      try Measure.flush(descriptor, name)
+    }
+    let turn = Committers.Shared(value: NSLock())
+    let change = ScoreChange(id: 0, score: 0)
+    let changes = [[ScoreChange]](
+      repeating: [ScoreChange](repeating: change, count: Self.commits / threads), count: threads)
+    return try Committers.run(changes) {
+      { change in
+        if areMade { turn.value.withLock {} }
+        try queue.add(change)
+      }
+    }.seconds * 1e3
+  }
+}
