@@ -62,12 +62,11 @@ extension ReadableTree {
     while cursor.isValid {
       // A long reading gives up its access now and then, so that decrypted nodes can be forgotten behind it.
       let access = reader.access()
-      for _ in 0..<256 where cursor.isValid {
-        let goesOn = try cursor.withEntry(access) { (leaf, index) throws(StorageError) in
+      for _ in 0..<16 where cursor.isValid {
+        let goesOn = try cursor.forEachInLeaf(access) { (leaf, index) throws(StorageError) in
           try body(leaf.key(index), leaf.value(index).contents(access))
         }
         guard goesOn else { return }
-        try cursor.next(access)
       }
     }
   }
@@ -115,9 +114,11 @@ public struct WritableTree: ReadableTree {
 
   /// Removes a key and its value, if it is there. O(log n).
   public func removeValue(for key: [UInt8]) throws(StorageError) {
-    let old = try longValue(of: key)
-    root = try OrderedTree.remove(key.span.bytes, from: root, editor: transaction.editor)
-    if let old { try transaction.editor.freeTree(old) }
+    let editor = transaction.editor
+    let found = try OrderedTree.find(key.span.bytes, in: root, editor.access()) { $0.ref }
+    guard let old = found else { return }
+    root = try OrderedTree.removeFound(key.span.bytes, from: root, editor: editor)
+    if let old { try editor.freeTree(old) }
   }
 
   /// Removes all entries. Takes time in proportion to the nodes that hold refs.

@@ -158,7 +158,14 @@ package struct LeafNode: ~Escapable {
     return prefixLength + end - start
   }
 
-  package func key(_ index: Int) -> [UInt8] { prefix.array + suffix(index).array }
+  package func key(_ index: Int) -> [UInt8] {
+    let suffix = suffix(index)
+    var key: [UInt8] = []
+    key.reserveCapacity(prefixLength + suffix.byteCount)
+    key.append(prefix)
+    key.append(suffix)
+    return key
+  }
 
   func valueBounds(_ index: Int) -> (start: Int, end: Int, hasRef: Bool) {
     if let valueWidth { return (index * valueWidth, (index + 1) * valueWidth, false) }

@@ -24,6 +24,13 @@ extension OrderedTree {
     _ key: RawSpan, from root: Ref, shape: TreeShape = .standard, editor: NodeEditor
   ) throws(StorageError) -> Ref {
     guard !root.isNull, try find(key, in: root, editor.access(), { _ in true }) ?? false else { return root }
+    return try removeFound(key, from: root, shape: shape, editor: editor)
+  }
+
+  /// The same of a key that is there.
+  static func removeFound(
+    _ key: RawSpan, from root: Ref, shape: TreeShape = .standard, editor: NodeEditor
+  ) throws(StorageError) -> Ref {
     let children = try update(key, .remove, in: root, shape, editor)
     return try self.root(of: children, shape, editor)
   }
@@ -108,8 +115,10 @@ extension OrderedTree {
     let isSmall =
       made.count == 1
       && made[0].ref.length < (made[0].ref.isBranch ? shape.branchBytes : shape.leafBytes) / 2
-    if case .remove = change, isSmall {
-      return try replaceWithNeighbours(made[0], at: index, of: branch, ref, shape, editor)
+    if case .remove = change, isSmall,
+      let joined = try joinWithNeighbour(made[0], at: index, of: branch, ref, shape, editor)
+    {
+      return joined
     }
     if made.count == 1, made[0].ref.level == branch.child(index).level {
       return [branch.replace(made[0], at: index, of: ref, editor)]
@@ -118,22 +127,29 @@ extension OrderedTree {
     return replace(index..<index + 1, of: branch, ref, with: made, shape, editor)
   }
 
-  /// Joins a child that became small with a neighbour where both fit one node.
-  private static func replaceWithNeighbours(
+  /// Joins a child that became small with a neighbour; nil where neither fits one node with it.
+  private static func joinWithNeighbour(
     _ child: TreeChild, at index: Int, of branch: BranchNode, _ ref: Ref, _ shape: TreeShape,
     _ editor: NodeEditor
-  ) throws(StorageError) -> [TreeChild] {
-    var child = child
-    child.separator = branch.separator(index).array
+  ) throws(StorageError) -> [TreeChild]? {
     for (neighbour, first) in [(index - 1, index - 1), (index + 1, index)]
-    where neighbour >= 0 && neighbour < branch.count {
+    where neighbour >= 0 && neighbour < branch.count
+      && mayJoin(child.ref, branch.child(neighbour), shape)
+    {
+      var child = child
+      child.separator = branch.separator(index).array
       let other = branch.entry(neighbour)
       let pair = neighbour < index ? (other, child) : (child, other)
       if let joined = try join(pair.0, pair.1, shape, editor) {
         return replace(first..<first + 2, of: branch, ref, with: joined, shape, editor)
       }
     }
-    return replace(index..<index + 1, of: branch, ref, with: [child], shape, editor)
+    return nil
+  }
+
+  /// False for leaves that are too long together: most neighbours are.
+  private static func mayJoin(_ one: Ref, _ other: Ref, _ shape: TreeShape) -> Bool {
+    one.isBranch || one.length + other.length <= shape.leafBytes * 9 / 10
   }
 
   /// Answers what takes the place of both; nil when they had better stay as they are.
@@ -158,7 +174,6 @@ extension OrderedTree {
       children[first.count].separator = right.separator
       made = BranchNode.make(children, shape: shape, editor: editor)
     } else {
-      guard length <= shape.leafBytes * 9 / 10 else { return nil }
       let parts = LeafParts(try leaf(left.ref, access), try leaf(right.ref, access))
       // Without their prefixes the two may be longer than apart.
       guard parts.isInOrder, parts.totalLength <= shape.leafBytes else { return nil }

@@ -65,6 +65,18 @@ package struct TreeCursor {
     try body(OrderedTree.leaf(leaf, access), index)
   }
 
+  /// Calls `body` with the entry the cursor stands on and those behind it in its leaf until it answers false, and moves to the
+  /// next leaf then; answers whether it never did.
+  mutating func forEachInLeaf(
+    _ access: borrowing NodeAccess, _ body: (LeafNode, Int) throws(StorageError) -> Bool
+  ) throws(StorageError) -> Bool {
+    let entries = try OrderedTree.leaf(leaf, access)
+    for index in index..<entries.count { guard try body(entries, index) else { return false } }
+    try moveLeaf(by: 1, access)
+    index = 0
+    return true
+  }
+
   private mutating func descend(
     _ access: borrowing NodeAccess, _ choose: (BranchNode) -> Int
   ) throws(StorageError) {
