@@ -6,7 +6,8 @@ package final class NodeEditor {
   @exclusivity(unchecked) package private(set) var freed: [Ref] = []
   /// Where the nodes of the file end.
   private var end: UInt64 = 0
-  private var spillBytes = Int.max
+  /// Beyond so much in memory what is complete is written; entries of indexes are made trees of.
+  private(set) var spillBytes = Int.max
   private var spill: Spill = { roots in roots }
 
   /// Writes subtrees of the transaction to the file; answers the refs that name them there.

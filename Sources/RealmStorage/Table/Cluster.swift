@@ -119,7 +119,10 @@ struct Cluster {
   /// - Throws: `.corrupted` as `unpack` and `codes`.
   func kept(_ places: [UInt16], of column: Column, _ editor: NodeEditor) throws(StorageError) -> PackedColumn?
   {
-    guard case .fixed(let parts) = columns[column.id] else { return nil }
+    guard case .fixed(let parts) = columns[column.id] else {
+      guard column.storage.hasPieces else { throw editor.store.corrupted(.structure, source) }
+      return nil
+    }
     let isCode = column.storage == .varying && parts[0].encoding == .codes
     guard isCode || FixedBuffer.isForm(parts, of: column) else {
       throw editor.store.corrupted(.structure, source)

@@ -7,12 +7,16 @@ final class IndexWriter {
   @exclusivity(unchecked) private var tree: Ref
   private let editor: NodeEditor
   @exclusivity(unchecked) private var run = IndexRun()
+  /// As those of `IntegerIndexWriter`.
+  @exclusivity(unchecked) private var fills: Bool
+  @exclusivity(unchecked) private var parts: [Ref] = []
 
   init(column: Column, root: Ref, editor: NodeEditor) {
     self.column = column
     columnID = column.id
     self.editor = editor
     tree = root
+    fills = root.isNull
     integers = IntegerIndex.serves(column) ? IntegerIndexWriter(root: root, editor: editor) : nil
   }
 
@@ -21,13 +25,16 @@ final class IndexWriter {
 
   func settle(_ named: (Ref) -> Ref) {
     if integers == nil { tree = named(tree) }
+    fills = tree.isNull
     integers?.settle(named)
   }
 
   func insert(_ value: Value, row: UInt64) throws(StorageError) {
     if let integers, case .int(let number) = value { return try integers.insert(number, row: row) }
     run.append(value, of: column, row: row)
-    if run.bytes > EntryRun.maximumBytes { try flush() }
+    if run.bytes > min(EntryRun.maximumBytes, editor.spillBytes) {
+      if fills { try part() } else { try flush() }
+    }
   }
 
   func remove(_ value: Value, row: UInt64) throws(StorageError) {
@@ -57,8 +64,8 @@ final class IndexWriter {
     try integers?.removeAll()
     run = IndexRun()
     guard integers == nil else { return }
-    try editor.freeTree(tree)
-    tree = .null
+    for tree in [tree] + parts { try editor.freeTree(tree) }
+    (tree, parts) = (.null, [])
   }
 
   /// Whether a row may have the value, of a unique column; for texts that are cut, whether one has its start.
@@ -66,11 +73,12 @@ final class IndexWriter {
     if let integers, case .int(let number) = value { return try integers.contains(number) }
     let encoded = IndexKey.encode(value, of: column)
     if run.contains(encoded.span.bytes) { return true }
-    guard !tree.isNull else { return false }
     var found = false
-    try IndexTree.forEachRow(encoded, in: tree, editor.access()) { _ in
-      found = true
-      return false
+    for tree in [tree] + parts where !found && !tree.isNull {
+      try IndexTree.forEachRow(encoded, in: tree, editor.access()) { _ in
+        found = true
+        return false
+      }
     }
     return found
   }
@@ -85,7 +93,7 @@ final class IndexWriter {
       return try integers.row(of: number)
     }
     let encoded = IndexKey.encode(value, of: column)
-    if run.contains(encoded.span.bytes) { try flush() }
+    if run.contains(encoded.span.bytes) || !parts.isEmpty { try flush() }
     var found: UInt64?
     try IndexTree.forEachRow(encoded, in: tree, editor.access()) { row in
       found = row
@@ -97,10 +105,14 @@ final class IndexWriter {
   /// Puts all entries into the tree.
   func flush() throws(StorageError) {
     try integers?.flush()
+    guard parts.isEmpty else {
+      try part()
+      tree = try OrderedTree.join((tree.isNull ? [] : [tree]) + parts, shape: .small, editor: editor)
+      parts = []
+      return
+    }
     guard run.count > 0 else { return }
-    try editor.checkRoom(for: 2 * run.bytes)
-    let entries = run.sorted()
-    run = IndexRun()
+    let entries = try takeSorted()
     guard entries.count <= Self.fewEntries, !tree.isNull else {
       tree = try OrderedTree.merge(entries, into: tree, shape: .small, editor: editor) { _, _ in [] }
       return
@@ -110,6 +122,23 @@ final class IndexWriter {
       tree = try OrderedTree.set(
         TreeValue(bytes: nothing.span.bytes), for: entries.key(index), in: tree, shape: .small, editor: editor
       )
+    }
+  }
+
+  private func takeSorted() throws(StorageError) -> SortedKeys {
+    try editor.checkRoom(for: 2 * run.bytes)
+    let entries = run.sorted()
+    run = IndexRun()
+    return entries
+  }
+
+  /// Makes a tree of the entries.
+  private func part() throws(StorageError) {
+    guard run.count > 0 else { return }
+    parts.append(
+      try OrderedTree.merge(takeSorted(), into: .null, shape: .small, editor: editor) { _, _ in [] })
+    if parts.count >= EntryRun.mostParts {
+      parts = [try OrderedTree.join(parts, shape: .small, editor: editor)]
     }
   }
 

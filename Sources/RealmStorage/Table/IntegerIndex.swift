@@ -231,7 +231,7 @@ enum IntegerIndex {
 
   // MARK: - Leaves
 
-  private static func read(_ leaf: Ref, _ editor: NodeEditor) throws(StorageError) -> [Entry] {
+  static func read(_ leaf: Ref, _ editor: NodeEditor) throws(StorageError) -> [Entry] {
     let access = editor.access()
     let node = IntegerIndexNode(try access.node(leaf, .integerIndex))
     var entries: [Entry] = []
@@ -256,7 +256,7 @@ enum IntegerIndex {
   }
 
   /// Full leaves where more will come after them; else all alike, with room in each.
-  private static func leaves(_ entries: [Entry], isFull: Bool, _ editor: NodeEditor) -> [KeyedChild] {
+  static func leaves(_ entries: [Entry], isFull: Bool, _ editor: NodeEditor) -> [KeyedChild] {
     let maximum = IntegerIndexNode.maximumCount
     guard !entries.isEmpty else { return [] }
     let count = (entries.count + maximum - 1) / maximum

@@ -6,13 +6,21 @@ final class IntegerIndexWriter {
   /// Those of `entries`; where `isComplete` those of the tree too, so that nothing is looked up there.
   @exclusivity(unchecked) private var numbers = NumberSet()
   @exclusivity(unchecked) private var isComplete: Bool
+  /// Nothing was in the tree when the transaction began: what there is too much of in memory becomes trees of their own,
+  /// joined when the index is read, or they are many. So each entry is made part of a tree a few times, however many there are.
+  @exclusivity(unchecked) private var fills: Bool
+  @exclusivity(unchecked) private var parts: [Ref] = []
 
-  private static let maximumEntries = 1 << 20
+  /// To sort them takes as much again.
+  private let maximumEntries: Int
 
   init(root: Ref, editor: NodeEditor) {
     self.root = root
     self.editor = editor
+    maximumEntries =
+      min(EntryRun.maximumBytes, editor.spillBytes) / 2 / MemoryLayout<IntegerIndex.Entry>.stride
     isComplete = root.isNull
+    fills = root.isNull
   }
 
   func settle(_ named: (Ref) -> Ref) {
@@ -20,17 +28,20 @@ final class IntegerIndexWriter {
     // It would take memory between transactions.
     numbers = NumberSet()
     isComplete = root.isNull
+    fills = root.isNull
   }
 
   func contains(_ number: Int64) throws(StorageError) -> Bool {
     if numbers.contains(number) { return true }
-    guard !isComplete, !root.isNull else { return false }
-    return try IntegerIndex.row(of: number, in: root, editor.access()) != nil
+    guard !isComplete else { return false }
+    if try IntegerIndex.row(of: number, in: root, editor.access()) != nil { return true }
+    for part in parts where try IntegerIndex.row(of: number, in: part, editor.access()) != nil { return true }
+    return false
   }
 
   /// The row of a number; nil where there is none.
   func row(of number: Int64) throws(StorageError) -> UInt64? {
-    if numbers.contains(number) { try flush() }
+    if numbers.contains(number) || (!isComplete && !parts.isEmpty) { try flush() }
     guard !root.isNull else { return nil }
     return try IntegerIndex.row(of: number, in: root, editor.access())
   }
@@ -39,7 +50,7 @@ final class IntegerIndexWriter {
   func insert(_ number: Int64, row: UInt64) throws(StorageError) {
     entries.append(IntegerIndex.Entry(number: number, row: row))
     numbers.insert(number)
-    if entries.count >= Self.maximumEntries { try flush() }
+    if entries.count >= maximumEntries { if fills { try part() } else { try flush() } }
   }
 
   func remove(_ number: Int64) throws(StorageError) {
@@ -56,17 +67,32 @@ final class IntegerIndexWriter {
 
   func removeAll() throws(StorageError) {
     entries = []
-    try editor.freeTree(root)
-    root = .null
+    for tree in [root] + parts { try editor.freeTree(tree) }
+    (root, parts) = (.null, [])
     numbers = NumberSet()
     isComplete = true
   }
 
   /// Puts all entries into the tree.
   func flush() throws(StorageError) {
+    guard parts.isEmpty else {
+      try part()
+      root = try IntegerIndex.join((root.isNull ? [] : [root]) + parts, editor)
+      parts = []
+      return
+    }
     guard !entries.isEmpty else { return }
     try editor.checkRoom(for: 32 * entries.count)
     root = try IntegerIndex.insert(takeSorted(), in: root, editor)
+    if !isComplete || !numbers.isCompact { forgetNumbers() }
+  }
+
+  /// Makes a tree of the entries.
+  private func part() throws(StorageError) {
+    guard !entries.isEmpty else { return }
+    try editor.checkRoom(for: 32 * entries.count)
+    parts.append(try IntegerIndex.insert(takeSorted(), in: .null, editor))
+    if parts.count >= EntryRun.mostParts { parts = [try IntegerIndex.join(parts, editor)] }
     if !isComplete || !numbers.isCompact { forgetNumbers() }
   }
 

@@ -3,6 +3,8 @@ package struct TreeBuilder {
   private let shape: TreeShape
   private let editor: NodeEditor
   private var leaves: [TreeChild] = []
+  /// Leaves that stand in the file already.
+  private var spilled = 0
   /// The entries of the leaf being filled.
   private var keys: [UInt8] = []
   private var keyEnds: [Int] = []
@@ -146,10 +148,21 @@ package struct TreeBuilder {
     (prefixLength, hasOneKeyLength, hasOneValueLength) = (0, true, true)
   }
 
+  /// Where the transaction holds much, the leaves made last are written.
+  mutating func spillIfLarge() throws(StorageError) {
+    guard leaves.count >= spilled + Self.fewLeaves else { return }
+    let refs = try editor.spillIfLarge(leaves[spilled...].map { $0.ref })
+    for ref in refs {
+      leaves[spilled].ref = ref
+      spilled += 1
+    }
+  }
+  private static let fewLeaves = 64
+
   /// The leaves, which other branches are to hold.
   mutating func finishLeaves() -> [TreeChild] {
     flush()
-    defer { leaves = [] }
+    defer { (leaves, spilled) = ([], 0) }
     return leaves
   }
 
@@ -158,7 +171,7 @@ package struct TreeBuilder {
     flush()
     var children = leaves
     while children.count > 1 { children = level(above: children) }
-    leaves = []
+    (leaves, spilled) = ([], 0)
     return children.first?.ref ?? .null
   }
 
