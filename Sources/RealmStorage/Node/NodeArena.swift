@@ -27,6 +27,7 @@ package final class NodeArena {
 
   /// Memory kept from one transaction to the next.
   private static let keptBytes = 4 << 20
+  private static let largePage = 2 << 20
   /// The nodes there are leave little of it.
   var isUsedUp: Bool { Int(nextUnit) * Ref.unit > Self.keptBytes / 2 }
 
@@ -41,7 +42,11 @@ package final class NodeArena {
   /// Forgets all nodes and starts the transaction that will be version `birth`.
   package func reset(birth: UInt64) {
     let used = Int(nextUnit) * Ref.unit
-    if used > Self.keptBytes { memory.discard(Self.keptBytes..<((used + 4095) / 4096 * 4096)) }
+    if used > Self.keptBytes {
+      // To the end of the last large page, which is there whole.
+      let end = (used + Self.largePage - 1) / Self.largePage * Self.largePage
+      memory.discard(Self.keptBytes..<min(end, memory.size))
+    }
     ownStart = 1
     resume(birth: birth)
   }

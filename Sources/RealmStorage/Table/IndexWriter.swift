@@ -7,16 +7,16 @@ final class IndexWriter {
   @exclusivity(unchecked) private var tree: Ref
   private let editor: NodeEditor
   @exclusivity(unchecked) private var run = IndexRun()
-  /// As those of `IntegerIndexWriter`.
+  /// As those of `IntegerIndexWriter`, where no value is looked for before it is added.
   @exclusivity(unchecked) private var fills: Bool
-  @exclusivity(unchecked) private var parts: [Ref] = []
+  @exclusivity(unchecked) private var parts = IndexParts()
 
   init(column: Column, root: Ref, editor: NodeEditor) {
     self.column = column
     columnID = column.id
     self.editor = editor
     tree = root
-    fills = root.isNull
+    fills = root.isNull && column.index != .unique
     integers = IntegerIndex.serves(column) ? IntegerIndexWriter(root: root, editor: editor) : nil
   }
 
@@ -25,7 +25,7 @@ final class IndexWriter {
 
   func settle(_ named: (Ref) -> Ref) {
     if integers == nil { tree = named(tree) }
-    fills = tree.isNull
+    fills = tree.isNull && column.index != .unique
     integers?.settle(named)
   }
 
@@ -64,8 +64,8 @@ final class IndexWriter {
     try integers?.removeAll()
     run = IndexRun()
     guard integers == nil else { return }
-    for tree in [tree] + parts { try editor.freeTree(tree) }
-    (tree, parts) = (.null, [])
+    for tree in [tree] + parts.all { try editor.freeTree(tree) }
+    (tree, parts) = (.null, IndexParts())
   }
 
   /// Whether a row may have the value, of a unique column; for texts that are cut, whether one has its start.
@@ -73,12 +73,11 @@ final class IndexWriter {
     if let integers, case .int(let number) = value { return try integers.contains(number) }
     let encoded = IndexKey.encode(value, of: column)
     if run.contains(encoded.span.bytes) { return true }
+    guard !tree.isNull else { return false }
     var found = false
-    for tree in [tree] + parts where !found && !tree.isNull {
-      try IndexTree.forEachRow(encoded, in: tree, editor.access()) { _ in
-        found = true
-        return false
-      }
+    try IndexTree.forEachRow(encoded, in: tree, editor.access()) { _ in
+      found = true
+      return false
     }
     return found
   }
@@ -93,7 +92,7 @@ final class IndexWriter {
       return try integers.row(of: number)
     }
     let encoded = IndexKey.encode(value, of: column)
-    if run.contains(encoded.span.bytes) || !parts.isEmpty { try flush() }
+    if run.contains(encoded.span.bytes) { try flush() }
     var found: UInt64?
     try IndexTree.forEachRow(encoded, in: tree, editor.access()) { row in
       found = row
@@ -105,10 +104,13 @@ final class IndexWriter {
   /// Puts all entries into the tree.
   func flush() throws(StorageError) {
     try integers?.flush()
+    try parts.check()
     guard parts.isEmpty else {
       try part()
-      tree = try OrderedTree.join((tree.isNull ? [] : [tree]) + parts, shape: .small, editor: editor)
-      parts = []
+      tree = try parts.takeJoined(tree) { (trees) throws(StorageError) in
+        try OrderedTree.join(trees, shape: .small, editor: editor)
+      }
+      fills = false
       return
     }
     guard run.count > 0 else { return }
@@ -135,10 +137,11 @@ final class IndexWriter {
   /// Makes a tree of the entries.
   private func part() throws(StorageError) {
     guard run.count > 0 else { return }
-    parts.append(
-      try OrderedTree.merge(takeSorted(), into: .null, shape: .small, editor: editor) { _, _ in [] })
-    if parts.count >= EntryRun.mostParts {
-      parts = [try OrderedTree.join(parts, shape: .small, editor: editor)]
+    let entries = try takeSorted()
+    try parts.add { () throws(StorageError) in
+      try OrderedTree.merge(entries, into: .null, shape: .small, editor: editor) { _, _ in [] }
+    } join: { (trees) throws(StorageError) in
+      try OrderedTree.join(trees, shape: .small, editor: editor)
     }
   }
 

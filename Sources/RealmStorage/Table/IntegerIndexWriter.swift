@@ -6,10 +6,10 @@ final class IntegerIndexWriter {
   /// Those of `entries`; where `isComplete` those of the tree too, so that nothing is looked up there.
   @exclusivity(unchecked) private var numbers = NumberSet()
   @exclusivity(unchecked) private var isComplete: Bool
-  /// Nothing was in the tree when the transaction began: what there is too much of in memory becomes trees of their own,
-  /// joined when the index is read, or they are many. So each entry is made part of a tree a few times, however many there are.
+  /// Nothing was in the tree when the transaction began, or it read the index last: what there is too much of in memory
+  /// becomes a tree of its own. Only while all numbers are known by bits, so that none is looked for in the parts.
   @exclusivity(unchecked) private var fills: Bool
-  @exclusivity(unchecked) private var parts: [Ref] = []
+  @exclusivity(unchecked) private var parts = IndexParts()
 
   /// To sort them takes as much again.
   private let maximumEntries: Int
@@ -33,15 +33,15 @@ final class IntegerIndexWriter {
 
   func contains(_ number: Int64) throws(StorageError) -> Bool {
     if numbers.contains(number) { return true }
-    guard !isComplete else { return false }
-    if try IntegerIndex.row(of: number, in: root, editor.access()) != nil { return true }
-    for part in parts where try IntegerIndex.row(of: number, in: part, editor.access()) != nil { return true }
-    return false
+    try parts.check()
+    guard !isComplete, !root.isNull else { return false }
+    return try IntegerIndex.row(of: number, in: root, editor.access()) != nil
   }
 
   /// The row of a number; nil where there is none.
   func row(of number: Int64) throws(StorageError) -> UInt64? {
-    if numbers.contains(number) || (!isComplete && !parts.isEmpty) { try flush() }
+    if numbers.contains(number) { try flush() }
+    try parts.check()
     guard !root.isNull else { return nil }
     return try IntegerIndex.row(of: number, in: root, editor.access())
   }
@@ -50,7 +50,8 @@ final class IntegerIndexWriter {
   func insert(_ number: Int64, row: UInt64) throws(StorageError) {
     entries.append(IntegerIndex.Entry(number: number, row: row))
     numbers.insert(number)
-    if entries.count >= maximumEntries { if fills { try part() } else { try flush() } }
+    guard entries.count >= maximumEntries else { return }
+    if fills, isComplete, numbers.isCompact { try part() } else { try flush() }
   }
 
   func remove(_ number: Int64) throws(StorageError) {
@@ -67,18 +68,21 @@ final class IntegerIndexWriter {
 
   func removeAll() throws(StorageError) {
     entries = []
-    for tree in [root] + parts { try editor.freeTree(tree) }
-    (root, parts) = (.null, [])
+    for tree in [root] + parts.all { try editor.freeTree(tree) }
+    (root, parts) = (.null, IndexParts())
     numbers = NumberSet()
     isComplete = true
   }
 
   /// Puts all entries into the tree.
   func flush() throws(StorageError) {
+    try parts.check()
     guard parts.isEmpty else {
       try part()
-      root = try IntegerIndex.join((root.isNull ? [] : [root]) + parts, editor)
-      parts = []
+      root = try parts.takeJoined(root) { (trees) throws(StorageError) in
+        try IntegerIndex.join(trees, editor)
+      }
+      fills = false
       return
     }
     guard !entries.isEmpty else { return }
@@ -91,9 +95,13 @@ final class IntegerIndexWriter {
   private func part() throws(StorageError) {
     guard !entries.isEmpty else { return }
     try editor.checkRoom(for: 32 * entries.count)
-    parts.append(try IntegerIndex.insert(takeSorted(), in: .null, editor))
-    if parts.count >= EntryRun.mostParts { parts = [try IntegerIndex.join(parts, editor)] }
-    if !isComplete || !numbers.isCompact { forgetNumbers() }
+    let entries = takeSorted()
+    try parts.add {
+      () throws(StorageError) in
+      try IntegerIndex.insert(entries, in: .null, editor)
+    } join: { (trees) throws(StorageError) in
+      try IntegerIndex.join(trees, editor)
+    }
   }
 
   /// From now on those of the tree are looked up there.

@@ -51,7 +51,8 @@ extension ReadableTree {
     }
   }
 
-  /// Calls `body` with each entry in order, from the first whose key is not less than `start`, until it answers false.
+  /// Calls `body` with each entry in order, from the first whose key is not less than `start`, until it answers false. The
+  /// tree must not change meanwhile.
   public func forEach(
     from start: [UInt8] = [], _ body: (_ key: [UInt8], _ value: [UInt8]) throws(StorageError) -> Bool
   ) throws(StorageError) {
@@ -62,9 +63,11 @@ extension ReadableTree {
     while cursor.isValid {
       // A long reading gives up its access now and then, so that decrypted nodes can be forgotten behind it.
       let access = reader.access()
-      for _ in 0..<16 where cursor.isValid {
+      var count = 0
+      while cursor.isValid, count < 256 {
         let goesOn = try cursor.forEachInLeaf(access) { (leaf, index) throws(StorageError) in
-          try body(leaf.key(index), leaf.value(index).contents(access))
+          count += 1
+          return try body(leaf.key(index), leaf.value(index).contents(access))
         }
         guard goesOn else { return }
       }

@@ -15,8 +15,6 @@ package final class EntryRun {
 
   /// More than this and the run is to be put into its tree.
   package static let maximumBytes = 32 << 20
-  /// Trees made of runs that wait to be joined: the next of them is looked for among all.
-  static let mostParts = 32
 
   package init() {}
 

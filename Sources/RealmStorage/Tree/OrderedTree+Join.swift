@@ -36,6 +36,9 @@ extension OrderedTree {
     return (least, second.map { runs[$0].head })
   }
 
+  /// So few keys are added one by one: what a leaf has in common is looked for anew where more are added at once.
+  private static let shortStretch = 16
+
   private static func isLess(_ one: [UInt8], _ other: [UInt8]) -> Bool {
     one.span.bytes.compare(other.span.bytes) < 0
   }
@@ -67,7 +70,13 @@ extension OrderedTree {
       var end = entries.count
       if let bound { end = entries.search(bound.span.bytes, from: next).index }
       precondition(end > next, "trees to be joined have a key in common")
-      builder.append((next..<end).map { UInt16($0) }, of: entries)
+      if end - next < OrderedTree.shortStretch {
+        for index in next..<end {
+          try builder.append(key: entries.key(index).span.bytes, value: entries.value(index))
+        }
+      } else {
+        builder.append((next..<end).map { UInt16($0) }, of: entries)
+      }
       guard end == entries.count else {
         next = end
         head = entries.key(end)

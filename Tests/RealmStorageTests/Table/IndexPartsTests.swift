@@ -69,6 +69,31 @@ import Testing
     return dealt
   }
 
+  @Test func `parts whose joining broke off are of no use any more`() throws {
+    let error = StorageError.poisoned(path: "parts")
+    var parts = IndexParts()
+    try parts.add { () throws(StorageError) in
+      .null
+    } join: { _ throws(StorageError) in
+      .null
+    }
+    #expect(throws: error) { try parts.takeJoined(.null) { _ throws(StorageError) in throw error } }
+    #expect(throws: error) { try parts.check() }
+    #expect(throws: error) { try parts.takeJoined(.null) { _ throws(StorageError) in .null } }
+    // So many that they are joined: each once.
+    var others = IndexParts()
+    for _ in 0..<70 {
+      try others.add { () throws(StorageError) in
+        .null
+      } join: { (trees) throws(StorageError) in
+        #expect(trees.count == 32)
+        return .null
+      }
+    }
+    let left = others.all.count
+    #expect(left == 8)
+  }
+
   private static let schema = TableSchema(
     "Thing",
     columns: [
@@ -119,6 +144,33 @@ import Testing
     for city in 0..<32 {
       let expected = left.filter { Self.row($0)["city"] == .string("city \(city)") }.count
       #expect(try table.count(with: .string("city \(city)"), in: Self.schema.columns[2]) == expected)
+    }
+  }
+
+  @Test func `a key of text is known in each part of its index`() throws {
+    var options = Database.Options()
+    options.spillBytes = 1 << 14
+    let database = try Database(creatingIn: MemoryStorage(), options: options)
+    // Some so long that only their beginning is in the index.
+    func key(_ number: Int) -> Value {
+      .string(number % 10 == 0 ? String(repeating: "long ", count: 60) + "\(number)" : "key \(number)")
+    }
+    let columns = [Column("key", .string, index: .unique)]
+    try database.write { transaction in
+      let table = try transaction.createTable(TableSchema("Text", columns: columns))
+      for number in 0..<3_000 { _ = try table.insert(["key": key(number)]) }
+      for number in stride(from: 0, to: 3_000, by: 250) {
+        #expect(throws: StorageError.self) { try table.insert(["key": key(number)]) }
+        #expect(throws: StorageError.self) { try table.insert(["key": key(number + 1)]) }
+      }
+      _ = try table.insert(["key": key(3_000)])
+    }
+    let snapshot = try database.snapshot()
+    #expect(IntegrityCheck.run(snapshot).findings == [])
+    let table = try #require(try snapshot.table("Text"))
+    #expect(table.count == 3_001)
+    for number in stride(from: 0, through: 3_000, by: 7) {
+      #expect(try table.row(withPrimaryKey: key(number)) == UInt64(number))
     }
   }
 }
