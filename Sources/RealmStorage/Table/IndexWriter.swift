@@ -107,9 +107,7 @@ final class IndexWriter {
     try parts.check()
     guard parts.isEmpty else {
       try part()
-      tree = try parts.takeJoined(tree) { (trees) throws(StorageError) in
-        try OrderedTree.join(trees, shape: .small, editor: editor)
-      }
+      tree = try parts.takeJoined(tree, join)
       fills = false
       return
     }
@@ -138,11 +136,14 @@ final class IndexWriter {
   private func part() throws(StorageError) {
     guard run.count > 0 else { return }
     let entries = try takeSorted()
-    try parts.add { () throws(StorageError) in
-      try OrderedTree.merge(entries, into: .null, shape: .small, editor: editor) { _, _ in [] }
-    } join: { (trees) throws(StorageError) in
-      try OrderedTree.join(trees, shape: .small, editor: editor)
-    }
+    try parts.add(
+      { () throws(StorageError) in
+        try OrderedTree.merge(entries, into: .null, shape: .small, editor: editor) { _, _ in [] }
+      }, join: join)
+  }
+
+  private func join(_ trees: [Ref]) throws(StorageError) -> Ref {
+    try OrderedTree.join(trees, shape: .small, editor: editor)
   }
 
   /// So many entries at most are put into the tree one by one: a merge reads all keys of the leaves that it changes.

@@ -6,8 +6,8 @@ final class IntegerIndexWriter {
   /// Those of `entries`; where `isComplete` those of the tree too, so that nothing is looked up there.
   @exclusivity(unchecked) private var numbers = NumberSet()
   @exclusivity(unchecked) private var isComplete: Bool
-  /// Nothing was in the tree when the transaction began, or it read the index last: what there is too much of in memory
-  /// becomes a tree of its own. Only while all numbers are known by bits, so that none is looked for in the parts.
+  /// Nothing was in the tree when the transaction began, and nobody has read the index since: what there is too much of in
+  /// memory becomes a tree of its own. Only while all numbers are known by bits, so that none is looked for in the parts.
   @exclusivity(unchecked) private var fills: Bool
   @exclusivity(unchecked) private var parts = IndexParts()
 
@@ -79,16 +79,14 @@ final class IntegerIndexWriter {
     try parts.check()
     guard parts.isEmpty else {
       try part()
-      root = try parts.takeJoined(root) { (trees) throws(StorageError) in
-        try IntegerIndex.join(trees, editor)
-      }
+      root = try parts.takeJoined(root, join)
       fills = false
-      return
+      return forgetWhatTakesMemory()
     }
     guard !entries.isEmpty else { return }
     try editor.checkRoom(for: 32 * entries.count)
     root = try IntegerIndex.insert(takeSorted(), in: root, editor)
-    if !isComplete || !numbers.isCompact { forgetNumbers() }
+    forgetWhatTakesMemory()
   }
 
   /// Makes a tree of the entries.
@@ -96,13 +94,14 @@ final class IntegerIndexWriter {
     guard !entries.isEmpty else { return }
     try editor.checkRoom(for: 32 * entries.count)
     let entries = takeSorted()
-    try parts.add {
-      () throws(StorageError) in
-      try IntegerIndex.insert(entries, in: .null, editor)
-    } join: { (trees) throws(StorageError) in
-      try IntegerIndex.join(trees, editor)
-    }
+    try parts.add(
+      { () throws(StorageError) in try IntegerIndex.insert(entries, in: .null, editor) }, join: join)
   }
+
+  private func join(_ trees: [Ref]) throws(StorageError) -> Ref { try IntegerIndex.join(trees, editor) }
+
+  /// Numbers that are not known by bits take far more.
+  private func forgetWhatTakesMemory() { if !isComplete || !numbers.isCompact { forgetNumbers() } }
 
   /// From now on those of the tree are looked up there.
   private func forgetNumbers() {
