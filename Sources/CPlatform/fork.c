@@ -46,8 +46,15 @@ int cp_close(int descriptor) {
 
 uint64_t cp_pid_namespace(void) {
 #if defined(__linux__)
+  // A process never changes its own, and asking takes longer than opening a file: told once for each process.
+  static _Atomic uint64_t known, asked;
+  uint64_t process = cp_fork_generation() << 32 | (uint64_t)getpid();
+  if (atomic_load_explicit(&asked, memory_order_acquire) == process) return atomic_load(&known);
   struct stat info;
-  return stat("/proc/self/ns/pid", &info) == 0 ? (uint64_t)info.st_ino : 0;
+  uint64_t found = stat("/proc/self/ns/pid", &info) == 0 ? (uint64_t)info.st_ino : 0;
+  atomic_store(&known, found);
+  atomic_store_explicit(&asked, process, memory_order_release);
+  return found;
 #else
   return 0;
 #endif

@@ -16,8 +16,11 @@
 #endif
 
 int cp_note_open(const char *path) {
-  if (mkfifo(path, 0666) == -1 && errno != EEXIST) return -errno;
   int descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor == -1 && errno == ENOENT) {
+    if (mkfifo(path, 0666) == -1 && errno != EEXIST) return -errno;
+    descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+  }
   if (descriptor == -1) return -errno;
   struct stat info;
   if (fstat(descriptor, &info) == 0 && S_ISFIFO(info.st_mode)) return descriptor;

@@ -64,8 +64,13 @@ bool Model::startRecovery(State& t, int process, bool asLarge) {
       // What a new boot reads is what the disk holds.
       c.durable = u8(root);
       c.durablePage = u8(page);
+      c.inWrite = 1;
     }
   }
+  // A sync of this boot has brought it to the disk, and nobody has begun to write since.
+  const bool isUnmarked = !c.inWrite && c.sync == syncNone && !rejected;
+  const bool isSynced = isUnmarked && ((root == c.durable && t.meta[t.cell[c.durablePage].cache()].root == root) ||
+                                       !keeps(Rule::syncUnlessDurable));
   for (int i : {0, 1}) c.greatest = std::max(c.greatest, t.meta[t.cell[i].cache()].greatest);
   if (!keeps(Rule::newNumber)) c.greatest = t.version(root);
   w.holder = u8(process + 1);
@@ -95,12 +100,12 @@ bool Model::startRecovery(State& t, int process, bool asLarge) {
     const Meta copy = t.meta[t.cell[page].cache()];
     if (!writeMeta(t, 1 - page, copy.root, copy.durable)) return false;
   }
-  if (c.sync != syncFailed) c.sync = syncInFlight;
+  if (c.sync != syncFailed && !isSynced) c.sync = syncInFlight;
   w.recovering = written;
   w.kind = recoverPlain;
   w.root = u8(root);
   w.recoveryPage = u8(page);
-  if (!keeps(Rule::recoverySync)) finishRecovery(t, process, 3);
+  if (isSynced || !keeps(Rule::recoverySync)) finishRecovery(t, process, 3);
   return true;
 }
 

@@ -10,6 +10,8 @@ const std::vector<RuleText> ruleTexts = {
     {Rule::freeFromBirth, "free-from-birth", "one", "a page born at b and freed at f is not held by b"},
     {Rule::verifyAll, "verify-since-durable", "one", "recovery verifies the newest commit's nodes only"},
     {Rule::recoverySync, "recovery-sync", "one", "recovery publishes without a sync"},
+    {Rule::syncUnlessDurable, "sync-unless-durable", "in-turns",
+     "who finds no mark opens without a sync what none has made durable"},
     {Rule::notInPlace, "not-in-place", "one", "recovery writes what it found over itself"},
     {Rule::overwriteRejected, "overwrite-rejected", "again", "recovery leaves a rejected meta page as it is"},
     {Rule::distrustCache, "distrust-cache", "one", "after a failed sync recovery believes the cache"},

@@ -13,6 +13,7 @@ enum class Rule {
   holdPinned,
   verifyAll,
   recoverySync,
+  syncUnlessDurable,
   notInPlace,
   distrustCache,
   newNumber,

@@ -25,12 +25,8 @@ package final class ControlFile: Sendable {
   /// - Throws: `.system`.
   init(beside database: String, bytes: Int, limit: Int, _ calls: any SystemCalls) throws(StorageError) {
     let folder = database + ".management"
-    let refusal = calls.makeFolder(folder)
-    guard refusal == 0 || refusal == EEXIST else {
-      throw .system(call: .makeDirectory, errno: refusal, path: folder, offset: nil)
-    }
     let path = folder + "/control"
-    let descriptor = try Self.opened(path, O_RDWR | O_CREAT, of: database, calls)
+    let descriptor = try Self.made(path, in: folder, of: database, calls)
     do throws(StorageError) {
       let (mapping, mapped) = try Self.map(path, limit, of: database, calls)
       memory = SharedMemory(mapping) { (bytes) throws(StorageError) in
@@ -76,6 +72,21 @@ package final class ControlFile: Sendable {
     let (mapping, refusal) = calls.map(descriptor, size: limit, writable: true)
     guard let mapping else { throw .system(call: .map, errno: refusal, path: path, offset: nil) }
     return (mapping, FileIdentity(try calls.status(descriptor, path: path)))
+  }
+
+  private static func made(
+    _ path: String, in folder: String, of database: String, _ calls: any SystemCalls
+  ) throws(StorageError) -> CInt {
+    let found = calls.open(path, O_RDWR)
+    if found != -ENOENT {
+      guard found >= 0 else { throw .system(call: .open, errno: -found, path: path, offset: nil) }
+      return found
+    }
+    let refusal = calls.makeFolder(folder)
+    guard refusal == 0 || refusal == EEXIST else {
+      throw .system(call: .makeDirectory, errno: refusal, path: folder, offset: nil)
+    }
+    return try opened(path, O_RDWR | O_CREAT, of: database, calls)
   }
 
   /// - Throws: `.controlReplaced` where the folder, which was there just now, or the file in it is not there any more.

@@ -48,9 +48,8 @@ package final class FileStorage: Storage {
     self.path = path
     self.calls = calls
     isReadOnly = readOnly
-    let (descriptor, mapped) = try Self.openTwice(path, readOnly: readOnly, calls)
+    let (descriptor, mapped, info) = try Self.openTwice(path, readOnly: readOnly, calls)
     do throws(StorageError) {
-      let info = try calls.status(descriptor, path: path)
       identity = FileIdentity(info)
       if !readOnly, cp_is_remote(descriptor) != 0 { throw .remoteFileSystem(path: path) }
       let mapping = try Self.map(mapped, length: UInt64(info.st_size), path: path, calls)
@@ -70,14 +69,14 @@ package final class FileStorage: Storage {
 
   private static func openTwice(
     _ path: String, readOnly: Bool, _ calls: any SystemCalls
-  ) throws(StorageError) -> (CInt, CInt) {
+  ) throws(StorageError) -> (CInt, CInt, stat) {
     while true {
       let first = try calls.opened(path, readOnly ? O_RDONLY : O_RDWR)
       var second: CInt = -1
       do throws(StorageError) {
         second = try calls.opened(path, O_RDONLY)
         let (one, other) = (try calls.status(first, path: path), try calls.status(second, path: path))
-        if FileIdentity(one) == FileIdentity(other) { return (first, second) }
+        if FileIdentity(one) == FileIdentity(other) { return (first, second, one) }
       } catch {
         _ = cp_close(first)
         if second >= 0 { _ = cp_close(second) }

@@ -158,7 +158,7 @@ struct NodeReach: BitwiseCopyable {
     self.regions = regions._withUnsafeGuaranteedRef { $0 }
     let (units, rest) = end.quotientAndRemainder(dividingBy: UInt64(Ref.unit))
     endUnit = min(units + (rest > 0 ? 1 : 0), regions._withUnsafeGuaranteedRef { $0.mappedUnits })
-    arenaBase = arena.map { UnsafeRawPointer($0.memory.base) }
+    arenaBase = arena?.base.map { UnsafeRawPointer($0) }
   }
 
   /// Where nodes end, a byte of the file: versions end with a page.

@@ -7,7 +7,12 @@
 /// Nodes of transactions that were committed and are not written yet stay, below those of the open one, and change no
 /// more: whoever writes them reads them meanwhile.
 package final class NodeArena {
-  let memory: Mapping
+  /// Where the nodes lie; nowhere before the first transaction.
+  @exclusivity(unchecked) private(set) var base: UnsafeMutableRawPointer?
+  @exclusivity(unchecked) private var memory: Mapping?
+  /// Bytes of it: none, then the capacity.
+  @exclusivity(unchecked) private var size = 0
+  private let capacity: Int
   package let refWidth: RefWidth
   /// The version the transaction will be.
   @exclusivity(unchecked) package private(set) var birth: UInt64 = 0
@@ -31,24 +36,38 @@ package final class NodeArena {
   /// The nodes there are leave little of it.
   var isUsedUp: Bool { Int(nextUnit) * Ref.unit > Self.keptBytes / 2 }
 
-  package init(refWidth: RefWidth, capacity: Int, path: String) throws(StorageError) {
-    guard let memory = Mapping.anonymous(capacity) else {
-      throw .system(call: .map, errno: 12, path: path, offset: nil)
-    }
-    self.memory = memory
+  package init(refWidth: RefWidth, capacity: Int) {
     self.refWidth = refWidth
+    self.capacity = capacity
   }
 
   /// Forgets all nodes and starts the transaction that will be version `birth`.
-  package func reset(birth: UInt64) {
+  ///
+  /// - Throws: `.system` where no range of addresses is left, the first time: who only reads needs none.
+  package func reset(birth: UInt64) throws(StorageError) {
+    let memory = try reserved()
     let used = Int(nextUnit) * Ref.unit
     if used > Self.keptBytes {
       // To the end of the last large page, which is there whole.
       let end = (used + Self.largePage - 1) / Self.largePage * Self.largePage
-      memory.discard(Self.keptBytes..<min(end, memory.size))
+      memory.discard(Self.keptBytes..<min(end, size))
     }
     ownStart = 1
     resume(birth: birth)
+  }
+
+  private func reserved() throws(StorageError) -> Mapping {
+    if let memory { return memory }
+    guard let memory = Mapping.anonymous(capacity) else {
+      throw .system(call: .map, errno: 12, path: "memory", offset: nil)
+    }
+    (self.memory, base, size) = (memory, memory.base, memory.size)
+    return memory
+  }
+
+  var start: UnsafeMutableRawPointer {
+    guard let base else { preconditionFailure("an arena has no memory before its first transaction") }
+    return base
   }
 
   /// Starts the transaction that will be version `birth`, beside the nodes of those that were sealed.
@@ -83,7 +102,7 @@ package final class NodeArena {
     precondition(
       length <= Ref.maximumLength && refCount <= Int(UInt16.max), "a node of \(length) bytes is too long")
     let unit = allocate(units: (length + Ref.unit - 1) / Ref.unit)
-    let base = memory.base + Int(unit) * Ref.unit
+    let base = start + Int(unit) * Ref.unit
     let identity = Ref.identity(birth: birth, kind: kind, level: level)
     base.storeBytes(of: 0, toByteOffset: length - 8, as: UInt64.self)
     base.storeBytes(of: identity.littleEndian, toByteOffset: NodeView.Layout.identity, as: UInt64.self)
@@ -99,7 +118,7 @@ package final class NodeArena {
   package func make(like node: NodeView) -> NodeWriter {
     let length = node.length
     let unit = allocate(units: (length + Ref.unit - 1) / Ref.unit)
-    let base = memory.base + Int(unit) * Ref.unit
+    let base = start + Int(unit) * Ref.unit
     base.copyMemory(from: node.base, byteCount: length)
     let identity = node.identity & ~Ref.maximumBirth | birth
     base.storeBytes(of: identity.littleEndian, toByteOffset: NodeView.Layout.identity, as: UInt64.self)
@@ -125,7 +144,7 @@ package final class NodeArena {
   /// Changes bytes of a dirty node's body in place.
   package func edit(_ node: Ref, _ body: (inout NodeWriter) -> Void) {
     precondition(owns(node), "only a transaction's own nodes change in place")
-    let base = memory.base + Int(node.unit) * Ref.unit
+    let base = start + Int(node.unit) * Ref.unit
     let refCount = Int(
       UInt16(littleEndian: base.load(fromByteOffset: NodeView.Layout.refCount, as: UInt16.self)))
     var writer = NodeWriter(base, ref: node, refCount: refCount, refWidth: refWidth, borrowing: self)
@@ -135,7 +154,7 @@ package final class NodeArena {
   /// The same for what is read before it is changed.
   func edit<Answer>(_ node: Ref, reading body: (NodeView, borrowing NodeWriter) -> Answer) -> Answer {
     precondition(owns(node), "only a transaction's own nodes change in place")
-    let base = memory.base + Int(node.unit) * Ref.unit
+    let base = start + Int(node.unit) * Ref.unit
     let refCount = NodeView.refCount(at: base)
     let view = NodeView(base, length: node.length, refCount: refCount, refWidth: refWidth, borrowing: self)
     return body(
@@ -144,7 +163,7 @@ package final class NodeArena {
 
   /// Whether so many bytes of values, and the nodes that change with them, still fit.
   func hasRoom(for bytes: Int) -> Bool {
-    Int(nextUnit) * Ref.unit + bytes + bytes / 8 + 64 * Ref.maximumLength < memory.size
+    Int(nextUnit) * Ref.unit + bytes + bytes / 8 + 64 * Ref.maximumLength < size
   }
 
   private func allocate(units: Int) -> UInt64 {
@@ -154,9 +173,9 @@ package final class NodeArena {
     nextUnit += UInt64(units)
     if !hasLargePages, Int(nextUnit) * Ref.unit > Self.keptBytes {
       hasLargePages = true
-      memory.preferLargePages(from: Self.keptBytes)
+      memory?.preferLargePages(from: Self.keptBytes)
     }
-    precondition(Int(nextUnit) * Ref.unit <= memory.size, "a transaction holds more than its arena")
+    precondition(Int(nextUnit) * Ref.unit <= size, "a transaction holds more than its arena")
     return unit
   }
 }

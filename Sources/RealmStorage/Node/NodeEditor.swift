@@ -19,8 +19,10 @@ package final class NodeEditor {
   }
 
   /// Starts the transaction that will be version `birth`, on a file whose nodes end at `end`.
-  package func begin(birth: UInt64, end: UInt64) {
-    arena.reset(birth: birth)
+  ///
+  /// - Throws: `.system` where no range of addresses is left for its nodes.
+  package func begin(birth: UInt64, end: UInt64) throws(StorageError) {
+    try arena.reset(birth: birth)
     freed.removeAll(keepingCapacity: true)
     self.end = end
   }

@@ -2,7 +2,7 @@
 package final class RunBuffer {
   private let store: NodeStore
   /// The pages of all pieces, one after another.
-  @exclusivity(unchecked) private var memory: Mapping
+  @exclusivity(unchecked) private var memory: Mapping?
   /// Where a node is made ready to be sealed.
   @exclusivity(unchecked) private var plain: UnsafeMutableRawBufferPointer?
   @exclusivity(unchecked) private var pieces: [Piece] = []
@@ -27,7 +27,6 @@ package final class RunBuffer {
   package init(store: NodeStore, adopts: Bool) {
     self.store = store
     self.adopts = adopts
-    memory = Self.memory(Self.leastBytes)
   }
 
   private static func memory(_ bytes: Int) -> Mapping {
@@ -36,6 +35,11 @@ package final class RunBuffer {
     }
     if bytes > keptBytes { memory.preferLargePages() }
     return memory
+  }
+
+  private var start: UnsafeMutableRawPointer {
+    guard let memory else { preconditionFailure("a run has no memory before it is begun") }
+    return memory.base
   }
 
   deinit {
@@ -54,7 +58,8 @@ package final class RunBuffer {
     covered.append(contentsOf: repeatElement(0, count: count))
     lastPiece = 0
     let least = max(count * FilePlace.page, Self.leastBytes)
-    if memory.size < least || memory.size > max(least, Self.keptBytes) { memory = Self.memory(least) }
+    let size = memory?.size ?? 0
+    if size < least || size > max(least, Self.keptBytes) { memory = Self.memory(least) }
   }
 
   /// Puts a dirty node at `unit` of the file, as one of version `birth`; answers the ref that vouches for it there.
@@ -67,10 +72,10 @@ package final class RunBuffer {
     _ link: (borrowing PlacedNode) -> Void = { _ in }
   ) -> Ref {
     let extent = store.extent(ofLength: dirty.length)
-    let target = memory.base + cover(unit, extent)
+    let target = start + cover(unit, extent)
     let cipher = store.cipher
     let content = cipher == nil ? target : scratch()
-    content.copyMemory(from: arena.memory.base + Int(dirty.offset), byteCount: dirty.length)
+    content.copyMemory(from: arena.start + Int(dirty.offset), byteCount: dirty.length)
     let identity = dirty.identity & ~Ref.maximumBirth | birth
     if identity != dirty.identity {
       content.storeBytes(of: identity.littleEndian, toByteOffset: NodeView.Layout.identity, as: UInt64.self)
@@ -122,7 +127,7 @@ package final class RunBuffer {
 
   private func zero(_ bytes: Range<Int>) {
     guard !bytes.isEmpty else { return }
-    (memory.base + bytes.lowerBound).initializeMemory(as: UInt8.self, repeating: 0, count: bytes.count)
+    (start + bytes.lowerBound).initializeMemory(as: UInt8.self, repeating: 0, count: bytes.count)
   }
 
   private func scratch() -> UnsafeMutableRawPointer {
@@ -138,7 +143,7 @@ package final class RunBuffer {
     for page in pages { zeroGaps(of: page) }
     return _overrideLifetime(
       RawSpan(
-        _unsafeStart: memory.base + pages.lowerBound * FilePlace.page,
+        _unsafeStart: start + pages.lowerBound * FilePlace.page,
         byteCount: pages.count * FilePlace.page), borrowing: self)
   }
 

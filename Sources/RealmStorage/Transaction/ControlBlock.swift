@@ -66,7 +66,8 @@ package struct ControlBlock: Sendable {
   }
 
   /// Forgets everything and speaks of this file from now on. D is known from the start: a block that speaks of the file
-  /// and knows none would take every version for one that a failed sync may have lost.
+  /// and knows none would take every version for one that a failed sync may have lost. In write until somebody has
+  /// recovered the file: that D is on the disk is then a guess.
   package func claim(for file: FileIdentity, boot: BootID, durable: Named) {
     memory[word: Word.layout] = 0
     for word in 0...Word.last { memory[word: word] = 0 }
@@ -75,6 +76,7 @@ package struct ControlBlock: Sendable {
     memory[word: Word.boot] = boot.first
     memory[word: Word.boot + 1] = boot.second
     memory[word: Word.durable] = durable.word
+    memory[word: Word.inWrite] = 1
     memory[word: Word.layout] = ControlPlace.layout
   }
 

@@ -4,7 +4,8 @@
 /// 1. The newest meta page that verifies is taken, and from its root every node born after the version it names as
 ///    durable is verified: exactly what may be missing. If one fails, the other page is taken.
 /// 2. A page that was rejected gets the opened version before the sync of rule 3, or it would come back later.
-/// 3. Before anything else is written or published, the file is synced. Nothing is rewritten in place.
+/// 3. Before anything else is written or published, the file is synced, unless it is the version that the control block
+///    knows to be durable. Nothing is rewritten in place.
 /// 4. After a failed sync in this boot the cache proves nothing: the control block's durable version is opened.
 /// 5. Where a sync was begun and its outcome never noted, an error may have been seen by nobody: what was born after
 ///    the durable version is written again, as a new version, behind the end of the file (`Writer`).
@@ -56,6 +57,7 @@ struct Recovery {
     let isOurs = block.belongs(to: storage.identity, boot: storage.boot)
     let chosen = isOurs && block.sync == .failed ? nil : try choose()
     if !isOurs, let chosen { claim(block, chosen) }
+    let isSynced = chosen.map { isKnownDurable($0, tables) } ?? false
     if isAlone {
       block.current = ControlBlock.Named(number: 0, entry: 0)
       tables.clear()
@@ -81,6 +83,7 @@ struct Recovery {
     }
     outcome.durable = outcome.version
     outcome.durablePage = outcome.page
+    guard !isSynced else { return outcome }
     block.sync = .inFlight
     if outcome.rejectedPage { try overwriteOther(than: outcome.page, greatest: outcome.greatest) }
     try sync(block)
@@ -133,6 +136,14 @@ struct Recovery {
     block.greatest = max(block.greatest, outcome.greatest)
     block.inWrite = true
     return outcome
+  }
+
+  /// A sync of this boot has brought the version to the disk, root and all, and nobody has begun to write since.
+  private func isKnownDurable(_ outcome: Outcome, _ tables: SharedTables) -> Bool {
+    let block = tables.block
+    return !block.needsRecovery && !outcome.rejectedPage
+      && tables.versions.version(block.durable) == outcome.version
+      && meta.pages[block.durable.page]?.version == outcome.version
   }
 
   /// By the first of this boot to open the file: what it reads is what the disk holds.

@@ -106,8 +106,7 @@ final class Writer: @unchecked Sendable {
     run = RunBuffer(store: store, adopts: true)
     compaction = Compaction(options.compaction)
     space = TrackedSpace(store: store, ring: tables.ring, slack: compaction.slack)
-    let arena = try NodeArena(refWidth: store.refWidth, capacity: 1 << 36, path: storage.path)
-    editor = NodeEditor(store: store, arena: arena)
+    editor = NodeEditor(store: store, arena: NodeArena(refWidth: store.refWidth, capacity: 1 << 36))
     editor.onSpill(above: options.spillBytes) { [unowned self] (roots) throws(StorageError) in
       try spill(roots)
     }
@@ -181,7 +180,7 @@ final class Writer: @unchecked Sendable {
     written = base
     kept.note(writtenRefs, of: base)
     writtenRefs.removeAll()
-    editor.begin(birth: try giveNumber(), end: base.end)
+    try editor.begin(birth: try giveNumber(), end: base.end)
     return base
   }
 

@@ -16,7 +16,7 @@ final class NodeFile {
     self.storage = storage
     self.store = store
     self.cipher = cipher
-    arena = try NodeArena(refWidth: store.refWidth, capacity: 1 << 24, path: storage.path)
+    arena = NodeArena(refWidth: store.refWidth, capacity: 1 << 24)
     run = RunBuffer(store: store, adopts: false)
   }
 
@@ -43,13 +43,13 @@ final class NodeFile {
     forging forge: (UnsafeMutableRawBufferPointer) -> Void = { _ in }
   ) throws -> Ref {
     let arena = arena
-    arena.reset(birth: birth)
+    try arena.reset(birth: birth)
     let level = children.map { $0.level + 1 }.max() ?? 0
     let node = arena.make(kind: kind, level: level, refCount: children.count, bodyLength: body.count)
     for (index, child) in children.enumerated() { node.setRef(index, to: child) }
     node.copy(body, at: 0)
     let dirty = node.ref
-    forge(UnsafeMutableRawBufferPointer(start: arena.memory.base + Int(dirty.offset), count: dirty.length))
+    forge(UnsafeMutableRawBufferPointer(start: arena.start + Int(dirty.offset), count: dirty.length))
 
     let page = page ?? nextPage
     let pages = (store.extent(ofLength: dirty.length) + FilePlace.page - 1) / FilePlace.page

@@ -12,9 +12,9 @@ import Testing
     let cipher = try NodeFile.cipher(key, fileID: 1)
     let store = try NodeStore(
       storage: MemoryStorage(), cipher: cipher, validators: .all, decryptedLimit: 1 << 24)
-    let arena = try NodeArena(refWidth: store.refWidth, capacity: 1 << 24, path: "memory")
+    let arena = NodeArena(refWidth: store.refWidth, capacity: 1 << 24)
     let run = RunBuffer(store: store, adopts: false)
-    arena.reset(birth: 7)
+    try arena.reset(birth: 7)
 
     func node(_ bodyLength: Int) -> Ref {
       let node = arena.make(kind: .chunk, level: 0, refCount: 0, bodyLength: bodyLength)

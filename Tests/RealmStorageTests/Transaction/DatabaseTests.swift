@@ -122,6 +122,37 @@ import Testing
     #expect(reopened.version > last + 1)
   }
 
+  @Test(arguments: [nil, Keys.first])
+  func `a file is opened without a sync only where one of this boot has made its newest version durable`(
+    key: [UInt8]?
+  ) throws {
+    var generator = SeededGenerator(seed: 1)
+    var disk = SimulatedDisk()
+    let options = Database.Options(encryptionKey: key)
+    var database = try Database(creatingIn: disk, options: options)
+    func syncs() -> Int { disk.events.count { $0 == .syncStarted } }
+    func reopen(_ next: SimulatedDisk) throws {
+      disk = next
+      database = try Database(storage: disk, options: options)
+    }
+
+    try database.write { try $0.tree("a").set([1], for: [1]) }
+    try reopen(disk.afterKill(&generator))
+    #expect(syncs() == 0, "killed after a durable commit")
+    try database.write { try $0.tree("a").set([2], for: [2]) }
+    database.close()
+    try reopen(disk.afterKill(&generator))
+    #expect(syncs() == 0, "closed")
+    try database.write(.relaxed) { try $0.tree("a").set([3], for: [3]) }
+    try reopen(disk.afterKill(&generator))
+    #expect(syncs() == 1, "killed after a relaxed commit")
+    try reopen(disk.afterKill(&generator))
+    #expect(syncs() == 0, "killed after it was recovered")
+    try reopen(disk.afterPowerLoss(&generator))
+    #expect(syncs() == 1, "another boot")
+    #expect(try database.snapshot().tree("a").count() == 3)
+  }
+
   @Test func `space that nobody can reach is used again`() throws {
     let disk = SimulatedDisk()
     let database = try Database(creatingIn: disk)
