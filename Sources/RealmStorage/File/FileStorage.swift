@@ -186,6 +186,14 @@ package final class FileStorage: Storage {
     guard refusal == 0 else { throw .system(call: .read, errno: refusal, path: path, offset: offset) }
   }
 
+  /// Of a file that would fill much of the memory the pieces would drive others out, and who looks for single values in it
+  /// would read them for little.
+  package func expectMuchReading() {
+    let most = SystemMemory.bytes / 8
+    guard let length = try? length(), length <= UInt64(most) else { return }
+    mapping.preferLargePages(to: most)
+  }
+
   // MARK: - Opening
 
   /// Addresses are reserved for far more than the file holds: an address costs nothing until it is touched.

@@ -44,6 +44,8 @@ package protocol Storage: AnyObject, Sendable {
   func reserve(_ length: UInt64) throws(StorageError)
   /// Brings pages into the mapping, so that an unreadable one is an error here and not a signal later.
   func populate(_ count: Int, at offset: UInt64) throws(StorageError)
+  /// Much of the file is going to be read: what is not in memory yet is better read in large pieces. A hint.
+  func expectMuchReading()
   /// Gives up locks and descriptors. The mapping stays until the storage is released.
   func close()
 
@@ -84,6 +86,7 @@ extension Storage {
   package var isFileInPlace: Bool { true }
   package var isForked: Bool { false }
   package var note: NotePipe? { nil }
+  package func expectMuchReading() {}
 }
 
 extension Storage {

@@ -8,6 +8,10 @@ package final class NodeStore: @unchecked Sendable {
   let cipher: NodeCipher?
   private let validators: NodeValidators
   private let decryptedLimit: Int
+  /// Nodes that were touched for the first time.
+  private let touches = Atomic<Int>(0)
+  /// Who has touched so many is going to touch more.
+  private static let manyTouches = 128
   private let regions: Mutex<Regions>
   /// What `regions` holds, for readers, who take no lock and count no reference. It holds all that it ever held.
   private let current: Atomic<Unmanaged<Regions>>
@@ -102,6 +106,7 @@ package final class NodeStore: @unchecked Sendable {
     guard ref.isWellFormed, ref.offset >= FilePlace.firstNode,
       ref.offset + extent <= min(end, UInt64(regions.file.size))
     else { throw corrupted(.place, ref) }
+    if touches.wrappingAdd(1, ordering: .relaxed).newValue == Self.manyTouches { storage.expectMuchReading() }
     do throws(StorageError) {
       try StorageError.askingAgain { () throws(StorageError) in
         try storage.populate(Int(extent), at: ref.offset)

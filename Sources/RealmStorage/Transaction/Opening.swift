@@ -1,11 +1,3 @@
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
 /// What happens when a database is opened: who comes first recovers the file and makes the shared tables, who comes
 /// later finds them.
 ///
@@ -39,7 +31,7 @@ struct Opening {
     let meta = try Self.meta(storage, key: options.encryptionKey)
     store = try NodeStore(
       storage: storage, cipher: meta.cipher, validators: .all,
-      decryptedLimit: options.decryptedMemory ?? Self.quarterOfMemory)
+      decryptedLimit: options.decryptedMemory ?? SystemMemory.bytes / 4)
     let recovery = Recovery(storage: storage, store: store, meta: meta)
     var found: Recovery.Outcome?
     if isFirst {
@@ -92,6 +84,4 @@ struct Opening {
     let last = meta.pages.compactMap { $0 }.max { $0.recoveryTime < $1.recoveryTime }
     return (last?.recoveryTime ?? 0, last?.recoveredTo ?? 0)
   }
-
-  private static var quarterOfMemory: Int { sysconf(CInt(_SC_PHYS_PAGES)) / 4 * sysconf(CInt(_SC_PAGESIZE)) }
 }

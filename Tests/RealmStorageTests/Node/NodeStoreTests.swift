@@ -34,6 +34,19 @@ import Testing
   }
 
   @Test(arguments: [nil, Keys.first])
+  func `who has read many nodes says once that more are to come`(key: [UInt8]?) throws {
+    let storage = try CountingStorage()
+    let file = try NodeFile(storage: storage, cipher: NodeFile.cipher(key, fileID: 2))
+    let refs = try (0..<200).map { try file.writeChunk([UInt8($0)], birth: 1) }
+    let reopened = try file.reopened()
+    for (index, ref) in refs.enumerated() {
+      _ = try reopened.content(of: ref)
+      _ = try reopened.content(of: ref)
+      #expect(storage.timesToldOfMuch == (index < 127 ? 0 : 1), "after \(index + 1) nodes")
+    }
+  }
+
+  @Test(arguments: [nil, Keys.first])
   func `a parent gives the refs of its children`(key: [UInt8]?) throws {
     let file = try NodeFile(key: key)
     var chunks: [Ref] = []

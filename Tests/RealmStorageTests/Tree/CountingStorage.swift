@@ -6,10 +6,13 @@ import Synchronization
 final class CountingStorage: Storage {
   private let memory: MemoryStorage
   private let populated = Atomic<Int>(0)
+  private let hints = Atomic<Int>(0)
 
   init() throws { memory = try MemoryStorage(name: "counting") }
 
   var nodesLookedAt: Int { populated.load(ordering: .relaxed) }
+  /// How many times it was told that much is going to be read.
+  var timesToldOfMuch: Int { hints.load(ordering: .relaxed) }
 
   var path: String { memory.path }
   var identity: FileIdentity { memory.identity }
@@ -36,6 +39,8 @@ final class CountingStorage: Storage {
     populated.add(1, ordering: .relaxed)
     memory.populate(count, at: offset)
   }
+
+  func expectMuchReading() { hints.add(1, ordering: .relaxed) }
 
   func close() { memory.close() }
 }

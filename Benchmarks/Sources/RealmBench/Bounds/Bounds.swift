@@ -52,11 +52,33 @@ struct Bound {
   init(
     _ workloads: String, _ title: String, _ unit: String, rounds: Int, _ measure: () throws -> Double
   ) rethrows {
+    _ = try measure()
+    let value = Measure.median(try (0..<rounds).map { _ in try measure() })
+    self.init(workloads: workloads, title: title, unit: unit, value: value)
+  }
+
+  private init(workloads: String, title: String, unit: String, value: Double) {
     self.workloads = workloads
     self.title = title
     self.unit = unit
+    self.value = value
+  }
+
+  /// What is different each time: the medians over the rounds of what half of the times take, 99 %, 99.9 %, and of the mean.
+  static func spread(
+    _ workloads: String, _ title: String, _ unit: String, rounds: Int, _ measure: () throws -> [Double]
+  ) rethrows -> [Bound] {
     _ = try measure()
-    value = Measure.median(try (0..<rounds).map { _ in try measure() })
+    let samples = try (0..<rounds).map { _ in try measure() }
+    let parts: [(String, ([Double]) -> Double)] = [
+      ("p50", Measure.median), ("p99", { Measure.percentile(0.99, of: $0) }),
+      ("p99.9", { Measure.percentile(0.999, of: $0) }),
+      ("mean", { $0.reduce(0, +) / Double($0.count) }),
+    ]
+    return parts.map { name, part in
+      Bound(
+        workloads: workloads, title: title, unit: unit + " " + name, value: Measure.median(samples.map(part)))
+    }
   }
 }
 

@@ -5,7 +5,9 @@ struct DiskBounds {
   let count: Int
   let folder: String
 
-  func all(_ rounds: Int) throws -> [Bound] {
+  func all(_ rounds: Int) throws -> [Bound] { try files(rounds) + commits(rounds) + openings(rounds) }
+
+  private func files(_ rounds: Int) throws -> [Bound] {
     let bytes = count * FileShape.bytesPerPerson
     return [
       try Bound("1", "a new file of \(bytes >> 20) MiB written in one go and flushed", "ms", rounds: rounds) {
@@ -14,18 +16,40 @@ struct DiskBounds {
       try Bound("13", "a fifth of that: the clusters without their texts", "ms", rounds: rounds) {
         try written(bytes / 5)
       },
-      try Bound("12", "16 KiB and 4 KiB at another place written, one flush", "µs p50", rounds: rounds) {
-        try commits([16 << 10, 4 << 10])
+      try Bound("14", "four sevenths of that: what stays of half of the Persons", "ms", rounds: rounds) {
+        try written(bytes * 4 / 7)
       },
-      try Bound("12", "8 KiB written to one place, one flush", "µs p50", rounds: rounds) {
-        try commits([8 << 10])
+      try Bound("4d", "such a file read, of which nothing is in the cache", "ms", rounds: rounds) {
+        try readFromDisk(bytes)
       },
-      try Bound("12n", "16 KiB and 4 KiB at another place written, no flush", "µs p50", rounds: rounds) {
-        try commits([16 << 10, 4 << 10], areFlushed: false)
-      },
-      try Bound("12n", "8 KiB written to one place, no flush", "µs p50", rounds: rounds) {
-        try commits([8 << 10], areFlushed: false)
-      },
+    ]
+  }
+
+  private func commits(_ rounds: Int) throws -> [Bound] {
+    let (update, insert) = ([16 << 10, 4 << 10], [33 << 10, 4 << 10])
+    let places = "and 4 KiB at another place"
+    func flushed(_ workloads: String, _ title: String, _ sizes: [Int], isBegun: Bool = false) throws -> [Bound] {
+      try Bound.spread(workloads, title + ", one flush", "µs", rounds: rounds) {
+        try commits(sizes, isBegun: isBegun)
+      }
+    }
+    return try flushed("12", "16 KiB \(places) written", update)
+      + flushed("12", "16 KiB written and begun with, \(places) written", update, isBegun: true)
+      + flushed("12", "8 KiB written to one place", [8 << 10])
+      + flushed("12b", "33 KiB written and begun with, \(places) written", insert, isBegun: true)
+      + flushed("12b", "13 KiB written to one place", [13 << 10]) + [
+        try Bound("12n", "16 KiB \(places) written, no flush", "µs p50", rounds: rounds) {
+          Measure.median(try commits(update, isFlushed: false))
+        },
+        try Bound("12n", "8 KiB written to one place, no flush", "µs p50", rounds: rounds) {
+          Measure.median(try commits([8 << 10], isFlushed: false))
+        },
+      ]
+  }
+
+  private func openings(_ rounds: Int) throws -> [Bound] {
+    let bytes = count * FileShape.bytesPerPerson
+    return [
       try Bound("15", "a file opened, locked, mapped, its first pages read, and closed", "µs", rounds: rounds)
       {
         try opened(bytes, isFlushed: false)
@@ -58,8 +82,33 @@ struct DiskBounds {
     } * 1e3
   }
 
+  private func readFromDisk(_ bytes: Int) throws -> Double {
+    let home = folder + "/cold"
+    let path = home + "/file"
+    if !FileManager.default.fileExists(atPath: path) {
+      try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
+      try Data(count: bytes).write(to: URL(fileURLWithPath: path))
+    }
+    guard try Measure.evict(home) else { return 0 }
+    let descriptor = open(path, O_RDONLY)
+    guard descriptor >= 0 else { throw BenchmarkError("\(path) can't be opened") }
+    defer { _ = Foundation.close(descriptor) }
+    var content = [UInt8](repeating: 0, count: 1 << 20)
+    return try Measure.seconds {
+      for start in stride(from: 0, to: bytes, by: content.count) {
+        guard pread(descriptor, &content, content.count, off_t(start)) > 0 else {
+          throw BenchmarkError("\(path) can't be read")
+        }
+      }
+    } * 1e3
+  }
+
   /// A file that has all its pages on disk is written to, as one in its steady state is.
-  private func commits(_ sizes: [Int], areFlushed: Bool = true) throws -> Double {
+  ///
+  /// - Parameters:
+  ///   - isBegun: the system is told to begin with what was written first, before more is.
+  ///   - isFlushed: each time.
+  private func commits(_ sizes: [Int], isBegun: Bool = false, isFlushed: Bool = true) throws -> [Double] {
     let path = folder + "/commits"
     let length = 64 << 20
     if !FileManager.default.fileExists(atPath: path) {
@@ -71,19 +120,21 @@ struct DiskBounds {
     try Measure.flush(descriptor, path)
     let content = [UInt8](repeating: 0x5a, count: sizes.max() ?? 0)
     var place = 1 << 20
-    let samples = try (0..<1_000).map { _ in
+    return try (0..<2_000).map { _ in
       let seconds = try Measure.seconds {
         for (index, size) in sizes.enumerated() {
           guard pwrite(descriptor, content, size, index == 0 ? off_t(place) : 0) == size else {
             throw BenchmarkError("\(path) can't be written")
           }
+          #if os(Linux)
+            if isBegun, index == 0 { sync_file_range(descriptor, off_t(place), off_t(size), UInt32(2)) }
+          #endif
         }
-        if areFlushed { try Measure.flush(descriptor, path) }
+        if isFlushed { try Measure.flush(descriptor, path) }
       }
       place = place + sizes[0] < length - (1 << 20) ? place + sizes[0] : 1 << 20
-      return seconds
+      return seconds * 1e6
     }
-    return Measure.median(samples) * 1e6
   }
 
   private func opened(_ bytes: Int, isFlushed: Bool) throws -> Double {

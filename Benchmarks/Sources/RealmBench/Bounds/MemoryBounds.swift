@@ -7,6 +7,7 @@ struct MemoryBounds {
 
   func all(_ rounds: Int) throws -> [Bound] {
     let map = try MappedProbe(folder + "/mapped", bytes: count * FileShape.bytesPerPerson)
+    let other = try MappedProbe(folder + "/other", bytes: count * FileShape.bytesPerPerson)
     let mebibytes = map.bytes >> 20
     return [
       Bound(
@@ -19,10 +20,15 @@ struct MemoryBounds {
         ("5", "heads, ages", [192, 448]), ("6", "heads, ages, active", [192, 448, 64]),
         ("11", "heads, ages, scores", [192, 448, 4096]),
         ("4", "heads, ages, scores, names", [192, 448, 4096, 6_656]),
-      ].map { workload, title, lengths in
-        Bound(workload, "what a scan needs of each cluster there: \(title)", "ms", rounds: rounds) {
-          map.scan(lengths)
-        }
+      ].flatMap { workload, title, lengths in
+        let part = "what a scan needs of each cluster there: \(title)"
+        return [
+          Bound(workload, part, "ms", rounds: rounds) { map.scan(lengths) },
+          Bound(workload, part + ", after other work", "ms", rounds: rounds) {
+            other.scan(lengths)
+            return map.scan(lengths)
+          },
+        ]
       } + [
         Bound("1, 13, 14", "as much new memory touched, and given back", "ms", rounds: rounds) {
           fresh(map.bytes)
