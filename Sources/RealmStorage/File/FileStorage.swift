@@ -187,12 +187,15 @@ package final class FileStorage: Storage {
   }
 
   /// Of a file that would fill much of the memory the pieces would drive others out, and who looks for single values in it
-  /// would read them for little.
+  /// would read them for little. The meta pages stay out of it: each commit writes one, and the system looks at the whole of
+  /// the piece it lies in.
   package func expectMuchReading() {
     let most = SystemMemory.bytes / 8
     guard let length = try? length(), length <= UInt64(most) else { return }
-    mapping.preferLargePages(to: most)
+    mapping.preferLargePages(from: Self.largePiece, to: max(most, Self.largePiece))
   }
+
+  private static let largePiece = 2 << 20
 
   // MARK: - Opening
 

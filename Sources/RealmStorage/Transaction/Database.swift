@@ -164,7 +164,8 @@ public final class Database: Sendable {
   /// Begins the one transaction that may write, after those that came before have ended.
   ///
   /// - Precondition: this thread has no open transaction on the same database: it would wait for itself.
-  /// - Throws: `.readOnly`, `.poisoned`; the first time also `.corrupted`, where the space of the file can't be told;
+  /// - Throws: `.readOnly`, `.poisoned`; the first time also `.corrupted`, where the space of the file can't be told,
+  ///   and `.system`, where no range of addresses is left for its nodes;
   ///   `.limitExceeded` when all version numbers are given.
   public func beginWrite() throws(StorageError) -> WriteTransaction {
     guard let writer else { throw .readOnly(path: storage.path) }
