@@ -28,7 +28,9 @@ struct DiskBounds {
   private func commits(_ rounds: Int) throws -> [Bound] {
     let (update, insert) = ([16 << 10, 4 << 10], [33 << 10, 4 << 10])
     let places = "and 4 KiB at another place"
-    func flushed(_ workloads: String, _ title: String, _ sizes: [Int], isBegun: Bool = false) throws -> [Bound] {
+    func flushed(
+      _ workloads: String, _ title: String, _ sizes: [Int], isBegun: Bool = false
+    ) throws -> [Bound] {
       try Bound.spread(workloads, title + ", one flush", "µs", rounds: rounds) {
         try commits(sizes, isBegun: isBegun)
       }
