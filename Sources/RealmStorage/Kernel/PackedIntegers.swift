@@ -43,6 +43,27 @@ package enum PackedIntegers {
     }
   }
 
+  /// The distance at `index` among those of 3 bytes each, the lowest first.
+  @inline(__always)
+  package static func loadThreeBytes(_ bytes: RawSpan, _ index: Int) -> UInt64 {
+    precondition(index >= 0 && 3 * (index + 1) <= bytes.byteCount, "a packed value outside of its column")
+    let low = bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: 3 &* index, as: UInt16.self)
+    let high = bytes.unsafeLoad(fromUncheckedByteOffset: 3 &* index &+ 2, as: UInt8.self)
+    return UInt64(UInt16(littleEndian: low)) | UInt64(high) << 16
+  }
+
+  package static func packThreeBytes(_ values: [Int64], base: Int64) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: 3 * values.count) { bytes, filled in
+      for (index, value) in values.enumerated() {
+        let distance = UInt64(bitPattern: value &- base)
+        for byte in 0..<3 {
+          bytes[3 * index + byte] = UInt8(truncatingIfNeeded: distance >> UInt64(8 * byte))
+        }
+      }
+      filled = 3 * values.count
+    }
+  }
+
   @inlinable
   @inline(__always)
   static func load<Integer: FixedWidthInteger & BitwiseCopyable>(

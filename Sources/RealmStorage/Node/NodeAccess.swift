@@ -101,6 +101,14 @@ package struct LentAccess: ~Escapable, BitwiseCopyable {
     return _overrideLifetime(UpcomingBytes(start, length: ref.length, borrowing: self), copying: self)
   }
 
+  /// The same of a node whose children can be asked for too: all of it stands in a plain file.
+  @inline(__always)
+  @_lifetime(copy self)
+  package func upcomingParent(_ ref: Ref) -> UpcomingBytes? {
+    guard reach.store.refWidth == .plain, reach.holds(ref) else { return nil }
+    return upcoming(ref)
+  }
+
   /// See `NodeAccess.node(_:)`.
   @inline(__always)
   @_lifetime(copy self)
@@ -122,7 +130,7 @@ package struct LentAccess: ~Escapable, BitwiseCopyable {
 }
 
 /// Bytes of a node that will be read soon, which was not verified yet: they can be asked for, so that all of their cache
-/// lines come at once, and not be read.
+/// lines come at once. What they say decides nothing but what else is asked for.
 package struct UpcomingBytes: ~Escapable, BitwiseCopyable {
   private let start: UnsafeRawPointer
   private let length: Int
@@ -138,8 +146,23 @@ package struct UpcomingBytes: ~Escapable, BitwiseCopyable {
 
   /// Asks for the cache line of a byte; the place may be guessed.
   @inline(__always)
-  package func prefetch(_ offset: Int) {
-    if offset >= 0, offset < length { cp_prefetch(start + offset, 1) }
+  package func prefetch(_ offset: Int) { prefetch(offset, count: 1) }
+
+  /// The same of some bytes.
+  @inline(__always)
+  package func prefetch(_ offset: Int, count: Int) {
+    if offset >= 0, offset < length { cp_prefetch(start + offset, min(count, length &- offset)) }
+  }
+
+  /// What seems to be the ref of a child of a node in a plain file; nil where it would not stand in the node.
+  @inline(__always)
+  package func child(_ index: Int) -> Ref? {
+    let at = NodeView.Layout.size &+ index &* RefWidth.plain.bytes
+    guard index >= 0, at &+ RefWidth.plain.bytes <= length else { return nil }
+    return Ref(
+      place: UInt64(littleEndian: start.loadUnaligned(fromByteOffset: at, as: UInt64.self)),
+      identity: UInt64(littleEndian: start.loadUnaligned(fromByteOffset: at &+ 8, as: UInt64.self)),
+      check: 0, check2: 0)
   }
 }
 
@@ -202,6 +225,13 @@ struct NodeReach: BitwiseCopyable {
     let unit = ref.place & (Ref.unitMask | Ref.dirtyBit)
     guard unit < endUnit else { return nil }
     return regions.content + Int(truncatingIfNeeded: unit &* UInt64(Ref.unit))
+  }
+
+  /// Whether a node stands in the file that can be read, with its last byte.
+  @inline(__always)
+  func holds(_ ref: Ref) -> Bool {
+    let unit = ref.place & (Ref.unitMask | Ref.dirtyBit)
+    return unit < endUnit && UInt64(ref.length) <= (endUnit &- unit) &* UInt64(Ref.unit)
   }
 
   @_lifetime(borrow owner)

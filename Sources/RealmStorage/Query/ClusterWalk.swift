@@ -50,7 +50,7 @@ enum ClusterWalk {
   }
 
   /// The branch above the leaf that may hold `key`, and the least key that may stand behind it.
-  private static func lastBranch(
+  static func lastBranch(
     for key: UInt64, in clusters: Ref, _ access: borrowing NodeAccess
   ) throws(StorageError) -> (ref: Ref, next: UInt64?) {
     var (ref, next) = (clusters, UInt64?.none)

@@ -3,6 +3,8 @@
 struct RowSort {
   private let columns: [(path: BoundPath, sort: SortColumn, ascending: Bool)]
   private let clusters: Ref
+  /// So many rows the table says to have.
+  private let count: UInt64
   private(set) var rows: [UInt64] = []
 
   /// - Precondition: there are no lists on the paths.
@@ -17,6 +19,7 @@ struct RowSort {
     }
     self.columns = columns
     clusters = table.root.clusters
+    count = table.root.rows
   }
 
   /// Takes the rows that are there.
@@ -30,12 +33,15 @@ struct RowSort {
         rows.append(cluster.key(row))
       }
     } else {
+      rows.reserveCapacity(Int(min(count, Self.mostExpected)))
       try ClusterWalk.forEach(in: clusters, reader) { cluster, _ in
         cluster.appendKeys(RowMask(first: cluster.rows), to: &rows)
       }
     }
     self.rows = rows
   }
+  /// A file may say anything.
+  private static let mostExpected: UInt64 = 1 << 22
 
   // MARK: - Sorting
 
@@ -49,25 +55,54 @@ struct RowSort {
   private struct Number: Hashable {
     var column: Int
     var depth: Int
+    /// The short ones, each behind the number of the column before.
+    var isPaired = false
   }
 
   /// Texts that have more bytes in common are compared whole.
   private static let maximumDepth = 8
 
   func sorted(_ reader: any NodeReader) throws(StorageError) -> [UInt64] {
+    guard !columns.isEmpty, !rows.isEmpty else { return rows }
     var numbers = NumberSort(count: rows.count)
-    var runs =
-      columns.isEmpty || rows.isEmpty ? [] : [Run(range: rows.indices, number: Number(column: 0, depth: 0))]
-    while !runs.isEmpty {
-      try load(runs, &numbers, reader)
+    var runs = [Run(range: rows.indices, number: try loadFirst(&numbers, reader))]
+    while true {
       var next: [Run] = []
       for run in runs {
         numbers.sort(run.range)
         try split(run, &numbers, into: &next, reader)
       }
+      guard !next.isEmpty else { break }
       runs = next
+      try load(runs, &numbers, reader)
     }
-    return rows.indices.map { rows[numbers.place($0)] }
+    return numbers.values(of: rows)
+  }
+
+  /// Fills in the numbers of the first column, and of the second one behind them where those tell few values apart: then
+  /// nearly all rows would be sorted by the second as well, which is read in their order here.
+  private func loadFirst(
+    _ numbers: inout NumberSort, _ reader: any NodeReader
+  ) throws(StorageError) -> Number {
+    let first = Number(column: 0, depth: 0)
+    var (least, greatest) = (UInt128.max, UInt128(0))
+    try forEach(first, of: rows, reader) { place, number in
+      numbers.setNumber(place, number)
+      least = min(least, number)
+      greatest = max(greatest, number)
+    }
+    let width = 128 - (greatest - least).leadingZeroBitCount
+    guard columns.count > 1, columns[0].sort.isAlwaysExact, let bits = columns[1].sort.shortBits,
+      width + bits <= 128, width < 32, rows.count >> 2 >= 1 << width
+    else { return first }
+    let paired = Number(column: 1, depth: 0, isPaired: true)
+    let (sort, ascending, mask) = (columns[1].sort, columns[1].ascending, UInt128(1) << bits - 1)
+    try forEach(Number(column: 1, depth: 0), of: rows, reader) { place, number in
+      let short = sort.short(ascending ? number : ~number)
+      let behind = ascending ? short : ~short & mask
+      numbers.setNumber(place, (numbers.number(place) &- least) &<< UInt128(128 - width) | behind)
+    }
+    return paired
   }
 
   /// Fills in the numbers of all runs.
@@ -90,10 +125,6 @@ struct RowSort {
   private func loadInRowOrder(
     _ number: Number, of ranges: [Range<Int>], _ numbers: inout NumberSort, _ reader: any NodeReader
   ) throws(StorageError) {
-    if number == Number(column: 0, depth: 0) {
-      // Nothing was sorted yet.
-      return try forEach(number, of: rows, reader) { numbers.setNumber($0, $1) }
-    }
     // One more than where each is.
     let indices = LargeArray<Int>(count: rows.count)
     for index in ranges.joined() { indices[numbers.place(index)] = index + 1 }
@@ -131,7 +162,7 @@ struct RowSort {
   private func split(
     _ run: Run, _ numbers: inout NumberSort, into next: inout [Run], _ reader: any NodeReader
   ) throws(StorageError) {
-    let (column, depth) = (run.number.column, run.number.depth)
+    let (column, depth, isPaired) = (run.number.column, run.number.depth, run.number.isPaired)
     let (_, sort, ascending) = columns[column]
     var start = run.range.lowerBound
     while start < run.range.upperBound {
@@ -140,7 +171,9 @@ struct RowSort {
       while end < run.range.upperBound, numbers.number(end) == number { end += 1 }
       if end - start > 1 {
         let isSettled = sort.isExact(ascending ? number : ~number)
-        if !isSettled, depth == Self.maximumDepth || !sort.isText {
+        if !isSettled, isPaired {
+          next.append(Run(range: start..<end, number: Number(column: column, depth: 0)))
+        } else if !isSettled, depth == Self.maximumDepth || !sort.isText {
           try settle(start..<end, &numbers, from: column, reader)
         } else if !isSettled {
           next.append(Run(range: start..<end, number: Number(column: column, depth: depth + 1)))

@@ -227,6 +227,12 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
       &+ Int64(bitPattern: PackedIntegers.load(data(descriptor), row, width: Int(descriptor.width)))
   }
 
+  /// The numbers of all rows; of those that are null, any.
+  func integers(_ descriptor: Descriptor) -> [Int64] {
+    PackedIntegers.unpack(
+      data(descriptor), count: rows, width: Int(descriptor.width), base: descriptor.least)
+  }
+
   /// The date of a row that is not null.
   ///
   /// - Parameter descriptor: of its seconds.

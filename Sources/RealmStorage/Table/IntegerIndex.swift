@@ -5,7 +5,7 @@
 ///     offset  size  field
 ///          0     2  count       at least 1
 ///          2     1  width       bits of each number's distance from the least; 0: each is one more than the last
-///          3     1  rowWidth    bits of each row key's distance from the least
+///          3     1  rowWidth    bits of each row key's distance from the least; 24 too, as most tables need no more
 ///          4     4  zero
 ///          8     8  least       number, signed
 ///         16     8  leastRow
@@ -14,6 +14,8 @@
 struct IntegerIndexNode: ~Escapable, BitwiseCopyable {
   static let numbersOffset = 24
   static let maximumCount = 512
+  /// Row keys alone have this width, which `PackedIntegers` lacks: they are never scanned.
+  static let threeBytes = 24
 
   let view: NodeView
   let count: Int
@@ -38,7 +40,7 @@ struct IntegerIndexNode: ~Escapable, BitwiseCopyable {
     guard view.refCount == 0, view.bodyLength >= numbersOffset else { return false }
     let node = IntegerIndexNode(view)
     guard (1...maximumCount).contains(node.count), PackedIntegers.isWidth(node.width),
-      PackedIntegers.isWidth(node.rowWidth),
+      PackedIntegers.isWidth(node.rowWidth) || node.rowWidth == threeBytes,
       numbersOffset + PackedIntegers.byteCount(node.count, width: node.width)
         + PackedIntegers.byteCount(node.count, width: node.rowWidth) <= view.bodyLength
     else { return false }
@@ -67,7 +69,24 @@ struct IntegerIndexNode: ~Escapable, BitwiseCopyable {
   func number(_ index: Int) -> Int64 { least &+ Int64(bitPattern: distance(index)) }
 
   @inline(__always)
-  func row(_ index: Int) -> UInt64 { leastRow &+ PackedIntegers.load(rows, index, width: rowWidth) }
+  func row(_ index: Int) -> UInt64 {
+    let rows = rows
+    guard rowWidth == Self.threeBytes else {
+      return leastRow &+ PackedIntegers.load(rows, index, width: rowWidth)
+    }
+    return leastRow &+ PackedIntegers.loadThreeBytes(rows, index)
+  }
+
+  static func rowWidth(forRange range: UInt64) -> Int {
+    (1 << 16..<1 << 24).contains(range) ? threeBytes : PackedIntegers.width(forRange: range)
+  }
+
+  /// Row keys as their distances from the least.
+  static func pack(rows: [Int64], least: UInt64, width: Int) -> [UInt8] {
+    let base = Int64(bitPattern: least)
+    return width == threeBytes
+      ? PackedIntegers.packThreeBytes(rows, base: base) : PackedIntegers.pack(rows, base: base, width: width)
+  }
 
   /// Asks for what is likely read of a leaf to find the row of a number so far from the least of a range, before the
   /// leaf's head tells: numbers are most often without gaps, then all after the head are rows.
@@ -275,10 +294,10 @@ enum IntegerIndex {
     }
     let range = UInt64(bitPattern: last.number &- first.number)
     let width = range == UInt64(entries.count - 1) ? 0 : PackedIntegers.width(forRange: range)
-    let rowWidth = PackedIntegers.width(forRange: greatestRow - leastRow)
+    let rowWidth = IntegerIndexNode.rowWidth(forRange: greatestRow - leastRow)
     let numbers = PackedIntegers.pack(entries.map { $0.number }, base: first.number, width: width)
-    let rows = PackedIntegers.pack(
-      entries.map { Int64(bitPattern: $0.row) }, base: Int64(bitPattern: leastRow), width: rowWidth)
+    let rows = IntegerIndexNode.pack(
+      rows: entries.map { Int64(bitPattern: $0.row) }, least: leastRow, width: rowWidth)
     let arena = editor.arena
     let node = arena.make(
       kind: .integerIndex, level: 0, refCount: 0,

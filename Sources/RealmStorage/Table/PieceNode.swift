@@ -83,6 +83,7 @@ struct PieceNode: ~Escapable, BitwiseCopyable {
     bytes.prefetch(guess &+ 64)
   }
 
+  @inline(__always)
   func isNull(_ row: Int) -> Bool { word(row) & Layout.nullFlag != 0 }
 
   /// The ref of a long value, and its length; nil for others.
@@ -102,6 +103,7 @@ struct PieceNode: ~Escapable, BitwiseCopyable {
     view.bytes(at: heap + start(row), count: Int(word(row) & Layout.endMask) - start(row))
   }
 
+  @inline(__always)
   func isLong(_ row: Int) -> Bool { word(row) & Layout.longFlag != 0 }
 
   /// Where a value ends in the heap.

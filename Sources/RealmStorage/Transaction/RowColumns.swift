@@ -26,6 +26,7 @@ public struct IntegerColumn: ~Escapable, BitwiseCopyable {
 
   /// The value of a row; of one that is null, any.
   @inlinable
+  @inline(__always)
   public subscript(row: Int) -> Int64 {
     least &+ Int64(bitPattern: PackedIntegers.load(packed.span, row, width: width))
   }
@@ -39,9 +40,8 @@ public struct DoubleColumn: ~Escapable, BitwiseCopyable {
 
   @inline(__always)
   @_lifetime(copy node)
-  init(_ node: ClusterNode, _ column: UInt16, isOptional: Bool) {
+  init(_ node: ClusterNode, _ descriptor: ClusterNode.Descriptor?, isOptional: Bool) {
     count = node.rows
-    let descriptor = node.find(column, .fixed)
     nulls = NullBits(node, descriptor, isOptional: isOptional)
     if let descriptor, !nulls.isAll, descriptor.width == 8 {
       bytes = node.part(descriptor)

@@ -10,6 +10,8 @@ public struct RowGroup: ~Copyable, ~Escapable {
   let node: ClusterNode
   /// Notes what is read of a row that was found; not where all rows are gone through.
   private let notes: Bool
+  /// The cluster that a walk comes to next.
+  private let ahead: UpcomingBytes?
   public var count: Int { node.rows }
 
   /// What is read of most clusters before any of their values.
@@ -22,6 +24,20 @@ public struct RowGroup: ~Copyable, ~Escapable {
     node = ClusterNode(try access.node(cluster, .cluster))
     self.content = content
     self.notes = notes
+    ahead = nil
+    self.access = access
+  }
+
+  /// Of a walk: where a column is read, what is likely read of it in the next cluster is asked for.
+  @inline(__always)
+  @_lifetime(copy access, copy content)
+  init(_ cluster: Ref, before next: Ref?, _ content: Lent<TableContent>, _ access: LentAccess)
+    throws(StorageError)
+  {
+    node = ClusterNode(try access.node(cluster, .cluster))
+    self.content = content
+    notes = false
+    ahead = if let next { access.upcomingParent(next) } else { nil }
     self.access = access
   }
 
@@ -32,7 +48,18 @@ public struct RowGroup: ~Copyable, ~Escapable {
     node = ClusterNode(none: access.noNode)
     self.content = content
     notes = false
+    ahead = nil
     self.access = access
+  }
+
+  /// What lies behind so many bytes comes by itself: processors follow a walk through memory.
+  private static let aheadBytes = 512
+
+  /// Most often a column stands where it stood in the cluster before.
+  @inline(__always)
+  private func askAhead(_ descriptor: ClusterNode.Descriptor?) {
+    guard let ahead, let descriptor else { return }
+    ahead.prefetch(node.view.bodyOffset &+ descriptor.offset, count: min(descriptor.length, Self.aheadBytes))
   }
 
   /// Asks for what was read of the rows found before.
@@ -66,7 +93,9 @@ public struct RowGroup: ~Copyable, ~Escapable {
   public func integers(_ column: Int) throws(StorageError) -> IntegerColumn {
     let form = form(column, .integers)
     note(column)
-    return IntegerColumn(node, node.find(form.id, .integers), isOptional: form.isOptional)
+    let descriptor = node.find(form.id, .integers)
+    askAhead(descriptor)
+    return IntegerColumn(node, descriptor, isOptional: form.isOptional)
   }
 
   /// The values of a double column.
@@ -74,7 +103,9 @@ public struct RowGroup: ~Copyable, ~Escapable {
   public func doubles(_ column: Int) throws(StorageError) -> DoubleColumn {
     let form = form(column, .fixed, size: 8)
     note(column)
-    return DoubleColumn(node, form.id, isOptional: form.isOptional)
+    let descriptor = node.find(form.id, .fixed)
+    askAhead(descriptor)
+    return DoubleColumn(node, descriptor, isOptional: form.isOptional)
   }
 
   /// The bytes of texts or data, from a row on; of as many rows as stand together.
@@ -90,6 +121,9 @@ public struct RowGroup: ~Copyable, ~Escapable {
       return TextColumn(codesAt: place, node, content, access)
     }
     let (ref, index) = node.piece(descriptor, row)
+    if let piece = ahead?.child(Int(descriptor.least)) {
+      access.upcoming(piece)?.prefetch(0, count: Self.aheadBytes)
+    }
     if !note(column) { PieceNode.prefetch(index, of: node.rowsOfPiece(descriptor), in: ref, access) }
     let piece = PieceNode(try access.node(ref, .piece))
     guard index < piece.rows, row &- index &+ piece.rows <= count else { throw access.corrupted(.rows, ref) }
@@ -118,10 +152,25 @@ extension Table {
     var next: UInt64? = 0
     while let key = next, !clusters.isNull {
       let access = beginReading()
-      let (leaf, following) = try KeyedTree.leafAndNext(for: key, in: clusters, access)
-      guard try body(RowGroup(leaf, lent, notes: false, access.lent)) else { return }
+      let (branch, following) = try ClusterWalk.lastBranch(for: key, in: clusters, access)
+      guard try lendGroups(below: branch, access, body) else { return }
       next = following
     }
+  }
+
+  /// - Parameter ref: a cluster, or a branch of them. Answers whether `body` wants more.
+  private func lendGroups(
+    below ref: Ref, _ access: borrowing NodeAccess,
+    _ body: (borrowing RowGroup) throws(StorageError) -> Bool
+  ) throws(StorageError) -> Bool {
+    guard ref.isKeyedBranch else { return try body(RowGroup(ref, before: nil, lent, access.lent)) }
+    let branch = KeyedBranch(try access.node(ref))
+    for index in 0..<branch.count {
+      branch.prefetchHead(behind: index, access)
+      let next = index + 1 < branch.count ? branch.child(index + 1) : nil
+      guard try body(RowGroup(branch.child(index), before: next, lent, access.lent)) else { return false }
+    }
+    return true
   }
 
   /// The same for the row with a number as its primary key, which is of whole numbers and never null.

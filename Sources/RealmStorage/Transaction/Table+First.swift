@@ -26,7 +26,7 @@ extension Table {
         try found.add(
           cluster,
           found.test.map { (test) throws(StorageError) in try test.mask(of: cluster, within: all, access) }
-            ?? all)
+            ?? all, access)
       }
     }
     return try found.finish()
@@ -46,6 +46,8 @@ private struct FirstRows {
   /// What no row after the last of `limit` rows passes that differs from it in the first key; it may let too many pass.
   private(set) var bound: Predicate?
   private(set) var test: ClusterTest?
+  /// Of the columns that rows are sorted by after the first.
+  private let others: [ColumnForm]
 
   /// So many rows are sorted at once, with the first ones so far.
   static func batch(_ limit: Int) -> Int { max(limit > Int.max / 4 ? limit : 4 * limit, 256) }
@@ -54,6 +56,7 @@ private struct FirstRows {
     self.table = table
     self.keys = keys
     self.limit = limit
+    others = keys.dropFirst().filter { $0.path.links.isEmpty }.map { table.content.columns[$0.path.column] }
   }
 
   mutating func add(_ rows: [UInt64]) throws(StorageError) {
@@ -61,8 +64,12 @@ private struct FirstRows {
     try settleIfMany()
   }
 
-  mutating func add(_ cluster: borrowing ClusterNode, _ rows: RowMask) throws(StorageError) {
+  /// What they are sorted by is asked for now: of rows that are far apart each would be waited for.
+  mutating func add(
+    _ cluster: borrowing ClusterNode, _ rows: RowMask, _ access: borrowing NodeAccess
+  ) throws(StorageError) {
     cluster.appendKeys(rows, to: &waiting)
+    for column in others { rows.forEach { cluster.prefetch(column, $0, access.lent) } }
     try settleIfMany()
   }
 

@@ -97,8 +97,11 @@ package struct TreeShape: Sendable {
     self.fanOut = fanOut
   }
 
-  /// Of trees whose entries are a few bytes: a commit that changes one entry writes the leaf.
-  package static let small = TreeShape(leafBytes: 2048 - 64, branchBytes: 4096 - 64, fanOut: 64)
+  /// What stands around refs and body of a node, also in an encrypted file: a full one takes whole units then.
+  private static let around = NodeEditor.headerLength + NodeCipher.nonceLength
 
-  package static let standard = TreeShape(leafBytes: 4096 - 64, branchBytes: 4096 - 64, fanOut: 64)
+  /// Of trees whose entries are a few bytes: a commit that changes one entry writes the leaf.
+  package static let small = TreeShape(leafBytes: 2048 - around, branchBytes: 4096 - around, fanOut: 64)
+
+  package static let standard = TreeShape(leafBytes: 4096 - around, branchBytes: 4096 - around, fanOut: 64)
 }

@@ -40,7 +40,19 @@ package struct TreeBuilder {
       let order = keys.span.bytes.extracting(last).compare(key)
       precondition(order < 0, "TreeBuilder: keys come in order")
       let prefix = min(prefixLength, keys.span.bytes.extracting(self.key(0)).commonPrefix(key))
-      if lengthWith(key, value, prefix: prefix) > shape.leafBytes { flush() } else { prefixLength = prefix }
+      let isAlike = hasOneKeyLength && key.byteCount == keyEnds[0]
+      if lengthWith(key, value, prefix: prefix) > shape.leafBytes {
+        let count = beforeAlike(keyEnds.count)
+        if count < keyEnds.count {
+          flush(first: count)
+          return try append(key: key, value: value)
+        }
+        flush()
+      } else if wouldSwell(prefix, isAlike) {
+        flush()
+      } else {
+        prefixLength = prefix
+      }
     }
     if keyEnds.isEmpty {
       startLeaf(key)
@@ -60,23 +72,44 @@ package struct TreeBuilder {
   ///
   /// - Precondition: their keys are greater than all before them.
   mutating func append(_ places: [UInt16], of leaf: borrowing LeafNode) {
-    guard let first = places.first else { return }
+    guard let first = places.first, let last = places.last else { return }
+    if !keyEnds.isEmpty {
+      let common = keys.span.bytes.extracting(key(0)).commonPrefix(leaf.key(Int(last)).span.bytes)
+      let isAlike = hasOneKeyLength && leaf.keyWidth.map { $0 + leaf.prefixLength == keyEnds[0] } ?? false
+      if wouldSwell(min(prefixLength, common), isAlike) { flush() }
+    }
     if keyEnds.isEmpty { startLeaf(leaf.key(Int(first)).span.bytes) }
     leaf.append(places, to: &keys, ends: &keyEnds)
     while true {
       let count = fitting
       guard count < keyEnds.count else { break }
-      let rest = (
-        keys: Array(keys[keyEnds[count - 1]...]), ends: keyEnds[count...].map { $0 - keyEnds[count - 1] }
-      )
-      keyEnds.removeLast(rest.ends.count)
-      keys.removeLast(rest.keys.count)
-      endKeys()
-      flush()
-      startLeaf(rest.keys.span.bytes.extracting(first: rest.ends[0]))
-      (keys, keyEnds) = rest
+      flush(first: beforeAlike(count))
     }
     endKeys()
+  }
+
+  /// Writes a leaf of the first keys, which have no values; the others are in the next one.
+  private mutating func flush(first count: Int) {
+    let rest = (
+      keys: Array(keys[keyEnds[count - 1]...]), ends: keyEnds[count...].map { $0 - keyEnds[count - 1] }
+    )
+    keyEnds.removeLast(rest.ends.count)
+    keys.removeLast(rest.keys.count)
+    endKeys()
+    flush()
+    startLeaf(rest.keys.span.bytes.extracting(first: rest.ends[0]))
+    (keys, keyEnds) = rest
+    endKeys()
+  }
+
+  /// How many of the first `count` keys, which fill a leaf, it gets: where those behind some others have one length, and are
+  /// most of them, they begin the next one and take fewer bytes there.
+  private func beforeAlike(_ count: Int) -> Int {
+    guard values.isEmpty, refs.isEmpty, !haveOneLength(count) else { return count }
+    let length = key(count - 1).count
+    var first = count - 1
+    while first > 0, key(first - 1).count == length { first -= 1 }
+    return first >= Self.worthALeaf && count - first >= count / 2 ? first : count
   }
 
   /// How many of the keys fit into a leaf, from the first on and without values.
@@ -121,6 +154,19 @@ package struct TreeBuilder {
     precondition(last.compare(key) < 0, "TreeBuilder: keys come in order")
     separator = key.extracting(first: last.commonPrefix(key) + 1).array
   }
+
+  /// Whether the keys of the leaf would take half as much room again, if others had less in common with them or other
+  /// lengths: then these begin a leaf of their own. So the many entries of one value in an index stay at a few bytes each.
+  private func wouldSwell(_ prefix: Int, _ isAlike: Bool) -> Bool {
+    let count = keyEnds.count
+    guard count >= Self.worthALeaf else { return false }
+    let ends = 2 * count
+    let length = prefixLength + keys.count - prefixLength * count + (hasOneKeyLength ? 0 : ends)
+    let swollen = prefix + keys.count - prefix * count + (isAlike ? 0 : ends)
+    return swollen - length > length / 2
+  }
+  /// So many entries are a leaf that a branch has room for.
+  private static let worthALeaf = 32
 
   /// Bytes of refs and body of the leaf if it had that entry too.
   ///

@@ -161,6 +161,13 @@ import Testing
   @Test func `many numbers are sorted as few are`() {
     var generator = SeededGenerator(seed: 5)
     Self.expectSorted((0..<200_000).map { _ in Self.number(&generator) % 90 << 100 })
+    // More than a cache holds with one highest digit, parted by the bits behind it, by the low word alone, or not at all.
+    for (high, low) in [(1 << 40, 1 << 20), (3, 1 << 50), (1, 500), (1, 1)] as [(UInt128, UInt128)] {
+      Self.expectSorted(
+        (0..<70_000).map { _ in
+          1 << 124 | Self.number(&generator) % high << 64 | Self.number(&generator) % low
+        })
+    }
   }
 
   private static func number(_ generator: inout SeededGenerator) -> UInt128 {

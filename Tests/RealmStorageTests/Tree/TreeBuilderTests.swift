@@ -121,6 +121,30 @@ import Testing
     #expect(fill > 0.8)
   }
 
+  /// As in an index: many rows of each value, their keys of one byte, of two, and of three.
+  @Test func `many keys that begin alike take little more than what tells them apart`() throws {
+    let fixture = try TreeFixture()
+    let rows = Array(0..<200_000)
+    let keys = (0..<50).flatMap { (value: Int) -> [[UInt8]] in
+      let name = Array("value number \(value * value)".utf8) + [0, 0]
+      return rows.filter { $0 % 50 == value }.map { row in
+        let bytes = [UInt8(row >> 16), UInt8(row >> 8 & 255), UInt8(row & 255)].drop { $0 == 0 }
+        let digits = bytes.isEmpty ? [0] : Array(bytes)
+        return name + [UInt8(digits.count)] + digits
+      }
+    }.sorted { $0.lexicographicallyPrecedes($1) }
+    let entries = keys.map { TreeEntry(key: $0, bytes: [], ref: nil) }
+    let built = try build(entries, .small, fixture.editor)
+    let access = fixture.editor.access()
+    let found = try TreeNodes.entries(built, access)
+    #expect(found == entries)
+    let leaves = try TreeNodes.all(built, access).filter { !$0.isBranch }
+    let bytes = leaves.reduce(0) { $0 + $1.length }
+    // Two bytes or three of each, and what stands around them in each leaf.
+    #expect(Double(bytes) < 3.2 * Double(keys.count))
+    #expect(leaves.count < keys.count / 300)
+  }
+
   @Test func `a key that is too long is refused`() throws {
     let fixture = try TreeFixture()
     let editor = fixture.editor

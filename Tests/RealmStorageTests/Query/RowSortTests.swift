@@ -1,0 +1,121 @@
+import RealmStorage
+import TestSupport
+import Testing
+
+/// Sorts of many rows, whose first column tells few values apart.
+@Suite struct RowSortTests {
+  private static let count = 5000
+  private static let ages: Int64 = 40
+
+  private struct Row {
+    var age: Int64
+    var isSmall: Bool
+    var text: String?
+    var number: Int64
+    var share: Double
+  }
+
+  private enum Position {
+    static let age = 0
+    static let isSmall = 1
+    static let text = 2
+    static let number = 3
+    static let share = 4
+  }
+
+  private let database: Database
+  private let rows: [Row]
+
+  init() throws {
+    var generator = SeededGenerator(seed: 11)
+    // Around what one number tells: 14 bytes beside another column, 15 alone.
+    let stems = [
+      "", "a", "abcdefghijklm", "abcdefghijklmn", "abcdefghijklmno", "abcdefghijklmnopqrstuvw", "\u{0}",
+    ]
+    rows = (0..<Self.count).map { _ in
+      let text = stems[generator.below(stems.count)] + ["", "", "a", "b", "\u{0}", "é"][generator.below(6)]
+      return Row(
+        age: Int64(generator.below(Int(Self.ages))) - 3, isSmall: generator.chance(50),
+        text: generator.chance(10) ? nil : text, number: Int64(generator.below(30)) - 15,
+        share: [0, -0.0, .infinity, -1.5, .nan][generator.below(5)])
+    }
+    database = try Database(creatingIn: MemoryStorage(), options: .init())
+    let rows = rows
+    try database.write { transaction in
+      let table = try transaction.createTable(
+        TableSchema(
+          "T",
+          columns: [
+            Column("age", .int64), Column("isSmall", .bool), Column("text", .string, isOptional: true),
+            Column("number", .int64), Column("share", .double),
+          ]))
+      for row in rows {
+        try table.insert([
+          "age": .int(row.age), "isSmall": .bool(row.isSmall), "text": row.text.map { .string($0) } ?? .null,
+          "number": .int(row.number), "share": .double(row.share),
+        ])
+      }
+    }
+  }
+
+  /// Less, equal or greater: what a sort by one column says.
+  private static func order(_ left: Row, _ right: Row, _ column: Int) -> Int {
+    func compare<Value: Comparable>(_ left: Value, _ right: Value) -> Int {
+      left < right ? -1 : left > right ? 1 : 0
+    }
+    switch column {
+    case Position.age: return compare(left.age, right.age)
+    case Position.isSmall: return compare(left.isSmall ? 1 : 0, right.isSmall ? 1 : 0)
+    case Position.number: return compare(left.number, right.number)
+    case Position.share:
+      if left.share.isNaN || right.share.isNaN {
+        return compare(left.share.isNaN ? 0 : 1, right.share.isNaN ? 0 : 1)
+      }
+      return compare(left.share, right.share)
+    default:
+      guard let first = left.text, let second = right.text else {
+        return compare(left.text == nil ? 0 : 1, right.text == nil ? 0 : 1)
+      }
+      if Array(first.utf8) == Array(second.utf8) { return 0 }
+      return first.utf8.lexicographicallyPrecedes(second.utf8) ? -1 : 1
+    }
+  }
+
+  @Test(arguments: [
+    [Position.age, Position.text], [Position.age, Position.number], [Position.age, Position.share],
+    [Position.isSmall, Position.text, Position.number], [Position.age, Position.isSmall, Position.text],
+    [Position.number, Position.text, Position.share], [Position.share, Position.text],
+    [Position.text, Position.age],
+  ])
+  func `rows are sorted as comparing them column by column does`(columns: [Int]) throws {
+    let table = try #require(try database.snapshot().table("T"))
+    for directions in 0..<(1 << columns.count) {
+      let keys = columns.indices.map {
+        SortKey(ColumnPath(columns[$0]), ascending: directions >> $0 & 1 == 0)
+      }
+      let expected = rows.indices.sorted { left, right in
+        for (column, key) in zip(columns, keys) {
+          let order = Self.order(rows[left], rows[right], column)
+          if order != 0 { return key.ascending ? order < 0 : order > 0 }
+        }
+        return left < right
+      }
+      let sorted = try table.sorted(nil, by: keys)
+      #expect(sorted == expected.map { UInt64($0) })
+      let first = try table.sorted(nil, by: keys, limit: 20)
+      #expect(first == expected.prefix(20).map { UInt64($0) })
+      // In another order, of which equal ones keep theirs.
+      let given = expected.reversed().filter { $0 % 3 != 0 }.map { UInt64($0) }
+      let places = Dictionary(uniqueKeysWithValues: given.enumerated().map { ($1, $0) })
+      let some = try table.sorted(given, by: keys)
+      let expectedSome = given.sorted { left, right in
+        for (column, key) in zip(columns, keys) {
+          let order = Self.order(rows[Int(left)], rows[Int(right)], column)
+          if order != 0 { return key.ascending ? order < 0 : order > 0 }
+        }
+        return (places[left] ?? 0) < (places[right] ?? 0)
+      }
+      #expect(some == expectedSome)
+    }
+  }
+}
