@@ -74,6 +74,8 @@ struct RunLayout {
   private(set) var units: [UInt64] = []
   /// The pages that hold a node.
   private(set) var pieces: [Range<Int>] = []
+  /// Nodes below this unit stand in the order they were given; nil where there is no such order.
+  private(set) var inOrderBefore: UInt64?
 
   typealias Size = (units: Int, isShortLived: Bool)
 
@@ -85,9 +87,12 @@ struct RunLayout {
       units[index] = filler.place(node.units)
     }
     if !Self.isShorterTogether(nodes) { filler.startPage() }
+    var end = UInt64.max
     for (index, node) in nodes.enumerated() where node.isShortLived {
       units[index] = filler.place(node.units)
+      end = min(end, units[index])
     }
+    inOrderBefore = end
     filler.closePiece()
     pieces = filler.pieces
   }

@@ -196,16 +196,22 @@ extension Writer {
     }
   }
 
-  /// Seals the nodes children first, so that each parent vouches for what was written, and writes piece by piece.
+  /// Seals the nodes children first, so that each parent vouches for what was written, and writes them: of many the first
+  /// while the others are sealed.
   private func write(
     _ nodes: CommitNodes, _ layout: RunLayout, birth: UInt64
   ) throws(StorageError) -> [Ref] {
     var final: [Ref] = []
     final.reserveCapacity(nodes.order.count)
     let (run, arena) = (run, editor.arena)
-    run.begin(layout.pieces)
+    run.begin(layout.pieces, inOrderBefore: layout.inOrderBefore)
     for index in nodes.order.indices {
-      let ref = run.place(nodes.order[index], of: arena, at: layout.units[index], birth: birth) { node in
+      let (node, unit) = (nodes.order[index], layout.units[index])
+      try run.makeRoom(at: unit, node.length) { (bytes, offset) throws(StorageError) in
+        try storage.write(bytes, at: offset)
+        storage.startWriting(bytes.byteCount, at: offset)
+      }
+      let ref = run.place(node, of: arena, at: unit, birth: birth) { node in
         for child in nodes.childRange(of: index) {
           let (place, target) = nodes.child(child)
           switch target {
@@ -216,9 +222,7 @@ extension Writer {
       }
       final.append(ref)
     }
-    for (index, piece) in layout.pieces.enumerated() {
-      try storage.write(run.bytes(ofPiece: index), at: UInt64(piece.lowerBound * FilePlace.page))
-    }
+    try run.finish { (bytes, offset) throws(StorageError) in try storage.write(bytes, at: offset) }
     return final
   }
 

@@ -57,7 +57,8 @@ final class NodeFile {
     let run = run
     run.begin([page..<page + pages])
     let ref = run.place(dirty, of: arena, at: UInt64(page * FilePlace.unitsPerPage), birth: birth)
-    try storage.write(run.bytes(ofPiece: 0), at: UInt64(page * FilePlace.page))
+    let storage = storage
+    try run.finish { (bytes, offset) throws(StorageError) in try storage.write(bytes, at: offset) }
     return ref
   }
 

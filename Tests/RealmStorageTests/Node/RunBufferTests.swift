@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import RealmStorage
@@ -27,8 +28,13 @@ import Testing
     }
     /// Whether each byte outside of the nodes is zero, and some inside are not.
     func check(_ pieces: [Range<Int>], _ nodes: [Range<Int>]) {
+      var written: [[UInt8]] = []
+      try? run.finish { (bytes, offset) throws(StorageError) in
+        #expect(offset == UInt64(pieces[written.count].lowerBound * FilePlace.page))
+        written.append(bytes.array)
+      }
       for (index, pages) in pieces.enumerated() {
-        let bytes = run.bytes(ofPiece: index).array
+        let bytes = written[index]
         #expect(bytes.count == pages.count * FilePlace.page)
         for (offset, byte) in bytes.enumerated() {
           let place = pages.lowerBound * FilePlace.page + offset
@@ -59,5 +65,77 @@ import Testing
     nodes.append(place(node(1_500), at: 12 * 64))
     nodes.append(place(node(33), at: 90 * 64 + 31))
     check(pieces, nodes)
+  }
+
+  /// Nodes that stay in their order, and between them, from the end of the run on, those that do not.
+  @Test(arguments: 0..<6, [nil, key])
+  func `a large run is the same whether its first pages are written early or at once`(
+    seed: UInt64, key: [UInt8]?
+  ) throws {
+    var generator = SeededGenerator(seed: seed)
+    let cipher = try NodeFile.cipher(key, fileID: 1)
+    let store = try NodeStore(
+      storage: MemoryStorage(), cipher: cipher, validators: .all, decryptedLimit: 1 << 24)
+    let arena = NodeArena(refWidth: store.refWidth, capacity: 1 << 26)
+    try arena.reset(birth: 7)
+    var nodes: [(ref: Ref, size: RunLayout.Size)] = []
+    for _ in 0..<400 {
+      let isShortLived = generator.chance(20)
+      // Some of the greatest length.
+      let length = generator.chance(10) ? 250_000 : 1 + generator.below(20_000)
+      let node = arena.make(
+        kind: isShortLived ? .branch : .chunk, level: 0, refCount: 0, bodyLength: length)
+      node.copy(generator.bytes(length), at: 0)
+      nodes.append((node.ref, (store.units(ofLength: node.ref.length), isShortLived)))
+    }
+    let pages = RunLayout.pageCount(nodes.map(\.size))
+    let candidates = [100..<100 + pages / 3, 5_000..<5_000 + pages / 4, 10_000..<10_000 + 2 * pages]
+    let layout = RunLayout(nodes.map(\.size), candidates: candidates)
+    let order = try #require(layout.inOrderBefore)
+
+    func write(inOrderBefore unit: UInt64?) throws -> (file: [UInt8], refs: [Ref], early: Int) {
+      let run = RunBuffer(store: store, adopts: false)
+      run.begin(layout.pieces, inOrderBefore: unit)
+      var file = [UInt8](repeating: 0xee, count: (10_000 + 2 * pages) * FilePlace.page)
+      var (refs, early): ([Ref], Int) = ([], 0)
+      func take(_ bytes: RawSpan, _ offset: UInt64) {
+        #expect(file[Int(offset)] == 0xee, "written twice")
+        file.replaceSubrange(Int(offset)..<Int(offset) + bytes.byteCount, with: bytes.array)
+      }
+      for (index, node) in nodes.enumerated() {
+        try run.makeRoom(at: layout.units[index], node.ref.length) { (bytes, offset) throws(StorageError) in
+          take(bytes, offset)
+          early += bytes.byteCount
+        }
+        refs.append(run.place(node.ref, of: arena, at: layout.units[index], birth: 9))
+      }
+      try run.finish { (bytes, offset) throws(StorageError) in take(bytes, offset) }
+      return (file, refs, early)
+    }
+    let (whole, inParts) = (try write(inOrderBefore: nil), try write(inOrderBefore: order))
+    #expect(whole.early == 0)
+    #expect(inParts.early > pages * FilePlace.page / 2)
+    if cipher == nil {
+      #expect(inParts.refs == whole.refs)
+      #expect(inParts.file == whole.file)
+    }
+    // What a ref names is what was placed there; in an encrypted file each run has nonces of its own.
+    for (node, ref) in zip(nodes, inParts.refs) {
+      let start = Int(ref.offset)
+      let extent = store.extent(ofLength: ref.length)
+      let bytes = Array(inParts.file[start..<start + extent])
+      if let cipher {
+        var opened = [UInt8](repeating: 0, count: ref.length)
+        let isWhole = opened.withUnsafeMutableBytes { target in
+          bytes.withUnsafeBytes {
+            cipher.unseal($0.baseAddress!, length: ref.length, ref: ref, into: target.baseAddress!)
+          }
+        }
+        #expect(isWhole)
+      } else {
+        #expect(bytes.span.bytes.checksum == ref.check)
+      }
+      #expect(ref.length == node.ref.length)
+    }
   }
 }
