@@ -85,7 +85,7 @@ struct Bound {
 /// The sizes of this project's file that what is read and written follows from.
 enum FileShape {
   /// By workload 2.
-  static let bytesPerPerson = 103
+  static let bytesPerPerson = 101
   static let rowsPerCluster = 512
   static let line = 64
   static let page = 4096

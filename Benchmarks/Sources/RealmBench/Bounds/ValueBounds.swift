@@ -11,10 +11,7 @@ struct ValueBounds {
         texts.copied()
       },
       Bound("1", "their ids known by a hash table: is one there twice?", "ms", rounds: rounds) {
-        var source = SplitMix64(seed: 42)
-        let ids = (0..<count).map { _ in source.next() }
-        var known = Set<UInt64>(minimumCapacity: count)
-        return Measure.seconds { for id in ids { known.insert(id) } } * 1e3
+        Self.known(count) * 1e3
       },
       Bound(
         "9, 17", "10,000 times both ends of a range looked for among as many sorted numbers", "ms",
@@ -23,9 +20,7 @@ struct ValueBounds {
         searched()
       },
       Bound("1, 10", "as many numbers at random sorted, by the standard library", "ms", rounds: rounds) {
-        var source = SplitMix64(seed: 42)
-        var numbers = (0..<count).map { _ in source.next() }
-        return Measure.seconds { numbers.sort() } * 1e3
+        Self.sorted(count) * 1e3
       },
       Bound(
         "10", "ages and names sorted by the standard library, of names their first 15 bytes", "ms",
@@ -34,7 +29,41 @@ struct ValueBounds {
         var keys = texts.sortKeys
         return Measure.seconds { keys.sort() } * 1e3
       },
+      Bound("3", "an object of a class made and given back, with a name made a String", "ns", rounds: rounds)
+      {
+        texts.objects()
+      },
     ]
+      + [count, 10 * count].flatMap { count in
+        [
+          Bound("F3", "an id made known to a hash table, of \(count) in all", "ns", rounds: min(rounds, 3)) {
+            Self.known(count) / Double(count) * 1e9
+          },
+          Bound(
+            "F3", "an id sorted, by the standard library, of \(count) in all", "ns", rounds: min(rounds, 3)
+          ) {
+            Self.sorted(count) / Double(count) * 1e9
+          },
+        ]
+      }
+  }
+
+  private static func ids(_ count: Int) -> [UInt64] {
+    var source = SplitMix64(seed: 42)
+    return (0..<count).map { _ in source.next() }
+  }
+
+  /// Seconds.
+  private static func known(_ count: Int) -> Double {
+    let ids = ids(count)
+    var known = Set<UInt64>(minimumCapacity: count)
+    return Measure.seconds { for id in ids { known.insert(id) } }
+  }
+
+  /// Seconds.
+  private static func sorted(_ count: Int) -> Double {
+    var ids = ids(count)
+    return Measure.seconds { ids.sort() }
   }
 
   private func searched() -> Double {
@@ -81,6 +110,28 @@ private struct PersonTexts {
         bytes.append(person.active ? 1 : 0)
       }
     } * 1e3
+  }
+
+  /// What an engine of objects can't do without for each it hands out.
+  func objects() -> Double {
+    let names = people.prefix(100_000).map { Array($0.name.utf8) }
+    var sum = 0
+    let seconds = Measure.seconds {
+      for name in names {
+        let handle = Handle(name.count)
+        sum &+= handle.number &+ String(decoding: name, as: UTF8.self).utf8.count
+      }
+    }
+    precondition(sum > 0)
+    return seconds / Double(names.count) * 1e9
+  }
+
+  private final class Handle {
+    let number: Int
+    private let more = (0, 0, 0)
+
+    @inline(never)
+    init(_ number: Int) { self.number = number }
   }
 
   /// The age in the first byte, the name's first 15 behind it.
