@@ -32,12 +32,12 @@ static inline size_t digit(const struct cp_sort_item *item, int word, int shift)
 }
 
 /// Where the items of each digit begin, of `count` items.
-static void count_digits(const struct cp_sort_item *items, size_t count, int word, int shift, size_t starts[DIGITS]) {
-  size_t start = 0;
+static void count_digits(const struct cp_sort_item *items, size_t count, int word, int shift, uint32_t starts[DIGITS]) {
+  uint32_t start = 0;
   memset(starts, 0, DIGITS * sizeof *starts);
   for (size_t index = 0; index < count; index++) starts[digit(&items[index], word, shift)]++;
   for (size_t value = 0; value < DIGITS; value++) {
-    size_t here = starts[value];
+    uint32_t here = starts[value];
     starts[value] = start, start += here;
   }
 }
@@ -45,20 +45,21 @@ static void count_digits(const struct cp_sort_item *items, size_t count, int wor
 /// In the order of one digit; `starts` tells then where the items of each end.
 static void deal(
     const struct cp_sort_item *from, struct cp_sort_item *to, size_t count, int word, int shift,
-    size_t starts[DIGITS]) {
+    uint32_t starts[DIGITS]) {
   for (size_t index = 0; index < count; index++) to[starts[digit(&from[index], word, shift)]++] = from[index];
 }
 
 // What follows sorts what stands in `items`, or in `scratch` where `is_apart`, into `items`.
 
 /// Digit by digit, the lowest first, of one word from a bit on; those without a difference are passed over.
-static void sort_word(
+// Not part of its callers, which call themselves: its table is not to stand on the stack of each.
+__attribute__((noinline)) static void sort_word(
     struct cp_sort_item *items, struct cp_sort_item *scratch, int is_apart, size_t count, int word,
     uint64_t differs, int lowest) {
   struct cp_sort_item *from = is_apart ? scratch : items, *to = is_apart ? items : scratch;
   for (int shift = lowest; shift < 64; shift += DIGIT_BITS) {
     if (!(differs >> shift & (DIGITS - 1))) continue;
-    size_t starts[DIGITS];
+    uint32_t starts[DIGITS];
     count_digits(from, count, word, shift, starts);
     deal(from, to, count, word, shift, starts);
     struct cp_sort_item *sorted = to;
@@ -89,7 +90,7 @@ static void sort_both(struct cp_sort_item *items, struct cp_sort_item *scratch, 
   int bits = 64 - __builtin_clzll(differs);
   if (count > LARGE) {
     int shift = bits > DIGIT_BITS ? bits - DIGIT_BITS : 0;
-    size_t ends[DIGITS];
+    uint32_t ends[DIGITS];
     count_digits(from, count, 1, shift, ends);
     deal(from, is_apart ? items : scratch, count, 1, shift, ends);
     for (size_t value = 0, start = 0; value < DIGITS; start = ends[value++])

@@ -155,7 +155,7 @@ void cp_gather_keys(const uint8_t *prefix, size_t prefix_length, const void *wor
 struct cp_sort_item {
   uint64_t low, high, place;
 };
-/// Sorts by number; equal ones keep their order. `scratch` has room for as many.
+/// Sorts fewer than 2^32 by number; equal ones keep their order. `scratch` has room for as many.
 void cp_sort(struct cp_sort_item *items, struct cp_sort_item *scratch, size_t count);
 
 /// 16 bytes that are the same for all processes of one boot and differ from boot to boot. 0 or an errno.

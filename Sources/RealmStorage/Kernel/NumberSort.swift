@@ -11,6 +11,7 @@ package struct NumberSort: ~Copyable {
 
   /// The places 0..<count, in order.
   package init(count: Int) {
+    precondition(count <= UInt32.max, "\(count) rows are too many to be sorted in memory")
     items = LargeArray(count: count)
     scratch = LargeArray(count: 0)
     for place in 0..<count { setPlace(place, place) }

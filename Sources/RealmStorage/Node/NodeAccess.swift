@@ -98,15 +98,19 @@ package struct LentAccess: ~Escapable, BitwiseCopyable {
   @_lifetime(copy self)
   package func upcoming(_ ref: Ref) -> UpcomingBytes? {
     guard let start = reach.start(of: ref) else { return nil }
-    return _overrideLifetime(UpcomingBytes(start, length: ref.length, borrowing: self), copying: self)
+    return _overrideLifetime(
+      UpcomingBytes(start, length: ref.length, isVerified: false, borrowing: self), copying: self)
   }
 
-  /// The same of a node whose children can be asked for too: all of it stands in a plain file.
+  /// The same of a node whose children can be asked for too, where it was verified once: what was not may be nothing that
+  /// can be read.
   @inline(__always)
   @_lifetime(copy self)
   package func upcomingParent(_ ref: Ref) -> UpcomingBytes? {
-    guard reach.store.refWidth == .plain, reach.holds(ref) else { return nil }
-    return upcoming(ref)
+    guard let start = reach.start(of: ref) else { return nil }
+    return _overrideLifetime(
+      UpcomingBytes(start, length: ref.length, isVerified: reach.isVerified(ref), borrowing: self),
+      copying: self)
   }
 
   /// See `NodeAccess.node(_:)`.
@@ -129,19 +133,21 @@ package struct LentAccess: ~Escapable, BitwiseCopyable {
   }
 }
 
-/// Bytes of a node that will be read soon, which was not verified yet: they can be asked for, so that all of their cache
-/// lines come at once. What they say decides nothing but what else is asked for.
+/// Bytes of a node that will be read soon: they can be asked for, so that all of their cache lines come at once. What they
+/// say decides nothing but what else is asked for.
 package struct UpcomingBytes: ~Escapable, BitwiseCopyable {
   private let start: UnsafeRawPointer
   private let length: Int
+  private let isVerified: Bool
 
   @inline(__always)
   @_lifetime(borrow owner)
   fileprivate init<Owner: ~Copyable & ~Escapable>(
-    _ start: UnsafeRawPointer, length: Int, borrowing owner: borrowing Owner
+    _ start: UnsafeRawPointer, length: Int, isVerified: Bool, borrowing owner: borrowing Owner
   ) {
     self.start = start
     self.length = length
+    self.isVerified = isVerified
   }
 
   /// Asks for the cache line of a byte; the place may be guessed.
@@ -154,11 +160,11 @@ package struct UpcomingBytes: ~Escapable, BitwiseCopyable {
     if offset >= 0, offset < length { cp_prefetch(start + offset, min(count, length &- offset)) }
   }
 
-  /// What seems to be the ref of a child of a node in a plain file; nil where it would not stand in the node.
+  /// What seems to be the ref of a child; nil where it would not stand in the node, or that was not verified yet.
   @inline(__always)
   package func child(_ index: Int) -> Ref? {
     let at = NodeView.Layout.size &+ index &* RefWidth.plain.bytes
-    guard index >= 0, at &+ RefWidth.plain.bytes <= length else { return nil }
+    guard isVerified, index >= 0, at &+ RefWidth.plain.bytes <= length else { return nil }
     return Ref(
       place: UInt64(littleEndian: start.loadUnaligned(fromByteOffset: at, as: UInt64.self)),
       identity: UInt64(littleEndian: start.loadUnaligned(fromByteOffset: at &+ 8, as: UInt64.self)),
@@ -227,11 +233,14 @@ struct NodeReach: BitwiseCopyable {
     return regions.content + Int(truncatingIfNeeded: unit &* UInt64(Ref.unit))
   }
 
-  /// Whether a node stands in the file that can be read, with its last byte.
+  /// Whether a node of a plain file was verified, so that all of it can be read.
   @inline(__always)
-  func holds(_ ref: Ref) -> Bool {
+  func isVerified(_ ref: Ref) -> Bool {
     let unit = ref.place & (Ref.unitMask | Ref.dirtyBit)
-    return unit < endUnit && UInt64(ref.length) <= (endUnit &- unit) &* UInt64(Ref.unit)
+    guard store.refWidth == .plain, unit < endUnit, regions.seen.contains(unit: unit, birth: ref.birth) else {
+      return false
+    }
+    return NodeView.isNode(of: ref, at: regions.content + Int(truncatingIfNeeded: unit &* UInt64(Ref.unit)))
   }
 
   @_lifetime(borrow owner)

@@ -64,8 +64,8 @@ package final class RunBuffer {
 
   /// Starts a run that will stand in these pages.
   ///
-  /// - Parameter inOrderBefore: nodes below this unit will be placed in the order of their units, each when there is room
-  ///   for it (`makeRoom`); nil where nodes are placed in any order.
+  /// - Parameter inOrderBefore: nodes that stand before this unit in the run will be placed in their order, each when there is
+  ///   room for it (`makeRoom`); nil where nodes are placed in any order.
   package func begin(_ ranges: [Range<Int>], inOrderBefore unit: UInt64? = nil) {
     pieces.removeAll(keepingCapacity: true)
     var count = 0

@@ -28,12 +28,21 @@ enum ClusterWalk {
       return
     }
     let cluster = ClusterNode(try access.node(ref, .cluster))
+    try expectInOrder(cluster, ref, access, &end)
+    try body(cluster, access)
+  }
+
+  /// - Parameter end: no key of the cluster is less; the keys of the next one come behind those.
+  /// - Throws: `.corrupted`, where they are less.
+  @inline(__always)
+  static func expectInOrder(
+    _ cluster: borrowing ClusterNode, _ ref: Ref, _ access: borrowing NodeAccess, _ end: inout UInt64
+  ) throws(StorageError) {
     let last = cluster.key(cluster.rows - 1)
     guard cluster.firstKey >= end, last >= cluster.firstKey, last < .max else {
       throw access.corrupted(.keyOrder, ref)
     }
     end = last + 1
-    try body(cluster, access)
   }
 
   /// All clusters, a branch of them at a time, so that decrypted nodes can be forgotten behind it.

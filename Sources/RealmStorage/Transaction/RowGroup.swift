@@ -149,28 +149,44 @@ extension Table {
   public func forEachGroup(
     _ body: (borrowing RowGroup) throws(StorageError) -> Bool
   ) throws(StorageError) {
-    var next: UInt64? = 0
+    var (next, end): (UInt64?, UInt64) = (0, 0)
     while let key = next, !clusters.isNull {
       let access = beginReading()
       let (branch, following) = try ClusterWalk.lastBranch(for: key, in: clusters, access)
-      guard try lendGroups(below: branch, access, body) else { return }
+      guard try lendGroups(below: branch, access, &end, body) else { return }
       next = following
     }
   }
 
-  /// - Parameter ref: a cluster, or a branch of them. Answers whether `body` wants more.
+  /// - Parameters:
+  ///   - ref: a cluster, or a branch of them.
+  ///   - end: no key that comes is less: a forged tree may name one node many times.
+  /// - Returns: whether `body` wants more.
   private func lendGroups(
-    below ref: Ref, _ access: borrowing NodeAccess,
+    below ref: Ref, _ access: borrowing NodeAccess, _ end: inout UInt64,
     _ body: (borrowing RowGroup) throws(StorageError) -> Bool
   ) throws(StorageError) -> Bool {
-    guard ref.isKeyedBranch else { return try body(RowGroup(ref, before: nil, lent, access.lent)) }
+    guard ref.isKeyedBranch else {
+      return try lend(RowGroup(ref, before: nil, lent, access.lent), ref, access, &end, body)
+    }
     let branch = KeyedBranch(try access.node(ref))
     for index in 0..<branch.count {
       branch.prefetchHead(behind: index, access)
+      let child = branch.child(index)
       let next = index + 1 < branch.count ? branch.child(index + 1) : nil
-      guard try body(RowGroup(branch.child(index), before: next, lent, access.lent)) else { return false }
+      let group = try RowGroup(child, before: next, lent, access.lent)
+      guard try lend(group, child, access, &end, body) else { return false }
     }
     return true
+  }
+
+  @inline(__always)
+  private func lend(
+    _ group: borrowing RowGroup, _ ref: Ref, _ access: borrowing NodeAccess, _ end: inout UInt64,
+    _ body: (borrowing RowGroup) throws(StorageError) -> Bool
+  ) throws(StorageError) -> Bool {
+    try ClusterWalk.expectInOrder(group.node, ref, access, &end)
+    return try body(group)
   }
 
   /// The same for the row with a number as its primary key, which is of whole numbers and never null.

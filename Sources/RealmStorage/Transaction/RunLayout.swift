@@ -74,7 +74,8 @@ struct RunLayout {
   private(set) var units: [UInt64] = []
   /// The pages that hold a node.
   private(set) var pieces: [Range<Int>] = []
-  /// Nodes below this unit stand in the order they were given; nil where there is no such order.
+  /// Nodes that stand before this unit in the pieces are in the order they were given, and no other node stands there; nil
+  /// where there is no such order.
   private(set) var inOrderBefore: UInt64?
 
   typealias Size = (units: Int, isShortLived: Bool)
@@ -90,7 +91,8 @@ struct RunLayout {
     var end = UInt64.max
     for (index, node) in nodes.enumerated() where node.isShortLived {
       units[index] = filler.place(node.units)
-      end = min(end, units[index])
+      // The others come behind it, perhaps in a hole that lies before it in the file.
+      if end == .max { end = units[index] }
     }
     inOrderBefore = end
     filler.closePiece()
