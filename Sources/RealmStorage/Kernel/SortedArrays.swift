@@ -30,6 +30,8 @@ extension Array where Element: Comparable {
 extension [UInt64] {
   /// Ascending, each once.
   mutating func sortWithoutRepeats() {
+    // What a query has found is: no copy of it is made.
+    guard !isAscending else { return }
     sortFew()
     var count = 0
     for index in indices where count == 0 || self[index] != self[count - 1] {
@@ -37,6 +39,12 @@ extension [UInt64] {
       count += 1
     }
     removeLast(self.count - count)
+  }
+
+  /// Each greater than the one before.
+  private var isAscending: Bool {
+    for index in 1..<Swift.max(count, 1) where self[index - 1] >= self[index] { return false }
+    return true
   }
 
   /// Index of the first element that is not less, in ascending order.

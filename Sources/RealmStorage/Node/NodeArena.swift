@@ -27,6 +27,10 @@ package final class NodeArena {
   /// Bytes of nodes alive in the arena.
   @exclusivity(unchecked) package private(set) var liveBytes = 0
 
+  /// What lies from here on was made since the mark: so many units of it are taken.
+  private var markedUnit = UInt64.max
+  private var unitsSinceMark = 0
+
   /// Beyond what is kept: asked for when a transaction first needs more.
   private var hasLargePages = false
 
@@ -34,7 +38,10 @@ package final class NodeArena {
   private static let keptBytes = 4 << 20
   private static let largePage = 2 << 20
   /// The nodes there are leave little of it.
-  var isUsedUp: Bool { Int(nextUnit) * Ref.unit > Self.keptBytes / 2 }
+  var isUsedUp: Bool { usedBytes > Self.keptBytes / 2 }
+
+  /// Bytes of nodes, and of room between them.
+  package var usedBytes: Int { Int(nextUnit) * Ref.unit }
 
   package init(refWidth: RefWidth, capacity: Int) {
     self.refWidth = refWidth
@@ -46,7 +53,7 @@ package final class NodeArena {
   /// - Throws: `.system` where no range of addresses is left, the first time: who only reads needs none.
   package func reset(birth: UInt64) throws(StorageError) {
     let memory = try reserved()
-    let used = Int(nextUnit) * Ref.unit
+    let used = usedBytes
     if used > Self.keptBytes {
       // To the end of the last large page, which is there whole.
       let end = (used + Self.largePage - 1) / Self.largePage * Self.largePage
@@ -75,6 +82,7 @@ package final class NodeArena {
     forgetFreed()
     nextUnit = ownStart
     liveBytes = 0
+    markedUnit = .max
     self.birth = birth
   }
 
@@ -134,6 +142,21 @@ package final class NodeArena {
     if freeUnits[units].isEmpty { freedSizes.append(units) }
     freeUnits[units].append(ref.unit)
     liveBytes -= units * Ref.unit
+    if ref.unit >= markedUnit { unitsSinceMark -= units }
+  }
+
+  /// What is made from here on is likely to be freed together.
+  package func mark() {
+    markedUnit = nextUnit
+    unitsSinceMark = 0
+  }
+
+  /// Where all is free again that was made since the mark, nodes of any size may take its place.
+  package func rewind() {
+    guard unitsSinceMark == 0, nextUnit > markedUnit else { return }
+    nextUnit = markedUnit
+    for units in freedSizes { freeUnits[units].removeAll { $0 >= markedUnit } }
+    freedSizes.removeAll { freeUnits[$0].isEmpty }
   }
 
   /// Changes a ref of a dirty node in place.
@@ -168,14 +191,18 @@ package final class NodeArena {
 
   private func allocate(units: Int) -> UInt64 {
     liveBytes += units * Ref.unit
-    if !freeUnits.isEmpty, let unit = freeUnits[units].popLast() { return unit }
+    if !freeUnits.isEmpty, let unit = freeUnits[units].popLast() {
+      if unit >= markedUnit { unitsSinceMark += units }
+      return unit
+    }
     let unit = nextUnit
     nextUnit += UInt64(units)
-    if !hasLargePages, Int(nextUnit) * Ref.unit > Self.keptBytes {
+    unitsSinceMark += units
+    if !hasLargePages, usedBytes > Self.keptBytes {
       hasLargePages = true
       memory?.preferLargePages(from: Self.keptBytes)
     }
-    precondition(Int(nextUnit) * Ref.unit <= size, "a transaction holds more than its arena")
+    precondition(usedBytes <= size, "a transaction holds more than its arena")
     return unit
   }
 }

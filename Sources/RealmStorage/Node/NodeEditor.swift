@@ -7,7 +7,7 @@ package final class NodeEditor {
   /// Where the nodes of the file end.
   private var end: UInt64 = 0
   /// Beyond so much in memory what is complete is written; entries of indexes are made trees of.
-  private(set) var spillBytes = Int.max
+  private(set) var spillBytes = Int.max / 8
   private var spill: Spill = { roots in roots }
 
   /// Writes subtrees of the transaction to the file; answers the refs that name them there.

@@ -76,7 +76,7 @@ package final class RunBuffer {
     covered.removeAll(keepingCapacity: true)
     covered.append(contentsOf: repeatElement(0, count: count))
     (lastPiece, windowStart, tail, windowPages) = (0, 0, 0, 0)
-    if let unit, count * FilePlace.page > 2 * Self.windowBytes {
+    if let unit, count * FilePlace.page > Self.windowBytes {
       tail = unit == .max ? count : place(of: unit).start / FilePlace.page
       windowPages = Self.windowBytes / FilePlace.page
     }

@@ -90,7 +90,7 @@ struct ClusterChange {
   /// written once.
   func remove(_ keys: [UInt64], from clusters: Ref) throws(StorageError) -> (root: Ref, removed: Int) {
     var removed = 0
-    let root = try KeyedTree.update(keys, in: clusters, editor: editor) {
+    let root = try KeyedTree.update(keys, in: clusters, editor: editor, spills: true) {
       (leaf, range) throws(StorageError) in
       let cluster = try Cluster(leaf, editor.access())
       let kept = cluster.places(without: keys[range])
@@ -110,10 +110,8 @@ struct ClusterChange {
 
   /// Writes a cluster in place of the one it was made of.
   func replace(_ leaf: Ref, by cluster: Cluster) throws(StorageError) -> [KeyedChild] {
-    var made = try write(cluster)
+    let made = try write(cluster)
     editor.free(leaf)
-    let refs = try editor.spillIfLarge(made.map(\.ref))
-    for index in made.indices { made[index].ref = refs[index] }
     return made
   }
 

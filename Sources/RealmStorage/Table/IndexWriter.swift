@@ -32,7 +32,7 @@ final class IndexWriter {
   func insert(_ value: Value, row: UInt64) throws(StorageError) {
     if let integers, case .int(let number) = value { return try integers.insert(number, row: row) }
     run.append(value, of: column, row: row)
-    if run.bytes > min(EntryRun.maximumBytes, editor.spillBytes) {
+    if run.bytes > min(EntryRun.maximumBytes, 8 * editor.spillBytes) {
       if fills { try part() } else { try flush() }
     }
   }
@@ -53,10 +53,10 @@ final class IndexWriter {
     tree = try OrderedTree.filter(root, shape: .small, editor: editor) {
       (leaf, kept) throws(StorageError) in
       var entries = EntryRows(of: column)
-      for place in 0..<leaf.count {
-        guard let row = entries.row(leaf, place) else { throw editor.store.corrupted(.structure, root) }
+      let isRead = entries.forEachRow(leaf) { place, row in
         if !rows.contains(Int64(bitPattern: row)) { kept.append(UInt16(place)) }
       }
+      guard isRead else { throw editor.store.corrupted(.structure, root) }
     }
   }
 

@@ -224,8 +224,9 @@ enum IntegerIndex {
       // Only forged leaves do not follow one another.
       if let last, last >= node.number(0) { throw access.corrupted(.keyOrder, leaf) }
       last = node.number(node.count - 1)
-      for index in 0..<node.count where !rows.contains(Int64(bitPattern: node.row(index))) {
-        kept.append(Entry(number: node.number(index), row: node.row(index)))
+      for index in 0..<node.count {
+        let row = node.row(index)
+        if !rows.contains(Int64(bitPattern: row)) { kept.append(Entry(number: node.number(index), row: row)) }
       }
       // So many that they have a branch, to which others are appended.
       if kept.count >= KeyedTree.fanOut * IntegerIndexNode.maximumCount { try flush() }

@@ -31,7 +31,8 @@ extension TableWriter {
   ) throws(StorageError) -> Int {
     let clusterChange = clusterChange
     guard var keys = rows else {
-      clusters = try KeyedTree.updateAll(in: clusters, editor: editor) { (leaf) throws(StorageError) in
+      clusters = try KeyedTree.updateAll(in: clusters, editor: editor, spills: true) {
+        (leaf) throws(StorageError) in
         if case .doubles(let change) = change {
           switch try clusterChange.changeAll(column, leaf, change) {
           case .unchanged: return nil
@@ -46,7 +47,7 @@ extension TableWriter {
     }
     keys.sortWithoutRepeats()
     var found = 0
-    clusters = try KeyedTree.update(keys, in: clusters, editor: editor) {
+    clusters = try KeyedTree.update(keys, in: clusters, editor: editor, spills: true) {
       (leaf, range) throws(StorageError) in
       var cluster = try Cluster(leaf, editor.access())
       let places = cluster.places(of: keys[range])
@@ -138,8 +139,7 @@ extension ClusterChange {
     guard isChanged else { return .unchanged }
     let (leastKey, rows) = (cluster.key(0), UInt64(cluster.rows))
     let made = editor.change(leaf, cluster.view) { $0.copy(numbers.span.bytes, at: descriptor.offset) }
-    let refs = try editor.spillIfLarge([made])
-    return .changed(KeyedChild(leastKey: leastKey, rows: rows, ref: refs[0]))
+    return .changed(KeyedChild(leastKey: leastKey, rows: rows, ref: made))
   }
 
   /// Changes the numbers of some rows of a cluster; nil where none is another then.

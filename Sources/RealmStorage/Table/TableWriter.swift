@@ -198,7 +198,7 @@ final class TableWriter {
     } else {
       full.append(cluster)
     }
-    if full.count >= KeyedTree.fanOut || editor.isLarge { try appendFull() }
+    if full.count >= KeyedTree.fanOut { try appendFull() }
   }
 
   private func replaceCluster(with cluster: KeyedChild) throws(StorageError) {

@@ -26,7 +26,7 @@ public final class Database: Sendable {
     /// Memory for the content of decrypted nodes, in bytes; by default a quarter of the machine's.
     public var decryptedMemory: Int?
     /// Memory for the nodes of an open transaction, in bytes: what is beyond is written before it commits.
-    package var spillBytes = 32 << 20
+    package var spillBytes = 4 << 20
     /// Rows of a cluster at most: with fewer of them small tables have many.
     package var clusterRows = ClusterNode.maximumRows
     /// When nodes are moved so that the file gets smaller, and how many at a time.

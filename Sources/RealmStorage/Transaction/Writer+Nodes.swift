@@ -37,10 +37,7 @@ extension Writer {
     spilled = []
     let bytes = spilledBefore.reduce(last.bytes) { $0 + $1.bytes }
     let isSynced = mayBeLarge && bytes > Self.largeCommit
-    if sealed.isFull, !isSynced {
-      for written in spilledBefore { startWriting(written) }
-      startWriting(last)
-    }
+    if sealed.isFull, !isSynced { startWriting(last) }
     // Where nodes of those spilled before lay in the arena others lie now.
     writtenRefs.add(last.nodes, writtenAs: last.refs)
     for written in spilledBefore { claim(written, birth: sealed.number) }
@@ -103,6 +100,7 @@ extension Writer {
     try findSpace()
     let written = try write(nodes, birth: editor.arena.birth, leavesReserve: false)
     spilled.append(written)
+    startWriting(written)
     for node in nodes.order { editor.arena.free(node) }
     editor.extend(to: UInt64(max(written.end, self.written?.pageCount ?? 0) * FilePlace.page))
     return zip(roots, places).map { root, place in

@@ -208,19 +208,25 @@ package enum KeyedTree {
   }
 
   /// The same for many keys, in order: `change` is given each leaf with the range of the keys that belong to it.
+  ///
+  /// - Parameter spills: the leaves are not likely to change again: those of a branch are written where the transaction
+  ///   holds much.
   package static func update(
-    _ keys: [UInt64], in root: Ref, editor: NodeEditor,
+    _ keys: [UInt64], in root: Ref, editor: NodeEditor, spills: Bool = false,
     _ change: (Ref, Range<Int>) throws(StorageError) -> [KeyedChild]?
   ) throws(StorageError) -> Ref {
-    guard let children = try updated(keys, keys.indices, in: root, editor, change) else { return root }
+    guard let children = try updated(keys, keys.indices, in: root, editor, spills, change) else {
+      return root
+    }
     return try makeRoot(of: children, editor)
   }
 
   /// The same for all leaves.
   package static func updateAll(
-    in root: Ref, editor: NodeEditor, _ change: (Ref) throws(StorageError) -> [KeyedChild]?
+    in root: Ref, editor: NodeEditor, spills: Bool = false,
+    _ change: (Ref) throws(StorageError) -> [KeyedChild]?
   ) throws(StorageError) -> Ref {
-    guard !root.isNull, let children = try updatedAll(in: root, editor, change) else { return root }
+    guard !root.isNull, let children = try updatedAll(in: root, editor, spills, change) else { return root }
     return try makeRoot(of: children, editor)
   }
 
@@ -245,12 +251,14 @@ package enum KeyedTree {
   }
 
   private static func updated(
-    _ keys: [UInt64], _ range: Range<Int>, in ref: Ref, _ editor: NodeEditor,
+    _ keys: [UInt64], _ range: Range<Int>, in ref: Ref, _ editor: NodeEditor, _ spills: Bool,
     _ change: (Ref, Range<Int>) throws(StorageError) -> [KeyedChild]?
   ) throws(StorageError) -> [KeyedChild]? {
     guard ref.isKeyedBranch else { return try change(ref, range) }
     // By a right that ends here, so that decrypted nodes below can be forgotten.
     let entries = try children(of: ref, editor.access())
+    let isLowest = !entries.contains { $0.ref.isKeyedBranch }
+    if spills, isLowest { editor.arena.mark() }
     var (children, isChanged): ([KeyedChild], Bool) = ([], false)
     var start = range.lowerBound
     for (index, entry) in entries.enumerated() {
@@ -259,7 +267,7 @@ package enum KeyedTree {
         let next = entries[index + 1].leastKey
         end = keys[start..<range.upperBound].partitioningIndex { $0 >= next }
       }
-      if end > start, let made = try updated(keys, start..<end, in: entry.ref, editor, change) {
+      if end > start, let made = try updated(keys, start..<end, in: entry.ref, editor, spills, change) {
         children += made
         isChanged = true
       } else {
@@ -268,24 +276,37 @@ package enum KeyedTree {
       start = end
     }
     guard isChanged else { return nil }
+    if spills, isLowest { try spill(&children, editor) }
     editor.free(ref)
     return children.isEmpty ? [] : makeBranches(children, editor)
   }
 
   private static func updatedAll(
-    in ref: Ref, _ editor: NodeEditor, _ change: (Ref) throws(StorageError) -> [KeyedChild]?
+    in ref: Ref, _ editor: NodeEditor, _ spills: Bool,
+    _ change: (Ref) throws(StorageError) -> [KeyedChild]?
   ) throws(StorageError) -> [KeyedChild]? {
     guard ref.isKeyedBranch else { return try change(ref) }
     var (children, isChanged): ([KeyedChild], Bool) = ([], false)
     // By a right that ends here, so that decrypted nodes below can be forgotten.
-    for entry in try Self.children(of: ref, editor.access()) {
-      let made = try updatedAll(in: entry.ref, editor, change)
+    let entries = try Self.children(of: ref, editor.access())
+    let isLowest = !entries.contains { $0.ref.isKeyedBranch }
+    if spills, isLowest { editor.arena.mark() }
+    for entry in entries {
+      let made = try updatedAll(in: entry.ref, editor, spills, change)
       children += made ?? [entry]
       isChanged = isChanged || made != nil
     }
     guard isChanged else { return nil }
+    if spills, isLowest { try spill(&children, editor) }
     editor.free(ref)
     return children.isEmpty ? [] : makeBranches(children, editor)
+  }
+
+  /// Writes the leaves of a branch, which were made since the arena was marked, where the transaction holds much.
+  private static func spill(_ leaves: inout [KeyedChild], _ editor: NodeEditor) throws(StorageError) {
+    let refs = try editor.spillIfLarge(leaves.map(\.ref))
+    for index in leaves.indices { leaves[index].ref = refs[index] }
+    editor.arena.rewind()
   }
 
   /// Adds leaves whose keys are greater than all there are. Answers the new root.

@@ -114,16 +114,29 @@ package struct TreeBuilder {
 
   /// How many of the keys fit into a leaf, from the first on and without values.
   private var fitting: Int {
-    var (low, high) = (1, keyEnds.count)
+    let alike = countOfOneLength
+    if lengthOf(keyEnds.count, alike) <= shape.leafBytes { return keyEnds.count }
+    var (low, high) = (1, keyEnds.count - 1)
     while low < high {
       let count = (low + high + 1) / 2
-      let prefix = commonPrefix(count)
-      let length =
-        LeafNode.Layout.prefix + prefix + keyEnds[count - 1] - prefix * count
-        + (haveOneLength(count) ? 0 : 2 * count)
-      if length <= shape.leafBytes { low = count } else { high = count - 1 }
+      if lengthOf(count, alike) <= shape.leafBytes { low = count } else { high = count - 1 }
     }
     return low
+  }
+
+  /// Bytes of the body with the first `count` keys, of which the first `alike` have one length.
+  private func lengthOf(_ count: Int, _ alike: Int) -> Int {
+    let prefix = commonPrefix(count)
+    return LeafNode.Layout.prefix + prefix + keyEnds[count - 1] - prefix * count
+      + (count <= alike ? 0 : 2 * count)
+  }
+
+  /// How many of the first keys have the first one's length.
+  private var countOfOneLength: Int {
+    let length = keyEnds[0]
+    // As many times the first is long.
+    for index in 1..<max(keyEnds.count, 1) where keyEnds[index] != (index + 1) * length { return index }
+    return keyEnds.count
   }
 
   /// What the first keys have in common at their start: they are in order.

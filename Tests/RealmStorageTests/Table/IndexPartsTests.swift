@@ -113,7 +113,7 @@ import Testing
     var generator = SeededGenerator(seed: seed)
     var options = Database.Options(encryptionKey: key)
     // Parts of some hundred entries.
-    options.spillBytes = 1 << 14
+    options.spillBytes = 1 << 11
     let database = try Database(creatingIn: MemoryStorage(), options: options)
     // Close together; so far apart that they are not known by bits; both, one after the other.
     var numbers = Array(0..<6_000).shuffled(using: &generator)
@@ -153,7 +153,7 @@ import Testing
 
   @Test func `a key of text is known while its table is filled`() throws {
     var options = Database.Options()
-    options.spillBytes = 1 << 14
+    options.spillBytes = 1 << 11
     let database = try Database(creatingIn: MemoryStorage(), options: options)
     // Some so long that only their beginning is in the index.
     func key(_ number: Int) -> Value {
