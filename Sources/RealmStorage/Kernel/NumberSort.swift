@@ -3,18 +3,17 @@ import CPlatform
 /// Numbers with the places of what they stand for, to be sorted.
 package struct NumberSort: ~Copyable {
   private let items: LargeArray<cp_sort_item>
-  /// Room for as many, from the first sort of many on.
+  /// Room for as many as were sorted at once, if these were many.
   private var scratch: LargeArray<cp_sort_item>
 
   /// Fewer are sorted beside the stack.
   private static let many = 4096
 
-  /// The places 0..<count, in order.
+  /// Zeros, all of place 0.
   package init(count: Int) {
     precondition(count <= UInt32.max, "\(count) rows are too many to be sorted in memory")
     items = LargeArray(count: count)
     scratch = LargeArray(count: 0)
-    for place in 0..<count { setPlace(place, place) }
   }
 
   @inline(__always)
@@ -38,12 +37,25 @@ package struct NumberSort: ~Copyable {
     items.address(of: index).pointee.place = UInt64(place)
   }
 
-  /// What stands at the places, in their order now.
+  @inline(__always)
+  package mutating func put(_ number: UInt128, _ place: Int, at index: Int) {
+    setNumber(index, number)
+    setPlace(index, place)
+  }
+
+  /// Puts what stands at the places in their order now.
   ///
-  /// - Precondition: they are places of `values`.
-  package func values(of values: [UInt64]) -> [UInt64] {
+  /// - Precondition: they are places of `values`, each once.
+  package func arrange(_ values: inout [UInt64]) {
     let count = items.count
-    return [UInt64](unsafeUninitializedCapacity: count) { sorted, filled in
+    precondition(count == values.count, "as many values as there are to be sorted")
+    guard let first = values.first else { return }
+    let isRow = values.indices.allSatisfy { values[$0] == first &+ UInt64($0) }
+    if isRow {
+      for index in 0..<count { values[index] = first &+ items[index].place }
+      return
+    }
+    values = [UInt64](unsafeUninitializedCapacity: count) { sorted, filled in
       // The processor reads many at once where nothing but the bounds stands between them.
       values.withUnsafeBufferPointer { values in
         for index in 0..<count {
@@ -66,7 +78,58 @@ package struct NumberSort: ~Copyable {
         cp_sort(first, scratch.baseAddress, range.count)
       }
     }
-    if scratch.count < range.count { scratch = LargeArray(count: items.count) }
+    if scratch.count < range.count {
+      scratch = LargeArray(count: min(range.count + range.count / 4, items.count))
+    }
     cp_sort(first, scratch.address(of: 0), range.count)
+  }
+}
+
+/// Where numbers go so that those with the same highest bits stand together, in the order they come in.
+struct NumberDeal {
+  /// From one bit on they are told apart: by eleven bits, for more places are than a cache keeps.
+  private let shift: UInt128
+  private let mask: Int
+  /// How many there are of each; then where the next one goes.
+  private var next: [Int]
+
+  private static let bits = 11
+
+  /// Of numbers below two to the power of `width`.
+  ///
+  /// - Parameter isKept: they keep their order, and none is expected before.
+  init(width: Int, isKept: Bool) {
+    shift = UInt128(max(0, width - Self.bits))
+    mask = isKept ? 0 : 1 << Self.bits - 1
+    next = [Int](repeating: 0, count: mask + 1)
+  }
+
+  @inline(__always)
+  private func digit(_ number: UInt128) -> Int { Int(truncatingIfNeeded: number &>> shift) & mask }
+
+  @inline(__always)
+  mutating func expect(_ number: UInt128) { next[digit(number)] += 1 }
+
+  /// All were expected.
+  mutating func begin() {
+    var start = 0
+    for digit in next.indices { (next[digit], start) = (start, start + next[digit]) }
+  }
+
+  /// Where a number goes.
+  @inline(__always)
+  mutating func index(of number: UInt128) -> Int {
+    let digit = digit(number)
+    defer { next[digit] += 1 }
+    return next[digit]
+  }
+
+  /// Where those that belong together stand, once all have their places.
+  var ranges: [Range<Int>] {
+    var start = 0
+    return next.compactMap { end in
+      defer { start = end }
+      return end > start ? start..<end : nil
+    }
   }
 }

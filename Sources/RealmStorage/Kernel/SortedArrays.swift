@@ -47,6 +47,16 @@ extension [UInt64] {
     return true
   }
 
+  /// Whether `count` numbers that follow one another, from `first` on, stand at a place and behind it.
+  func hasSuccessors(of first: UInt64, _ count: Int, at place: Int) -> Bool {
+    guard self.count - place >= count, self[place] == first else { return false }
+    return withUnsafeBufferPointer { numbers in
+      var differences: UInt64 = 0
+      for index in 0..<count { differences |= numbers[place + index] ^ (first &+ UInt64(index)) }
+      return differences == 0
+    }
+  }
+
   /// Index of the first element that is not less, in ascending order.
   func lowerBound(_ value: UInt64) -> Int {
     partitioningIndex { $0 >= value }

@@ -116,11 +116,21 @@ enum ClusterWalk {
   ) throws(StorageError) {
     guard !clusters.isNull else { return }
     var rows: [UInt16] = []
+    var isWhole = false
     var index = 0
     while index < keys.count {
       let access = reader.access()
       let (leaf, next) = try KeyedTree.leafAndNext(for: keys[index], in: clusters, access)
       let cluster = ClusterNode(try access.node(leaf, .cluster))
+      if cluster.isDense, keys.hasSuccessors(of: cluster.firstKey, cluster.rows, at: index) {
+        // All of them: most often as many as there were in the one before.
+        if rows.count != cluster.rows || !isWhole { rows = (0..<UInt16(cluster.rows)).map { $0 } }
+        isWhole = true
+        index += rows.count
+        try body(rows, cluster, access)
+        continue
+      }
+      isWhole = false
       rows.removeAll(keepingCapacity: true)
       repeat {
         if let row = cluster.row(of: keys[index]) { rows.append(UInt16(row)) }

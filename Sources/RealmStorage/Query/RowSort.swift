@@ -62,10 +62,12 @@ struct RowSort {
   /// Texts that have more bytes in common are compared whole.
   private static let maximumDepth = 8
 
-  func sorted(_ reader: any NodeReader) throws(StorageError) -> [UInt64] {
+  /// The rows in order; there are none left then.
+  mutating func takeSorted(_ reader: any NodeReader) throws(StorageError) -> [UInt64] {
+    defer { rows = [] }
     guard !columns.isEmpty, !rows.isEmpty else { return rows }
     var numbers = NumberSort(count: rows.count)
-    var runs = [Run(range: rows.indices, number: try loadFirst(&numbers, reader))]
+    var runs = try loadFirst(&numbers, reader)
     while true {
       var next: [Run] = []
       for run in runs {
@@ -76,33 +78,100 @@ struct RowSort {
       runs = next
       try load(runs, &numbers, reader)
     }
-    return numbers.values(of: rows)
+    var sorted: [UInt64] = []
+    swap(&sorted, &rows)
+    numbers.arrange(&sorted)
+    return sorted
   }
 
   /// Fills in the numbers of the first column, and of the second one behind them where those tell few values apart: then
-  /// nearly all rows would be sorted by the second as well, which is read in their order here.
+  /// nearly all rows would be sorted by the second as well, which is read in their order here. Of many rows those whose
+  /// first numbers begin alike are put together at once, each such run to be sorted by itself: in a cache, and with little
+  /// memory beside.
   private func loadFirst(
     _ numbers: inout NumberSort, _ reader: any NodeReader
-  ) throws(StorageError) -> Number {
+  ) throws(StorageError) -> [Run] {
     let first = Number(column: 0, depth: 0)
+    let isNumber = columns[0].sort.isAlwaysExact
+    let (least, greatest) = isNumber ? try bounds(reader) : (0, .max)
+    let width = 128 - (greatest &- least).leadingZeroBitCount
+    let isDealt = isNumber && rows.count >= Self.worthDealing
+    var deal = NumberDeal(width: width, isKept: !isDealt)
+    if isDealt {
+      try forEach(first, of: rows, reader) { _, number in deal.expect(number &- least) }
+      deal.begin()
+    }
+    let isPaired = isNumber && canPair(width)
+    if isPaired {
+      let room = UInt128(128 - width)
+      try forEachPair(reader) { place, one, two in
+        let one = one &- least
+        numbers.put(one &<< room | two, place, at: deal.index(of: one))
+      }
+    } else {
+      try forEach(first, of: rows, reader) { place, number in
+        numbers.put(number, place, at: deal.index(of: number &- least))
+      }
+    }
+    let number = isPaired ? Number(column: 1, depth: 0, isPaired: true) : first
+    return deal.ranges.map { Run(range: $0, number: number) }
+  }
+
+  /// Of fewer rows to read the first column once more takes longer.
+  private static let worthDealing = 1 << 12
+
+  /// No number of the first column is less or greater.
+  private func bounds(_ reader: any NodeReader) throws(StorageError) -> (least: UInt128, greatest: UInt128) {
+    let (path, sort, ascending) = columns[0]
     var (least, greatest) = (UInt128.max, UInt128(0))
-    try forEach(first, of: rows, reader) { place, number in
-      numbers.setNumber(place, number)
+    func note(_ number: UInt128) {
       least = min(least, number)
       greatest = max(greatest, number)
     }
-    let width = 128 - (greatest - least).leadingZeroBitCount
-    guard columns.count > 1, columns[0].sort.isAlwaysExact, let bits = columns[1].sort.shortBits,
-      width + bits <= 128, width < 32, rows.count >> 2 >= 1 << width
-    else { return first }
-    let paired = Number(column: 1, depth: 0, isPaired: true)
-    let (sort, ascending, mask) = (columns[1].sort, columns[1].ascending, UInt128(1) << bits - 1)
-    try forEach(Number(column: 1, depth: 0), of: rows, reader) { place, number in
-      let short = sort.short(ascending ? number : ~number)
-      let behind = ascending ? short : ~short & mask
-      numbers.setNumber(place, (numbers.number(place) &- least) &<< UInt128(128 - width) | behind)
+    try ClusterWalk.forEachStretch(of: rows, in: clusters, reader) {
+      (stretch, cluster, access) throws(StorageError) in
+      if path.steps.isEmpty, let bounds = sort.bounds(of: cluster) {
+        note(bounds.lowerBound)
+        note(bounds.upperBound)
+      } else {
+        try path.forEachSortNumber(sort, 0, stretch, of: cluster, access) { note($0) }
+      }
     }
-    return paired
+    return ascending ? (least, greatest) : (~greatest, ~least)
+  }
+
+  /// Whether the second column's short numbers have room behind the first's, which differ in `width` bits, and most rows share
+  /// theirs.
+  private func canPair(_ width: Int) -> Bool {
+    guard columns.count > 1, let bits = columns[1].sort.shortBits else { return false }
+    return width + bits <= 128 && width < 32 && rows.count >> 2 >= 1 << width
+  }
+
+  /// Calls `body` with the place of each row, the number of its first value and the short one of its second.
+  @inline(__always)
+  private func forEachPair(
+    _ reader: any NodeReader, _ body: (_ place: Int, _ one: UInt128, _ two: UInt128) -> Void
+  ) throws(StorageError) {
+    let (first, second) = (columns[0], columns[1])
+    let mask = UInt128(1) << UInt128(second.sort.shortBits ?? 0) - 1
+    var place = 0
+    var ones: [UInt128] = []
+    try ClusterWalk.forEachStretch(of: rows, in: clusters, reader) {
+      (stretch, cluster, access) throws(StorageError) in
+      ones.removeAll(keepingCapacity: true)
+      try first.path.forEachSortNumber(first.sort, 0, stretch, of: cluster, access) { number in
+        ones.append(first.ascending ? number : ~number)
+      }
+      var index = 0
+      try second.path.forEachSortNumber(second.sort, 0, stretch, of: cluster, access) { number in
+        let short = second.sort.short(number)
+        // A forged tree may name one row twice.
+        if place < rows.count { body(place, ones[index], second.ascending ? short : ~short & mask) }
+        index += 1
+        place += 1
+      }
+    }
+    try checkFound(place, of: rows.count, reader)
   }
 
   /// Fills in the numbers of all runs.

@@ -31,6 +31,16 @@ struct SortColumn {
   /// Whether the number of each value tells it whole, as `isExact` says.
   var isAlwaysExact: Bool { storage == .integers || column.type == .float || column.type == .double }
 
+  /// No number of a cluster's values is less or greater; nil where it does not tell that itself.
+  func bounds(of cluster: borrowing ClusterNode) -> ClosedRange<UInt128>? {
+    guard storage == .integers, let descriptor = cluster.find(column.id, .integers),
+      descriptor.nullCount == 0,
+      descriptor.least <= descriptor.greatest
+    else { return nil }
+    return Self.first + OrderedDomain.number(of: descriptor.least)...Self.first
+      + OrderedDomain.number(of: descriptor.greatest)
+  }
+
   /// Bits of the short numbers of a column; nil where it has none.
   var shortBits: Int? {
     if column.type == .string || column.type == .data { return 117 }

@@ -57,7 +57,7 @@ extension Table {
   public func sorted(_ rows: [UInt64]?, by keys: [SortKey]) throws(StorageError) -> [UInt64] {
     var sort = try RowSort(keys, of: form, tables)
     try sort.read(rows, reader)
-    return try sort.sorted(reader)
+    return try sort.takeSorted(reader)
   }
 
   /// Of rows with the same values the first, in the order they are given. Values are the same where a sort would not

@@ -177,7 +177,7 @@ import Testing
   /// Of all but the first tenth.
   private static func expectSorted(_ numbers: [UInt128]) {
     var sort = NumberSort(count: numbers.count)
-    for index in numbers.indices { sort.setNumber(index, numbers[index]) }
+    for index in numbers.indices { sort.put(numbers[index], index, at: index) }
     let range = numbers.count / 10..<numbers.count
     sort.sort(range)
     let expected = Array(range).sorted { (numbers[$0], $0) < (numbers[$1], $1) }

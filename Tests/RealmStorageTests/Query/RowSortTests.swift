@@ -4,7 +4,7 @@ import Testing
 
 /// Sorts of many rows, whose first column tells few values apart.
 @Suite struct RowSortTests {
-  private static let count = 5000
+  private static let count = 6500
   private static let ages: Int64 = 40
 
   private struct Row {
@@ -13,6 +13,7 @@ import Testing
     var text: String?
     var number: Int64
     var share: Double
+    var wide: Int64
   }
 
   private enum Position {
@@ -21,6 +22,7 @@ import Testing
     static let text = 2
     static let number = 3
     static let share = 4
+    static let wide = 5
   }
 
   private let database: Database
@@ -37,7 +39,9 @@ import Testing
       return Row(
         age: Int64(generator.below(Int(Self.ages))) - 3, isSmall: generator.chance(50),
         text: generator.chance(10) ? nil : text, number: Int64(generator.below(30)) - 15,
-        share: [0, -0.0, .infinity, -1.5, .nan][generator.below(5)])
+        share: [0, -0.0, .infinity, -1.5, .nan][generator.below(5)],
+        wide: [.min, .max, 0, Int64(generator.below(1 << 20)) << 43, Int64(generator.below(99))][
+          generator.below(5)])
     }
     database = try Database(creatingIn: MemoryStorage(), options: .init())
     let rows = rows
@@ -47,12 +51,12 @@ import Testing
           "T",
           columns: [
             Column("age", .int64), Column("isSmall", .bool), Column("text", .string, isOptional: true),
-            Column("number", .int64), Column("share", .double),
+            Column("number", .int64), Column("share", .double), Column("wide", .int64),
           ]))
       for row in rows {
         try table.insert([
           "age": .int(row.age), "isSmall": .bool(row.isSmall), "text": row.text.map { .string($0) } ?? .null,
-          "number": .int(row.number), "share": .double(row.share),
+          "number": .int(row.number), "share": .double(row.share), "wide": .int(row.wide),
         ])
       }
     }
@@ -66,6 +70,7 @@ import Testing
     switch column {
     case Position.age: return compare(left.age, right.age)
     case Position.isSmall: return compare(left.isSmall ? 1 : 0, right.isSmall ? 1 : 0)
+    case Position.wide: return compare(left.wide, right.wide)
     case Position.number: return compare(left.number, right.number)
     case Position.share:
       if left.share.isNaN || right.share.isNaN {
@@ -85,7 +90,7 @@ import Testing
     [Position.age, Position.text], [Position.age, Position.number], [Position.age, Position.share],
     [Position.isSmall, Position.text, Position.number], [Position.age, Position.isSmall, Position.text],
     [Position.number, Position.text, Position.share], [Position.share, Position.text],
-    [Position.text, Position.age],
+    [Position.text, Position.age], [Position.wide, Position.share], [Position.share, Position.wide],
   ])
   func `rows are sorted as comparing them column by column does`(columns: [Int]) throws {
     let table = try #require(try database.snapshot().table("T"))
