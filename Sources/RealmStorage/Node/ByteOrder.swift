@@ -89,4 +89,10 @@ extension [UInt8] {
   }
 
   package mutating func append(_ bytes: RawSpan) { bytes.withUnsafeBytes { append(contentsOf: $0) } }
+
+  /// The text's bytes; those of most texts stand together, which is faster than one by one.
+  mutating func append(utf8 text: String) {
+    let isDone: Void? = text.utf8.withContiguousStorageIfAvailable { append(contentsOf: $0) }
+    if isDone == nil { append(contentsOf: text.utf8) }
+  }
 }

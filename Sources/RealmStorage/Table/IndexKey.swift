@@ -56,8 +56,8 @@ enum IndexKey {
 
   private static func append(_ text: String, to bytes: inout [UInt8]) {
     let start = bytes.count
-    if text.utf8.count < maximumText { bytes.append(contentsOf: text.utf8) }
-    if text.utf8.count >= maximumText || bytes[start...].contains(0) {
+    if text.utf8.count < maximumText { bytes.append(utf8: text) }
+    if text.utf8.count >= maximumText || hasZero(bytes.span, from: start) {
       bytes.removeLast(bytes.count - start)
       for byte in text.utf8 {
         bytes.append(byte)
@@ -69,7 +69,13 @@ enum IndexKey {
         return bytes.append(0xff)
       }
     }
-    bytes.append(contentsOf: [0, 0])
+    bytes.append(0)
+    bytes.append(0)
+  }
+
+  private static func hasZero(_ bytes: Span<UInt8>, from start: Int) -> Bool {
+    for index in start..<bytes.count where bytes[index] == 0 { return true }
+    return false
   }
 
   // MARK: - Entries

@@ -72,7 +72,7 @@ struct PieceBuffer {
       let bytes = Array(text.utf8)
       return try append(bytes.span.bytes, editor: editor)
     }
-    heap.append(contentsOf: text.utf8)
+    heap.append(utf8: text)
     cells.append(Self.cell(heap.count, .inline))
   }
 
