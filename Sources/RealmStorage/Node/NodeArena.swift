@@ -2,7 +2,7 @@
 ///
 /// A dirty node is packed bytes like any other, named by a ref with a memory bit, so readers know one form. Nodes are
 /// made whole and then only two things change in place: a ref and some bytes of the body. Their space is reused within the
-/// transaction by size.
+/// transaction: by size, and of any size where all is free that was made since a mark.
 ///
 /// Nodes of transactions that were committed and are not written yet stay, below those of the open one, and change no
 /// more: whoever writes them reads them meanwhile.
@@ -30,6 +30,8 @@ package final class NodeArena {
   /// What lies from here on was made since the mark: so many units of it are taken.
   private var markedUnit = UInt64.max
   private var unitsSinceMark = 0
+  /// Memory was touched up to here.
+  private var touchedUnit: UInt64 = 1
 
   /// Beyond what is kept: asked for when a transaction first needs more.
   private var hasLargePages = false
@@ -53,13 +55,13 @@ package final class NodeArena {
   /// - Throws: `.system` where no range of addresses is left, the first time: who only reads needs none.
   package func reset(birth: UInt64) throws(StorageError) {
     let memory = try reserved()
-    let used = usedBytes
+    let used = Int(max(nextUnit, touchedUnit)) * Ref.unit
     if used > Self.keptBytes {
       // To the end of the last large page, which is there whole.
       let end = (used + Self.largePage - 1) / Self.largePage * Self.largePage
       memory.discard(Self.keptBytes..<min(end, size))
     }
-    ownStart = 1
+    (ownStart, nextUnit, touchedUnit) = (1, 1, 1)
     resume(birth: birth)
   }
 
@@ -80,6 +82,7 @@ package final class NodeArena {
   /// Starts the transaction that will be version `birth`, beside the nodes of those that were sealed.
   package func resume(birth: UInt64) {
     forgetFreed()
+    touchedUnit = max(touchedUnit, nextUnit)
     nextUnit = ownStart
     liveBytes = 0
     markedUnit = .max
@@ -154,9 +157,11 @@ package final class NodeArena {
   /// Where all is free again that was made since the mark, nodes of any size may take its place.
   package func rewind() {
     guard unitsSinceMark == 0, nextUnit > markedUnit else { return }
+    touchedUnit = max(touchedUnit, nextUnit)
     nextUnit = markedUnit
-    for units in freedSizes { freeUnits[units].removeAll { $0 >= markedUnit } }
-    freedSizes.removeAll { freeUnits[$0].isEmpty }
+    let sizes = Set(freedSizes)
+    for units in sizes { freeUnits[units].removeAll { $0 >= markedUnit } }
+    freedSizes = sizes.filter { !freeUnits[$0].isEmpty }
   }
 
   /// Changes a ref of a dirty node in place.

@@ -7,8 +7,10 @@ package final class NodeEditor {
   /// Where the nodes of the file end.
   private var end: UInt64 = 0
   /// Beyond so much in memory what is complete is written; entries of indexes are made trees of.
-  private(set) var spillBytes = Int.max / 8
+  private(set) var spillBytes = Int.max
   private var spill: Spill = { roots in roots }
+  /// What the arena held when subtrees were offered to be written last.
+  private var liveBytesLast = 0
 
   /// Writes subtrees of the transaction to the file; answers the refs that name them there.
   package typealias Spill = ([Ref]) throws(StorageError) -> [Ref]
@@ -24,6 +26,7 @@ package final class NodeEditor {
   package func begin(birth: UInt64, end: UInt64) throws(StorageError) {
     try arena.reset(birth: birth)
     freed.removeAll(keepingCapacity: true)
+    liveBytesLast = 0
     self.end = end
   }
 
@@ -31,6 +34,7 @@ package final class NodeEditor {
   package func resume(birth: UInt64) {
     arena.resume(birth: birth)
     freed.removeAll(keepingCapacity: true)
+    liveBytesLast = 0
   }
 
   /// Ends the transaction, whose nodes stay; answers what it freed.
@@ -47,11 +51,15 @@ package final class NodeEditor {
 
   /// Where the transaction holds much, writes subtrees that are not likely to change again; answers what names them.
   package func spillIfLarge(_ roots: [Ref]) throws(StorageError) -> [Ref] {
-    isLarge ? try spill(roots) : roots
+    defer { liveBytesLast = arena.liveBytes }
+    return isLarge ? try spill(roots) : roots
   }
 
   /// The transaction holds so much that what is complete is better written.
   package var isLarge: Bool { arena.liveBytes > spillBytes }
+
+  /// So much was made since subtrees were offered last that others had better be, however few they are.
+  package var hasGrownLarge: Bool { arena.liveBytes - liveBytesLast > spillBytes }
 
   /// The transaction's own nodes stand in the file up to `end`.
   package func extend(to end: UInt64) { self.end = max(self.end, end) }

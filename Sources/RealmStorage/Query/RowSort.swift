@@ -92,10 +92,11 @@ struct RowSort {
     _ numbers: inout NumberSort, _ reader: any NodeReader
   ) throws(StorageError) -> [Run] {
     let first = Number(column: 0, depth: 0)
-    let isNumber = columns[0].sort.isAlwaysExact
-    let (least, greatest) = isNumber ? try bounds(reader) : (0, .max)
-    let width = 128 - (greatest &- least).leadingZeroBitCount
+    // What is read again is read by row, not by way of links.
+    let isNumber = columns[0].sort.isAlwaysExact && columns[0].path.steps.isEmpty
     let isDealt = isNumber && rows.count >= Self.worthDealing
+    let (least, greatest) = isDealt || isNumber && columns.count > 1 ? try bounds(reader) : (0, .max)
+    let width = 128 - (greatest &- least).leadingZeroBitCount
     var deal = NumberDeal(width: width, isKept: !isDealt)
     if isDealt {
       try forEach(first, of: rows, reader) { _, number in deal.expect(number &- least) }
@@ -121,6 +122,8 @@ struct RowSort {
   private static let worthDealing = 1 << 12
 
   /// No number of the first column is less or greater.
+  ///
+  /// - Precondition: no link leads to it.
   private func bounds(_ reader: any NodeReader) throws(StorageError) -> (least: UInt128, greatest: UInt128) {
     let (path, sort, ascending) = columns[0]
     var (least, greatest) = (UInt128.max, UInt128(0))
@@ -130,7 +133,7 @@ struct RowSort {
     }
     try ClusterWalk.forEachStretch(of: rows, in: clusters, reader) {
       (stretch, cluster, access) throws(StorageError) in
-      if path.steps.isEmpty, let bounds = sort.bounds(of: cluster) {
+      if let bounds = sort.bounds(of: cluster) {
         note(bounds.lowerBound)
         note(bounds.upperBound)
       } else {

@@ -32,7 +32,7 @@ final class IndexWriter {
   func insert(_ value: Value, row: UInt64) throws(StorageError) {
     if let integers, case .int(let number) = value { return try integers.insert(number, row: row) }
     run.append(value, of: column, row: row)
-    if run.bytes > min(EntryRun.maximumBytes, 8 * editor.spillBytes) {
+    if run.bytes > EntryRun.room(spillingAbove: editor.spillBytes) {
       if fills { try part() } else { try flush() }
     }
   }

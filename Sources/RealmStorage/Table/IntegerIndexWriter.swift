@@ -18,7 +18,7 @@ final class IntegerIndexWriter {
     self.root = root
     self.editor = editor
     maximumEntries =
-      min(EntryRun.maximumBytes, 8 * editor.spillBytes) / 2 / MemoryLayout<IntegerIndex.Entry>.stride
+      EntryRun.room(spillingAbove: editor.spillBytes) / 2 / MemoryLayout<IntegerIndex.Entry>.stride
     isComplete = root.isNull
     fills = root.isNull
   }

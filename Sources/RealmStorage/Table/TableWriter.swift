@@ -198,7 +198,7 @@ final class TableWriter {
     } else {
       full.append(cluster)
     }
-    if full.count >= KeyedTree.fanOut { try appendFull() }
+    if full.count >= KeyedTree.fanOut || editor.hasGrownLarge { try appendFull() }
   }
 
   private func replaceCluster(with cluster: KeyedChild) throws(StorageError) {

@@ -84,7 +84,8 @@ extension Writer {
   }
 
   /// Writes subtrees of a large transaction before it commits, so that it needs no memory for them; answers the refs
-  /// that name them in the file. Where the transaction is cancelled, their pages are given back.
+  /// that name them in the file. Where the transaction is cancelled, their pages are given back; where there is no room for
+  /// them, they stay in memory until it commits.
   func spill(_ roots: [Ref]) throws(StorageError) -> [Ref] {
     // What they lead to may be sealed, and is written first.
     try waitForSealed()
@@ -98,7 +99,14 @@ extension Writer {
     lookForHolders()
     space.settle(holders: holders)
     try findSpace()
-    let written = try write(nodes, birth: editor.arena.birth, leavesReserve: false)
+    let written: WrittenNodes
+    do throws(StorageError) {
+      written = try write(nodes, birth: editor.arena.birth, leavesReserve: false)
+    } catch {
+      // The commit may yet find room, in holes and in what it frees.
+      guard error.isForWantOfSpace else { throw error }
+      return roots
+    }
     spilled.append(written)
     startWriting(written)
     for node in nodes.order { editor.arena.free(node) }

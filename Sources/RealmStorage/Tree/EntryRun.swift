@@ -16,6 +16,9 @@ package final class EntryRun {
   /// More than this and the run is to be put into its tree.
   package static let maximumBytes = 32 << 20
 
+  /// Memory for entries in a transaction that holds so much of nodes: more, since fewer make more trees that are to be joined.
+  static func room(spillingAbove bytes: Int) -> Int { bytes < maximumBytes / 8 ? 8 * bytes : maximumBytes }
+
   package init() {}
 
   package var count: Int { entries.count }

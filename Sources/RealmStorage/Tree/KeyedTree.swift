@@ -270,6 +270,7 @@ package enum KeyedTree {
       if end > start, let made = try updated(keys, start..<end, in: entry.ref, editor, spills, change) {
         children += made
         isChanged = true
+        if spills, isLowest, editor.hasGrownLarge { try spill(&children, editor) }
       } else {
         children.append(entry)
       }
@@ -295,6 +296,7 @@ package enum KeyedTree {
       let made = try updatedAll(in: entry.ref, editor, spills, change)
       children += made ?? [entry]
       isChanged = isChanged || made != nil
+      if spills, isLowest, editor.hasGrownLarge { try spill(&children, editor) }
     }
     guard isChanged else { return nil }
     if spills, isLowest { try spill(&children, editor) }
@@ -302,7 +304,7 @@ package enum KeyedTree {
     return children.isEmpty ? [] : makeBranches(children, editor)
   }
 
-  /// Writes the leaves of a branch, which were made since the arena was marked, where the transaction holds much.
+  /// Writes those of a branch's leaves that are not written yet, where the transaction holds much.
   private static func spill(_ leaves: inout [KeyedChild], _ editor: NodeEditor) throws(StorageError) {
     let refs = try editor.spillIfLarge(leaves.map(\.ref))
     for index in leaves.indices { leaves[index].ref = refs[index] }

@@ -87,4 +87,40 @@ import Testing
       #expect(IntegrityCheck.run(try database.snapshot()).findings == [])
     }
   }
+
+  @Test(arguments: [nil, Keys.first]) func `who finds no room on the way may find it when he commits`(
+    key: [UInt8]?
+  ) throws {
+    try withTemporaryPath { path in
+      var generator = SeededGenerator(seed: 5)
+      var options = Database.Options(encryptionKey: key)
+      options.spillBytes = 1 << 12
+      options.clusterRows = 32
+      _ = try Database(path: path, options: options)
+      let database = try Database(
+        storage: FileStorage(path: path, readOnly: false, calls: SmallDisk(size: 1 << 20)), options: options)
+      try database.write { _ = try $0.createTable(Self.schema) }
+      var count = 0
+      while try !isFull({ try insert(Int64(count), into: database, &generator) }) { count += 1 }
+      let full = try #require(try database.snapshot().table("Thing"))
+      let rows = try full.rows(where: .compare(ColumnPath(0), .greater, .int(-1)))
+      #expect(rows.count == count)
+      for share in [2, 3, 20, 200] {
+        let transaction = try database.beginWrite()
+        let table = try #require(try transaction.table("Thing"))
+        let some = rows.filter { $0 % UInt64(share) == 0 }
+        let left = rows.count - some.count
+        #expect(try table.remove(some) == some.count)
+        if try !isFull({ try transaction.commit() }) {
+          count = left
+          break
+        }
+      }
+      let snapshot = try database.snapshot()
+      #expect(IntegrityCheck.run(snapshot).findings == [])
+      #expect(try snapshot.table("Thing")?.count == count)
+      let last = try #require(rows.last { $0 & 1 == 1 && $0 % 3 != 0 })
+      #expect(try database.write { try $0.table("Thing")?.remove(last) } == true)
+    }
+  }
 }

@@ -101,4 +101,40 @@ import Testing
     #expect(try table.value(table.schema.columns[2], ofRow: 100) == .double(206))
     #expect(try table.value(table.schema.columns[2], ofRow: 99) == nil)
   }
+
+  @Test func `rows far larger than most are written before there is a branch of them`() throws {
+    var options = Database.Options()
+    options.spillBytes = 1 << 16
+    options.clusterRows = 16
+    let database = try Database(creatingIn: SimulatedDisk(), options: options)
+    let columns = [Column("content", .data), Column("score", .double)]
+    // Of 300 KiB in each cluster.
+    func content(_ number: Int) -> [UInt8] {
+      [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 19_000)
+    }
+    try database.write { transaction in
+      let table = try transaction.createTable(TableSchema("Large", columns: columns))
+      var most = 0
+      for number in 0..<600 {
+        _ = try table.insert(["content": .data(content(number)), "score": .double(1)])
+        most = max(most, Self.arenaBytes(transaction))
+      }
+      #expect(most < 1 << 20)
+    }
+    try database.write { transaction in
+      let table = try #require(try transaction.table("Large"))
+      for number in 0..<600 where number % 5 == 0 {
+        _ = try table.set(.data(content(number + 1)), 0, ofRow: UInt64(number))
+      }
+      #expect(try table.remove((0..<600).filter { $0 % 3 == 0 }) == 200)
+    }
+    let snapshot = try database.snapshot()
+    #expect(IntegrityCheck.run(snapshot).findings == [])
+    let table = try #require(try snapshot.table("Large"))
+    #expect(table.count == 400)
+    for number in [1, 5, 598, 599] {
+      let expected = content(number % 5 == 0 ? number + 1 : number)
+      #expect(try table.value(table.schema.columns[0], ofRow: UInt64(number)) == .data(expected))
+    }
+  }
 }
