@@ -102,25 +102,27 @@ import Testing
       try database.write { _ = try $0.createTable(Self.schema) }
       var count = 0
       while try !isFull({ try insert(Int64(count), into: database, &generator) }) { count += 1 }
-      let full = try #require(try database.snapshot().table("Thing"))
-      let rows = try full.rows(where: .compare(ColumnPath(0), .greater, .int(-1)))
-      #expect(rows.count == count)
-      for share in [2, 3, 20, 200] {
+      // What is held can't be written over.
+      var held = [try database.snapshot()]
+      var changes: Int64 = 0
+      while true {
         let transaction = try database.beginWrite()
         let table = try #require(try transaction.table("Thing"))
-        let some = rows.filter { $0 % UInt64(share) == 0 }
-        let left = rows.count - some.count
-        #expect(try table.remove(some) == some.count)
-        if try !isFull({ try transaction.commit() }) {
-          count = left
-          break
-        }
+        #expect(try table.changeIntegers(2) { $0 + 1 } == count)
+        if try isFull({ try transaction.commit() }) { break }
+        changes += 1
+        held.append(try database.snapshot())
+        try #require(changes < 200)
       }
-      let snapshot = try database.snapshot()
-      #expect(IntegrityCheck.run(snapshot).findings == [])
-      #expect(try snapshot.table("Thing")?.count == count)
-      let last = try #require(rows.last { $0 & 1 == 1 && $0 % 3 != 0 })
-      #expect(try database.write { try $0.table("Thing")?.remove(last) } == true)
+      for (snapshot, more) in [
+        (held[0], 0), (held[held.count - 1], changes), (try database.snapshot(), changes),
+      ] {
+        #expect(IntegrityCheck.run(snapshot).findings == [])
+        let table = try #require(try snapshot.table("Thing"))
+        #expect(table.count == count)
+        let row = try #require(try table.row(withPrimaryKey: .int(9)))
+        #expect(try table.value(table.schema.columns[2], ofRow: row) == .int(63 + more))
+      }
     }
   }
 }
