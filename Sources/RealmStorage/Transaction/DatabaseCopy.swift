@@ -58,7 +58,7 @@ struct DatabaseCopy {
   }
 
   /// What is complete is written when there is so much more of it.
-  private static let leastWritten = 4 << 20
+  private static let leastWritten = 8 << 20
 
   private func copy(_ ref: Ref, _ children: [Ref]) throws(StorageError) -> Ref {
     let access = source.access()
