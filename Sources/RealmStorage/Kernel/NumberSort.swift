@@ -89,23 +89,21 @@ package struct NumberSort: ~Copyable {
 struct NumberDeal {
   /// From one bit on they are told apart: by eleven bits, for more places are than a cache keeps.
   private let shift: UInt128
-  private let mask: Int
   /// How many there are of each; then where the next one goes.
   private var next: [Int]
 
   private static let bits = 11
 
   /// Of numbers below two to the power of `width`.
-  ///
-  /// - Parameter isKept: they keep their order, and none is expected before.
-  init(width: Int, isKept: Bool) {
+  init(width: Int) {
     shift = UInt128(max(0, width - Self.bits))
-    mask = isKept ? 0 : 1 << Self.bits - 1
-    next = [Int](repeating: 0, count: mask + 1)
+    next = [Int](repeating: 0, count: 1 << Self.bits)
   }
 
   @inline(__always)
-  private func digit(_ number: UInt128) -> Int { Int(truncatingIfNeeded: number &>> shift) & mask }
+  private func digit(_ number: UInt128) -> Int {
+    Int(truncatingIfNeeded: number &>> shift) & (1 << Self.bits - 1)
+  }
 
   @inline(__always)
   mutating func expect(_ number: UInt128) { next[digit(number)] += 1 }

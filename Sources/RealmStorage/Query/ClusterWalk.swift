@@ -116,28 +116,50 @@ enum ClusterWalk {
   ) throws(StorageError) {
     guard !clusters.isNull else { return }
     var rows: [UInt16] = []
-    var isWhole = false
+    var index = 0
+    while index < keys.count {
+      let access = reader.access()
+      let (leaf, next) = try KeyedTree.leafAndNext(for: keys[index], in: clusters, access)
+      let cluster = ClusterNode(try access.node(leaf, .cluster))
+      take(&rows, of: cluster, before: next, keys, from: &index)
+      if !rows.isEmpty { try body(rows, cluster, access) }
+    }
+  }
+
+  /// The same for rows that are most of the table's, and in order mostly: whole clusters of them are known at once.
+  static func forEachLongStretch(
+    of keys: [UInt64], in clusters: Ref, _ reader: any NodeReader,
+    _ body: (_ rows: [UInt16], borrowing ClusterNode, borrowing NodeAccess) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    guard !clusters.isNull else { return }
+    var (rows, all): ([UInt16], [UInt16]) = ([], [])
     var index = 0
     while index < keys.count {
       let access = reader.access()
       let (leaf, next) = try KeyedTree.leafAndNext(for: keys[index], in: clusters, access)
       let cluster = ClusterNode(try access.node(leaf, .cluster))
       if cluster.isDense, keys.hasSuccessors(of: cluster.firstKey, cluster.rows, at: index) {
-        // All of them: most often as many as there were in the one before.
-        if rows.count != cluster.rows || !isWhole { rows = (0..<UInt16(cluster.rows)).map { $0 } }
-        isWhole = true
-        index += rows.count
-        try body(rows, cluster, access)
-        continue
+        if all.count != cluster.rows { all = (0..<UInt16(cluster.rows)).map { $0 } }
+        index += cluster.rows
+        try body(all, cluster, access)
+      } else {
+        take(&rows, of: cluster, before: next, keys, from: &index)
+        if !rows.isEmpty { try body(rows, cluster, access) }
       }
-      isWhole = false
-      rows.removeAll(keepingCapacity: true)
-      repeat {
-        if let row = cluster.row(of: keys[index]) { rows.append(UInt16(row)) }
-        index += 1
-      } while index < keys.count && keys[index] >= cluster.firstKey && next.map({ keys[index] < $0 }) ?? true
-      if !rows.isEmpty { try body(rows, cluster, access) }
     }
+  }
+
+  /// The rows of a cluster that stand at a place of `keys` and right behind it.
+  @inline(__always)
+  private static func take(
+    _ rows: inout [UInt16], of cluster: borrowing ClusterNode, before next: UInt64?, _ keys: [UInt64],
+    from index: inout Int
+  ) {
+    rows.removeAll(keepingCapacity: true)
+    repeat {
+      if let row = cluster.row(of: keys[index]) { rows.append(UInt16(row)) }
+      index += 1
+    } while index < keys.count && keys[index] >= cluster.firstKey && next.map({ keys[index] < $0 }) ?? true
   }
 }
 

@@ -85,24 +85,44 @@ struct RowSort {
   }
 
   /// Fills in the numbers of the first column, and of the second one behind them where those tell few values apart: then
-  /// nearly all rows would be sorted by the second as well, which is read in their order here. Of many rows those whose
-  /// first numbers begin alike are put together at once, each such run to be sorted by itself: in a cache, and with little
-  /// memory beside.
+  /// nearly all rows would be sorted by the second as well, which is read in their order here.
   private func loadFirst(
     _ numbers: inout NumberSort, _ reader: any NodeReader
   ) throws(StorageError) -> [Run] {
+    guard !isWorthDealing else { return try dealFirst(&numbers, reader) }
     let first = Number(column: 0, depth: 0)
-    // What is read again is read by row, not by way of links.
-    let isNumber = columns[0].sort.isAlwaysExact && columns[0].path.steps.isEmpty
-    let isDealt = isNumber && rows.count >= Self.worthDealing
-    let (least, greatest) = isDealt || isNumber && columns.count > 1 ? try bounds(reader) : (0, .max)
-    let width = 128 - (greatest &- least).leadingZeroBitCount
-    var deal = NumberDeal(width: width, isKept: !isDealt)
-    if isDealt {
-      try forEach(first, of: rows, reader) { _, number in deal.expect(number &- least) }
-      deal.begin()
+    var (least, greatest) = (UInt128.max, UInt128(0))
+    try forEach(first, of: rows, reader) { place, number in
+      numbers.put(number, place, at: place)
+      least = min(least, number)
+      greatest = max(greatest, number)
     }
-    let isPaired = isNumber && canPair(width)
+    let width = 128 - (greatest &- least).leadingZeroBitCount
+    guard columns[0].sort.isAlwaysExact, canPair(width) else {
+      return [Run(range: rows.indices, number: first)]
+    }
+    let (second, room) = (columns[1], UInt128(128 - width))
+    let mask = UInt128(1) << UInt128(second.sort.shortBits ?? 0) - 1
+    try forEach(Number(column: 1, depth: 0), of: rows, reader) { place, number in
+      let short = second.sort.short(second.ascending ? number : ~number)
+      let two = second.ascending ? short : ~short & mask
+      numbers.setNumber(place, (numbers.number(place) &- least) &<< room | two)
+    }
+    return [Run(range: rows.indices, number: Self.paired)]
+  }
+
+  /// The same of many rows: those whose first numbers begin alike are put together when they are read, each such run to be
+  /// sorted by itself, in a cache and with little memory beside.
+  private func dealFirst(
+    _ numbers: inout NumberSort, _ reader: any NodeReader
+  ) throws(StorageError) -> [Run] {
+    let first = Number(column: 0, depth: 0)
+    let (least, greatest) = try bounds(reader)
+    let width = 128 - (greatest &- least).leadingZeroBitCount
+    var deal = NumberDeal(width: width)
+    try forEachFirst(reader) { _, number in deal.expect(number &- least) }
+    deal.begin()
+    let isPaired = canPair(width)
     if isPaired {
       let room = UInt128(128 - width)
       try forEachPair(reader) { place, one, two in
@@ -110,20 +130,22 @@ struct RowSort {
         numbers.put(one &<< room | two, place, at: deal.index(of: one))
       }
     } else {
-      try forEach(first, of: rows, reader) { place, number in
+      try forEachFirst(reader) { place, number in
         numbers.put(number, place, at: deal.index(of: number &- least))
       }
     }
-    let number = isPaired ? Number(column: 1, depth: 0, isPaired: true) : first
-    return deal.ranges.map { Run(range: $0, number: number) }
+    return deal.ranges.map { Run(range: $0, number: isPaired ? Self.paired : first) }
   }
 
-  /// Of fewer rows to read the first column once more takes longer.
-  private static let worthDealing = 1 << 12
+  private static let paired = Number(column: 1, depth: 0, isPaired: true)
 
-  /// No number of the first column is less or greater.
-  ///
-  /// - Precondition: no link leads to it.
+  /// The first column is read more than once then: of fewer rows, of few of each cluster, and by way of links that takes longer.
+  private var isWorthDealing: Bool {
+    rows.count >= 1 << 12 && UInt64(rows.count) >= count / 8 && columns[0].sort.isAlwaysExact
+      && columns[0].path.steps.isEmpty
+  }
+
+  /// No number of the first column is less or greater: of all rows of the clusters where these tell it.
   private func bounds(_ reader: any NodeReader) throws(StorageError) -> (least: UInt128, greatest: UInt128) {
     let (path, sort, ascending) = columns[0]
     var (least, greatest) = (UInt128.max, UInt128(0))
@@ -131,7 +153,7 @@ struct RowSort {
       least = min(least, number)
       greatest = max(greatest, number)
     }
-    try ClusterWalk.forEachStretch(of: rows, in: clusters, reader) {
+    try ClusterWalk.forEachLongStretch(of: rows, in: clusters, reader) {
       (stretch, cluster, access) throws(StorageError) in
       if let bounds = sort.bounds(of: cluster) {
         note(bounds.lowerBound)
@@ -150,6 +172,24 @@ struct RowSort {
     return width + bits <= 128 && width < 32 && rows.count >> 2 >= 1 << width
   }
 
+  /// Calls `body` with the place of each row and the number of its first value.
+  @inline(__always)
+  private func forEachFirst(
+    _ reader: any NodeReader, _ body: (_ place: Int, _ number: UInt128) -> Void
+  ) throws(StorageError) {
+    let (path, sort, ascending) = columns[0]
+    var place = 0
+    try ClusterWalk.forEachLongStretch(of: rows, in: clusters, reader) {
+      (stretch, cluster, access) throws(StorageError) in
+      try path.forEachSortNumber(sort, 0, stretch, of: cluster, access) { number in
+        // A forged tree may name one row twice.
+        if place < rows.count { body(place, ascending ? number : ~number) }
+        place += 1
+      }
+    }
+    try checkFound(place, of: rows.count, reader)
+  }
+
   /// Calls `body` with the place of each row, the number of its first value and the short one of its second.
   @inline(__always)
   private func forEachPair(
@@ -159,7 +199,7 @@ struct RowSort {
     let mask = UInt128(1) << UInt128(second.sort.shortBits ?? 0) - 1
     var place = 0
     var ones: [UInt128] = []
-    try ClusterWalk.forEachStretch(of: rows, in: clusters, reader) {
+    try ClusterWalk.forEachLongStretch(of: rows, in: clusters, reader) {
       (stretch, cluster, access) throws(StorageError) in
       ones.removeAll(keepingCapacity: true)
       try first.path.forEachSortNumber(first.sort, 0, stretch, of: cluster, access) { number in
@@ -167,9 +207,11 @@ struct RowSort {
       }
       var index = 0
       try second.path.forEachSortNumber(second.sort, 0, stretch, of: cluster, access) { number in
-        let short = second.sort.short(number)
         // A forged tree may name one row twice.
-        if place < rows.count { body(place, ones[index], second.ascending ? short : ~short & mask) }
+        if place < rows.count {
+          let short = second.sort.short(number)
+          body(place, ones[index], second.ascending ? short : ~short & mask)
+        }
         index += 1
         place += 1
       }
