@@ -126,7 +126,8 @@ enum ClusterWalk {
     }
   }
 
-  /// The same for rows that are most of the table's, and in order mostly: whole clusters of them are known at once.
+  /// The same for rows that are most of the table's, and in order mostly: whole clusters of them are known at once. Short walks do
+  /// better without looking for these.
   static func forEachLongStretch(
     of keys: [UInt64], in clusters: Ref, _ reader: any NodeReader,
     _ body: (_ rows: [UInt16], borrowing ClusterNode, borrowing NodeAccess) throws(StorageError) -> Void

@@ -134,7 +134,6 @@ package struct TreeBuilder {
   /// How many of the first keys have the first one's length.
   private var countOfOneLength: Int {
     let length = keyEnds[0]
-    // As many times the first is long.
     for index in 1..<max(keyEnds.count, 1) where keyEnds[index] != (index + 1) * length { return index }
     return keyEnds.count
   }
@@ -146,11 +145,8 @@ package struct TreeBuilder {
   }
 
   private func haveOneLength(_ count: Int) -> Bool {
-    let length = keyEnds[0]
-    // As many times the first is long.
-    guard keyEnds[count - 1] == count * length else { return false }
-    for index in 1..<max(count, 1) where keyEnds[index] != (index + 1) * length { return false }
-    return true
+    // As many times the first is long, which the fewest pass that are not alike.
+    keyEnds[count - 1] == count * keyEnds[0] && countOfOneLength >= count
   }
 
   /// Keys without values were added.

@@ -82,11 +82,16 @@ import Testing
     let disk = SimulatedDisk()
     let database = try Self.filled(disk, nil, spillBytes: 1 << 14)
     let before = try database.snapshot()
-    let transaction = try database.beginWrite()
-    let cancelled = try #require(try transaction.table("Thing"))
-    _ = try cancelled.changeDoubles(2) { $0 + 1 }
-    _ = try cancelled.remove((0..<UInt64(Self.rows)).filter { $0 % 5 == 0 })
-    transaction.cancel()
+    var lengths: [UInt64] = []
+    for _ in 0..<4 {
+      let transaction = try database.beginWrite()
+      let cancelled = try #require(try transaction.table("Thing"))
+      _ = try cancelled.changeDoubles(2) { $0 + 1 }
+      _ = try cancelled.remove((0..<UInt64(Self.rows)).filter { $0 % 5 == 0 })
+      transaction.cancel()
+      lengths.append(try disk.length())
+    }
+    #expect(Set(lengths).count == 1, "each takes the pages that the one before gave back: \(lengths)")
     try database.write { transaction in
       let table = try #require(try transaction.table("Thing"))
       for _ in 0..<3 { _ = try table.changeDoubles(2) { $0 + 1 } }
