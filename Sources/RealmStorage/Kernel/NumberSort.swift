@@ -39,8 +39,35 @@ package struct NumberSort: ~Copyable {
 
   @inline(__always)
   package mutating func put(_ number: UInt128, _ place: Int, at index: Int) {
-    setNumber(index, number)
-    setPlace(index, place)
+    items[index] = cp_sort_item(
+      low: UInt64(truncatingIfNeeded: number), high: UInt64(truncatingIfNeeded: number >> 64),
+      place: UInt64(truncatingIfNeeded: place))
+  }
+
+  /// Puts the numbers of some places where these are.
+  mutating func put(_ numbers: borrowing NumberBuffer, places: Range<Int>) {
+    for index in 0..<places.count {
+      put(numbers[index], places.lowerBound &+ index, at: places.lowerBound &+ index)
+    }
+  }
+
+  /// The same where they are dealt to.
+  mutating func put(_ numbers: borrowing NumberBuffer, places: Range<Int>, by deal: inout NumberDeal) {
+    for index in 0..<places.count {
+      let number = numbers[index]
+      put(number, places.lowerBound &+ index, at: deal.index(of: number))
+    }
+  }
+
+  /// The same of two numbers each: the second stands in the lowest `room` bits, the distance of the first from `least` above them.
+  mutating func put(
+    _ ones: borrowing NumberBuffer, _ twos: borrowing NumberBuffer, least: UInt128, room: UInt128,
+    places: Range<Int>, by deal: inout NumberDeal
+  ) {
+    for index in 0..<places.count {
+      let one = ones[index]
+      put((one &- least) &<< room | twos[index], places.lowerBound &+ index, at: deal.index(of: one))
+    }
   }
 
   /// Puts what stands at the places in their order now.
@@ -82,52 +109,5 @@ package struct NumberSort: ~Copyable {
       scratch = LargeArray(count: min(range.count + range.count / 4, items.count))
     }
     cp_sort(first, scratch.address(of: 0), range.count)
-  }
-}
-
-/// Where numbers go so that those with the same highest bits stand together, in the order they come in.
-struct NumberDeal {
-  /// From one bit on they are told apart: by eleven bits, for more places are than a cache keeps.
-  private let shift: UInt128
-  /// How many there are of each; then where the next one goes.
-  private var next: [Int]
-
-  private static let bits = 11
-
-  /// Of numbers below two to the power of `width`.
-  init(width: Int) {
-    shift = UInt128(max(0, width - Self.bits))
-    next = [Int](repeating: 0, count: 1 << Self.bits)
-  }
-
-  @inline(__always)
-  private func digit(_ number: UInt128) -> Int {
-    Int(truncatingIfNeeded: number &>> shift) & (1 << Self.bits - 1)
-  }
-
-  @inline(__always)
-  mutating func expect(_ number: UInt128) { next[digit(number)] += 1 }
-
-  /// All were expected.
-  mutating func begin() {
-    var start = 0
-    for digit in next.indices { (next[digit], start) = (start, start + next[digit]) }
-  }
-
-  /// Where a number goes.
-  @inline(__always)
-  mutating func index(of number: UInt128) -> Int {
-    let digit = digit(number)
-    defer { next[digit] += 1 }
-    return next[digit]
-  }
-
-  /// Where those that belong together stand, once all have their places.
-  var ranges: [Range<Int>] {
-    var start = 0
-    return next.compactMap { end in
-      defer { start = end }
-      return end > start ? start..<end : nil
-    }
   }
 }

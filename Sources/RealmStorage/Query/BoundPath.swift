@@ -50,13 +50,12 @@ extension BoundPath {
   }
 
   /// The same of some rows of a cluster, one after another.
-  @inline(__always)
-  func forEachSortNumber(
+  func appendSortNumbers(
     _ sort: SortColumn, _ depth: Int, _ rows: [UInt16], of cluster: borrowing ClusterNode,
-    _ access: borrowing NodeAccess, _ body: (UInt128) -> Void
+    _ access: borrowing NodeAccess, to numbers: inout NumberBuffer
   ) throws(StorageError) {
-    if steps.isEmpty { return try sort.forEachNumber(depth, rows, of: cluster, access, body) }
-    for row in rows { body(try sortNumber(sort, depth, Int(row), of: cluster, access)) }
+    if steps.isEmpty { return try sort.appendNumbers(depth, rows, of: cluster, access, to: &numbers) }
+    for row in rows { numbers.append(try sortNumber(sort, depth, Int(row), of: cluster, access)) }
   }
 
   /// The one value it leads to.

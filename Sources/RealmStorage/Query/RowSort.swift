@@ -92,10 +92,12 @@ struct RowSort {
     guard !isWorthDealing else { return try dealFirst(&numbers, reader) }
     let first = Number(column: 0, depth: 0)
     var (least, greatest) = (UInt128.max, UInt128(0))
-    try forEach(first, of: rows, reader) { place, number in
-      numbers.put(number, place, at: place)
-      least = min(least, number)
-      greatest = max(greatest, number)
+    try forEach(first, of: rows, reader) { places, found in
+      numbers.put(found, places: places)
+      for index in 0..<found.count {
+        least = min(least, found[index])
+        greatest = max(greatest, found[index])
+      }
     }
     let width = 128 - (greatest &- least).leadingZeroBitCount
     guard columns[0].sort.isAlwaysExact, canPair(width) else {
@@ -103,10 +105,13 @@ struct RowSort {
     }
     let (second, room) = (columns[1], UInt128(128 - width))
     let mask = UInt128(1) << UInt128(second.sort.shortBits ?? 0) - 1
-    try forEach(Number(column: 1, depth: 0), of: rows, reader) { place, number in
-      let short = second.sort.short(second.ascending ? number : ~number)
-      let two = second.ascending ? short : ~short & mask
-      numbers.setNumber(place, (numbers.number(place) &- least) &<< room | two)
+    try forEach(Number(column: 1, depth: 0), of: rows, reader) { places, found in
+      for (index, place) in places.enumerated() {
+        let number = found[index]
+        let short = second.sort.short(second.ascending ? number : ~number)
+        let two = second.ascending ? short : ~short & mask
+        numbers.setNumber(place, (numbers.number(place) &- least) &<< room | two)
+      }
     }
     return [Run(range: rows.indices, number: Self.paired)]
   }
@@ -119,20 +124,17 @@ struct RowSort {
     let first = Number(column: 0, depth: 0)
     let (least, greatest) = try bounds(reader)
     let width = 128 - (greatest &- least).leadingZeroBitCount
-    var deal = NumberDeal(width: width)
-    try forEachFirst(reader) { _, number in deal.expect(number &- least) }
+    var deal = NumberDeal(least: least, width: width)
+    try forEachFirst(reader) { _, found in deal.expect(found) }
     deal.begin()
     let isPaired = canPair(width)
     if isPaired {
       let room = UInt128(128 - width)
-      try forEachPair(reader) { place, one, two in
-        let one = one &- least
-        numbers.put(one &<< room | two, place, at: deal.index(of: one))
+      try forEachPair(reader) { places, ones, twos in
+        numbers.put(ones, twos, least: least, room: room, places: places, by: &deal)
       }
     } else {
-      try forEachFirst(reader) { place, number in
-        numbers.put(number, place, at: deal.index(of: number &- least))
-      }
+      try forEachFirst(reader) { places, found in numbers.put(found, places: places, by: &deal) }
     }
     return deal.ranges.map { Run(range: $0, number: isPaired ? Self.paired : first) }
   }
@@ -149,17 +151,19 @@ struct RowSort {
   private func bounds(_ reader: any NodeReader) throws(StorageError) -> (least: UInt128, greatest: UInt128) {
     let (path, sort, ascending) = columns[0]
     var (least, greatest) = (UInt128.max, UInt128(0))
-    func note(_ number: UInt128) {
-      least = min(least, number)
-      greatest = max(greatest, number)
-    }
+    var found = NumberBuffer()
     try ClusterWalk.forEachLongStretch(of: rows, in: clusters, reader) {
       (stretch, cluster, access) throws(StorageError) in
       if let bounds = sort.bounds(of: cluster) {
-        note(bounds.lowerBound)
-        note(bounds.upperBound)
-      } else {
-        try path.forEachSortNumber(sort, 0, stretch, of: cluster, access) { note($0) }
+        least = min(least, bounds.lowerBound)
+        greatest = max(greatest, bounds.upperBound)
+        return
+      }
+      found.begin(stretch.count)
+      try path.appendSortNumbers(sort, 0, stretch, of: cluster, access, to: &found)
+      for index in 0..<found.count {
+        least = min(least, found[index])
+        greatest = max(greatest, found[index])
       }
     }
     return ascending ? (least, greatest) : (~greatest, ~least)
@@ -172,49 +176,51 @@ struct RowSort {
     return width + bits <= 128 && width < 32 && rows.count >> 2 >= 1 << width
   }
 
-  /// Calls `body` with the place of each row and the number of its first value.
-  @inline(__always)
+  /// Calls `body` with the places of rows that stand together, and the numbers of their first values.
   private func forEachFirst(
-    _ reader: any NodeReader, _ body: (_ place: Int, _ number: UInt128) -> Void
+    _ reader: any NodeReader, _ body: (_ places: Range<Int>, borrowing NumberBuffer) -> Void
   ) throws(StorageError) {
     let (path, sort, ascending) = columns[0]
+    var found = NumberBuffer()
     var place = 0
     try ClusterWalk.forEachLongStretch(of: rows, in: clusters, reader) {
       (stretch, cluster, access) throws(StorageError) in
-      try path.forEachSortNumber(sort, 0, stretch, of: cluster, access) { number in
-        // A forged tree may name one row twice.
-        if place < rows.count { body(place, ascending ? number : ~number) }
-        place += 1
-      }
+      let places = place..<place + stretch.count
+      // A forged tree may name one row twice.
+      guard places.upperBound <= rows.count else { throw access.corrupted(.keyOrder, clusters) }
+      place = places.upperBound
+      found.begin(stretch.count)
+      try path.appendSortNumbers(sort, 0, stretch, of: cluster, access, to: &found)
+      if !ascending { found.replaceEach { ~$0 } }
+      body(places, found)
     }
     try checkFound(place, of: rows.count, reader)
   }
 
-  /// Calls `body` with the place of each row, the number of its first value and the short one of its second.
-  @inline(__always)
+  /// The same with the short numbers of their second values.
   private func forEachPair(
-    _ reader: any NodeReader, _ body: (_ place: Int, _ one: UInt128, _ two: UInt128) -> Void
+    _ reader: any NodeReader,
+    _ body: (_ places: Range<Int>, _ ones: borrowing NumberBuffer, _ twos: borrowing NumberBuffer) -> Void
   ) throws(StorageError) {
     let (first, second) = (columns[0], columns[1])
     let mask = UInt128(1) << UInt128(second.sort.shortBits ?? 0) - 1
+    var ones = NumberBuffer()
+    var twos = NumberBuffer()
     var place = 0
-    var ones: [UInt128] = []
     try ClusterWalk.forEachLongStretch(of: rows, in: clusters, reader) {
       (stretch, cluster, access) throws(StorageError) in
-      ones.removeAll(keepingCapacity: true)
-      try first.path.forEachSortNumber(first.sort, 0, stretch, of: cluster, access) { number in
-        ones.append(first.ascending ? number : ~number)
-      }
-      var index = 0
-      try second.path.forEachSortNumber(second.sort, 0, stretch, of: cluster, access) { number in
-        // A forged tree may name one row twice.
-        if place < rows.count {
-          let short = second.sort.short(number)
-          body(place, ones[index], second.ascending ? short : ~short & mask)
-        }
-        index += 1
-        place += 1
-      }
+      let places = place..<place + stretch.count
+      // A forged tree may name one row twice.
+      guard places.upperBound <= rows.count else { throw access.corrupted(.keyOrder, clusters) }
+      place = places.upperBound
+      ones.begin(stretch.count)
+      twos.begin(stretch.count)
+      try first.path.appendSortNumbers(first.sort, 0, stretch, of: cluster, access, to: &ones)
+      try second.path.appendSortNumbers(second.sort, 0, stretch, of: cluster, access, to: &twos)
+      if !first.ascending { ones.replaceEach { ~$0 } }
+      let (sort, flipped) = (second.sort, second.ascending ? 0 : mask)
+      twos.replaceEach { sort.short($0) ^ flipped }
+      body(places, ones, twos)
     }
     try checkFound(place, of: rows.count, reader)
   }
@@ -230,7 +236,9 @@ struct RowSort {
       } else {
         let indices = ranges.joined().sorted { numbers.place($0) < numbers.place($1) }
         let some = indices.map { rows[numbers.place($0)] }
-        try forEach(number, of: some, reader) { numbers.setNumber(indices[$0], $1) }
+        try forEach(number, of: some, reader) { places, found in
+          for (index, place) in places.enumerated() { numbers.setNumber(indices[place], found[index]) }
+        }
       }
     }
   }
@@ -242,27 +250,31 @@ struct RowSort {
     // One more than where each is.
     let indices = LargeArray<Int>(count: rows.count)
     for index in ranges.joined() { indices[numbers.place(index)] = index + 1 }
-    try forEach(number, of: rows, reader) { place, number in
-      if indices[place] > 0 { numbers.setNumber(indices[place] - 1, number) }
+    try forEach(number, of: rows, reader) { places, found in
+      for (index, place) in places.enumerated() where indices[place] > 0 {
+        numbers.setNumber(indices[place] - 1, found[index])
+      }
     }
   }
 
-  /// Calls `body` with the place of each row and the number of its value.
-  @inline(__always)
+  /// Calls `body` with the places of rows that stand together, and the numbers of their values.
   private func forEach(
     _ number: Number, of rows: [UInt64], _ reader: any NodeReader,
-    _ body: (_ place: Int, _ number: UInt128) -> Void
+    _ body: (_ places: Range<Int>, borrowing NumberBuffer) -> Void
   ) throws(StorageError) {
     let (path, sort, ascending) = columns[number.column]
     let depth = number.depth
+    var found = NumberBuffer()
     var place = 0
     try ClusterWalk.forEachStretch(of: rows, in: clusters, reader) {
       (stretch, cluster, access) throws(StorageError) in
-      try path.forEachSortNumber(sort, depth, stretch, of: cluster, access) { number in
-        // A forged tree may name one row twice.
-        if place < rows.count { body(place, ascending ? number : ~number) }
-        place += 1
-      }
+      let places = place..<place + stretch.count
+      guard places.upperBound <= rows.count else { throw access.corrupted(.keyOrder, clusters) }
+      place = places.upperBound
+      found.begin(stretch.count)
+      try path.appendSortNumbers(sort, depth, stretch, of: cluster, access, to: &found)
+      if !ascending { found.replaceEach { ~$0 } }
+      body(places, found)
     }
     try checkFound(place, of: rows.count, reader)
   }

@@ -82,30 +82,30 @@ struct SortColumn {
   }
 
   /// The numbers of some rows of a cluster, one after another: what they have in common is looked for once.
-  @inline(__always)
-  func forEachNumber(
+  func appendNumbers(
     _ depth: Int, _ rows: [UInt16], of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess,
-    _ body: (UInt128) -> Void
+    to numbers: inout NumberBuffer
   ) throws(StorageError) {
     if storage == .varying, let descriptor = cluster.find(column.id, .pieces) {
-      return try forEachText(15 * depth, rows, descriptor, of: cluster, access, body)
+      return try appendTexts(15 * depth, rows, descriptor, of: cluster, access, to: &numbers)
     }
     if storage == .integers, let descriptor = cluster.find(column.id, .integers), descriptor.nullCount == 0 {
       if rows.count > cluster.rows / 2 {
         let values = cluster.integers(descriptor)
-        for row in rows { body(Self.first + OrderedDomain.number(of: values[Int(row)])) }
+        for row in rows { numbers.append(Self.first + OrderedDomain.number(of: values[Int(row)])) }
       } else {
-        for row in rows { body(Self.first + OrderedDomain.number(of: cluster.integer(descriptor, Int(row)))) }
+        for row in rows {
+          numbers.append(Self.first + OrderedDomain.number(of: cluster.integer(descriptor, Int(row))))
+        }
       }
       return
     }
-    for row in rows { body(try number(depth, Int(row), of: cluster, access)) }
+    for row in rows { numbers.append(try number(depth, Int(row), of: cluster, access)) }
   }
 
-  @inline(__always)
-  private func forEachText(
+  private func appendTexts(
     _ start: Int, _ rows: [UInt16], _ descriptor: ClusterNode.Descriptor, of cluster: borrowing ClusterNode,
-    _ access: borrowing NodeAccess, _ body: (UInt128) -> Void
+    _ access: borrowing NodeAccess, to numbers: inout NumberBuffer
   ) throws(StorageError) {
     var next = 0
     while next < rows.count {
@@ -114,7 +114,7 @@ struct SortColumn {
       let first = Int(rows[next]) - index
       guard index < piece.rows else { throw access.corrupted(.rows, ref) }
       repeat {
-        body(try number(start, Int(rows[next]) - first, of: piece, access))
+        numbers.append(try number(start, Int(rows[next]) - first, of: piece, access))
         next += 1
       } while next < rows.count && Int(rows[next]) >= first && Int(rows[next]) < first + piece.rows
     }
