@@ -18,16 +18,21 @@ final class AppendBuffer {
     var firstVarying = 0
     /// The piece in the transaction that `varying` was written to last, or read from.
     var lastPiece: Ref?
+    /// Of its values, once no row will be added and where they repeat.
+    var codes: FixedBuffer?
     let isVarying: Bool
-    /// It has an index, or links: what its values are must be known when the row ends.
+    /// It has links, or an index whose entries are made row by row: what its values are must be known when the row ends.
     let isWatched: Bool
+    /// It has an index whose entries are made of many rows at once: of texts, which need not be known before.
+    let isIndexedLate: Bool
 
     var rows: Int { isVarying ? firstVarying + varying.rows : fixed.rows }
 
     init(_ column: Column) {
       self.column = column
       isVarying = column.storage.hasPieces
-      isWatched = column.index != .none || column.canLink
+      isIndexedLate = column.index == .plain && column.type == .string
+      isWatched = !isIndexedLate && column.index != .none || column.canLink
       fixed = FixedBuffer(column, rows: 0)
     }
   }
@@ -37,14 +42,19 @@ final class AppendBuffer {
   /// There are rows that `node` lacks.
   @exclusivity(unchecked) private(set) var isChanged = false
 
-  /// What the row begun last has in the columns with an index or links.
+  /// What the row begun last has in the watched columns.
   @exclusivity(unchecked) private(set) var watched: [Watched]
+  /// Of the columns that are indexed late, positions.
+  let indexedLate: [Int]
+  /// So many rows have their entries in these.
+  @exclusivity(unchecked) private var indexedRows = 0
 
   struct Watched {
     /// Position in the schema.
     let index: Int
     let column: Column
     // Of the column: to copy one counts references.
+    let columnID: UInt16
     let canLink: Bool
     let isUnique: Bool
     let defaultValue: Value
@@ -53,6 +63,7 @@ final class AppendBuffer {
     init(_ index: Int, _ column: Column) {
       self.index = index
       self.column = column
+      columnID = column.id
       canLink = column.canLink
       isUnique = column.index == .unique
       defaultValue = column.defaultValue
@@ -79,10 +90,11 @@ final class AppendBuffer {
   init(schema: TableSchema, rowLimit: Int, dictionaries: DictionaryWriters, editor: NodeEditor) {
     self.editor = editor
     self.dictionaries = dictionaries
-    columns = schema.columns.map { ColumnBuffer($0) }
+    let columns = schema.columns.map { ColumnBuffer($0) }
+    self.columns = columns
     limit = rowLimit
-    watched = schema.columns.enumerated().filter { $1.index != .none || $1.canLink }
-      .map { Watched($0, $1) }
+    watched = columns.enumerated().filter { $1.isWatched }.map { Watched($0, $1.column) }
+    indexedLate = columns.indices.filter { columns[$0].isIndexedLate }
   }
 
   /// Rows of a cluster: 512, or as many as take 48 KiB.
@@ -107,6 +119,7 @@ final class AppendBuffer {
     let access = editor.access()
     let cluster = try Cluster(node, access)
     keys = cluster.keys
+    indexedRows = keys.count
     for index in columns.indices {
       let column = columns[index].column
       guard columns[index].isVarying else {
@@ -208,6 +221,26 @@ final class AppendBuffer {
     for slot in watched.indices where watched[slot].index == index { watched[slot].value = value }
   }
 
+  // MARK: - Indexes
+
+  /// The keys of the rows, the last ones, whose entries in the indexes of columns that are indexed late are to be made; they
+  /// count as made.
+  func takeUnindexed() -> ArraySlice<UInt64> {
+    defer { indexedRows = rows }
+    return keys[indexedRows...]
+  }
+
+  /// Makes the entries of some rows, the last ones, in the index of a column that is indexed late.
+  func insert(_ keys: ArraySlice<UInt64>, _ position: Int, into index: IndexWriter) throws(StorageError) {
+    if let codes = columns[position].codes {
+      let known = try dictionaries.writer(of: columns[position].column).values
+      try index.insert(codes, of: known, last: keys)
+    } else {
+      // They are in no piece before they are indexed.
+      try index.insert(columns[position].varying, last: keys)
+    }
+  }
+
   // MARK: - Reading
 
   /// A text of a row that is in the buffer and perhaps nowhere else.
@@ -238,23 +271,29 @@ final class AppendBuffer {
   /// Bytes of a cluster's node that codes may take: it has other columns too.
   private static let maximumCodeBytes = 48 * 1024
 
-  /// Writes the rows as a cluster, in place of `node`, whose nodes it frees. Where `isComplete`, no row will be added:
-  /// then texts and data that repeat are stored as codes.
-  func write(isComplete: Bool = false) throws(StorageError) -> KeyedChild {
+  /// No row will be added: texts and data that repeat will be stored as codes.
+  func encode() throws(StorageError) {
+    var room = Self.maximumCodeBytes
+    for index in columns.indices where columns[index].isVarying && room >= 2 * rows {
+      columns[index].codes = try codes(index)
+      if columns[index].codes != nil { room -= 2 * rows }
+    }
+  }
+
+  /// Writes the rows as a cluster, in place of `node`, whose nodes it frees.
+  func write() throws(StorageError) -> KeyedChild {
     guard isChanged || node.isNull else {
       return KeyedChild(leastKey: keys[0], rows: UInt64(rows), ref: node)
     }
     var cluster = Cluster(keys: keys)
-    var room = Self.maximumCodeBytes
     for index in columns.indices {
       let column = columns[index].column
       guard columns[index].isVarying else {
         cluster.pack(columns[index].fixed, as: column)
         continue
       }
-      if isComplete, room >= 2 * rows, let codes = try encode(index) {
+      if let codes = columns[index].codes {
         cluster.setCodes(codes, of: column)
-        room -= 2 * rows
         continue
       }
       if let last = columns[index].lastPiece { editor.free(last) }
@@ -269,7 +308,7 @@ final class AppendBuffer {
   }
 
   /// The codes of a column's values, whose pieces it then frees; nil where the values are better stored as they are.
-  private func encode(_ index: Int) throws(StorageError) -> FixedBuffer? {
+  private func codes(_ index: Int) throws(StorageError) -> FixedBuffer? {
     let buffer = columns[index]
     // Unique values do not repeat, and only a piece with long values has a level.
     guard buffer.column.storage == .varying, buffer.column.index != .unique,

@@ -5,8 +5,8 @@ final class DictionaryWriter {
   private let editor: NodeEditor
   /// Codes in the tree.
   private var stored: Int
-  /// All values where they are hashed, else those that the tree lacks.
-  @exclusivity(unchecked) private var values: ValueCodes
+  /// All values where they are hashed, as once codes were asked for, else those that the tree lacks.
+  @exclusivity(unchecked) private(set) var values: ValueCodes
   private var searches = 0
   private var waiting = 0
   private var wait = 0

@@ -56,21 +56,38 @@ enum IndexKey {
 
   private static func append(_ text: String, to bytes: inout [UInt8]) {
     let start = bytes.count
-    if text.utf8.count < maximumText { bytes.append(utf8: text) }
-    if text.utf8.count >= maximumText || hasZero(bytes.span, from: start) {
-      bytes.removeLast(bytes.count - start)
-      for byte in text.utf8 {
+    if text.utf8.count < maximumText {
+      bytes.append(utf8: text)
+    } else {
+      bytes.append(contentsOf: text.utf8.prefix(maximumText))
+    }
+    endText(from: start, in: &bytes)
+  }
+
+  /// The same of a text's bytes.
+  static func append(text: RawSpan, of column: Column, to bytes: inout [UInt8]) {
+    if column.isOptional { bytes.append(1) }
+    let start = bytes.count
+    bytes.append(text.extracting(first: maximumText))
+    endText(from: start, in: &bytes)
+  }
+
+  /// What stands from `start` on are the first bytes of a text, all that count.
+  private static func endText(from start: Int, in bytes: inout [UInt8]) {
+    if hasZero(bytes.span, from: start) {
+      let text = bytes[start...]
+      bytes.removeLast(text.count)
+      for byte in text {
         bytes.append(byte)
         if byte == 0 { bytes.append(0xff) }
-        if bytes.count - start >= maximumText { break }
-      }
-      if bytes.count - start >= maximumText {
-        bytes.removeLast(bytes.count - start - maximumText)
-        return bytes.append(0xff)
       }
     }
-    bytes.append(0)
-    bytes.append(0)
+    guard bytes.count - start >= maximumText else {
+      bytes.append(0)
+      return bytes.append(0)
+    }
+    bytes.removeLast(bytes.count - start - maximumText)
+    bytes.append(0xff)
   }
 
   private static func hasZero(_ bytes: Span<UInt8>, from start: Int) -> Bool {

@@ -9,6 +9,8 @@ struct IndexRun {
   private var rows: [UInt64] = []
   private var areRowsSorted = true
   private var valueBytes = 0
+  /// Of values that have codes elsewhere, by these: the code here, one more; zero where it was not looked for.
+  private var codesOfKnown: [UInt32] = []
   /// Kept for its memory only.
   private var scratch: [UInt8] = []
 
@@ -17,16 +19,44 @@ struct IndexRun {
   var bytes: Int { max(values.bytes + 12 * rows.count, valueBytes + 9 * rows.count) }
 
   mutating func append(_ value: Value, of column: Column, row: UInt64) {
+    append(row, codeOf { IndexKey.append(value, of: column, to: &$0) })
+  }
+
+  /// The same of a text's bytes.
+  mutating func append(text: RawSpan, of column: Column, row: UInt64) {
+    append(row, codeOf { IndexKey.append(text: text, of: column, to: &$0) })
+  }
+
+  /// The same of one of some values that have codes elsewhere, and keep them as long as there are entries here: each is
+  /// looked for once.
+  mutating func append(_ code: Int, of known: ValueCodes, of column: Column, row: UInt64) {
+    if code >= codesOfKnown.count {
+      codesOfKnown.append(contentsOf: repeatElement(0, count: max(known.next, code + 1) - codesOfKnown.count))
+    }
+    if codesOfKnown[code] == 0 {
+      let value = known.value(code)
+      codesOfKnown[code] = 1 + codeOf { IndexKey.append(text: value, of: column, to: &$0) }
+    }
+    append(row, codesOfKnown[code] - 1)
+  }
+
+  @inline(__always)
+  private mutating func append(_ row: UInt64, _ code: UInt32) {
+    codes.append(code)
+    areRowsSorted = areRowsSorted && (rows.last ?? 0) <= row
+    rows.append(row)
+    valueBytes += values.value(Int(code)).byteCount
+  }
+
+  @inline(__always)
+  private mutating func codeOf(_ encode: (inout [UInt8]) -> Void) -> UInt32 {
     var encoded: [UInt8] = []
     swap(&encoded, &scratch)
     encoded.removeAll(keepingCapacity: true)
-    IndexKey.append(value, of: column, to: &encoded)
+    encode(&encoded)
     let code = values.code(of: encoded.span.bytes) ?? values.add(encoded.span.bytes)
-    codes.append(UInt32(code))
-    areRowsSorted = areRowsSorted && (rows.last ?? 0) <= row
-    rows.append(row)
-    valueBytes += encoded.count
     scratch = encoded
+    return UInt32(code)
   }
 
   /// Whether there is an entry of a value.

@@ -32,9 +32,39 @@ final class IndexWriter {
   func insert(_ value: Value, row: UInt64) throws(StorageError) {
     if let integers, case .int(let number) = value { return try integers.insert(number, row: row) }
     run.append(value, of: column, row: row)
-    if run.bytes > EntryRun.room(spillingAbove: editor.spillBytes) {
-      if fills { try part() } else { try flush() }
+    try flushIfLarge()
+  }
+
+  /// Adds entries of texts of new rows, some at the end of `buffer`, with their rows' keys.
+  func insert(_ buffer: PieceBuffer, last keys: ArraySlice<UInt64>) throws(StorageError) {
+    let first = buffer.rows - keys.count
+    for (place, key) in keys.enumerated() {
+      if buffer.isInline(first + place) {
+        run.append(text: buffer.bytes(first + place), of: column, row: key)
+      } else {
+        run.append(try buffer.text(first + place, editor.access()), of: column, row: key)
+      }
     }
+    try flushIfLarge()
+  }
+
+  /// The same where the column's dictionary has given them codes.
+  func insert(_ codes: FixedBuffer, of known: ValueCodes, last keys: ArraySlice<UInt64>) throws(StorageError)
+  {
+    let first = codes.rows - keys.count
+    for (place, key) in keys.enumerated() {
+      if let code = codes.code(first + place) {
+        run.append(Int(code), of: known, of: column, row: key)
+      } else {
+        run.append(.null, of: column, row: key)
+      }
+    }
+    try flushIfLarge()
+  }
+
+  private func flushIfLarge() throws(StorageError) {
+    guard run.bytes > EntryRun.room(spillingAbove: editor.spillBytes) else { return }
+    if fills { try part() } else { try flush() }
   }
 
   func remove(_ value: Value, row: UInt64) throws(StorageError) {

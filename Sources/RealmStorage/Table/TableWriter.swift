@@ -119,7 +119,7 @@ final class TableWriter {
       for slot in buffer.watched.indices {
         if buffer.watched[slot].canLink {
           try addLinks(buffer.watched[slot].value, buffer.watched[slot].column, row: key)
-        } else if let index = index(of: buffer.watched[slot].column) {
+        } else if let index = index(ofColumn: buffer.watched[slot].columnID) {
           try index.insert(buffer.watched[slot].value, row: key)
         }
       }
@@ -130,13 +130,18 @@ final class TableWriter {
     return key
   }
 
-  func index(of column: Column) -> IndexWriter? {
-    for place in indexes.indices where indexes[place].columnID == column.id { return indexes[place] }
+  func index(of column: Column) -> IndexWriter? { index(ofColumn: column.id) }
+
+  private func index(ofColumn id: UInt16) -> IndexWriter? {
+    for place in indexes.indices where indexes[place].columnID == id { return indexes[place] }
     return nil
   }
 
   private func checkUnique(_ buffer: AppendBuffer) throws(StorageError) {
     for slot in buffer.watched.indices where buffer.watched[slot].isUnique {
+      // Nearly always there is none.
+      let index = index(ofColumn: buffer.watched[slot].columnID)
+      if let index, try !index.mayContain(buffer.watched[slot].value) { continue }
       try checkUnique(buffer.watched[slot].value, buffer.watched[slot].column, buffer)
     }
   }
@@ -190,7 +195,10 @@ final class TableWriter {
   }
 
   private func finishBuffer() throws(StorageError) {
-    guard var cluster = try buffer?.write(isComplete: true) else { return }
+    guard let complete = buffer else { return }
+    try complete.encode()
+    try indexTexts(complete)
+    var cluster = try complete.write()
     buffer = nil
     if bufferIsInTree {
       cluster.ref = try editor.spillIfLarge([cluster.ref])[0]
@@ -223,9 +231,26 @@ final class TableWriter {
     full = []
   }
 
+  /// Makes the entries of texts of rows in the buffer that were not made one by one: each text is in one place by then, and
+  /// what repeats may have a code.
+  private func indexTexts(_ buffer: AppendBuffer) throws(StorageError) {
+    guard !buffer.indexedLate.isEmpty else { return }
+    let keys = buffer.takeUnindexed()
+    guard !keys.isEmpty else { return }
+    do throws(StorageError) {
+      for position in buffer.indexedLate {
+        guard let index = index(ofColumn: buffer.columns[position].column.id) else { continue }
+        try buffer.insert(keys, position, into: index)
+      }
+    } catch {
+      throw tables.fail(error)
+    }
+  }
+
   /// Puts all rows into the tree; the buffer stays, for rows to come.
   func flushRows() throws(StorageError) {
     checkNotInserting()
+    if let buffer { try indexTexts(buffer) }
     if let unwritten = buffer, unwritten.isChanged, unwritten.rows > 0, let cluster = try buffer?.write() {
       if bufferIsInTree {
         try replaceCluster(with: cluster)

@@ -9,6 +9,8 @@ import Testing
     var generator = SeededGenerator(seed: seed)
     let column = Column("text", .string, isOptional: true, index: .plain)
     var run = IndexRun()
+    // Texts that have codes elsewhere, which some of them get while they are added here.
+    var known = ValueCodes(first: 0, isHashed: true)
     var entries: [[UInt8]] = []
     var texts: Set<String> = []
     for row in 0..<300 {
@@ -17,7 +19,14 @@ import Testing
       let value: Value = generator.chance(10) ? .null : .string(text)
       if value != .null { texts.insert(text) }
       let key = seed % 2 == 0 ? UInt64(row) : UInt64(generator.below(1 << 20)) << 10 | UInt64(row)
-      run.append(value, of: column, row: key)
+      let bytes = Array(text.utf8)
+      switch generator.below(3) {
+      case 0 where value != .null: run.append(text: bytes.span.bytes, of: column, row: key)
+      case 1 where value != .null:
+        let code = known.code(of: bytes.span.bytes) ?? known.add(bytes.span.bytes)
+        run.append(code, of: known, of: column, row: key)
+      default: run.append(value, of: column, row: key)
+      }
       var entry = IndexKey.encode(value, of: column)
       IndexKey.appendRow(key, to: &entry)
       entries.append(entry)
