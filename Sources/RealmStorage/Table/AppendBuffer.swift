@@ -319,6 +319,8 @@ final class AppendBuffer {
       values = PieceBuffer()
       for piece in buffer.pieces { try values.append(piece: piece.ref, editor.access()) }
       values.append(contentsOf: buffer.varying)
+      // Of pieces before the last only their first rows were known.
+      guard values.rows == rows else { throw editor.store.corrupted(.rows, node) }
     }
     guard let codes = try dictionaries.writer(of: buffer.column).codes(of: values) else { return nil }
     for piece in buffer.pieces { editor.free(piece.ref) }

@@ -16,7 +16,9 @@ struct IndexRun {
 
   var count: Int { rows.count }
   /// What they take in memory, at least as much as the bytes of all entries.
-  var bytes: Int { max(values.bytes + 12 * rows.count, valueBytes + 9 * rows.count) }
+  var bytes: Int {
+    max(values.bytes + 4 * codesOfKnown.count + 12 * rows.count, valueBytes + 9 * rows.count)
+  }
 
   mutating func append(_ value: Value, of column: Column, row: UInt64) {
     append(row, codeOf { IndexKey.append(value, of: column, to: &$0) })

@@ -39,10 +39,14 @@ final class IndexWriter {
   func insert(_ buffer: PieceBuffer, last keys: ArraySlice<UInt64>) throws(StorageError) {
     let first = buffer.rows - keys.count
     for (place, key) in keys.enumerated() {
-      if buffer.isInline(first + place) {
-        run.append(text: buffer.bytes(first + place), of: column, row: key)
+      let row = first + place
+      if buffer.isNull(row) {
+        run.append(.null, of: column, row: key)
+      } else if let long = buffer.long(row) {
+        let access = editor.access()
+        run.append(text: try LongValue.firstBytes(long, access), of: column, row: key)
       } else {
-        run.append(try buffer.text(first + place, editor.access()), of: column, row: key)
+        run.append(text: buffer.bytes(row), of: column, row: key)
       }
     }
     try flushIfLarge()

@@ -182,8 +182,8 @@ struct PieceBuffer {
   // MARK: - Reading
 
   func isNull(_ row: Int) -> Bool { cells[row] & 3 == Kind.null.rawValue }
-  /// Whether `bytes` are all of a value.
-  func isInline(_ row: Int) -> Bool { cells[row] & 3 == Kind.inline.rawValue }
+  /// The ref of a long value; nil for others.
+  func long(_ row: Int) -> Ref? { isLong(row) ? longRefs[refIndex(before: row)] : nil }
 
   /// The bytes of a value that is not long, none of one that is null; of a long one what stands in its place.
   @_lifetime(borrow self)

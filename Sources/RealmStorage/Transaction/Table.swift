@@ -154,7 +154,7 @@ public struct WritableTable {
   }
 
   /// The value of a column in the row of `key`, as changed so far; nil when there is no such row. O(log n): cheaper than
-  /// `reading()` between changes, since indexes are left as they are.
+  /// `reading()` between changes, since entries of indexes are collected, and not put into their trees for it.
   ///
   /// - Parameter column: its position in the schema.
   public func value(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Value? {

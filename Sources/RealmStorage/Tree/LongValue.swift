@@ -81,6 +81,17 @@ package enum LongValue {
     return bytes
   }
 
+  /// The bytes of the first chunk, as many as the start of a long value takes anywhere else.
+  @_lifetime(borrow access)
+  package static func firstBytes(
+    _ ref: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> RawSpan {
+    var ref = ref
+    while ref.rawKind == NodeKind.chunkBranch.rawValue { ref = try access.node(ref).ref(0) }
+    let chunk = try access.node(ref, .chunk)
+    return chunk.bytes(at: 8, count: Int(chunk.load(UInt32.self, at: 0)))
+  }
+
   /// Each part has the length its parent tells, and at least a byte, so a forged value takes no longer than a real one.
   private static func append(
     _ ref: Ref, length: Int, to bytes: inout [UInt8], _ access: borrowing NodeAccess

@@ -120,6 +120,26 @@ import Testing
     #expect(accepted > 100)
   }
 
+  @Test func `pieces that hold more values than their cluster has rows are damage to who adds some`() throws {
+    try withArena { editor in
+      let schema = TableSchema("T", columns: [Column("text", .string)])
+      func piece(_ rows: Int) throws -> Ref {
+        var values = PieceBuffer()
+        for _ in 0..<rows { try values.append("same", editor: editor) }
+        return values.makePieces(from: 0, editor: editor)[0].ref
+      }
+      var cluster = Cluster(keys: Array(0..<100))
+      // Of the first only its first row is looked at, of the last that its rows end with the cluster's.
+      cluster.setPieces([(0, try piece(40)), (10, try piece(90))], of: schema.columns[0])
+      let buffer = try AppendBuffer(
+        cluster.write(editor), schema: schema, rowLimit: 512,
+        dictionaries: DictionaryWriters(ColumnTrees(), editor: editor), editor: editor)
+      buffer.beginRow(100)
+      try buffer.endRow()
+      #expect(throws: StorageError.self) { try buffer.encode() }
+    }
+  }
+
   @Test func `a schema with two columns of one name is none`() {
     var schema = TableSchema("T", columns: [Column("a", .int64), Column("b", .int64)])
     schema.id = 1
