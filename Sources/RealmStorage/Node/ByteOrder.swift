@@ -28,6 +28,16 @@ extension RawSpan {
     byteCount >= 8 ? unsafeLoadUnaligned(as: UInt64.self).bigEndian : shortHead
   }
 
+  /// The number that `count` bytes make, 1 to 8, the highest first.
+  @inline(__always)
+  func number(at offset: Int, count: Int) -> UInt64 {
+    if offset &+ 8 <= byteCount {
+      return unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self).bigEndian
+        &>> UInt64(64 &- 8 &* count)
+    }
+    return extracting(offset..<offset &+ count).shortHead &>> UInt64(64 &- 8 &* count)
+  }
+
   /// Of fewer bytes than 8: the first and the last of them overlap where they are no power of two.
   private var shortHead: UInt64 {
     if byteCount >= 4 {
@@ -83,16 +93,33 @@ extension RawSpan {
 }
 
 extension [UInt8] {
+  /// Appends the bytes of a number, the lowest first.
+  @inline(__always)
+  mutating func appendInteger<Number: FixedWidthInteger & BitwiseCopyable>(_ number: Number) {
+    Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
+  }
+
   /// Appends the bytes of a number, the highest first.
   mutating func appendHighestFirst<Number: FixedWidthInteger & BitwiseCopyable>(_ number: Number) {
     Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
+  }
+
+  /// The same of its highest `count` bytes.
+  @inline(__always)
+  mutating func appendHighestFirst(_ number: UInt64, count: Int) {
+    Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0.prefix(count)) }
   }
 
   package mutating func append(_ bytes: RawSpan) { bytes.withUnsafeBytes { append(contentsOf: $0) } }
 
   /// The text's bytes; those of most texts stand together, which is faster than one by one.
   mutating func append(utf8 text: String) {
-    let isDone: Void? = text.utf8.withContiguousStorageIfAvailable { append(contentsOf: $0) }
-    if isDone == nil { append(contentsOf: text.utf8) }
+    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+      // Counts no reference to the text.
+      append(text.utf8Span.span.bytes)
+    } else {
+      let isDone: Void? = text.utf8.withContiguousStorageIfAvailable { append(contentsOf: $0) }
+      if isDone == nil { append(contentsOf: text.utf8) }
+    }
   }
 }

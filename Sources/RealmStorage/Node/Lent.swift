@@ -13,6 +13,22 @@ package struct Lent<Object: AnyObject>: ~Escapable, BitwiseCopyable {
   package func use<Result>(_ body: (Object) -> Result) -> Result { object._withUnsafeGuaranteedRef(body) }
 }
 
+/// A reference that counts nothing, to an object that somebody else keeps.
+struct UncountedReference<Object: AnyObject>: BitwiseCopyable {
+  private let object: Unmanaged<Object>
+
+  /// - Precondition: somebody keeps the object for as long as this is used.
+  @inline(__always)
+  init(_ object: Object) { self.object = .passUnretained(object) }
+
+  @inline(__always)
+  func use<Result, Failure>(_ body: (Object) throws(Failure) -> Result) throws(Failure) -> Result {
+    try object.lend(body)
+  }
+
+  var counted: Object { object.takeUnretainedValue() }
+}
+
 extension Unmanaged {
   /// Lends the object, which somebody keeps meanwhile, without counting a reference.
   @inline(__always)

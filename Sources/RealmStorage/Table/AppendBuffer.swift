@@ -4,7 +4,7 @@ final class AppendBuffer {
   let editor: NodeEditor
   private let dictionaries: DictionaryWriters
   /// As in the schema.
-  @exclusivity(unchecked) private(set) var columns: [ColumnBuffer]
+  let columns: FixedArray<ColumnBuffer>
   @exclusivity(unchecked) private(set) var keys: [UInt64] = []
   private let limit: Int
 
@@ -21,8 +21,10 @@ final class AppendBuffer {
     /// Of its values, once no row will be added and where they repeat.
     var codes: FixedBuffer?
     let isVarying: Bool
-    /// It has links, or an index whose entries are made row by row: what its values are must be known when the row ends.
-    let isWatched: Bool
+    /// Of what each row has, where that is one value.
+    let single: ColumnType?
+    /// Its place among the watched ones.
+    fileprivate(set) var watched: Int?
     /// It has an index whose entries are made of many rows at once: of texts, which need not be known before.
     let isIndexedLate: Bool
 
@@ -31,39 +33,40 @@ final class AppendBuffer {
     init(_ column: Column) {
       self.column = column
       isVarying = column.storage.hasPieces
+      single = column.isCollection ? nil : column.type
       isIndexedLate = column.index == .plain && column.type == .string
-      isWatched = !isIndexedLate && column.index != .none || column.canLink
       fixed = FixedBuffer(column, rows: 0)
     }
   }
 
   /// The node the buffer was read from or written to last.
   @exclusivity(unchecked) private(set) var node = Ref.null
+  /// Columns without a value in the row begun last.
+  @exclusivity(unchecked) private var unset = 0
   /// There are rows that `node` lacks.
   @exclusivity(unchecked) private(set) var isChanged = false
 
-  /// What the row begun last has in the watched columns.
-  @exclusivity(unchecked) private(set) var watched: [Watched]
+  /// What the row begun last has in the watched columns: those with links, or an index whose entries are made row by row, so
+  /// that it must be known when the row ends.
+  let watched: FixedArray<Watched>
   /// Of the columns that are indexed late, positions.
   let indexedLate: [Int]
   /// So many rows have their entries in these.
   @exclusivity(unchecked) private var indexedRows = 0
 
   struct Watched {
-    /// Position in the schema.
-    let index: Int
     let column: Column
     // Of the column: to copy one counts references.
-    let columnID: UInt16
     let canLink: Bool
     let isUnique: Bool
+    /// Of the column; the table keeps it for longer than the buffer.
+    let writer: UncountedReference<IndexWriter>?
     let defaultValue: Value
     var value: Value
 
-    init(_ index: Int, _ column: Column) {
-      self.index = index
+    init(_ column: Column, _ writer: IndexWriter?) {
       self.column = column
-      columnID = column.id
+      self.writer = writer.map { UncountedReference($0) }
       canLink = column.canLink
       isUnique = column.index == .unique
       defaultValue = column.defaultValue
@@ -72,28 +75,52 @@ final class AppendBuffer {
   }
 
   var rows: Int { keys.count }
-  var isFull: Bool { rows >= limit || pieceCount > Self.maximumPieces }
+
+  /// The buffer takes no row more.
+  var isFull: Bool {
+    guard rows >= roomyRows else { return false }
+    guard rows < limit else { return true }
+    let pieces = pieceCount
+    // A row takes a piece of each column at most.
+    roomyRows = min(limit, rows + max(1, (Self.maximumPieces - pieces) / max(1, columns.count)))
+    return pieces > Self.maximumPieces
+  }
+
+  /// With fewer there is surely room for another.
+  @exclusivity(unchecked) private var roomyRows = 0
 
   /// Refs of more pieces would leave little room in the cluster's node.
   private static let maximumPieces = 3000
 
   /// How many pieces the rows will take, at most.
   private var pieceCount: Int {
-    columns.reduce(0) { sum, column in
-      column.isVarying
-        ? sum + column.pieces.count + column.varying.heapBytes * 2 / PieceBuffer.Shape.ofCluster.heapBytes + 1
-        : sum
+    columns.indices.reduce(0) { sum, index in
+      guard columns[index].isVarying else { return sum }
+      let heapBytes = columns[index].varying.heapBytes
+      return sum + columns[index].pieces.count + heapBytes * 2 / PieceBuffer.Shape.ofCluster.heapBytes + 1
     }
   }
 
-  /// `rowLimit`: see `rowLimit(_:)`.
-  init(schema: TableSchema, rowLimit: Int, dictionaries: DictionaryWriters, editor: NodeEditor) {
+  /// - Parameters:
+  ///   - rowLimit: see `rowLimit(_:)`.
+  ///   - indexes: those of the schema, which outlive the buffer.
+  init(
+    schema: TableSchema, rowLimit: Int, indexes: [IndexWriter], dictionaries: DictionaryWriters,
+    editor: NodeEditor
+  ) {
     self.editor = editor
     self.dictionaries = dictionaries
-    let columns = schema.columns.map { ColumnBuffer($0) }
-    self.columns = columns
+    var columns = schema.columns.map { ColumnBuffer($0) }
+    var watched: [Watched] = []
+    for place in columns.indices {
+      let (column, isIndexedLate) = (columns[place].column, columns[place].isIndexedLate)
+      guard !isIndexedLate && column.index != .none || column.canLink else { continue }
+      columns[place].watched = watched.count
+      watched.append(Watched(column, indexes.first { $0.columnID == column.id }))
+    }
+    self.columns = FixedArray(columns)
+    self.watched = FixedArray(watched)
     limit = rowLimit
-    watched = columns.enumerated().filter { $1.isWatched }.map { Watched($0, $1.column) }
     indexedLate = columns.indices.filter { columns[$0].isIndexedLate }
   }
 
@@ -112,9 +139,11 @@ final class AppendBuffer {
 
   /// Goes on with a cluster that has room.
   convenience init(
-    _ node: Ref, schema: TableSchema, rowLimit: Int, dictionaries: DictionaryWriters, editor: NodeEditor
+    _ node: Ref, schema: TableSchema, rowLimit: Int, indexes: [IndexWriter],
+    dictionaries: DictionaryWriters, editor: NodeEditor
   ) throws(StorageError) {
-    self.init(schema: schema, rowLimit: rowLimit, dictionaries: dictionaries, editor: editor)
+    self.init(
+      schema: schema, rowLimit: rowLimit, indexes: indexes, dictionaries: dictionaries, editor: editor)
     self.node = node
     let access = editor.access()
     let cluster = try Cluster(node, access)
@@ -149,11 +178,13 @@ final class AppendBuffer {
   /// Begins a row; columns that are not set until `endRow` have their default in it.
   func beginRow(_ key: UInt64) {
     keys.append(key)
+    unset = columns.count
     for slot in watched.indices { watched[slot].value = watched[slot].defaultValue }
     isChanged = true
   }
 
   func endRow() throws(StorageError) {
+    guard unset > 0 else { return }
     for index in columns.indices where columns[index].rows < rows {
       try append(index, columns[index].column.defaultValue)
     }
@@ -175,12 +206,12 @@ final class AppendBuffer {
   /// Makes room for a value of the row begun last, which may have one already.
   @inline(__always)
   private func prepare(_ index: Int) throws(StorageError) {
-    if columns[index].rows == rows { try removeLast(index) }
+    if columns[index].rows == rows { try removeLast(index) } else { unset -= 1 }
   }
 
   func set(_ index: Int, _ value: Value) throws(StorageError) {
     try prepare(index)
-    if columns[index].isWatched { watch(index, value) }
+    if let slot = columns[index].watched { watched[slot].value = value }
     try append(index, value)
   }
 
@@ -192,33 +223,33 @@ final class AppendBuffer {
     try columns[index].varying.append(bytes.span.bytes, editor: editor)
   }
 
+  @inline(__always)
   func set(_ index: Int, _ number: Int64) throws(StorageError) {
     try prepare(index)
-    if columns[index].isWatched {
-      watch(index, columns[index].column.type == .bool ? .bool(number != 0) : .int(number))
+    if let slot = columns[index].watched {
+      watched[slot].value = columns[index].column.type == .bool ? .bool(number != 0) : .int(number)
     }
     columns[index].fixed.append(number)
   }
 
+  @inline(__always)
   func set(_ index: Int, _ number: Double) throws(StorageError) {
     try prepare(index)
     columns[index].fixed.append(number)
   }
 
+  @inline(__always)
   func set(_ index: Int, _ date: Timestamp) throws(StorageError) {
     try prepare(index)
-    if columns[index].isWatched { watch(index, .date(date)) }
+    if let slot = columns[index].watched { watched[slot].value = .date(date) }
     columns[index].fixed.append(date)
   }
 
+  @inline(__always)
   func set(_ index: Int, _ text: String) throws(StorageError) {
     try prepare(index)
-    if columns[index].isWatched { watch(index, .string(text)) }
+    if let slot = columns[index].watched { watched[slot].value = .string(text) }
     try columns[index].varying.append(text, editor: editor)
-  }
-
-  private func watch(_ index: Int, _ value: Value) {
-    for slot in watched.indices where watched[slot].index == index { watched[slot].value = value }
   }
 
   // MARK: - Indexes
@@ -246,7 +277,7 @@ final class AppendBuffer {
   /// A text of a row that is in the buffer and perhaps nowhere else.
   func text(_ column: Column, ofRow key: UInt64) throws(StorageError) -> Value? {
     guard let row = keys.firstIndex(of: key),
-      let index = columns.firstIndex(where: { $0.column.id == column.id })
+      let index = columns.indices.first(where: { columns[$0].column.id == column.id })
     else { return nil }
     let place = row - columns[index].firstVarying
     guard place < 0 else { return try columns[index].varying.text(place, editor.access()) }
@@ -281,7 +312,9 @@ final class AppendBuffer {
   }
 
   /// Writes the rows as a cluster, in place of `node`, whose nodes it frees.
-  func write() throws(StorageError) -> KeyedChild {
+  ///
+  /// - Parameter isLast: no row will be added, and nothing read.
+  func write(isLast: Bool = false) throws(StorageError) -> KeyedChild {
     guard isChanged || node.isNull else {
       return KeyedChild(leastKey: keys[0], rows: UInt64(rows), ref: node)
     }
@@ -299,7 +332,7 @@ final class AppendBuffer {
       if let last = columns[index].lastPiece { editor.free(last) }
       let made = columns[index].varying.makePieces(from: columns[index].firstVarying, editor: editor)
       cluster.setPieces(columns[index].pieces + made, of: column)
-      try columns[index].keepLast(of: made, editor)
+      if !isLast { try columns[index].keepLast(of: made, editor) }
     }
     if !node.isNull { editor.free(node) }
     node = cluster.write(editor)

@@ -49,10 +49,6 @@ struct ByteReader {
 }
 
 extension [UInt8] {
-  mutating func appendInteger<Integer: FixedWidthInteger>(_ value: Integer) {
-    for byte in 0..<MemoryLayout<Integer>.size { append(UInt8(truncatingIfNeeded: value >> (8 * byte))) }
-  }
-
   mutating func appendVarint(_ value: UInt64) {
     var rest = value
     while rest > 0x7f {

@@ -168,7 +168,7 @@ struct Cluster {
     var parts: [(column: UInt16, part: FixedPart)] = []
     var refs: [Ref] = []
     if keys[keys.count - 1] - keys[0] != UInt64(keys.count - 1) {
-      parts.append((ClusterNode.keyColumn, FixedBuffer.pack(keys.map { Int64(bitPattern: $0) }, nulls: nil)))
+      parts.append((ClusterNode.keyColumn, FixedBuffer.pack(keys.map { Int64(bitPattern: $0) }, nulls: [])))
     }
     for (id, column) in columns.sorted(by: { $0.key < $1.key }) {
       switch column {

@@ -88,12 +88,16 @@ struct ClusterChange {
 
   /// Removes the rows that are there of some, whose keys are in order; answers how many these were. Each cluster is
   /// written once.
-  func remove(_ keys: [UInt64], from clusters: Ref) throws(StorageError) -> (root: Ref, removed: Int) {
+  ///
+  /// - Parameter set: the same keys.
+  func remove(
+    _ keys: [UInt64], _ set: NumberSet, from clusters: Ref
+  ) throws(StorageError) -> (root: Ref, removed: Int) {
     var removed = 0
     let root = try KeyedTree.update(keys, in: clusters, editor: editor, spills: true) {
-      (leaf, range) throws(StorageError) in
+      (leaf, _) throws(StorageError) in
       let cluster = try Cluster(leaf, editor.access())
-      let kept = cluster.places(without: keys[range])
+      let kept = cluster.places(without: set)
       removed += cluster.rows - kept.count
       guard kept.count < cluster.rows else { return nil }
       guard !kept.isEmpty else {
@@ -279,16 +283,10 @@ struct ClusterChange {
 }
 
 extension Cluster {
-  /// The places of the rows whose keys are not among some, which are in order.
-  fileprivate func places(without removed: ArraySlice<UInt64>) -> [UInt16] {
+  /// The places of the rows whose keys are not among some.
+  fileprivate func places(without removed: NumberSet) -> [UInt16] {
     var places: [UInt16] = []
-    places.reserveCapacity(rows)
-    var next = removed.startIndex
-    for (place, key) in keys.enumerated() {
-      while next < removed.endIndex, removed[next] < key { next += 1 }
-      if next < removed.endIndex, removed[next] == key { continue }
-      places.append(UInt16(place))
-    }
+    removed.appendPlacesOfOthers(keys, to: &places)
     return places
   }
 }

@@ -7,32 +7,28 @@ struct EntryRows {
 
   init(of column: Column) { self.column = column }
 
-  /// Calls `body` with the place and the row of each entry of a leaf, in order; false where one is no entry.
-  @inline(__always)
-  mutating func forEachRow(_ leaf: borrowing LeafNode, _ body: (_ place: Int, _ row: UInt64) -> Void) -> Bool
-  {
+  /// Adds the row of each entry of a leaf, in order; false where one is no entry.
+  mutating func read(_ leaf: borrowing LeafNode, to rows: inout [UInt64]) -> Bool {
+    rows.reserveCapacity(rows.count + leaf.count)
     guard let width = rowWidth(leaf), let first = row(leaf, 0) else {
       for place in 0..<leaf.count {
         guard let row = row(leaf, place) else { return false }
-        body(place, row)
+        rows.append(row)
       }
       return true
     }
     let suffixes = leaf.suffixes(0..<leaf.count)
     let high = width < 8 ? first & ~0 << UInt64(8 * width) : 0
     for place in 0..<leaf.count {
-      var row: UInt64 = 0
-      for byte in place * width..<(place + 1) * width {
-        row = row << 8 | UInt64(suffixes.unsafeLoad(fromByteOffset: byte, as: UInt8.self))
-      }
-      body(place, high | row)
+      rows.append(high | suffixes.number(at: place * width, count: width))
     }
     return true
   }
 
   /// Bytes of each suffix where they are ends of rows' keys: the value is the same in all.
   private mutating func rowWidth(_ leaf: borrowing LeafNode) -> Int? {
-    guard let width = leaf.keyWidth, width <= 8, let value = valueLength(leaf, 0), leaf.prefixLength > value
+    guard let width = leaf.keyWidth, (1...8).contains(width), let value = valueLength(leaf, 0),
+      leaf.prefixLength > value
     else { return nil }
     return width
   }

@@ -2,14 +2,13 @@
 struct FixedBuffer {
   private let storage: ColumnStorage
   private var integers: [Int64] = []
-  private var nanoseconds: [Int64] = []
   private var bytes: [UInt8] = []
-  private var nulls: [Bool]
+  private var nanoseconds = RareValues<Int64>(usual: 0)
+  private var nulls = RareValues(usual: false)
 
   /// Of rows that have the default.
   init(_ column: Column, rows: Int) {
     storage = column.storage
-    nulls = []
     for row in 0..<rows { insert(column.defaultValue, at: row) }
   }
 
@@ -25,7 +24,8 @@ struct FixedBuffer {
       guard storage == .dates else { return }
       nanoseconds =
         parts.count > 1
-        ? Self.unpack(parts[1], parts[1].data, rows: rows) : [Int64](repeating: 0, count: rows)
+        ? RareValues(Self.unpack(parts[1], parts[1].data, rows: rows), usual: 0)
+        : RareValues(repeating: 0, count: rows, usual: 0)
     case .fixed(let size): bytes = isAllNull ? [UInt8](repeating: 0, count: rows * size) : values
     case .varying, .composite: preconditionFailure("a column of varying size is no buffer")
     }
@@ -34,8 +34,6 @@ struct FixedBuffer {
   /// Of codes, with room for so many rows.
   init(codesOf rows: Int) {
     storage = .integers
-    nulls = []
-    nulls.reserveCapacity(rows)
     integers.reserveCapacity(rows)
   }
 
@@ -73,10 +71,11 @@ struct FixedBuffer {
     return PackedIntegers.unpack(bytes, count: rows, width: Int(part.width), base: part.least)
   }
 
-  private static func nulls(_ part: Cluster.FixedPart, rows: Int) -> [Bool] {
-    if part.nullCount == 0 { return [Bool](repeating: false, count: rows) }
-    if Int(part.nullCount) == rows { return [Bool](repeating: true, count: rows) }
-    return (0..<rows).map { part.data[$0 / 8] & (1 << UInt8($0 % 8)) != 0 }
+  private static func nulls(_ part: Cluster.FixedPart, rows: Int) -> RareValues<Bool> {
+    if part.nullCount == 0 || Int(part.nullCount) == rows {
+      return RareValues(repeating: part.nullCount > 0, count: rows, usual: false)
+    }
+    return RareValues((0..<rows).map { part.data[$0 / 8] & (1 << UInt8($0 % 8)) != 0 }, usual: false)
   }
 
   // MARK: - Changing
@@ -96,17 +95,20 @@ struct FixedBuffer {
 
   var rows: Int { nulls.count }
 
+  @inline(__always)
   mutating func append(_ number: Int64) {
     nulls.append(false)
     integers.append(number)
   }
 
+  @inline(__always)
   mutating func append(_ date: Timestamp) {
     nulls.append(false)
     integers.append(date.seconds)
     nanoseconds.append(Int64(date.nanoseconds))
   }
 
+  @inline(__always)
   mutating func append(_ number: Double) {
     nulls.append(false)
     bytes.appendInteger(number.bitPattern)
@@ -144,9 +146,9 @@ struct FixedBuffer {
     if case .fixed(let size) = storage {
       bytes = Gather.fixed(places, of: bytes.span.bytes, count: rows, size: size)
     }
-    nulls = places.map { nulls[Int($0)] }
+    nulls.keep(places)
     if !integers.isEmpty { integers = places.map { integers[Int($0)] } }
-    if !nanoseconds.isEmpty { nanoseconds = places.map { nanoseconds[Int($0)] } }
+    if storage == .dates { nanoseconds.keep(places) }
   }
 
   mutating func set(_ value: Value, at row: Int) {
@@ -185,35 +187,36 @@ struct FixedBuffer {
   // MARK: - Packing
 
   func packedCodes() -> Cluster.FixedPart {
-    var part = Self.pack(integers, nulls: nulls)
+    var part = Self.pack(integers, nulls: nulls.others)
     part.encoding = .codes
     return part
   }
 
   func packed() -> [Cluster.FixedPart] {
     switch storage {
-    case .integers: return [Self.pack(integers, nulls: nulls)]
+    case .integers: return [Self.pack(integers, nulls: nulls.others)]
     case .dates:
-      let seconds = Self.pack(integers, nulls: nulls)
-      guard nanoseconds.contains(where: { $0 != 0 }) else { return [seconds] }
-      var rest = Self.pack(nanoseconds, nulls: nil)
+      let seconds = Self.pack(integers, nulls: nulls.others)
+      guard nanoseconds.others.contains(where: { $0 != 0 }) else { return [seconds] }
+      var rest = Self.pack(nanoseconds.others, nulls: [])
       rest.encoding = .nanoseconds
       return [seconds, rest]
     case .fixed(let size):
-      let nullCount = nulls.reduce(0) { $0 + ($1 ? 1 : 0) }
-      let isAllNull = nullCount == nulls.count
+      let nullCount = nulls.others.reduce(0) { $0 + ($1 ? 1 : 0) }
+      let isAllNull = nullCount == rows
       return [
         Cluster.FixedPart(
           encoding: .fixed, width: UInt8(size), nullCount: UInt16(nullCount), least: 0, greatest: 0,
-          data: isAllNull ? [] : Self.bits(nulls, nullCount) + bytes)
+          data: isAllNull ? [] : Self.bits(nulls.others, nullCount) + bytes)
       ]
     case .varying, .composite: return []
     }
   }
 
-  static func pack(_ values: [Int64], nulls: [Bool]?) -> Cluster.FixedPart {
+  /// - Parameter nulls: of each value whether it is null; none where no value is.
+  static func pack(_ values: [Int64], nulls: [Bool]) -> Cluster.FixedPart {
     var (least, greatest, nullCount) = (Int64.max, Int64.min, 0)
-    if let nulls, nulls.contains(true) {
+    if nulls.contains(true) {
       for (row, value) in values.enumerated() {
         if nulls[row] {
           nullCount += 1
@@ -234,11 +237,11 @@ struct FixedBuffer {
     }
     let width = PackedIntegers.width(forRange: UInt64(bitPattern: greatest &- least))
     var stored = values
-    if let nulls, nullCount > 0 { for row in stored.indices where nulls[row] { stored[row] = least } }
+    if nullCount > 0 { for row in stored.indices where nulls[row] { stored[row] = least } }
     return Cluster.FixedPart(
       encoding: .integers, width: UInt8(width), nullCount: UInt16(nullCount), least: least,
       greatest: greatest,
-      data: bits(nulls ?? [], nullCount) + PackedIntegers.pack(stored, base: least, width: width))
+      data: bits(nulls, nullCount) + PackedIntegers.pack(stored, base: least, width: width))
   }
 
   private static func bits(_ nulls: [Bool], _ nullCount: Int) -> [UInt8] {

@@ -99,10 +99,11 @@ enum IndexKey {
 
   static func appendRow(_ key: UInt64, to bytes: inout [UInt8]) {
     let length = max(1, (71 - key.leadingZeroBitCount) / 8)
-    bytes.append(UInt8(length))
-    for index in stride(from: length - 1, through: 0, by: -1) {
-      bytes.append(UInt8(truncatingIfNeeded: key >> UInt64(8 * index)))
+    guard length < 8 else {
+      bytes.append(8)
+      return bytes.appendHighestFirst(key)
     }
+    bytes.appendHighestFirst(UInt64(length) << 56 | key << UInt64(56 - 8 * length), count: 1 + length)
   }
 
   /// Bytes that the value of an entry takes; nil where it does not end.

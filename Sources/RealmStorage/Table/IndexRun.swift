@@ -67,22 +67,61 @@ struct IndexRun {
   /// All entries, in their order.
   func sorted() -> SortedKeys {
     var sorted = SortedKeys(count: count, bytes: valueBytes + 5 * count)
-    let ends = ends()
-    var rows = rowsByValue(ends)
     var entry: [UInt8] = []
-    for code in valuesInOrder() {
-      let start = code == 0 ? 0 : ends[code - 1]
-      if !areRowsSorted { rows[start..<ends[code]].sort() }
-      entry.removeAll(keepingCapacity: true)
-      entry.append(values.value(code))
-      let length = entry.count
-      for place in start..<ends[code] {
-        entry.removeLast(entry.count - length)
-        IndexKey.appendRow(rows[place], to: &entry)
+    forEachValue { value, rows in
+      for row in rows {
+        Self.put(value, row, into: &entry)
         sorted.append(entry.span.bytes)
       }
     }
     return sorted
+  }
+
+  /// Puts all entries into a tree that is being made, in their order.
+  func append(to tree: inout TreeBuilder) throws(StorageError) {
+    var entry: [UInt8] = []
+    var (entries, ends): ([UInt8], [Int]) = ([], [])
+    try forEachValue { (value, rows) throws(StorageError) in
+      var rows = rows
+      while rows.count > Self.fewRows {
+        entries.removeAll(keepingCapacity: true)
+        ends.removeAll(keepingCapacity: true)
+        for row in rows.prefix(Self.rowsAtOnce) {
+          entries.append(value)
+          IndexKey.appendRow(row, to: &entries)
+          ends.append(entries.count)
+        }
+        tree.append(keys: entries.span.bytes, ends: ends)
+        rows = rows.dropFirst(Self.rowsAtOnce)
+      }
+      for row in rows {
+        Self.put(value, row, into: &entry)
+        try tree.append(key: entry.span.bytes, value: TreeValue(bytes: RawSpan()))
+      }
+    }
+  }
+  /// What a leaf has in common is looked for anew where more are added at once.
+  private static let fewRows = 16
+  /// About half a leaf.
+  private static let rowsAtOnce = 256
+
+  private static func put(_ value: RawSpan, _ row: UInt64, into entry: inout [UInt8]) {
+    entry.removeAll(keepingCapacity: true)
+    entry.append(value)
+    IndexKey.appendRow(row, to: &entry)
+  }
+
+  /// Calls with each value, in their order, and its rows, in theirs.
+  private func forEachValue<Failure>(_ body: (RawSpan, ArraySlice<UInt64>) throws(Failure) -> Void)
+    throws(Failure)
+  {
+    let ends = ends()
+    var rows = rowsByValue(ends)
+    for code in valuesInOrder() {
+      let places = (code == 0 ? 0 : ends[code - 1])..<ends[code]
+      if !areRowsSorted { rows[places].sort() }
+      try body(values.value(code), rows[places])
+    }
   }
 
   /// Where the rows of each value end, if those of the values before them stand before them.

@@ -4,6 +4,8 @@ final class IndexWriter {
   /// Of it: to copy a column counts references.
   let columnID: UInt16
   private let integers: IntegerIndexWriter?
+  /// The same; to take it out of its optional counts a reference.
+  private let integersOfRows: UncountedReference<IntegerIndexWriter>?
   @exclusivity(unchecked) private var tree: Ref
   private let editor: NodeEditor
   @exclusivity(unchecked) private var run = IndexRun()
@@ -18,6 +20,7 @@ final class IndexWriter {
     tree = root
     fills = root.isNull && column.index != .unique
     integers = IntegerIndex.serves(column) ? IntegerIndexWriter(root: root, editor: editor) : nil
+    integersOfRows = integers.map { UncountedReference($0) }
   }
 
   /// The root of the tree, which lacks what was not flushed.
@@ -30,7 +33,11 @@ final class IndexWriter {
   }
 
   func insert(_ value: Value, row: UInt64) throws(StorageError) {
-    if let integers, case .int(let number) = value { return try integers.insert(number, row: row) }
+    if let integersOfRows, case .int(let number) = value {
+      return try integersOfRows.use { (integers) throws(StorageError) in
+        try integers.insert(number, row: row)
+      }
+    }
     run.append(value, of: column, row: row)
     try flushIfLarge()
   }
@@ -84,13 +91,13 @@ final class IndexWriter {
     if let integers { return try integers.remove(rows: rows) }
     try flush()
     let (column, root) = (column, tree)
+    var found: [UInt64] = []
     tree = try OrderedTree.filter(root, shape: .small, editor: editor) {
       (leaf, kept) throws(StorageError) in
       var entries = EntryRows(of: column)
-      let isRead = entries.forEachRow(leaf) { place, row in
-        if !rows.contains(Int64(bitPattern: row)) { kept.append(UInt16(place)) }
-      }
-      guard isRead else { throw editor.store.corrupted(.structure, root) }
+      found.removeAll(keepingCapacity: true)
+      guard entries.read(leaf, to: &found) else { throw editor.store.corrupted(.structure, root) }
+      rows.appendPlacesOfOthers(found, to: &kept)
     }
   }
 
@@ -104,7 +111,9 @@ final class IndexWriter {
 
   /// Whether a row may have the value, of a unique column; for texts that are cut, whether one has its start.
   func mayContain(_ value: Value) throws(StorageError) -> Bool {
-    if let integers, case .int(let number) = value { return try integers.contains(number) }
+    if let integersOfRows, case .int(let number) = value {
+      return try integersOfRows.use { (integers) throws(StorageError) in try integers.contains(number) }
+    }
     let encoded = IndexKey.encode(value, of: column)
     if run.contains(encoded.span.bytes) { return true }
     guard !tree.isNull else { return false }
@@ -146,8 +155,12 @@ final class IndexWriter {
       return
     }
     guard run.count > 0 else { return }
+    guard !tree.isNull else {
+      tree = try takeTree()
+      return
+    }
     let entries = try takeSorted()
-    guard entries.count <= Self.fewEntries, !tree.isNull else {
+    guard entries.count <= Self.fewEntries else {
       tree = try OrderedTree.merge(entries, into: tree, shape: .small, editor: editor) { _, _ in [] }
       return
     }
@@ -169,11 +182,16 @@ final class IndexWriter {
   /// Makes a tree of the entries.
   private func part() throws(StorageError) {
     guard run.count > 0 else { return }
-    let entries = try takeSorted()
-    try parts.add(
-      { () throws(StorageError) in
-        try OrderedTree.merge(entries, into: .null, shape: .small, editor: editor) { _, _ in [] }
-      }, join: join)
+    try parts.add({ () throws(StorageError) in try takeTree() }, join: join)
+  }
+
+  /// A tree of what is not in a tree yet.
+  private func takeTree() throws(StorageError) -> Ref {
+    try editor.checkRoom(for: 2 * run.bytes)
+    var builder = TreeBuilder(shape: .small, editor: editor)
+    try run.append(to: &builder)
+    run = IndexRun()
+    return try builder.finish()
   }
 
   private func join(_ trees: [Ref]) throws(StorageError) -> Ref {

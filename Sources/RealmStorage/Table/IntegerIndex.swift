@@ -204,6 +204,8 @@ enum IntegerIndex {
     let editor: NodeEditor
     private(set) var made = Ref.null
     private var kept: [Entry] = []
+    private var found: [UInt64] = []
+    private var places: [UInt16] = []
     /// The greatest number of the leaf before.
     private var last: Int64?
 
@@ -224,9 +226,13 @@ enum IntegerIndex {
       // Only forged leaves do not follow one another.
       if let last, last >= node.number(0) { throw access.corrupted(.keyOrder, leaf) }
       last = node.number(node.count - 1)
-      for index in 0..<node.count {
-        let row = node.row(index)
-        if !rows.contains(Int64(bitPattern: row)) { kept.append(Entry(number: node.number(index), row: row)) }
+      places.removeAll(keepingCapacity: true)
+      found.removeAll(keepingCapacity: true)
+      for place in 0..<node.count { found.append(node.row(place)) }
+      rows.appendPlacesOfOthers(found, to: &places)
+      kept.reserveCapacity(kept.count + places.count)
+      for place in places {
+        kept.append(Entry(number: node.number(Int(place)), row: found[Int(place)]))
       }
       // So many that they have a branch, to which others are appended.
       if kept.count >= KeyedTree.fanOut * IntegerIndexNode.maximumCount { try flush() }

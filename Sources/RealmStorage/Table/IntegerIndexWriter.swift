@@ -109,8 +109,8 @@ final class IntegerIndexWriter {
     isComplete = false
   }
 
-  /// Many numbers that stand close together are sorted by their digits: each pass takes them to where they belong by
-  /// eleven bits.
+  /// Numbers that stand close together are put where they belong at once; many that do not stand too far apart are sorted by
+  /// their digits: each pass takes them to where they belong by eleven bits.
   private func takeSorted() -> [IntegerIndex.Entry] {
     var entries: [IntegerIndex.Entry] = []
     swap(&entries, &self.entries)
@@ -118,6 +118,8 @@ final class IntegerIndexWriter {
       return []
     }
     let range = UInt64(bitPattern: greatest &- least)
+    // No more memory than the digits take.
+    if range < 2 * UInt64(entries.count) { return Self.dealt(consume entries, least, places: Int(range) + 1) }
     guard entries.count > 1024, range < 1 << 33 else { return entries.sorted { $0.number < $1.number } }
     var into = entries
     // Not copied: nobody else has it.
@@ -137,6 +139,22 @@ final class IntegerIndexWriter {
       shift += 11
     }
     return from
+  }
+
+  private static func dealt(_ entries: consuming [IntegerIndex.Entry], _ least: Int64, places: Int)
+    -> [IntegerIndex.Entry]
+  {
+    // No row has this key.
+    let none = UInt64.max
+    var rows = [UInt64](repeating: none, count: places)
+    for index in entries.indices { rows[Int(entries[index].number &- least)] = entries[index].row }
+    var next = 0
+    for place in rows.indices where rows[place] != none {
+      entries[next] = IntegerIndex.Entry(number: least &+ Int64(place), row: rows[place])
+      next += 1
+    }
+    precondition(next == entries.count, "IntegerIndexWriter: a number came twice")
+    return entries
   }
 
   @inline(__always)

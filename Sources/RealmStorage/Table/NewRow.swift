@@ -3,52 +3,59 @@
 ///
 /// - Precondition: of all setters, the table has the column, and it is of the value's type.
 public struct NewRow: ~Copyable {
-  private let buffer: AppendBuffer
+  private let buffer: UncountedReference<AppendBuffer>
 
-  init(_ buffer: AppendBuffer) { self.buffer = buffer }
+  /// - Precondition: the buffer is there for as long as this is.
+  init(_ buffer: AppendBuffer) { self.buffer = UncountedReference(buffer) }
 
   public mutating func set(_ column: Int, _ value: Value) throws(StorageError) {
-    precondition(
-      buffer.columns[column].column.accepts(value),
-      "column \(buffer.columns[column].column.name) of type \(buffer.columns[column].column.type) can't hold that value"
-    )
-    try buffer.set(column, value)
+    try buffer.use { (buffer) throws(StorageError) in
+      precondition(
+        buffer.columns[column].column.accepts(value),
+        "column \(buffer.columns[column].column.name) of type \(buffer.columns[column].column.type) can't hold that value"
+      )
+      try buffer.set(column, value)
+    }
   }
 
   /// Of an integer column, whatever its width.
   public mutating func set(_ column: Int, _ number: Int64) throws(StorageError) {
-    let type = buffer.columns[column].column.type
-    if type == .int64, !buffer.columns[column].isVarying {
+    let isSetAlone = try buffer.use { (buffer) throws(StorageError) in
+      guard buffer.columns[column].column.type == .int64, !buffer.columns[column].isVarying else {
+        return false
+      }
       try buffer.set(column, number)
-    } else {
-      try set(column, .int(number))
+      return true
     }
+    if !isSetAlone { try set(column, .int(number)) }
   }
 
   public mutating func set(_ column: Int, _ flag: Bool) throws(StorageError) {
-    check(column, .bool)
-    try buffer.set(column, Int64(flag ? 1 : 0))
+    try set(column, .bool) { (buffer) throws(StorageError) in try buffer.set(column, Int64(flag ? 1 : 0)) }
   }
 
   public mutating func set(_ column: Int, _ number: Double) throws(StorageError) {
-    check(column, .double)
-    try buffer.set(column, number)
+    try set(column, .double) { (buffer) throws(StorageError) in try buffer.set(column, number) }
   }
 
   public mutating func set(_ column: Int, _ date: Timestamp) throws(StorageError) {
-    check(column, .date)
-    try buffer.set(column, date)
+    try set(column, .date) { (buffer) throws(StorageError) in try buffer.set(column, date) }
   }
 
   public mutating func set(_ column: Int, _ text: String) throws(StorageError) {
-    check(column, .string)
-    try buffer.set(column, text)
+    try set(column, .string) { (buffer) throws(StorageError) in try buffer.set(column, text) }
   }
 
-  private func check(_ column: Int, _ type: ColumnType) {
-    precondition(
-      buffer.columns[column].column.type == type && !buffer.columns[column].column.isCollection,
-      "column \(buffer.columns[column].column.name) of type \(buffer.columns[column].column.type) can't hold that value"
-    )
+  @inline(__always)
+  private func set(
+    _ column: Int, _ type: ColumnType, _ body: (AppendBuffer) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try buffer.use { (buffer) throws(StorageError) in
+      precondition(
+        buffer.columns[column].single == type,
+        "column \(buffer.columns[column].column.name) of type \(buffer.columns[column].column.type) can't hold that value"
+      )
+      try body(buffer)
+    }
   }
 }

@@ -21,7 +21,16 @@ struct NumberSet {
   init() {}
 
   /// Of keys of rows that differ.
-  init(_ keys: [UInt64]) { for key in keys { insert(Int64(bitPattern: key)) } }
+  init(_ keys: [UInt64]) {
+    guard let least = keys.min(), let greatest = keys.max(), greatest <= UInt64(Int64.max) else {
+      for key in keys { insert(Int64(bitPattern: key)) }
+      return
+    }
+    // Their range is known: room is made once.
+    (self.least, self.greatest, count) = (Int64(least), Int64(greatest), keys.count)
+    makeRoom(slack: 0)
+    for key in keys { put(Int64(key)) }
+  }
 
   /// Bits need less memory than numbers.
   var isCompact: Bool { !bits.isEmpty }
@@ -33,6 +42,16 @@ struct NumberSet {
     if number == Self.empty { return hasEmpty }
     guard !slots.isEmpty else { return false }
     return slots[slot(of: number)] == number
+  }
+
+  /// Adds the places, in order, of those of some keys of rows that the set lacks.
+  func appendPlacesOfOthers(_ keys: [UInt64], to places: inout [UInt16]) {
+    guard bits.isEmpty else {
+      return places.appendPlaces(of: keys, without: bits, base: UInt64(bitPattern: base))
+    }
+    for (place, key) in keys.enumerated() where !contains(Int64(bitPattern: key)) {
+      places.append(UInt16(place))
+    }
   }
 
   /// - Precondition: the set lacks the number.
@@ -68,25 +87,33 @@ struct NumberSet {
     if number == Self.empty { hasEmpty = true } else { slots[slot(of: number)] = number }
   }
 
-  /// Makes room, in the form that fits: no more than a word of bits for each number.
   private mutating func rebuild(with number: Int64) {
     let old = self
+    // As much room before and behind as there is between, so that numbers that go on either way rarely come here.
+    makeRoom(slack: UInt64(bitPattern: greatest &- least) / 2 + 64)
+    old.forEach { put($0) }
+    put(number)
+  }
+
+  /// Room for all there are, in the form that fits: no more than a word of bits for each number, but for the slack before and
+  /// behind them.
+  private mutating func makeRoom(slack: UInt64) {
     let range = UInt64(bitPattern: greatest &- least)
     (bits, slots) = ([], [])
     if range >> 6 < UInt64(max(count, Self.fewWords)) {
-      // As much room before and behind as there is between, so that numbers that go on either way rarely come here.
-      let slack = Int64(range / 2 + 64)
+      let slack = Int64(slack)
       base = least.subtractingReportingOverflow(slack).overflow ? .min : least - slack
       bits = [UInt64](repeating: 0, count: Int((range + 2 * UInt64(slack)) >> 6) + 1)
-      old.forEach { if let place = place(of: $0) { bits[place.word] |= place.mask } }
-      if let place = place(of: number) { bits[place.word] |= place.mask }
     } else {
       var capacity = 64
       while capacity < 4 * count { capacity *= 2 }
       slots = [Int64](repeating: Self.empty, count: capacity)
-      old.forEach { note($0) }
-      note(number)
     }
+  }
+
+  private mutating func put(_ number: Int64) {
+    guard !bits.isEmpty else { return note(number) }
+    if let place = place(of: number) { bits[place.word] |= place.mask }
   }
 
   private func forEach(_ body: (Int64) -> Void) {

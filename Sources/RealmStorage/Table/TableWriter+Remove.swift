@@ -55,7 +55,7 @@ extension TableWriter {
       try removeLinks(of: keys, set)
       if !areMany { try removeEntries(of: keys) }
       try dropBuffer()
-      let (left, removed) = try clusterChange.remove(keys, from: clusters)
+      let (left, removed) = try clusterChange.remove(keys, set, from: clusters)
       guard removed > 0 else { return 0 }
       clusters = left
       if areMany { for index in indexes { try index.remove(rows: set) } }

@@ -15,7 +15,8 @@ final class TableWriter {
   private(set) var schemaChanged: Bool
   let editor: NodeEditor
   // They have this, and are kept by the transaction: nothing is asked of a writer whose transaction has ended.
-  unowned(unsafe) let tables: OpenTables
+  private let openTables: UncountedReference<OpenTables>
+  var tables: OpenTables { openTables.counted }
 
   @exclusivity(unchecked) var buffer: AppendBuffer?
   /// The buffer's node stands in the tree already.
@@ -33,7 +34,7 @@ final class TableWriter {
   init(schema: TableSchema, root: TableRoot, isNew: Bool, tables: OpenTables) {
     self.schema = schema
     self.root = root
-    self.tables = tables
+    openTables = UncountedReference(tables)
     stored = root
     schemaChanged = isNew
     primaryKey = schema.primaryKey
@@ -55,7 +56,9 @@ final class TableWriter {
   }
 
   /// What a change that was interrupted half-way has left is not looked at any more.
-  func checkWhole() throws(StorageError) { if let failure = tables.failure { throw failure } }
+  func checkWhole() throws(StorageError) {
+    if openTables.use({ $0.failure != nil }), let failure = tables.failure { throw failure }
+  }
 
   /// The table as changed so far, all of it in its trees.
   func flushed() throws(StorageError) -> TableRoot {
@@ -99,10 +102,25 @@ final class TableWriter {
   func insert(_ fill: (inout NewRow) throws(StorageError) -> Void) throws(StorageError) -> UInt64 {
     let key = root.nextKey
     guard key < TableRoot.maximumKey else { throw .limitExceeded(.rows, path: editor.store.storage.path) }
-    let buffer = try bufferWithRoom()
     checkNotInserting()
     isInserting = true
     defer { isInserting = false }
+    let isFull = try bufferWithRoom().use { (buffer) throws(StorageError) in
+      try insert(fill, into: buffer, key)
+      return buffer.isFull
+    }
+    do throws(StorageError) {
+      if isFull { try finishBuffer() }
+    } catch {
+      throw tables.fail(error)
+    }
+    return key
+  }
+
+  @inline(__always)
+  private func insert(
+    _ fill: (inout NewRow) throws(StorageError) -> Void, into buffer: AppendBuffer, _ key: UInt64
+  ) throws(StorageError) {
     buffer.beginRow(key)
     do throws(StorageError) {
       var row = NewRow(buffer)
@@ -119,29 +137,26 @@ final class TableWriter {
       for slot in buffer.watched.indices {
         if buffer.watched[slot].canLink {
           try addLinks(buffer.watched[slot].value, buffer.watched[slot].column, row: key)
-        } else if let index = index(ofColumn: buffer.watched[slot].columnID) {
-          try index.insert(buffer.watched[slot].value, row: key)
+        } else {
+          try buffer.watched[slot].writer?.use { (index) throws(StorageError) in
+            try index.insert(buffer.watched[slot].value, row: key)
+          }
         }
       }
-      if buffer.isFull { try finishBuffer() }
     } catch {
       throw tables.fail(error)
     }
-    return key
   }
 
-  func index(of column: Column) -> IndexWriter? { index(ofColumn: column.id) }
-
-  private func index(ofColumn id: UInt16) -> IndexWriter? {
-    for place in indexes.indices where indexes[place].columnID == id { return indexes[place] }
-    return nil
-  }
+  func index(of column: Column) -> IndexWriter? { indexes.first { $0.columnID == column.id } }
 
   private func checkUnique(_ buffer: AppendBuffer) throws(StorageError) {
     for slot in buffer.watched.indices where buffer.watched[slot].isUnique {
       // Nearly always there is none.
-      let index = index(ofColumn: buffer.watched[slot].columnID)
-      if let index, try !index.mayContain(buffer.watched[slot].value) { continue }
+      let mayContain = try buffer.watched[slot].writer?.use { (index) throws(StorageError) in
+        try index.mayContain(buffer.watched[slot].value)
+      }
+      guard mayContain != false else { continue }
       try checkUnique(buffer.watched[slot].value, buffer.watched[slot].column, buffer)
     }
   }
@@ -173,8 +188,14 @@ final class TableWriter {
   }
 
   /// The buffer that rows are added to, with room for one.
-  private func bufferWithRoom() throws(StorageError) -> AppendBuffer {
-    if let buffer { return buffer }
+  @inline(__always)
+  private func bufferWithRoom() throws(StorageError) -> UncountedReference<AppendBuffer> {
+    if let buffer { return UncountedReference(buffer) }
+    return UncountedReference(try makeBuffer())
+  }
+
+  @inline(never)
+  private func makeBuffer() throws(StorageError) -> AppendBuffer {
     try editor.checkRoom(for: 1 << 20)
     var made: AppendBuffer?
     if full.isEmpty, !root.clusters.isNull {
@@ -184,12 +205,15 @@ final class TableWriter {
       guard cluster.key(cluster.rows - 1) < root.nextKey else { throw access.corrupted(.keyOrder, last) }
       if cluster.rows < rowLimit, last.length < Ref.maximumLength / 4 {
         made = try AppendBuffer(
-          last, schema: schema, rowLimit: rowLimit, dictionaries: dictionaries, editor: editor)
+          last, schema: schema, rowLimit: rowLimit, indexes: indexes, dictionaries: dictionaries,
+          editor: editor)
       }
     }
     bufferIsInTree = made != nil
     let buffer =
-      made ?? AppendBuffer(schema: schema, rowLimit: rowLimit, dictionaries: dictionaries, editor: editor)
+      made
+      ?? AppendBuffer(
+        schema: schema, rowLimit: rowLimit, indexes: indexes, dictionaries: dictionaries, editor: editor)
     self.buffer = buffer
     return buffer
   }
@@ -198,7 +222,7 @@ final class TableWriter {
     guard let complete = buffer else { return }
     try complete.encode()
     try indexTexts(complete)
-    var cluster = try complete.write()
+    var cluster = try complete.write(isLast: true)
     buffer = nil
     if bufferIsInTree {
       cluster.ref = try editor.spillIfLarge([cluster.ref])[0]
@@ -239,7 +263,8 @@ final class TableWriter {
     guard !keys.isEmpty else { return }
     do throws(StorageError) {
       for position in buffer.indexedLate {
-        guard let index = index(ofColumn: buffer.columns[position].column.id) else { continue }
+        let id = buffer.columns[position].column.id
+        guard let index = indexes.first(where: { $0.columnID == id }) else { continue }
         try buffer.insert(keys, position, into: index)
       }
     } catch {

@@ -95,6 +95,16 @@ package struct LeafNode: ~Escapable {
   /// Changes rely on it: what the first and the last key have in common, all have.
   private static func keysGrow(_ view: NodeView, count: Int) -> Bool {
     let leaf = LeafNode(view)
+    if let width = leaf.keyWidth, (1..<8).contains(width) {
+      let suffixes = leaf.suffixes(0..<count)
+      var last: UInt64?
+      for index in 0..<count {
+        let suffix = suffixes.number(at: index * width, count: width)
+        if let last, suffix <= last { return false }
+        last = suffix
+      }
+      return true
+    }
     for index in 1..<max(count, 1) where leaf.suffix(index - 1).compare(leaf.suffix(index)) >= 0 {
       return false
     }

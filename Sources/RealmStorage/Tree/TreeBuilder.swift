@@ -73,13 +73,44 @@ package struct TreeBuilder {
   /// - Precondition: their keys are greater than all before them.
   mutating func append(_ places: [UInt16], of leaf: borrowing LeafNode) {
     guard let first = places.first, let last = places.last else { return }
-    if !keyEnds.isEmpty {
-      let common = keys.span.bytes.extracting(key(0)).commonPrefix(leaf.key(Int(last)).span.bytes)
-      let isAlike = hasOneKeyLength && leaf.keyWidth.map { $0 + leaf.prefixLength == keyEnds[0] } ?? false
-      if wouldSwell(min(prefixLength, common), isAlike) { flush() }
-    }
-    if keyEnds.isEmpty { startLeaf(leaf.key(Int(first)).span.bytes) }
+    begin(
+      first: leaf.key(Int(first)).span.bytes, last: leaf.key(Int(last)).span.bytes,
+      length: leaf.keyWidth.map { $0 + leaf.prefixLength })
     leaf.append(places, to: &keys, ends: &keyEnds)
+    endLeaves()
+  }
+
+  /// Adds keys that have no values and stand one after another; those before them have none either.
+  ///
+  /// - Parameter ends: where each of them ends.
+  /// - Precondition: they are greater than all before them and in order.
+  mutating func append(keys added: RawSpan, ends: [Int]) {
+    guard let first = ends.first else { return }
+    let areAlike = !ends.indices.contains { ends[$0] != ($0 + 1) * first }
+    let last = ends.count > 1 ? ends[ends.count - 2] : 0
+    begin(
+      first: added.extracting(0..<first), last: added.extracting(last..<added.byteCount),
+      length: areAlike ? first : nil)
+    let start = keys.count
+    keys.append(added)
+    keyEnds.reserveCapacity(keyEnds.count + ends.count)
+    for end in ends { keyEnds.append(start + end) }
+    endLeaves()
+  }
+
+  /// Keys without values are to be added.
+  ///
+  /// - Parameter length: of each, where all have one.
+  private mutating func begin(first: RawSpan, last: RawSpan, length: Int?) {
+    if !keyEnds.isEmpty {
+      let common = keys.span.bytes.extracting(key(0)).commonPrefix(last)
+      if wouldSwell(min(prefixLength, common), hasOneKeyLength && length == keyEnds[0]) { flush() }
+    }
+    if keyEnds.isEmpty { startLeaf(first) }
+  }
+
+  /// Keys without values were added: writes the leaves that are full.
+  private mutating func endLeaves() {
     while true {
       let count = fitting
       guard count < keyEnds.count else { break }

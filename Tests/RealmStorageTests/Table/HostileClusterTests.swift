@@ -132,7 +132,7 @@ import Testing
       // Of the first only its first row is looked at, of the last that its rows end with the cluster's.
       cluster.setPieces([(0, try piece(40)), (10, try piece(90))], of: schema.columns[0])
       let buffer = try AppendBuffer(
-        cluster.write(editor), schema: schema, rowLimit: 512,
+        cluster.write(editor), schema: schema, rowLimit: 512, indexes: [],
         dictionaries: DictionaryWriters(ColumnTrees(), editor: editor), editor: editor)
       buffer.beginRow(100)
       try buffer.endRow()

@@ -39,6 +39,26 @@ import Testing
     #expect(model.allSatisfy { numbers.contains($0) }, "seed \(seed)")
   }
 
+  @Test(arguments: [1, 3, 100, 1 << 30], 0..<3)
+  func `a set of keys of rows holds these, and tells which of others it lacks`(step: UInt64, seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
+    let keys = (0..<UInt64(generator.below(2000))).filter { _ in generator.chance(70) }.map {
+      500 + step * $0
+    }
+    var numbers = NumberSet(keys.shuffled(using: &generator))
+    #expect(numbers.count == keys.count)
+    var model = Set(keys)
+    let others = (0..<2500).map { 490 + step * UInt64($0) + UInt64(generator.below(2)) } + [0, .max]
+    for _ in 0..<2 {
+      var places: [UInt16] = []
+      numbers.appendPlacesOfOthers(others, to: &places)
+      let expected = others.indices.filter { !model.contains(others[$0]) }
+      #expect(places == expected.map { UInt16($0) }, "seed \(seed)")
+      // It takes others, too.
+      for key in others.prefix(40) where model.insert(key).inserted { numbers.insert(Int64(key)) }
+    }
+  }
+
   @Test(arguments: [1, 50, 1 << 40], [1, -1])
   func `a primary key of many numbers is found whatever their distance and order`(step: Int64, sign: Int64)
     throws

@@ -21,6 +21,28 @@ import Testing
     #expect(accepted < Self.bodies)
   }
 
+  @Test(arguments: 1...10)
+  func `a leaf of keys of one length is refused where two do not grow`(width: Int) throws {
+    var generator = SeededGenerator(seed: UInt64(width))
+    let fixture = try HostileFixture()
+    for _ in 0..<200 {
+      let count = 1 + generator.below(20)
+      var keys = Set((0..<count).map { _ in generator.bytes(width) }).sorted {
+        $0.lexicographicallyPrecedes($1)
+      }
+      let isForged = generator.chance(50) && keys.count > 1
+      if isForged {
+        let place = 1 + generator.below(keys.count - 1)
+        if generator.chance(50) { keys.swapAt(place - 1, place) } else { keys[place] = keys[place - 1] }
+      }
+      var body: [UInt8] = []
+      for number in [keys.count, 0, width, 0] { body += [UInt8(number & 0xff), UInt8(number >> 8)] }
+      let node = ForgedNode(kind: .leaf, refs: 0, body: body + keys.joined())
+      let isAccepted = try fixture.accepts(node, &generator)
+      #expect(isAccepted != isForged, "keys \(keys)")
+    }
+  }
+
   @Test(arguments: 0..<10)
   func `a damaged leaf is refused or can be read`(seed: UInt64) throws {
     try damage(.leaf, seed: seed)

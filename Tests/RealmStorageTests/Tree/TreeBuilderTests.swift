@@ -34,6 +34,44 @@ import Testing
     try expectTwoChildren(built, access)
   }
 
+  @Test(arguments: 0..<12)
+  func `keys added some at a time make the tree of keys added one by one`(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    let fixture = try TreeFixture()
+    let (editor, shape) = (fixture.editor, seed % 2 == 0 ? TreeShape.tiny : .small)
+    // Some that begin alike and have one length, others that do not.
+    var keys = TestKeys.sorted(generator.below(300), &generator)
+    for group in 0..<UInt8(generator.below(6)) {
+      let count = generator.below(700)
+      keys += (0..<count).map { [0xfd, group] + [UInt8($0 >> 8), UInt8($0 & 0xff)] }
+    }
+    keys.sort { $0.lexicographicallyPrecedes($1) }
+    var builder = TreeBuilder(shape: shape, editor: editor)
+    var next = 0
+    while next < keys.count {
+      let some = keys[next..<min(next + 1 + generator.below(400), keys.count)]
+      next = some.endIndex
+      guard generator.chance(80) else {
+        for key in some { try builder.append(key: key.span.bytes, value: TreeValue(bytes: RawSpan())) }
+        continue
+      }
+      var (bytes, ends): ([UInt8], [Int]) = ([], [])
+      for key in some {
+        bytes += key
+        ends.append(bytes.count)
+      }
+      builder.append(keys: bytes.span.bytes, ends: ends)
+    }
+    let built = try builder.finish()
+    let access = editor.access()
+    let found = try TreeNodes.entries(built, access)
+    #expect(found == keys.map { TreeEntry(key: $0, bytes: [], ref: nil) }, "seed \(seed)")
+    let checked = try OrderedTree.check(built, EditorReader(editor)) { _, _ in }
+    #expect(checked == UInt64(keys.count), "seed \(seed)")
+    try TreeNodes.expectLimits(built, shape, access)
+    try TreeNodes.expectOneDepth(built, access)
+  }
+
   @Test(arguments: 0..<8, [nil, Keys.first])
   func `a tree built at once can be changed like any other`(seed: UInt64, key: [UInt8]?) throws {
     var generator = SeededGenerator(seed: seed)

@@ -1,0 +1,31 @@
+/// A fixed number of elements that nobody shares: who changes one need not ask whether others have them, as for an array.
+struct FixedArray<Element>: ~Copyable {
+  let count: Int
+  private let elements: UnsafeMutablePointer<Element>
+
+  init(_ elements: [Element]) {
+    count = elements.count
+    self.elements = .allocate(capacity: max(1, count))
+    for (place, element) in elements.enumerated() { (self.elements + place).initialize(to: element) }
+  }
+
+  deinit {
+    elements.deinitialize(count: count)
+    elements.deallocate()
+  }
+
+  @inline(__always)
+  var indices: Range<Int> { 0..<count }
+
+  @inline(__always)
+  subscript(_ place: Int) -> Element {
+    _read {
+      precondition(place >= 0 && place < count, "no such place")
+      yield elements[place]
+    }
+    nonmutating _modify {
+      precondition(place >= 0 && place < count, "no such place")
+      yield &elements[place]
+    }
+  }
+}

@@ -1,0 +1,59 @@
+/// A value for each row, most often the usual one: they take memory, and time, from the first other on.
+struct RareValues<Element: Equatable> {
+  private let usual: Element
+  private(set) var count = 0
+  /// Empty while all are the usual one.
+  private var values: [Element] = []
+
+  init(usual: Element) { self.usual = usual }
+
+  init(_ values: [Element], usual: Element) {
+    self.usual = usual
+    count = values.count
+    self.values = values
+  }
+
+  init(repeating value: Element, count: Int, usual: Element) {
+    self.usual = usual
+    self.count = count
+    if value != usual { values = [Element](repeating: value, count: count) }
+  }
+
+  /// All are the usual one; where not, all may be after others went.
+  @inline(__always)
+  var areUsual: Bool { values.isEmpty }
+
+  @inline(__always)
+  subscript(row: Int) -> Element { areUsual ? usual : values[row] }
+
+  /// Of each row; none while all are the usual one.
+  var others: [Element] { values }
+
+  @inline(__always)
+  mutating func append(_ value: Element) {
+    if !areUsual || value != usual {
+      if areUsual { values = [Element](repeating: usual, count: count) }
+      values.append(value)
+    }
+    count += 1
+  }
+
+  mutating func insert(_ value: Element, at row: Int) {
+    if !areUsual || value != usual {
+      if areUsual { values = [Element](repeating: usual, count: count) }
+      values.insert(value, at: row)
+    }
+    count += 1
+  }
+
+  mutating func remove(at row: Int) {
+    if !areUsual { values.remove(at: row) }
+    count -= 1
+  }
+
+  /// Forgets all but those at places in order.
+  mutating func keep(_ places: [UInt16]) {
+    if !areUsual { values = places.map { values[Int($0)] } }
+    count = places.count
+  }
+}
