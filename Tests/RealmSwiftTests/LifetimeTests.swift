@@ -82,6 +82,55 @@ struct LifetimeTests {
     #expect(realm.objects(Node.self).count == 2)
   }
 
+  @Test("Who opens a realm again gets what an object alone has kept open")
+  func openedAgain() throws {
+    let file = TemporaryFile()
+    let configuration = file.configuration
+    try onThread {
+      var realm: Realm? = try Realm(configuration: configuration)
+      try realm?.write { realm?.add(Node("a")) }
+      realm?.beginWrite()
+      let node = realm?.objects(Node.self).first
+      realm = nil
+      for _ in 0..<3 {
+        let again = try Realm(configuration: configuration)
+        #expect(again.isInWriteTransaction)
+        #expect(node?.realm?.isInWriteTransaction == true)
+      }
+      node?.note = "changed"
+      try Realm(configuration: configuration).commitWrite()
+    }
+    #expect(mappings(file.url) == 0)
+    try onThread {
+      let realm = try Realm(configuration: configuration)
+      #expect(realm.objects(Node.self).map(\.note) == ["changed"])
+    }
+  }
+
+  @Test("A realm is opened while another thread lets go of the last object that keeps it open")
+  func openedWhileItGoes() throws {
+    let file = TemporaryFile()
+    let configuration = file.configuration
+    try onThread {
+      let realm = try Realm(configuration: configuration)
+      try realm.write { realm.add(Node("a")) }
+    }
+    let (queue, group) = (DispatchQueue(label: "drops"), DispatchGroup())
+    try onThread {
+      for _ in 0..<1000 {
+        let kept = Kept()
+        try autoreleasing { kept.things = [try Realm(configuration: configuration).objects(Node.self)[0]] }
+        queue.async(group: group) { kept.things = [] }
+        try autoreleasing {
+          let realm = try Realm(configuration: configuration)
+          #expect(realm.objects(Node.self)[0].key == "a")
+        }
+      }
+    }
+    group.wait()
+    #expect(mappings(file.url) == 0)
+  }
+
   @Test("Unmanaged and managed objects go when nobody holds them")
   func counting() throws {
     let name = UUID().uuidString

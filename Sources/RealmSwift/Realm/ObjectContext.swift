@@ -69,11 +69,13 @@ final class ObjectContext {
   /// Objects may be read of the version that the session sees, which the window shows from now on. Not in a transaction,
   /// and not where the object is invalid.
   fileprivate func mayRead(_ row: UInt64, birth: UInt64) -> Bool {
-    session.check()
-    // A transaction changes what is read at each write.
-    if session.isWriting { return false }
-    if readGeneration != session.generation { refreshReadable() }
-    return readable != nil && !session.isInvalid(row, birth: birth, binding)
+    sessionOfHandles.use { session in
+      session.check()
+      // A transaction changes what is read at each write.
+      if session.isWriting { return false }
+      if readGeneration != session.generation { refreshReadable() }
+      return readable != nil && !session.isInvalid(row, birth: birth, binding)
+    }
   }
 
   private func refreshReadable() {
@@ -351,7 +353,7 @@ extension ObjectBase {
   func linked<Target: ObjectBase>(_ row: UInt64, as type: Target.Type) -> Target {
     guard let keptContext else { raise("Unmanaged object", "it has no row that links.") }
     let object = keptContext.use { context in
-      context.sessionOfHandles.use { $0.context(type) }.object(row)
+      context.sessionOfHandles.use { $0.contextOfHandles(type) }.use { $0.object(row) }
     }
     return unsafeDowncast(object, to: type)
   }

@@ -339,9 +339,10 @@ public struct Realm {
 
   @usableFromInline
   func object(_ type: ObjectBase.Type, _ number: Int64) -> ObjectBase? {
-    let context = session.context(type)
-    guard context.hasNumberKey else { return object(type, ofAny: number) }
-    switch context.object(withPrimaryKey: number) {
+    let found = session.contextOfHandles(type).use { context in
+      context.hasNumberKey ? context.object(withPrimaryKey: number) : .notReadable
+    }
+    switch found {
     case .object(let object): return object
     case .none: return nil
     case .notReadable: return object(type, ofAny: number)

@@ -9,16 +9,26 @@ final class RealmFile: Sendable {
   /// As it was opened first.
   let configuration: Realm.Configuration
   private let place: String
-  private let sessions = Mutex<[Confinement: WeakSession]>([:])
+  private let sessions = Mutex<[Confinement: KnownSession]>([:])
 
-  private final class WeakSession: @unchecked Sendable {
+  /// A session that has not ended: as its last act it takes this away, under the lock.
+  private struct KnownSession: @unchecked Sendable {
     // Sendable: it is looked at under the lock, and what it refers to is used by the one it belongs to only.
-    weak var life: SessionLife?
+    private let session: UncountedReference<RealmSession>
     let id: ObjectIdentifier
 
-    init(_ life: SessionLife) {
-      self.life = life
-      id = ObjectIdentifier(life.session)
+    init(_ session: RealmSession) {
+      self.session = UncountedReference(session)
+      id = ObjectIdentifier(session)
+    }
+
+    /// What keeps it; nil where it is ending.
+    var life: SessionLife? {
+      session.use { session in
+        guard session.tryToAddHolder() else { return nil }
+        defer { session.removeHolder() }
+        return session.life
+      }
     }
   }
 
@@ -156,8 +166,8 @@ final class RealmFile: Sendable {
   }
 
   private func newSession(_ owner: Confinement) -> SessionLife {
-    let life = SessionLife(RealmSession(file: self, owner: owner))
-    let entry = WeakSession(life)
+    let life = RealmSession.begin(self, owner)
+    let entry = KnownSession(life.session)
     sessions.withLock { $0[owner] = entry }
     return life
   }

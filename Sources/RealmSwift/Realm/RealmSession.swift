@@ -23,10 +23,11 @@ final class RealmSession {
   /// The ways to its classes, which live as long as it does.
   @exclusivity(unchecked) private var contexts: [ObjectContext?]
   /// Of the class that was asked for last.
-  @exclusivity(unchecked) private var lastContext: (type: ObjectIdentifier, context: ObjectContext)?
-  private let handles = Atomic<Int>(0)
-  /// Set once, when it begins.
-  @exclusivity(unchecked) private var lifeReference: UncountedReference<SessionLife>?
+  @exclusivity(unchecked) private var lastContext:
+    (type: ObjectIdentifier, context: UncountedReference<ObjectContext>)?
+  /// The handles and the lives that refer to it from outside. It is there until none is left.
+  private let holders = Atomic<Int>(0)
+  private weak var lastLife: SessionLife?
   /// Which handles may still be used.
   @exclusivity(unchecked) private var validity = HandleValidity()
   var pending = PendingCollections()
@@ -58,28 +59,42 @@ final class RealmSession {
     file.leave(owner, ObjectIdentifier(self))
   }
 
-  func begin(_ life: SessionLife) { lifeReference = UncountedReference(life) }
+  /// The first holder of a new session, which is there from now on until the last one goes.
+  static func begin(_ file: RealmFile, _ owner: Confinement) -> SessionLife {
+    let session = RealmSession(file: file, owner: owner)
+    UncountedReference(session).retain()
+    return session.life
+  }
 
-  /// What keeps it: whoever asks has a reference to that, or to something that has one.
+  /// What keeps it: whoever asks has one, or a handle, and is the one it belongs to.
   var life: SessionLife {
-    guard let lifeReference else { preconditionFailure("a session that nobody keeps") }
-    return lifeReference.counted
+    if let lastLife { return lastLife }
+    let made = SessionLife(self)
+    lastLife = made
+    return made
   }
 
-  /// Whoever makes a handle has another reference to what keeps the session.
+  /// Whoever adds one has another, or makes the first.
   @inline(__always)
-  func addHandle() {
-    // Kept once for all of them.
-    if handles.wrappingAdd(1, ordering: .relaxed).oldValue == 0 {
-      lifeReference?.retain()
+  func addHolder() { holders.wrappingAdd(1, ordering: .relaxed) }
+
+  /// The same of one who has none; false where the last is gone, or going.
+  func tryToAddHolder() -> Bool {
+    var count = holders.load(ordering: .relaxed)
+    while count > 0 {
+      let (isDone, found) = holders.weakCompareExchange(
+        expected: count, desired: count + 1, ordering: .acquiringAndReleasing)
+      if isDone { return true }
+      count = found
     }
+    return false
   }
 
-  /// A handle has gone, on whatever thread.
+  /// A holder has gone, on whatever thread.
   @inline(__always)
-  func removeHandle() {
-    if handles.wrappingSubtract(1, ordering: .acquiringAndReleasing).oldValue == 1 {
-      lifeReference?.release()
+  func removeHolder() {
+    if holders.wrappingSubtract(1, ordering: .acquiringAndReleasing).oldValue == 1 {
+      UncountedReference(self).release()
     }
   }
 
@@ -109,9 +124,18 @@ final class RealmSession {
 
   func binding(_ type: ObjectBase.Type) -> ClassBinding { file.schema.binding(type) }
 
-  func context(_ type: ObjectBase.Type) -> ObjectContext {
+  func context(_ type: ObjectBase.Type) -> ObjectContext { contextOfHandles(type).counted }
+
+  /// The same, for as long as the session is kept.
+  @inline(__always)
+  func contextOfHandles(_ type: ObjectBase.Type) -> UncountedReference<ObjectContext> {
     if let lastContext, lastContext.type == ObjectIdentifier(type) { return lastContext.context }
-    let context = context(binding(type))
+    return otherContext(type)
+  }
+
+  @inline(never)
+  private func otherContext(_ type: ObjectBase.Type) -> UncountedReference<ObjectContext> {
+    let context = UncountedReference(context(binding(type)))
     lastContext = (ObjectIdentifier(type), context)
     return context
   }

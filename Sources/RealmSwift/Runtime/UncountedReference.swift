@@ -23,13 +23,13 @@ struct ContextReference {
   @inline(__always)
   init(_ context: ObjectContext) {
     self.context = UncountedReference(context)
-    context.sessionOfHandles.use { $0.addHandle() }
+    context.sessionOfHandles.use { $0.addHolder() }
   }
 
   /// Lets go of the session: this is not used any more.
   @inline(__always)
   func release() {
-    context.use { $0.sessionOfHandles }.use { $0.removeHandle() }
+    context.use { $0.sessionOfHandles }.use { $0.removeHolder() }
   }
 
   var counted: ObjectContext { context.counted }
