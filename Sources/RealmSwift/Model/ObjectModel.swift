@@ -43,7 +43,9 @@ final class ObjectModel: @unchecked Sendable {
   /// Position of the primary key.
   let primaryKey: Int?
   /// Of each property, how it lets go of what it holds when its object shows a row.
-  private let adoptions: [(adopt: (ObjectBase, _ offset: Int) -> Void, offset: Int)]
+  private let adoptions: [UncountedReference<Adoption>]
+  /// Keeps them.
+  private let keptAdoptions: [Adoption]
   private let managed: InstanceMaker
   /// Handles know their address in each property.
   private let isEncodable: Bool
@@ -94,7 +96,8 @@ final class ObjectModel: @unchecked Sendable {
     }
     let keys = properties.indices.filter { [properties] in properties[$0].role == .primaryKey }
     primaryKey = keys.first
-    adoptions = properties.map { ($0.access.adopt, $0.offset) }
+    keptAdoptions = properties.map { Adoption($0.access.adopt, offset: $0.offset) }
+    adoptions = keptAdoptions.map { UncountedReference($0) }
     let isPlain = fields.arePlain
     let properties = properties
     func maker(_ initialize: @escaping (ModelProperty, FreshInstance, Int) -> Void) -> InstanceMaker {
@@ -156,7 +159,7 @@ final class ObjectModel: @unchecked Sendable {
   func manage(_ object: ObjectBase, _ row: UInt64, of context: ObjectContext, keeping open: [Int] = []) {
     object.show(row, of: context, birth: context.sessionOfHandles.use { $0.generation })
     for position in adoptions.indices where open.isEmpty || !open.contains(position) {
-      adoptions[position].adopt(object, adoptions[position].offset)
+      adoptions[position].use { $0.adopt(object, $0.offset) }
     }
     didManage(object)
   }
@@ -172,5 +175,16 @@ final class ObjectModel: @unchecked Sendable {
       property.field.makeRecording(object, at: property.offset, position: position)
     }
     return object
+  }
+}
+
+/// How a property lets go of what it holds. A class, since to take a closure out of a list counts a reference.
+private final class Adoption {
+  let adopt: (ObjectBase, _ offset: Int) -> Void
+  let offset: Int
+
+  init(_ adopt: @escaping (ObjectBase, Int) -> Void, offset: Int) {
+    self.adopt = adopt
+    self.offset = offset
   }
 }

@@ -78,8 +78,9 @@ final class ObjectAdder {
     _ object: ObjectBase, _ session: RealmSession, _ policy: Realm.UpdatePolicy
   ) -> UInt64? {
     guard policy == .error, object.keptContext == nil else { return nil }
-    let context = session.context(type(of: object))
-    return context.plainInsertion?.add(object, context)
+    return session.contextOfHandles(type(of: object)).use { context in
+      context.plainInsertion?.use { $0.add(object, context) } ?? nil
+    }
   }
 
   /// Adds an object that belongs to no other.

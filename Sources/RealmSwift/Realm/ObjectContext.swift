@@ -45,7 +45,9 @@ final class ObjectContext {
     return current
   }
 
-  private(set) lazy var plainInsertion = PlainInsertion(binding)
+  private lazy var keptInsertion = PlainInsertion(binding)
+  /// How objects become rows where that is all there is to it; nil of classes with more to it.
+  private(set) lazy var plainInsertion = keptInsertion.map { UncountedReference($0) }
 
   /// Its objects are found by a whole number, which is never nil.
   let hasNumberKey: Bool

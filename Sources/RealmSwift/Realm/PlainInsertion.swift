@@ -3,22 +3,35 @@ import RealmStorage
 /// How an object of a class that links to nothing, and whose values need no closer look, becomes a row: its values go there
 /// as they are.
 final class PlainInsertion {
-  private struct Step {
+  /// Of one property. A class, since to take a closure out of a list counts a reference.
+  private final class Step {
     let insert: (ObjectBase, _ offset: Int, inout NewRow, _ column: Int) throws(StorageError) -> Void
     let offset: Int
     let column: Int
+
+    init(
+      _ insert: @escaping (ObjectBase, Int, inout NewRow, Int) throws(StorageError) -> Void, offset: Int,
+      column: Int
+    ) {
+      self.insert = insert
+      self.offset = offset
+      self.column = column
+    }
   }
 
-  private let steps: [Step]
+  private let steps: [UncountedReference<Step>]
+  /// Keeps them.
+  private let kept: [Step]
 
   /// Nil for a class where values are to be made first, or objects it links to added.
   init?(_ binding: ClassBinding) {
     var steps: [Step] = []
     for (property, column) in zip(binding.model.properties, binding.columns) where !property.isComputed {
       guard column >= 0, let insert = property.access.insert else { return nil }
-      steps.append(Step(insert: insert, offset: property.offset, column: column))
+      steps.append(Step(insert, offset: property.offset, column: column))
     }
-    self.steps = steps
+    kept = steps
+    self.steps = steps.map { UncountedReference($0) }
   }
 
   /// The row of an unmanaged object, which shows it from now on; nil where there is an object with its primary key.
@@ -28,7 +41,11 @@ final class PlainInsertion {
       session.writing(binding) { (table) throws(StorageError) -> UInt64? in
         do throws(StorageError) {
           return try table.insert { (row: inout NewRow) throws(StorageError) in
-            for step in steps { try step.insert(object, step.offset, &row, step.column) }
+            for step in steps {
+              try step.use { (step) throws(StorageError) in
+                try step.insert(object, step.offset, &row, step.column)
+              }
+            }
           }
         } catch .duplicateKey {
           return nil

@@ -9,6 +9,16 @@ struct UncountedReference<Object: AnyObject> {
   @inline(__always)
   func use<Result>(_ body: (Object) -> Result) -> Result { object._withUnsafeGuaranteedRef(body) }
 
+  @inline(__always)
+  func use<Failure>(_ body: (Object) throws(Failure) -> Void) throws(Failure) {
+    // It passes on untyped errors only.
+    let failure: Failure? = object._withUnsafeGuaranteedRef { object in
+      do throws(Failure) { try body(object) } catch { return error }
+      return nil
+    }
+    if let failure { throw failure }
+  }
+
   var counted: Object { object.takeUnretainedValue() }
 
   /// Keeps the object from now on, until it is released.
