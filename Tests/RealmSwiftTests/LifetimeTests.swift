@@ -131,6 +131,41 @@ struct LifetimeTests {
     #expect(mappings(file.url) == 0)
   }
 
+  @Test("Objects of other threads are compared, and asked for their realm, while these use it")
+  func compared() throws {
+    let file = TemporaryFile()
+    let configuration = file.configuration
+    try onThread {
+      let realm = try Realm(configuration: configuration)
+      try realm.write { realm.create(Keyed.self, value: ["key": 1, "note": ""]) }
+    }
+    let (kept, ready, done) = (Kept(), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let other = Thread {
+      autoreleasepool {
+        guard
+          let object = try? Realm(configuration: configuration).object(ofType: Keyed.self, forPrimaryKey: 1)
+        else { return }
+        kept.things = [object]
+        ready.signal()
+        for _ in 0..<3000 { #expect(object.realm?.objects(Keyed.self).count == 1) }
+      }
+      done.signal()
+    }
+    other.start()
+    ready.wait()
+    try onThread {
+      let object = kept.things[0] as? Keyed
+      let mine = try Realm(configuration: configuration).object(ofType: Keyed.self, forPrimaryKey: 1)
+      for _ in 0..<3000 {
+        #expect(mine != object)
+        #expect(object?.realm != nil)
+      }
+    }
+    done.wait()
+    kept.things = []
+    #expect(mappings(file.url) == 0)
+  }
+
   @Test("Unmanaged and managed objects go when nobody holds them")
   func counting() throws {
     let name = UUID().uuidString

@@ -206,13 +206,23 @@ final class AppendBuffer {
   /// Makes room for a value of the row begun last, which may have one already.
   @inline(__always)
   private func prepare(_ index: Int) throws(StorageError) {
-    if columns[index].rows == rows { try removeLast(index) } else { unset -= 1 }
+    guard columns[index].rows == rows else { return }
+    unset += 1
+    if let slot = columns[index].watched { watched[slot].value = watched[slot].defaultValue }
+    try removeLast(index)
+  }
+
+  /// The value is there, which is not before nothing can be refused any more.
+  @inline(__always)
+  private func didSet(_ index: Int, _ value: @autoclosure () -> Value) {
+    if let slot = columns[index].watched { watched[slot].value = value() }
+    unset -= 1
   }
 
   func set(_ index: Int, _ value: Value) throws(StorageError) {
     try prepare(index)
-    if let slot = columns[index].watched { watched[slot].value = value }
     try append(index, value)
+    didSet(index, value)
   }
 
   private func append(_ index: Int, _ value: Value) throws(StorageError) {
@@ -226,30 +236,30 @@ final class AppendBuffer {
   @inline(__always)
   func set(_ index: Int, _ number: Int64) throws(StorageError) {
     try prepare(index)
-    if let slot = columns[index].watched {
-      watched[slot].value = columns[index].column.type == .bool ? .bool(number != 0) : .int(number)
-    }
     columns[index].fixed.append(number)
+    didSet(index, columns[index].column.type == .bool ? .bool(number != 0) : .int(number))
   }
 
   @inline(__always)
   func set(_ index: Int, _ number: Double) throws(StorageError) {
     try prepare(index)
     columns[index].fixed.append(number)
+    // Doubles are neither indexed nor linked.
+    unset -= 1
   }
 
   @inline(__always)
   func set(_ index: Int, _ date: Timestamp) throws(StorageError) {
     try prepare(index)
-    if let slot = columns[index].watched { watched[slot].value = .date(date) }
     columns[index].fixed.append(date)
+    didSet(index, .date(date))
   }
 
   @inline(__always)
   func set(_ index: Int, _ text: String) throws(StorageError) {
     try prepare(index)
-    if let slot = columns[index].watched { watched[slot].value = .string(text) }
     try columns[index].varying.append(text, editor: editor)
+    didSet(index, .string(text))
   }
 
   // MARK: - Indexes

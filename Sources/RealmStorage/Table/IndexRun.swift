@@ -77,16 +77,18 @@ struct IndexRun {
     return sorted
   }
 
-  /// Puts all entries into a tree that is being made, in their order.
+  /// Puts all entries into a tree that is being made, in their order; of those that are alike one.
   func append(to tree: inout TreeBuilder) throws(StorageError) {
     var entry: [UInt8] = []
     var (entries, ends): ([UInt8], [Int]) = ([], [])
     try forEachValue { (value, rows) throws(StorageError) in
       var rows = rows
+      var last: UInt64?
       while rows.count > Self.fewRows {
         entries.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)
-        for row in rows.prefix(Self.rowsAtOnce) {
+        for row in rows.prefix(Self.rowsAtOnce) where row != last {
+          last = row
           entries.append(value)
           IndexKey.appendRow(row, to: &entries)
           ends.append(entries.count)
@@ -94,7 +96,8 @@ struct IndexRun {
         tree.append(keys: entries.span.bytes, ends: ends)
         rows = rows.dropFirst(Self.rowsAtOnce)
       }
-      for row in rows {
+      for row in rows where row != last {
+        last = row
         Self.put(value, row, into: &entry)
         try tree.append(key: entry.span.bytes, value: TreeValue(bytes: RawSpan()))
       }

@@ -119,7 +119,15 @@ final class IntegerIndexWriter {
     }
     let range = UInt64(bitPattern: greatest &- least)
     // No more memory than the digits take.
-    if range < 2 * UInt64(entries.count) { return Self.dealt(consume entries, least, places: Int(range) + 1) }
+    if range < 2 * UInt64(entries.count), let rows = Self.rows(of: entries, least, places: Int(range) + 1) {
+      var next = 0
+      for place in rows.indices where rows[place] != Self.none {
+        entries[next] = IntegerIndex.Entry(number: least &+ Int64(place), row: rows[place])
+        next += 1
+      }
+      precondition(next == entries.count, "IntegerIndexWriter: a number came twice")
+      return entries
+    }
     guard entries.count > 1024, range < 1 << 33 else { return entries.sorted { $0.number < $1.number } }
     var into = entries
     // Not copied: nobody else has it.
@@ -141,20 +149,19 @@ final class IntegerIndexWriter {
     return from
   }
 
-  private static func dealt(_ entries: consuming [IntegerIndex.Entry], _ least: Int64, places: Int)
-    -> [IntegerIndex.Entry]
-  {
-    // No row has this key.
-    let none = UInt64.max
+  /// No row has this key, but in forged files.
+  private static let none = UInt64.max
+
+  /// The row of each number from the least on, and none where there is no such number; nil where a row can't be told from
+  /// none.
+  private static func rows(of entries: [IntegerIndex.Entry], _ least: Int64, places: Int) -> [UInt64]? {
     var rows = [UInt64](repeating: none, count: places)
-    for index in entries.indices { rows[Int(entries[index].number &- least)] = entries[index].row }
-    var next = 0
-    for place in rows.indices where rows[place] != none {
-      entries[next] = IntegerIndex.Entry(number: least &+ Int64(place), row: rows[place])
-      next += 1
+    var greatest: UInt64 = 0
+    for entry in entries {
+      rows[Int(entry.number &- least)] = entry.row
+      greatest = max(greatest, entry.row)
     }
-    precondition(next == entries.count, "IntegerIndexWriter: a number came twice")
-    return entries
+    return greatest == none ? nil : rows
   }
 
   @inline(__always)

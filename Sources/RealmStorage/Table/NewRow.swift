@@ -8,6 +8,9 @@ public struct NewRow: ~Copyable {
   /// - Precondition: the buffer is there for as long as this is.
   init(_ buffer: AppendBuffer) { self.buffer = UncountedReference(buffer) }
 
+  /// Whether it is the row that was begun of a buffer: it may have been swapped with another's.
+  func isOf(_ buffer: AppendBuffer) -> Bool { self.buffer.use { $0 === buffer } }
+
   public mutating func set(_ column: Int, _ value: Value) throws(StorageError) {
     try buffer.use { (buffer) throws(StorageError) in
       precondition(

@@ -124,6 +124,7 @@ final class TableWriter {
     buffer.beginRow(key)
     do throws(StorageError) {
       var row = NewRow(buffer)
+      defer { precondition(row.isOf(buffer), "table \(schema.name): its new row was swapped with another's") }
       try fill(&row)
       try buffer.endRow()
       if primaryKey != nil { try checkUnique(buffer) }

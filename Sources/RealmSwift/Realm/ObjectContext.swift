@@ -32,7 +32,10 @@ final class ObjectContext {
 
   /// The row of an object of this class and realm; nil of others, and of one that was invalidated.
   func row(of object: ObjectBase) -> UInt64? {
-    guard let other = object.managedRow, other.context === self, !other.isInvalid else { return nil }
+    // One of another realm, which may be another thread's, is not looked at any closer.
+    guard let kept = object.keptContext, kept.use({ $0 === self }),
+      !session.isInvalid(object.row, birth: object.birth, binding)
+    else { return nil }
     return object.row
   }
 

@@ -15,20 +15,23 @@ final class RealmFile: Sendable {
   private struct KnownSession: @unchecked Sendable {
     // Sendable: it is looked at under the lock, and what it refers to is used by the one it belongs to only.
     private let session: UncountedReference<RealmSession>
+    private let holders: HolderCount
     let id: ObjectIdentifier
 
     init(_ session: RealmSession) {
       self.session = UncountedReference(session)
+      holders = session.holders
       id = ObjectIdentifier(session)
     }
 
-    /// What keeps it; nil where it is ending.
+    /// What keeps it; nil where it is ending, which is told without touching it: whoever lets go of it last ends it, which
+    /// takes the lock.
     var life: SessionLife? {
-      session.use { session in
-        guard session.tryToAddHolder() else { return nil }
-        defer { session.removeHolder() }
-        return session.life
-      }
+      guard holders.tryToAdd() else { return nil }
+      let life = session.use { $0.life }
+      // Not the last: the life is another.
+      _ = holders.remove()
+      return life
     }
   }
 

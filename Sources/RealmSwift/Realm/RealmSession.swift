@@ -26,8 +26,11 @@ final class RealmSession {
   @exclusivity(unchecked) private var lastContext:
     (type: ObjectIdentifier, context: UncountedReference<ObjectContext>)?
   /// The handles and the lives that refer to it from outside. It is there until none is left.
-  private let holders = Atomic<Int>(0)
-  private weak var lastLife: SessionLife?
+  let holders = HolderCount()
+  /// Under a lock: who compares objects, or asks for their realm, may do so on any thread.
+  private let lastLife = Mutex(WeakLife())
+
+  private struct WeakLife { weak var life: SessionLife? }
   /// Which handles may still be used.
   @exclusivity(unchecked) private var validity = HandleValidity()
   var pending = PendingCollections()
@@ -66,37 +69,19 @@ final class RealmSession {
     return session.life
   }
 
-  /// What keeps it: whoever asks has one, or a handle, and is the one it belongs to.
+  /// What keeps it: whoever asks has one, or a handle.
   var life: SessionLife {
-    if let lastLife { return lastLife }
-    let made = SessionLife(self)
-    lastLife = made
-    return made
-  }
-
-  /// Whoever adds one has another, or makes the first.
-  @inline(__always)
-  func addHolder() { holders.wrappingAdd(1, ordering: .relaxed) }
-
-  /// The same of one who has none; false where the last is gone, or going.
-  func tryToAddHolder() -> Bool {
-    var count = holders.load(ordering: .relaxed)
-    while count > 0 {
-      let (isDone, found) = holders.weakCompareExchange(
-        expected: count, desired: count + 1, ordering: .acquiringAndReleasing)
-      if isDone { return true }
-      count = found
+    lastLife.withLock { last in
+      if let life = last.life { return life }
+      let made = SessionLife(self)
+      last.life = made
+      return made
     }
-    return false
   }
 
   /// A holder has gone, on whatever thread.
   @inline(__always)
-  func removeHolder() {
-    if holders.wrappingSubtract(1, ordering: .acquiringAndReleasing).oldValue == 1 {
-      UncountedReference(self).release()
-    }
-  }
+  func removeHolder() { if holders.remove() { UncountedReference(self).release() } }
 
   @inline(__always)
   func check() {

@@ -1,15 +1,45 @@
+import Synchronization
+
 /// Keeps a session, for all that refer to it from outside: realms and collections. Objects, which come and go, keep it by
 /// being counted.
 ///
 /// The session refers to the last one weakly, and nobody to the session itself: to count references to what is referred to
 /// weakly takes several times as long, and the session is used at every read.
-final class SessionLife {
+final class SessionLife: @unchecked Sendable {
+  // Sendable: it never changes, and the session is used by the one it belongs to only.
   let session: RealmSession
 
   init(_ session: RealmSession) {
     self.session = session
-    session.addHolder()
+    session.holders.add()
   }
 
   deinit { session.removeHolder() }
+}
+
+/// How many hold a session.
+///
+/// Apart from it, so that who looks for a session that may be ending need not touch that.
+final class HolderCount: Sendable {
+  private let count = Atomic<Int>(0)
+
+  /// Whoever adds one has another, or makes the first.
+  @inline(__always)
+  func add() { count.wrappingAdd(1, ordering: .relaxed) }
+
+  /// The same of one who has none; false where the last is gone.
+  func tryToAdd() -> Bool {
+    var known = count.load(ordering: .relaxed)
+    while known > 0 {
+      let (isDone, found) = count.weakCompareExchange(
+        expected: known, desired: known + 1, ordering: .acquiringAndReleasing)
+      if isDone { return true }
+      known = found
+    }
+    return false
+  }
+
+  /// Whether it was the last.
+  @inline(__always)
+  func remove() -> Bool { count.wrappingSubtract(1, ordering: .acquiringAndReleasing).oldValue == 1 }
 }

@@ -33,7 +33,7 @@ struct ContextReference {
   @inline(__always)
   init(_ context: ObjectContext) {
     self.context = UncountedReference(context)
-    context.sessionOfHandles.use { $0.addHolder() }
+    context.sessionOfHandles.use { $0.holders.add() }
   }
 
   /// Lets go of the session: this is not used any more.

@@ -19,6 +19,25 @@ import Testing
     return Array(numbers).shuffled(using: &generator)
   }
 
+  @Test(arguments: [1, 5, 4000])
+  func `entries are put in order, also of rows with the greatest key, which only forged files have`(
+    count: Int
+  )
+    throws
+  {
+    var generator = SeededGenerator(seed: UInt64(count))
+    let fixture = try TreeFixture()
+    let index = IntegerIndexWriter(root: .null, editor: fixture.editor)
+    let numbers = Self.numbers(count, &generator, isDense: true)
+    for (row, number) in numbers.enumerated() {
+      try index.insert(number, row: row == count / 2 ? .max : UInt64(row))
+    }
+    for (row, number) in numbers.enumerated() {
+      let found = try index.row(of: number)
+      #expect(found == (row == count / 2 ? .max : UInt64(row)))
+    }
+  }
+
   @Test(arguments: [false, true], [false, true])
   func `rows are found by numbers near each other and far apart`(isDense: Bool, isEncrypted: Bool) throws {
     var generator = SeededGenerator(seed: isDense ? 1 : 2)
