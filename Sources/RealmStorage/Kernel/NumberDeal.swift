@@ -20,7 +20,11 @@ struct NumberDeal: ~Copyable {
   }
 
   mutating func expect(_ numbers: borrowing NumberBuffer) {
-    for index in 0..<numbers.count { next[digit(numbers[index])] += 1 }
+    for index in 0..<numbers.count {
+      let digit = digit(numbers[index])
+      // Not added in place, which breaks the compiler where accesses of threads are checked (Swift 6.3).
+      next[digit] = next[digit] &+ 1
+    }
   }
 
   /// All were expected.
