@@ -24,16 +24,17 @@ enum Gather {
         }
       }
       let width = PackedIntegers.width(forRange: bounds.greatest - bounds.least)
+      let (least, greatest) = (
+        base &+ Int64(bitPattern: bounds.least), base &+ Int64(bitPattern: bounds.greatest)
+      )
+      // An array of no bytes that is filled writes to the one that all empty arrays share.
+      guard width > 0 else { return ([], 0, least, greatest) }
       let size = PackedIntegers.byteCount(places.count, width: width)
       let packed = [UInt8](unsafeUninitializedCapacity: size) { target, filled in
-        if width > 0 {
-          cp_pack(distances.baseAddress, places.count, bounds.least, UInt32(width), target.baseAddress)
-        }
+        cp_pack(distances.baseAddress, places.count, bounds.least, UInt32(width), target.baseAddress)
         filled = size
       }
-      return (
-        packed, width, base &+ Int64(bitPattern: bounds.least), base &+ Int64(bitPattern: bounds.greatest)
-      )
+      return (packed, width, least, greatest)
     }
   }
 
