@@ -82,7 +82,7 @@ final class AppendBuffer {
     guard rows < limit else { return true }
     let pieces = pieceCount
     // A row takes a piece of each column at most.
-    roomyRows = min(limit, rows + max(1, (Self.maximumPieces - pieces) / max(1, columns.count)))
+    roomyRows = min(limit, rows + max(0, (Self.maximumPieces - pieces) / max(1, columns.count)))
     return pieces > Self.maximumPieces
   }
 

@@ -264,8 +264,7 @@ final class TableWriter {
     guard !keys.isEmpty else { return }
     do throws(StorageError) {
       for position in buffer.indexedLate {
-        let id = buffer.columns[position].column.id
-        guard let index = indexes.first(where: { $0.columnID == id }) else { continue }
+        guard let index = index(of: buffer.columns[position].column) else { continue }
         try buffer.insert(keys, position, into: index)
       }
     } catch {

@@ -1,4 +1,6 @@
 /// A reference to an object that somebody else keeps: used without counting.
+///
+/// The engine has its own, as nothing of it would be inlined here.
 struct UncountedReference<Object: AnyObject> {
   private let object: Unmanaged<Object>
 
