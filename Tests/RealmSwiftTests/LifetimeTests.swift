@@ -5,7 +5,10 @@ import Testing
 @Suite("Lifetimes", .serialized)
 struct LifetimeTests {
   /// What outlives the thread that made it.
-  private final class Kept: @unchecked Sendable { var things: [Any] = [] }
+  private final class Kept: @unchecked Sendable {
+    var things: [Any] = []
+    var reads = 0
+  }
 
   /// Open descriptors of a file and of what stands beside it. Other tests have others open.
   private func descriptors(_ url: URL) -> Int {
@@ -141,27 +144,31 @@ struct LifetimeTests {
     }
     let (kept, ready, done) = (Kept(), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let other = Thread {
+      defer {
+        ready.signal()
+        done.signal()
+      }
       autoreleasepool {
         guard
           let object = try? Realm(configuration: configuration).object(ofType: Keyed.self, forPrimaryKey: 1)
         else { return }
         kept.things = [object]
         ready.signal()
-        for _ in 0..<3000 { #expect(object.realm?.objects(Keyed.self).count == 1) }
+        for _ in 0..<3000 where object.realm?.objects(Keyed.self).count == 1 { kept.reads += 1 }
       }
-      done.signal()
     }
     other.start()
     ready.wait()
     try onThread {
-      let object = kept.things[0] as? Keyed
+      let object = try #require(kept.things.first as? Keyed)
       let mine = try Realm(configuration: configuration).object(ofType: Keyed.self, forPrimaryKey: 1)
       for _ in 0..<3000 {
         #expect(mine != object)
-        #expect(object?.realm != nil)
+        #expect(object.realm != nil)
       }
     }
     done.wait()
+    #expect(kept.reads == 3000)
     kept.things = []
     #expect(mappings(file.url) == 0)
   }
