@@ -70,8 +70,11 @@ package enum PackedIntegers {
     _ bytes: RawSpan, _ index: Int, as type: Integer.Type
   ) -> Integer {
     let size = MemoryLayout<Integer>.size
-    precondition(index >= 0 && (index + 1) * size <= bytes.byteCount, "a packed value outside of its column")
-    return Integer(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: index * size, as: Integer.self))
+    // One comparison: a negative index is greater than all as an unsigned number.
+    let count = UInt(bitPattern: bytes.byteCount) / UInt(bitPattern: size)
+    precondition(UInt(bitPattern: index) < count, "a packed value outside of its column")
+    return Integer(
+      littleEndian: bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index &* size, as: Integer.self))
   }
 
   /// The number that 12 or 16 bytes make, the highest first.

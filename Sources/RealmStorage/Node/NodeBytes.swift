@@ -25,10 +25,21 @@ package struct NodeBytes: ~Escapable, BitwiseCopyable {
     }
   }
 
-  /// The little-endian word of 2 bytes at an offset.
+  /// The little-endian word of 2 bytes at an index of such words.
   @inlinable
-  func word(at offset: Int) -> UInt16 {
-    precondition(offset >= 0 && offset &+ 2 <= count, "a word outside of its bytes")
-    return UInt16(littleEndian: start.loadUnaligned(fromByteOffset: offset, as: UInt16.self))
+  @inline(__always)
+  func word(_ index: Int) -> UInt16 {
+    precondition(UInt(bitPattern: index) < UInt(bitPattern: count) / 2, "a word outside of its bytes")
+    return UInt16(littleEndian: start.loadUnaligned(fromByteOffset: 2 &* index, as: UInt16.self))
+  }
+
+  /// The bytes from one offset to another.
+  @_lifetime(copy self)
+  @inlinable
+  @inline(__always)
+  func part(from lower: Int, to upper: Int) -> RawSpan {
+    precondition(lower >= 0 && lower <= upper && upper <= count, "a part outside of its bytes")
+    return _overrideLifetime(
+      RawSpan(_unsafeStart: start + lower, byteCount: upper &- lower), copying: self)
   }
 }

@@ -28,7 +28,9 @@ public struct IntegerColumn: ~Escapable, BitwiseCopyable {
   @inlinable
   @inline(__always)
   public subscript(row: Int) -> Int64 {
-    least &+ Int64(bitPattern: PackedIntegers.load(packed.span, row, width: width))
+    // The width that most columns have.
+    if width == 8 { return least &+ Int64(PackedIntegers.load(packed.span, row, as: UInt8.self)) }
+    return least &+ Int64(bitPattern: PackedIntegers.load(packed.span, row, width: width))
   }
 }
 
@@ -55,7 +57,7 @@ public struct DoubleColumn: ~Escapable, BitwiseCopyable {
   /// The value of a row; of one that is null, any.
   @inlinable
   public subscript(row: Int) -> Double {
-    bytes.isEmpty ? 0 : Double(bitPattern: PackedIntegers.load(bytes.span, row, width: 64))
+    bytes.isEmpty ? 0 : Double(bitPattern: PackedIntegers.load(bytes.span, row, as: UInt64.self))
   }
 }
 
@@ -67,9 +69,9 @@ public struct TextColumn: ~Escapable, BitwiseCopyable {
 
   /// The piece; the cluster where there is none.
   private let view: NodeView
-  /// Of the piece; none where there is none.
-  @usableFromInline let body: NodeBytes
-  @usableFromInline let rowsOfPiece: Int32
+  /// Of the piece, where each value ends in the heap; none where there is none.
+  @usableFromInline let ends: NodeBytes
+  @usableFromInline let heap: NodeBytes
   @usableFromInline let first: Int32
   private let end: Int32
   private let form: Form
@@ -85,8 +87,9 @@ public struct TextColumn: ~Escapable, BitwiseCopyable {
   @_lifetime(copy piece, copy content, copy access)
   init(_ piece: PieceNode, first: Int, _ content: Lent<TableContent>, _ access: LentAccess) {
     view = piece.view
-    body = piece.view.part(at: 0, count: piece.view.bodyLength)
-    rowsOfPiece = Int32(truncatingIfNeeded: piece.rows)
+    let start = PieceNode.Layout.ends &+ 2 &* piece.rows
+    ends = piece.view.part(at: PieceNode.Layout.ends, count: 2 &* piece.rows)
+    heap = piece.view.part(at: start, count: piece.view.bodyLength &- start)
     self.first = Int32(truncatingIfNeeded: first)
     end = Int32(truncatingIfNeeded: first &+ piece.rows)
     form = .piece
@@ -112,8 +115,8 @@ public struct TextColumn: ~Escapable, BitwiseCopyable {
     _ node: ClusterNode, _ form: Form, place: UInt16, _ content: Lent<TableContent>, _ access: LentAccess
   ) {
     view = node.view
-    body = node.noBytes
-    rowsOfPiece = 0
+    ends = node.noBytes
+    heap = node.noBytes
     first = 0
     end = Int32(node.rows)
     self.form = form
@@ -146,14 +149,11 @@ public struct TextColumn: ~Escapable, BitwiseCopyable {
   public func bytes(_ row: Int) throws(StorageError) -> RawSpan {
     // What most rows have is read where it is asked for.
     let index = row &- Int(first)
-    guard index >= 0, index < Int(rowsOfPiece) else { return try bytesElsewhere(row) }
-    let word = body.word(at: PieceNode.Layout.ends &+ 2 &* index)
+    guard UInt(bitPattern: index) < UInt(bitPattern: ends.count) / 2 else { return try bytesElsewhere(row) }
+    let word = ends.word(index)
     guard word & PieceNode.Layout.longFlag == 0 else { return try bytesElsewhere(row) }
-    let start =
-      index == 0
-      ? 0 : Int(body.word(at: PieceNode.Layout.ends &+ 2 &* index &- 2) & PieceNode.Layout.endMask)
-    let heap = PieceNode.Layout.ends &+ 2 &* Int(rowsOfPiece)
-    return body.span.extracting(heap &+ start..<heap &+ Int(word & PieceNode.Layout.endMask))
+    let start = index == 0 ? 0 : ends.word(index &- 1) & PieceNode.Layout.endMask
+    return heap.part(from: Int(start), to: Int(word & PieceNode.Layout.endMask))
   }
 
   @_lifetime(copy self)

@@ -13,7 +13,7 @@ extension Table {
     guard limit > 0, let first = keys.first, first.path.links.isEmpty,
       (rows?.count ?? count) / 2 >= FirstRows.batch(limit)
     else { return Array(try sorted(rows, by: keys).prefix(limit)) }
-    var found = FirstRows(self, keys, limit: limit)
+    var found = try FirstRows(self, keys, limit: limit)
     if let rows {
       for start in stride(from: 0, to: rows.count, by: Self.chunk) {
         let chunk = Array(rows[start..<min(start + Self.chunk, rows.count)])
@@ -35,62 +35,141 @@ extension Table {
   private static let chunk = 1 << 16
 }
 
-/// The first rows of those seen so far, and those that may be among them.
-private struct FirstRows {
+/// The first rows of those seen so far, and those that may be among them: by what two numbers tell of each, which are read
+/// where the row is found. Rows that these do not part are sorted by their values.
+private struct FirstRows: ~Copyable {
+  private typealias SortPath = (path: BoundPath, sort: SortColumn, ascending: Bool)
+
+  private struct Candidate {
+    let row: UInt64
+    let first: UInt128
+    /// 0 where the first number does not tell its value whole: only equal values are parted by the next key.
+    let second: UInt128
+    /// Of those that are equal the least comes first.
+    var order: Int
+  }
+
   private let table: Table
   private let keys: [SortKey]
   private let limit: Int
-  /// In order, no more than `limit`.
-  private var best: [UInt64] = []
-  private var waiting: [UInt64] = []
+  private let first: SortPath
+  /// Nil where there is no second key, or it stands in other tables, where each look takes long.
+  private let second: SortPath?
+  private let secondForm: ColumnForm?
+  private var candidates: [Candidate] = []
+  /// The numbers of the last of `limit` rows.
+  private var last: (first: UInt128, second: UInt128)?
+  /// Whether a row with these numbers comes behind it.
+  private var isTold = false
   /// What no row after the last of `limit` rows passes that differs from it in the first key; it may let too many pass.
   private(set) var bound: Predicate?
   private(set) var test: ClusterTest?
-  /// Of the columns that rows are sorted by after the first.
-  private let others: [ColumnForm]
+  private var firsts: NumberBuffer
+  private var seconds: NumberBuffer
+  private var stretch: [UInt16] = []
 
   /// So many rows are sorted at once, with the first ones so far.
   static func batch(_ limit: Int) -> Int { max(limit > Int.max / 4 ? limit : 4 * limit, 256) }
 
-  init(_ table: Table, _ keys: [SortKey], limit: Int) {
+  init(_ table: Table, _ keys: [SortKey], limit: Int) throws(StorageError) {
+    func path(_ key: SortKey) throws(StorageError) -> SortPath {
+      let path = try BoundPath(key.path, of: table.form, table.tables)
+      precondition(!path.isMany, "\(table.schema.name): there is a list on the path to \(path.column.name)")
+      return (path, SortColumn(path.column, dictionary: path.dictionary), key.ascending)
+    }
+    let first = try path(keys[0])
+    let next = keys.dropFirst().first.flatMap { $0.path.links.isEmpty ? $0 : nil }
+    let second = try next.map { (key) throws(StorageError) in try path(key) }
+    // Nothing is thrown from here on, as the buffers need.
     self.table = table
     self.keys = keys
     self.limit = limit
-    others = keys.dropFirst().filter { $0.path.links.isEmpty }.map { table.content.columns[$0.path.column] }
+    self.first = first
+    self.second = second
+    secondForm = next.map { table.content.columns[$0.path.column] }
+    firsts = NumberBuffer()
+    seconds = NumberBuffer()
   }
 
   mutating func add(_ rows: [UInt64]) throws(StorageError) {
-    waiting += rows
-    try settleIfMany()
+    try ClusterWalk.forEachStretch(of: rows, in: table.clusters, table.reader) {
+      (rows, cluster, access) throws(StorageError) in
+      try add(cluster, rows, access)
+    }
   }
 
-  /// What they are sorted by is asked for now: of rows that are far apart each would be waited for.
   mutating func add(
     _ cluster: borrowing ClusterNode, _ rows: RowMask, _ access: borrowing NodeAccess
   ) throws(StorageError) {
-    cluster.appendKeys(rows, to: &waiting)
-    for column in others { rows.forEach { cluster.prefetch(column, $0, access.lent) } }
-    try settleIfMany()
+    guard !rows.isEmpty else { return }
+    stretch.removeAll(keepingCapacity: true)
+    rows.forEach { stretch.append(UInt16($0)) }
+    try add(cluster, stretch, access)
+  }
+
+  private mutating func add(
+    _ cluster: borrowing ClusterNode, _ rows: [UInt16], _ access: borrowing NodeAccess
+  ) throws(StorageError) {
+    // Asked for at once: each would be waited for by itself.
+    if let secondForm { for row in rows { cluster.prefetch(secondForm, Int(row), access.lent) } }
+    firsts.begin(rows.count)
+    seconds.begin(rows.count)
+    try first.path.appendSortNumbers(first.sort, 0, rows, of: cluster, access, to: &firsts)
+    if let second {
+      try second.path.appendSortNumbers(second.sort, 0, rows, of: cluster, access, to: &seconds)
+    }
+    for (index, row) in rows.enumerated() {
+      let isExact = first.sort.isExact(firsts[index])
+      let one = first.ascending ? firsts[index] : ~firsts[index]
+      let two = second.map { !isExact ? 0 : $0.ascending ? seconds[index] : ~seconds[index] } ?? 0
+      if let last {
+        guard (one, two) < last || (!isTold && (one, two) == last) else { continue }
+      }
+      candidates.append(
+        Candidate(row: cluster.key(Int(row)), first: one, second: two, order: candidates.count))
+    }
+    if candidates.count >= Self.batch(limit) { try settle() }
   }
 
   mutating func finish() throws(StorageError) -> [UInt64] {
-    try settle()
-    return best
+    Array(try table.sorted(candidates.map(\.row), by: keys).prefix(limit))
   }
 
-  private mutating func settleIfMany() throws(StorageError) {
-    if waiting.count >= Self.batch(limit) { try settle() }
-  }
-
-  /// Rows that are equal keep their order: those of `best` came first.
+  /// Leaves the first rows, and those behind them that have the numbers of the last one.
   private mutating func settle() throws(StorageError) {
-    guard !waiting.isEmpty else { return }
-    best = Array(try table.sorted(best + waiting, by: keys).prefix(limit))
-    waiting.removeAll(keepingCapacity: true)
+    candidates.sort { ($0.first, $0.second, $0.order) < ($1.first, $1.second, $1.order) }
+    guard candidates.count >= limit else { return }
+    let end = candidates[limit - 1]
+    isTold = tellsAll(end)
+    let count =
+      isTold ? limit : candidates[limit...].firstIndex { ($0.first, $0.second) > (end.first, end.second) }
+    candidates.removeSubrange((count ?? candidates.count)...)
+    // Too many that are alike, to look at all of them again and again.
+    if candidates.count > max(limit, Self.batch(limit) / 2) { try sortByValues() }
+    for index in candidates.indices { candidates[index].order = index }
+    let isNew = last?.first != end.first
+    last = (end.first, end.second)
+    if isNew { try setBound(candidates[limit - 1].row) }
+  }
+
+  /// Whether rows with these numbers are equal in all keys.
+  private func tellsAll(_ candidate: Candidate) -> Bool {
+    guard first.sort.isExact(first.ascending ? candidate.first : ~candidate.first) else { return false }
+    guard keys.count > 1 else { return true }
+    guard keys.count == 2, let second else { return false }
+    return second.sort.isExact(second.ascending ? candidate.second : ~candidate.second)
+  }
+
+  /// Leaves no more than `limit`: the last ones have the same numbers, whatever their order.
+  private mutating func sortByValues() throws(StorageError) {
+    let rows = try table.sorted(candidates.map(\.row), by: keys)
+    let byRow = Dictionary(candidates.map { ($0.row, $0) }) { first, _ in first }
+    candidates = rows.prefix(limit).compactMap { byRow[$0] }
+  }
+
+  private mutating func setBound(_ row: UInt64) throws(StorageError) {
     let path = keys[0].path
-    guard best.count == limit,
-      let value = try table.value(table.schema.columns[path.column], ofRow: best[limit - 1])
-    else { return }
+    guard let value = try table.value(table.schema.columns[path.column], ofRow: row) else { return }
     // What has no order, as NaN and null, passes either way.
     let bound = Predicate.not(.compare(path, keys[0].ascending ? .greater : .less, value))
     self.bound = bound

@@ -19,7 +19,9 @@ extension Table {
     let access = beginReading()
     let (leaf, next) = try KeyedTree.leafAndNext(for: key, in: clusters, access)
     let cluster = ClusterNode(try access.node(leaf, .cluster))
-    return ((cluster.lowerBound(key)..<cluster.rows).map { cluster.key($0) }, next)
+    let rows = cluster.lowerBound(key)..<cluster.rows
+    let first = cluster.firstKey
+    return (cluster.isDense ? rows.map { first &+ UInt64($0) } : rows.map { cluster.key($0) }, next)
   }
 
   /// For who counted rows in one way and found them in another: in a sound file the numbers agree.

@@ -68,43 +68,56 @@ public struct Persisted<Value: _Persistable> {
     wrapped wrapped: ReferenceWritableKeyPath<Owner, Value>,
     storage storage: ReferenceWritableKeyPath<Owner, Self>
   ) -> Value {
-    // Inlined where the property is read, the key path becomes an offset.
+    // Inlined where the property is read, the key path becomes an offset. Nothing is called while the storage is accessed:
+    // then the compiler sees in a program's own class that no two accesses overlap, and none is checked at run time.
     @inline(__always) get {
       if !Value._keepsInstance, case .managed(let position) = object[keyPath: storage].storage {
         return Value._read(object, Int(position))
       }
-      if case .value(let value) = object[keyPath: storage].storage { return value }
-      return object[keyPath: storage].firstRead(by: object)
+      return instance(of: object, storage)
     }
     @inline(__always) set {
       if Value._keepsInstance {
-        object[keyPath: storage].firstRead(by: object)._assign(newValue)
+        instance(of: object, storage)._assign(newValue)
       } else if let position = object[keyPath: storage].managedPosition {
         Value._write(newValue, object, position)
       } else {
-        // A method that changes the property would be called by way of a key path that is made at run time.
         object[keyPath: storage].storage = .value(newValue)
       }
     }
   }
 
-  /// The value of a property that holds none yet, or shows its row.
+  /// The value that is kept, or becomes that.
+  @inlinable
+  @inline(__always)
+  static func instance<Owner: ObjectBase>(
+    of object: Owner, _ storage: ReferenceWritableKeyPath<Owner, Self>
+  ) -> Value {
+    if case .value(let value) = object[keyPath: storage].storage { return value }
+    let first = Self.firstRead(object[keyPath: storage].storage, by: object)
+    if first.isKept { object[keyPath: storage].storage = .value(first.value) }
+    return first.value
+  }
+
+  /// The value of a property that holds none yet, or shows its row; and whether the property holds it from now on.
   @usableFromInline
-  mutating func firstRead(by object: ObjectBase) -> Value {
-    let value: Value
+  static func firstRead(_ storage: Storage, by object: ObjectBase) -> (value: Value, isKept: Bool) {
     switch storage {
-    case .value(let found): return found
+    case .value(let found): return (found, false)
     case .recording(let position):
       PropertyRecorder.current?.note(object, Int(position))
-      return Value._placeholder(of: object, Int(position))
-    case .unset: value = Value._initial()
-    case .managed(let position): value = Value._read(object, Int(position))
-    case .encodable(let place):
-      value = Value._read(object, place.position)
-      if !Value._keepsInstance { return value }
+      return (Value._placeholder(of: object, Int(position)), false)
+    case .unset: return (Value._initial(), true)
+    case .managed(let position): return (Value._read(object, Int(position)), true)
+    case .encodable(let place): return (Value._read(object, place.position), Value._keepsInstance)
     }
-    storage = .value(value)
-    return value
+  }
+
+  /// The same of a copy of the property, to be put back.
+  mutating func firstRead(by object: ObjectBase) -> Value {
+    let first = Self.firstRead(storage, by: object)
+    if first.isKept { storage = .value(first.value) }
+    return first.value
   }
 }
 

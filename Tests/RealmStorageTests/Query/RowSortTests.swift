@@ -91,6 +91,7 @@ import Testing
     [Position.isSmall, Position.text, Position.number], [Position.age, Position.isSmall, Position.text],
     [Position.number, Position.text, Position.share], [Position.share, Position.text],
     [Position.text, Position.age], [Position.wide, Position.share], [Position.share, Position.wide],
+    [Position.age], [Position.text], [Position.share], [Position.text, Position.text, Position.wide],
   ])
   func `rows are sorted as comparing them column by column does`(columns: [Int]) throws {
     let table = try #require(try database.snapshot().table("T"))
@@ -107,8 +108,11 @@ import Testing
       }
       let sorted = try table.sorted(nil, by: keys)
       #expect(sorted == expected.map { UInt64($0) })
-      let first = try table.sorted(nil, by: keys, limit: 20)
-      #expect(first == expected.prefix(20).map { UInt64($0) })
+      // The first ones are cut off where rows are alike in what one number tells, and where they differ.
+      for limit in [1, 20, 100, 640] {
+        let first = try table.sorted(nil, by: keys, limit: limit)
+        #expect(first == expected.prefix(limit).map { UInt64($0) }, "limit \(limit)")
+      }
       // In another order, of which equal ones keep theirs.
       let given = expected.reversed().filter { $0 % 3 != 0 }.map { UInt64($0) }
       let places = Dictionary(uniqueKeysWithValues: given.enumerated().map { ($1, $0) })
@@ -121,6 +125,10 @@ import Testing
         return (places[left] ?? 0) < (places[right] ?? 0)
       }
       #expect(some == expectedSome)
+      for limit in [1, 20, 100, 640] {
+        let first = try table.sorted(given, by: keys, limit: limit)
+        #expect(first == Array(expectedSome.prefix(limit)), "limit \(limit) of given rows")
+      }
     }
   }
 }

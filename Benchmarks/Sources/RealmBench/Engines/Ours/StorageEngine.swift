@@ -154,16 +154,19 @@ final class StorageEngine: Engine {
     try Self.people(in: database.snapshot()).forEachGroup { (group) throws(StorageError) in
       let ages = try group.integers(Position.age)
       let scores = try group.doubles(Position.score)
+      // In a variable that stays in a register, as in the loops of the others.
+      var sum = Answer()
       var row = 0
       while row < group.count {
         let names = try group.texts(Position.name, from: row)
         while row < names.rows.upperBound {
-          try names.bytes(row).withUnsafeBytes { answer.add($0) }
-          answer.add(ages[row])
-          answer.add(scores[row])
+          try names.bytes(row).withUnsafeBytes { sum.add($0) }
+          sum.add(ages[row])
+          sum.add(scores[row])
           row += 1
         }
       }
+      answer.add(sum)
       return true
     }
     return answer
@@ -174,16 +177,18 @@ final class StorageEngine: Engine {
     try Self.people(in: database.snapshot()).forEachGroup { (group) throws(StorageError) in
       let ages = try group.integers(Position.age)
       let scores = try group.doubles(Position.score)
+      var sum = Answer()
       var row = 0
       while row < group.count {
         let names = try group.texts(Position.name, from: row)
         while row < names.rows.upperBound {
-          answer.add(try names.bytes(row).withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
-          answer.add(ages[row])
-          answer.add(scores[row])
+          sum.add(try names.bytes(row).withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
+          sum.add(ages[row])
+          sum.add(scores[row])
           row += 1
         }
       }
+      answer.add(sum)
       return true
     }
     return answer

@@ -1,0 +1,138 @@
+/// What Swift takes for objects whose properties are wrapped as those of an `Object` are, with nothing behind them but arrays:
+/// the way that every read takes, whatever a library does at its end.
+struct ObjectBounds {
+  private let columns: PlainColumns
+
+  init(count: Int) {
+    var people: [Person] = []
+    var source = PersonSource(count: count)
+    while let batch = source.next() { people += batch }
+    columns = PlainColumns(people)
+  }
+
+  func all(_ rounds: Int) -> [Bound] {
+    [
+      Bound(
+        "4", "an object that goes through arrays: three wrapped properties read, one a short String", "ns",
+        rounds: rounds
+      ) {
+        walked()
+      }
+    ]
+  }
+
+  /// One object shows all rows in turn.
+  private func walked() -> Double {
+    var answer = Answer()
+    let seconds = Measure.seconds {
+      for person in PlainWalk(columns) {
+        answer.add(person.name)
+        answer.add(person.age)
+        answer.add(person.score)
+      }
+    }
+    precondition(answer != Answer())
+    return seconds / Double(columns.names.count) * 1e9
+  }
+}
+
+private final class PlainColumns {
+  let names: [String]
+  let ages: [Int64]
+  let scores: [Double]
+
+  init(_ people: [Person]) {
+    names = people.map(\.name)
+    ages = people.map(\.age)
+    scores = people.map(\.score)
+  }
+}
+
+/// A row of the columns.
+private class PlainObject {
+  // Not counted when it is used.
+  final let columns: Unmanaged<PlainColumns>
+  final var row = 0
+
+  init(_ columns: PlainColumns) { self.columns = .passUnretained(columns) }
+}
+
+private final class PlainPerson: PlainObject {
+  @Plain var name: String
+  @Plain var age: Int64
+  @Plain var score: Double
+}
+
+private struct PlainWalk: Sequence, IteratorProtocol {
+  private let person: PlainPerson
+  private let count: Int
+  private var row = 0
+
+  init(_ columns: PlainColumns) {
+    person = PlainPerson(columns)
+    count = columns.names.count
+  }
+
+  @inline(never)
+  mutating func next() -> PlainPerson? {
+    guard row < count else { return nil }
+    person.row = row
+    row += 1
+    return person
+  }
+}
+
+/// A property that has a value of its own or shows that of a row.
+@propertyWrapper
+private struct Plain<Value: PlainValue> {
+  private enum Storage {
+    case row
+    case own(Value)
+  }
+
+  private var value = Storage.row
+
+  init() {}
+
+  @available(*, unavailable)
+  var wrappedValue: Value {
+    get { preconditionFailure() }
+    set { preconditionFailure() }
+  }
+
+  static subscript<Owner: PlainObject>(
+    _enclosingInstance object: Owner, wrapped wrapped: ReferenceWritableKeyPath<Owner, Value>,
+    storage storage: ReferenceWritableKeyPath<Owner, Self>
+  ) -> Value {
+    @inline(__always) get {
+      if case .own(let value) = object[keyPath: storage].value { return value }
+      return Value.read(object)
+    }
+    @inline(__always) set { object[keyPath: storage].value = .own(newValue) }
+  }
+}
+
+private protocol PlainValue {
+  static func read(_ object: PlainObject) -> Self
+}
+
+extension String: PlainValue {
+  @inline(never)
+  fileprivate static func read(_ object: PlainObject) -> String {
+    object.columns._withUnsafeGuaranteedRef { $0.names[object.row] }
+  }
+}
+
+extension Int64: PlainValue {
+  @inline(never)
+  fileprivate static func read(_ object: PlainObject) -> Int64 {
+    object.columns._withUnsafeGuaranteedRef { $0.ages[object.row] }
+  }
+}
+
+extension Double: PlainValue {
+  @inline(never)
+  fileprivate static func read(_ object: PlainObject) -> Double {
+    object.columns._withUnsafeGuaranteedRef { $0.scores[object.row] }
+  }
+}
