@@ -33,12 +33,14 @@ import Testing
     // Around what one number tells: 14 bytes beside another column, 15 alone.
     let stems = [
       "", "a", "abcdefghijklm", "abcdefghijklmn", "abcdefghijklmno", "abcdefghijklmnopqrstuvw", "\u{0}",
+      // Greater than all others.
+      "éabcdefghijklmnopqrst",
     ]
     rows = (0..<Self.count).map { _ in
       let text = stems[generator.below(stems.count)] + ["", "", "a", "b", "\u{0}", "é"][generator.below(6)]
       return Row(
         age: Int64(generator.below(Int(Self.ages))) - 3, isSmall: generator.chance(50),
-        text: generator.chance(10) ? nil : text, number: Int64(generator.below(30)) - 15,
+        text: generator.chance(2) ? nil : text, number: Int64(generator.below(30)) - 15,
         share: [0, -0.0, .infinity, -1.5, .nan][generator.below(5)],
         wide: [.min, .max, 0, Int64(generator.below(1 << 20)) << 43, Int64(generator.below(99))][
           generator.below(5)])
