@@ -52,7 +52,7 @@ struct MemoryBounds {
 /// A file in the page cache, mapped, with numbers in it that lead from each of its lines to another.
 final class MappedProbe {
   let bytes: Int
-  private let lines: Int
+  let lines: Int
   private let map: UnsafeRawPointer
 
   init(_ path: String, bytes: Int) throws {
@@ -76,7 +76,7 @@ final class MappedProbe {
 
   deinit { munmap(UnsafeMutableRawPointer(mutating: map), bytes) }
 
-  private func next(_ line: Int) -> Int { map.load(fromByteOffset: line &* FileShape.line, as: Int.self) }
+  func next(_ line: Int) -> Int { map.load(fromByteOffset: line &* FileShape.line, as: Int.self) }
 
   func chase(_ reads: Int) -> Double {
     var line = 0

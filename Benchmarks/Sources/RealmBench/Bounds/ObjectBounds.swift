@@ -2,12 +2,14 @@
 /// the way that every read takes, whatever a library does at its end.
 struct ObjectBounds {
   private let columns: PlainColumns
+  private let map: MappedProbe
 
-  init(count: Int) {
+  init(count: Int, folder: String) throws {
     var people: [Person] = []
     var source = PersonSource(count: count)
     while let batch = source.next() { people += batch }
     columns = PlainColumns(people)
+    map = try MappedProbe(folder + "/objects", bytes: count * FileShape.bytesPerPerson)
   }
 
   func all(_ rounds: Int) -> [Bound] {
@@ -17,8 +19,32 @@ struct ObjectBounds {
         rounds: rounds
       ) {
         walked()
-      }
+      },
+      Bound(
+        "3", "an object made for what two reads at random lead to, two wrapped properties read of arrays",
+        "ns",
+        rounds: rounds
+      ) {
+        found(1_000_000)
+      },
     ]
+  }
+
+  /// A new object for each: the leaf of an index leads to the row, and this to its values.
+  private func found(_ lookups: Int) -> Double {
+    var random = SplitMix64(seed: 21)
+    let lines = (0..<lookups).map { _ in random.next(below: map.lines) }
+    var answer = Answer()
+    let seconds = Measure.seconds {
+      for line in lines {
+        let person = PlainPerson(columns)
+        person.row = map.next(map.next(line)) % columns.names.count
+        answer.add(person.name)
+        answer.add(person.age)
+      }
+    }
+    precondition(answer != Answer())
+    return seconds / Double(lookups) * 1e9
   }
 
   /// One object shows all rows in turn.
