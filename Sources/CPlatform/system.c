@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -102,6 +103,21 @@ int cp_populate(const void *address, size_t length) {
   return 0;
 #endif
 }
+
+#define LARGE_PAGE ((uintptr_t)2 << 20)
+
+void *cp_allocate_zeros(size_t length) {
+  void *memory = calloc(1, length ? length : 1);
+#if defined(__linux__)
+  uintptr_t first = ((uintptr_t)memory + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1);
+  uintptr_t end = ((uintptr_t)memory + length) & ~(LARGE_PAGE - 1);
+  // A hint.
+  if (memory && first < end) (void)madvise((void *)first, end - first, MADV_HUGEPAGE);
+#endif
+  return memory;
+}
+
+void cp_deallocate(void *memory) { free(memory); }
 
 int cp_boot_id(uint8_t out[16]) {
   memset(out, 0, 16);

@@ -56,6 +56,11 @@ uint64_t cp_pid_namespace(void);
 /// 0 when done or when the system has no such call, EIO when a page can't be read, else an errno.
 int cp_populate(const void *address, size_t length);
 
+/// Zeros from the allocator of the process, which keeps what is given back for the next who asks; null where there is no
+/// memory. Of many bytes those that are new to the process come in large pages, which are there in fewer steps.
+void *cp_allocate_zeros(size_t length);
+void cp_deallocate(void *memory);
+
 /// Asks for the cache lines of bytes that will be read soon; of any address, and without waiting.
 static inline void cp_prefetch(const void *address, size_t length) {
   const char *line = (const char *)((uintptr_t)address & ~(uintptr_t)63);

@@ -1,31 +1,23 @@
-/// Numbers by their place, zero at first. Many of them lie in memory of large pages, which who goes to and fro in finds
-/// faster, and which is there in fewer steps.
+import CPlatform
+
+/// Numbers by their place, zero at first, in memory of the process's allocator: a second sort takes the memory of the first,
+/// where memory that is new takes as long to get as the sorting. Of many what is new lies in large pages, which who goes
+/// to and fro in finds faster.
 struct LargeArray<Element: BitwiseCopyable>: ~Copyable {
   let count: Int
   private let elements: UnsafeMutablePointer<Element>
-  /// Of many.
-  private let mapping: Mapping?
-
-  /// Bytes from which on a mapping is worth its making.
-  private static var least: Int { 4 << 20 }
 
   init(count: Int) {
-    self.count = count
-    let bytes = count * MemoryLayout<Element>.stride
-    if bytes >= Self.least, let mapping = Mapping.anonymous(bytes) {
-      mapping.preferLargePages()
-      self.mapping = mapping
-      elements = mapping.base.bindMemory(to: Element.self, capacity: count)
-    } else {
-      mapping = nil
-      let memory = UnsafeMutableRawPointer.allocate(
-        byteCount: bytes, alignment: MemoryLayout<Element>.alignment)
-      memory.initializeMemory(as: UInt8.self, repeating: 0, count: bytes)
-      elements = memory.bindMemory(to: Element.self, capacity: count)
+    precondition(count >= 0 && MemoryLayout<Element>.alignment <= 16, "what the allocator aligns")
+    let (bytes, isTooMuch) = count.multipliedReportingOverflow(by: MemoryLayout<Element>.stride)
+    guard !isTooMuch, let memory = cp_allocate_zeros(bytes) else {
+      preconditionFailure("there is no memory for \(count) numbers")
     }
+    self.count = count
+    elements = memory.bindMemory(to: Element.self, capacity: count)
   }
 
-  deinit { if mapping == nil { elements.deallocate() } }
+  deinit { cp_deallocate(elements) }
 
   @inline(__always)
   subscript(_ place: Int) -> Element {

@@ -41,10 +41,10 @@ private struct FirstRows: ~Copyable {
   private typealias SortPath = (path: BoundPath, sort: SortColumn, ascending: Bool)
 
   private struct Candidate {
-    let row: UInt64
     let first: UInt128
     /// 0 where the first number does not tell its value whole: only equal values are parted by the next key.
     let second: UInt128
+    let row: UInt64
     /// Of those that are equal the least comes first.
     var order: Int
   }
@@ -65,8 +65,10 @@ private struct FirstRows: ~Copyable {
   private(set) var bound: Predicate?
   private(set) var test: ClusterTest?
   private var firsts: NumberBuffer
-  private var seconds: NumberBuffer
   private var stretch: [UInt16] = []
+  /// Of the rows that are looked at, those whose first number is not behind the last one's, and these numbers.
+  private var near: [UInt16] = []
+  private var nearFirsts: [UInt128] = []
 
   /// So many rows are sorted at once, with the first ones so far.
   static func batch(_ limit: Int) -> Int { max(limit > Int.max / 4 ? limit : 4 * limit, 256) }
@@ -80,7 +82,7 @@ private struct FirstRows: ~Copyable {
     let first = try path(keys[0])
     let next = keys.dropFirst().first.flatMap { $0.path.links.isEmpty ? $0 : nil }
     let second = try next.map { (key) throws(StorageError) in try path(key) }
-    // Nothing is thrown from here on, as the buffers need.
+    // Nothing is thrown from here on, as the buffer needs.
     self.table = table
     self.keys = keys
     self.limit = limit
@@ -88,7 +90,6 @@ private struct FirstRows: ~Copyable {
     self.second = second
     secondForm = next.map { table.content.columns[$0.path.column] }
     firsts = NumberBuffer()
-    seconds = NumberBuffer()
   }
 
   mutating func add(_ rows: [UInt64]) throws(StorageError) {
@@ -110,23 +111,29 @@ private struct FirstRows: ~Copyable {
   private mutating func add(
     _ cluster: borrowing ClusterNode, _ rows: [UInt16], _ access: borrowing NodeAccess
   ) throws(StorageError) {
-    // Asked for at once: each would be waited for by itself.
-    if let secondForm { for row in rows { cluster.prefetch(secondForm, Int(row), access.lent) } }
     firsts.begin(rows.count)
-    seconds.begin(rows.count)
     try first.path.appendSortNumbers(first.sort, 0, rows, of: cluster, access, to: &firsts)
-    if let second {
-      try second.path.appendSortNumbers(second.sort, 0, rows, of: cluster, access, to: &seconds)
-    }
+    near.removeAll(keepingCapacity: true)
+    nearFirsts.removeAll(keepingCapacity: true)
     for (index, row) in rows.enumerated() {
-      let isExact = first.sort.isExact(firsts[index])
       let one = first.ascending ? firsts[index] : ~firsts[index]
-      let two = second.map { !isExact ? 0 : $0.ascending ? seconds[index] : ~seconds[index] } ?? 0
+      if let last, one > last.first { continue }
+      near.append(row)
+      nearFirsts.append(one)
+    }
+    // Of few rows only, as a value may be long; and asked for at once: each would be waited for by itself.
+    if let secondForm { for row in near { cluster.prefetch(secondForm, Int(row), access.lent) } }
+    for (row, one) in zip(near, nearFirsts) {
+      var two: UInt128 = 0
+      if let second, isExact(one) {
+        two = try second.path.sortNumber(second.sort, 0, Int(row), of: cluster, access)
+        if !second.ascending { two = ~two }
+      }
       if let last {
         guard (one, two) < last || (!isTold && (one, two) == last) else { continue }
       }
       candidates.append(
-        Candidate(row: cluster.key(Int(row)), first: one, second: two, order: candidates.count))
+        Candidate(first: one, second: two, row: cluster.key(Int(row)), order: candidates.count))
     }
     if candidates.count >= Self.batch(limit) { try settle() }
   }
@@ -144,17 +151,21 @@ private struct FirstRows: ~Copyable {
     let count =
       isTold ? limit : candidates[limit...].firstIndex { ($0.first, $0.second) > (end.first, end.second) }
     candidates.removeSubrange((count ?? candidates.count)...)
-    // Too many that are alike, to look at all of them again and again.
-    if candidates.count > max(limit, Self.batch(limit) / 2) { try sortByValues() }
+    // The value of the last one bounds the rest; and many that are alike are not to be looked at again and again.
+    let isBound = isExact(end.first)
+    if !isBound || candidates.count > max(limit, Self.batch(limit) / 2) { try sortByValues() }
     for index in candidates.indices { candidates[index].order = index }
     let isNew = last?.first != end.first
     last = (end.first, end.second)
-    if isNew { try setBound(candidates[limit - 1].row) }
+    if isNew || !isBound { try setBound(candidates[limit - 1].row) }
   }
+
+  /// Whether the first number of a candidate tells its value whole.
+  private func isExact(_ number: UInt128) -> Bool { first.sort.isExact(first.ascending ? number : ~number) }
 
   /// Whether rows with these numbers are equal in all keys.
   private func tellsAll(_ candidate: Candidate) -> Bool {
-    guard first.sort.isExact(first.ascending ? candidate.first : ~candidate.first) else { return false }
+    guard isExact(candidate.first) else { return false }
     guard keys.count > 1 else { return true }
     guard keys.count == 2, let second else { return false }
     return second.sort.isExact(second.ascending ? candidate.second : ~candidate.second)
@@ -165,6 +176,8 @@ private struct FirstRows: ~Copyable {
     let rows = try table.sorted(candidates.map(\.row), by: keys)
     let byRow = Dictionary(candidates.map { ($0.row, $0) }) { first, _ in first }
     candidates = rows.prefix(limit).compactMap { byRow[$0] }
+    // Only in a forged tree is a row not where its key leads to.
+    guard candidates.count == limit else { throw table.missingRow }
   }
 
   private mutating func setBound(_ row: UInt64) throws(StorageError) {

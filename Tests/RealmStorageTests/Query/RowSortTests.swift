@@ -133,4 +133,42 @@ import Testing
       }
     }
   }
+
+  /// Rows whose numbers are alike and whose values differ.
+  @Test(arguments: [Column("a", .string), Column("a", .decimal128, isOptional: true), Column("a", .mixed)])
+  func `the first of rows that only their values part are those of all in order`(column: Column) throws {
+    for seed in 0..<12 {
+      var generator = SeededGenerator(seed: UInt64(seed))
+      let database = try Database(creatingIn: MemoryStorage(), options: .init())
+      let count = 1_100
+      try database.write { transaction in
+        let table = try transaction.createTable(TableSchema("T", columns: [column, Column("b", .int64)]))
+        for row in 0..<count {
+          // Rows that are before all others come first, and last.
+          let isEarly = row < 1 + seed % 3 || row > count - 3 || generator.chance(seed)
+          let tail = String((0..<generator.below(3)).map { _ in "azé".randomElement(using: &generator)! })
+          let text =
+            isEarly ? "abcdefghijklmno" + tail : generator.chance(50) ? "zzz" : "abcdefghijklmzz" + tail
+          let value: Value =
+            switch column.type {
+            case .string: .string(text)
+            case .mixed where generator.chance(50): .string(text)
+            default: isEarly ? .decimal128(DecimalNumber(generator.below(9)).stored) : .null
+            }
+          try table.insert(["a": value, "b": .int(Int64(generator.below(3)))])
+        }
+      }
+      let table = try #require(try database.snapshot().table("T"))
+      for directions in 0..<4 {
+        let keys = [0, 1].map { SortKey(ColumnPath($0), ascending: directions >> $0 & 1 == 0) }
+        for keys in [keys, Array(keys.prefix(1))] {
+          let all = try table.sorted(nil, by: keys)
+          for limit in [1, 2, 3, 5, 17, 64] {
+            let first = try table.sorted(nil, by: keys, limit: limit)
+            #expect(first == Array(all.prefix(limit)), "seed \(seed): \(keys) limit \(limit)")
+          }
+        }
+      }
+    }
+  }
 }
