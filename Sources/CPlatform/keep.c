@@ -63,35 +63,41 @@ void cp_gather_fixed(const void *values, size_t size, const uint16_t *places, si
   }
 }
 
-size_t cp_gathered_length(const void *words, unsigned end_bits, const uint16_t *places, size_t count) {
+size_t cp_gathered_length(const void *words, unsigned end_bits, const uint16_t *places, size_t count, size_t first) {
   const unaligned_16 *ends = words;
   uint16_t mask = (uint16_t)((1u << end_bits) - 1);
   size_t length = 0;
   for (size_t index = 0; index < count; index++) {
-    size_t place = places[index];
+    size_t place = places[index] - first;
     length += (size_t)(ends[place] & mask) - (place == 0 ? 0 : ends[place - 1] & mask);
   }
   return length;
 }
 
-void cp_gather_values(const void *words, unsigned end_bits, const uint8_t *heap, size_t heap_length,
-                      const uint16_t *places, size_t count, uint8_t *out, size_t room, uint32_t end, uint32_t *cells) {
+size_t cp_gather_values(const void *words, unsigned end_bits, const void *heap, size_t heap_length,
+                        const uint16_t *places, size_t count, size_t first, void *out, size_t room, size_t start,
+                        void *out_words) {
   const unaligned_16 *ends = words;
+  unaligned_16 *out_ends = out_words;
+  const uint8_t *from = heap;
+  uint8_t *to = out;
   uint16_t mask = (uint16_t)((1u << end_bits) - 1);
-  size_t at = 0;
+  size_t at = start;
   for (size_t index = 0; index < count; index++) {
-    size_t place = places[index];
-    size_t start = place == 0 ? 0 : ends[place - 1] & mask;
-    size_t length = (size_t)(ends[place] & mask) - start;
+    size_t place = places[index] - first;
+    size_t begin = place == 0 ? 0 : ends[place - 1] & mask;
+    size_t length = (size_t)(ends[place] & mask) - begin;
     size_t steps = (length + 15) / 16 * 16;
-    if (start + steps <= heap_length && at + steps <= room) {
-      for (size_t step = 0; step < steps; step += 16) memcpy(out + at + step, heap + start + step, 16);
+    if (begin + steps <= heap_length && at + steps <= room) {
+      for (size_t step = 0; step < steps; step += 16) memcpy(to + at + step, from + begin + step, 16);
     } else {
-      memcpy(out + at, heap + start, length);
+      if (length > room || at > room - length || length > heap_length || begin > heap_length - length) return SIZE_MAX;
+      if (length > 0) memcpy(to + at, from + begin, length);
     }
     at += length;
-    cells[index] = (end + (uint32_t)at) << (16 - end_bits) | (uint32_t)ends[place] >> end_bits;
+    out_ends[index] = (uint16_t)(at | (ends[place] & ~mask));
   }
+  return at;
 }
 
 void cp_gather_keys(const uint8_t *prefix, size_t prefix_length, const void *words, size_t width,

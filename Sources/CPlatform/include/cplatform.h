@@ -144,12 +144,15 @@ void cp_gather_packed(const void *values, unsigned width, const uint16_t *places
 void cp_pack(const uint64_t *numbers, size_t count, uint64_t base, unsigned width, void *out);
 /// The values at some places, of `size` bytes each.
 void cp_gather_fixed(const void *values, size_t size, const uint16_t *places, size_t count, void *out);
-/// Bytes that values at some places take in a heap. The lowest `end_bits` of each word tell where a value ends there.
-size_t cp_gathered_length(const void *words, unsigned end_bits, const uint16_t *places, size_t count);
-/// Puts these values one after another, which may write as many bytes as there is room for. Cells become where each ends if
-/// the first stands at `end`, shifted up by as many bits as there are flags, which stand below.
-void cp_gather_values(const void *words, unsigned end_bits, const uint8_t *heap, size_t heap_length,
-                      const uint16_t *places, size_t count, uint8_t *out, size_t room, uint32_t end, uint32_t *cells);
+/// Bytes that values at some places take in a heap, counted from `first`. The lowest `end_bits` of each word tell where a
+/// value ends there.
+size_t cp_gathered_length(const void *words, unsigned end_bits, const uint16_t *places, size_t count, size_t first);
+/// Puts these values one after another into a heap of `room` bytes, from `start` on; what is behind them may be written too.
+/// `out_words` become where each ends there, with the other bits of its word. Where the last ends, or SIZE_MAX where there is
+/// no room for one or none is where its word says.
+size_t cp_gather_values(const void *words, unsigned end_bits, const void *heap, size_t heap_length,
+                        const uint16_t *places, size_t count, size_t first, void *out, size_t room, size_t start,
+                        void *out_words);
 /// Puts keys at some places, of a prefix and a suffix each, one after another. `words` tells where each suffix ends, or is
 /// null where all have `width` bytes. `ends` become where the keys end if the first stands at `end`.
 void cp_gather_keys(const uint8_t *prefix, size_t prefix_length, const void *words, size_t width,

@@ -50,38 +50,52 @@ enum Gather {
     }
   }
 
-  /// Values of varying size, added to those of `heap`.
+  /// Bytes that values of varying size take.
   ///
   /// - Parameters:
+  ///   - first: the place of the first value that there is.
+  ///   - words: where each ends, in the lowest bits.
+  /// - Precondition: ends grow.
+  static func length(_ places: ArraySlice<UInt16>, from first: Int, words: RawSpan, endBits: Int) -> Int {
+    check(places, from: first, words.byteCount / 2)
+    return words.withUnsafeBytes { words in
+      places.withUnsafeBufferPointer {
+        cp_gathered_length(words.baseAddress, UInt32(endBits), $0.baseAddress, $0.count, first)
+      }
+    }
+  }
+
+  /// Values of varying size, put into a heap one after another; answers where the last ends.
+  ///
+  /// - Parameters:
+  ///   - first: the place of the first value that there is.
   ///   - words: of each value where it ends in `bytes`, in the lowest bits, and flags in the others.
-  ///   - cells: get where each ends in `heap`, and the flags as the lowest bits.
-  /// - Precondition: ends grow, and the last lies in `bytes`.
+  ///   - start: where the first one goes.
+  ///   - made: get the same of each where it stands then.
+  /// - Precondition: ends grow, the last lies in `bytes`, and there is room for all.
   static func varying(
-    _ places: [UInt16], words: RawSpan, endBits: Int, of bytes: RawSpan, to heap: inout [UInt8],
-    cells: inout [UInt32]
-  ) {
-    check(places, words.byteCount / 2)
-    let (end, first) = (heap.count, cells.count)
-    words.withUnsafeBytes { words in
-      let length = cp_gathered_length(words.baseAddress, UInt32(endBits), places, places.count)
-      heap.append(contentsOf: repeatElement(0, count: length + slack))
-      cells.append(contentsOf: repeatElement(0, count: places.count))
+    _ places: ArraySlice<UInt16>, from first: Int, words: RawSpan, endBits: Int, of bytes: RawSpan,
+    to heap: inout MutableRawSpan, at start: Int, words made: inout MutableRawSpan
+  ) -> Int {
+    check(places, from: first, words.byteCount / 2)
+    precondition(start >= 0 && made.byteCount >= 2 * places.count, "no room for where values end")
+    let end = words.withUnsafeBytes { words in
       bytes.withUnsafeBytes { bytes in
-        heap.withUnsafeMutableBufferPointer { heap in
-          cells.withUnsafeMutableBufferPointer { cells in
-            guard let target = heap.baseAddress, let cells = cells.baseAddress else { return }
-            cp_gather_values(
-              words.baseAddress, UInt32(endBits), bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count,
-              places,
-              places.count, target + end, length + slack, UInt32(end), cells + first)
+        heap.withUnsafeMutableBytes { heap in
+          made.withUnsafeMutableBytes { made in
+            places.withUnsafeBufferPointer { places in
+              cp_gather_values(
+                words.baseAddress, UInt32(endBits), bytes.baseAddress, bytes.count, places.baseAddress,
+                places.count, first, heap.baseAddress, heap.count, start, made.baseAddress)
+            }
           }
         }
       }
-      heap.removeLast(slack)
     }
+    precondition(
+      end >= start && end <= heap.byteCount, "no room for the values, or none where they are said to be")
+    return end
   }
-  /// So that short values can be copied in steps of 16 bytes.
-  private static let slack = 16
 
   /// Keys of a leaf, each its prefix and a suffix, added to those of `keys`.
   ///
@@ -99,7 +113,7 @@ enum Gather {
       let length =
         words.isEmpty
         ? places.count * width
-        : cp_gathered_length(words.baseAddress, 16, places, places.count)
+        : cp_gathered_length(words.baseAddress, 16, places, places.count, 0)
       keys.append(contentsOf: repeatElement(0, count: length + places.count * prefix.byteCount))
       ends.append(contentsOf: repeatElement(0, count: places.count))
       keys.withUnsafeMutableBufferPointer { keys in
@@ -119,8 +133,12 @@ enum Gather {
     }
   }
 
-  private static func check(_ places: [UInt16], _ count: Int) {
+  private static func check(_ places: [UInt16], _ count: Int) { check(places[...], from: 0, count) }
+
+  private static func check(_ places: ArraySlice<UInt16>, from first: Int, _ count: Int) {
     // They are in order.
-    precondition(places.last.map { $0 < count } ?? true, "a value outside of its column")
+    guard let least = places.first, let greatest = places.last else { return }
+    precondition(
+      first >= 0 && least >= first && Int(greatest) - first < count, "a value outside of its column")
   }
 }

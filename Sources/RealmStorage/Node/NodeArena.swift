@@ -259,5 +259,15 @@ package struct NodeWriter: ~Escapable {
     }
   }
 
+  /// Bytes of the body, to be written.
+  @_lifetime(borrow self)
+  package func bytes(at offset: Int, count: Int) -> MutableRawSpan {
+    precondition(
+      offset >= 0 && count >= 0 && bodyOffset + offset + count <= ref.length,
+      "bytes outside of the node's body")
+    let span = MutableRawSpan(_unsafeStart: base + bodyOffset + offset, byteCount: count)
+    return _overrideLifetime(span, borrowing: self)
+  }
+
   package func copy(_ bytes: [UInt8], at offset: Int) { copy(bytes.span.bytes, at: offset) }
 }

@@ -1,7 +1,8 @@
 /// A cluster being changed: its columns stay packed until one of them is.
 struct Cluster {
   var keys: [UInt64]
-  private var columns: [UInt16: PackedColumn] = [:]
+  /// In the order of their ids.
+  private var columns: [(id: UInt16, column: PackedColumn)] = []
 
   /// A column as it stands in a cluster.
   enum PackedColumn {
@@ -56,18 +57,30 @@ struct Cluster {
         for piece in 0..<Int(descriptor.greatest) {
           pieces.append((node.firstRow(descriptor, piece), node.view.ref(Int(descriptor.least) + piece)))
         }
-        columns[descriptor.column] = .pieces(pieces)
+        set(.pieces(pieces), of: descriptor.column)
       } else {
         let part = FixedPart(
           encoding: descriptor.encoding, width: descriptor.width, nullCount: descriptor.nullCount,
           least: descriptor.least, greatest: descriptor.greatest,
           data: node.view.bytes(at: descriptor.offset, count: descriptor.length).array)
-        if case .fixed(let parts) = columns[descriptor.column] {
-          columns[descriptor.column] = .fixed(parts + [part])
+        if case .fixed(let parts) = column(descriptor.column) {
+          set(.fixed(parts + [part]), of: descriptor.column)
         } else {
-          columns[descriptor.column] = .fixed([part])
+          set(.fixed([part]), of: descriptor.column)
         }
       }
+    }
+  }
+
+  private func column(_ id: UInt16) -> PackedColumn? { columns.first { $0.id == id }?.column }
+
+  mutating func set(_ column: PackedColumn, of id: UInt16) {
+    // They are read, and most often made, in their order.
+    let index = columns.lastIndex { $0.id <= id }
+    if let index, columns[index].id == id {
+      columns[index].column = column
+    } else {
+      columns.insert((id, column), at: index.map { $0 + 1 } ?? 0)
     }
   }
 
@@ -77,7 +90,7 @@ struct Cluster {
   ///
   /// - Throws: `.corrupted` where they are not of the column's type.
   func unpack(_ column: Column, _ editor: NodeEditor) throws(StorageError) -> FixedBuffer {
-    guard let stored = columns[column.id] else { return FixedBuffer(column, rows: rows) }
+    guard let stored = self.column(column.id) else { return FixedBuffer(column, rows: rows) }
     guard case .fixed(let parts) = stored, FixedBuffer.isForm(parts, of: column) else {
       throw editor.store.corrupted(.structure, source)
     }
@@ -85,27 +98,28 @@ struct Cluster {
   }
 
   mutating func pack(_ buffer: FixedBuffer, as column: Column) {
-    columns[column.id] = .fixed(buffer.packed())
+    set(.fixed(buffer.packed()), of: column.id)
   }
 
   /// Whether it has the column, which else was added later: then its rows have the default.
-  func has(_ column: Column) -> Bool { columns[column.id] != nil }
+  func has(_ column: Column) -> Bool { columns.contains { $0.id == column.id } }
 
   // MARK: - Columns of varying size
 
   func pieces(_ column: Column) -> [(firstRow: Int, ref: Ref)]? {
-    if case .pieces(let pieces) = columns[column.id] { pieces } else { nil }
+    if case .pieces(let pieces) = self.column(column.id) { pieces } else { nil }
   }
 
   mutating func setPieces(_ pieces: [(firstRow: Int, ref: Ref)], of column: Column) {
-    columns[column.id] = .pieces(pieces)
+    set(.pieces(pieces), of: column.id)
   }
 
   /// The codes of a column whose values stand in its dictionary; nil for any other.
   ///
   /// - Throws: `.corrupted` where no dictionary has so many.
   func codes(_ column: Column, _ editor: NodeEditor) throws(StorageError) -> FixedBuffer? {
-    guard column.storage == .varying, case .fixed(let parts) = columns[column.id], parts[0].encoding == .codes
+    guard column.storage == .varying, case .fixed(let parts) = self.column(column.id),
+      parts[0].encoding == .codes
     else {
       return nil
     }
@@ -119,7 +133,7 @@ struct Cluster {
   /// - Throws: `.corrupted` as `unpack` and `codes`.
   func kept(_ places: [UInt16], of column: Column, _ editor: NodeEditor) throws(StorageError) -> PackedColumn?
   {
-    guard case .fixed(let parts) = columns[column.id] else {
+    guard case .fixed(let parts) = self.column(column.id) else {
       guard column.storage.hasPieces else { throw editor.store.corrupted(.structure, source) }
       return nil
     }
@@ -144,18 +158,16 @@ struct Cluster {
     return .fixed(made)
   }
 
-  mutating func set(_ column: PackedColumn, of id: UInt16) { columns[id] = column }
-
   mutating func setCodes(_ codes: FixedBuffer, of column: Column) {
-    columns[column.id] = .fixed([codes.packedCodes()])
+    set(.fixed([codes.packedCodes()]), of: column.id)
   }
 
   // MARK: - Writing
 
   /// Bytes of the node, about.
   func nodeBytes(_ refWidth: RefWidth) -> Int {
-    columns.values.reduce(8 * rows) { sum, column in
-      switch column {
+    columns.reduce(8 * rows) { sum, named in
+      switch named.column {
       case .fixed(let parts): sum + parts.reduce(0) { $0 + $1.data.count + ClusterNode.Layout.descriptorSize }
       case .pieces(let pieces): sum + pieces.count * (refWidth.bytes + 2) + ClusterNode.Layout.descriptorSize
       }
@@ -170,7 +182,7 @@ struct Cluster {
     if keys[keys.count - 1] - keys[0] != UInt64(keys.count - 1) {
       parts.append((ClusterNode.keyColumn, FixedBuffer.pack(keys.map { Int64(bitPattern: $0) }, nulls: [])))
     }
-    for (id, column) in columns.sorted(by: { $0.key < $1.key }) {
+    for (id, column) in columns {
       switch column {
       case .fixed(let fixed): parts += fixed.map { (id, $0) }
       case .pieces(let pieces):

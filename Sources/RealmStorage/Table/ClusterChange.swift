@@ -119,32 +119,15 @@ struct ClusterChange {
     return made
   }
 
-  /// The pieces of some rows: those that lose none stay as they are, neighbours that lose some are joined. What they had of
-  /// the other rows is free.
   private func pieces(
     of rows: [UInt16], from pieces: Pieces, end: Int
   ) throws(StorageError) -> Pieces {
-    var made: Pieces = []
-    var (joined, next) = (PieceBuffer(), 0)
+    var kept = KeptPieces(rows, editor: editor)
     for (index, piece) in pieces.enumerated() {
-      let pieceEnd = index + 1 < pieces.count ? pieces[index + 1].firstRow : end
-      let first = next
-      while next < rows.count, rows[next] < pieceEnd { next += 1 }
-      if next == first {
-        try editor.freeTree(piece.ref)
-      } else if next - first == pieceEnd - piece.firstRow {
-        made += joined.makePieces(from: first - joined.rows, editor: editor)
-        joined = PieceBuffer()
-        made.append((first, piece.ref))
-      } else {
-        let places = rows[first..<next].map { $0 - UInt16(piece.firstRow) }
-        let (count, dropped) = try joined.append(places, of: piece.ref, editor.access())
-        guard piece.firstRow + count == pieceEnd else { throw editor.store.corrupted(.rows, piece.ref) }
-        for long in dropped { try editor.freeTree(long) }
-        editor.free(piece.ref)
-      }
+      try kept.take(piece, end: index + 1 < pieces.count ? pieces[index + 1].firstRow : end)
     }
-    return made + joined.makePieces(from: next - joined.rows, editor: editor)
+    try kept.finish()
+    return kept.pieces
   }
 
   /// Sets a value in a column of codes; where it gets none, all values of the column become pieces.

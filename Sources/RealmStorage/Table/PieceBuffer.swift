@@ -92,32 +92,6 @@ struct PieceBuffer {
     longRefs += other.longRefs
   }
 
-  /// Adds some of the values of a piece, at places in order; answers how many it has, and the refs of the long ones among the
-  /// rest, which are the caller's to free.
-  mutating func append(
-    _ places: [UInt16], of ref: Ref, _ access: borrowing NodeAccess
-  ) throws(StorageError) -> (rows: Int, dropped: [Ref]) {
-    let piece = PieceNode(try access.node(ref, .piece))
-    guard places.last.map({ $0 < piece.rows }) ?? true else { throw access.corrupted(.rows, ref) }
-    Gather.varying(
-      places, words: piece.words, endBits: PieceNode.Layout.endBits, of: piece.heapBytes, to: &heap,
-      cells: &cells)
-    guard piece.view.refCount > 0 else { return (piece.rows, []) }
-    var (dropped, next, refIndex): ([Ref], Int, Int) = ([], 0, 0)
-    for row in 0..<piece.rows {
-      let isKept = next < places.count && places[next] == row
-      if isKept { next += 1 }
-      guard piece.isLong(row) else { continue }
-      if isKept {
-        longRefs.append(piece.view.ref(refIndex))
-      } else {
-        dropped.append(piece.view.ref(refIndex))
-      }
-      refIndex += 1
-    }
-    return (piece.rows, dropped)
-  }
-
   mutating func appendNull() { cells.append(Self.cell(heap.count, .null)) }
 
   private mutating func appendLong(_ ref: Ref, length: Int) {
@@ -171,6 +145,25 @@ struct PieceBuffer {
     longRefs = Array(longRefs[refs..<refIndex(before: rows.upperBound)])
     heap = Array(heap[base..<(rows.isEmpty ? base : end(rows.upperBound - 1))])
     cells = cells[rows].map { $0 - UInt32(base) << 2 }
+  }
+
+  /// The same for rows in order; answers the refs of the long values among the others, which are the caller's to free.
+  mutating func keep(_ rows: [Int]) -> [Ref] {
+    var kept = PieceBuffer()
+    var (dropped, next, refIndex): ([Ref], Int, Int) = ([], 0, 0)
+    for row in 0..<self.rows {
+      let isKept = next < rows.count && rows[next] == row
+      if isKept {
+        next += 1
+        kept.heap += heap[start(row)..<end(row)]
+        kept.cells.append(UInt32(kept.heap.count) << 2 | cells[row] & 3)
+      }
+      guard isLong(row) else { continue }
+      if isKept { kept.longRefs.append(longRefs[refIndex]) } else { dropped.append(longRefs[refIndex]) }
+      refIndex += 1
+    }
+    self = kept
+    return dropped
   }
 
   private func start(_ row: Int) -> Int { row == 0 ? 0 : end(row - 1) }

@@ -50,17 +50,33 @@ import Testing
       words.append(UInt16(heap.count) | UInt16(generator.below(4)) << 14)
     }
     let places = places(below: count, &generator)
-    let before = generator.bytes(generator.below(40))
-    var (made, cells) = (before, [UInt32(7)])
-    Gather.varying(
-      places, words: words.span.bytes, endBits: 14, of: heap.span.bytes, to: &made, cells: &cells)
-    #expect(made == before + places.flatMap { values[Int($0)] })
-    var end = before.count
+    let start = generator.below(40)
+    let bytes = places.flatMap { values[Int($0)] }
+    // Places are those of a larger column, of which these values are a part.
+    let first = generator.below(100)
+    let shifted = places.map { $0 + UInt16(first) }
+    #expect(
+      Gather.length(shifted[...], from: first, words: words.span.bytes, endBits: 14) == bytes.count)
+    // No more than the room that there is, and none of what stands before.
+    let before = generator.bytes(start)
+    var made = before + [UInt8](repeating: 0x5a, count: bytes.count + generator.below(20))
+    let behind = made[(start + bytes.count)...].count
+    var ends = [UInt16](repeating: 0x5a5a, count: places.count + 1)
+    var heapSpan = made.mutableSpan
+    var heapBytes = heapSpan.mutableBytes
+    var endSpan = ends.mutableSpan
+    var endBytes = endSpan.mutableBytes
+    let end = Gather.varying(
+      shifted[...], from: first, words: words.span.bytes, endBits: 14, of: heap.span.bytes, to: &heapBytes,
+      at: start, words: &endBytes)
+    #expect(end == start + bytes.count)
+    #expect(Array(made.prefix(end)) == before + bytes && made.count == end + behind)
+    var next = start
     let expected = places.map { place in
-      end += values[Int(place)].count
-      return UInt32(end) << 2 | UInt32(words[Int(place)] >> 14)
+      next += values[Int(place)].count
+      return UInt16(next) | words[Int(place)] & 0xc000
     }
-    #expect(cells == [7] + expected)
+    #expect(ends == expected + [0x5a5a])
   }
 
   /// Some of them, in order; at least one.

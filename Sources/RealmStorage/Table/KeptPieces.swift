@@ -1,0 +1,97 @@
+/// What stays of the pieces of a column where rows of a cluster go: pieces that lose none stay as they are, of the others
+/// neighbours become one piece while they fit into it together. Values go from the old nodes into the new one, with no copy
+/// between.
+struct KeptPieces {
+  typealias Pieces = [(firstRow: Int, ref: Ref)]
+
+  private(set) var pieces: Pieces = []
+  /// The rows that stay: their places in the cluster, in order.
+  private let rows: [UInt16]
+  private let editor: NodeEditor
+  /// So many of them are passed.
+  private var passed = 0
+
+  /// A piece that becomes a part of one.
+  private struct Source {
+    let ref: Ref
+    let firstRow: Int
+    /// Those of its rows that stay.
+    let kept: Range<Int>
+  }
+
+  /// Those that become one, and what their values take in its heap.
+  private var sources: [Source] = []
+  private var heapBytes = 0
+
+  init(_ rows: [UInt16], editor: NodeEditor) {
+    self.rows = rows
+    self.editor = editor
+  }
+
+  /// Takes the next piece, whose rows end before `end`.
+  ///
+  /// - Throws: `.corrupted` where it has other rows than the cluster says.
+  mutating func take(_ piece: (firstRow: Int, ref: Ref), end: Int) throws(StorageError) {
+    let kept = passed..<firstPlace(atLeast: end)
+    passed = kept.upperBound
+    if kept.isEmpty { return try editor.freeTree(piece.ref) }
+    if kept.count == end - piece.firstRow {
+      try finish()
+      return pieces.append((kept.lowerBound, piece.ref))
+    }
+    let access = editor.access()
+    let node = PieceNode(try access.node(piece.ref, .piece))
+    guard piece.firstRow + node.rows == end else { throw access.corrupted(.rows, piece.ref) }
+    guard node.view.refCount == 0 else {
+      try finish()
+      return try cutLong(piece, kept)
+    }
+    let bytes = Gather.length(
+      rows[kept], from: piece.firstRow, words: node.words, endBits: PieceNode.Layout.endBits)
+    if heapBytes + bytes > PieceBuffer.Shape.ofCluster.heapBytes { try finish() }
+    sources.append(Source(ref: piece.ref, firstRow: piece.firstRow, kept: kept))
+    heapBytes += bytes
+  }
+
+  private func firstPlace(atLeast row: Int) -> Int {
+    var (low, high) = (passed, rows.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if rows[middle] < row { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// Writes what is not written yet.
+  mutating func finish() throws(StorageError) {
+    guard let first = sources.first?.kept.lowerBound, let end = sources.last?.kept.upperBound else { return }
+    let heap = PieceNode.Layout.ends + 2 * (end - first)
+    let arena = editor.arena
+    let access = editor.access()
+    let piece = arena.make(kind: .piece, level: 0, refCount: 0, bodyLength: heap + heapBytes)
+    piece.store(UInt16(end - first), at: 0)
+    var bytes = piece.bytes(at: heap, count: heapBytes)
+    var filled = 0
+    for source in sources {
+      let node = PieceNode(try access.node(source.ref, .piece))
+      let kept = source.kept
+      var words = piece.bytes(
+        at: PieceNode.Layout.ends + 2 * (kept.lowerBound - first), count: 2 * kept.count)
+      filled = Gather.varying(
+        rows[kept], from: source.firstRow, words: node.words, endBits: PieceNode.Layout.endBits,
+        of: node.heapBytes, to: &bytes, at: filled, words: &words)
+    }
+    pieces.append((first, piece.ref))
+    for source in sources { editor.free(source.ref) }
+    sources.removeAll(keepingCapacity: true)
+    heapBytes = 0
+  }
+
+  /// Of a piece with values that stand apart.
+  private mutating func cutLong(_ piece: (firstRow: Int, ref: Ref), _ kept: Range<Int>) throws(StorageError) {
+    var buffer = try PieceBuffer(piece.ref, editor.access())
+    for long in buffer.keep(rows[kept].map { Int($0) - piece.firstRow }) { try editor.freeTree(long) }
+    editor.free(piece.ref)
+    pieces += buffer.makePieces(from: kept.lowerBound, editor: editor)
+  }
+}
