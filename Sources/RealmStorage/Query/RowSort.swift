@@ -1,7 +1,7 @@
 /// Sorts rows by numbers that stand for their values, column by column: those that one number does not part are sorted by
 /// the next, which of a long text stands for the bytes behind the first.
 struct RowSort {
-  private let columns: [(path: BoundPath, sort: SortColumn, ascending: Bool)]
+  private let columns: [SortPath]
   private let clusters: Ref
   /// So many rows the table says to have.
   private let count: UInt64
@@ -11,13 +11,7 @@ struct RowSort {
   init(
     _ sortKeys: [SortKey], of table: TableForm, _ tables: any TableFinder
   ) throws(StorageError) {
-    var columns: [(path: BoundPath, sort: SortColumn, ascending: Bool)] = []
-    for key in sortKeys {
-      let path = try BoundPath(key.path, of: table, tables)
-      precondition(!path.isMany, "\(table.schema.name): there is a list on the path to \(path.column.name)")
-      columns.append((path, SortColumn(path.column, dictionary: path.dictionary), key.ascending))
-    }
-    self.columns = columns
+    columns = try sortKeys.map { (key) throws(StorageError) in try SortPath(key, of: table, tables) }
     clusters = table.root.clusters
     count = table.root.rows
   }
@@ -103,14 +97,10 @@ struct RowSort {
     guard columns[0].sort.isAlwaysExact, canPair(width) else {
       return [Run(range: rows.indices, number: first)]
     }
-    let (second, room) = (columns[1], UInt128(128 - width))
-    let mask = UInt128(1) << UInt128(second.sort.shortBits ?? 0) - 1
-    try forEach(Number(column: 1, depth: 0), of: rows, reader) { places, found in
+    let room = UInt128(128 - width)
+    try forEach(Number(column: 1, depth: 0), of: rows, isShort: true, reader) { places, found in
       for (index, place) in places.enumerated() {
-        let number = found[index]
-        let short = second.sort.short(second.ascending ? number : ~number)
-        let two = second.ascending ? short : ~short & mask
-        numbers.setNumber(place, (numbers.number(place) &- least) &<< room | two)
+        numbers.setNumber(place, (numbers.number(place) &- least) &<< room | found[index])
       }
     }
     return [Run(range: rows.indices, number: Self.paired)]
@@ -149,30 +139,29 @@ struct RowSort {
 
   /// No number of the first column is less or greater: of all rows of the clusters where these tell it.
   private func bounds(_ reader: any NodeReader) throws(StorageError) -> (least: UInt128, greatest: UInt128) {
-    let (path, sort, ascending) = columns[0]
+    let first = columns[0]
     var (least, greatest) = (UInt128.max, UInt128(0))
     var found = NumberBuffer()
     try ClusterWalk.forEachLongStretch(of: rows, in: clusters, reader) {
       (stretch, cluster, access) throws(StorageError) in
-      if let bounds = sort.bounds(of: cluster) {
+      if let bounds = first.bounds(of: cluster) {
         least = min(least, bounds.lowerBound)
         greatest = max(greatest, bounds.upperBound)
         return
       }
-      found.begin(stretch.count)
-      try path.appendSortNumbers(sort, 0, stretch, of: cluster, access, to: &found)
+      try first.read(0, stretch, of: cluster, access, into: &found)
       for index in 0..<found.count {
         least = min(least, found[index])
         greatest = max(greatest, found[index])
       }
     }
-    return ascending ? (least, greatest) : (~greatest, ~least)
+    return (least, greatest)
   }
 
   /// Whether the second column's short numbers have room behind the first's, which differ in `width` bits, and most rows share
   /// theirs.
   private func canPair(_ width: Int) -> Bool {
-    guard columns.count > 1, let bits = columns[1].sort.shortBits else { return false }
+    guard columns.count > 1, let bits = columns[1].shortBits else { return false }
     return width + bits <= 128 && width < 32 && rows.count >> 2 >= 1 << width
   }
 
@@ -180,7 +169,7 @@ struct RowSort {
   private func forEachFirst(
     _ reader: any NodeReader, _ body: (_ places: Range<Int>, borrowing NumberBuffer) -> Void
   ) throws(StorageError) {
-    let (path, sort, ascending) = columns[0]
+    let first = columns[0]
     var found = NumberBuffer()
     var place = 0
     try ClusterWalk.forEachLongStretch(of: rows, in: clusters, reader) {
@@ -189,9 +178,7 @@ struct RowSort {
       // A forged tree may name one row twice.
       guard places.upperBound <= rows.count else { throw access.corrupted(.keyOrder, clusters) }
       place = places.upperBound
-      found.begin(stretch.count)
-      try path.appendSortNumbers(sort, 0, stretch, of: cluster, access, to: &found)
-      if !ascending { found.replaceEach { ~$0 } }
+      try first.read(0, stretch, of: cluster, access, into: &found)
       body(places, found)
     }
     try checkFound(place, of: rows.count, reader)
@@ -203,7 +190,6 @@ struct RowSort {
     _ body: (_ places: Range<Int>, _ ones: borrowing NumberBuffer, _ twos: borrowing NumberBuffer) -> Void
   ) throws(StorageError) {
     let (first, second) = (columns[0], columns[1])
-    let mask = UInt128(1) << UInt128(second.sort.shortBits ?? 0) - 1
     var ones = NumberBuffer()
     var twos = NumberBuffer()
     var place = 0
@@ -213,13 +199,9 @@ struct RowSort {
       // A forged tree may name one row twice.
       guard places.upperBound <= rows.count else { throw access.corrupted(.keyOrder, clusters) }
       place = places.upperBound
-      ones.begin(stretch.count)
-      twos.begin(stretch.count)
-      try first.path.appendSortNumbers(first.sort, 0, stretch, of: cluster, access, to: &ones)
-      try second.path.appendSortNumbers(second.sort, 0, stretch, of: cluster, access, to: &twos)
-      if !first.ascending { ones.replaceEach { ~$0 } }
-      let (sort, flipped) = (second.sort, second.ascending ? 0 : mask)
-      twos.replaceEach { sort.short($0) ^ flipped }
+      try first.read(0, stretch, of: cluster, access, into: &ones)
+      try second.read(0, stretch, of: cluster, access, into: &twos)
+      second.shorten(&twos)
       body(places, ones, twos)
     }
     try checkFound(place, of: rows.count, reader)
@@ -257,13 +239,12 @@ struct RowSort {
     }
   }
 
-  /// Calls `body` with the places of rows that stand together, and the numbers of their values.
+  /// Calls `body` with the places of rows that stand together, and the numbers of their values, or the short ones.
   private func forEach(
-    _ number: Number, of rows: [UInt64], _ reader: any NodeReader,
+    _ number: Number, of rows: [UInt64], isShort: Bool = false, _ reader: any NodeReader,
     _ body: (_ places: Range<Int>, borrowing NumberBuffer) -> Void
   ) throws(StorageError) {
-    let (path, sort, ascending) = columns[number.column]
-    let depth = number.depth
+    let column = columns[number.column]
     var found = NumberBuffer()
     var place = 0
     try ClusterWalk.forEachStretch(of: rows, in: clusters, reader) {
@@ -271,9 +252,8 @@ struct RowSort {
       let places = place..<place + stretch.count
       guard places.upperBound <= rows.count else { throw access.corrupted(.keyOrder, clusters) }
       place = places.upperBound
-      found.begin(stretch.count)
-      try path.appendSortNumbers(sort, depth, stretch, of: cluster, access, to: &found)
-      if !ascending { found.replaceEach { ~$0 } }
+      try column.read(number.depth, stretch, of: cluster, access, into: &found)
+      if isShort { column.shorten(&found) }
       body(places, found)
     }
     try checkFound(place, of: rows.count, reader)
@@ -289,17 +269,17 @@ struct RowSort {
     _ run: Run, _ numbers: inout NumberSort, into next: inout [Run], _ reader: any NodeReader
   ) throws(StorageError) {
     let (column, depth, isPaired) = (run.number.column, run.number.depth, run.number.isPaired)
-    let (_, sort, ascending) = columns[column]
+    let key = columns[column]
     var start = run.range.lowerBound
     while start < run.range.upperBound {
       let number = numbers.number(start)
       var end = start + 1
       while end < run.range.upperBound, numbers.number(end) == number { end += 1 }
       if end - start > 1 {
-        let isSettled = sort.isExact(ascending ? number : ~number)
+        let isSettled = key.isExact(number)
         if !isSettled, isPaired {
           next.append(Run(range: start..<end, number: Number(column: column, depth: 0)))
-        } else if !isSettled, depth == Self.maximumDepth || !sort.isText {
+        } else if !isSettled, depth == Self.maximumDepth || !key.sort.isText {
           try settle(start..<end, &numbers, from: column, reader)
         } else if !isSettled {
           next.append(Run(range: start..<end, number: Number(column: column, depth: depth + 1)))
@@ -352,16 +332,16 @@ struct RowSort {
     try ClusterWalk.forEachRow(of: rows, in: clusters, reader) {
       (row, cluster, access) throws(StorageError) in
       if columns.count == 1 {
-        let number = try columns[0].path.sortNumber(columns[0].sort, 0, row, of: cluster, access)
-        if columns[0].sort.isExact(number) {
+        let number = try columns[0].number(0, row, of: cluster, access)
+        if columns[0].isExact(number) {
           if seenOne.insert(number).inserted { found.append(cluster.key(row)) }
           return
         }
       }
       var (tuple, isExact): ([UInt128], Bool) = ([], true)
       for column in columns {
-        tuple.append(try column.path.sortNumber(column.sort, 0, row, of: cluster, access))
-        isExact = isExact && column.sort.isExact(tuple[tuple.count - 1])
+        tuple.append(try column.number(0, row, of: cluster, access))
+        isExact = isExact && column.isExact(tuple[tuple.count - 1])
       }
       if isExact {
         if seen.insert(tuple).inserted { found.append(cluster.key(row)) }

@@ -38,8 +38,6 @@ extension Table {
 /// The first rows of those seen so far, and those that may be among them: by what two numbers tell of each, which are read
 /// where the row is found. Rows that these do not part are sorted by their values.
 private struct FirstRows: ~Copyable {
-  private typealias SortPath = (path: BoundPath, sort: SortColumn, ascending: Bool)
-
   private struct Candidate {
     let first: UInt128
     /// 0 where the first number does not tell its value whole: only equal values are parted by the next key.
@@ -74,14 +72,10 @@ private struct FirstRows: ~Copyable {
   static func batch(_ limit: Int) -> Int { max(limit > Int.max / 4 ? limit : 4 * limit, 256) }
 
   init(_ table: Table, _ keys: [SortKey], limit: Int) throws(StorageError) {
-    func path(_ key: SortKey) throws(StorageError) -> SortPath {
-      let path = try BoundPath(key.path, of: table.form, table.tables)
-      precondition(!path.isMany, "\(table.schema.name): there is a list on the path to \(path.column.name)")
-      return (path, SortColumn(path.column, dictionary: path.dictionary), key.ascending)
-    }
-    let first = try path(keys[0])
+    let first = try SortPath(keys[0], of: table.form, table.tables)
     let next = keys.dropFirst().first.flatMap { $0.path.links.isEmpty ? $0 : nil }
-    let second = try next.map { (key) throws(StorageError) in try path(key) }
+    let second = try next.map { (key) throws(StorageError) in try SortPath(key, of: table.form, table.tables)
+    }
     // Nothing is thrown from here on, as the buffer needs.
     self.table = table
     self.keys = keys
@@ -111,12 +105,11 @@ private struct FirstRows: ~Copyable {
   private mutating func add(
     _ cluster: borrowing ClusterNode, _ rows: [UInt16], _ access: borrowing NodeAccess
   ) throws(StorageError) {
-    firsts.begin(rows.count)
-    try first.path.appendSortNumbers(first.sort, 0, rows, of: cluster, access, to: &firsts)
+    try first.read(0, rows, of: cluster, access, into: &firsts)
     near.removeAll(keepingCapacity: true)
     nearFirsts.removeAll(keepingCapacity: true)
     for (index, row) in rows.enumerated() {
-      let one = first.ascending ? firsts[index] : ~firsts[index]
+      let one = firsts[index]
       if let last, one > last.first { continue }
       near.append(row)
       nearFirsts.append(one)
@@ -125,10 +118,7 @@ private struct FirstRows: ~Copyable {
     if let secondForm { for row in near { cluster.prefetch(secondForm, Int(row), access.lent) } }
     for (row, one) in zip(near, nearFirsts) {
       var two: UInt128 = 0
-      if let second, isExact(one) {
-        two = try second.path.sortNumber(second.sort, 0, Int(row), of: cluster, access)
-        if !second.ascending { two = ~two }
-      }
+      if let second, first.isExact(one) { two = try second.number(0, Int(row), of: cluster, access) }
       if let last {
         guard (one, two) < last || (!isTold && (one, two) == last) else { continue }
       }
@@ -152,7 +142,7 @@ private struct FirstRows: ~Copyable {
       isTold ? limit : candidates[limit...].firstIndex { ($0.first, $0.second) > (end.first, end.second) }
     candidates.removeSubrange((count ?? candidates.count)...)
     // The value of the last one bounds the rest; and many that are alike are not to be looked at again and again.
-    let isBound = isExact(end.first)
+    let isBound = first.isExact(end.first)
     if !isBound || candidates.count > max(limit, Self.batch(limit) / 2) { try sortByValues() }
     for index in candidates.indices { candidates[index].order = index }
     let isNew = last?.first != end.first
@@ -160,15 +150,12 @@ private struct FirstRows: ~Copyable {
     if isNew || !isBound { try setBound(candidates[limit - 1].row) }
   }
 
-  /// Whether the first number of a candidate tells its value whole.
-  private func isExact(_ number: UInt128) -> Bool { first.sort.isExact(first.ascending ? number : ~number) }
-
   /// Whether rows with these numbers are equal in all keys.
   private func tellsAll(_ candidate: Candidate) -> Bool {
-    guard isExact(candidate.first) else { return false }
+    guard first.isExact(candidate.first) else { return false }
     guard keys.count > 1 else { return true }
     guard keys.count == 2, let second else { return false }
-    return second.sort.isExact(second.ascending ? candidate.second : ~candidate.second)
+    return second.isExact(candidate.second)
   }
 
   /// Leaves no more than `limit`: the last ones have the same numbers, whatever their order.
