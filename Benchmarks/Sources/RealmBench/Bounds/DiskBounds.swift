@@ -10,7 +10,7 @@ struct DiskBounds {
   private func files(_ rounds: Int) throws -> [Bound] {
     let bytes = count * FileShape.bytesPerPerson
     return [
-      try Bound("1", "a new file of \(bytes >> 20) MiB written in one go and flushed", "ms", rounds: rounds) {
+      try Bound("1", "a new file of \(bytes >> 20) MiB written and flushed", "ms", rounds: rounds) {
         try written(bytes)
       },
       try Bound("13", "a fifth of that: the clusters without their texts", "ms", rounds: rounds) {
@@ -43,6 +43,11 @@ struct DiskBounds {
         try Bound("12n", "16 KiB \(places) written, no flush", "µs p50", rounds: rounds) {
           Measure.median(try commits(update, isFlushed: false))
         },
+        try Bound(
+          "12n", "the same, 16 KiB copied before and the file locked meanwhile", "µs p50", rounds: rounds
+        ) {
+          Measure.median(try commits(update, isFlushed: false, isOfEngine: true))
+        },
         try Bound("12n", "8 KiB written to one place, no flush", "µs p50", rounds: rounds) {
           Measure.median(try commits([8 << 10], isFlushed: false))
         },
@@ -72,14 +77,7 @@ struct DiskBounds {
       unlink(path)
     }
     return try Measure.seconds {
-      var done = 0
-      while done < bytes {
-        let step = content.withUnsafeBytes {
-          pwrite(descriptor, $0.baseAddress! + done, min(1 << 20, bytes - done), off_t(done))
-        }
-        guard step > 0 else { throw BenchmarkError("\(path) can't be written") }
-        done += step
-      }
+      try BoundFile.write(content, to: descriptor, path)
       try Measure.flush(descriptor, path)
     } * 1e3
   }
@@ -92,10 +90,8 @@ struct DiskBounds {
   private func readFromDisk(_ bytes: Int) throws -> Double {
     let home = folder + "/cold"
     let path = home + "/file"
-    if !FileManager.default.fileExists(atPath: path) {
-      try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
-      try Data(count: bytes).write(to: URL(fileURLWithPath: path))
-    }
+    try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
+    try BoundFile.make(path, bytes: bytes)
     guard try Measure.evict(home) else { return 0 }
     let descriptor = open(path, O_RDONLY)
     guard descriptor >= 0 else { throw BenchmarkError("\(path) can't be opened") }
@@ -115,20 +111,34 @@ struct DiskBounds {
   /// - Parameters:
   ///   - isBegun: the system is told to begin with what was written first, before more is.
   ///   - isFlushed: each time.
-  private func commits(_ sizes: [Int], isBegun: Bool = false, isFlushed: Bool = true) throws -> [Double] {
+  ///   - isOfEngine: one writer is let in at a time, and changes a copy of what it writes.
+  private func commits(
+    _ sizes: [Int], isBegun: Bool = false, isFlushed: Bool = true, isOfEngine: Bool = false
+  ) throws -> [Double] {
     let path = folder + "/commits"
     let length = 64 << 20
-    if !FileManager.default.fileExists(atPath: path) {
-      try Data(count: length).write(to: URL(fileURLWithPath: path))
-    }
+    try BoundFile.make(path, bytes: length)
     let descriptor = open(path, O_RDWR)
     guard descriptor >= 0 else { throw BenchmarkError("\(path) can't be opened") }
     defer { _ = Foundation.close(descriptor) }
     try Measure.flush(descriptor, path)
-    let content = [UInt8](repeating: 0x5a, count: sizes.max() ?? 0)
+    let original = [UInt8](repeating: 0x5a, count: sizes.max() ?? 0)
+    var content = original
+    func lock(_ type: Int32) throws {
+      var lock = flock()
+      lock.l_type = Int16(type)
+      lock.l_len = 1
+      guard fcntl(descriptor, F_SETLK, &lock) == 0 else { throw BenchmarkError("\(path) can't be locked") }
+    }
     var place = 1 << 20
-    return try (0..<2_000).map { _ in
+    return try (0..<2_000).map { round in
       let seconds = try Measure.seconds {
+        if isOfEngine {
+          try lock(Int32(F_WRLCK))
+          content = original
+          content[0] = UInt8(truncatingIfNeeded: round)
+        }
+        defer { if isOfEngine { try? lock(Int32(F_UNLCK)) } }
         for (index, size) in sizes.enumerated() {
           guard pwrite(descriptor, content, size, index == 0 ? off_t(place) : 0) == size else {
             throw BenchmarkError("\(path) can't be written")
@@ -144,9 +154,7 @@ struct DiskBounds {
 
   private func opened(_ bytes: Int, isFlushed: Bool) throws -> Double {
     let path = folder + "/opened"
-    if !FileManager.default.fileExists(atPath: path) {
-      try Data(count: bytes).write(to: URL(fileURLWithPath: path))
-    }
+    try BoundFile.make(path, bytes: bytes)
     var sum: UInt64 = 0
     let samples = try (0..<200).map { _ in
       try Measure.seconds {

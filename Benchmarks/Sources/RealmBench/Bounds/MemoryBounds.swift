@@ -64,7 +64,7 @@ final class MappedProbe {
     var random = SplitMix64(seed: 5)
     for index in stride(from: lines - 1, to: 0, by: -1) { order.swapAt(index, random.next(below: index)) }
     for (line, next) in order.enumerated() { content[line * FileShape.line / 8] = next }
-    try content.withUnsafeBytes { try Data($0).write(to: URL(fileURLWithPath: path)) }
+    try BoundFile.write(content.withUnsafeBytes { Array($0) }, to: path)
     let descriptor = open(path, O_RDONLY)
     guard descriptor >= 0 else { throw BenchmarkError("\(path) can't be opened") }
     defer { _ = Foundation.close(descriptor) }

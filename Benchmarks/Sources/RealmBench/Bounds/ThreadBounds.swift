@@ -34,9 +34,7 @@ struct ThreadBounds {
   ///   - areMade: each thread makes its change itself, one at a time, and the version is named at another place.
   private func shared(_ threads: Int, path: Int, own: Int, areMade: Bool) throws -> Double {
     let name = folder + "/threads"
-    if !FileManager.default.fileExists(atPath: name) {
-      try Data(count: Self.length).write(to: URL(fileURLWithPath: name))
-    }
+    try BoundFile.make(name, bytes: Self.length)
     let descriptor = open(name, O_RDWR)
     guard descriptor >= 0 else { throw BenchmarkError("\(name) can't be opened") }
     defer { _ = Foundation.close(descriptor) }

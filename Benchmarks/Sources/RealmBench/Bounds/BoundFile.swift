@@ -1,0 +1,32 @@
+import Foundation
+
+/// Files that bounds are measured on. They are written in calls of 64 KiB, as ours are: Linux keeps what one call writes in
+/// folios as large as that, up to 2 MiB, and who writes one page later is made to wait for all blocks of its folio.
+enum BoundFile {
+  private static let mostInOneCall = 64 << 10
+
+  /// Makes a file of zeros where there is none.
+  static func make(_ path: String, bytes: Int) throws {
+    guard !FileManager.default.fileExists(atPath: path) else { return }
+    try write([UInt8](repeating: 0, count: bytes), to: path)
+  }
+
+  /// Puts a file in the place of what is there.
+  static func write(_ content: [UInt8], to path: String) throws {
+    let descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC, 0o600)
+    guard descriptor >= 0 else { throw BenchmarkError("\(path) can't be made") }
+    defer { _ = Foundation.close(descriptor) }
+    try write(content, to: descriptor, path)
+  }
+
+  static func write(_ content: [UInt8], to descriptor: Int32, _ path: String) throws {
+    var done = 0
+    while done < content.count {
+      let step = content.withUnsafeBytes {
+        pwrite(descriptor, $0.baseAddress! + done, min(mostInOneCall, content.count - done), off_t(done))
+      }
+      guard step > 0 else { throw BenchmarkError("\(path) can't be written") }
+      done += step
+    }
+  }
+}
