@@ -87,11 +87,13 @@ size_t cp_gather_values(const void *words, unsigned end_bits, const void *heap, 
     size_t place = places[index] - first;
     size_t begin = place == 0 ? 0 : ends[place - 1] & mask;
     size_t length = (size_t)(ends[place] & mask) - begin;
+    // What ends before it begins has a length of more than there is.
+    if (length > heap_length || length > room) return SIZE_MAX;
     size_t steps = (length + 15) / 16 * 16;
     if (begin + steps <= heap_length && at + steps <= room) {
       for (size_t step = 0; step < steps; step += 16) memcpy(to + at + step, from + begin + step, 16);
     } else {
-      if (length > room || at > room - length || length > heap_length || begin > heap_length - length) return SIZE_MAX;
+      if (at > room - length || begin > heap_length - length) return SIZE_MAX;
       if (length > 0) memcpy(to + at, from + begin, length);
     }
     at += length;

@@ -58,11 +58,13 @@ enum Gather {
   /// - Precondition: ends grow.
   static func length(_ places: ArraySlice<UInt16>, from first: Int, words: RawSpan, endBits: Int) -> Int {
     check(places, from: first, words.byteCount / 2)
-    return words.withUnsafeBytes { words in
+    let length = words.withUnsafeBytes { words in
       places.withUnsafeBufferPointer {
         cp_gathered_length(words.baseAddress, UInt32(endBits), $0.baseAddress, $0.count, first)
       }
     }
+    precondition(length >= 0, "values that end before they begin")
+    return length
   }
 
   /// Values of varying size, put into a heap one after another; answers where the last ends.
@@ -78,7 +80,9 @@ enum Gather {
     to heap: inout MutableRawSpan, at start: Int, words made: inout MutableRawSpan
   ) -> Int {
     check(places, from: first, words.byteCount / 2)
-    precondition(start >= 0 && made.byteCount >= 2 * places.count, "no room for where values end")
+    precondition(
+      start >= 0 && heap.byteCount < 1 << endBits && made.byteCount >= 2 * places.count,
+      "no room for where values end")
     let end = words.withUnsafeBytes { words in
       bytes.withUnsafeBytes { bytes in
         heap.withUnsafeMutableBytes { heap in

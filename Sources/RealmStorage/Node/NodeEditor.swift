@@ -100,6 +100,8 @@ package final class NodeEditor {
     let children = try access().children(of: ref)
     var copies: [Ref] = []
     for child in children { copies.append(try copy(child, bornAfter: version)) }
+    // Of a node without children nothing was looked at yet, and what is made of it is the transaction's own.
+    if ref.level == 0 { try touch(ref) }
     let copy = try copy(ref, children: copies)
     free(ref)
     return copy

@@ -72,15 +72,29 @@ struct Cluster {
     }
   }
 
-  private func column(_ id: UInt16) -> PackedColumn? { columns.first { $0.id == id }?.column }
+  /// Where the column of an id is, or where it goes.
+  private func place(of id: UInt16) -> Int {
+    // They are read, and most often made, in their order.
+    if columns.last.map({ $0.id < id }) ?? true { return columns.count }
+    var (low, high) = (0, columns.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if columns[middle].id < id { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  private func column(_ id: UInt16) -> PackedColumn? {
+    let place = place(of: id)
+    return place < columns.count && columns[place].id == id ? columns[place].column : nil
+  }
 
   mutating func set(_ column: PackedColumn, of id: UInt16) {
-    // They are read, and most often made, in their order.
-    let index = columns.lastIndex { $0.id <= id }
-    if let index, columns[index].id == id {
-      columns[index].column = column
+    let place = place(of: id)
+    if place < columns.count, columns[place].id == id {
+      columns[place].column = column
     } else {
-      columns.insert((id, column), at: index.map { $0 + 1 } ?? 0)
+      columns.insert((id, column), at: place)
     }
   }
 
@@ -102,7 +116,7 @@ struct Cluster {
   }
 
   /// Whether it has the column, which else was added later: then its rows have the default.
-  func has(_ column: Column) -> Bool { columns.contains { $0.id == column.id } }
+  func has(_ column: Column) -> Bool { self.column(column.id) != nil }
 
   // MARK: - Columns of varying size
 

@@ -22,6 +22,9 @@ struct KeptPieces {
   /// Those that become one, and what their values take in its heap.
   private var sources: [Source] = []
   private var heapBytes = 0
+  /// The values of pieces with some that stand apart, which become one or more, and the first one's row.
+  private var longer = PieceBuffer()
+  private var firstOfLonger = 0
 
   init(_ rows: [UInt16], editor: NodeEditor) {
     self.rows = rows
@@ -42,13 +45,11 @@ struct KeptPieces {
     let access = editor.access()
     let node = PieceNode(try access.node(piece.ref, .piece))
     guard piece.firstRow + node.rows == end else { throw access.corrupted(.rows, piece.ref) }
-    guard node.view.refCount == 0 else {
-      try finish()
-      return try cutLong(piece, kept)
-    }
+    guard node.view.refCount == 0 else { return try takeLonger(piece, kept) }
+    finishLonger()
     let bytes = Gather.length(
       rows[kept], from: piece.firstRow, words: node.words, endBits: PieceNode.Layout.endBits)
-    if heapBytes + bytes > PieceBuffer.Shape.ofCluster.heapBytes { try finish() }
+    if heapBytes + bytes > PieceBuffer.Shape.ofCluster.heapBytes { try finishSources() }
     sources.append(Source(ref: piece.ref, firstRow: piece.firstRow, kept: kept))
     heapBytes += bytes
   }
@@ -64,6 +65,11 @@ struct KeptPieces {
 
   /// Writes what is not written yet.
   mutating func finish() throws(StorageError) {
+    finishLonger()
+    try finishSources()
+  }
+
+  private mutating func finishSources() throws(StorageError) {
     guard let first = sources.first?.kept.lowerBound, let end = sources.last?.kept.upperBound else { return }
     let heap = PieceNode.Layout.ends + 2 * (end - first)
     let arena = editor.arena
@@ -87,11 +93,20 @@ struct KeptPieces {
     heapBytes = 0
   }
 
-  /// Of a piece with values that stand apart.
-  private mutating func cutLong(_ piece: (firstRow: Int, ref: Ref), _ kept: Range<Int>) throws(StorageError) {
-    var buffer = try PieceBuffer(piece.ref, editor.access())
-    for long in buffer.keep(rows[kept].map { Int($0) - piece.firstRow }) { try editor.freeTree(long) }
+  private mutating func takeLonger(_ piece: (firstRow: Int, ref: Ref), _ kept: Range<Int>)
+    throws(StorageError)
+  {
+    try finishSources()
+    var values = try PieceBuffer(piece.ref, editor.access())
+    for long in values.keep(rows[kept].map { Int($0) - piece.firstRow }) { try editor.freeTree(long) }
     editor.free(piece.ref)
-    pieces += buffer.makePieces(from: kept.lowerBound, editor: editor)
+    if longer.rows == 0 { firstOfLonger = kept.lowerBound }
+    longer.append(contentsOf: values)
+  }
+
+  private mutating func finishLonger() {
+    guard longer.rows > 0 else { return }
+    pieces += longer.makePieces(from: firstOfLonger, editor: editor)
+    longer = PieceBuffer()
   }
 }

@@ -1,3 +1,4 @@
+import CPlatform
 import TestSupport
 import Testing
 
@@ -77,6 +78,21 @@ import Testing
       return UInt16(next) | words[Int(place)] & 0xc000
     }
     #expect(ends == expected + [0x5a5a])
+  }
+
+  /// As in a node that changed after it was verified.
+  @Test func `nothing is written for values that end before they begin, or outside of their heap`() {
+    for ends: [UInt16] in [[20, 10, 26], [20, 19, 26], [5, 200, 300], [5, 27, 26]] {
+      let heap = [UInt8](repeating: 1, count: 26)
+      var target = [UInt8](repeating: 0x5a, count: 120)
+      var words = [UInt16](repeating: 0, count: 2)
+      // Room in the middle, so that what is written before it or behind it is seen.
+      let answer = target.withUnsafeMutableBytes { target in
+        cp_gather_values(ends, 14, heap, heap.count, [1, 2], 2, 0, target.baseAddress! + 60, 16, 0, &words)
+      }
+      #expect(answer == -1)
+      #expect(target[..<60].allSatisfy { $0 == 0x5a } && target[76...].allSatisfy { $0 == 0x5a })
+    }
   }
 
   /// Some of them, in order; at least one.

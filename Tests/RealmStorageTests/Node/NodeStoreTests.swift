@@ -365,4 +365,22 @@ import Testing
     #expect(!seen.contains(unit: 131, birth: 6))
     #expect(seen.contains(unit: 200, birth: 6))
   }
+
+  @Test func `a node without children is looked at before it is copied into a transaction`() throws {
+    for isForged in [false, true] {
+      let file = try NodeFile(key: nil)
+      let arena = NodeArena(refWidth: file.store.refWidth, capacity: 1 << 24)
+      // Two values; the second ends before it begins.
+      let ends: [UInt8] = isForged ? [2, 0, 5, 0, 3, 0] : [2, 0, 3, 0, 5, 0]
+      let ref = try file.write(.piece, body: ends + [1, 2, 3, 4, 5], birth: 7)
+      let editor = NodeEditor(store: file.store, arena: arena)
+      try editor.begin(birth: 9, end: UInt64(file.nextPage * FilePlace.page))
+      if isForged {
+        #expect(throws: StorageError.self) { try editor.copy(ref, bornAfter: 6) }
+      } else {
+        let copy = try editor.copy(ref, bornAfter: 6)
+        #expect(copy.isDirty)
+      }
+    }
+  }
 }
