@@ -64,20 +64,48 @@ struct Bound {
     self.value = value
   }
 
-  /// What is different each time: the medians over the rounds of what half of the times take, 99 %, 99.9 %, and of the mean.
-  static func spread(
-    _ workloads: String, _ title: String, _ unit: String, rounds: Int, _ measure: () throws -> [Double]
-  ) rethrows -> [Bound] {
-    _ = try measure()
-    let samples = try (0..<rounds).map { _ in try measure() }
+  /// What is compared with each other, of which each is measured once a round: the machine's speed drifts.
+  struct Part {
+    let workloads: String
+    let title: String
+    let measure: () throws -> [Double]
+  }
+
+  private static func inTurns(_ parts: [Part], rounds: Int) throws -> [[[Double]]] {
+    for part in parts { _ = try part.measure() }
+    var samples = [[[Double]]](repeating: [], count: parts.count)
+    for _ in 0..<rounds {
+      for (index, part) in parts.enumerated() { samples[index].append(try part.measure()) }
+    }
+    return samples
+  }
+
+  /// The medians, over the rounds, of the median of each.
+  static func medians(_ unit: String, rounds: Int, _ parts: [Part]) throws -> [Bound] {
+    zip(parts, try inTurns(parts, rounds: rounds)).map { part, samples in
+      Bound(
+        workloads: part.workloads, title: part.title, unit: unit,
+        value: Measure.median(samples.map(Measure.median)))
+    }
+  }
+
+  /// Of what is different each time also the medians of 99 %, 99.9 %, and of the mean.
+  static func spreads(_ unit: String, rounds: Int, _ parts: [Part]) throws -> [Bound] {
+    zip(parts, try inTurns(parts, rounds: rounds)).flatMap { part, samples in
+      spread(part, unit, samples)
+    }
+  }
+
+  private static func spread(_ part: Part, _ unit: String, _ samples: [[Double]]) -> [Bound] {
     let parts: [(String, ([Double]) -> Double)] = [
       ("p50", Measure.median), ("p99", { Measure.percentile(0.99, of: $0) }),
       ("p99.9", { Measure.percentile(0.999, of: $0) }),
       ("mean", { $0.reduce(0, +) / Double($0.count) }),
     ]
-    return parts.map { name, part in
+    return parts.map { name, value in
       Bound(
-        workloads: workloads, title: title, unit: unit + " " + name, value: Measure.median(samples.map(part)))
+        workloads: part.workloads, title: part.title, unit: unit + " " + name,
+        value: Measure.median(samples.map(value)))
     }
   }
 }

@@ -28,30 +28,34 @@ struct DiskBounds {
   private func commits(_ rounds: Int) throws -> [Bound] {
     let (update, insert) = ([16 << 10, 4 << 10], [33 << 10, 4 << 10])
     let places = "and 4 KiB at another place"
-    func flushed(
-      _ workloads: String, _ title: String, _ sizes: [Int], isBegun: Bool = false
-    ) throws -> [Bound] {
-      try Bound.spread(workloads, title + ", one flush", "µs", rounds: rounds) {
-        try commits(sizes, isBegun: isBegun)
-      }
-    }
-    return try flushed("12", "16 KiB \(places) written", update)
-      + flushed("12", "16 KiB written and begun with, \(places) written", update, isBegun: true)
-      + flushed("12", "8 KiB written to one place", [8 << 10])
-      + flushed("12b", "33 KiB written and begun with, \(places) written", insert, isBegun: true)
-      + flushed("12b", "13 KiB written to one place", [13 << 10]) + [
-        try Bound("12n", "16 KiB \(places) written, no flush", "µs p50", rounds: rounds) {
-          Measure.median(try commits(update, isFlushed: false))
-        },
-        try Bound(
-          "12n", "the same, 16 KiB copied before and the file locked meanwhile", "µs p50", rounds: rounds
-        ) {
-          Measure.median(try commits(update, isFlushed: false, isOfEngine: true))
-        },
-        try Bound("12n", "8 KiB written to one place, no flush", "µs p50", rounds: rounds) {
-          Measure.median(try commits([8 << 10], isFlushed: false))
-        },
-      ]
+    let flushed: [(workloads: String, title: String, sizes: [Int], isBegun: Bool)] = [
+      ("12", "16 KiB \(places) written", update, false),
+      ("12", "16 KiB written and begun with, \(places) written", update, true),
+      ("12", "8 KiB written to one place", [8 << 10], false),
+      ("12b", "33 KiB written and begun with, \(places) written", insert, true),
+      ("12b", "13 KiB written to one place", [13 << 10], false),
+    ]
+    return try Bound.spreads(
+      "µs", rounds: rounds,
+      flushed.map { part in
+        Bound.Part(workloads: part.workloads, title: part.title + ", one flush") {
+          try commits(part.sizes, isBegun: part.isBegun)
+        }
+      })
+      + Bound.medians(
+        "µs p50", rounds: rounds,
+        [
+          Bound.Part(workloads: "12n", title: "16 KiB \(places) written, no flush") {
+            try commits(update, isFlushed: false)
+          },
+          Bound.Part(workloads: "12n", title: "the same, 16 KiB copied before and the file locked meanwhile")
+          {
+            try commits(update, isFlushed: false, isOfEngine: true)
+          },
+          Bound.Part(workloads: "12n", title: "8 KiB written to one place, no flush") {
+            try commits([8 << 10], isFlushed: false)
+          },
+        ])
   }
 
   private func openings(_ rounds: Int) throws -> [Bound] {

@@ -9,22 +9,24 @@ struct ThreadBounds {
 
   func all(_ rounds: Int) throws -> [Bound] {
     try [(8, "12g"), (32, "12g32")].flatMap { (threads, workload) in
-      [
-        try Bound(
-          workload,
-          "\(Self.commits) commits of \(threads) threads through a queue: 8 KiB, one flush for all that wait",
-          "ms", rounds: rounds
-        ) {
-          try shared(threads, path: 8 << 10, own: 0, areMade: false)
-        },
-        try Bound(
-          workload,
-          "each through a lock of its own turn first: 8 KiB and 8 for each, 4 elsewhere, one flush for all",
-          "ms", rounds: rounds
-        ) {
-          try shared(threads, path: 8 << 10, own: 8 << 10, areMade: true)
-        },
-      ]
+      try Bound.medians(
+        "ms", rounds: rounds,
+        [
+          Bound.Part(
+            workloads: workload,
+            title:
+              "\(Self.commits) commits of \(threads) threads through a queue: 8 KiB, one flush for all that wait"
+          ) {
+            [try shared(threads, path: 8 << 10, own: 0, areMade: false)]
+          },
+          Bound.Part(
+            workloads: workload,
+            title:
+              "each through a lock of its own turn first: 8 KiB and 8 for each, 4 elsewhere, one flush for all"
+          ) {
+            [try shared(threads, path: 8 << 10, own: 8 << 10, areMade: true)]
+          },
+        ])
     }
   }
 
