@@ -70,16 +70,23 @@ package struct NumberSort: ~Copyable {
     }
   }
 
+  /// The places in their order now, counted from `first`.
+  package func places(from first: UInt64) -> [UInt64] {
+    let count = items.count
+    return [UInt64](unsafeUninitializedCapacity: count) { sorted, filled in
+      for index in 0..<count { sorted[index] = first &+ items[index].place }
+      filled = count
+    }
+  }
+
   /// Puts what stands at the places in their order now.
   ///
   /// - Precondition: they are places of `values`, each once.
   package func arrange(_ values: inout [UInt64]) {
     let count = items.count
     precondition(count == values.count, "as many values as there are to be sorted")
-    guard let first = values.first else { return }
-    let isRow = values.indices.allSatisfy { values[$0] == first &+ UInt64($0) }
-    if isRow {
-      for index in 0..<count { values[index] = first &+ items[index].place }
+    if let first = values.first, values.indices.allSatisfy({ values[$0] == first &+ UInt64($0) }) {
+      values = places(from: first)
       return
     }
     values = [UInt64](unsafeUninitializedCapacity: count) { sorted, filled in

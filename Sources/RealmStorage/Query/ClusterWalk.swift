@@ -129,8 +129,37 @@ enum ClusterWalk {
   /// The same for rows that are most of the table's, and in order mostly: whole clusters of them are known at once. Short walks do
   /// better without looking for these.
   static func forEachLongStretch(
-    of keys: [UInt64], in clusters: Ref, _ reader: any NodeReader,
-    _ body: (_ rows: [UInt16], borrowing ClusterNode, borrowing NodeAccess) throws(StorageError) -> Void
+    of keys: PlacedRows, in clusters: Ref, _ reader: any NodeReader, _ body: StretchBody
+  ) throws(StorageError) {
+    switch keys {
+    case .run(let keys): try forEachStretch(of: keys, in: clusters, reader, body)
+    case .list(let keys): try forEachLongStretch(of: keys, in: clusters, reader, body)
+    }
+  }
+
+  typealias StretchBody = (
+    _ rows: [UInt16], borrowing ClusterNode, borrowing NodeAccess
+  ) throws(StorageError) -> Void
+
+  /// Of all rows of a table that was found to have those of the run.
+  private static func forEachStretch(
+    of run: Range<UInt64>, in clusters: Ref, _ reader: any NodeReader, _ body: StretchBody
+  ) throws(StorageError) {
+    var all: [UInt16] = []
+    var next = run.lowerBound
+    try forEach(in: clusters, reader) { (cluster, access) throws(StorageError) in
+      // Only in a forged tree is it another one now.
+      guard cluster.isDense, cluster.firstKey == next, UInt64(cluster.rows) <= run.upperBound - next else {
+        throw access.corrupted(.keyOrder, clusters)
+      }
+      if all.count != cluster.rows { all = (0..<UInt16(cluster.rows)).map { $0 } }
+      next += UInt64(cluster.rows)
+      try body(all, cluster, access)
+    }
+  }
+
+  private static func forEachLongStretch(
+    of keys: [UInt64], in clusters: Ref, _ reader: any NodeReader, _ body: StretchBody
   ) throws(StorageError) {
     guard !clusters.isNull else { return }
     var (rows, all): ([UInt16], [UInt16]) = ([], [])

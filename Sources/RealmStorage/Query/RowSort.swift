@@ -5,7 +5,7 @@ struct RowSort {
   private let clusters: Ref
   /// So many rows the table says to have.
   private let count: UInt64
-  private(set) var rows: [UInt64] = []
+  private var rows = PlacedRows.list([])
 
   /// - Precondition: there are no lists on the paths.
   init(
@@ -20,22 +20,17 @@ struct RowSort {
   ///
   /// - Parameter given: nil for all rows.
   mutating func read(_ given: [UInt64]?, _ reader: any NodeReader) throws(StorageError) {
-    var rows: [UInt64] = []
-    if let given {
-      rows.reserveCapacity(given.count)
-      try ClusterWalk.forEachRow(of: given, in: clusters, reader) { row, cluster, _ in
-        rows.append(cluster.key(row))
-      }
-    } else {
-      rows.reserveCapacity(Int(min(count, Self.mostExpected)))
-      try ClusterWalk.forEach(in: clusters, reader) { cluster, _ in
-        cluster.appendKeys(RowMask(first: cluster.rows), to: &rows)
-      }
+    guard let given else {
+      rows = try PlacedRows(in: clusters, expected: count, reader)
+      return
     }
-    self.rows = rows
+    var found: [UInt64] = []
+    found.reserveCapacity(given.count)
+    try ClusterWalk.forEachRow(of: given, in: clusters, reader) { row, cluster, _ in
+      found.append(cluster.key(row))
+    }
+    rows = .list(found)
   }
-  /// A file may say anything.
-  private static let mostExpected: UInt64 = 1 << 22
 
   // MARK: - Sorting
 
@@ -58,8 +53,8 @@ struct RowSort {
 
   /// The rows in order; there are none left then.
   mutating func takeSorted(_ reader: any NodeReader) throws(StorageError) -> [UInt64] {
-    defer { rows = [] }
-    guard !columns.isEmpty, !rows.isEmpty else { return rows }
+    defer { rows = .list([]) }
+    guard !columns.isEmpty, rows.count > 0 else { return rows.all }
     var numbers = NumberSort(count: rows.count)
     var runs = try loadFirst(&numbers, reader)
     while true {
@@ -72,10 +67,13 @@ struct RowSort {
       runs = next
       try load(runs, &numbers, reader)
     }
-    var sorted: [UInt64] = []
-    swap(&sorted, &rows)
-    numbers.arrange(&sorted)
-    return sorted
+    switch rows {
+    case .run(let keys): return numbers.places(from: keys.lowerBound)
+    case .list(var keys):
+      rows = .list([])
+      numbers.arrange(&keys)
+      return keys
+    }
   }
 
   /// Fills in the numbers of the first column, and of the second one behind them where those tell few values apart: then
@@ -86,7 +84,7 @@ struct RowSort {
     guard !isWorthDealing else { return try dealFirst(&numbers, reader) }
     let first = Number(column: 0, depth: 0)
     var (least, greatest) = (UInt128.max, UInt128(0))
-    try forEach(first, of: rows, reader) { places, found in
+    try forEach(first, of: rows.all, reader) { places, found in
       numbers.put(found, places: places)
       for index in 0..<found.count {
         least = min(least, found[index])
@@ -95,15 +93,15 @@ struct RowSort {
     }
     let width = 128 - (greatest &- least).leadingZeroBitCount
     guard columns[0].sort.isAlwaysExact, canPair(width) else {
-      return [Run(range: rows.indices, number: first)]
+      return [Run(range: 0..<rows.count, number: first)]
     }
     let room = UInt128(128 - width)
-    try forEach(Number(column: 1, depth: 0), of: rows, isShort: true, reader) { places, found in
+    try forEach(Number(column: 1, depth: 0), of: rows.all, isShort: true, reader) { places, found in
       for (index, place) in places.enumerated() {
         numbers.setNumber(place, (numbers.number(place) &- least) &<< room | found[index])
       }
     }
-    return [Run(range: rows.indices, number: Self.paired)]
+    return [Run(range: 0..<rows.count, number: Self.paired)]
   }
 
   /// The same of many rows: those whose first numbers begin alike are put together when they are read, each such run to be
@@ -232,7 +230,7 @@ struct RowSort {
     // One more than where each is.
     let indices = LargeArray<Int>(count: rows.count)
     for index in ranges.joined() { indices[numbers.place(index)] = index + 1 }
-    try forEach(number, of: rows, reader) { places, found in
+    try forEach(number, of: rows.all, reader) { places, found in
       for (index, place) in places.enumerated() where indices[place] > 0 {
         numbers.setNumber(indices[place] - 1, found[index])
       }
@@ -325,11 +323,11 @@ struct RowSort {
 
   /// Of rows with the same values the first.
   func distinct(_ reader: any NodeReader) throws(StorageError) -> [UInt64] {
-    if columns.isEmpty { return Array(rows.prefix(1)) }
+    if columns.isEmpty { return rows.count > 0 ? [rows[0]] : [] }
     let columns = columns
     var found: [UInt64] = []
     var (seenOne, seen, seenValues): (Set<UInt128>, Set<[UInt128]>, Set<[Value]>) = ([], [], [])
-    try ClusterWalk.forEachRow(of: rows, in: clusters, reader) {
+    try ClusterWalk.forEachRow(of: rows.all, in: clusters, reader) {
       (row, cluster, access) throws(StorageError) in
       if columns.count == 1 {
         let number = try columns[0].number(0, row, of: cluster, access)
@@ -356,18 +354,5 @@ struct RowSort {
       if seenValues.insert(values).inserted { found.append(cluster.key(row)) }
     }
     return found
-  }
-}
-
-extension ClusterNode {
-  /// Adds the keys of some rows.
-  @inline(__always)
-  func appendKeys(_ rows: RowMask, to keys: inout [UInt64]) {
-    let first = firstKey
-    if isDense {
-      rows.forEach { keys.append(first &+ UInt64($0)) }
-    } else {
-      rows.forEach { keys.append(key($0)) }
-    }
   }
 }

@@ -134,6 +134,30 @@ import Testing
     }
   }
 
+  /// Keys that run on, from 0 or later; that have gaps within clusters and between them.
+  @Test(arguments: [
+    [], [0..<700], [5_900..<6_500], [3_000..<3_001], [0..<512], [512..<1_024], [1..<2, 6_499..<6_500],
+  ])
+  func `all rows are sorted whichever are gone`(gone: [Range<UInt64>]) throws {
+    let removed = Set(gone.flatMap { Array($0) })
+    try database.write { transaction in
+      let table = try #require(try transaction.table("T"))
+      #expect(try table.remove(Array(removed)) == removed.count)
+    }
+    let table = try #require(try database.snapshot().table("T"))
+    for columns in [[Position.age, Position.text], [Position.text], [Position.share, Position.text], []] {
+      let expected = rows.indices.filter { !removed.contains(UInt64($0)) }.sorted { left, right in
+        for column in columns {
+          let order = Self.order(rows[left], rows[right], column)
+          if order != 0 { return order < 0 }
+        }
+        return left < right
+      }
+      let sorted = try table.sorted(nil, by: columns.map { SortKey(ColumnPath($0)) })
+      #expect(sorted == expected.map { UInt64($0) })
+    }
+  }
+
   /// Rows whose numbers are alike and whose values differ.
   @Test(arguments: [Column("a", .string), Column("a", .decimal128, isOptional: true), Column("a", .mixed)])
   func `the first of rows that only their values part are those of all in order`(column: Column) throws {

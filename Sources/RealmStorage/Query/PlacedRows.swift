@@ -1,0 +1,65 @@
+/// The keys of rows that are sorted, by their places.
+enum PlacedRows {
+  /// Each one more than the one before: of a table that has lost no row.
+  case run(Range<UInt64>)
+  case list([UInt64])
+
+  /// All rows of a table, in order.
+  init(in clusters: Ref, expected: UInt64, _ reader: any NodeReader) throws(StorageError) {
+    var run: Range<UInt64>?
+    var list: [UInt64] = []
+    try ClusterWalk.forEach(in: clusters, reader) { cluster, _ in
+      let (first, rows) = (cluster.firstKey, UInt64(cluster.rows))
+      if list.isEmpty {
+        if cluster.isDense, (run?.upperBound ?? first) == first {
+          run = (run?.lowerBound ?? first)..<first + rows
+          return
+        }
+        list.reserveCapacity(Int(min(expected, Self.mostExpected)))
+        if let run { list += run }
+      }
+      cluster.appendKeys(RowMask(first: cluster.rows), to: &list)
+    }
+    self = list.isEmpty ? .run(run ?? 0..<0) : .list(list)
+  }
+  /// A file may say anything.
+  private static let mostExpected: UInt64 = 1 << 22
+
+  var count: Int {
+    switch self {
+    case .run(let keys): keys.count
+    case .list(let keys): keys.count
+    }
+  }
+
+  @inline(__always)
+  subscript(_ place: Int) -> UInt64 {
+    switch self {
+    case .run(let keys):
+      precondition(place >= 0 && place < keys.count, "a place outside of what is sorted")
+      return keys.lowerBound + UInt64(place)
+    case .list(let keys): return keys[place]
+    }
+  }
+
+  /// One by one.
+  var all: [UInt64] {
+    switch self {
+    case .run(let keys): Array(keys)
+    case .list(let keys): keys
+    }
+  }
+}
+
+extension ClusterNode {
+  /// Adds the keys of some rows.
+  @inline(__always)
+  func appendKeys(_ rows: RowMask, to keys: inout [UInt64]) {
+    let first = firstKey
+    if isDense {
+      rows.forEach { keys.append(first &+ UInt64($0)) }
+    } else {
+      rows.forEach { keys.append(key($0)) }
+    }
+  }
+}
