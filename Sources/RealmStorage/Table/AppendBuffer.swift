@@ -43,6 +43,8 @@ final class AppendBuffer {
   @exclusivity(unchecked) private(set) var node = Ref.null
   /// Columns without a value in the row begun last.
   @exclusivity(unchecked) private var unset = 0
+  /// The cluster that it was read from was complete once.
+  private(set) var hadCodes = false
   /// There are rows that `node` lacks.
   @exclusivity(unchecked) private(set) var isChanged = false
 
@@ -76,6 +78,10 @@ final class AppendBuffer {
 
   var rows: Int { keys.count }
 
+  /// There is surely room for another row, and nothing else is to be done before it.
+  @inline(__always)
+  var isRoomy: Bool { rows < min(roomyRows, joinRows) }
+
   /// The buffer takes no row more.
   var isFull: Bool {
     guard rows >= roomyRows else { return false }
@@ -88,6 +94,9 @@ final class AppendBuffer {
 
   /// With fewer there is surely room for another.
   @exclusivity(unchecked) private var roomyRows = 0
+
+  /// With so many the rows of a tail are to be joined with those of the cluster before it.
+  @exclusivity(unchecked) var joinRows = Int.max
 
   /// Refs of more pieces would leave little room in the cluster's node.
   private static let maximumPieces = 3000
@@ -157,6 +166,7 @@ final class AppendBuffer {
       }
       if let codes = try cluster.codes(column, editor) {
         columns[index].varying = try dictionaries.writer(of: column).values(of: codes)
+        hadCodes = true
         continue
       }
       guard var pieces = cluster.pieces(column), let last = pieces.popLast() else {
@@ -262,6 +272,28 @@ final class AppendBuffer {
     didSet(index, .string(text))
   }
 
+  // MARK: - Joining
+
+  /// There is room for all rows of another.
+  func hasRoom(for other: AppendBuffer) -> Bool {
+    rows + other.rows <= limit && pieceCount + other.pieceCount <= Self.maximumPieces
+  }
+
+  /// Takes the rows of a tail, which come after those that are here, and frees what they were written to.
+  func join(_ tail: AppendBuffer) {
+    for index in columns.indices {
+      if columns[index].isVarying {
+        columns[index].join(tail.columns[index], after: rows, editor)
+      } else {
+        columns[index].fixed.append(contentsOf: tail.columns[index].fixed)
+      }
+    }
+    if !tail.node.isNull { editor.free(tail.node) }
+    indexedRows = rows + tail.indexedRows
+    keys += tail.keys
+    isChanged = true
+  }
+
   // MARK: - Indexes
 
   /// The keys of the rows, the last ones, whose entries in the indexes of columns that are indexed late are to be made; they
@@ -317,7 +349,9 @@ final class AppendBuffer {
     var room = Self.maximumCodeBytes
     for index in columns.indices where columns[index].isVarying && room >= 2 * rows {
       columns[index].codes = try codes(index)
-      if columns[index].codes != nil { room -= 2 * rows }
+      guard columns[index].codes != nil else { continue }
+      room -= 2 * rows
+      isChanged = true
     }
   }
 
@@ -373,6 +407,22 @@ final class AppendBuffer {
 }
 
 extension AppendBuffer.ColumnBuffer {
+  /// Takes the values of a tail's column, which come after its own.
+  fileprivate mutating func join(_ tail: Self, after rows: Int, _ editor: NodeEditor) {
+    if tail.pieces.isEmpty {
+      varying.append(contentsOf: tail.varying)
+      if let piece = tail.lastPiece { editor.free(piece) }
+      return
+    }
+    if let lastPiece {
+      pieces.append((firstVarying, lastPiece))
+    } else {
+      pieces += varying.makePieces(from: firstVarying, editor: editor)
+    }
+    pieces += tail.pieces.map { (rows + $0.firstRow, $0.ref) }
+    (varying, firstVarying, lastPiece) = (tail.varying, rows + tail.firstVarying, tail.lastPiece)
+  }
+
   /// After its values were written as pieces, only those of the last one may still get company.
   fileprivate mutating func keepLast(of made: [(firstRow: Int, ref: Ref)], _ editor: NodeEditor)
     throws(StorageError)

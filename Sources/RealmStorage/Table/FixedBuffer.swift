@@ -127,6 +127,14 @@ struct FixedBuffer {
     }
   }
 
+  /// Adds the values of another of the same column, after those that are here.
+  mutating func append(contentsOf other: FixedBuffer) {
+    integers += other.integers
+    bytes += other.bytes
+    nanoseconds.append(contentsOf: other.nanoseconds)
+    nulls.append(contentsOf: other.nulls)
+  }
+
   mutating func removeLast() { remove(nulls.count - 1) }
 
   mutating func remove(_ row: Int) {

@@ -19,10 +19,10 @@ struct IntegerIndexNode: ~Escapable, BitwiseCopyable {
 
   let view: NodeView
   let count: Int
-  private let width: Int
-  private let rowWidth: Int
-  private let least: Int64
-  private let leastRow: UInt64
+  let width: Int
+  let rowWidth: Int
+  let least: Int64
+  let leastRow: UInt64
 
   @inline(__always)
   @_lifetime(copy view)
@@ -62,7 +62,8 @@ struct IntegerIndexNode: ~Escapable, BitwiseCopyable {
     }
   }
 
-  private func distance(_ index: Int) -> UInt64 {
+  @inline(__always)
+  func distance(_ index: Int) -> UInt64 {
     width == 0 ? UInt64(index) : PackedIntegers.load(numbers, index, width: width)
   }
 
@@ -160,7 +161,9 @@ enum IntegerIndex {
     }
     if entries.count == 1 {
       return try KeyedTree.update(key(entries[0].number), in: root, editor: editor) {
-        (leaf) throws(StorageError) in try merge(entries[...], into: leaf, editor)
+        (leaf) throws(StorageError) in
+        if let made = try insert(entries[0], into: leaf, editor) { return [made] }
+        return try merge(entries[...], into: leaf, editor)
       }
     }
     return try KeyedTree.update(

@@ -38,6 +38,14 @@ struct RareValues<Element: Equatable> {
     count += 1
   }
 
+  mutating func append(contentsOf other: RareValues) {
+    if !areUsual || !other.areUsual {
+      if areUsual { values = [Element](repeating: usual, count: count) }
+      values += other.areUsual ? [Element](repeating: usual, count: other.count) : other.values
+    }
+    count += other.count
+  }
+
   mutating func insert(_ value: Element, at row: Int) {
     if !areUsual || value != usual {
       if areUsual { values = [Element](repeating: usual, count: count) }

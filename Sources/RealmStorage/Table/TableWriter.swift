@@ -30,6 +30,9 @@ final class TableWriter {
   let dictionaries: DictionaryWriters
   /// Rows of a cluster.
   private(set) var rowLimit: Int
+  /// Rows that come after the last cluster stand apart until they are so many, so that who adds few at a time does not write
+  /// those before them anew each time.
+  private var tailRows: Int { max(1, rowLimit / 8) }
 
   init(schema: TableSchema, root: TableRoot, isNew: Bool, tables: OpenTables) {
     self.schema = schema
@@ -105,12 +108,12 @@ final class TableWriter {
     checkNotInserting()
     isInserting = true
     defer { isInserting = false }
-    let isFull = try bufferWithRoom().use { (buffer) throws(StorageError) in
+    let isRoomy = try bufferWithRoom().use { (buffer) throws(StorageError) in
       try insert(fill, into: buffer, key)
-      return buffer.isFull
+      return buffer.isRoomy
     }
     do throws(StorageError) {
-      if isFull { try finishBuffer() }
+      if !isRoomy { try makeRoom() }
     } catch {
       throw tables.fail(error)
     }
@@ -198,25 +201,72 @@ final class TableWriter {
   @inline(never)
   private func makeBuffer() throws(StorageError) -> AppendBuffer {
     try editor.checkRoom(for: 1 << 20)
-    var made: AppendBuffer?
+    var (made, isTail): (AppendBuffer?, Bool) = (nil, false)
     if full.isEmpty, !root.clusters.isNull {
       let access = editor.access()
       let last = try KeyedTree.leaf(for: UInt64.max, in: root.clusters, access)
       let cluster = ClusterNode(try access.node(last, .cluster))
       guard cluster.key(cluster.rows - 1) < root.nextKey else { throw access.corrupted(.keyOrder, last) }
-      if cluster.rows < rowLimit, last.length < Ref.maximumLength / 4 {
-        made = try AppendBuffer(
-          last, schema: schema, rowLimit: rowLimit, indexes: indexes, dictionaries: dictionaries,
-          editor: editor)
-      }
+      if cluster.rows < tailRows, last.length < Self.longestGrowing { made = try buffer(of: last) }
+      isTail = cluster.rows < rowLimit
     }
     bufferIsInTree = made != nil
     let buffer =
       made
       ?? AppendBuffer(
         schema: schema, rowLimit: rowLimit, indexes: indexes, dictionaries: dictionaries, editor: editor)
+    if isTail { buffer.joinRows = tailRows }
     self.buffer = buffer
     return buffer
+  }
+
+  /// A cluster whose node is longer gets no more rows.
+  private static let longestGrowing = Ref.maximumLength / 4
+
+  private func buffer(of cluster: Ref) throws(StorageError) -> AppendBuffer {
+    try AppendBuffer(
+      cluster, schema: schema, rowLimit: rowLimit, indexes: indexes, dictionaries: dictionaries,
+      editor: editor)
+  }
+
+  @inline(never)
+  private func makeRoom() throws(StorageError) {
+    if let tail = buffer, tail.rows >= tail.joinRows {
+      tail.joinRows = .max
+      try join(tail)
+    }
+    if let buffer, buffer.isFull { try finishBuffer() }
+  }
+
+  /// Joins the rows of the tail with those of the cluster before it; where that has no room for them it is complete.
+  private func join(_ tail: AppendBuffer) throws(StorageError) {
+    guard let last = try clusterBefore(tail) else { return }
+    let complete = try buffer(of: last)
+    guard complete.keys[complete.rows - 1] < tail.keys[0] else {
+      throw editor.store.corrupted(.keyOrder, last)
+    }
+    guard complete.hasRoom(for: tail) else {
+      guard !complete.hadCodes else { return }
+      try complete.encode()
+      guard complete.isChanged else { return }
+      return try replaceCluster(with: complete.write(isLast: true))
+    }
+    if bufferIsInTree {
+      clusters = try KeyedTree.update(tail.keys[0], in: root.clusters, editor: editor) { _ in [] }
+      bufferIsInTree = false
+    }
+    complete.join(tail)
+    buffer = complete
+    bufferIsInTree = true
+  }
+
+  /// The last cluster that is not the tail; nil where there is none, or it gets no more rows.
+  private func clusterBefore(_ tail: AppendBuffer) throws(StorageError) -> Ref? {
+    guard full.isEmpty, !root.clusters.isNull, tail.keys[0] > 0 else { return nil }
+    let access = editor.access()
+    let last = try KeyedTree.leaf(for: tail.keys[0] - 1, in: root.clusters, access)
+    guard last != tail.node, last.length < Self.longestGrowing else { return nil }
+    return ClusterNode(try access.node(last, .cluster)).rows < rowLimit ? last : nil
   }
 
   private func finishBuffer() throws(StorageError) {
@@ -286,6 +336,7 @@ final class TableWriter {
     }
     try appendFull()
     root.dictionaries = try dictionaries.flushed()
+    if let buffer, buffer.rows >= tailRows { self.buffer = nil }
   }
 
   /// Puts all rows into the tree and forgets the buffer: what it holds is about to change.

@@ -14,7 +14,7 @@ import Testing
     var options = Database.Options(encryptionKey: key)
     options.compaction = .eager
     options.spillBytes = 1 << 14
-    if seed % 3 > 0 { options.clusterRows = 8 }
+    options.clusterRows = [512, 8, 40][Int(seed % 3)]
     let database = try Database(creatingIn: SimulatedDisk(), options: options)
     var model = TableModel()
     var held: [Held] = try [(database.snapshot(), model)]
