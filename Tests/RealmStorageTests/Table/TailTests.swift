@@ -117,7 +117,20 @@ import Testing
       let snapshot = try database.snapshot()
       try Self.compare(snapshot, model)
       #expect(IntegrityCheck.run(snapshot).findings == [], "seed \(seed), round \(round)")
+      try Self.expectNothingLost(database)
     }
+  }
+
+  /// What counts as held in the file is what a walk over the newest version finds.
+  private static func expectNothingLost(_ database: Database) throws {
+    let transaction = try database.beginWrite()
+    defer { transaction.cancel() }
+    let known = transaction.writer.space.map
+    let kept = try #require(known)
+    var walk = SpaceWalk(store: database.store, pageCount: kept.pageCount, slack: kept.slack)
+    try walk.walkNewest(
+      transaction.base.root, access: database.store.access(below: transaction.base.end))
+    #expect(kept.liveUnits == walk.map.liveUnits)
   }
 
   @Test(arguments: [1, 3, 10, 63, 64, 65, 150])
