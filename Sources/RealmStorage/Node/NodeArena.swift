@@ -137,6 +137,21 @@ package final class NodeArena {
     return NodeWriter(base, ref: ref, refCount: node.refCount, refWidth: refWidth, borrowing: self)
   }
 
+  /// Copies a node of a plain file; nil where the copy is not what its ref vouches for.
+  package func makeVerified(_ node: NodeView, _ ref: Ref) -> Ref? {
+    let length = node.length
+    let unit = allocate(units: (length + Ref.unit - 1) / Ref.unit)
+    let base = start + Int(unit) * Ref.unit
+    base.copyMemory(from: node.base, byteCount: length)
+    let isWhole = UnsafeRawBufferPointer(start: base, count: length).bytes.checksum == ref.check
+    let identity = ref.identity & ~Ref.maximumBirth | birth
+    base.storeBytes(of: identity.littleEndian, toByteOffset: NodeView.Layout.identity, as: UInt64.self)
+    let made = Ref(unit: unit, length: length, identity: identity, dirty: true)
+    if isWhole { return made }
+    free(made)
+    return nil
+  }
+
   /// Gives a dirty node's space back.
   package func free(_ ref: Ref) {
     precondition(owns(ref), "only a transaction's own nodes lie in its part of the arena")

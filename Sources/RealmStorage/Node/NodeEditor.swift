@@ -117,6 +117,18 @@ package final class NodeEditor {
       for (index, child) in children.enumerated() { copy.setRef(index, to: child) }
       return copy.ref
     }
+    guard store.cipher == nil else { return try copySealed(ref, children: children) }
+    let arena = arena
+    let access = access()
+    guard let copy = arena.makeVerified(try access.node(ref), ref) else {
+      throw store.corrupted(.checksum, ref)
+    }
+    for (index, child) in children.enumerated() { arena.setRef(index, of: copy, to: child) }
+    return copy
+  }
+
+  /// Unsealed once more, past what is kept of nodes that were read.
+  private func copySealed(_ ref: Ref, children: [Ref]) throws(StorageError) -> Ref {
     guard let kind = ref.kind else { throw store.corrupted(.structure, ref) }
     let content = try store.copyOut(ref)
     let bodyOffset = NodeView.Layout.size + children.count * store.refWidth.bytes

@@ -114,7 +114,7 @@ package struct Mover {
   /// Chooses what to empty, now and then.
   private mutating func choose(_ map: inout PageMap) -> Bool {
     // The choice looks at each page, so it is made more seldom in a large file.
-    if age < max(4, map.pageCount >> 14) {
+    if age < max(4, map.pageCount >> 11) {
       age += 1
       return true
     }
