@@ -31,13 +31,33 @@ enum Measure {
 
   /// Puts all files of a folder on disk, so that who writes to one of them next has not to wait for what others wrote.
   static func syncAll(in folder: String) throws {
+    try forEachFile(in: folder) { descriptor, name in
+      guard fsync(descriptor) == 0 else { throw BenchmarkError("\(name) can't be synced") }
+    }
+  }
+
+  /// Seconds that all files of a folder take to be read, one after another, by who asks for nothing of them.
+  static func readAll(in folder: String) throws -> Double {
+    var content = [UInt8](repeating: 0, count: 1 << 20)
+    return try seconds {
+      try forEachFile(in: folder) { descriptor, name in
+        var count = 0
+        repeat {
+          count = read(descriptor, &content, content.count)
+          guard count >= 0 else { throw BenchmarkError("\(name) can't be read") }
+        } while count > 0
+      }
+    }
+  }
+
+  private static func forEachFile(in folder: String, _ body: (Int32, String) throws -> Void) throws {
     for name in try FileManager.default.subpathsOfDirectory(atPath: folder) {
       let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/" + name)
       guard attributes[.type] as? FileAttributeType == .typeRegular else { continue }
       let descriptor = open(folder + "/" + name, O_RDONLY)
       guard descriptor >= 0 else { throw BenchmarkError("\(name) can't be opened") }
       defer { _ = Foundation.close(descriptor) }
-      guard fsync(descriptor) == 0 else { throw BenchmarkError("\(name) can't be synced") }
+      try body(descriptor, name)
     }
   }
 
@@ -45,15 +65,11 @@ enum Measure {
   static func evict(_ folder: String) throws -> Bool {
     #if os(Linux)
       try syncAll(in: folder)
-      for name in try FileManager.default.subpathsOfDirectory(atPath: folder) {
-        let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/" + name)
-        guard attributes[.type] as? FileAttributeType == .typeRegular else { continue }
-        let descriptor = open(folder + "/" + name, O_RDONLY)
-        guard descriptor >= 0 else { throw BenchmarkError("\(name) can't be opened") }
-        defer { _ = Foundation.close(descriptor) }
-        guard posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED) == 0 else { return false }
+      var isDone = true
+      try forEachFile(in: folder) { descriptor, _ in
+        isDone = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED) == 0 && isDone
       }
-      return true
+      return isDone
     #else
       return false
     #endif

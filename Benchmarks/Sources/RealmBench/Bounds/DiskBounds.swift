@@ -26,20 +26,23 @@ struct DiskBounds {
   }
 
   private func commits(_ rounds: Int) throws -> [Bound] {
-    let (update, insert) = ([16 << 10, 4 << 10], [33 << 10, 4 << 10])
+    let (update, insert) = ([16 << 10, 4 << 10], [18 << 10, 4 << 10])
     let places = "and 4 KiB at another place"
-    let flushed: [(workloads: String, title: String, sizes: [Int], isBegun: Bool)] = [
-      ("12", "16 KiB \(places) written", update, false),
-      ("12", "16 KiB written and begun with, \(places) written", update, true),
-      ("12", "8 KiB written to one place", [8 << 10], false),
-      ("12b", "33 KiB written and begun with, \(places) written", insert, true),
-      ("12b", "13 KiB written to one place", [13 << 10], false),
+    let engine = "copied and summed before, the file locked meanwhile"
+    let flushed: [(workloads: String, title: String, sizes: [Int], isBegun: Bool, isOfEngine: Bool)] = [
+      ("12", "16 KiB \(places) written", update, false, false),
+      ("12", "16 KiB written and begun with, \(places) written", update, true, false),
+      ("12", "the same, \(engine)", update, true, true),
+      ("12", "8 KiB written to one place", [8 << 10], false, false),
+      ("12b", "18 KiB written and begun with, \(places) written", insert, true, false),
+      ("12b", "the same, \(engine)", insert, true, true),
+      ("12b", "13 KiB written to one place", [13 << 10], false, false),
     ]
     return try Bound.spreads(
       "µs", rounds: rounds,
       flushed.map { part in
         Bound.Part(workloads: part.workloads, title: part.title + ", one flush") {
-          try commits(part.sizes, isBegun: part.isBegun)
+          try commits(part.sizes, isBegun: part.isBegun, isOfEngine: part.isOfEngine)
         }
       })
       + Bound.medians(
@@ -48,8 +51,7 @@ struct DiskBounds {
           Bound.Part(workloads: "12n", title: "16 KiB \(places) written, no flush") {
             try commits(update, isFlushed: false)
           },
-          Bound.Part(workloads: "12n", title: "the same, 16 KiB copied before and the file locked meanwhile")
-          {
+          Bound.Part(workloads: "12n", title: "the same, \(engine)") {
             try commits(update, isFlushed: false, isOfEngine: true)
           },
           Bound.Part(workloads: "12n", title: "8 KiB written to one place, no flush") {
@@ -115,7 +117,8 @@ struct DiskBounds {
   /// - Parameters:
   ///   - isBegun: the system is told to begin with what was written first, before more is.
   ///   - isFlushed: each time.
-  ///   - isOfEngine: one writer is let in at a time, and changes a copy of what it writes.
+  ///   - isOfEngine: one writer is let in at a time, and changes a copy of what it writes, each word of which it looks at to
+  ///     vouch for it: a sum that is weaker than any checksum, and no slower.
   private func commits(
     _ sizes: [Int], isBegun: Bool = false, isFlushed: Bool = true, isOfEngine: Bool = false
   ) throws -> [Double] {
@@ -141,6 +144,11 @@ struct DiskBounds {
           try lock(Int32(F_WRLCK))
           content = original
           content[0] = UInt8(truncatingIfNeeded: round)
+          content.withUnsafeMutableBytes { bytes in
+            var sum: UInt64 = 0
+            for word in bytes.bindMemory(to: UInt64.self).dropFirst() { sum &+= word }
+            bytes.storeBytes(of: sum, toByteOffset: 8, as: UInt64.self)
+          }
         }
         defer { if isOfEngine { try? lock(Int32(F_UNLCK)) } }
         for (index, size) in sizes.enumerated() {

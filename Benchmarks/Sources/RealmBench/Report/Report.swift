@@ -26,7 +26,8 @@ struct Report {
 
   /// How a metric is shown, in the order in which a workload's are.
   private static let metrics: [(metric: Metric, unit: String, factor: Double)] = [
-    (.seconds, "ms", 1_000), (.peakMebibytes, "MiB anon", 1), (.bytesPerObject, "B/object", 1),
+    (.seconds, "ms", 1_000), (.readingSeconds, "ms to read", 1_000), (.peakMebibytes, "MiB anon", 1),
+    (.bytesPerObject, "B/object", 1),
     (.p50Microseconds, "µs p50", 1), (.p99Microseconds, "µs p99", 1),
     (.p999Microseconds, "µs p99.9", 1), (.meanMicroseconds, "µs mean", 1),
     (.nanosecondsPerRow, "ns/row", 1), (.nodeKibibytes, "KiB nodes", 1), (.movedKibibytes, "KiB moved", 1),

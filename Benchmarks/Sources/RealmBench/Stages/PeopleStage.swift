@@ -53,12 +53,16 @@ struct PeopleStage: Stage {
 
   /// Opening the file is not part of the time.
   private func iterateEvicted(_ contender: Contender, _ findings: inout Findings) throws {
+    // What the disk and new memory take by themselves, in the moment before.
+    guard try Measure.evict(setting.home(contender)) else { return }
+    let reading = try Measure.readAll(in: setting.home(contender))
     guard try Measure.evict(setting.home(contender)) else { return }
     let engine = try contender.open(in: setting.home(contender), count: inputs.count)
     var answer = Answer()
     let seconds = try Measure.seconds { answer = try engine.iterate() }
     try findings.note(
-      .iterateEvicted, contender, Outcome(values: [(.seconds, seconds)], answer: answer))
+      .iterateEvicted, contender,
+      Outcome(values: [(.seconds, seconds), (.readingSeconds, reading)], answer: answer))
     try engine.close()
   }
 
