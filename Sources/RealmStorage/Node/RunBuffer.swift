@@ -85,6 +85,9 @@ package final class RunBuffer {
     if size < least || size > max(least, Self.keptBytes) { memory = Self.memory(least) }
   }
 
+  /// A window moves through the run.
+  package var isLarge: Bool { tail > 0 }
+
   /// Moves the window on where a node of a length does not fit into it; what is passed goes to `sink`.
   package func makeRoom(at unit: UInt64, _ length: Int, _ sink: Sink) throws(StorageError) {
     guard tail > 0 else { return }

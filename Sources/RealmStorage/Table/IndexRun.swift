@@ -68,6 +68,12 @@ struct IndexRun {
   func sorted() -> SortedKeys {
     var sorted = SortedKeys(count: count, bytes: valueBytes + 5 * count)
     var entry: [UInt8] = []
+    // Who adds one row at a time has nothing to put in order.
+    if count == 1 {
+      Self.put(values.value(Int(codes[0])), rows[0], into: &entry)
+      sorted.append(entry.span.bytes)
+      return sorted
+    }
     forEachValue { value, rows in
       for row in rows {
         Self.put(value, row, into: &entry)

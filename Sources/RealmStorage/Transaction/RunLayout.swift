@@ -56,12 +56,22 @@ struct CommitNodes {
     return .node(order.count - 1)
   }
 
-  /// The dirty children of the node at `index`.
-  func childRange(of index: Int) -> Range<Int> {
-    (index == 0 ? 0 : childEnds[index - 1])..<childEnds[index]
-  }
+  /// All nodes with their dirty children, to be read without a reference counted for each.
+  var reading: Reading { Reading(children: children.span, childEnds: childEnds.span) }
 
-  func child(_ index: Int) -> (place: Int, target: Target) { (children[index].place, children[index].target) }
+  struct Reading: ~Escapable {
+    fileprivate let children: Span<Child>
+    fileprivate let childEnds: Span<Int>
+
+    /// The dirty children of the node at `index`.
+    func childRange(of index: Int) -> Range<Int> {
+      (index == 0 ? 0 : childEnds[index - 1])..<childEnds[index]
+    }
+
+    func child(_ index: Int) -> (place: Int, target: Target) {
+      (children[index].place, children[index].target)
+    }
+  }
 }
 
 /// Where the nodes of a commit will stand: packed at 64 bytes into whole pages.

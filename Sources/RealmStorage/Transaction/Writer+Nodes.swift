@@ -211,15 +211,18 @@ extension Writer {
     final.reserveCapacity(nodes.order.count)
     let (run, arena) = (run, editor.arena)
     run.begin(layout.pieces, inOrderBefore: layout.inOrderBefore)
+    let reading = nodes.reading
     for index in nodes.order.indices {
       let (node, unit) = (nodes.order[index], layout.units[index])
-      try run.makeRoom(at: unit, node.length) { (bytes, offset) throws(StorageError) in
-        try storage.write(bytes, at: offset)
-        storage.startWriting(bytes.byteCount, at: offset)
+      if run.isLarge {
+        try run.makeRoom(at: unit, node.length) { (bytes, offset) throws(StorageError) in
+          try storage.write(bytes, at: offset)
+          storage.startWriting(bytes.byteCount, at: offset)
+        }
       }
       let ref = run.place(node, of: arena, at: unit, birth: birth) { node in
-        for child in nodes.childRange(of: index) {
-          let (place, target) = nodes.child(child)
+        for child in reading.childRange(of: index) {
+          let (place, target) = reading.child(child)
           switch target {
           case .node(let index): node.setRef(place, to: final[index])
           case .written(let ref): node.setRef(place, to: ref)
