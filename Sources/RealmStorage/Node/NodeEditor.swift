@@ -120,9 +120,11 @@ package final class NodeEditor {
     guard store.cipher == nil else { return try copySealed(ref, children: children) }
     let arena = arena
     let access = access()
-    guard let copy = arena.makeVerified(try access.node(ref), ref) else {
-      throw store.corrupted(.checksum, ref)
-    }
+    let node = try access.node(ref)
+    guard node.refCount == children.count else { throw store.corrupted(.header, ref) }
+    // Nobody asked for it: it may have left memory since it was looked at first.
+    try store.makeReadable(ref)
+    guard let copy = arena.makeVerified(node, ref) else { throw store.corrupted(.checksum, ref) }
     for (index, child) in children.enumerated() { arena.setRef(index, of: copy, to: child) }
     return copy
   }

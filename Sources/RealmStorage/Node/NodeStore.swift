@@ -100,6 +100,19 @@ package final class NodeStore: @unchecked Sendable {
 
   // MARK: - First touch
 
+  /// Has the system read a node that stands in the file, where it may not be in memory: what can't be read is told of, where a
+  /// look at it would end the process.
+  func makeReadable(_ ref: Ref) throws(StorageError) {
+    do throws(StorageError) {
+      try StorageError.askingAgain { () throws(StorageError) in
+        try storage.populate(extent(ofLength: ref.length), at: ref.offset)
+      }
+    } catch {
+      // Anything else says nothing about the bytes.
+      throw error.isReadFailure ? corrupted(.unreadable, ref) : error
+    }
+  }
+
   func verify(_ ref: Ref, in regions: Regions, below end: UInt64) throws(StorageError) {
     guard end > 0 else { throw .snapshotExpired(path: storage.path) }
     let extent = UInt64(extent(ofLength: ref.length))
@@ -107,14 +120,7 @@ package final class NodeStore: @unchecked Sendable {
       ref.offset + extent <= min(end, UInt64(regions.file.size))
     else { throw corrupted(.place, ref) }
     if touches.wrappingAdd(1, ordering: .relaxed).newValue == Self.manyTouches { storage.expectMuchReading() }
-    do throws(StorageError) {
-      try StorageError.askingAgain { () throws(StorageError) in
-        try storage.populate(Int(extent), at: ref.offset)
-      }
-    } catch {
-      // Anything else says nothing about the bytes.
-      throw error.isReadFailure ? corrupted(.unreadable, ref) : error
-    }
+    try makeReadable(ref)
     let offset = Int(ref.offset)
     guard let cipher, let decrypted = regions.decrypted else {
       let view = NodeView(regions.file.base + offset, length: ref.length, refWidth: refWidth, borrowing: self)

@@ -43,8 +43,6 @@ final class AppendBuffer {
   @exclusivity(unchecked) private(set) var node = Ref.null
   /// Columns without a value in the row begun last.
   @exclusivity(unchecked) private var unset = 0
-  /// The cluster that it was read from was complete once.
-  private(set) var hadCodes = false
   /// There are rows that `node` lacks.
   @exclusivity(unchecked) private(set) var isChanged = false
 
@@ -166,7 +164,6 @@ final class AppendBuffer {
       }
       if let codes = try cluster.codes(column, editor) {
         columns[index].varying = try dictionaries.writer(of: column).values(of: codes)
-        hadCodes = true
         continue
       }
       guard var pieces = cluster.pieces(column), let last = pieces.popLast() else {
@@ -280,10 +277,12 @@ final class AppendBuffer {
   }
 
   /// Takes the rows of a tail, which come after those that are here, and frees what they were written to.
-  func join(_ tail: AppendBuffer) {
+  func join(_ tail: AppendBuffer) throws(StorageError) {
     for index in columns.indices {
       if columns[index].isVarying {
-        columns[index].join(tail.columns[index], after: rows, editor)
+        try columns[index].join(tail.columns[index], editor)
+        // Of pieces before the last only their first rows were known.
+        guard columns[index].rows == rows + tail.rows else { throw editor.store.corrupted(.rows, tail.node) }
       } else {
         columns[index].fixed.append(contentsOf: tail.columns[index].fixed)
       }
@@ -407,20 +406,14 @@ final class AppendBuffer {
 }
 
 extension AppendBuffer.ColumnBuffer {
-  /// Takes the values of a tail's column, which come after its own.
-  fileprivate mutating func join(_ tail: Self, after rows: Int, _ editor: NodeEditor) {
-    if tail.pieces.isEmpty {
-      varying.append(contentsOf: tail.varying)
-      if let piece = tail.lastPiece { editor.free(piece) }
-      return
+  /// Takes the values of a tail's column, which come after its own and are cut into pieces anew with those of its last one.
+  fileprivate mutating func join(_ tail: Self, _ editor: NodeEditor) throws(StorageError) {
+    for piece in tail.pieces {
+      try varying.append(piece: piece.ref, editor.access())
+      editor.free(piece.ref)
     }
-    if let lastPiece {
-      pieces.append((firstVarying, lastPiece))
-    } else {
-      pieces += varying.makePieces(from: firstVarying, editor: editor)
-    }
-    pieces += tail.pieces.map { (rows + $0.firstRow, $0.ref) }
-    (varying, firstVarying, lastPiece) = (tail.varying, rows + tail.firstVarying, tail.lastPiece)
+    varying.append(contentsOf: tail.varying)
+    if let piece = tail.lastPiece { editor.free(piece) }
   }
 
   /// After its values were written as pieces, only those of the last one may still get company.

@@ -245,19 +245,26 @@ final class TableWriter {
     guard complete.keys[complete.rows - 1] < tail.keys[0] else {
       throw editor.store.corrupted(.keyOrder, last)
     }
-    guard complete.hasRoom(for: tail) else {
-      guard !complete.hadCodes else { return }
-      try complete.encode()
-      guard complete.isChanged else { return }
-      return try replaceCluster(with: complete.write(isLast: true))
-    }
+    guard complete.hasRoom(for: tail) else { return try finish(complete) }
     if bufferIsInTree {
-      clusters = try KeyedTree.update(tail.keys[0], in: root.clusters, editor: editor) { _ in [] }
-      bufferIsInTree = false
+      clusters = try KeyedTree.update(tail.keys[0], in: root.clusters, editor: editor) {
+        (leaf) throws(StorageError) in
+        guard leaf == tail.node else { throw editor.store.corrupted(.keyOrder, leaf) }
+        return []
+      }
     }
-    complete.join(tail)
+    try complete.join(tail)
     buffer = complete
     bufferIsInTree = true
+  }
+
+  /// Rows are no more added to a cluster that is in the tree.
+  private func finish(_ complete: AppendBuffer) throws(StorageError) {
+    let old = complete.node
+    try complete.encode()
+    var cluster = try complete.write(isLast: true)
+    cluster.ref = try editor.spillIfLarge([cluster.ref])[0]
+    if cluster.ref != old { try replaceCluster(old, with: cluster) }
   }
 
   /// The last cluster that is not the tail; nil where there is none, or it gets no more rows.
@@ -266,26 +273,34 @@ final class TableWriter {
     let access = editor.access()
     let last = try KeyedTree.leaf(for: tail.keys[0] - 1, in: root.clusters, access)
     guard last != tail.node, last.length < Self.longestGrowing else { return nil }
-    return ClusterNode(try access.node(last, .cluster)).rows < rowLimit ? last : nil
+    let cluster = ClusterNode(try access.node(last, .cluster))
+    guard cluster.rows < rowLimit else { return nil }
+    let isComplete = (0..<cluster.columnCount).contains { cluster.descriptor($0).encoding == .codes }
+    return isComplete && cluster.rows + tail.rows > rowLimit ? nil : last
   }
 
   private func finishBuffer() throws(StorageError) {
     guard let complete = buffer else { return }
+    let old = complete.node
     try complete.encode()
     try indexTexts(complete)
     var cluster = try complete.write(isLast: true)
     buffer = nil
     if bufferIsInTree {
       cluster.ref = try editor.spillIfLarge([cluster.ref])[0]
-      try replaceCluster(with: cluster)
+      try replaceCluster(old, with: cluster)
     } else {
       full.append(cluster)
     }
     if full.count >= KeyedTree.fanOut || editor.hasGrownLarge { try appendFull() }
   }
 
-  private func replaceCluster(with cluster: KeyedChild) throws(StorageError) {
-    clusters = try KeyedTree.update(cluster.leastKey, in: root.clusters, editor: editor) { _ in [cluster]
+  private func replaceCluster(_ old: Ref, with cluster: KeyedChild) throws(StorageError) {
+    clusters = try KeyedTree.update(cluster.leastKey, in: root.clusters, editor: editor) {
+      (leaf) throws(StorageError) in
+      // Only a forged branch leads elsewhere.
+      guard leaf == old else { throw editor.store.corrupted(.keyOrder, leaf) }
+      return [cluster]
     }
   }
 
@@ -326,9 +341,11 @@ final class TableWriter {
   func flushRows() throws(StorageError) {
     checkNotInserting()
     if let buffer { try indexTexts(buffer) }
-    if let unwritten = buffer, unwritten.isChanged, unwritten.rows > 0, let cluster = try buffer?.write() {
+    if let buffer, buffer.isChanged, buffer.rows > 0 {
+      let old = buffer.node
+      let cluster = try buffer.write()
       if bufferIsInTree {
-        try replaceCluster(with: cluster)
+        try replaceCluster(old, with: cluster)
       } else {
         full.append(cluster)
         bufferIsInTree = true

@@ -187,4 +187,43 @@ import Testing
     let each = (database.writeStatistics.nodeBytes - all) / 50
     #expect(each < all / 4, "\(each) of \(all)")
   }
+
+  @Test func `long texts that were added one at a time stand in few pieces`() throws {
+    let database = try Self.database(clusterRows: 512)
+    for number in 0..<500 {
+      try database.write(.relaxed) { transaction in
+        _ = try #require(try transaction.table("Person")).insert([
+          "id": .int(Self.id(number)), "name": .string("\(number)" + String(repeating: "x", count: 150)),
+        ])
+      }
+    }
+    let snapshot = try database.snapshot()
+    let table = try #require(try snapshot.table("Person"))
+    let first = try KeyedTree.leaf(for: 0, in: table.clusters, snapshot.access())
+    let access = snapshot.access()
+    let cluster = ClusterNode(try access.node(first, .cluster))
+    let pieces = cluster.findVarying(table.schema.columns[1])?.greatest ?? 0
+    // Each holds 53 of them.
+    #expect(pieces <= Int64(cluster.rows / 53 + 1), "\(pieces) for \(cluster.rows)")
+  }
+
+  @Test(arguments: [500, 1000])
+  func `a large transaction that reads between what it adds holds little in memory`(count: Int) throws {
+    var generator = SeededGenerator(seed: 3)
+    var options = Database.Options()
+    options.spillBytes = 1 << 16
+    let database = try Database(creatingIn: MemoryStorage(), options: options)
+    try database.write { transaction in
+      let table = try transaction.createTable(TableSchema("Person", columns: Self.columns))
+      for number in 0..<20_000 {
+        var row = Self.row(number, &generator)
+        row["note"] = .null
+        let key = try table.insert(row)
+        if number % count == 0 { #expect(try table.value(1, ofRow: key) == row["name"]) }
+        // What was added takes 1.4 MB.
+        #expect(transaction.editor.arena.liveBytes < 6 << 16)
+      }
+    }
+    #expect(IntegrityCheck.run(try database.snapshot()).findings == [])
+  }
 }
