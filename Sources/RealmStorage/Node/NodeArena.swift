@@ -127,29 +127,33 @@ package final class NodeArena {
   /// Makes a node like another, for who changes some words of it.
   @_lifetime(borrow self)
   package func make(like node: NodeView) -> NodeWriter {
-    let length = node.length
-    let unit = allocate(units: (length + Ref.unit - 1) / Ref.unit)
-    let base = start + Int(unit) * Ref.unit
-    base.copyMemory(from: node.base, byteCount: length)
-    let identity = node.identity & ~Ref.maximumBirth | birth
-    base.storeBytes(of: identity.littleEndian, toByteOffset: NodeView.Layout.identity, as: UInt64.self)
-    let ref = Ref(unit: unit, length: length, identity: identity, dirty: true)
-    return NodeWriter(base, ref: ref, refCount: node.refCount, refWidth: refWidth, borrowing: self)
+    let (base, unit) = copy(node)
+    return NodeWriter(
+      base, ref: own(base, unit, node), refCount: node.refCount, refWidth: refWidth, borrowing: self)
   }
 
   /// Copies a node of a plain file; nil where the copy is not what its ref vouches for.
   package func makeVerified(_ node: NodeView, _ ref: Ref) -> Ref? {
-    let length = node.length
-    let unit = allocate(units: (length + Ref.unit - 1) / Ref.unit)
-    let base = start + Int(unit) * Ref.unit
-    base.copyMemory(from: node.base, byteCount: length)
-    let isWhole = UnsafeRawBufferPointer(start: base, count: length).bytes.checksum == ref.check
-    let identity = ref.identity & ~Ref.maximumBirth | birth
-    base.storeBytes(of: identity.littleEndian, toByteOffset: NodeView.Layout.identity, as: UInt64.self)
-    let made = Ref(unit: unit, length: length, identity: identity, dirty: true)
+    let (base, unit) = copy(node)
+    let isWhole = UnsafeRawBufferPointer(start: base, count: node.length).bytes.checksum == ref.check
+    let made = own(base, unit, node)
     if isWhole { return made }
     free(made)
     return nil
+  }
+
+  private func copy(_ node: NodeView) -> (base: UnsafeMutableRawPointer, unit: UInt64) {
+    let unit = allocate(units: (node.length + Ref.unit - 1) / Ref.unit)
+    let base = start + Int(unit) * Ref.unit
+    base.copyMemory(from: node.base, byteCount: node.length)
+    return (base, unit)
+  }
+
+  /// Makes a copy of a node the transaction's own.
+  private func own(_ base: UnsafeMutableRawPointer, _ unit: UInt64, _ node: NodeView) -> Ref {
+    let identity = node.identity & ~Ref.maximumBirth | birth
+    base.storeBytes(of: identity.littleEndian, toByteOffset: NodeView.Layout.identity, as: UInt64.self)
+    return Ref(unit: unit, length: node.length, identity: identity, dirty: true)
   }
 
   /// Gives a dirty node's space back.

@@ -90,7 +90,7 @@ package final class RunBuffer {
 
   /// Moves the window on where a node of a length does not fit into it; what is passed goes to `sink`.
   package func makeRoom(at unit: UInt64, _ length: Int, _ sink: Sink) throws(StorageError) {
-    guard tail > 0 else { return }
+    guard isLarge else { return }
     let start = place(of: unit).start
     let (first, last) = (
       start / FilePlace.page, (start + store.extent(ofLength: length) - 1) / FilePlace.page

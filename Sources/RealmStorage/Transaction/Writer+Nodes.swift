@@ -214,6 +214,7 @@ extension Writer {
     let reading = nodes.reading
     for index in nodes.order.indices {
       let (node, unit) = (nodes.order[index], layout.units[index])
+      // A closure that is made counts a reference, for each node of a small commit too.
       if run.isLarge {
         try run.makeRoom(at: unit, node.length) { (bytes, offset) throws(StorageError) in
           try storage.write(bytes, at: offset)
