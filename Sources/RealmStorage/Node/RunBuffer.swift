@@ -190,10 +190,15 @@ package final class RunBuffer {
   private func place(of unit: UInt64) -> (start: Int, end: Int) {
     let (page, rest) = Int(unit).quotientAndRemainder(dividingBy: FilePlace.unitsPerPage)
     if !pieces[lastPiece].pages.contains(page) {
-      guard let piece = pieces.firstIndex(where: { $0.pages.contains(page) }) else {
+      // Most often the next one.
+      let next = lastPiece + 1
+      if next < pieces.count, pieces[next].pages.contains(page) {
+        lastPiece = next
+      } else if let piece = pieces.firstIndex(where: { $0.pages.contains(page) }) {
+        lastPiece = piece
+      } else {
         preconditionFailure("a node outside of its run")
       }
-      lastPiece = piece
     }
     let piece = pieces[lastPiece]
     return (

@@ -85,7 +85,7 @@ package struct Mover {
     _ root: Ref, editor: NodeEditor, map: inout PageMap, waiting: Int,
     grow: (inout PageMap, Int) -> Bool
   ) -> Ref {
-    guard map.excess() > 0 else {
+    guard map.pressure != .none else {
       rest(map: &map)
       return root
     }

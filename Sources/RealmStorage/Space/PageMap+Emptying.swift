@@ -5,13 +5,26 @@ extension PageMap {
     (liveUnits + FilePlace.unitsPerPage - 1) / FilePlace.unitsPerPage + waitingCount
   }
 
-  /// Pages the file has beyond so many for each hundred held, and so many times its slack.
-  package func excess(_ percent: Int = 135, slacks: Int = 1) -> Int {
-    pageCount - (heldPages * percent / 100 + slack * slacks)
+  /// Pages the file has beyond so many for each hundred held, but for some, and so many times its slack.
+  package func excess(_ percent: Int = 135, slacks: Int = 1, besides some: Int = 0) -> Int {
+    pageCount - ((heldPages - some) * percent / 100 + slack * slacks)
   }
 
-  /// How urgent it is to move nodes.
-  var pressure: Mover.Pressure { excess() <= 0 ? .none : excess(145, slacks: 3) > 0 ? .urgent : .loose }
+  /// Pages that are worth cutting off the file together: each change of its length makes the next sync dearer.
+  var worthCutting: Int { max(slack / 4, pageCount / 32) }
+
+  /// Looks how urgent it is to move nodes. It begins when enough could be cut off, and goes on until that was done: what
+  /// is less than that would be moved about without an end.
+  mutating func notePressure() {
+    let excess = excess()
+    if excess <= worthCutting / 2 {
+      pressure = .none
+    } else if self.excess(145, slacks: 3) > 0 {
+      pressure = .urgent
+    } else if pressure != .none || excess >= worthCutting {
+      pressure = .loose
+    }
+  }
 
   /// The page after the last that holds something.
   package var usedEnd: Int {

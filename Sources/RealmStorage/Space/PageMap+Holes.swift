@@ -1,31 +1,83 @@
 /// Where pages for a commit are found.
 extension PageMap {
-  /// How far from the cursor a hole is worth going to.
-  private static let reach = (64 << 20) / FilePlace.page
+  /// How far a hole is looked for: a look at so many pages takes some microseconds.
+  private static let reach = (4 << 30) / FilePlace.page
+  /// How far from each other the pages may lie that short-lived nodes take again and again.
+  private static let nearness = (64 << 20) / FilePlace.page
 
-  /// Where `count` pages for one commit may stand, best first; the last range is open to the end of the file.
+  /// Where a commit may stand.
   ///
-  /// One hole of that size within reach of the cursor; else the end of the file, while the file is not far larger than
-  /// what is held in it; else a few pieces; else a hole in what is being emptied; else the end. The end is what follows
-  /// the last page in use: who writes there makes the file longer by as much (`missingReserve`).
-  package func candidates(_ count: Int) -> [Range<Int>] {
-    var candidates: [Range<Int>] = []
+  /// One hole of its size; else the end of the file, while the file has no holes to spare (`isTight`); else two holes, for
+  /// nodes that stay and for those that do not; else a few pieces; else a hole in what is being emptied; else the end. The
+  /// end is what follows the last page in use: who writes there makes the file longer by as much (`missingReserve`).
+  ///
+  /// - Parameter prefersParts: two holes are as good as one. So it is where no sync follows: then the short-lived nodes
+  ///   of each commit take the same few pages, and the others leave holes of the size of those that come.
+  package mutating func place(_ size: RunSize, prefersParts: Bool = false) -> RunPlace {
+    var place = RunPlace(candidates: [])
     // Most often one hole, and the end.
-    candidates.reserveCapacity(2)
-    addClosedCandidates(count, to: &candidates)
-    let end = candidates.reduce(usedEnd) { max($0, $1.upperBound) }
-    candidates.append(end..<end + count)
-    return candidates
+    place.candidates.reserveCapacity(3)
+    if size.whole <= freeCount || prefersParts { addHoles(for: size, prefersParts: prefersParts, to: &place) }
+    let end = place.candidates.reduce(usedEnd) { max($0, $1.upperBound) }
+    if place.candidates.isEmpty { cursor = end + size.whole }
+    place.candidates.append(end..<end + size.whole)
+    return place
   }
 
-  private func addClosedCandidates(_ count: Int, to candidates: inout [Range<Int>]) {
-    guard count <= freeCount else { return }
-    if let hole = hole(of: count) { return candidates.append(hole) }
-    guard excess() > 0 else { return }
-    candidates += pieces(count)
+  private mutating func addHoles(for size: RunSize, prefersParts: Bool, to place: inout RunPlace) {
+    if prefersParts, size.isSmall, addParts(of: size, to: &place) { return }
+    if let hole = hole(of: size.whole) {
+      cursor = hole.upperBound
+      return place.candidates.append(hole)
+    }
+    guard isTight else { return }
+    if size.isSmall, addParts(of: size, to: &place) { return }
+    place.candidates += pieces(size.whole)
     // What does not fit the pieces stands in a hole that was to be left alone, before the file grows for it.
-    if let hole = run(of: count, in: 2..<top, emptied: true) { candidates.append(hole) }
+    if let hole = run(of: size.whole, in: 2..<top, emptied: true) { place.candidates.append(hole) }
   }
+
+  /// Two holes, for nodes that stay and for those that do not; false where there are none.
+  private mutating func addParts(of size: RunSize, to place: inout RunPlace) -> Bool {
+    var staying = 2..<2
+    if size.staying > 0 {
+      guard let hole = hole(of: size.staying) ?? (isTight ? nil : usedEnd..<usedEnd + size.staying) else {
+        return false
+      }
+      staying = hole
+    }
+    if size.shortLived > 0 {
+      guard let hole = holeNearHome(of: size.shortLived, beside: staying) else { return false }
+      if !(home..<home + Self.nearness).contains(hole.lowerBound) { home = hole.lowerBound }
+      place.candidates.append(hole)
+    }
+    if size.staying > 0 {
+      place.candidates.insert(staying, at: 0)
+      cursor = staying.upperBound
+    }
+    place.isApart = true
+    return true
+  }
+
+  private func holeNearHome(of count: Int, beside taken: Range<Int>) -> Range<Int>? {
+    let near = min(top, home + Self.nearness)
+    return run(of: count, in: min(home, near)..<near, beside: taken)
+      ?? run(of: count, in: near..<min(top, near + Self.reach), beside: taken)
+      ?? run(of: count, in: 2..<max(2, min(home, near, Self.reach)), beside: taken)
+  }
+
+  private func run(of count: Int, in range: Range<Int>, beside taken: Range<Int>) -> Range<Int>? {
+    let found = run(of: count, in: range)
+    guard let found, found.overlaps(taken) else { return found }
+    let rest = max(range.lowerBound, taken.upperBound)
+    return rest < range.upperBound ? run(of: count, in: rest..<range.upperBound) : nil
+  }
+
+  /// The file is so much larger than what is held that its holes are used, in pieces too, before it grows: some less than
+  /// what lets nodes be moved, so that a file whose nodes are replaced by others like them stays below that.
+  package var isTight: Bool { pagesUntilTight < 0 }
+  /// Pages that the file may grow by before it is tight. What waits for a sync is as good as free.
+  var pagesUntilTight: Int { -excess(130, besides: waitingCount(heldBy: durable)) }
 
   /// Pages at the end of the file that are left free: on a full disk what frees space is written there.
   private var reserve: Int {
@@ -55,7 +107,7 @@ extension PageMap {
     return holes
   }
 
-  /// One hole of that size, within reach of the cursor and in no stretch that is being emptied.
+  /// One hole of that size, in no stretch that is being emptied: the next one behind the cursor.
   package func hole(of count: Int) -> Range<Int>? {
     let ahead = min(top, cursor + Self.reach)
     if let found = run(of: count, in: min(cursor, ahead)..<ahead) { return found }
@@ -64,21 +116,25 @@ extension PageMap {
     return run(of: count, in: 2..<max(2, min(cursor + count, top, Self.reach - max(0, ahead - cursor))))
   }
 
-  /// For a small commit at most three pieces, and one for each four pages of a group of them: these are the holes that
-  /// small commits leave. For a large one every hole that is worth a write of its own.
+  /// For a small commit at most three pieces, for a group of them one for each two pages: these are the holes that small
+  /// commits leave. For a large one every hole that is worth a write of its own, which are more where the file is larger
+  /// than it may be.
   private func pieces(_ count: Int) -> [Range<Int>] {
-    let (limit, least) = count <= 64 ? (max(3, count / 4), min(max(1, count / 4), 4)) : (Int.max, 16)
+    let isSmall = count <= RunSize.small
+    let limit = isSmall ? max(3, count / 2) : Int.max
+    let least = isSmall ? min((count + 2) / 3, 3) : excess() > 0 ? 3 : 16
+    // At the end of a piece there may be no room for the next node: what is not needed is not taken.
+    let wanted = count < 8 ? count : 2 * count
     var found: [Range<Int>] = []
-    var rest = count
-    var page = 2
-    while rest > 0, found.count < limit, let piece = run(of: least, in: page..<top) {
+    var (sum, page) = (0, 2)
+    while sum < wanted, found.count < limit, let piece = run(of: least, in: page..<top) {
       var end = piece.upperBound
-      while end < top, end - piece.lowerBound < rest, isFree(end), !isEmptied(page: end) { end += 1 }
+      while end < top, end - piece.lowerBound < wanted - sum, isFree(end), !isEmptied(page: end) { end += 1 }
       found.append(piece.lowerBound..<end)
-      rest -= end - piece.lowerBound
+      sum += end - piece.lowerBound
       page = end
     }
-    return rest > 0 && count <= 64 ? [] : found
+    return sum < count && isSmall ? [] : found
   }
 
   /// The first `count` free pages in a row, in stretches that are not being emptied, or in those.

@@ -53,7 +53,10 @@ extension Writer {
   }
 
   /// At the desk, where the map has changed: tells who makes the next transaction.
-  func notePressure() { pressure.store(space.map?.pressure ?? .none, ordering: .relaxed) }
+  func notePressure() {
+    space.map?.notePressure()
+    pressure.store(space.map?.pressure ?? .none, ordering: .relaxed)
+  }
 
   /// While nothing is pending: gives the end of the file back where it is free and the file far larger than what is
   /// held in it. So what is given back is not written ahead again soon. What goes wrong here loses nothing.
@@ -63,8 +66,7 @@ extension Writer {
   /// higher.
   func makeSmaller() {
     guard let map = space.map else { return }
-    // Each change of the file's length makes the next sync dearer.
-    let least = max(map.slack / 4, map.pageCount / 32)
+    let least = map.worthCutting
     let excess = map.excess()
     guard excess >= least else { return }
     var end = max(map.leastPageCount, map.pageCount - excess)
@@ -102,8 +104,8 @@ extension Writer {
     defer { space.map = map }
     let bytes = map.pageCount * FilePlace.page
     var step = bytes < 1 << 20 ? max(8 << 10, bytes / 4) : min(Self.mostAhead, max(64 << 10, bytes / 16))
-    // A file that is as large as it may be grows for want of a hole only.
-    step = min(step, max(Self.leastAhead, -map.excess() * FilePlace.page))
+    // A tight file grows for want of a hole only.
+    step = min(step, max(Self.leastAhead, map.pagesUntilTight * FilePlace.page))
     let start = map.pageCount * FilePlace.page
     // What goes wrong here loses nothing, and is met again by who needs it.
     guard (try? write(zeros: step / FilePlace.page, to: &map)) != nil else { return }

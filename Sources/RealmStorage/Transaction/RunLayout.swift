@@ -90,14 +90,14 @@ struct RunLayout {
 
   typealias Size = (units: Int, isShortLived: Bool)
 
-  /// Packs nodes into `candidates`, of which the last has no end.
-  init(_ nodes: [Size], candidates: [Range<Int>]) {
+  /// Packs nodes into the candidates of a place.
+  init(_ nodes: [Size], _ place: RunPlace) {
     units.append(contentsOf: repeatElement(0, count: nodes.count))
-    var filler = Filler(candidates: candidates)
+    var filler = Filler(candidates: place.candidates)
     for (index, node) in nodes.enumerated() where !node.isShortLived {
       units[index] = filler.place(node.units)
     }
-    if !Self.isShorterTogether(nodes) { filler.startPage() }
+    if place.isApart || !Self.isShorterTogether(nodes) { filler.startPage() }
     var end = UInt64.max
     for (index, node) in nodes.enumerated() where node.isShortLived {
       units[index] = filler.place(node.units)
@@ -132,15 +132,15 @@ struct RunLayout {
     }
   }
 
-  /// Pages that hold the nodes when they stand in one run.
-  static func pageCount(_ nodes: [Size]) -> Int {
+  /// Pages that hold the nodes.
+  static func size(_ nodes: [Size]) -> RunSize {
     let (stays, shortLived) = units(nodes)
-    return pages(stays + shortLived)
+    return RunSize(whole: pages(stays + shortLived), staying: pages(stays), shortLived: pages(shortLived))
   }
 
   private static func isShorterTogether(_ nodes: [Size]) -> Bool {
-    let (stays, shortLived) = units(nodes)
-    return pages(stays + shortLived) < pages(stays) + pages(shortLived)
+    let size = size(nodes)
+    return size.whole < size.staying + size.shortLived
   }
 
   private static func units(_ nodes: [Size]) -> (stays: Int, shortLived: Int) {

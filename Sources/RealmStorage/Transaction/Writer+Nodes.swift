@@ -14,6 +14,8 @@ extension Writer {
   private static let largeCommit = 1 << 20
   private static let maximumUnsynced = 16 << 20
   private var unsyncedLimit: Int { min(Self.maximumUnsynced, max(1 << 20, space.liveBytes / 4)) }
+  /// Bytes of pages that wait for a sync and are worth one.
+  private var worthSync: Int { max(256 << 10, unsyncedLimit / 8) }
 
   /// Writes what was sealed as the version with the number of its newest member. Where that fails nothing has changed.
   ///
@@ -32,7 +34,8 @@ extension Writer {
     let frees =
       sealed.added < 0
       || units(nodesToWrite.order) + spilled.reduce(0) { $0 + units($1.nodes) } <= units(freed)
-    let last = try write(nodesToWrite, birth: sealed.number, usesReserve: frees)
+    let last = try write(
+      nodesToWrite, birth: sealed.number, usesReserve: frees, prefersParts: !sealed.isFull && !isRewriting)
     let spilledBefore = spilled
     spilled = []
     let bytes = spilledBefore.reduce(last.bytes) { $0 + $1.bytes }
@@ -45,17 +48,23 @@ extension Writer {
     // All that the version reaches lies below, and what it frees besides.
     let root = writtenRefs.find(sealed.root) ?? sealed.root
     let version = Version(number: sealed.number, root: root, pageCount: space.usedEnd)
-    space.commit(version, after: written?.number ?? 0, freed: freed, holders: holders)
+    let emptied = space.commit(version, after: written?.number ?? 0, freed: freed, holders: holders)
     notePressure()
     written = version
-    if !isSynced, space.pageCount > pagesBefore { hasGrown = true }
     counters.recycledPages.store(space.recycledPages, ordering: .relaxed)
+    let unsynced = isSynced ? 0 : bytes - emptied * FilePlace.page
+    let waiting = space.waitingBytes(for: control.durable.number)
+    let isLonger = !isSynced && space.pageCount > pagesBefore
+    // What a sync sets free may do in place of a longer file.
+    let isInNeed = isLonger && space.isTight && waiting >= worthSync
+    if isLonger, !isInNeed { hasGrown = true }
     // A page that vouches for itself is not verified, so nothing may be written over what it names before it is durable.
-    let waiting =
-      control.unsyncedBytes + group.unsyncedBytes + space.waitingBytes(for: control.durable.number)
+    let mustSync =
+      isSynced || isInNeed
+      || control.unsyncedBytes + group.unsyncedBytes + unsynced + waiting > unsyncedLimit
     return CommitGroup.Written(
-      version: version, members: sealed.members, bytes: bytes, isSynced: isSynced,
-      mustSync: isSynced || waiting + bytes > unsyncedLimit)
+      version: version, members: sealed.members, unsyncedBytes: unsynced, isSynced: isSynced,
+      mustSync: mustSync)
   }
 
   /// What names nodes that were freed in the file. Of those that were sealed in memory, and that nothing led to when they
@@ -74,6 +83,7 @@ extension Writer {
     }
     holdersAreNew = false
     try findSpace()
+    space.noteDurable(control.durable.number)
     try held.makeRoom(beside: holders.count)
   }
 
@@ -135,8 +145,10 @@ extension Writer {
   /// - Parameters:
   ///   - usesReserve: on a full disk they may be written to the pages that are left free for that.
   ///   - leavesReserve: the file is made longer where these are not free afterwards.
+  ///   - prefersParts: no sync follows, so that two places are as good as one.
   private func write(
-    _ nodes: CommitNodes, birth: UInt64, usesReserve: Bool = false, leavesReserve: Bool = true
+    _ nodes: CommitNodes, birth: UInt64, usesReserve: Bool = false, leavesReserve: Bool = true,
+    prefersParts: Bool = false
   ) throws(StorageError) -> WrittenNodes {
     guard !nodes.order.isEmpty else { return WrittenNodes() }
     let sizes = nodes.order.map { ref in
@@ -144,14 +156,15 @@ extension Writer {
     }
     // A version that failed is held by nobody any more, and may be on disk all the same.
     guard !isPoisoned else { throw .poisoned(path: storage.path) }
+    let size = RunLayout.size(sizes)
     let layout = RunLayout(
-      sizes, candidates: space.candidates(RunLayout.pageCount(sizes), atEnd: isRewriting))
+      sizes, isRewriting ? space.placeAtEnd(size) : space.place(size, prefersParts: prefersParts))
     do {
       return try write(nodes, layout, sizes, birth: birth, leavesReserve: leavesReserve && !isRewriting)
     } catch {
       guard leavesReserve, !isRewriting, error.isForWantOfSpace else { throw error }
       let end = Int(try storage.length()) / FilePlace.page
-      let holes = space.holes(for: RunLayout.pageCount(sizes), below: end, usesReserve: usesReserve)
+      let holes = space.holes(for: size.whole, below: end, usesReserve: usesReserve)
       guard let layout = RunLayout(sizes, fitting: holes) else { throw error }
       return try write(nodes, layout, sizes, birth: birth, leavesReserve: false)
     }
@@ -187,9 +200,9 @@ extension Writer {
 
   /// The disk works on the nodes while they are noted and the meta page is made.
   private func startWriting(_ written: WrittenNodes) {
-    for piece in written.pieces {
-      storage.startWriting(piece.count * FilePlace.page, at: UInt64(piece.lowerBound * FilePlace.page))
-    }
+    // What lies between the pieces is on the disk, or waits for a sync too; and each call costs a virtual machine an exit.
+    guard let start = written.pieces.map(\.lowerBound).min() else { return }
+    storage.startWriting((written.end - start) * FilePlace.page, at: UInt64(start * FilePlace.page))
   }
 
   /// Notes nodes written as live in the version they were written for.

@@ -88,13 +88,13 @@ import Testing
       node.copy(generator.bytes(length), at: 0)
       nodes.append((node.ref, (store.units(ofLength: node.ref.length), isShortLived)))
     }
-    let pages = RunLayout.pageCount(nodes.map(\.size))
+    let pages = RunLayout.size(nodes.map(\.size)).whole
     // The last ones may stand in a hole before the others, as those that do not stay do with every other seed.
     let first = seed % 2 == 0 ? pages / 3 : pages - pages / 10
     let candidates = [
       5_000..<5_000 + first, 100..<100 + (pages / (seed % 4 == 1 ? 30 : 4)), 10_000..<10_000 + 2 * pages,
     ]
-    let layout = RunLayout(nodes.map(\.size), candidates: candidates)
+    let layout = RunLayout(nodes.map(\.size), RunPlace(candidates: candidates))
     let order = try #require(layout.inOrderBefore)
 
     func write(inOrderBefore unit: UInt64?) throws -> (file: [UInt8], refs: [Ref], early: Int) {

@@ -64,24 +64,43 @@ private struct PageModel {
 
   /// The pages a commit of nodes of these sizes would take, after a check of what the map offers.
   private func checkedLayout(
-    _ sizes: [(units: Int, isShortLived: Bool)], in map: PageMap, _ model: PageModel
+    _ sizes: [(units: Int, isShortLived: Bool)], in map: inout PageMap, _ model: PageModel, prefersParts: Bool
   ) -> RunLayout {
-    let count = RunLayout.pageCount(sizes)
-    let candidates = map.candidates(count)
+    let size = RunLayout.size(sizes)
+    let place = map.place(size, prefersParts: prefersParts)
+    let candidates = place.candidates
     let last = candidates.last
     let start = max(map.usedEnd, candidates.dropLast().map(\.upperBound).max() ?? 0)
-    #expect(last == start..<start + count)
+    #expect(last == start..<start + size.whole)
     let busy = model.busy
     let offered = candidates.dropLast().flatMap { Array($0) }
-    let notFree = offered.filter { $0 >= map.pageCount || busy.contains($0) }
+    // Nodes that stay may begin at the end of the file, where those that do not stand in a hole.
+    let notFree = offered.filter { ($0 >= map.pageCount && !place.isApart) || busy.contains($0) }
     let distinct = Set(offered)
     #expect(notFree == [])
     #expect(distinct.count == offered.count)
-    let layout = RunLayout(sizes, candidates: candidates)
+    let layout = RunLayout(sizes, place)
+    if place.isApart { checkApart(sizes, layout, size) }
     let taken = layout.pieces.flatMap { Array($0) }
     let overwritten = taken.filter { busy.contains($0) }
     #expect(overwritten == [])
     return layout
+  }
+
+  /// Nodes that stay and nodes that do not stand in two runs of their own.
+  private func checkApart(
+    _ sizes: [(units: Int, isShortLived: Bool)], _ layout: RunLayout, _ size: RunSize
+  ) {
+    let pages = { (isShortLived: Bool) -> Set<Int> in
+      Set(
+        zip(sizes, layout.units).filter { $0.0.isShortLived == isShortLived }.flatMap { node, unit in
+          Int(unit) / 64...(Int(unit) + node.units - 1) / 64
+        })
+    }
+    #expect(pages(true).isDisjoint(with: pages(false)))
+    #expect(pages(false).count == size.staying)
+    #expect(pages(true).count == size.shortLived)
+    #expect(layout.pieces.count <= 2)
   }
 
   private func randomSizes(_ generator: inout SeededGenerator) -> [(units: Int, isShortLived: Bool)] {
@@ -108,7 +127,7 @@ private struct PageModel {
       compare(map, model)
 
       let sizes = randomSizes(&generator)
-      let layout = checkedLayout(sizes, in: map, model)
+      let layout = checkedLayout(sizes, in: &map, model, prefersParts: generator.chance(50))
       for piece in layout.pieces { map.take(piece) }
       if generator.chance(15) {
         for piece in layout.pieces { map.giveBack(piece) }
@@ -151,7 +170,7 @@ private struct PageModel {
       let holders = model.holders
       kept.settle(holders: holders)
       let sizes = randomSizes(&generator)
-      let layout = checkedLayout(sizes, in: kept, model)
+      let layout = checkedLayout(sizes, in: &kept, model, prefersParts: generator.chance(50))
       for piece in layout.pieces { kept.take(piece) }
       for (index, size) in sizes.enumerated() {
         let unit = Int(layout.units[index])
@@ -221,8 +240,7 @@ private struct PageModel {
 
   @Test func `nodes that stay share a page with those that do not only where that saves one`() {
     func pages(_ sizes: [(units: Int, isShortLived: Bool)]) -> (count: Int, units: [UInt64]) {
-      let count = RunLayout.pageCount(sizes)
-      let layout = RunLayout(sizes, candidates: [10..<10 + count])
+      let layout = RunLayout(sizes, RunPlace(candidates: [10..<10 + RunLayout.size(sizes).whole]))
       return (layout.pieces.reduce(0) { $0 + $1.count }, layout.units)
     }
     // A page has 64 units.
@@ -232,5 +250,112 @@ private struct PageModel {
     let apart = pages([(units: 100, isShortLived: false), (units: 29, isShortLived: true)])
     #expect(apart.count == 3)
     #expect(apart.units == [640, 768])
+  }
+
+  // MARK: - Places
+
+  /// A map of 2 + `count` pages, of which all are taken but those of `holes`; what is taken is live, and one byte more
+  /// would be.
+  private func map(_ count: Int, holes: [Range<Int>], slack: Int = 0) -> PageMap {
+    var map = PageMap(pageCount: 2 + count, slack: slack)
+    for page in 2..<2 + count where !holes.contains(where: { $0.contains(page) }) {
+      _ = map.claim(unit: page * 64, units: 64, birth: 1)
+    }
+    return map
+  }
+
+  private let commit = RunSize(whole: 4, staying: 3, shortLived: 2)
+
+  @Test func `a hole is taken wherever it lies, and the next one lies behind it`() {
+    // 320 MiB of pages.
+    var map = map(80_000, holes: [70_000..<70_004, 300..<304])
+    let first = map.place(commit).candidates[0]
+    #expect(first == 300..<304)
+    map.take(first)
+    let second = map.place(commit).candidates[0]
+    #expect(second == 70_000..<70_004)
+    map.take(second)
+    map.giveBack(first)
+    #expect(map.place(commit).candidates[0] == first)
+  }
+
+  @Test func `a file with few holes grows, one with many uses them in pieces`() {
+    let few = (0..<20).map { 100 + 10 * $0..<103 + 10 * $0 }
+    var roomy = map(1_000, holes: few)
+    #expect(!roomy.isTight)
+    #expect(roomy.place(commit).candidates == [1_002..<1_006])
+    let many = (0..<120).map { 10 + 8 * $0..<13 + 8 * $0 }
+    var tight = map(1_000, holes: many)
+    #expect(tight.isTight)
+    let place = tight.place(commit)
+    #expect(place.isApart)
+    #expect(place.candidates.dropLast() == [10..<13, 18..<20])
+  }
+
+  @Test func `what waits for a sync alone does not let a file grow`() {
+    var map = map(1_000, holes: [])
+    for page in 200..<460 {
+      let isKnown = map.release(unit: page * 64, units: 64, freed: 5, holders: [3, 4])
+      #expect(isKnown)
+    }
+    #expect(map.waitingCount == 260)
+    #expect(!map.isTight)
+    map.durable = 3
+    #expect(map.isTight)
+  }
+
+  @Test func `a commit that no sync follows writes its short-lived nodes to the same few pages`() {
+    var map = map(4_000, holes: [100..<300, 2_000..<2_600])
+    var taken: Set<Int> = []
+    var last: [Range<Int>] = []
+    for birth in UInt64(2)..<100 {
+      let candidates = map.place(commit, prefersParts: true).candidates
+      for piece in candidates.prefix(2) {
+        map.take(piece)
+        _ = map.claim(unit: piece.lowerBound * 64, units: piece.count * 64, birth: birth)
+      }
+      taken.formUnion(candidates[1])
+      // The next version no longer reaches the short-lived nodes of the last one, and nobody else does.
+      if let old = last.last {
+        let isKnown = map.release(
+          unit: old.lowerBound * 64, units: old.count * 64, freed: birth, holders: [birth])
+        #expect(isKnown)
+      }
+      last = Array(candidates.prefix(2))
+    }
+    #expect(taken.count == 4)
+  }
+
+  @Test func `pages that are emptied before a sync has reached them are counted`() {
+    var map = PageMap(pageCount: 20)
+    map.durable = 4
+    for (page, birth) in [(2, 4), (3, 5), (4, 6), (5, 6)] {
+      _ = map.claim(unit: page * 64, units: 64, birth: UInt64(birth))
+    }
+    for (page, units) in [(2, 64), (3, 64), (4, 64), (5, 63)] {
+      _ = map.release(unit: page * 64, units: units, freed: 7, holders: [])
+    }
+    #expect(map.emptiedCount == 2)
+  }
+
+  @Test func `moving begins when enough can be cut off, and ends when that was done`() {
+    // 1.35 times 2,000 live pages are 2,700.
+    func pressure(_ count: Int, _ before: [Int] = []) -> Mover.Pressure {
+      var map = map(2_000, holes: [])
+      map.extend(by: count - map.pageCount)
+      map.notePressure()
+      for count in before {
+        map.shrink(to: count)
+        map.notePressure()
+      }
+      return map.pressure
+    }
+    #expect(pressure(2_700) == .none)
+    #expect(pressure(2_780) == .none)
+    #expect(pressure(2_790) == .loose)
+    #expect(pressure(2_790, [2_760]) == .loose)
+    #expect(pressure(2_790, [2_760, 2_740]) == .none)
+    #expect(pressure(2_790, [2_740, 2_740]) == .none)
+    #expect(pressure(2_950) == .urgent)
   }
 }
