@@ -13,17 +13,9 @@ extension PageMap {
   /// Pages that are worth cutting off the file together: each change of its length makes the next sync dearer.
   var worthCutting: Int { max(slack / 4, pageCount / 32) }
 
-  /// Looks how urgent it is to move nodes. It begins when enough could be cut off, and goes on until that was done: what
-  /// is less than that would be moved about without an end.
-  mutating func notePressure() {
-    let excess = excess()
-    if excess <= worthCutting / 2 {
-      pressure = .none
-    } else if self.excess(145, slacks: 3) > 0 {
-      pressure = .urgent
-    } else if pressure != .none || excess >= worthCutting {
-      pressure = .loose
-    }
+  /// How urgent it is to move nodes. What is too little to be cut off would be moved about without an end.
+  package var pressure: Mover.Pressure {
+    excess() < worthCutting ? .none : excess(145, slacks: 3) > 0 ? .urgent : .loose
   }
 
   /// The page after the last that holds something.

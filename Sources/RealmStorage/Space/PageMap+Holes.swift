@@ -1,22 +1,23 @@
 /// Where pages for a commit are found.
 extension PageMap {
-  /// How far a hole is looked for: a look at so many pages takes some microseconds.
-  private static let reach = (4 << 30) / FilePlace.page
+  /// How far a hole is looked for: a look at so many pages takes some ten microseconds.
+  private static let reach = (1 << 30) / FilePlace.page
   /// How far from each other the pages may lie that short-lived nodes take again and again.
   private static let nearness = (64 << 20) / FilePlace.page
 
   /// Where a commit may stand.
   ///
-  /// One hole of its size; else the end of the file, while the file has no holes to spare (`isTight`); else two holes, for
-  /// nodes that stay and for those that do not; else a few pieces; else a hole in what is being emptied; else the end. The
-  /// end is what follows the last page in use: who writes there makes the file longer by as much (`missingReserve`).
+  /// One hole of its size; else the end of the file, while that has little space to spare (`isSpacious`); else two holes,
+  /// for nodes that stay and for those that do not; else a few pieces; else a hole in what is being emptied; else the end.
+  /// The end is what follows the last page in use: who writes there makes the file longer by as much (`missingReserve`).
   ///
-  /// - Parameter prefersParts: two holes are as good as one. So it is where no sync follows: then the short-lived nodes
+  /// - Parameter prefersParts: two holes come before one. So it is where nobody asks for a sync: then the short-lived nodes
   ///   of each commit take the same few pages, and the others leave holes of the size of those that come.
   package mutating func place(_ size: RunSize, prefersParts: Bool = false) -> RunPlace {
     var place = RunPlace(candidates: [])
     // Most often one hole, and the end.
     place.candidates.reserveCapacity(3)
+    let prefersParts = prefersParts && size.isSmall
     if size.whole <= freeCount || prefersParts { addHoles(for: size, prefersParts: prefersParts, to: &place) }
     let end = place.candidates.reduce(usedEnd) { max($0, $1.upperBound) }
     if place.candidates.isEmpty { cursor = end + size.whole }
@@ -25,14 +26,14 @@ extension PageMap {
   }
 
   private mutating func addHoles(for size: RunSize, prefersParts: Bool, to place: inout RunPlace) {
-    if prefersParts, size.isSmall, addParts(of: size, to: &place) { return }
+    if prefersParts, addParts(of: size, to: &place) { return }
     if let hole = hole(of: size.whole) {
       cursor = hole.upperBound
       return place.candidates.append(hole)
     }
-    guard isTight else { return }
-    if size.isSmall, addParts(of: size, to: &place) { return }
-    place.candidates += pieces(size.whole)
+    guard isSpacious else { return }
+    if size.isSmall, !prefersParts, addParts(of: size, to: &place) { return }
+    place.candidates += pieces(size)
     // What does not fit the pieces stands in a hole that was to be left alone, before the file grows for it.
     if let hole = run(of: size.whole, in: 2..<top, emptied: true) { place.candidates.append(hole) }
   }
@@ -41,7 +42,7 @@ extension PageMap {
   private mutating func addParts(of size: RunSize, to place: inout RunPlace) -> Bool {
     var staying = 2..<2
     if size.staying > 0 {
-      guard let hole = hole(of: size.staying) ?? (isTight ? nil : usedEnd..<usedEnd + size.staying) else {
+      guard let hole = hole(of: size.staying) ?? (isSpacious ? nil : usedEnd..<usedEnd + size.staying) else {
         return false
       }
       staying = hole
@@ -75,9 +76,9 @@ extension PageMap {
 
   /// The file is so much larger than what is held that its holes are used, in pieces too, before it grows: some less than
   /// what lets nodes be moved, so that a file whose nodes are replaced by others like them stays below that.
-  package var isTight: Bool { pagesUntilTight < 0 }
-  /// Pages that the file may grow by before it is tight. What waits for a sync is as good as free.
-  var pagesUntilTight: Int { -excess(130, besides: waitingCount(heldBy: durable)) }
+  package var isSpacious: Bool { pagesUntilSpacious < 0 }
+  /// Pages that the file may grow by until then. What waits for a sync counts as free.
+  var pagesUntilSpacious: Int { -excess(130, besides: waitingCount(heldBy: durable)) }
 
   /// Pages at the end of the file that are left free: on a full disk what frees space is written there.
   private var reserve: Int {
@@ -119,10 +120,10 @@ extension PageMap {
   /// For a small commit at most three pieces, for a group of them one for each two pages: these are the holes that small
   /// commits leave. For a large one every hole that is worth a write of its own, which are more where the file is larger
   /// than it may be.
-  private func pieces(_ count: Int) -> [Range<Int>] {
-    let isSmall = count <= RunSize.small
+  private func pieces(_ size: RunSize) -> [Range<Int>] {
+    let (count, isSmall) = (size.whole, size.isSmall)
     let limit = isSmall ? max(3, count / 2) : Int.max
-    let least = isSmall ? min((count + 2) / 3, 3) : excess() > 0 ? 3 : 16
+    let least = max(size.longest, isSmall ? min((count + 2) / 3, 3) : excess() > 0 ? 3 : 16)
     // At the end of a piece there may be no room for the next node: what is not needed is not taken.
     let wanted = count < 8 ? count : 2 * count
     var found: [Range<Int>] = []

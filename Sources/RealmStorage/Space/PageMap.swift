@@ -17,21 +17,18 @@ package struct PageMap {
   package private(set) var freeCount = 0
   /// Units the newest version reaches.
   package private(set) var liveUnits = 0
-  /// How much larger the file is than what is held in it, when that was looked at last.
-  package internal(set) var pressure = Mover.Pressure.none
   /// Pages that wait, listed under one held version of those that may read them; ascending.
   private var waiting: [Waiting] = []
   package private(set) var waitingCount = 0
-  /// The last version that a sync has reached: what waits for it alone is free soon.
+  /// The last version that a sync has reached: what waits for it is free soon, but where others need it too.
   package var durable = UInt64.max
-  /// Pages emptied since this was set to 0, of those that no sync has reached.
-  package var emptiedCount = 0
   /// Pages given out that had held something before.
   package var recycledCount = 0
   /// Pages whose live units changed since they were asked for last, some of them more than once.
   private var changed: [Int] = []
   private static let mostChanged = 1 << 16
-  /// Where the last run ended: the next is looked for from here, so that runs follow each other through the file.
+  /// Where the last run ends that was chosen: the next is looked for from here, so that runs follow each other through
+  /// the file.
   package internal(set) var cursor = 2
   /// Short-lived nodes that stand apart from others are put behind this page.
   var home = 2
@@ -111,7 +108,6 @@ package struct PageMap {
       if live == part {
         let birth = pages[page] >> 16
         pages[page] = 0
-        if birth > durable { emptiedCount += 1 }
         settle(WaitingPage(page: page, birth: birth, freed: freed), holders: holders)
       }
       unit += part

@@ -42,10 +42,10 @@ final class CommitGroup: Sendable {
   struct Written: Sendable {
     let version: Version
     let members: [Pending]
-    /// Of the pages that a sync is to reach, there are so many more than before: less than none where it emptied some.
-    let unsyncedBytes: Int
+    let bytes: Int
     /// Its nodes, and all they lead to, were synced before.
     let isSynced: Bool
+    var unsyncedBytes: Int { isSynced ? 0 : bytes }
     /// It must be synced whatever was asked, or too much would wait for a sync.
     let mustSync: Bool
   }

@@ -53,10 +53,7 @@ extension Writer {
   }
 
   /// At the desk, where the map has changed: tells who makes the next transaction.
-  func notePressure() {
-    space.map?.notePressure()
-    pressure.store(space.map?.pressure ?? .none, ordering: .relaxed)
-  }
+  func notePressure() { pressure.store(space.map?.pressure ?? .none, ordering: .relaxed) }
 
   /// While nothing is pending: gives the end of the file back where it is free and the file far larger than what is
   /// held in it. So what is given back is not written ahead again soon. What goes wrong here loses nothing.
@@ -104,8 +101,8 @@ extension Writer {
     defer { space.map = map }
     let bytes = map.pageCount * FilePlace.page
     var step = bytes < 1 << 20 ? max(8 << 10, bytes / 4) : min(Self.mostAhead, max(64 << 10, bytes / 16))
-    // A tight file grows for want of a hole only.
-    step = min(step, max(Self.leastAhead, map.pagesUntilTight * FilePlace.page))
+    // A file with space to spare grows for want of a hole only.
+    step = min(step, max(Self.leastAhead, map.pagesUntilSpacious * FilePlace.page))
     let start = map.pageCount * FilePlace.page
     // What goes wrong here loses nothing, and is met again by who needs it.
     guard (try? write(zeros: step / FilePlace.page, to: &map)) != nil else { return }

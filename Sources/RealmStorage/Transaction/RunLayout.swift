@@ -135,7 +135,9 @@ struct RunLayout {
   /// Pages that hold the nodes.
   static func size(_ nodes: [Size]) -> RunSize {
     let (stays, shortLived) = units(nodes)
-    return RunSize(whole: pages(stays + shortLived), staying: pages(stays), shortLived: pages(shortLived))
+    return RunSize(
+      whole: pages(stays + shortLived), staying: pages(stays), shortLived: pages(shortLived),
+      longest: pages(nodes.reduce(0) { max($0, $1.units) }))
   }
 
   private static func isShorterTogether(_ nodes: [Size]) -> Bool {

@@ -24,7 +24,7 @@ struct TrackedSpace: ~Copyable {
   var usedEnd: Int { map?.usedEnd ?? 2 }
   var hasWaitingPages: Bool { (map?.waitingCount ?? 0) > 0 }
   var recycledPages: Int { map?.recycledCount ?? 0 }
-  var isTight: Bool { map?.isTight ?? false }
+  var isSpacious: Bool { map?.isSpacious ?? false }
   var liveBytes: Int { (map?.liveUnits ?? 0) * Ref.unit }
   func waitingBytes(for holder: UInt64) -> Int { (map?.waitingCount(heldBy: holder) ?? 0) * FilePlace.page }
 
@@ -102,10 +102,14 @@ struct TrackedSpace: ~Copyable {
   mutating func noteDurable(_ version: UInt64) { map?.durable = version }
 
   mutating func place(_ size: RunSize, prefersParts: Bool) -> RunPlace {
-    map?.place(size, prefersParts: prefersParts) ?? placeAtEnd(size)
+    guard let place = map?.place(size, prefersParts: prefersParts) else {
+      preconditionFailure("pages are asked for without a map of the file")
+    }
+    return place
   }
   func placeAtEnd(_ size: RunSize) -> RunPlace {
-    RunPlace(candidates: [pageCount..<pageCount + size.whole])
+    precondition(map != nil, "pages are asked for without a map of the file")
+    return RunPlace(candidates: [pageCount..<pageCount + size.whole])
   }
 
   var missingReserve: Int { map?.missingReserve ?? 0 }
@@ -125,12 +129,8 @@ struct TrackedSpace: ~Copyable {
     map?.claim(unit: unit, units: units, birth: birth) ?? false
   }
 
-  /// Frees what a version no longer reaches, and tells other processes what it did to pages. Answers how many pages no sync
-  /// need reach any more, of those that none has reached.
-  mutating func commit(
-    _ version: Version, after base: UInt64, freed: [Ref], holders: [UInt64]
-  ) -> Int {
-    map?.emptiedCount = 0
+  /// Frees what a version no longer reaches, and tells other processes what it did to pages.
+  mutating func commit(_ version: Version, after base: UInt64, freed: [Ref], holders: [UInt64]) {
     for ref in freed {
       let isKnown = map?.release(
         unit: Int(ref.unit), units: store.units(ofLength: ref.length), freed: version.number, holders: holders
@@ -138,11 +138,6 @@ struct TrackedSpace: ~Copyable {
       // What other processes told in the ring was not so. The next transaction walks the file.
       if isKnown == false { map = nil }
     }
-    note(version, after: base)
-    return map?.emptiedCount ?? 0
-  }
-
-  private mutating func note(_ version: Version, after base: UInt64) {
     self.version = version.number
     guard let changed = map?.takeChanged(atMost: PageRing.mostPages) else {
       ring.raiseEpoch()

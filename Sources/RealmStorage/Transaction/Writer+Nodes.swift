@@ -12,6 +12,7 @@ extension CommitGroup.Written {
 extension Writer {
   /// Nodes beyond this are synced before their meta page is written.
   private static let largeCommit = 1 << 20
+  private static let smallCommit = 64 << 10
   private static let maximumUnsynced = 16 << 20
   private var unsyncedLimit: Int { min(Self.maximumUnsynced, max(1 << 20, space.liveBytes / 4)) }
   /// Bytes of pages that wait for a sync and are worth one.
@@ -48,23 +49,22 @@ extension Writer {
     // All that the version reaches lies below, and what it frees besides.
     let root = writtenRefs.find(sealed.root) ?? sealed.root
     let version = Version(number: sealed.number, root: root, pageCount: space.usedEnd)
-    let emptied = space.commit(version, after: written?.number ?? 0, freed: freed, holders: holders)
+    space.commit(version, after: written?.number ?? 0, freed: freed, holders: holders)
     notePressure()
     written = version
     counters.recycledPages.store(space.recycledPages, ordering: .relaxed)
-    let unsynced = isSynced ? 0 : bytes - emptied * FilePlace.page
     let waiting = space.waitingBytes(for: control.durable.number)
     let isLonger = !isSynced && space.pageCount > pagesBefore
-    // What a sync sets free may do in place of a longer file.
-    let isInNeed = isLonger && space.isTight && waiting >= worthSync
+    // What a sync sets free may do in place of a longer file, where it comes in holes of a small commit's size.
+    let isInNeed =
+      isLonger && !sealed.isFull && space.isSpacious && waiting >= worthSync && bytes < Self.smallCommit
     if isLonger, !isInNeed { hasGrown = true }
     // A page that vouches for itself is not verified, so nothing may be written over what it names before it is durable.
     let mustSync =
       isSynced || isInNeed
-      || control.unsyncedBytes + group.unsyncedBytes + unsynced + waiting > unsyncedLimit
+      || control.unsyncedBytes + group.unsyncedBytes + waiting + bytes > unsyncedLimit
     return CommitGroup.Written(
-      version: version, members: sealed.members, unsyncedBytes: unsynced, isSynced: isSynced,
-      mustSync: mustSync)
+      version: version, members: sealed.members, bytes: bytes, isSynced: isSynced, mustSync: mustSync)
   }
 
   /// What names nodes that were freed in the file. Of those that were sealed in memory, and that nothing led to when they
@@ -145,7 +145,7 @@ extension Writer {
   /// - Parameters:
   ///   - usesReserve: on a full disk they may be written to the pages that are left free for that.
   ///   - leavesReserve: the file is made longer where these are not free afterwards.
-  ///   - prefersParts: no sync follows, so that two places are as good as one.
+  ///   - prefersParts: nobody asks for a sync, so that two places are as good as one.
   private func write(
     _ nodes: CommitNodes, birth: UInt64, usesReserve: Bool = false, leavesReserve: Bool = true,
     prefersParts: Bool = false
@@ -201,7 +201,7 @@ extension Writer {
   /// The disk works on the nodes while they are noted and the meta page is made.
   private func startWriting(_ written: WrittenNodes) {
     // What lies between the pieces is on the disk, or waits for a sync too; and each call costs a virtual machine an exit.
-    guard let start = written.pieces.map(\.lowerBound).min() else { return }
+    guard let start = written.pieces.lazy.map(\.lowerBound).min() else { return }
     storage.startWriting((written.end - start) * FilePlace.page, at: UInt64(start * FilePlace.page))
   }
 
@@ -229,10 +229,12 @@ extension Writer {
       let (node, unit) = (nodes.order[index], layout.units[index])
       // A closure that is made counts a reference, for each node of a small commit too.
       if run.isLarge {
+        var (start, end) = (UInt64.max, UInt64.min)
         try run.makeRoom(at: unit, node.length) { (bytes, offset) throws(StorageError) in
           try storage.write(bytes, at: offset)
-          storage.startWriting(bytes.byteCount, at: offset)
+          (start, end) = (min(start, offset), max(end, offset + UInt64(bytes.byteCount)))
         }
+        if start < end { storage.startWriting(Int(end - start), at: start) }
       }
       let ref = run.place(node, of: arena, at: unit, birth: birth) { node in
         for child in reading.childRange(of: index) {

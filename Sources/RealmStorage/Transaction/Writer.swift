@@ -287,7 +287,7 @@ final class Writer: @unchecked Sendable {
     guard let newest = covered.last else { return }
     guard !isPoisoned else { throw .poisoned(path: storage.path) }
     let before = control.unsyncedBytes
-    control.unsyncedBytes = covered.reduce(before) { max(0, $0 + $1.unsyncedBytes) }
+    control.unsyncedBytes += covered.reduce(0) { $0 + $1.unsyncedBytes }
     let page = 1 - control.durable.page
     let durable = newest.isSynced ? newest.version.number : control.durable.number
     control.isDirty = true
