@@ -210,6 +210,25 @@ import Testing
     }
   }
 
+  @Test func `a relaxed commit syncs where that frees what the file would grow by`() throws {
+    var generator = SeededGenerator(seed: 9)
+    var options = Database.Options()
+    options.compaction.slack = 0
+    let disk = SimulatedDisk()
+    let database = try Database(creatingIn: disk, options: options)
+    func set(_ key: Int) throws {
+      try database.write(.relaxed) { try $0.tree("a").set(generator.bytes(12_000), for: [UInt8(key)]) }
+    }
+    for key in 0..<40 { try set(key) }
+    var largest = 0
+    for _ in 0..<400 {
+      try set(generator.below(40))
+      largest = max(largest, Int(try disk.length()))
+    }
+    // 480 KB of values; 1.9 MB where only the limit of what may wait leads to a sync.
+    #expect(largest < 1_500_000)
+  }
+
   // MARK: - The map
 
   @Test(arguments: 0..<8)
