@@ -13,9 +13,11 @@ extension PageMap {
   /// Pages that are worth cutting off the file together: each change of its length makes the next sync dearer.
   var worthCutting: Int { max(slack / 4, pageCount / 32) }
 
-  /// How urgent it is to move nodes. What is too little to be cut off would be moved about without an end.
+  /// How urgent it is to move nodes. What is too little to be cut off would be moved about without an end; but where a file
+  /// can't grow, that makes long holes of short ones.
   package var pressure: Mover.Pressure {
-    excess() < worthCutting ? .none : excess(145, slacks: 3) > 0 ? .urgent : .loose
+    guard excess() > (isConfined ? 0 : worthCutting) else { return .none }
+    return excess(145, slacks: 3) > 0 ? .urgent : .loose
   }
 
   /// The page after the last that holds something.

@@ -31,7 +31,8 @@ extension PageMap {
       cursor = hole.upperBound
       return place.candidates.append(hole)
     }
-    guard isSpacious else { return }
+    // Where it can't grow, holes are taken by who fits best (`RunLayout`), so that long ones are left for long nodes.
+    guard isSpacious, !(isConfined && size.isSmall) else { return }
     if size.isSmall, !prefersParts, addParts(of: size, to: &place) { return }
     place.candidates += pieces(size)
     // What does not fit the pieces stands in a hole that was to be left alone, before the file grows for it.

@@ -22,6 +22,8 @@ package struct PageMap {
   package private(set) var waitingCount = 0
   /// The last version that a sync has reached: what waits for it is free soon, but where others need it too.
   package var durable = UInt64.max
+  /// The file could not be made longer when that was tried last.
+  package var isConfined = false
   /// Pages given out that had held something before.
   package var recycledCount = 0
   /// Pages whose live units changed since they were asked for last, some of them more than once.
@@ -282,6 +284,7 @@ package struct PageMap {
   }
 
   private mutating func grow(to count: Int) {
+    isConfined = false
     let old = pages.count
     pages.append(contentsOf: repeatElement(0, count: count - old))
     let words = (count + 63) / 64

@@ -118,6 +118,7 @@ struct TrackedSpace: ~Copyable {
   mutating func holes(for count: Int, below end: Int, usesReserve: Bool) -> [Range<Int>] {
     // Pages given out in vain, and not there.
     if end < pageCount, end >= usedEnd { map?.shrink(to: end) }
+    map?.isConfined = true
     return (usesReserve ? map?.holes(below: end) : map?.spareHoles(for: count)) ?? []
   }
 

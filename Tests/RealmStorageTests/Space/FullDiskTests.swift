@@ -43,7 +43,10 @@ import Testing
     }
   }
 
-  @Test(arguments: [(nil, 200), (nil, 1_000), (nil, 6_000), (Keys.first, 200), (Keys.first, 3_000)])
+  @Test(arguments: [
+    (nil, 200), (nil, 1_000), (nil, 5_500), (nil, 6_000), (nil, 6_400), (Keys.first, 200),
+    (Keys.first, 3_000),
+  ])
   func `what was committed stays readable, and rows can be deleted one by one until there is room again`(
     key: [UInt8]?, kibibytes: Int
   ) throws {

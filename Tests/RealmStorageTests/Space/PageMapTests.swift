@@ -335,6 +335,19 @@ private struct PageModel {
     #expect(map.place(ofShort).candidates.first == 10..<14)
   }
 
+  @Test func `a file that can't grow leaves its holes to who fits best, and nodes are moved sooner`() {
+    var map = map(1_000, holes: (0..<120).map { 10 + 8 * $0..<13 + 8 * $0 })
+    map.isConfined = true
+    #expect(map.place(commit).candidates == [1_002..<1_006])
+    var longer = self.map(2_000, holes: [])
+    longer.extend(by: 708)
+    #expect(longer.pressure == .none)
+    longer.isConfined = true
+    #expect(longer.pressure == .loose)
+    longer.extend(by: 1)
+    #expect(longer.pressure == .none)
+  }
+
   @Test func `nodes are moved where as much can be cut off as is worth it`() {
     // 1.35 times 2,000 live pages are 2,700.
     func pressure(_ count: Int) -> Mover.Pressure {
