@@ -7,9 +7,9 @@ extension PageMap {
 
   /// Where a commit may stand.
   ///
-  /// One hole of its size; else the end of the file, while that has little space to spare (`isSpacious`); else two holes,
-  /// for nodes that stay and for those that do not; else a few pieces; else a hole in what is being emptied; else the end.
-  /// The end is what follows the last page in use: who writes there makes the file longer by as much (`missingReserve`).
+  /// One hole of its size; else the end of the file, unless the file `isSpacious`; else two holes, for nodes that stay and
+  /// for those that do not; else a few pieces; else a hole in what is being emptied; else the end. The end is what follows
+  /// the last page in use: who writes there makes the file longer by as much (`missingReserve`).
   ///
   /// - Parameter prefersParts: two holes come before one. So it is where nobody asks for a sync: then the short-lived nodes
   ///   of each commit take the same few pages, and the others leave holes of the size of those that come.
@@ -17,7 +17,7 @@ extension PageMap {
     var place = RunPlace(candidates: [])
     // Most often one hole, and the end.
     place.candidates.reserveCapacity(3)
-    let prefersParts = prefersParts && size.isSmall
+    let prefersParts = prefersParts && size.isSmall && !isConfined
     if size.whole <= freeCount || prefersParts { addHoles(for: size, prefersParts: prefersParts, to: &place) }
     let end = place.candidates.reduce(usedEnd) { max($0, $1.upperBound) }
     if place.candidates.isEmpty { cursor = end + size.whole }

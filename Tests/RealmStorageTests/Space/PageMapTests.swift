@@ -339,6 +339,7 @@ private struct PageModel {
     var map = map(1_000, holes: (0..<120).map { 10 + 8 * $0..<13 + 8 * $0 })
     map.isConfined = true
     #expect(map.place(commit).candidates == [1_002..<1_006])
+    #expect(map.place(commit, prefersParts: true).candidates == [1_002..<1_006])
     var longer = self.map(2_000, holes: [])
     longer.extend(by: 708)
     #expect(longer.pressure == .none)
