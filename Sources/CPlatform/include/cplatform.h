@@ -49,6 +49,12 @@ int cp_note_watch(int descriptor);
 /// Returns once something was written, or after so long, or for no reason: 0, or a negated errno.
 int cp_note_wait(int watch, int milliseconds);
 
+/// Sleeps while a word of this process has this value, until it is woken; may return for no reason. That the value is looked
+/// at and the thread put to sleep is one step for who changes the word and wakes then.
+void cp_wait_while(const uint32_t *word, uint32_t value);
+/// Wakes one of those that sleep there, or all.
+void cp_wake(const uint32_t *word, int all);
+
 /// A number that tells the namespace of process ids that this process lives in; 0 where there is but one.
 uint64_t cp_pid_namespace(void);
 

@@ -23,8 +23,8 @@ package final class Gate: Sendable {
   private final class Waiter: @unchecked Sendable {
     // Sendable: `isIn` is reached under the gate's mutex only.
     let since = Clock.steady
-    /// Whether it was called since it looked last.
-    let call = Monitor(false)
+    /// Raised when it is to look again.
+    let call = Signal()
     /// The gate is taken on its behalf.
     var isIn = false
   }
@@ -51,12 +51,10 @@ package final class Gate: Sendable {
       return waiter
     }
     guard let waiter else { return }
+    var seen: UInt32 = 0
     repeat {
-      waiter.call.wait { (isCalled: inout Bool) -> Void? in
-        guard isCalled else { return nil }
-        isCalled = false
-        return ()
-      }
+      waiter.call.wait(since: seen)
+      seen = waiter.call.count
     } while !answer(waiter)
   }
 
@@ -102,6 +100,6 @@ package final class Gate: Sendable {
       }
       return first
     }
-    called?.call.change { $0 = true }
+    called?.call.raise(wakes: .one)
   }
 }

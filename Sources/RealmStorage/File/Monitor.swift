@@ -38,12 +38,10 @@ package final class Monitor<State>: @unchecked Sendable {
 
   /// Changes the state and wakes all who wait.
   package func change<Result>(_ body: (inout State) -> Result) -> Result {
-    pthread_mutex_lock(mutex)
-    defer {
-      pthread_cond_broadcast(condition)
-      pthread_mutex_unlock(mutex)
-    }
-    return body(&state)
+    let result = withLock(body)
+    // Who wakes takes the mutex: by then it is free.
+    pthread_cond_broadcast(condition)
+    return result
   }
 
   /// Waits until `body` answers something.

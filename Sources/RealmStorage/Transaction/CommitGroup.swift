@@ -7,14 +7,14 @@
 final class CommitGroup: Sendable {
   /// A transaction on its way.
   final class Pending: @unchecked Sendable {
-    // Sendable: `fate` and `call` are reached under the group's lock only, all else never changes.
+    // Sendable: `fate` and `side` are reached under the group's lock only, all else never changes.
     /// Given to it when it began; its version has this number or, where others were sealed upon it, a later one.
     let number: UInt64
     let durability: Durability
     /// The version it is part of.
     fileprivate var fate: Result<UInt64, StorageError>?
-    /// Where its thread waits: until the fate is known, or it is its turn to lead.
-    fileprivate var call: Monitor<Bool>?
+    /// Which of the group's signals its thread waits for.
+    fileprivate var side = 0
 
     init(_ number: UInt64, _ durability: Durability) {
       self.number = number
@@ -57,12 +57,18 @@ final class CommitGroup: Sendable {
     /// Oldest first.
     var written: [Written] = []
     var isLed = false
+    /// Of what is added from now on.
+    var side = 0
     /// Why nothing can be built on what was sealed, after a write that failed.
     var failure: StorageError?
 
     var isIdle: Bool { sealed == nil && writing == nil && written.isEmpty && !isLed }
   }
   private let state = Monitor(State())
+  /// Threads wait until the fate of their transaction is known, or it is their turn to lead: those whose transactions are
+  /// being written for one signal, those that came since for the other. So all of a version are woken by one call, which
+  /// wakes no others.
+  private let signals = [Signal(), Signal()]
 
   /// What the next transaction builds on, where something is on its way.
   enum Newest {
@@ -131,6 +137,7 @@ final class CommitGroup: Sendable {
   func add(_ made: Sealed) throws(StorageError) {
     let failure = state.withLock { state -> StorageError? in
       if let failure = state.failure { return failure }
+      for member in made.members { member.side = state.side }
       guard var sealed = state.sealed else {
         state.sealed = made
         return nil
@@ -148,26 +155,30 @@ final class CommitGroup: Sendable {
   }
 
   /// Adds a version that was written by who made it.
-  func add(_ written: Written) { state.withLock { $0.written.append(written) } }
+  func add(_ written: Written) {
+    state.withLock { state in
+      for member in written.members { member.side = state.side }
+      state.written.append(written)
+    }
+  }
 
   // MARK: - Leading
 
   private enum Turn {
     case known(Result<UInt64, StorageError>)
     case leads
-    case waits(Monitor<Bool>)
+    case waits(Signal, since: UInt32)
   }
 
   /// Waits for a transaction's fate, and leads where nobody does; answers its version.
   ///
-  /// `lead` takes what is on its way to disk, and ends by `settle`. Each thread is woken by itself: of many that wait,
-  /// most would find that nothing has changed for them.
+  /// `lead` takes what is on its way to disk, and ends by `settle`.
   func finish(_ own: Pending, lead: () -> Void) throws(StorageError) -> UInt64 {
     while true {
       switch turn(of: own) {
       case .known(let fate): return try fate.get()
       case .leads: lead()
-      case .waits(let call): call.wait { (isCalled: inout Bool) -> Void? in isCalled ? () : nil }
+      case .waits(let signal, let count): signal.wait(since: count)
       }
     }
   }
@@ -179,9 +190,7 @@ final class CommitGroup: Sendable {
         state.isLed = true
         return .leads
       }
-      let call = Monitor(false)
-      own.call = call
-      return .waits(call)
+      return .waits(signals[own.side], since: signals[own.side].count)
     }
   }
 
@@ -190,6 +199,7 @@ final class CommitGroup: Sendable {
     state.withLock { state in
       state.writing = state.sealed
       state.sealed = nil
+      state.side = 1 - state.side
       return state.writing
     }
   }
@@ -203,33 +213,32 @@ final class CommitGroup: Sendable {
 
   /// What was taken could not be written: nor can what was sealed upon it.
   func fail(_ error: StorageError) {
-    let calls = state.change { state in
+    state.change { state in
       let failed = (state.writing?.members ?? []) + (state.sealed?.members ?? [])
       for pending in failed { pending.fate = .failure(error) }
       state.writing = nil
       state.sealed = nil
       state.failure = error
-      return failed.compactMap { $0.call }
     }
-    for call in calls { call.change { $0 = true } }
+    for signal in signals { signal.raise(wakes: .all) }
   }
 
   /// Tells those whose versions were written their fate; the next may lead.
   func settle(_ fate: Result<Void, StorageError>) {
-    let calls = state.change { state in
-      var calls: [Monitor<Bool>] = []
-      // The next to lead first: the oldest that somebody waits for already.
-      if let next = state.sealed?.members.lazy.compactMap({ $0.call }).first { calls.append(next) }
+    let (ends, next) = state.change { state in
+      var ends = [false, false]
       for written in state.written {
         for pending in written.members {
           pending.fate = fate.map { written.version.number }
-          if let call = pending.call { calls.append(call) }
+          ends[pending.side] = true
         }
       }
       state.written.removeAll(keepingCapacity: true)
       state.isLed = false
-      return calls
+      return (ends, state.sealed?.members.first?.side)
     }
-    for call in calls { call.change { $0 = true } }
+    // The next to lead first.
+    if let next, !ends[next] { signals[next].raise(wakes: .one) }
+    for side in signals.indices where ends[side] { signals[side].raise(wakes: .all) }
   }
 }
