@@ -1,25 +1,52 @@
 extension IntegerIndex {
-  /// Puts one entry among those of a leaf whose packing holds it, which then are copied as they stand; nil where all of them
-  /// are to be packed anew.
-  static func insert(_ entry: Entry, into leaf: Ref, _ editor: NodeEditor) throws(StorageError) -> KeyedChild?
+  /// Puts one entry among those of a leaf whose packing holds it, which then are copied as they stand, to two leaves where
+  /// it was full; nil where all of them are to be packed anew.
+  static func insert(_ entry: Entry, into leaf: Ref, _ editor: NodeEditor) throws(StorageError)
+    -> [KeyedChild]?
   {
     let access = editor.access()
     let node = IntegerIndexNode(try access.node(leaf, .integerIndex))
     guard let place = node.place(for: entry) else { return nil }
+    let maximum = IntegerIndexNode.maximumCount
+    var made: [KeyedChild] = []
+    if node.count < maximum {
+      made.append(copy(of: node, 0..<node.count, adding: entry, at: place, editor))
+    } else {
+      // Where more come after them the leaf stays full.
+      guard place < maximum else { return nil }
+      let half = (maximum + 2) / 2
+      let isInFirst = place < half
+      let end = isInFirst ? half - 1 : half
+      guard node.isPackedAsItsParts(at: end) else { return nil }
+      made.append(copy(of: node, 0..<end, adding: isInFirst ? entry : nil, at: place, editor))
+      made.append(copy(of: node, end..<maximum, adding: isInFirst ? nil : entry, at: place, editor))
+    }
+    editor.free(leaf)
+    return made
+  }
+
+  /// A leaf of some entries of another, as they are packed there, and one more before the entry at `place`.
+  private static func copy(
+    of node: IntegerIndexNode, _ entries: Range<Int>, adding entry: Entry?, at place: Int,
+    _ editor: NodeEditor
+  ) -> KeyedChild {
     let (size, rowSize) = (node.width / 8, node.rowWidth / 8)
-    let (count, head) = (node.count + 1, IntegerIndexNode.numbersOffset)
+    let (count, head) = (entries.count + (entry == nil ? 0 : 1), IntegerIndexNode.numbersOffset)
+    var least = node.number(entries.lowerBound)
+    if let entry, entry.number < least { least = entry.number }
     let arena = editor.arena
     let made = arena.make(
       kind: .integerIndex, level: 0, refCount: 0, bodyLength: head + count * (size + rowSize))
     made.copy(node.view.bytes(at: 0, count: head), at: 0)
     made.store(UInt16(count), at: 0)
-    let distance = UInt64(bitPattern: entry.number &- node.least)
-    made.copy(node.view, at: head, to: head, count: node.count, size, inserting: distance, at: place)
+    made.store(least, at: 8)
+    made.copyNumbers(
+      of: node, entries, to: head, inserting: entry.map { UInt64(bitPattern: $0.number &- least) }, at: place,
+      less: UInt64(bitPattern: least &- node.least))
     made.copy(
-      node.view, at: head + node.count * size, to: head + count * size, count: node.count, rowSize,
-      inserting: entry.row - node.leastRow, at: place)
-    editor.free(leaf)
-    return KeyedChild(leastKey: key(node.least), rows: UInt64(count), ref: made.ref)
+      node.view, at: head + node.count * size, to: head + count * size, entries, rowSize,
+      inserting: entry.map { $0.row - node.leastRow }, at: place)
+    return KeyedChild(leastKey: key(least), rows: UInt64(count), ref: made.ref)
   }
 }
 
@@ -28,7 +55,7 @@ extension IntegerIndexNode {
   ///
   /// - Precondition: the leaf has no such number.
   fileprivate func place(for entry: IntegerIndex.Entry) -> Int? {
-    guard count < Self.maximumCount, entry.number > least, width % 8 == 0, rowWidth % 8 == 0, rowWidth > 0,
+    guard entry.number > least, width % 8 == 0, rowWidth % 8 == 0, rowWidth > 0,
       entry.row >= leastRow, rowWidth == 64 || entry.row - leastRow < 1 << UInt64(rowWidth)
     else { return nil }
     let distance = UInt64(bitPattern: entry.number &- least)
@@ -44,18 +71,60 @@ extension IntegerIndexNode {
     }
     return low
   }
+
+  /// Whether the numbers before an entry, and those from it on, are packed as each of both would be by itself.
+  fileprivate func isPackedAsItsParts(at end: Int) -> Bool {
+    width > 0 && PackedIntegers.width(forRange: distance(end - 1)) == width
+      && PackedIntegers.width(forRange: distance(count - 1) - distance(end)) == width
+  }
 }
 
 extension NodeWriter {
-  /// Copies numbers of `size` bytes each from the body of another node, with one more among them.
+  /// Copies some entries' numbers, `shift` less each, to the body, with one more before the entry at `place`.
+  fileprivate func copyNumbers(
+    of node: IntegerIndexNode, _ entries: Range<Int>, to target: Int, inserting number: UInt64?,
+    at place: Int,
+    less shift: UInt64
+  ) {
+    let size = node.width / 8
+    guard shift > 0 else {
+      return copy(
+        node.view, at: IntegerIndexNode.numbersOffset, to: target, entries, size, inserting: number, at: place
+      )
+    }
+    var target = target
+    func append(_ value: UInt64) {
+      switch size {
+      case 1: store(UInt8(truncatingIfNeeded: value), at: target)
+      case 2: store(UInt16(truncatingIfNeeded: value), at: target)
+      case 4: store(UInt32(truncatingIfNeeded: value), at: target)
+      default: store(value, at: target)
+      }
+      target += size
+    }
+    for entry in entries {
+      if entry == place, let number { append(number) }
+      append(node.distance(entry) - shift)
+    }
+    if place == entries.upperBound, let number { append(number) }
+  }
+
+  /// Copies numbers of `size` bytes each from the body of another node, with one more before the entry at `place`.
   fileprivate func copy(
-    _ node: NodeView, at start: Int, to target: Int, count: Int, _ size: Int, inserting number: UInt64,
+    _ node: NodeView, at start: Int, to target: Int, _ entries: Range<Int>, _ size: Int,
+    inserting number: UInt64?,
     at place: Int
   ) {
-    copy(node.bytes(at: start, count: place * size), at: target)
-    for byte in 0..<size {
-      store(UInt8(truncatingIfNeeded: number >> UInt64(8 * byte)), at: target + place * size + byte)
+    guard let number else {
+      return copy(node.bytes(at: start + entries.lowerBound * size, count: entries.count * size), at: target)
     }
-    copy(node.bytes(at: start + place * size, count: (count - place) * size), at: target + (place + 1) * size)
+    let before = place - entries.lowerBound
+    copy(node.bytes(at: start + entries.lowerBound * size, count: before * size), at: target)
+    for byte in 0..<size {
+      store(UInt8(truncatingIfNeeded: number >> UInt64(8 * byte)), at: target + before * size + byte)
+    }
+    copy(
+      node.bytes(at: start + place * size, count: (entries.upperBound - place) * size),
+      at: target + (before + 1) * size)
   }
 }

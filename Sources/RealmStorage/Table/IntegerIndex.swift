@@ -162,7 +162,7 @@ enum IntegerIndex {
     if entries.count == 1 {
       return try KeyedTree.update(key(entries[0].number), in: root, editor: editor) {
         (leaf) throws(StorageError) in
-        if let made = try insert(entries[0], into: leaf, editor) { return [made] }
+        if let made = try insert(entries[0], into: leaf, editor) { return made }
         return try merge(entries[...], into: leaf, editor)
       }
     }

@@ -103,6 +103,54 @@ import Testing
     #expect(length < IntegerIndexNode.numbersOffset + bytes * rows.count + 8)
   }
 
+  @Test(arguments: 0..<6 as Range<UInt64>, [40, 511, 512])
+  func `a leaf that gets one more entry is what it would be if all were packed anew`(seed: UInt64, count: Int)
+    throws
+  {
+    var generator = SeededGenerator(seed: seed)
+    let database = try Database(inMemory: "test")
+    let transaction = try database.beginWrite()
+    defer { transaction.cancel() }
+    let editor = transaction.editor
+    var copied = 0
+    for round in 0..<300 {
+      // From numbers nearly without gaps to those that take eight bytes.
+      let range = UInt64(count) + 2 + generator.next() >> UInt64(1 + generator.below(54))
+      var numbers: Set<UInt64> = []
+      while numbers.count < count + 1 { numbers.insert(generator.next() % range) }
+      let base = Int64(generator.below(3) - 1) << 60 - Int64(range / 2)
+      let all = numbers.sorted().map {
+        IntegerIndex.Entry(number: base + Int64($0), row: 5 + generator.next() % (1 << UInt64(8 + seed * 8)))
+      }
+      // Some go where the halves meet.
+      let place = round % 4 == 0 ? min(count, 254 + generator.below(6)) : generator.below(count + 1)
+      var before = all
+      let entry = before.remove(at: place)
+      let leaf = IntegerIndex.leaves(before, isFull: true, editor)[0].ref
+      guard let made = try IntegerIndex.insert(entry, into: leaf, editor) else {
+        editor.free(leaf)
+        continue
+      }
+      copied += 1
+      let anew = IntegerIndex.leaves(all, isFull: false, editor)
+      #expect(made.map(\.leastKey) == anew.map(\.leastKey), "round \(round)")
+      #expect(made.map(\.rows) == anew.map(\.rows), "round \(round)")
+      for (made, anew) in zip(made, anew) {
+        #expect(
+          try IntegerIndex.read(made.ref, editor) == IntegerIndex.read(anew.ref, editor), "round \(round)")
+        let access = editor.access()
+        let (node, expected) = (try access.node(made.ref), try access.node(anew.ref))
+        let isValid = IntegerIndexNode.isValid(node)
+        #expect(isValid, "round \(round)")
+        let (width, expectedWidth) = (IntegerIndexNode(node).width, IntegerIndexNode(expected).width)
+        #expect(width == expectedWidth, "round \(round)")
+        editor.free(made.ref)
+        editor.free(anew.ref)
+      }
+    }
+    #expect(copied > (count == 512 ? 60 : 150))
+  }
+
   @Test(arguments: 0..<4)
   func `a leaf that is accepted has its numbers in order`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
