@@ -149,6 +149,11 @@ extension PageMap {
       var free = freeBits[word] & (emptied ? emptiedBits[word] : ~emptiedBits[word])
       if word == first { free &= ~0 << UInt64(range.lowerBound & 63) }
       if word == last { free &= ~0 >> UInt64((last + 1) * 64 - range.upperBound) }
+      // Most words are.
+      if free == 0 {
+        length = 0
+        continue
+      }
       if length + (~free).trailingZeroBitCount >= count {
         let start = word * 64 - length
         return start..<start + count

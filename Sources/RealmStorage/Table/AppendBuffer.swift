@@ -361,7 +361,7 @@ final class AppendBuffer {
     guard isChanged || node.isNull else {
       return KeyedChild(leastKey: keys[0], rows: UInt64(rows), ref: node)
     }
-    var cluster = Cluster(keys: keys)
+    var cluster = Cluster(keys: keys, columns: columns.count)
     for index in columns.indices {
       let column = columns[index].column
       guard columns[index].isVarying else {
@@ -374,7 +374,7 @@ final class AppendBuffer {
       }
       if let last = columns[index].lastPiece { editor.free(last) }
       let made = columns[index].varying.makePieces(from: columns[index].firstVarying, editor: editor)
-      cluster.setPieces(columns[index].pieces + made, of: column)
+      cluster.setPieces(columns[index].pieces.isEmpty ? made : columns[index].pieces + made, of: column)
       if !isLast { try columns[index].keepLast(of: made, editor) }
     }
     if !node.isNull { editor.free(node) }

@@ -41,7 +41,11 @@ struct Cluster {
 
   init() { keys = [] }
 
-  init(keys: [UInt64]) { self.keys = keys }
+  /// Without columns yet, of which there will be so many.
+  init(keys: [UInt64], columns count: Int) {
+    self.keys = keys
+    columns.reserveCapacity(count)
+  }
 
   init(_ ref: Ref, _ access: borrowing NodeAccess) throws(StorageError) {
     let node = ClusterNode(try access.node(ref, .cluster))
@@ -191,53 +195,88 @@ struct Cluster {
   func write(_ editor: NodeEditor) -> Ref {
     precondition(!keys.isEmpty && keys.count <= ClusterNode.maximumRows, "a cluster holds 1 to 512 rows")
     typealias Layout = ClusterNode.Layout
-    var parts: [(column: UInt16, part: FixedPart)] = []
-    var refs: [Ref] = []
-    if keys[keys.count - 1] - keys[0] != UInt64(keys.count - 1) {
-      parts.append((ClusterNode.keyColumn, FixedBuffer.pack(keys.map { Int64(bitPattern: $0) }, nulls: [])))
-    }
-    for (id, column) in columns {
+    let hasGaps = keys[keys.count - 1] - keys[0] != UInt64(keys.count - 1)
+    let keyPart = hasGaps ? FixedBuffer.pack(keys.map { Int64(bitPattern: $0) }, nulls: []) : nil
+    var (count, size, refCount) = (keyPart == nil ? 0 : 1, keyPart?.data.count ?? 0, 0)
+    var level: UInt8 = 0
+    for (_, column) in columns {
       switch column {
-      case .fixed(let fixed): parts += fixed.map { (id, $0) }
+      case .fixed(let parts):
+        count += parts.count
+        for part in parts { size += part.data.count }
       case .pieces(let pieces):
-        var firstRows = [UInt8](repeating: 0, count: 2 * pieces.count)
-        for (index, piece) in pieces.enumerated() { firstRows.store(UInt16(piece.firstRow), at: 2 * index) }
-        parts.append(
-          (
-            id,
-            FixedPart(
-              encoding: .pieces, width: 0, nullCount: 0, least: Int64(refs.count),
-              greatest: Int64(pieces.count),
-              data: firstRows)
-          ))
-        refs += pieces.map { $0.ref }
+        count += 1
+        size += 2 * pieces.count
+        refCount += pieces.count
+        for piece in pieces { level = max(level, piece.ref.level + 1) }
       }
     }
-    let head = Layout.descriptors + parts.count * Layout.descriptorSize
-    let size = parts.reduce(head) { $0 + $1.part.data.count }
+    let head = Layout.descriptors + count * Layout.descriptorSize
     let arena = editor.arena
-    let level = refs.map { $0.level + 1 }.max() ?? 0
-    let node = arena.make(kind: .cluster, level: level, refCount: refs.count, bodyLength: size)
-    for (index, ref) in refs.enumerated() { node.setRef(index, to: ref) }
+    let node = arena.make(kind: .cluster, level: level, refCount: refCount, bodyLength: head + size)
     node.store(UInt16(keys.count), at: Layout.rows)
-    node.store(UInt16(parts.count), at: Layout.columnCount)
+    node.store(UInt16(count), at: Layout.columnCount)
     node.store(UInt32(0), at: 4)
     node.store(keys[0], at: Layout.firstKey)
-    var offset = head
-    for (index, (column, part)) in parts.enumerated() {
-      let at = Layout.descriptors + index * Layout.descriptorSize
-      node.store(column, at: at)
-      node.store(part.encoding.rawValue, at: at + 2)
-      node.store(part.width, at: at + 3)
-      node.store(part.nullCount, at: at + 4)
-      node.store(UInt16(0), at: at + 6)
-      node.store(part.least, at: at + 8)
-      node.store(part.greatest, at: at + 16)
-      node.store(UInt32(offset), at: at + 24)
-      node.store(UInt32(part.data.count), at: at + 28)
-      node.copy(part.data, at: offset)
-      offset += part.data.count
+    var descriptors = DescriptorWriter(node: node, offset: head)
+    if let keyPart { descriptors.add(keyPart, of: ClusterNode.keyColumn) }
+    for (id, column) in columns {
+      switch column {
+      case .fixed(let parts): for part in parts { descriptors.add(part, of: id) }
+      case .pieces(let pieces): descriptors.add(pieces, of: id)
+      }
     }
     return node.ref
+  }
+
+  /// Puts columns into a node, one after another.
+  private struct DescriptorWriter: ~Escapable {
+    let node: NodeWriter
+    /// Where the next data go.
+    var offset: Int
+    private var index = 0
+    private var nextRef = 0
+
+    @_lifetime(copy node)
+    init(node: NodeWriter, offset: Int) {
+      self.node = node
+      self.offset = offset
+    }
+
+    mutating func add(_ part: FixedPart, of column: UInt16) {
+      let place = describe(
+        column, part.encoding, part.width, part.nullCount, part.least, part.greatest, part.data.count)
+      node.copy(part.data, at: place)
+    }
+
+    mutating func add(_ pieces: [(firstRow: Int, ref: Ref)], of column: UInt16) {
+      var place = describe(column, .pieces, 0, 0, Int64(nextRef), Int64(pieces.count), 2 * pieces.count)
+      for piece in pieces {
+        node.store(UInt16(piece.firstRow), at: place)
+        node.setRef(nextRef, to: piece.ref)
+        place += 2
+        nextRef += 1
+      }
+    }
+
+    /// Answers where the data go.
+    private mutating func describe(
+      _ column: UInt16, _ encoding: ClusterNode.Encoding, _ width: UInt8, _ nullCount: UInt16, _ least: Int64,
+      _ greatest: Int64, _ length: Int
+    ) -> Int {
+      let at = ClusterNode.Layout.descriptors + index * ClusterNode.Layout.descriptorSize
+      node.store(column, at: at)
+      node.store(encoding.rawValue, at: at + 2)
+      node.store(width, at: at + 3)
+      node.store(nullCount, at: at + 4)
+      node.store(UInt16(0), at: at + 6)
+      node.store(least, at: at + 8)
+      node.store(greatest, at: at + 16)
+      node.store(UInt32(offset), at: at + 24)
+      node.store(UInt32(length), at: at + 28)
+      index += 1
+      defer { offset += length }
+      return offset
+    }
   }
 }

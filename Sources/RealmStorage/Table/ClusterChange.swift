@@ -191,7 +191,7 @@ struct ClusterChange {
   private func part(
     _ rows: [UInt16], of cluster: Cluster, _ cut: (Pieces) throws(StorageError) -> Pieces
   ) throws(StorageError) -> Cluster {
-    var part = Cluster(keys: rows.map { cluster.keys[Int($0)] })
+    var part = Cluster(keys: rows.map { cluster.keys[Int($0)] }, columns: schema.columns.count)
     for column in schema.columns where cluster.has(column) {
       if let kept = try cluster.kept(rows, of: column, editor) {
         part.set(kept, of: column.id)

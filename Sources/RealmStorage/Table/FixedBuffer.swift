@@ -215,7 +215,7 @@ struct FixedBuffer {
       return [
         Cluster.FixedPart(
           encoding: .fixed, width: UInt8(size), nullCount: UInt16(nullCount), least: 0, greatest: 0,
-          data: isAllNull ? [] : Self.bits(nulls.others, nullCount) + bytes)
+          data: isAllNull ? [] : Self.behindBits(nulls.others, nullCount, bytes))
       ]
     case .varying, .composite: return []
     }
@@ -249,14 +249,15 @@ struct FixedBuffer {
     return Cluster.FixedPart(
       encoding: .integers, width: UInt8(width), nullCount: UInt16(nullCount), least: least,
       greatest: greatest,
-      data: bits(nulls, nullCount) + PackedIntegers.pack(stored, base: least, width: width))
+      data: behindBits(nulls, nullCount, PackedIntegers.pack(stored, base: least, width: width)))
   }
 
-  private static func bits(_ nulls: [Bool], _ nullCount: Int) -> [UInt8] {
-    guard nullCount > 0 else { return [] }
+  /// Values, behind a bit of each that tells whether it is null where one is.
+  private static func behindBits(_ nulls: [Bool], _ nullCount: Int, _ values: [UInt8]) -> [UInt8] {
+    guard nullCount > 0 else { return values }
     var bits = [UInt8](repeating: 0, count: (nulls.count + 7) / 8)
     for row in nulls.indices where nulls[row] { bits[row / 8] |= 1 << UInt8(row % 8) }
-    return bits
+    return bits + values
   }
 }
 

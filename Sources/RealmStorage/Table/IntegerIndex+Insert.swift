@@ -92,21 +92,27 @@ extension NodeWriter {
         node.view, at: IntegerIndexNode.numbersOffset, to: target, entries, size, inserting: number, at: place
       )
     }
-    var target = target
-    func append(_ value: UInt64) {
-      switch size {
-      case 1: store(UInt8(truncatingIfNeeded: value), at: target)
-      case 2: store(UInt16(truncatingIfNeeded: value), at: target)
-      case 4: store(UInt32(truncatingIfNeeded: value), at: target)
-      default: store(value, at: target)
+    switch size {
+    case 1: store(UInt8.self)
+    case 2: store(UInt16.self)
+    case 4: store(UInt32.self)
+    default: store(UInt64.self)
+    }
+    func store<Integer: FixedWidthInteger & BitwiseCopyable>(_: Integer.Type) {
+      var target = target
+      for entry in entries {
+        if entry == place, let number {
+          self.store(Integer(truncatingIfNeeded: number), at: target)
+          target += size
+        }
+        let distance = node.view.load(Integer.self, at: IntegerIndexNode.numbersOffset + entry * size)
+        self.store(distance &- Integer(truncatingIfNeeded: shift), at: target)
+        target += size
       }
-      target += size
+      if place == entries.upperBound, let number {
+        self.store(Integer(truncatingIfNeeded: number), at: target)
+      }
     }
-    for entry in entries {
-      if entry == place, let number { append(number) }
-      append(node.distance(entry) - shift)
-    }
-    if place == entries.upperBound, let number { append(number) }
   }
 
   /// Copies numbers of `size` bytes each from the body of another node, with one more before the entry at `place`.

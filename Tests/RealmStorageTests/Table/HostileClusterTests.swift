@@ -128,7 +128,7 @@ import Testing
         for _ in 0..<rows { try values.append("same", editor: editor) }
         return values.makePieces(from: 0, editor: editor)[0].ref
       }
-      var cluster = Cluster(keys: Array(0..<100))
+      var cluster = Cluster(keys: Array(0..<100), columns: 1)
       // Of the first only its first row is looked at, of the last that its rows end with the cluster's.
       cluster.setPieces([(0, try piece(40)), (10, try piece(90))], of: schema.columns[0])
       let buffer = try AppendBuffer(

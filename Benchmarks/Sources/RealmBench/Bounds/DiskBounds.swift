@@ -29,35 +29,35 @@ struct DiskBounds {
     let (update, insert) = ([16 << 10, 4 << 10], [18 << 10, 4 << 10])
     let places = "and 4 KiB at another place"
     let engine = "copied and summed before, the file locked meanwhile"
-    let flushed: [(workloads: String, title: String, sizes: [Int], isBegun: Bool, isOfEngine: Bool)] = [
-      ("12", "16 KiB \(places) written", update, false, false),
-      ("12", "16 KiB written and begun with, \(places) written", update, true, false),
-      ("12", "the same, \(engine)", update, true, true),
-      ("12", "8 KiB written to one place", [8 << 10], false, false),
-      ("12b", "18 KiB written and begun with, \(places) written", insert, true, false),
-      ("12b", "the same, \(engine)", insert, true, true),
-      ("12b", "13 KiB written to one place", [13 << 10], false, false),
+    let flushed: [(workloads: String, title: String, sizes: [Int], traits: CommitProbe.Traits)] = [
+      ("12", "16 KiB \(places) written", update, []),
+      ("12", "16 KiB written and begun with, \(places) written", update, .isBegun),
+      ("12", "the same, \(engine)", update, [.isBegun, .isOfEngine]),
+      ("12", "8 KiB written to one place", [8 << 10], []),
+      ("12b", "18 KiB written and begun with, \(places) written", insert, .isBegun),
+      ("12b", "the same, \(engine)", insert, [.isBegun, .isOfEngine]),
+      ("12b", "13 KiB written to one place", [13 << 10], []),
     ]
+    let relaxed: [(title: String, sizes: [Int], traits: CommitProbe.Traits)] = [
+      ("16 KiB \(places) written, no flush", update, []),
+      ("the same, \(engine)", update, .isOfEngine),
+      ("the same, of places at random, to others", update, [.isOfEngine, .isScattered]),
+      ("the same, and asked who shares the file", update, [.isOfEngine, .isScattered, .isShared]),
+      ("8 KiB written to one place, no flush", [8 << 10], []),
+    ]
+    let probe = try CommitProbe(folder + "/commits", bytes: count * FileShape.bytesPerPerson)
     return try Bound.spreads(
       "µs", rounds: rounds,
       flushed.map { part in
         Bound.Part(workloads: part.workloads, title: part.title + ", one flush") {
-          try commits(part.sizes, isBegun: part.isBegun, isOfEngine: part.isOfEngine)
+          try probe.commits(part.sizes, part.traits.union(.isFlushed))
         }
       })
       + Bound.medians(
         "µs p50", rounds: rounds,
-        [
-          Bound.Part(workloads: "12n", title: "16 KiB \(places) written, no flush") {
-            try commits(update, isFlushed: false)
-          },
-          Bound.Part(workloads: "12n", title: "the same, \(engine)") {
-            try commits(update, isFlushed: false, isOfEngine: true)
-          },
-          Bound.Part(workloads: "12n", title: "8 KiB written to one place, no flush") {
-            try commits([8 << 10], isFlushed: false)
-          },
-        ])
+        relaxed.map { part in
+          Bound.Part(workloads: "12n", title: part.title) { try probe.commits(part.sizes, part.traits) }
+        })
   }
 
   private func openings(_ rounds: Int) throws -> [Bound] {
@@ -88,11 +88,6 @@ struct DiskBounds {
     } * 1e3
   }
 
-  /// `sync_file_range`, which Swift's module of the C library leaves out; where there is none the flush begins with all.
-  private static let startWriting = dlsym(nil, "sync_file_range").map {
-    unsafeBitCast($0, to: (@convention(c) (Int32, Int64, Int64, UInt32) -> Int32).self)
-  }
-
   private func readFromDisk(_ bytes: Int) throws -> Double {
     let home = folder + "/cold"
     let path = home + "/file"
@@ -110,58 +105,6 @@ struct DiskBounds {
         }
       }
     } * 1e3
-  }
-
-  /// A file that has all its pages on disk is written to, as one in its steady state is.
-  ///
-  /// - Parameters:
-  ///   - isBegun: the system is told to begin with what was written first, before more is.
-  ///   - isFlushed: each time.
-  ///   - isOfEngine: one writer is let in at a time, and changes a copy of what it writes, each word of which it looks at to
-  ///     vouch for it: a sum that is weaker than any checksum, and no slower.
-  private func commits(
-    _ sizes: [Int], isBegun: Bool = false, isFlushed: Bool = true, isOfEngine: Bool = false
-  ) throws -> [Double] {
-    let path = folder + "/commits"
-    let length = 64 << 20
-    try BoundFile.make(path, bytes: length)
-    let descriptor = open(path, O_RDWR)
-    guard descriptor >= 0 else { throw BenchmarkError("\(path) can't be opened") }
-    defer { _ = Foundation.close(descriptor) }
-    try Measure.flush(descriptor, path)
-    let original = [UInt8](repeating: 0x5a, count: sizes.max() ?? 0)
-    var content = original
-    func lock(_ type: Int32) throws {
-      var lock = flock()
-      lock.l_type = Int16(type)
-      lock.l_len = 1
-      guard fcntl(descriptor, F_SETLK, &lock) == 0 else { throw BenchmarkError("\(path) can't be locked") }
-    }
-    var place = 1 << 20
-    return try (0..<2_000).map { round in
-      let seconds = try Measure.seconds {
-        if isOfEngine {
-          try lock(Int32(F_WRLCK))
-          content = original
-          content[0] = UInt8(truncatingIfNeeded: round)
-          content.withUnsafeMutableBytes { bytes in
-            var sum: UInt64 = 0
-            for word in bytes.bindMemory(to: UInt64.self).dropFirst() { sum &+= word }
-            bytes.storeBytes(of: sum, toByteOffset: 8, as: UInt64.self)
-          }
-        }
-        defer { if isOfEngine { try? lock(Int32(F_UNLCK)) } }
-        for (index, size) in sizes.enumerated() {
-          guard pwrite(descriptor, content, size, index == 0 ? off_t(place) : 0) == size else {
-            throw BenchmarkError("\(path) can't be written")
-          }
-          if isBegun, index == 0 { _ = Self.startWriting?(descriptor, Int64(place), Int64(size), 2) }
-        }
-        if isFlushed { try Measure.flush(descriptor, path) }
-      }
-      place = place + sizes[0] < length - (1 << 20) ? place + sizes[0] : 1 << 20
-      return seconds * 1e6
-    }
   }
 
   private func opened(_ bytes: Int, isFlushed: Bool) throws -> Double {

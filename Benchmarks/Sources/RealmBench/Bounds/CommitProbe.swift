@@ -1,0 +1,126 @@
+import Foundation
+
+/// Small commits without an engine, to a file that has all its pages on disk, as one in its steady state has.
+final class CommitProbe {
+  private let path: String
+  private let bytes: Int
+  private let descriptor: Int32
+  private let map: UnsafeRawPointer
+  private var random = SplitMix64(seed: 12)
+
+  /// How a commit goes.
+  struct Traits: OptionSet {
+    let rawValue: Int
+    /// The system is told to begin with what was written first, before more is.
+    static let isBegun = Traits(rawValue: 1)
+    static let isFlushed = Traits(rawValue: 2)
+    /// One writer is let in at a time, and changes a copy of what it writes, each word of which it looks at to vouch for it: a
+    /// sum that is weaker than any checksum, and no slower.
+    static let isOfEngine = Traits(rawValue: 4)
+    /// What is copied lies at random in the file, which is mapped, and is written to a place at random.
+    static let isScattered = Traits(rawValue: 8)
+    /// The system is asked what who shares a file with other processes has to know: how long it is, whether a reader has
+    /// locked it, and whether what stands beside it is there.
+    static let isShared = Traits(rawValue: 16)
+  }
+
+  init(_ path: String, bytes: Int) throws {
+    self.path = path
+    self.bytes = bytes
+    try BoundFile.make(path, bytes: bytes)
+    descriptor = open(path, O_RDWR)
+    guard descriptor >= 0 else { throw BenchmarkError("\(path) can't be opened") }
+    guard let map = mmap(nil, bytes, PROT_READ, MAP_SHARED, descriptor, 0), map != MAP_FAILED else {
+      throw BenchmarkError("\(path) can't be mapped")
+    }
+    self.map = UnsafeRawPointer(map)
+  }
+
+  deinit {
+    munmap(UnsafeMutableRawPointer(mutating: map), bytes)
+    _ = Foundation.close(descriptor)
+  }
+
+  /// Microseconds that each of 2,000 took.
+  ///
+  /// - Parameter sizes: of what is written to a place of its own, and then to the first page.
+  func commits(_ sizes: [Int], _ traits: Traits) throws -> [Double] {
+    try Measure.flush(descriptor, path)
+    var content = [UInt8](repeating: firstBytes(), count: sizes.max() ?? 0)
+    let original = content
+    var place = FileShape.page
+    return try (0..<2_000).map { round in
+      let (source, target) = (somewhere(), somewhere())
+      if traits.contains(.isScattered) { place = target }
+      let seconds = try Measure.seconds {
+        if traits.contains(.isOfEngine) {
+          try lock(Int32(F_WRLCK))
+          if traits.contains(.isShared) { try ask() }
+          content.withUnsafeMutableBytes { content in
+            original.withUnsafeBytes { original in
+              let scattered = UnsafeRawBufferPointer(start: map + source, count: content.count)
+              content.copyMemory(from: traits.contains(.isScattered) ? scattered : original)
+            }
+            Self.seal(content, round)
+          }
+        }
+        try write(content, sizes, at: place, traits)
+        if traits.contains(.isOfEngine) { try lock(Int32(F_UNLCK)) }
+      }
+      place = place + 2 * sizes[0] < bytes ? place + sizes[0] : FileShape.page
+      return seconds * 1e6
+    }
+  }
+
+  private func write(_ content: [UInt8], _ sizes: [Int], at place: Int, _ traits: Traits) throws {
+    for (index, size) in sizes.enumerated() {
+      guard pwrite(descriptor, content, size, index == 0 ? off_t(place) : 0) == size else {
+        throw BenchmarkError("\(path) can't be written")
+      }
+      if traits.contains(.isBegun), index == 0 {
+        _ = Self.startWriting?(descriptor, Int64(place), Int64(size), 2)
+      }
+    }
+    if traits.contains(.isFlushed) { try Measure.flush(descriptor, path) }
+  }
+
+  /// Of each page: then they are known to the process, as those of a file in use.
+  private func firstBytes() -> UInt8 {
+    stride(from: 0, to: bytes, by: FileShape.page).reduce(0) {
+      $0 &+ map.load(fromByteOffset: $1, as: UInt8.self)
+    }
+  }
+
+  private func somewhere() -> Int {
+    FileShape.page * (1 + random.next(below: bytes / FileShape.page - 16))
+  }
+
+  private static func seal(_ content: UnsafeMutableRawBufferPointer, _ round: Int) {
+    content[0] = UInt8(truncatingIfNeeded: round)
+    var sum: UInt64 = 0
+    for word in content.bindMemory(to: UInt64.self).dropFirst() { sum &+= word }
+    content.storeBytes(of: sum, toByteOffset: 8, as: UInt64.self)
+  }
+
+  private func lock(_ type: Int32) throws {
+    var lock = flock()
+    lock.l_type = Int16(type)
+    lock.l_len = 1
+    guard fcntl(descriptor, F_SETLK, &lock) == 0 else { throw BenchmarkError("\(path) can't be locked") }
+  }
+
+  private func ask() throws {
+    var (lock, status) = (flock(), stat())
+    lock.l_type = Int16(F_RDLCK)
+    lock.l_start = 1
+    lock.l_len = 1
+    guard fcntl(descriptor, F_GETLK, &lock) == 0, lseek(descriptor, 0, SEEK_END) >= bytes,
+      fstat(descriptor, &status) == 0
+    else { throw BenchmarkError("\(path) does not tell who shares it") }
+  }
+
+  /// `sync_file_range`, which Swift's module of the C library leaves out; where there is none the flush begins with all.
+  private static let startWriting = dlsym(nil, "sync_file_range").map {
+    unsafeBitCast($0, to: (@convention(c) (Int32, Int64, Int64, UInt32) -> Int32).self)
+  }
+}
