@@ -3,17 +3,17 @@
 #if defined(__linux__)
 
 #include <limits.h>
-#include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+// futex(2); the C library need not come with the kernel's headers. Both of this process alone.
+enum { futex_wait = 128, futex_wake = 129 };
+
 void cp_wait_while(const uint32_t *word, uint32_t value) {
-  (void)syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, (void *)0);
+  (void)syscall(SYS_futex, word, futex_wait, value, (void *)0);
 }
 
-void cp_wake(const uint32_t *word, int all) {
-  (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, all ? INT_MAX : 1);
-}
+void cp_wake(const uint32_t *word, int all) { (void)syscall(SYS_futex, word, futex_wake, all ? INT_MAX : 1); }
 
 #else
 

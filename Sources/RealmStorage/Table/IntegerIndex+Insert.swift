@@ -17,7 +17,7 @@ extension IntegerIndex {
       let half = (maximum + 2) / 2
       let isInFirst = place < half
       let end = isInFirst ? half - 1 : half
-      guard node.isPackedAsItsParts(at: end) else { return nil }
+      guard node.isPackedAsItsParts(at: end, first: half) else { return nil }
       made.append(copy(of: node, 0..<end, adding: isInFirst ? entry : nil, at: place, editor))
       made.append(copy(of: node, end..<maximum, adding: isInFirst ? nil : entry, at: place, editor))
     }
@@ -51,7 +51,7 @@ extension IntegerIndex {
 }
 
 extension IntegerIndexNode {
-  /// Where an entry belongs among those of the leaf; nil where it has no room, or is better packed with them anew.
+  /// Where an entry belongs among those of the leaf; nil where their packing does not hold it, or all are better packed anew.
   ///
   /// - Precondition: the leaf has no such number.
   fileprivate func place(for entry: IntegerIndex.Entry) -> Int? {
@@ -72,10 +72,13 @@ extension IntegerIndexNode {
     return low
   }
 
-  /// Whether the numbers before an entry, and those from it on, are packed as each of both would be by itself.
-  fileprivate func isPackedAsItsParts(at end: Int) -> Bool {
-    width > 0 && PackedIntegers.width(forRange: distance(end - 1)) == width
-      && PackedIntegers.width(forRange: distance(count - 1) - distance(end)) == width
+  /// Whether the numbers before the entry at `end`, and those from it on, are packed as they would be in leaves of their own, of
+  /// which the first has `count` with the one that comes.
+  fileprivate func isPackedAsItsParts(at end: Int, first count: Int) -> Bool {
+    let range = distance(end - 1)
+    // What has no gap takes no room; of the other, which is shorter, the width tells that too.
+    return range > UInt64(count - 1) && PackedIntegers.width(forRange: range) == width
+      && PackedIntegers.width(forRange: distance(self.count - 1) - distance(end)) == width
   }
 }
 

@@ -66,8 +66,8 @@ final class CommitGroup: Sendable {
   }
   private let state = Monitor(State())
   /// Threads wait until the fate of their transaction is known, or it is their turn to lead: those whose transactions are
-  /// being written for one signal, those that came since for the other. So all of a version are woken by one call, which
-  /// wakes no others.
+  /// being written for one signal, those that came since for the other. So all of a version are woken by one call, and most
+  /// often no others.
   private let signals = [Signal(), Signal()]
 
   /// What the next transaction builds on, where something is on its way.

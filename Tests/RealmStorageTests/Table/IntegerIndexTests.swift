@@ -151,6 +151,27 @@ import Testing
     #expect(copied > (count == 512 ? 60 : 150))
   }
 
+  /// The first half has no gap, or loses its only one by the number that comes.
+  @Test(arguments: [(nil, 1001), (100, 100), (257, 256)] as [(Int64?, Int64)])
+  func `numbers that have no gap once their leaf is parted take no room`(missing: Int64?, number: Int64)
+    throws
+  {
+    let database = try Database(inMemory: "test")
+    let transaction = try database.beginWrite()
+    defer { transaction.cancel() }
+    let editor = transaction.editor
+    let numbers = (Array(0...256) + (0..<300).map { 1000 + 2 * $0 }).filter { $0 != missing && $0 != number }
+    let before = numbers.prefix(512).map { IntegerIndex.Entry(number: $0, row: UInt64($0) * 1000) }
+    let leaf = IntegerIndex.leaves(before, isFull: true, editor)[0].ref
+    let root = try IntegerIndex.insert([.init(number: number, row: 5)], in: leaf, editor)
+    let access = editor.access()
+    let children = try access.children(of: root)
+    try #require(children.count == 2)
+    let node = try access.node(children[0], .integerIndex)
+    let (width, count) = (IntegerIndexNode(node).width, IntegerIndexNode(node).count)
+    #expect(width == 0 && count == 257)
+  }
+
   @Test(arguments: 0..<4)
   func `a leaf that is accepted has its numbers in order`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)

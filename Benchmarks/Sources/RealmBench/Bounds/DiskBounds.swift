@@ -33,6 +33,11 @@ struct DiskBounds {
       ("12", "16 KiB \(places) written", update, []),
       ("12", "16 KiB written and begun with, \(places) written", update, .isBegun),
       ("12", "the same, \(engine)", update, [.isBegun, .isOfEngine]),
+      ("12s", "the same, of places at random, to others", update, [.isBegun, .isOfEngine, .isScattered]),
+      (
+        "12s", "the same, and asked who shares the file", update,
+        [.isBegun, .isOfEngine, .isScattered, .isShared]
+      ),
       ("12", "8 KiB written to one place", [8 << 10], []),
       ("12b", "18 KiB written and begun with, \(places) written", insert, .isBegun),
       ("12b", "the same, \(engine)", insert, [.isBegun, .isOfEngine]),
