@@ -33,7 +33,7 @@ struct DiskBounds {
       ("12", "16 KiB \(places) written", update, []),
       ("12", "16 KiB written and begun with, \(places) written", update, .isBegun),
       ("12", "the same, \(engine)", update, [.isBegun, .isOfEngine]),
-      ("12s", "the same, of places at random, to others", update, [.isBegun, .isOfEngine, .isScattered]),
+      ("12s", "the same, of places at random, to holes", update, [.isBegun, .isOfEngine, .isScattered]),
       (
         "12s", "the same, and asked who shares the file", update,
         [.isBegun, .isOfEngine, .isScattered, .isShared]
@@ -46,7 +46,7 @@ struct DiskBounds {
     let relaxed: [(title: String, sizes: [Int], traits: CommitProbe.Traits)] = [
       ("16 KiB \(places) written, no flush", update, []),
       ("the same, \(engine)", update, .isOfEngine),
-      ("the same, of places at random, to others", update, [.isOfEngine, .isScattered]),
+      ("the same, of places at random, to holes", update, [.isOfEngine, .isScattered]),
       ("the same, and asked who shares the file", update, [.isOfEngine, .isScattered, .isShared]),
       ("8 KiB written to one place, no flush", [8 << 10], []),
     ]
