@@ -70,16 +70,12 @@ struct ClusterChange {
   /// Removes a row that exists.
   func remove(_ key: UInt64, from clusters: Ref) throws(StorageError) -> Ref {
     try update(key, in: clusters) { (cluster, row) throws(StorageError) in
-      for column in schema.columns {
-        if var codes = try cluster.codes(column, editor) {
-          codes.remove(row)
-          cluster.setCodes(codes, of: column)
-        } else if column.storage.hasPieces {
+      let others = (0..<cluster.rows).compactMap { $0 == row ? nil : UInt16($0) }
+      for column in schema.columns where cluster.has(column) {
+        if cluster.pieces(column) != nil {
           try changePiece(of: row, column, of: &cluster) { piece, index in piece.remove(index) }
-        } else {
-          var buffer = try cluster.unpack(column, editor)
-          buffer.remove(row)
-          cluster.pack(buffer, as: column)
+        } else if !others.isEmpty, let kept = try cluster.kept(others, of: column, editor) {
+          cluster.set(kept, of: column.id)
         }
       }
       cluster.keys.remove(at: row)

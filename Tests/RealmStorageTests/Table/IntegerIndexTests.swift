@@ -151,6 +151,50 @@ import Testing
     #expect(copied > (count == 512 ? 60 : 150))
   }
 
+  @Test(arguments: 0..<6 as Range<UInt64>, [2, 3, 40, 512])
+  func `a leaf that loses an entry is what it would be if the others were packed anew`(
+    seed: UInt64, count: Int
+  )
+    throws
+  {
+    var generator = SeededGenerator(seed: seed)
+    let database = try Database(inMemory: "test")
+    let transaction = try database.beginWrite()
+    defer { transaction.cancel() }
+    let editor = transaction.editor
+    var copied = 0
+    for round in 0..<300 {
+      let range = UInt64(count) + generator.next() >> UInt64(1 + generator.below(62))
+      var numbers: Set<UInt64> = []
+      while numbers.count < count { numbers.insert(generator.next() % range) }
+      let base = Int64(generator.below(3) - 1) << 60 - Int64(range / 2)
+      let all = numbers.sorted().map {
+        IntegerIndex.Entry(number: base + Int64($0), row: 5 + generator.next() % (1 << UInt64(8 + seed * 8)))
+      }
+      // The ends as often as all others.
+      let place = round % 3 == 0 ? 0 : round % 3 == 1 ? count - 1 : generator.below(count)
+      var others = all
+      let entry = others.remove(at: place)
+      let leaf = IntegerIndex.leaves(all, isFull: true, editor)[0].ref
+      guard let made = try IntegerIndex.remove(entry.number, from: leaf, editor) as KeyedChild? else {
+        editor.free(leaf)
+        continue
+      }
+      copied += 1
+      let anew = IntegerIndex.leaves(others, isFull: false, editor)[0]
+      #expect(made.leastKey == anew.leastKey && made.rows == anew.rows, "round \(round)")
+      #expect(try IntegerIndex.read(made.ref, editor) == others, "round \(round)")
+      let access = editor.access()
+      let (node, expected) = (try access.node(made.ref), try access.node(anew.ref))
+      let isValid = IntegerIndexNode.isValid(node)
+      let (width, expectedWidth) = (IntegerIndexNode(node).width, IntegerIndexNode(expected).width)
+      #expect(isValid && width == expectedWidth, "round \(round)")
+      editor.free(made.ref)
+      editor.free(anew.ref)
+    }
+    #expect(copied > (count == 2 ? -1 : 60))
+  }
+
   /// The first half has no gap, or loses its only one by the number that comes.
   @Test(arguments: [(nil, 1001), (100, 100), (257, 256)] as [(Int64?, Int64)])
   func `numbers that have no gap once their leaf is parted take no room`(missing: Int64?, number: Int64)

@@ -1,3 +1,4 @@
+/// One entry that is put into a leaf or taken out of it: the others are copied as they are packed.
 extension IntegerIndex {
   /// Puts one entry among those of a leaf whose packing holds it, which then are copied as they stand, to two leaves where
   /// it was full; nil where all of them are to be packed anew.
@@ -23,6 +24,39 @@ extension IntegerIndex {
     }
     editor.free(leaf)
     return made
+  }
+
+  /// Takes the entry of a number out of a leaf; nil where it has none, or where the others are to be packed anew.
+  static func remove(_ number: Int64, from leaf: Ref, _ editor: NodeEditor) throws(StorageError)
+    -> KeyedChild?
+  {
+    let access = editor.access()
+    let node = IntegerIndexNode(try access.node(leaf, .integerIndex))
+    guard let place = node.find(number), node.isPacked(without: place) else { return nil }
+    let made = copy(of: node, without: place, editor)
+    editor.free(leaf)
+    return made
+  }
+
+  private static func copy(of node: IntegerIndexNode, without place: Int, _ editor: NodeEditor) -> KeyedChild
+  {
+    let (size, rowSize) = (node.width / 8, node.rowWidth / 8)
+    let (count, head) = (node.count - 1, IntegerIndexNode.numbersOffset)
+    let least = node.number(place == 0 ? 1 : 0)
+    let shift = UInt64(bitPattern: least &- node.least)
+    let arena = editor.arena
+    let made = arena.make(
+      kind: .integerIndex, level: 0, refCount: 0, bodyLength: head + count * (size + rowSize))
+    made.copy(node.view.bytes(at: 0, count: head), at: 0)
+    made.store(UInt16(count), at: 0)
+    made.store(least, at: 8)
+    let (rows, madeRows) = (head + node.count * size, head + count * size)
+    for (part, target) in [(0..<place, 0), (place + 1..<node.count, place)] {
+      made.copyNumbers(of: node, part, to: head + target * size, inserting: nil, at: 0, less: shift)
+      made.copy(
+        node.view, at: rows, to: madeRows + target * rowSize, part, rowSize, inserting: nil, at: 0)
+    }
+    return KeyedChild(leastKey: key(least), rows: UInt64(count), ref: made.ref)
   }
 
   /// A leaf of some entries of another, as they are packed there, and one more before the entry at `place`.
@@ -70,6 +104,13 @@ extension IntegerIndexNode {
       if self.distance(middle) < distance { low = middle + 1 } else { high = middle }
     }
     return low
+  }
+
+  /// Whether the numbers without the one at a place are packed as they would be in a leaf of their own.
+  fileprivate func isPacked(without place: Int) -> Bool {
+    guard count > 2, width > 0, width % 8 == 0, rowWidth > 0, rowWidth % 8 == 0 else { return false }
+    let range = distance(place == count - 1 ? count - 2 : count - 1) - distance(place == 0 ? 1 : 0)
+    return range > UInt64(count - 2) && PackedIntegers.width(forRange: range) == width
   }
 
   /// Whether the numbers before the entry at `end`, and those from it on, are packed as they would be in leaves of their own, of
