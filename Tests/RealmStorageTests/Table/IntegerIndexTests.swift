@@ -216,6 +216,23 @@ import Testing
     #expect(width == 0 && count == 257)
   }
 
+  @Test(arguments: [-2, 302])
+  func `numbers that have no gap once the one beside it is gone take no room`(number: Int64) throws {
+    let database = try Database(inMemory: "test")
+    let transaction = try database.beginWrite()
+    defer { transaction.cancel() }
+    let editor = transaction.editor
+    let before = (Array(0...300) + [number]).sorted().map {
+      IntegerIndex.Entry(number: $0, row: UInt64(7 + $0))
+    }
+    let leaf = IntegerIndex.leaves(before, isFull: true, editor)[0].ref
+    let root: Ref = try IntegerIndex.remove(number, from: leaf, editor)
+    let access = editor.access()
+    let node = try access.node(root, .integerIndex)
+    let (width, count) = (IntegerIndexNode(node).width, IntegerIndexNode(node).count)
+    #expect(width == 0 && count == 301)
+  }
+
   @Test(arguments: 0..<4)
   func `a leaf that is accepted has its numbers in order`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
