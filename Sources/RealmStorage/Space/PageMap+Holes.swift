@@ -149,7 +149,7 @@ extension PageMap {
       var free = freeBits[word] & (emptied ? emptiedBits[word] : ~emptiedBits[word])
       if word == first { free &= ~0 << UInt64(range.lowerBound & 63) }
       if word == last { free &= ~0 >> UInt64((last + 1) * 64 - range.upperBound) }
-      // Most words are.
+      // Most words have none.
       if free == 0 {
         length = 0
         continue

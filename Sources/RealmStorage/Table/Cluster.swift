@@ -233,7 +233,7 @@ struct Cluster {
   private struct DescriptorWriter: ~Escapable {
     let node: NodeWriter
     /// Where the next data go.
-    var offset: Int
+    private var offset: Int
     private var index = 0
     private var nextRef = 0
 

@@ -9,40 +9,53 @@ extension IntegerIndex {
     let node = IntegerIndexNode(try access.node(leaf, .integerIndex))
     guard let place = node.place(for: entry) else { return nil }
     let maximum = IntegerIndexNode.maximumCount
-    var made: [KeyedChild] = []
-    if node.count < maximum {
-      made.append(copy(of: node, 0..<node.count, adding: entry, at: place, editor))
-    } else {
-      // Where more come after them the leaf stays full.
-      guard place < maximum else { return nil }
-      let half = (maximum + 2) / 2
-      let isInFirst = place < half
-      let end = isInFirst ? half - 1 : half
-      guard node.isPackedAsItsParts(at: end, first: half) else { return nil }
-      made.append(copy(of: node, 0..<end, adding: isInFirst ? entry : nil, at: place, editor))
-      made.append(copy(of: node, end..<maximum, adding: isInFirst ? nil : entry, at: place, editor))
+    guard node.count == maximum else {
+      let made = copy(of: node, 0..<place, entry, place..<node.count, editor)
+      editor.free(leaf)
+      return [made]
     }
+    // Where more come after them the leaf stays full.
+    guard place < maximum else { return nil }
+    let half = (maximum + 2) / 2
+    let isInFirst = place < half
+    let end = isInFirst ? half - 1 : half
+    guard node.isPackedAsItsParts(at: end, first: half) else { return nil }
+    let made =
+      isInFirst
+      ? [
+        copy(of: node, 0..<place, entry, place..<end, editor),
+        copy(of: node, end..<maximum, nil, maximum..<maximum, editor),
+      ]
+      : [
+        copy(of: node, 0..<end, nil, end..<end, editor),
+        copy(of: node, end..<place, entry, place..<maximum, editor),
+      ]
     editor.free(leaf)
     return made
   }
 
   /// Takes the entry of a number out of a leaf; nil where it has none, or where the others are to be packed anew.
-  static func remove(_ number: Int64, from leaf: Ref, _ editor: NodeEditor) throws(StorageError)
+  static func remove(_ number: Int64, fromLeaf leaf: Ref, _ editor: NodeEditor) throws(StorageError)
     -> KeyedChild?
   {
     let access = editor.access()
     let node = IntegerIndexNode(try access.node(leaf, .integerIndex))
     guard let place = node.find(number), node.isPacked(without: place) else { return nil }
-    let made = copy(of: node, without: place, editor)
+    let made = copy(of: node, 0..<place, nil, place + 1..<node.count, editor)
     editor.free(leaf)
     return made
   }
 
-  private static func copy(of node: IntegerIndexNode, without place: Int, _ editor: NodeEditor) -> KeyedChild
-  {
+  /// A leaf of some entries of another, as they are packed there, of one more, and of some that come after it.
+  private static func copy(
+    of node: IntegerIndexNode, _ before: Range<Int>, _ entry: Entry?, _ after: Range<Int>,
+    _ editor: NodeEditor
+  ) -> KeyedChild {
     let (size, rowSize) = (node.width / 8, node.rowWidth / 8)
-    let (count, head) = (node.count - 1, IntegerIndexNode.numbersOffset)
-    let least = node.number(place == 0 ? 1 : 0)
+    let next = before.count + (entry == nil ? 0 : 1)
+    let (count, head) = (next + after.count, IntegerIndexNode.numbersOffset)
+    let least =
+      before.isEmpty ? entry?.number ?? node.number(after.lowerBound) : node.number(before.lowerBound)
     let shift = UInt64(bitPattern: least &- node.least)
     let arena = editor.arena
     let made = arena.make(
@@ -50,36 +63,18 @@ extension IntegerIndex {
     made.copy(node.view.bytes(at: 0, count: head), at: 0)
     made.store(UInt16(count), at: 0)
     made.store(least, at: 8)
-    let (rows, madeRows) = (head + node.count * size, head + count * size)
-    for (part, target) in [(0..<place, 0), (place + 1..<node.count, place)] {
-      made.copyNumbers(of: node, part, to: head + target * size, inserting: nil, at: 0, less: shift)
+    let rows = (from: head + node.count * size, to: head + count * size)
+    for (entries, place) in [(before, 0), (after, next)] {
+      made.copyNumbers(of: node, entries, to: head + place * size, less: shift)
       made.copy(
-        node.view, at: rows, to: madeRows + target * rowSize, part, rowSize, inserting: nil, at: 0)
+        node.view.bytes(at: rows.from + entries.lowerBound * rowSize, count: entries.count * rowSize),
+        at: rows.to + place * rowSize)
     }
-    return KeyedChild(leastKey: key(least), rows: UInt64(count), ref: made.ref)
-  }
-
-  /// A leaf of some entries of another, as they are packed there, and one more before the entry at `place`.
-  private static func copy(
-    of node: IntegerIndexNode, _ entries: Range<Int>, adding entry: Entry?, at place: Int,
-    _ editor: NodeEditor
-  ) -> KeyedChild {
-    let (size, rowSize) = (node.width / 8, node.rowWidth / 8)
-    let (count, head) = (entries.count + (entry == nil ? 0 : 1), IntegerIndexNode.numbersOffset)
-    var least = node.number(entries.lowerBound)
-    if let entry, entry.number < least { least = entry.number }
-    let arena = editor.arena
-    let made = arena.make(
-      kind: .integerIndex, level: 0, refCount: 0, bodyLength: head + count * (size + rowSize))
-    made.copy(node.view.bytes(at: 0, count: head), at: 0)
-    made.store(UInt16(count), at: 0)
-    made.store(least, at: 8)
-    made.copyNumbers(
-      of: node, entries, to: head, inserting: entry.map { UInt64(bitPattern: $0.number &- least) }, at: place,
-      less: UInt64(bitPattern: least &- node.least))
-    made.copy(
-      node.view, at: head + node.count * size, to: head + count * size, entries, rowSize,
-      inserting: entry.map { $0.row - node.leastRow }, at: place)
+    if let entry {
+      made.store(
+        lowBytes: size, of: UInt64(bitPattern: entry.number &- least), at: head + before.count * size)
+      made.store(lowBytes: rowSize, of: entry.row - node.leastRow, at: rows.to + before.count * rowSize)
+    }
     return KeyedChild(leastKey: key(least), rows: UInt64(count), ref: made.ref)
   }
 }
@@ -124,57 +119,28 @@ extension IntegerIndexNode {
 }
 
 extension NodeWriter {
-  /// Copies some entries' numbers, `shift` less each, to the body, with one more before the entry at `place`.
+  /// Copies some entries' numbers to the body, `shift` less each.
   fileprivate func copyNumbers(
-    of node: IntegerIndexNode, _ entries: Range<Int>, to target: Int, inserting number: UInt64?,
-    at place: Int,
-    less shift: UInt64
+    of node: IntegerIndexNode, _ entries: Range<Int>, to target: Int, less shift: UInt64
   ) {
     let size = node.width / 8
-    guard shift > 0 else {
-      return copy(
-        node.view, at: IntegerIndexNode.numbersOffset, to: target, entries, size, inserting: number, at: place
-      )
-    }
-    switch size {
+    let start = IntegerIndexNode.numbersOffset + entries.lowerBound * size
+    switch shift == 0 ? 0 : size {
+    case 0: copy(node.view.bytes(at: start, count: entries.count * size), at: target)
     case 1: store(UInt8.self)
     case 2: store(UInt16.self)
     case 4: store(UInt32.self)
     default: store(UInt64.self)
     }
     func store<Integer: FixedWidthInteger & BitwiseCopyable>(_: Integer.Type) {
-      var target = target
-      for entry in entries {
-        if entry == place, let number {
-          self.store(Integer(truncatingIfNeeded: number), at: target)
-          target += size
-        }
-        let distance = node.view.load(Integer.self, at: IntegerIndexNode.numbersOffset + entry * size)
-        self.store(distance &- Integer(truncatingIfNeeded: shift), at: target)
-        target += size
-      }
-      if place == entries.upperBound, let number {
-        self.store(Integer(truncatingIfNeeded: number), at: target)
+      for place in stride(from: 0, to: entries.count * size, by: size) {
+        let distance = node.view.load(Integer.self, at: start + place)
+        self.store(distance &- Integer(truncatingIfNeeded: shift), at: target + place)
       }
     }
   }
 
-  /// Copies numbers of `size` bytes each from the body of another node, with one more before the entry at `place`.
-  fileprivate func copy(
-    _ node: NodeView, at start: Int, to target: Int, _ entries: Range<Int>, _ size: Int,
-    inserting number: UInt64?,
-    at place: Int
-  ) {
-    guard let number else {
-      return copy(node.bytes(at: start + entries.lowerBound * size, count: entries.count * size), at: target)
-    }
-    let before = place - entries.lowerBound
-    copy(node.bytes(at: start + entries.lowerBound * size, count: before * size), at: target)
-    for byte in 0..<size {
-      store(UInt8(truncatingIfNeeded: number >> UInt64(8 * byte)), at: target + before * size + byte)
-    }
-    copy(
-      node.bytes(at: start + place * size, count: (entries.upperBound - place) * size),
-      at: target + (before + 1) * size)
+  fileprivate func store(lowBytes count: Int, of number: UInt64, at target: Int) {
+    for byte in 0..<count { store(UInt8(truncatingIfNeeded: number >> UInt64(8 * byte)), at: target + byte) }
   }
 }

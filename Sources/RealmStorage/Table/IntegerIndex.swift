@@ -185,7 +185,7 @@ enum IntegerIndex {
   static func remove(_ number: Int64, from root: Ref, _ editor: NodeEditor) throws(StorageError) -> Ref {
     guard !root.isNull else { return root }
     return try KeyedTree.update(key(number), in: root, editor: editor) { (leaf) throws(StorageError) in
-      if let made = try remove(number, from: leaf, editor) as KeyedChild? { return [made] }
+      if let made = try remove(number, fromLeaf: leaf, editor) { return [made] }
       var entries = try read(leaf, editor)
       entries.removeAll { $0.number == number }
       editor.free(leaf)

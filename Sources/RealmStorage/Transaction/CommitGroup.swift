@@ -226,11 +226,12 @@ final class CommitGroup: Sendable {
   /// Tells those whose versions were written their fate; the next may lead.
   func settle(_ fate: Result<Void, StorageError>) {
     let (ends, next) = state.change { state in
-      var ends = [false, false]
+      // A bit for each of the signals: a list would be allocated for each commit.
+      var ends = 0
       for written in state.written {
         for pending in written.members {
           pending.fate = fate.map { written.version.number }
-          ends[pending.side] = true
+          ends |= 1 << pending.side
         }
       }
       state.written.removeAll(keepingCapacity: true)
@@ -238,7 +239,7 @@ final class CommitGroup: Sendable {
       return (ends, state.sealed?.members.first?.side)
     }
     // The next to lead first.
-    if let next, !ends[next] { signals[next].raise(wakes: .one) }
-    for side in signals.indices where ends[side] { signals[side].raise(wakes: .all) }
+    if let next, ends & 1 << next == 0 { signals[next].raise(wakes: .one) }
+    for side in signals.indices where ends & 1 << side != 0 { signals[side].raise(wakes: .all) }
   }
 }
