@@ -23,7 +23,7 @@ final class CommitProbe {
     static let isScattered = Traits(rawValue: 8)
     /// The system is asked what who shares a file with other processes has to know: how long it is, whether a reader has
     /// locked it, and whether what stands beside it is there. (Not for the status of the file itself: who asks for that
-    /// makes the next flush write its times, too, which takes 45 µs.)
+    /// makes the next flush take 45 µs longer.)
     static let isShared = Traits(rawValue: 16)
   }
 
