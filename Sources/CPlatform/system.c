@@ -55,15 +55,18 @@ void cp_start_writing(int descriptor, uint64_t offset, uint64_t length) {
 #define F_OFD_GETLK 92
 #endif
 
-static struct flock one_byte(uint64_t offset, short type) {
+// A length of 0 reaches as far as files do.
+static struct flock range(uint64_t offset, off_t length, short type) {
   struct flock lock;
   memset(&lock, 0, sizeof lock);
   lock.l_type = type;
   lock.l_whence = SEEK_SET;
   lock.l_start = (off_t)offset;
-  lock.l_len = 1;
+  lock.l_len = length;
   return lock;
 }
+
+static struct flock one_byte(uint64_t offset, short type) { return range(offset, 1, type); }
 
 int cp_lock(int descriptor, uint64_t offset, int exclusive, int wait) {
   int result;
@@ -78,6 +81,11 @@ int cp_lock(int descriptor, uint64_t offset, int exclusive, int wait) {
 int cp_unlock(int descriptor, uint64_t offset) {
   struct flock lock = one_byte(offset, F_UNLCK);
   return fcntl(descriptor, F_OFD_SETLK, &lock) == -1 ? errno : 0;
+}
+
+void cp_unlock_all(int descriptor) {
+  struct flock lock = range(0, 0, F_UNLCK);
+  (void)fcntl(descriptor, F_OFD_SETLK, &lock);
 }
 
 int cp_is_locked(int descriptor, uint64_t offset) {

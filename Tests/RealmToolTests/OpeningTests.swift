@@ -105,7 +105,9 @@ import Testing
       try database.write { try $0.tree("large").set([UInt8](repeating: 1, count: 300_000), for: [1]) }
       let older = try database.snapshot()
       let isDone = Atomic(false)
+      let (begun, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
       let writer = Thread {
+        defer { ended.signal() }
         var round = UInt8(0)
         while !isDone.load(ordering: .acquiring) {
           round &+= 1
@@ -116,10 +118,17 @@ import Testing
           } catch {
             Issue.record("\(error)")
           }
+          begun.signal()
         }
       }
       writer.start()
-      defer { isDone.store(true, ordering: .releasing) }
+      defer {
+        isDone.store(true, ordering: .releasing)
+        // Before its folder is removed.
+        ended.wait()
+      }
+      // What is current is not told as held.
+      begun.wait()
       for _ in 0..<4 {
         let check = try Tool.run(["check", path], key: digits)
         #expect(check.code == 0, "\(check.output)\(check.complaint)")

@@ -30,6 +30,8 @@ void cp_start_writing(int descriptor, uint64_t offset, uint64_t length);
 /// 0, or EWOULDBLOCK when another open file holds it and `wait` is 0, or another errno.
 int cp_lock(int descriptor, uint64_t offset, int exclusive, int wait);
 int cp_unlock(int descriptor, uint64_t offset);
+/// Gives up all that its open file holds, also where others have copies of the descriptor.
+void cp_unlock_all(int descriptor);
 /// 1 when another open file holds a lock on the byte, else 0.
 int cp_is_locked(int descriptor, uint64_t offset);
 

@@ -213,6 +213,28 @@ import Testing
     }
   }
 
+  /// What a process has that another thread starts, until it runs its program.
+  @Test func `a closed database holds no lock, whoever has copies of its descriptors`() throws {
+    try withTemporaryPath { path in
+      let database = try Database(path: path)
+      try database.write { try $0.tree("a").set([1], for: [1]) }
+      let files = try [path, path + ".management/control"].map { path in
+        var info = stat()
+        try #require(stat(path, &info) == 0)
+        return FileIdentity(info)
+      }
+      let copies = (CInt(3)..<1024).filter { descriptor in
+        var info = stat()
+        return fstat(descriptor, &info) == 0 && files.contains(FileIdentity(info))
+      }.map { dup($0) }
+      defer { for copy in copies { Foundation.close(copy) } }
+      #expect(copies.count >= 3)
+      database.close()
+      try FileManager.default.removeItem(atPath: path + ".management")
+      #expect(try Database(path: path).snapshot().tree("a").value(for: [1]) == [1])
+    }
+  }
+
   @Test func `more failures than are remembered expire readers, and free nothing`() throws {
     let block = ControlBlock(try #require(SharedMemory.local(ControlPlace.mostBytes)))
     block.greatest = 10
