@@ -12,6 +12,7 @@ import Testing
       Column("number", .int64), Column("maybe", .int16, isOptional: true), Column("real", .double),
       Column("maybeReal", .double, isOptional: true), Column("text", .string),
       Column("maybeText", .string, isOptional: true), Column("few", .string), Column("long", .string),
+      Column("short", .string),
     ])
 
   /// Rows of which the third in each thousand has a long text, and some are removed.
@@ -28,7 +29,7 @@ import Testing
             "maybe": isNull ? .null : .int(Int64(index % 30_000)), "real": .double(Double(index) / 3),
             "maybeReal": isNull ? .double(.nan) : .null, "text": .string("text of row \(index) – ü"),
             "maybeText": isNull ? .null : .string("\(index)"), "few": .string("one of \(index % 3)"),
-            "long": .string(long),
+            "long": .string(long), "short": .string("\(index)ü".prefix(index % 5 + 3).description),
           ]))
       }
       for key in keys where removing > 0 && Int.random(in: 0..<removing, using: &random) == 0 {
@@ -39,19 +40,29 @@ import Testing
     }
   }
 
-  private func compare(_ table: Table, _ window: inout RowWindow, _ column: Int, _ key: UInt64) throws -> Bool
-  {
+  /// Whether a value is the table's, through the window and, where it is decoded, at once, which is counted.
+  private func compare(
+    _ table: Table, _ window: inout RowWindow, _ column: Int, _ key: UInt64, _ plainReads: inout Int
+  ) throws -> Bool {
+    func agrees<Content: Equatable>(_ plain: Content?, _ read: Found<Content>, _ expected: Found<Content>)
+      -> Bool
+    {
+      if plain != nil { plainReads += 1 }
+      return read == expected && (plain == nil || .value(plain!) == expected)
+    }
     switch table.schema.columns[column].type {
     case .double:
-      let (read, expected) = (
-        try window.double(column, ofRow: key), try table.double(column, ofRow: key)
-      )
-      if case .value(let number) = read, case .value(let other) = expected {
-        return number.bitPattern == other.bitPattern
-      }
-      return read == expected
-    case .string: return try window.text(column, ofRow: key) == table.text(column, ofRow: key)
-    default: return try window.integer(column, ofRow: key) == table.integer(column, ofRow: key)
+      let read = try window.double(column, ofRow: key).map(\.bitPattern)
+      let plain = window.plainNumber(column, ofRow: key).map { UInt64(bitPattern: $0) }
+      return agrees(plain, read, try table.double(column, ofRow: key).map(\.bitPattern))
+    case .string:
+      let read = try window.text(column, ofRow: key)
+      return agrees(
+        window.plainText(column, ofRow: key)?.text, read, try table.text(column, ofRow: key))
+    default:
+      let read = try window.integer(column, ofRow: key)
+      return agrees(
+        window.plainNumber(column, ofRow: key), read, try table.integer(column, ofRow: key))
     }
   }
 
@@ -65,6 +76,7 @@ import Testing
       var window = RowWindow(columns: Array(table.schema.columns.indices))
       window.begin(TableReference(table))
       var key: UInt64 = 0
+      var plainReads = 0
       for walk in 0..<40 {
         // Walks of some columns, by small steps and large ones, forward and back, now and then to a row twice.
         let columns = (0..<Int.random(in: 1...4, using: &random)).map { _ in
@@ -74,13 +86,14 @@ import Testing
         let step = [1, 1, 1, 3, 9, 600, .max, 0].randomElement(using: &random)!
         for _ in 0..<Int.random(in: 1...1_500, using: &random) {
           for column in columns {
-            let isSame = try compare(table, &window, column, key)
+            let isSame = try compare(table, &window, column, key, &plainReads)
             #expect(isSame, "walk \(walk), row \(key), column \(column)")
             guard isSame else { return }
           }
           key = (key &+ UInt64(bitPattern: Int64(step))) % 6_100
         }
       }
+      #expect(plainReads > 1_000)
     }
   }
 
@@ -102,6 +115,16 @@ import Testing
         }
         #expect(try window.integer(0, ofRow: 100) == .noRow)
       }
+    }
+  }
+}
+
+extension Found {
+  fileprivate func map<Other>(_ body: (Content) -> Other) -> Found<Other> {
+    switch self {
+    case .noRow: .noRow
+    case .null: .null
+    case .value(let content): .value(body(content))
     }
   }
 }

@@ -205,6 +205,9 @@ void *cp_allocate_object(const void *metadata, size_t size, size_t alignment_mas
 extern _Thread_local uint64_t cp_this_thread CP_FOUND_AT_ONCE;
 uint64_t cp_new_thread_number(void);
 
+/// The same, for the language that must not read such variables.
+static inline uint64_t cp_known_thread_number(void) { return cp_this_thread; }
+
 /// A number that no other thread of the process has or had: the system gives the same handle to one thread after another.
 static inline uint64_t cp_thread_number(void) {
   uint64_t number = cp_this_thread;

@@ -1,5 +1,19 @@
 import CPlatform
 
+/// A text that a String keeps in itself, as that does: neither made nor destroyed when it is copied.
+package struct ShortText: BitwiseCopyable {
+  package let low: UInt64
+  package let high: UInt64
+
+  /// The same as a String.
+  @inline(__always)
+  var string: String {
+    var words = self
+    // Moved out, as a copy would be counted by a call.
+    return withUnsafeMutableBytes(of: &words) { $0.assumingMemoryBound(to: String.self).moveElement(from: 0) }
+  }
+}
+
 /// Makes Strings of UTF-8.
 ///
 /// Up to 15 bytes the standard library keeps in the String itself, with a last byte that tells how many they are, and
@@ -16,8 +30,20 @@ struct TextMaker {
     guard knowsLayout, let words = Self.words(bytes) else {
       return Self.isText(bytes) ? bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } : nil
     }
-    let isASCII = (words.low | words.high) & Self.highBits == 0
-    return isASCII || Self.isText(bytes) ? Self.text(words, count: bytes.byteCount, isASCII: isASCII) : nil
+    return Self.short(words, bytes)?.string
+  }
+
+  /// The text of well-formed UTF-8 that is kept in a String itself; nil for other bytes.
+  @inline(__always)
+  func shortText(_ bytes: RawSpan) -> ShortText? {
+    guard knowsLayout, let words = Self.words(bytes) else { return nil }
+    return Self.short(words, bytes)
+  }
+
+  @inline(__always)
+  private static func short(_ words: Words, _ bytes: RawSpan) -> ShortText? {
+    let isASCII = (words.low | words.high) & highBits == 0
+    return isASCII || isText(bytes) ? text(words, count: bytes.byteCount, isASCII: isASCII) : nil
   }
 
   private static func isText(_ bytes: RawSpan) -> Bool {
@@ -33,9 +59,9 @@ struct TextMaker {
   private static let highBits: UInt64 = 0x8080_8080_8080_8080
 
   @inline(__always)
-  private static func text(_ words: Words, count: Int, isASCII: Bool) -> String {
+  private static func text(_ words: Words, count: Int, isASCII: Bool) -> ShortText {
     let last = UInt64((isASCII ? 0xE0 : 0xA0) | count)
-    return unsafeBitCast((words.low, words.high | last << 56), to: String.self)
+    return ShortText(low: words.low, high: words.high | last << 56)
   }
 
   /// Nil of more than 15 bytes.
@@ -71,8 +97,8 @@ struct TextMaker {
       let bytes = Array(sample.utf8)
       let isASCII = bytes.allSatisfy { $0 < 0x80 }
       guard let words = words(bytes.span.bytes) else { return false }
-      let made = unsafeBitCast(text(words, count: bytes.count, isASCII: isASCII), to: Words.self)
-      return made == unsafeBitCast(String(decoding: bytes, as: UTF8.self), to: Words.self)
+      let made = text(words, count: bytes.count, isASCII: isASCII)
+      return (made.low, made.high) == unsafeBitCast(String(decoding: bytes, as: UTF8.self), to: Words.self)
     }
   }()
 }

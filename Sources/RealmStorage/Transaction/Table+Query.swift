@@ -15,13 +15,17 @@ extension Table {
   /// The keys of the rows that are stored together from the first one on whose key is not less, and where those after
   /// them start; nil when there are none.
   public func keys(from key: UInt64) throws(StorageError) -> (keys: [UInt64], next: UInt64?) {
-    guard !clusters.isNull else { return ([], nil) }
+    let (rows, next) = try rowKeys(from: key)
+    return (rows?.all ?? [], next)
+  }
+
+  /// The same, without a list of what runs on.
+  package func rowKeys(from key: UInt64) throws(StorageError) -> (rows: RowKeys?, next: UInt64?) {
+    guard !clusters.isNull else { return (nil, nil) }
     let access = beginReading()
     let (leaf, next) = try KeyedTree.leafAndNext(for: key, in: clusters, access)
     let cluster = ClusterNode(try access.node(leaf, .cluster))
-    let rows = cluster.lowerBound(key)..<cluster.rows
-    let first = cluster.firstKey
-    return (cluster.isDense ? rows.map { first &+ UInt64($0) } : rows.map { cluster.key($0) }, next)
+    return (RowKeys(cluster, from: cluster.lowerBound(key)), next)
   }
 
   /// For who counted rows in one way and found them in another: in a sound file the numbers agree.

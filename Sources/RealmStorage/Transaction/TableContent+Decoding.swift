@@ -6,11 +6,30 @@ package struct RowKeys {
   /// None where they run on without a gap.
   package let keys: [UInt64]
 
-  fileprivate init(_ cluster: borrowing ClusterNode) {
-    first = cluster.firstKey
-    count = cluster.rows
+  /// The rows of a cluster from a place on, where there are some.
+  init?(_ cluster: borrowing ClusterNode, from place: Int = 0) {
+    guard place < cluster.rows else { return nil }
+    first = cluster.key(place)
+    count = cluster.rows - place
     last = cluster.key(cluster.rows - 1)
-    keys = cluster.isDense ? [] : (0..<cluster.rows).map { [cluster = copy cluster] in cluster.key($0) }
+    keys = cluster.isDense ? [] : (place..<cluster.rows).map { [cluster = copy cluster] in cluster.key($0) }
+  }
+
+  /// The keys, also where they run on.
+  var all: [UInt64] { keys.isEmpty ? Array(first...last) : keys }
+}
+
+/// The values of a column of texts that stand together.
+package enum DecodedTexts {
+  /// All of them are short.
+  case short([ShortText])
+  case any([String])
+
+  package var count: Int {
+    switch self {
+    case .short(let texts): texts.count
+    case .any(let texts): texts.count
+    }
   }
 }
 
@@ -32,8 +51,8 @@ extension TableContent {
       } else {
         descriptor = cluster.find(form.id, .fixed).flatMap { $0.width == form.size ? $0 : nil }
       }
-      let zeros = [Int64](repeating: 0, count: cluster.rows)
       guard let descriptor, Int(descriptor.nullCount) < cluster.rows else {
+        let zeros = [Int64](repeating: 0, count: cluster.rows)
         let isNull = descriptor != nil || form.isOptional
         return (zeros, isNull ? Array(repeating: true, count: cluster.rows) : [])
       }
@@ -51,20 +70,24 @@ extension TableContent {
   /// so are long or many.
   func texts(
     _ column: Int, around key: UInt64
-  ) throws(StorageError) -> (texts: [String], nulls: [Bool])? {
+  ) throws(StorageError) -> (texts: DecodedTexts, nulls: [Bool])? {
     let form = columns[column]
     return try withRow(key, nil) { (cluster, _, access) throws(StorageError) in
       guard let descriptor = cluster.findVarying(form.id, hasCodes: true) else {
         return (
-          Array(repeating: "", count: cluster.rows),
+          .any(Array(repeating: "", count: cluster.rows)),
           form.isOptional ? Array(repeating: true, count: cluster.rows) : []
         )
       }
-      if descriptor.encoding == .codes { return try self.texts(cluster, descriptor, access) }
+      if descriptor.encoding == .codes {
+        let (texts, nulls) = try self.texts(cluster, descriptor, access)
+        return (.any(texts), nulls)
+      }
       guard descriptor.greatest == 1 else { return nil }
       let ref = cluster.piece(descriptor, 0).ref
       let piece = PieceNode(try access.node(ref, .piece))
       guard piece.rows == cluster.rows else { throw access.corrupted(.rows, ref) }
+      if let short = Self.shortTexts(piece) { return (.short(short), []) }
       let maker = TextMaker()
       var texts: [String] = []
       texts.reserveCapacity(cluster.rows)
@@ -78,8 +101,25 @@ extension TableContent {
         guard let text = maker.text(piece.bytes(row)) else { throw access.corrupted(.structure, ref) }
         texts.append(text)
       }
-      return (texts, nulls)
+      return (.any(texts), nulls)
     }
+  }
+
+  /// The texts of a piece, where all are short and none is null.
+  private static func shortTexts(_ piece: borrowing PieceNode) -> [ShortText]? {
+    let maker = TextMaker()
+    let rows = piece.rows
+    var isComplete = false
+    let texts = [ShortText](unsafeUninitializedCapacity: rows) { texts, count in
+      while count < rows, !piece.isLong(count), !piece.isNull(count),
+        let text = maker.shortText(piece.bytes(count))
+      {
+        texts[count] = text
+        count += 1
+      }
+      isComplete = count == rows
+    }
+    return isComplete ? texts : nil
   }
 
   /// The same of values that stand in the column's dictionary: each is read once.

@@ -60,7 +60,7 @@ package struct TableReference: BitwiseCopyable {
   /// so are long or many.
   package func texts(
     _ column: Int, around key: UInt64
-  ) throws(StorageError) -> (texts: [String], nulls: [Bool])? {
+  ) throws(StorageError) -> (texts: DecodedTexts, nulls: [Bool])? {
     try content.lend { (content) throws(StorageError) in try content.texts(column, around: key) }
   }
 }

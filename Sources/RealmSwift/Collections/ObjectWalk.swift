@@ -5,6 +5,8 @@ import RealmStorage
 struct ObjectWalk {
   private var rows: [UInt64]
   private var index = 0
+  /// Rows ahead of those whose keys run on: the next, and the one behind the last.
+  private var run: (next: UInt64, end: UInt64) = (0, 0)
   private var handle: WalkingHandle
   /// All rows of a version's table, group by group.
   private var table: Table?
@@ -26,22 +28,37 @@ struct ObjectWalk {
 
   @usableFromInline
   mutating func nextObject() -> ObjectBase? {
-    if _slowPath(index == rows.count) { readGroup() }
-    guard index < rows.count else { return nil }
-    defer { index += 1 }
-    return handle.move(to: rows[index])
+    if _slowPath(run.next == run.end) { return listedObject() }
+    defer { run.next &+= 1 }
+    return handle.move(to: run.next)
+  }
+
+  /// The object of the next row that is listed; where there is none, of the first of the next group.
+  @inline(never)
+  private mutating func listedObject() -> ObjectBase? {
+    if index == rows.count { readGroup() }
+    if index < rows.count {
+      defer { index += 1 }
+      return handle.move(to: rows[index])
+    }
+    guard run.next != run.end else { return nil }
+    defer { run.next &+= 1 }
+    return handle.move(to: run.next)
   }
 
   private mutating func readGroup() {
     // No group of a sound table is empty.
-    while index == rows.count, let first = next, let table {
+    while index == rows.count, run.next == run.end, let first = next, let table {
       let group = reading { () throws(StorageError) in
-        let group = try table.keys(from: first)
-        seen += group.keys.count
+        let group = try table.rowKeys(from: first)
+        seen += group.rows?.count ?? 0
         if group.next == nil || seen > table.count { try table.expect(seen, of: table.count) }
         return group
       }
-      (rows, index, next) = (group.keys, 0, group.next)
+      next = group.next
+      guard let found = group.rows else { continue }
+      (rows, index) = (found.keys, 0)
+      if rows.isEmpty { run = (found.first, found.last &+ 1) }
     }
   }
 }

@@ -6,8 +6,8 @@ import Synchronization
 final class RealmSession {
   let file: RealmFile
   let owner: Confinement
-  /// The thread that may always use it; none where it belongs to a queue.
-  private let home: ThreadID?
+  /// The thread that may always use it; nobody where it belongs to a queue.
+  private let home: ThreadID
   private(set) var transaction: WriteTransaction? {
     didSet { isWriting = transaction != nil }
   }
@@ -48,7 +48,7 @@ final class RealmSession {
   init(file: RealmFile, owner: Confinement) {
     self.file = file
     self.owner = owner
-    home = owner.home
+    home = owner.home ?? .nobody
     contexts = Array(repeating: nil, count: file.schema.bindings.count)
     written = Array(repeating: Written(), count: file.schema.bindings.count)
   }
@@ -89,9 +89,9 @@ final class RealmSession {
     if !isAtHome { checkOwner() }
   }
 
-  /// The thread that runs is the one that always may use it.
+  /// The thread that runs is surely the one that always may use it.
   @inline(__always)
-  var isAtHome: Bool { home == ThreadID.current }
+  var isAtHome: Bool { home == ThreadID.known }
 
   /// What was found from this generation on is valid.
   @inline(__always)

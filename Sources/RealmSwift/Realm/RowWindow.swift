@@ -14,8 +14,12 @@ struct RowWindow {
     /// Its position in the table's schema.
     let column: Int
     var isDecoded = false
+    /// It is decoded, none of its values is null, and none of its texts long.
+    var isPlain = false
     /// By row; of a column of texts none.
     var numbers: [Int64] = []
+    var shortTexts: [ShortText] = []
+    /// By row, where one is long or null.
     var texts: [String] = []
     /// None where no value is null.
     var nulls: [Bool] = []
@@ -53,6 +57,20 @@ struct RowWindow {
 
   // MARK: - Values that are decoded
 
+  /// A whole number, or the bits of a double, of a plain column; nil where it is not that.
+  @inline(__always)
+  func plainNumber(_ property: Int, ofRow key: UInt64) -> Int64? {
+    guard columns[property].isPlain, let place = rows.place(of: key) else { return nil }
+    return columns[property].numbers[place]
+  }
+
+  /// The same of a text.
+  @inline(__always)
+  func plainText(_ property: Int, ofRow key: UInt64) -> ShortText? {
+    guard columns[property].isPlain, let place = rows.place(of: key) else { return nil }
+    return columns[property].shortTexts[place]
+  }
+
   /// A whole number, nil where it is null; nothing where it is not decoded.
   @inline(__always)
   mutating func decodedInteger(_ property: Int, ofRow key: UInt64) -> Int64?? {
@@ -72,6 +90,7 @@ struct RowWindow {
   @inline(__always)
   mutating func decodedText(_ property: Int, ofRow key: UInt64) -> String?? {
     guard let row = decodedRow(key, property) else { return .none }
+    if !columns[property].shortTexts.isEmpty { return .some(columns[property].shortTexts[row].text) }
     return .some(isNull(row, property) ? nil : columns[property].texts[row])
   }
 
@@ -153,6 +172,7 @@ struct RowWindow {
       for property in columns.indices {
         columns[property].isPromised = isBehind && columns[property].isDecoded
         columns[property].isDecoded = false
+        columns[property].isPlain = false
         columns[property].isRefused = false
       }
       rows = WindowRows(found)
@@ -160,10 +180,17 @@ struct RowWindow {
     columns[property].isRefused = true
     let column = columns[property].column
     let count: Int
+    var isPlain = true
     if table.isVarying(column) {
-      guard let decoded = try table.texts(column, around: key) else { return }
-      (columns[property].texts, columns[property].nulls) = decoded
-      count = decoded.texts.count
+      guard let (texts, nulls) = try table.texts(column, around: key) else { return }
+      count = texts.count
+      columns[property].nulls = nulls
+      switch texts {
+      case .short(let short): (columns[property].shortTexts, columns[property].texts) = (short, [])
+      case .any(let texts):
+        (columns[property].shortTexts, columns[property].texts) = ([], texts)
+        isPlain = false
+      }
     } else {
       (columns[property].numbers, columns[property].nulls) = try table.numbers(column, around: key)
       count = columns[property].numbers.count
@@ -171,6 +198,7 @@ struct RowWindow {
     // In a forged file a key may lead to other rows than stand with it.
     columns[property].isDecoded = count == rows.count
     columns[property].isRefused = count != rows.count
+    columns[property].isPlain = isPlain && count == rows.count && columns[property].nulls.isEmpty
   }
 }
 
@@ -189,30 +217,38 @@ private struct WindowRows {
   private var denseCount: UInt64 = 0
   /// Where they do not.
   private var keys: [UInt64] = []
-  /// The place that was looked up last.
-  private var place = 0
+  /// The row that was searched for last, and its place.
+  private var known: (key: UInt64, place: Int) = (.max, 0)
 
   init() {}
 
   init(_ rows: RowKeys) {
     (first, last, count, keys) = (rows.first, rows.last, rows.count, rows.keys)
+    known = (first, 0)
     if keys.isEmpty { denseCount = UInt64(count) }
+  }
+
+  /// The place of a row, where that takes no search. Not of no rows.
+  @inline(__always)
+  func place(of key: UInt64) -> Int? {
+    let distance = key &- first
+    if distance < denseCount { return Int(truncatingIfNeeded: distance) }
+    return key == known.key ? known.place : nil
   }
 
   func contains(_ key: UInt64) -> Bool { count > 0 && key >= first && key <= last }
 
   @inline(__always)
   mutating func index(of key: UInt64) -> Int? {
-    let distance = key &- first
-    if distance < denseCount { return Int(truncatingIfNeeded: distance) }
+    if let place = place(of: key) { return place }
     return keys.isEmpty ? nil : search(key)
   }
 
   private mutating func search(_ key: UInt64) -> Int? {
-    if keys[place] == key { return place }
-    if place + 1 < count, keys[place + 1] == key {
-      place += 1
-      return place
+    let next = known.place + 1
+    if next < count, keys[next] == key {
+      known = (key, next)
+      return next
     }
     var (low, high) = (0, count)
     while low < high {
@@ -220,7 +256,7 @@ private struct WindowRows {
       if keys[middle] < key { low = middle + 1 } else { high = middle }
     }
     guard low < count, keys[low] == key else { return nil }
-    place = low
+    known = (key, low)
     return low
   }
 }

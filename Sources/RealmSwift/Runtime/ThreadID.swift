@@ -6,4 +6,11 @@ struct ThreadID: Hashable, Sendable {
 
   @inline(__always)
   static var current: ThreadID { ThreadID(number: cp_thread_number()) }
+
+  /// The thread that runs, where it was asked for before; else one that is none.
+  @inline(__always)
+  static var known: ThreadID { ThreadID(number: cp_known_thread_number()) }
+
+  /// None, and not the one that `known` is then.
+  static var nobody: ThreadID { ThreadID(number: .max) }
 }
