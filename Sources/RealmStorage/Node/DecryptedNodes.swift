@@ -19,21 +19,36 @@ package final class DecryptedNodes: Sendable {
   private let readers: ReaderCounts
   private let state: Mutex<State>
 
+  private enum Condition: UInt8 {
+    case absent
+    case resident
+    /// Being forgotten, by the counters seen at zero since its bits were cleared: none, the first, the second. Seen both, it is
+    /// gone.
+    case leaving, leavingFirstSeen, leavingSecondSeen
+  }
+
   private struct State {
+    /// By chunk, up to the last that was filled: asked for at each filling.
+    var conditions: [Condition] = []
     /// Chunks that hold memory.
-    var resident: Set<Int> = []
+    var residentCount = 0
     /// Chunks in the order they were filled; those no longer resident, or being forgotten, are passed over.
     var queue: [Int] = []
     var head = 0
-    /// Chunks being forgotten, by the reader counters seen at zero since their bits were cleared: none, the first, the
-    /// second. Seen both, a chunk is gone.
-    var forgetting: [Set<Int>] = [[], [], []]
+    /// Those being forgotten.
+    var leaving: [Int] = []
 
-    var forgettingCount: Int { forgetting.reduce(0) { $0 + $1.count } }
+    func condition(_ chunk: Int) -> Condition { chunk < conditions.count ? conditions[chunk] : .absent }
 
-    mutating func keep(_ chunk: Int) -> Bool {
-      for seen in 0..<3 where forgetting[seen].remove(chunk) != nil { return true }
-      return false
+    mutating func hold(_ chunk: Int) {
+      while conditions.count <= chunk { conditions.append(.absent) }
+      switch conditions[chunk] {
+      case .resident: return
+      case .absent: residentCount += 1
+      case .leaving, .leavingFirstSeen, .leavingSecondSeen: leaving.removeAll { $0 == chunk }
+      }
+      conditions[chunk] = .resident
+      queue.append(chunk)
     }
   }
 
@@ -56,16 +71,17 @@ package final class DecryptedNodes: Sendable {
   func willFill(_ bytes: Range<Int>, seen: SeenNodes) {
     state.withLock { state in
       let chunks = Self.chunks(bytes)
-      hold(chunks, &state)
-      var excess = state.resident.count - state.forgettingCount - limit / Self.chunk
+      for chunk in chunks { state.hold(chunk) }
+      var excess = state.residentCount - state.leaving.count - limit / Self.chunk
       while excess > 0, state.head < state.queue.count {
         let chunk = state.queue[state.head]
         state.head += 1
         if chunks.contains(chunk) {
           state.queue.append(chunk)
-        } else if state.resident.contains(chunk), !state.forgetting.contains(where: { $0.contains(chunk) }) {
+        } else if state.condition(chunk) == .resident {
           clearBits(of: chunk, seen: seen)
-          state.forgetting[0].insert(chunk)
+          state.conditions[chunk] = .leaving
+          state.leaving.append(chunk)
           excess -= 1
         }
         if state.head > 4096 {
@@ -80,36 +96,34 @@ package final class DecryptedNodes: Sendable {
   /// Marks a node as there after it was unsealed.
   func didFill(_ bytes: Range<Int>, unit: UInt64, birth: UInt64, seen: SeenNodes) {
     state.withLock { state in
-      hold(Self.chunks(bytes), &state)
+      for chunk in Self.chunks(bytes) { state.hold(chunk) }
       seen.insert(unit: unit, birth: birth)
     }
   }
 
   /// Bytes of memory the content takes.
-  var residentBytes: Int { state.withLock { $0.resident.count * Self.chunk } }
-
-  private func hold(_ chunks: ClosedRange<Int>, _ state: inout State) {
-    for chunk in chunks where state.keep(chunk) || state.resident.insert(chunk).inserted {
-      state.queue.append(chunk)
-    }
-  }
+  var residentBytes: Int { state.withLock { $0.residentCount * Self.chunk } }
 
   /// Called once for each filling: called twice, the phase would be where it was and one counter never at zero.
   private func advance(_ state: inout State) {
-    guard state.forgettingCount > 0 else { return }
-    let isFree = [readers.isZero(phase: 0), readers.isZero(phase: 1)]
-    var gone: Set<Int> = []
-    for counter in 0..<2 where isFree[counter] {
-      // Those that wait for this counter only are gone; those that wait for both wait for the other.
-      gone.formUnion(state.forgetting[2 - counter])
-      state.forgetting[2 - counter] = []
-      state.forgetting[1 + counter].formUnion(state.forgetting[0])
-      state.forgetting[0] = []
+    guard !state.leaving.isEmpty else { return }
+    let (isFirstFree, isSecondFree) = (readers.isZero(phase: 0), readers.isZero(phase: 1))
+    var rest: [Int] = []
+    for chunk in state.leaving {
+      let condition = state.conditions[chunk]
+      let wasFirstSeen = condition == .leavingFirstSeen || isFirstFree
+      let wasSecondSeen = condition == .leavingSecondSeen || isSecondFree
+      if wasFirstSeen, wasSecondSeen {
+        state.conditions[chunk] = .absent
+        state.residentCount -= 1
+        memory.discard(chunk * Self.chunk..<min((chunk + 1) * Self.chunk, memory.size))
+      } else {
+        if wasFirstSeen { state.conditions[chunk] = .leavingFirstSeen }
+        if wasSecondSeen { state.conditions[chunk] = .leavingSecondSeen }
+        rest.append(chunk)
+      }
     }
-    for chunk in gone {
-      state.resident.remove(chunk)
-      memory.discard(chunk * Self.chunk..<min((chunk + 1) * Self.chunk, memory.size))
-    }
+    state.leaving = rest
     phase.store(1 - phase.load(ordering: .relaxed), ordering: .sequentiallyConsistent)
   }
 

@@ -18,9 +18,10 @@ final class CommitProbe {
     /// One writer is let in at a time, and changes a copy of what it writes, each word of which it looks at to vouch for it: a
     /// sum that is weaker than any checksum, and no slower.
     static let isOfEngine = Traits(rawValue: 4)
-    /// What is copied lies at random in the file, which is mapped, and is written to a hole behind the one before: up to 64
-    /// KiB lie between them.
-    static let isScattered = Traits(rawValue: 8)
+    /// What is copied lies in nodes at random in the file, which is mapped.
+    static let isGathered = Traits(rawValue: 8)
+    /// It is written to a hole behind the one before: up to 64 KiB lie between them.
+    static let isScattered = Traits(rawValue: 32)
     /// The system is asked what who shares a file with other processes has to know: how long it is, whether a reader has
     /// locked it, and whether what stands beside it is there. (Not for the status of the file itself: who asks for that
     /// makes the next flush take 45 µs longer.)
@@ -55,15 +56,17 @@ final class CommitProbe {
     let original = content
     var place = FileShape.page
     return try (0..<2_000).map { round in
-      let (source, gap) = (somewhere(), FileShape.page * random.next(below: 16))
+      let nodes = (0..<content.count / Self.node).map { _ in somewhere() }
+      let gap = FileShape.page * random.next(below: 16)
       let seconds = try Measure.seconds {
         if traits.contains(.isOfEngine) {
           try lock(Int32(F_WRLCK))
           if traits.contains(.isShared) { try ask() }
           content.withUnsafeMutableBytes { content in
-            original.withUnsafeBytes { original in
-              let scattered = UnsafeRawBufferPointer(start: map + source, count: content.count)
-              content.copyMemory(from: traits.contains(.isScattered) ? scattered : original)
+            if traits.contains(.isGathered) {
+              gather(nodes, content)
+            } else {
+              original.withUnsafeBytes { content.copyMemory(from: $0) }
             }
             Self.seal(content, round)
           }
@@ -74,6 +77,16 @@ final class CommitProbe {
       place += sizes[0] + (traits.contains(.isScattered) ? gap : 0)
       if place + sizes[0] > bytes { place = FileShape.page }
       return seconds * 1e6
+    }
+  }
+
+  /// About what a node of those that a commit copies takes on average.
+  private static let node = 2 << 10
+
+  private func gather(_ nodes: [Int], _ content: UnsafeMutableRawBufferPointer) {
+    for (index, node) in nodes.enumerated() {
+      let part = UnsafeMutableRawBufferPointer(rebasing: content[index * Self.node..<(index + 1) * Self.node])
+      part.copyMemory(from: UnsafeRawBufferPointer(start: map + node, count: Self.node))
     }
   }
 

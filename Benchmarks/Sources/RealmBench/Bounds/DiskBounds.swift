@@ -29,25 +29,27 @@ struct DiskBounds {
     let (update, insert) = ([16 << 10, 4 << 10], [18 << 10, 4 << 10])
     let places = "and 4 KiB at another place"
     let engine = "copied and summed before, the file locked meanwhile"
+    let nodes = "nodes at random, and asked who shares the file"
     let flushed: [(workloads: String, title: String, sizes: [Int], traits: CommitProbe.Traits)] = [
       ("12", "16 KiB \(places) written", update, []),
       ("12", "16 KiB written and begun with, \(places) written", update, .isBegun),
       ("12", "the same, \(engine)", update, [.isBegun, .isOfEngine]),
-      ("12s", "the same, of places at random, to holes", update, [.isBegun, .isOfEngine, .isScattered]),
+      ("12", "the same, of \(nodes)", update, [.isBegun, .isOfEngine, .isGathered, .isShared]),
       (
-        "12s", "the same, and asked who shares the file", update,
-        [.isBegun, .isOfEngine, .isScattered, .isShared]
+        "12s", "the same, to holes", update,
+        [.isBegun, .isOfEngine, .isGathered, .isShared, .isScattered]
       ),
       ("12", "8 KiB written to one place", [8 << 10], []),
       ("12b", "18 KiB written and begun with, \(places) written", insert, .isBegun),
       ("12b", "the same, \(engine)", insert, [.isBegun, .isOfEngine]),
+      ("12b", "the same, of \(nodes)", insert, [.isBegun, .isOfEngine, .isGathered, .isShared]),
       ("12b", "13 KiB written to one place", [13 << 10], []),
     ]
     let relaxed: [(title: String, sizes: [Int], traits: CommitProbe.Traits)] = [
       ("16 KiB \(places) written, no flush", update, []),
       ("the same, \(engine)", update, .isOfEngine),
-      ("the same, of places at random, to holes", update, [.isOfEngine, .isScattered]),
-      ("the same, and asked who shares the file", update, [.isOfEngine, .isScattered, .isShared]),
+      ("the same, of \(nodes)", update, [.isOfEngine, .isGathered, .isShared]),
+      ("the same, to holes", update, [.isOfEngine, .isGathered, .isShared, .isScattered]),
       ("8 KiB written to one place, no flush", [8 << 10], []),
     ]
     let probe = try CommitProbe(folder + "/commits", bytes: count * FileShape.bytesPerPerson)
