@@ -1,19 +1,5 @@
 import CPlatform
 
-/// A text that a String keeps in itself, as that does: neither made nor destroyed when it is copied.
-package struct ShortText: BitwiseCopyable {
-  package let low: UInt64
-  package let high: UInt64
-
-  /// The same as a String.
-  @inline(__always)
-  var string: String {
-    var words = self
-    // Moved out, as a copy would be counted by a call.
-    return withUnsafeMutableBytes(of: &words) { $0.assumingMemoryBound(to: String.self).moveElement(from: 0) }
-  }
-}
-
 /// Makes Strings of UTF-8.
 ///
 /// Up to 15 bytes the standard library keeps in the String itself, with a last byte that tells how many they are, and
@@ -30,20 +16,20 @@ struct TextMaker {
     guard knowsLayout, let words = Self.words(bytes) else {
       return Self.isText(bytes) ? bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } : nil
     }
-    return Self.short(words, bytes)?.string
+    return Self.cell(words, bytes)?.string
   }
 
-  /// The text of well-formed UTF-8 that is kept in a String itself; nil for other bytes.
+  /// The same of a text that is short; nil for other bytes.
   @inline(__always)
-  func shortText(_ bytes: RawSpan) -> ShortText? {
+  func cell(_ bytes: RawSpan) -> TextCell? {
     guard knowsLayout, let words = Self.words(bytes) else { return nil }
-    return Self.short(words, bytes)
+    return Self.cell(words, bytes)
   }
 
   @inline(__always)
-  private static func short(_ words: Words, _ bytes: RawSpan) -> ShortText? {
+  private static func cell(_ words: Words, _ bytes: RawSpan) -> TextCell? {
     let isASCII = (words.low | words.high) & highBits == 0
-    return isASCII || isText(bytes) ? text(words, count: bytes.byteCount, isASCII: isASCII) : nil
+    return isASCII || isText(bytes) ? cell(words, count: bytes.byteCount, isASCII: isASCII) : nil
   }
 
   private static func isText(_ bytes: RawSpan) -> Bool {
@@ -59,9 +45,9 @@ struct TextMaker {
   private static let highBits: UInt64 = 0x8080_8080_8080_8080
 
   @inline(__always)
-  private static func text(_ words: Words, count: Int, isASCII: Bool) -> ShortText {
+  private static func cell(_ words: Words, count: Int, isASCII: Bool) -> TextCell {
     let last = UInt64((isASCII ? 0xE0 : 0xA0) | count)
-    return ShortText(low: words.low, high: words.high | last << 56)
+    return TextCell(low: words.low, high: words.high | last << 56)
   }
 
   /// Nil of more than 15 bytes.
@@ -97,7 +83,7 @@ struct TextMaker {
       let bytes = Array(sample.utf8)
       let isASCII = bytes.allSatisfy { $0 < 0x80 }
       guard let words = words(bytes.span.bytes) else { return false }
-      let made = text(words, count: bytes.count, isASCII: isASCII)
+      let made = cell(words, count: bytes.count, isASCII: isASCII)
       return (made.low, made.high) == unsafeBitCast(String(decoding: bytes, as: UTF8.self), to: Words.self)
     }
   }()

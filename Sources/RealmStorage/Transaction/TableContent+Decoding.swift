@@ -19,17 +19,16 @@ package struct RowKeys {
   var all: [UInt64] { keys.isEmpty ? Array(first...last) : keys }
 }
 
-/// The values of a column of texts that stand together.
-package enum DecodedTexts {
-  /// All of them are short.
-  case short([ShortText])
-  case any([String])
+/// The texts of rows that stand together.
+package struct DecodedTexts {
+  /// By row.
+  package fileprivate(set) var cells: [TextCell]
+  /// Those that are not short, by the places that their cells tell.
+  package fileprivate(set) var long: [String] = []
 
-  package var count: Int {
-    switch self {
-    case .short(let texts): texts.count
-    case .any(let texts): texts.count
-    }
+  fileprivate mutating func add(_ text: String) -> TextCell {
+    long.append(text)
+    return TextCell(place: long.count - 1)
   }
 }
 
@@ -66,90 +65,78 @@ extension TableContent {
     return found
   }
 
-  /// The values of a column of strings, and which of them are null, if any; nil where they do not stand in one piece, and
-  /// so are long or many.
-  func texts(
-    _ column: Int, around key: UInt64
-  ) throws(StorageError) -> (texts: DecodedTexts, nulls: [Bool])? {
+  /// The values of a column of strings; nil where they do not stand in one piece, and so are long or many.
+  func texts(_ column: Int, around key: UInt64) throws(StorageError) -> DecodedTexts? {
     let form = columns[column]
     return try withRow(key, nil) { (cluster, _, access) throws(StorageError) in
       guard let descriptor = cluster.findVarying(form.id, hasCodes: true) else {
-        return (
-          .any(Array(repeating: "", count: cluster.rows)),
-          form.isOptional ? Array(repeating: true, count: cluster.rows) : []
-        )
+        var texts = DecodedTexts(cells: [])
+        let cell = form.isOptional ? .null : texts.add("")
+        texts.cells = Array(repeating: cell, count: cluster.rows)
+        return texts
       }
-      if descriptor.encoding == .codes {
-        let (texts, nulls) = try self.texts(cluster, descriptor, access)
-        return (.any(texts), nulls)
-      }
+      if descriptor.encoding == .codes { return try self.texts(cluster, descriptor, access) }
       guard descriptor.greatest == 1 else { return nil }
       let ref = cluster.piece(descriptor, 0).ref
       let piece = PieceNode(try access.node(ref, .piece))
       guard piece.rows == cluster.rows else { throw access.corrupted(.rows, ref) }
-      if let short = Self.shortTexts(piece) { return (.short(short), []) }
-      let maker = TextMaker()
-      var texts: [String] = []
-      texts.reserveCapacity(cluster.rows)
-      var nulls: [Bool] = []
-      for row in 0..<cluster.rows {
-        if piece.isLong(row) { return nil }
-        if piece.isNull(row) {
-          if nulls.isEmpty { nulls = Array(repeating: false, count: cluster.rows) }
-          nulls[row] = true
-        }
-        guard let text = maker.text(piece.bytes(row)) else { throw access.corrupted(.structure, ref) }
-        texts.append(text)
-      }
-      return (.any(texts), nulls)
+      return try Self.texts(piece, ref, access)
     }
   }
 
-  /// The texts of a piece, where all are short and none is null.
-  private static func shortTexts(_ piece: borrowing PieceNode) -> [ShortText]? {
+  /// The texts of a piece; nil where one has a node of its own.
+  private static func texts(
+    _ piece: borrowing PieceNode, _ ref: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> DecodedTexts? {
     let maker = TextMaker()
-    let rows = piece.rows
-    var isComplete = false
-    let texts = [ShortText](unsafeUninitializedCapacity: rows) { texts, count in
-      while count < rows, !piece.isLong(count), !piece.isNull(count),
-        let text = maker.shortText(piece.bytes(count))
-      {
-        texts[count] = text
-        count += 1
-      }
-      isComplete = count == rows
+    var others: [Int] = []
+    var texts = DecodedTexts(
+      cells: [TextCell](unsafeUninitializedCapacity: piece.rows) { cells, count in
+        for row in 0..<piece.rows {
+          cells[row] = .null
+          if piece.isNull(row) { continue }
+          if !piece.isLong(row), let cell = maker.cell(piece.bytes(row)) {
+            cells[row] = cell
+          } else {
+            others.append(row)
+          }
+        }
+        count = piece.rows
+      })
+    for row in others {
+      if piece.isLong(row) { return nil }
+      guard let text = maker.text(piece.bytes(row)) else { throw access.corrupted(.structure, ref) }
+      texts.cells[row] = texts.add(text)
     }
-    return isComplete ? texts : nil
+    return texts
   }
 
   /// The same of values that stand in the column's dictionary: each is read once.
   private func texts(
     _ cluster: borrowing ClusterNode, _ descriptor: ClusterNode.Descriptor, _ access: borrowing NodeAccess
-  ) throws(StorageError) -> (texts: [String], nulls: [Bool]) {
-    let nulls = nulls(cluster, descriptor)
+  ) throws(StorageError) -> DecodedTexts {
     let root = root.dictionaries[descriptor.column]
     let dictionary = DictionaryReader(root, access.lent)
     let maker = TextMaker()
-    var known: [Int64: String] = [:]
-    var texts: [String] = []
-    texts.reserveCapacity(cluster.rows)
-    for row in 0..<cluster.rows {
-      if !nulls.isEmpty, nulls[row] {
-        texts.append("")
-        continue
-      }
+    // Of codes that lie further apart hardly any comes twice.
+    let span = descriptor.greatest &- descriptor.least
+    var known = Array(repeating: TextCell.null, count: Int(min(max(span, 0), 1 << 12)) + 1)
+    var texts = DecodedTexts(cells: Array(repeating: .null, count: cluster.rows))
+    for row in 0..<cluster.rows where !cluster.isNull(descriptor, row) {
       let code = cluster.integer(descriptor, row)
-      if let text = known[code] {
-        texts.append(text)
+      let place = UInt64(bitPattern: code &- descriptor.least)
+      if place < known.count, known[Int(place)] != .null {
+        texts.cells[row] = known[Int(place)]
         continue
       }
-      guard let text = maker.text(try dictionary.bytes(code)) else {
-        throw access.corrupted(.structure, root)
-      }
-      known[code] = text
-      texts.append(text)
+      let bytes = try dictionary.bytes(code)
+      var cell = maker.cell(bytes)
+      if cell == nil { cell = maker.text(bytes).map { texts.add($0) } }
+      guard let cell else { throw access.corrupted(.structure, root) }
+      if place < known.count { known[Int(place)] = cell }
+      texts.cells[row] = cell
     }
-    return (texts, nulls)
+    return texts
   }
 
   private func nulls(_ cluster: borrowing ClusterNode, _ descriptor: ClusterNode.Descriptor) -> [Bool] {

@@ -56,11 +56,8 @@ package struct TableReference: BitwiseCopyable {
     try content.lend { (content) throws(StorageError) in try content.numbers(column, around: key) }
   }
 
-  /// The values of a column of strings, and which of them are null, if any; nil where they do not stand in one piece, and
-  /// so are long or many.
-  package func texts(
-    _ column: Int, around key: UInt64
-  ) throws(StorageError) -> (texts: DecodedTexts, nulls: [Bool])? {
+  /// The values of a column of strings; nil where they do not stand in one piece, and so are long or many.
+  package func texts(_ column: Int, around key: UInt64) throws(StorageError) -> DecodedTexts? {
     try content.lend { (content) throws(StorageError) in try content.texts(column, around: key) }
   }
 }

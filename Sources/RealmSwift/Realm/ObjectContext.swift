@@ -15,6 +15,8 @@ final class ObjectContext {
   let sessionOfHandles: UncountedReference<RealmSession>
   @exclusivity(unchecked) fileprivate var window: RowWindow
   private let model: UncountedReference<ObjectModel>
+  /// By property, whether it is a double.
+  fileprivate let doubles: [Bool]
   /// Of `readable`: no generation of a transaction.
   @exclusivity(unchecked) private var readGeneration: UInt64 = .max
   /// The table as of then, which the window shows; nil in a transaction.
@@ -26,6 +28,7 @@ final class ObjectContext {
     sessionOfHandles = UncountedReference(session)
     window = RowWindow(columns: binding.columns)
     model = UncountedReference(binding.model)
+    doubles = binding.model.properties.map { $0.type.column == .double }
     let key = binding.model.primaryKey.map { binding.model.properties[$0].type }
     hasNumberKey = key.map { $0.column == .int64 && !$0.isOptional } ?? false
   }
@@ -226,11 +229,12 @@ final class ObjectContext {
 }
 
 extension ObjectBase {
-  // These are alike on purpose: with a closure for what differs, a walk over objects takes an eighth longer. Each tries what most
-  // walks read, calls nothing meanwhile, and leaves all else to a function of its own, so that there is nothing to be kept
-  // and restored around it.
+  // These two are alike on purpose: with a closure for what differs, a walk over objects takes an eighth longer. Each tries what
+  // most walks read, calls nothing meanwhile, and leaves all else to a function of its own, so that there is nothing to be
+  // kept and restored around it.
 
-  /// A whole number, a truth value as 0 or 1, a link as the key of the row it points to; nil for null.
+  /// A whole number, a truth value as 0 or 1, a link as the key of the row it points to, the bits of a double; nil for
+  /// null.
   @usableFromInline
   final func integer(_ position: Int) -> Int64? {
     guard let keptContext else { stopUnmanaged() }
@@ -241,14 +245,10 @@ extension ObjectBase {
     }
   }
 
-  @usableFromInline
+  @inlinable
+  @inline(__always)
   final func double(_ position: Int) -> Double? {
-    guard let keptContext else { stopUnmanaged() }
-    return keptContext.use { context in
-      guard context.mayReadWindow(birth: birth), let bits = context.window.plainNumber(position, ofRow: row)
-      else { return decodedDouble(position) }
-      return Double(bitPattern: UInt64(bitPattern: bits))
-    }
+    integer(position).map { Double(bitPattern: UInt64(bitPattern: $0)) }
   }
 
   @usableFromInline
@@ -273,17 +273,6 @@ extension ObjectBase {
   }
 
   @inline(never)
-  private final func decodedDouble(_ position: Int) -> Double? {
-    guard let keptContext else { stopUnmanaged() }
-    return keptContext.use { context in
-      guard context.mayReadWindow(birth: birth),
-        let decoded = context.window.decodedDouble(position, ofRow: row)
-      else { return readDouble(position) }
-      return decoded
-    }
-  }
-
-  @inline(never)
   private final func decodedText(_ position: Int) -> String? {
     guard let keptContext else { stopUnmanaged() }
     return keptContext.use { context in
@@ -296,6 +285,9 @@ extension ObjectBase {
 
   @inline(never)
   private final func readInteger(_ position: Int) -> Int64? {
+    if keptContext?.use({ $0.doubles[position] }) == true {
+      return readDouble(position).map { Int64(bitPattern: $0.bitPattern) }
+    }
     let read = read(position) { (window, row) throws(StorageError) in try window.integer(position, ofRow: row)
     }
     if let read { return read }
@@ -307,7 +299,6 @@ extension ObjectBase {
     }
   }
 
-  @inline(never)
   private final func readDouble(_ position: Int) -> Double? {
     read(position) { (window, row) throws(StorageError) in try window.double(position, ofRow: row) }
       ?? Double._load(stored(position))

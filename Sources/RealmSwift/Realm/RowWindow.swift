@@ -14,15 +14,16 @@ struct RowWindow {
     /// Its position in the table's schema.
     let column: Int
     var isDecoded = false
-    /// It is decoded, none of its values is null, and none of its texts long.
+    /// It is decoded, and none of its numbers is null.
     var isPlain = false
     /// By row; of a column of texts none.
     var numbers: [Int64] = []
-    var shortTexts: [ShortText] = []
-    /// By row, where one is long or null.
-    var texts: [String] = []
-    /// None where no value is null.
+    /// Which numbers are null; none where none is.
     var nulls: [Bool] = []
+    /// By row; of a column of numbers none.
+    var texts: [TextCell] = []
+    /// Those that are not short, by the places that are told by row.
+    var longTexts: [String] = []
     /// It was decoded of the rows before these, and they were walked through.
     var isPromised = false
     /// Of these rows it can't be decoded.
@@ -64,11 +65,12 @@ struct RowWindow {
     return columns[property].numbers[place]
   }
 
-  /// The same of a text.
+  /// A short text of a plain column; nil where it is not that.
   @inline(__always)
-  func plainText(_ property: Int, ofRow key: UInt64) -> ShortText? {
+  func plainText(_ property: Int, ofRow key: UInt64) -> TextCell? {
     guard columns[property].isPlain, let place = rows.place(of: key) else { return nil }
-    return columns[property].shortTexts[place]
+    let cell = columns[property].texts[place]
+    return cell.isShort ? cell : nil
   }
 
   /// A whole number, nil where it is null; nothing where it is not decoded.
@@ -90,8 +92,9 @@ struct RowWindow {
   @inline(__always)
   mutating func decodedText(_ property: Int, ofRow key: UInt64) -> String?? {
     guard let row = decodedRow(key, property) else { return .none }
-    if !columns[property].shortTexts.isEmpty { return .some(columns[property].shortTexts[row].text) }
-    return .some(isNull(row, property) ? nil : columns[property].texts[row])
+    let cell = columns[property].texts[row]
+    if cell.isShort { return .some(cell.text) }
+    return .some(cell.isNull ? nil : columns[property].longTexts[Int(cell.low)])
   }
 
   /// The place of a row among those that the column was decoded of.
@@ -180,17 +183,10 @@ struct RowWindow {
     columns[property].isRefused = true
     let column = columns[property].column
     let count: Int
-    var isPlain = true
     if table.isVarying(column) {
-      guard let (texts, nulls) = try table.texts(column, around: key) else { return }
-      count = texts.count
-      columns[property].nulls = nulls
-      switch texts {
-      case .short(let short): (columns[property].shortTexts, columns[property].texts) = (short, [])
-      case .any(let texts):
-        (columns[property].shortTexts, columns[property].texts) = ([], texts)
-        isPlain = false
-      }
+      guard let texts = try table.texts(column, around: key) else { return }
+      (columns[property].texts, columns[property].longTexts) = (texts.cells, texts.long)
+      count = texts.cells.count
     } else {
       (columns[property].numbers, columns[property].nulls) = try table.numbers(column, around: key)
       count = columns[property].numbers.count
@@ -198,7 +194,7 @@ struct RowWindow {
     // In a forged file a key may lead to other rows than stand with it.
     columns[property].isDecoded = count == rows.count
     columns[property].isRefused = count != rows.count
-    columns[property].isPlain = isPlain && count == rows.count && columns[property].nulls.isEmpty
+    columns[property].isPlain = count == rows.count && columns[property].nulls.isEmpty
   }
 }
 
