@@ -278,6 +278,26 @@ package struct NodeWriter: ~Escapable {
     }
   }
 
+  /// Copies integers to the body, `difference` less each.
+  func copy<Integer: FixedWidthInteger & BitwiseCopyable>(
+    _ numbers: RawSpan, at offset: Int, less difference: Integer
+  ) {
+    precondition(
+      offset >= 0 && bodyOffset + offset + numbers.byteCount <= ref.length, "copy outside of the node's body")
+    let target = base + bodyOffset + offset
+    numbers.withUnsafeBytes { numbers in
+      guard let source = numbers.baseAddress else { return }
+      // Without checks in the loop the compiler takes many at a time.
+      let size = MemoryLayout<Integer>.size
+      for place in 0..<numbers.count / size {
+        let number = Integer(
+          littleEndian: source.loadUnaligned(fromByteOffset: place &* size, as: Integer.self))
+        target.storeBytes(
+          of: (number &- difference).littleEndian, toByteOffset: place &* size, as: Integer.self)
+      }
+    }
+  }
+
   /// Bytes of the body, to be written.
   @_lifetime(borrow self)
   package func bytes(at offset: Int, count: Int) -> MutableRawSpan {

@@ -124,19 +124,14 @@ extension NodeWriter {
     of node: IntegerIndexNode, _ entries: Range<Int>, to target: Int, less shift: UInt64
   ) {
     let size = node.width / 8
-    let start = IntegerIndexNode.numbersOffset + entries.lowerBound * size
+    let numbers = node.view.bytes(
+      at: IntegerIndexNode.numbersOffset + entries.lowerBound * size, count: entries.count * size)
     switch shift == 0 ? 0 : size {
-    case 0: copy(node.view.bytes(at: start, count: entries.count * size), at: target)
-    case 1: store(UInt8.self)
-    case 2: store(UInt16.self)
-    case 4: store(UInt32.self)
-    default: store(UInt64.self)
-    }
-    func store<Integer: FixedWidthInteger & BitwiseCopyable>(_: Integer.Type) {
-      for place in stride(from: 0, to: entries.count * size, by: size) {
-        let distance = node.view.load(Integer.self, at: start + place)
-        self.store(distance &- Integer(truncatingIfNeeded: shift), at: target + place)
-      }
+    case 0: copy(numbers, at: target)
+    case 1: copy(numbers, at: target, less: UInt8(truncatingIfNeeded: shift))
+    case 2: copy(numbers, at: target, less: UInt16(truncatingIfNeeded: shift))
+    case 4: copy(numbers, at: target, less: UInt32(truncatingIfNeeded: shift))
+    default: copy(numbers, at: target, less: shift)
     }
   }
 
