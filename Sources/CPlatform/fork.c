@@ -39,11 +39,13 @@ void cp_forget_in_child(int descriptor) {
 }
 
 int cp_close(int descriptor) {
+  int is_minded = 1;
   if (descriptor >= 0 && descriptor < MINDED) {
     uint64_t bit = (uint64_t)1 << (descriptor % 64);
-    // A process that is being started has a copy until it runs its program, and the locks would last as long.
-    if (atomic_fetch_and(&minded[descriptor / 64], ~bit) & bit) cp_unlock_all(descriptor);
+    is_minded = (atomic_fetch_and(&minded[descriptor / 64], ~bit) & bit) != 0;
   }
+  // A process that is being started has a copy until it runs its program, and the locks would last as long.
+  if (is_minded) cp_unlock_all(descriptor);
   return close(descriptor) == -1 ? errno : 0;
 }
 

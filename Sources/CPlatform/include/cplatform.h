@@ -39,7 +39,7 @@ int cp_is_locked(int descriptor, uint64_t offset);
 uint64_t cp_fork_generation(void);
 /// Has a forked child close the descriptor first of all: it shares the locks of its parent's.
 void cp_forget_in_child(int descriptor);
-/// Closes a descriptor, and no longer minds it in children.
+/// Closes a descriptor, and no longer minds it in children. One that was minded gives up its locks first.
 int cp_close(int descriptor);
 
 /// Opens the pipe at a path, making it first where there is none; the descriptor, or a negated errno.

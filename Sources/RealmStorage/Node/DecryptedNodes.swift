@@ -35,8 +35,10 @@ package final class DecryptedNodes: Sendable {
     /// Chunks in the order they were filled; those no longer resident, or being forgotten, are passed over.
     var queue: [Int] = []
     var head = 0
-    /// Those being forgotten.
-    var leaving: [Int] = []
+    /// Those being forgotten, by how far that has come. Only their conditions say so: some that were kept after all may stand
+    /// here, and some twice.
+    var leaving: [Condition: [Int]] = [:]
+    var leavingCount = 0
 
     func condition(_ chunk: Int) -> Condition { chunk < conditions.count ? conditions[chunk] : .absent }
 
@@ -45,10 +47,30 @@ package final class DecryptedNodes: Sendable {
       switch conditions[chunk] {
       case .resident: return
       case .absent: residentCount += 1
-      case .leaving, .leavingFirstSeen, .leavingSecondSeen: leaving.removeAll { $0 == chunk }
+      case .leaving, .leavingFirstSeen, .leavingSecondSeen: leavingCount -= 1
       }
       conditions[chunk] = .resident
       queue.append(chunk)
+    }
+
+    mutating func leave(_ chunk: Int) {
+      conditions[chunk] = .leaving
+      leaving[.leaving, default: []].append(chunk)
+      leavingCount += 1
+    }
+
+    /// The chunks of a condition, which no longer wait in it.
+    mutating func take(_ condition: Condition) -> [Int] {
+      leaving.removeValue(forKey: condition)?.filter { conditions[$0] == condition } ?? []
+    }
+
+    /// Forgets what no longer waits, where that has become much: a reader that stays long lets nothing go.
+    mutating func tidy() {
+      guard leaving.values.reduce(0, { $0 + $1.count }) > 2 * leavingCount + 64 else { return }
+      leaving = [:]
+      for (chunk, condition) in conditions.enumerated() where condition != .absent && condition != .resident {
+        leaving[condition, default: []].append(chunk)
+      }
     }
   }
 
@@ -72,7 +94,7 @@ package final class DecryptedNodes: Sendable {
     state.withLock { state in
       let chunks = Self.chunks(bytes)
       for chunk in chunks { state.hold(chunk) }
-      var excess = state.residentCount - state.leaving.count - limit / Self.chunk
+      var excess = state.residentCount - state.leavingCount - limit / Self.chunk
       while excess > 0, state.head < state.queue.count {
         let chunk = state.queue[state.head]
         state.head += 1
@@ -80,8 +102,7 @@ package final class DecryptedNodes: Sendable {
           state.queue.append(chunk)
         } else if state.condition(chunk) == .resident {
           clearBits(of: chunk, seen: seen)
-          state.conditions[chunk] = .leaving
-          state.leaving.append(chunk)
+          state.leave(chunk)
           excess -= 1
         }
         if state.head > 4096 {
@@ -106,24 +127,24 @@ package final class DecryptedNodes: Sendable {
 
   /// Called once for each filling: called twice, the phase would be where it was and one counter never at zero.
   private func advance(_ state: inout State) {
-    guard !state.leaving.isEmpty else { return }
-    let (isFirstFree, isSecondFree) = (readers.isZero(phase: 0), readers.isZero(phase: 1))
-    var rest: [Int] = []
-    for chunk in state.leaving {
-      let condition = state.conditions[chunk]
-      let wasFirstSeen = condition == .leavingFirstSeen || isFirstFree
-      let wasSecondSeen = condition == .leavingSecondSeen || isSecondFree
-      if wasFirstSeen, wasSecondSeen {
+    guard state.leavingCount > 0 else { return }
+    let counters: [(isFree: Bool, seen: Condition, otherSeen: Condition)] = [
+      (readers.isZero(phase: 0), .leavingFirstSeen, .leavingSecondSeen),
+      (readers.isZero(phase: 1), .leavingSecondSeen, .leavingFirstSeen),
+    ]
+    for counter in counters where counter.isFree {
+      // Those that wait for this counter only are gone; those that wait for both wait for the other.
+      for chunk in state.take(counter.otherSeen) where state.conditions[chunk] != .absent {
         state.conditions[chunk] = .absent
         state.residentCount -= 1
+        state.leavingCount -= 1
         memory.discard(chunk * Self.chunk..<min((chunk + 1) * Self.chunk, memory.size))
-      } else {
-        if wasFirstSeen { state.conditions[chunk] = .leavingFirstSeen }
-        if wasSecondSeen { state.conditions[chunk] = .leavingSecondSeen }
-        rest.append(chunk)
       }
+      let next = state.take(.leaving)
+      for chunk in next { state.conditions[chunk] = counter.seen }
+      state.leaving[counter.seen, default: []] += next
     }
-    state.leaving = rest
+    state.tidy()
     phase.store(1 - phase.load(ordering: .relaxed), ordering: .sequentiallyConsistent)
   }
 

@@ -118,22 +118,24 @@ extension TableContent {
     let root = root.dictionaries[descriptor.column]
     let dictionary = DictionaryReader(root, access.lent)
     let maker = TextMaker()
-    // Of codes that lie further apart hardly any comes twice.
+    // By code, as far as they lie near each other; no value of the dictionary is null.
     let span = descriptor.greatest &- descriptor.least
-    var known = Array(repeating: TextCell.null, count: Int(min(max(span, 0), 1 << 12)) + 1)
+    var known = Array(repeating: TextCell.null, count: Int(min(max(span, 0), 1 << 11)) + 1)
+    var others: [Int64: TextCell] = [:]
     var texts = DecodedTexts(cells: Array(repeating: .null, count: cluster.rows))
     for row in 0..<cluster.rows where !cluster.isNull(descriptor, row) {
       let code = cluster.integer(descriptor, row)
       let place = UInt64(bitPattern: code &- descriptor.least)
-      if place < known.count, known[Int(place)] != .null {
-        texts.cells[row] = known[Int(place)]
+      let found = place < known.count ? known[Int(place)] : others[code] ?? .null
+      if found != .null {
+        texts.cells[row] = found
         continue
       }
       let bytes = try dictionary.bytes(code)
       var cell = maker.cell(bytes)
       if cell == nil { cell = maker.text(bytes).map { texts.add($0) } }
       guard let cell else { throw access.corrupted(.structure, root) }
-      if place < known.count { known[Int(place)] = cell }
+      if place < known.count { known[Int(place)] = cell } else { others[code] = cell }
       texts.cells[row] = cell
     }
     return texts

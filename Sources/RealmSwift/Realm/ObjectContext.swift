@@ -85,9 +85,10 @@ final class ObjectContext {
     }
   }
 
+  /// - Precondition: no transaction is open.
   private func refreshReadable() {
-    let table =
-      session.transaction == nil ? reading { () throws(StorageError) in try currentTable() } : nil
+    precondition(!session.isWriting, "a window on what a transaction changes")
+    let table = reading { () throws(StorageError) in try currentTable() }
     readable = table.map { TableReference($0) }
     window.begin(readable)
     readGeneration = session.generation

@@ -13,6 +13,6 @@ extension TextCell {
   var text: String {
     var words = self
     // Moved out, as a copy would be counted by a call.
-    return withUnsafeMutableBytes(of: &words) { $0.assumingMemoryBound(to: String.self).moveElement(from: 0) }
+    return withUnsafeMutableBytes(of: &words) { $0.bindMemory(to: String.self).moveElement(from: 0) }
   }
 }

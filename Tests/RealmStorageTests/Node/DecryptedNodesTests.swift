@@ -111,4 +111,31 @@ import Testing
     #expect(resident >= 16)
     #expect(resident <= 32)
   }
+
+  @Test func `while a reader stays nothing goes, and what is read again is kept`() throws {
+    let (chunk, count) = (DecryptedNodes.chunk, 64)
+    let nodes = try #require(DecryptedNodes(size: count * chunk, limit: 16 * chunk))
+    let memory = try #require(Mapping.anonymous(SeenNodes.size(forBytes: count * chunk)))
+    defer { withExtendedLifetime(memory) {} }
+    let seen = SeenNodes(memory)
+    func fill(_ index: Int) {
+      let place = index * chunk..<(index + 1) * chunk
+      nodes.willFill(place, seen: seen)
+      nodes.memory.base.storeBytes(of: 1, toByteOffset: place.lowerBound, as: UInt8.self)
+      nodes.didFill(place, unit: UInt64(place.lowerBound / Ref.unit), birth: 1, seen: seen)
+    }
+    func isThere(_ index: Int) -> Bool {
+      nodes.memory.base.load(fromByteOffset: index * chunk, as: UInt8.self) == 1
+    }
+    let reader = nodes.enter()
+    // Many times over, so that each is forgotten and kept again while the reader stays.
+    for _ in 0..<20 { for index in 0..<count { fill(index) } }
+    #expect(nodes.residentBytes == count * chunk)
+    #expect((0..<count).allSatisfy(isThere))
+    reader.leave()
+    for _ in 0..<4 { fill(0) }
+    #expect(nodes.residentBytes <= 17 * chunk && nodes.residentBytes >= 16 * chunk)
+    #expect(isThere(0))
+    #expect((0..<count).filter(isThere).count * chunk == nodes.residentBytes)
+  }
 }

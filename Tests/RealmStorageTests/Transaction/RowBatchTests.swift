@@ -99,4 +99,34 @@ import Testing
       database.close()
     }
   }
+
+  @Test(arguments: [false, true])
+  func `keys are told group by group, from any of them on`(hasGaps: Bool) throws {
+    try withTemporaryPath { path in
+      var random = SeededGenerator(seed: 11)
+      let database = try Database(path: path)
+      var expected: [UInt64] = []
+      try database.write { transaction in
+        let table = try transaction.createTable(Self.schema)
+        for index in 0..<3_000 {
+          expected.append(
+            try table.insert(["id": .int(Int64(index)), "number": .double(0), "text": .string("")]))
+        }
+        guard hasGaps else { return }
+        for key in expected where Int.random(in: 0..<4, using: &random) == 0 { try table.remove(key) }
+        expected = try expected.filter { try table.contains($0) }
+      }
+      let table = try #require(try database.snapshot().table("Row"))
+      for start in [0, 1, expected[700], expected[700] + 1, expected.last!, expected.last! + 1] {
+        var found: [UInt64] = []
+        var next: UInt64? = start
+        while let key = next {
+          let group = try table.keys(from: key)
+          found += group.keys
+          next = group.next
+        }
+        #expect(found == expected.filter { $0 >= start }, "from \(start)")
+      }
+    }
+  }
 }

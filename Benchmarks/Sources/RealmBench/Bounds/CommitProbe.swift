@@ -56,7 +56,7 @@ final class CommitProbe {
     let original = content
     var place = FileShape.page
     return try (0..<2_000).map { round in
-      let nodes = (0..<content.count / Self.node).map { _ in somewhere() }
+      let nodes = stride(from: 0, to: content.count, by: Self.node).map { (place: $0, source: somewhere()) }
       let gap = FileShape.page * random.next(below: 16)
       let seconds = try Measure.seconds {
         if traits.contains(.isOfEngine) {
@@ -80,13 +80,14 @@ final class CommitProbe {
     }
   }
 
-  /// About what a node of those that a commit copies takes on average.
-  private static let node = 2 << 10
+  /// About what one of the nodes takes that a commit copies and that no commit before has: a cluster, leaves of indexes.
+  private static let node = 4 << 10
 
-  private func gather(_ nodes: [Int], _ content: UnsafeMutableRawBufferPointer) {
-    for (index, node) in nodes.enumerated() {
-      let part = UnsafeMutableRawBufferPointer(rebasing: content[index * Self.node..<(index + 1) * Self.node])
-      part.copyMemory(from: UnsafeRawBufferPointer(start: map + node, count: Self.node))
+  private func gather(_ nodes: [(place: Int, source: Int)], _ content: UnsafeMutableRawBufferPointer) {
+    for node in nodes {
+      let end = min(node.place + Self.node, content.count)
+      let part = UnsafeMutableRawBufferPointer(rebasing: content[node.place..<end])
+      part.copyMemory(from: UnsafeRawBufferPointer(start: map + node.source, count: part.count))
     }
   }
 
