@@ -21,17 +21,7 @@ extension PageMap {
   }
 
   /// The page after the last that holds something.
-  package var usedEnd: Int {
-    var word = freeBits.count - 1
-    var used = ~freeBits[word]
-    if pageCount & 63 != 0 { used &= 1 << UInt64(pageCount & 63) - 1 }
-    // The meta pages are never free.
-    while used == 0 {
-      word -= 1
-      used = ~freeBits[word]
-    }
-    return word * 64 + 64 - used.leadingZeroBitCount
-  }
+  package var usedEnd: Int { free.usedEnd }
 
   /// Whether a node stands in a stretch that is being emptied, with its first page or its last.
   package func isEmptied(unit: Int, units: Int) -> Bool {
@@ -39,12 +29,10 @@ extension PageMap {
       || isEmptied(page: (unit + units - 1) / FilePlace.unitsPerPage)
   }
 
-  func isEmptied(page: Int) -> Bool { emptiedBits[page >> 6] & (1 << UInt64(page & 63)) != 0 }
+  func isEmptied(page: Int) -> Bool { free.isEmptied(page) }
 
   /// Empties nothing any more.
-  package mutating func emptyNothing() {
-    for index in emptiedBits.indices { emptiedBits[index] = 0 }
-  }
+  package mutating func emptyNothing() { free.emptyNothing() }
 
   private struct Stretch {
     var pages: Range<Int>
@@ -92,11 +80,11 @@ extension PageMap {
       chosen.append(stretch.pages)
       gained += stretch.pages.count - stretch.livePages - stretch.clean
     }
-    for pages in chosen { for page in pages { setEmptied(page, true) } }
+    for pages in chosen { for page in pages { free.setEmptied(page, true) } }
     // What is long already serves at once, but at the end of the file.
     var holes: [Range<Int>] = []
-    forEachHole(of: run, in: 2..<(rest.last?.pages.upperBound ?? 2)) { holes.append($0) }
-    for hole in holes { for page in hole { setEmptied(page, false) } }
+    free.forEachRun(of: run, in: 2..<(rest.last?.pages.upperBound ?? 2)) { holes.append($0) }
+    for hole in holes { for page in hole { free.setEmptied(page, false) } }
     return !chosen.isEmpty
   }
 
@@ -113,7 +101,7 @@ extension PageMap {
       }
       stretches.append(stretch)
     }
-    forEachHole(of: run, in: 2..<pageCount) { hole in
+    free.forEachRun(of: run, in: 2..<pageCount) { hole in
       var page = hole.lowerBound
       while page < hole.upperBound {
         let stretch = page / size
@@ -123,13 +111,5 @@ extension PageMap {
       }
     }
     return stretches
-  }
-
-  private mutating func setEmptied(_ page: Int, _ isEmptied: Bool) {
-    if isEmptied {
-      emptiedBits[page >> 6] |= 1 << UInt64(page & 63)
-    } else {
-      emptiedBits[page >> 6] &= ~(1 << UInt64(page & 63))
-    }
   }
 }

@@ -36,7 +36,7 @@ extension PageMap {
     if size.isSmall, !prefersParts, addParts(of: size, to: &place) { return }
     place.candidates += pieces(size)
     // What does not fit the pieces stands in a hole that was to be left alone, before the file grows for it.
-    if let hole = run(of: size.whole, in: 2..<top, emptied: true) { place.candidates.append(hole) }
+    if let hole = free.firstRun(of: size.whole, in: 2..<top, emptied: true) { place.candidates.append(hole) }
   }
 
   /// Two holes, for nodes that stay and for those that do not; false where there are none.
@@ -61,18 +61,18 @@ extension PageMap {
     return true
   }
 
-  private func holeNearHome(of count: Int, beside taken: Range<Int>) -> Range<Int>? {
+  private mutating func holeNearHome(of count: Int, beside taken: Range<Int>) -> Range<Int>? {
     let near = min(top, home + Self.nearness)
     return run(of: count, in: min(home, near)..<near, beside: taken)
       ?? run(of: count, in: near..<min(top, near + Self.reach), beside: taken)
       ?? run(of: count, in: 2..<max(2, min(home, near, Self.reach)), beside: taken)
   }
 
-  private func run(of count: Int, in range: Range<Int>, beside taken: Range<Int>) -> Range<Int>? {
-    let found = run(of: count, in: range)
+  private mutating func run(of count: Int, in range: Range<Int>, beside taken: Range<Int>) -> Range<Int>? {
+    let found = free.firstRun(of: count, in: range)
     guard let found, found.overlaps(taken) else { return found }
     let rest = max(range.lowerBound, taken.upperBound)
-    return rest < range.upperBound ? run(of: count, in: rest..<range.upperBound) : nil
+    return rest < range.upperBound ? free.firstRun(of: count, in: rest..<range.upperBound) : nil
   }
 
   /// The file is so much larger than what is held that its holes are used, in pieces too, before it grows: some less than
@@ -110,18 +110,19 @@ extension PageMap {
   }
 
   /// One hole of that size, in no stretch that is being emptied: the next one behind the cursor.
-  package func hole(of count: Int) -> Range<Int>? {
+  package mutating func hole(of count: Int) -> Range<Int>? {
     let ahead = min(top, cursor + Self.reach)
-    if let found = run(of: count, in: min(cursor, ahead)..<ahead) { return found }
+    if let found = free.firstRun(of: count, in: min(cursor, ahead)..<ahead) { return found }
     // At the end of the file the cursor starts over.
     guard ahead == top else { return nil }
-    return run(of: count, in: 2..<max(2, min(cursor + count, top, Self.reach - max(0, ahead - cursor))))
+    return free.firstRun(
+      of: count, in: 2..<max(2, min(cursor + count, top, Self.reach - max(0, ahead - cursor))))
   }
 
   /// For a small commit at most three pieces, for a group of them one for each two pages: these are the holes that small
   /// commits leave. For a large one every hole that is worth a write of its own, which are more where the file is larger
   /// than it may be.
-  private func pieces(_ size: RunSize) -> [Range<Int>] {
+  private mutating func pieces(_ size: RunSize) -> [Range<Int>] {
     let (count, isSmall) = (size.whole, size.isSmall)
     let limit = isSmall ? max(3, count / 2) : Int.max
     let least = max(size.longest, isSmall ? min((count + 2) / 3, 3) : excess() > 0 ? 3 : 16)
@@ -129,7 +130,7 @@ extension PageMap {
     let wanted = count < 8 ? count : 2 * count
     var found: [Range<Int>] = []
     var (sum, page) = (0, 2)
-    while sum < wanted, found.count < limit, let piece = run(of: least, in: page..<top) {
+    while sum < wanted, found.count < limit, let piece = free.firstRun(of: least, in: page..<top) {
       var end = piece.upperBound
       while end < top, end - piece.lowerBound < wanted - sum, isFree(end), !isEmptied(page: end) { end += 1 }
       found.append(piece.lowerBound..<end)
@@ -139,36 +140,11 @@ extension PageMap {
     return sum < count && isSmall ? [] : found
   }
 
-  /// The first `count` free pages in a row, in stretches that are not being emptied, or in those.
-  private func run(of count: Int, in range: Range<Int>, emptied: Bool = false) -> Range<Int>? {
-    guard range.count >= count, count > 0 else { return nil }
-    let (first, last) = (range.lowerBound >> 6, (range.upperBound - 1) >> 6)
-    // Free pages right before the word.
-    var length = 0
-    for word in first...last {
-      var free = freeBits[word] & (emptied ? emptiedBits[word] : ~emptiedBits[word])
-      if word == first { free &= ~0 << UInt64(range.lowerBound & 63) }
-      if word == last { free &= ~0 >> UInt64((last + 1) * 64 - range.upperBound) }
-      // Most words have none.
-      if free == 0 {
-        length = 0
-        continue
-      }
-      if length + (~free).trailingZeroBitCount >= count {
-        let start = word * 64 - length
-        return start..<start + count
-      }
-      if let place = Self.place(of: count, in: free) { return word * 64 + place..<word * 64 + place + count }
-      length = free == ~0 ? length + 64 : (~free).leadingZeroBitCount
-    }
-    return nil
-  }
-
   /// Pages in holes of at least so many, in no stretch that is being emptied, as far as `limit`.
-  func pagesInHoles(of length: Int, atMost limit: Int) -> Int {
+  mutating func pagesInHoles(of length: Int, atMost limit: Int) -> Int {
     var sum = 0
     var page = 2
-    while sum < limit, let hole = run(of: length, in: page..<top) {
+    while sum < limit, let hole = free.firstRun(of: length, in: page..<top) {
       page = hole.upperBound
       while page < top, isFree(page), !isEmptied(page: page) { page += 1 }
       sum += page - hole.lowerBound
@@ -176,39 +152,8 @@ extension PageMap {
     return min(sum, limit)
   }
 
-  /// The lowest place of so many ones in a row.
-  @inline(__always)
-  private static func place(of count: Int, in word: UInt64) -> Int? {
-    guard count <= 64 else { return nil }
-    // A bit is left where as many ones begin as were asked for so far.
-    var (starts, length) = (word, 1)
-    while length < count, starts != 0 {
-      let more = min(length, count - length)
-      starts &= starts >> UInt64(more)
-      length += more
-    }
-    return starts == 0 ? nil : starts.trailingZeroBitCount
-  }
-
   /// Calls `body` with the holes of at least so many pages.
   func forEachHole(of length: Int, in range: Range<Int>, _ body: (Range<Int>) -> Void) {
-    var page = range.lowerBound
-    while let start = next(free: true, from: page, below: range.upperBound) {
-      page = next(free: false, from: start, below: range.upperBound) ?? range.upperBound
-      if page - start >= length { body(start..<page) }
-    }
-  }
-
-  private func next(free: Bool, from page: Int, below end: Int) -> Int? {
-    guard page < end else { return nil }
-    var word = page >> 6
-    var bits = (free ? freeBits[word] : ~freeBits[word]) & ~0 << UInt64(page & 63)
-    while bits == 0 {
-      word += 1
-      guard word * 64 < end else { return nil }
-      bits = free ? freeBits[word] : ~freeBits[word]
-    }
-    let found = word * 64 + bits.trailingZeroBitCount
-    return found < end ? found : nil
+    free.forEachRun(of: length, in: range, body)
   }
 }

@@ -10,11 +10,8 @@
 package struct PageMap {
   /// Birth in the upper 48 bits, live units below. Zero: nothing lives there.
   private(set) var pages: [UInt64] = []
-  /// A bit a page: may be given out.
-  private(set) var freeBits: [UInt64] = []
-  /// A bit a page: its stretch is being emptied, so that what is free there is given out only where nothing else is.
-  var emptiedBits: [UInt64] = []
-  package private(set) var freeCount = 0
+  /// What may be given out.
+  var free = FreePages()
   /// Units the newest version reaches.
   package private(set) var liveUnits = 0
   /// Pages that wait, listed under one held version of those that may read them; ascending.
@@ -55,16 +52,16 @@ package struct PageMap {
     self.slack = slack
     self.keepsReserve = keepsReserve
     grow(to: max(pageCount, 2))
-    setFree(0, false)
-    setFree(1, false)
-    freeCount = max(pageCount, 2) - 2
+    free.remove(0)
+    free.remove(1)
   }
 
   /// Pages of the file, free ones included.
   package var pageCount: Int { pages.count }
   package func liveUnits(ofPage page: Int) -> Int { Int(pages[page] & 0xffff) }
   package func birth(ofPage page: Int) -> UInt64 { pages[page] >> 16 }
-  package func isFree(_ page: Int) -> Bool { freeBits[page >> 6] & (1 << UInt64(page & 63)) != 0 }
+  package var freeCount: Int { free.freeCount }
+  package func isFree(_ page: Int) -> Bool { free.contains(page) }
   package func waitingCount(heldBy version: UInt64) -> Int {
     let place = waitingPlace(of: version)
     return place < waiting.count && waiting[place].holder == version ? waiting[place].pages.count : 0
@@ -82,10 +79,7 @@ package struct PageMap {
       guard page < pages.count, page >= 2 else { return false }
       let (old, live) = (pages[page] >> 16, Int(pages[page] & 0xffff))
       guard live == 0 || old == birth, live + part <= FilePlace.unitsPerPage else { return false }
-      if isFree(page) {
-        setFree(page, false)
-        freeCount -= 1
-      }
+      if isFree(page) { free.remove(page) }
       pages[page] = birth << 16 | UInt64(live + part)
       noteChange(of: page)
       unit += part
@@ -124,8 +118,7 @@ package struct PageMap {
     let (first, last) = (unit / FilePlace.unitsPerPage, (unit + units - 1) / FilePlace.unitsPerPage)
     guard first >= 2, last < pages.count else { return false }
     for page in first...last where isFree(page) {
-      setFree(page, false)
-      freeCount -= 1
+      free.remove(page)
       settle(WaitingPage(page: page, birth: birth, freed: freed), holders: holders)
     }
     return true
@@ -162,8 +155,7 @@ package struct PageMap {
     if page >= pages.count { extend(by: page + 1 - pages.count) }
     if isNew {
       guard isFree(page), live > 0 else { return false }
-      setFree(page, false)
-      freeCount -= 1
+      free.remove(page)
       pages[page] = version << 16 | UInt64(live)
       liveUnits += live
       return true
@@ -179,18 +171,12 @@ package struct PageMap {
   // MARK: - Waiting pages
 
   /// Takes no page for free that is not known to be: they are found free again by the next walk.
-  package mutating func forgetFreePages() {
-    for page in 2..<max(pages.count, 2) where isFree(page) {
-      setFree(page, false)
-      freeCount -= 1
-    }
-  }
+  package mutating func forgetFreePages() { free.removeAll() }
 
   /// Lets all free pages wait until `settle` is called next.
   package mutating func holdFreePages() {
     for page in 2..<max(pages.count, 2) where isFree(page) {
-      setFree(page, false)
-      freeCount -= 1
+      free.remove(page)
       // Held by a version that nobody holds.
       wait(WaitingPage(page: page, birth: 0, freed: 0), for: 0)
     }
@@ -216,8 +202,7 @@ package struct PageMap {
     if index < holders.count, holders[index] < page.freed {
       wait(page, for: holders[index])
     } else {
-      setFree(page.page, true)
-      freeCount += 1
+      free.insert(page.page)
     }
   }
 
@@ -240,37 +225,21 @@ package struct PageMap {
   /// Gives out pages, growing the file where they lie past its end.
   package mutating func take(_ range: Range<Int>) {
     recycledCount += max(0, min(range.upperBound, pages.count) - range.lowerBound)
-    if range.upperBound > pages.count {
-      let old = pages.count
-      grow(to: range.upperBound)
-      freeCount += range.upperBound - old
-    }
+    if range.upperBound > pages.count { grow(to: range.upperBound) }
     for page in range {
       precondition(isFree(page), "page \(page) is given out twice")
-      setFree(page, false)
+      free.remove(page)
     }
-    freeCount -= range.count
   }
 
   /// Notes free pages behind the last one.
-  package mutating func extend(by count: Int) {
-    grow(to: pages.count + count)
-    freeCount += count
-  }
+  package mutating func extend(by count: Int) { grow(to: pages.count + count) }
 
   /// Forgets the pages from `count` on, which are all free: the file ends there now.
   package mutating func shrink(to count: Int) {
     precondition(count >= usedEnd, "pages in use are cut off")
-    freeCount -= pages.count - count
+    free.shrink(to: count)
     pages.removeLast(pages.count - count)
-    let words = (count + 63) / 64
-    freeBits.removeLast(freeBits.count - words)
-    emptiedBits.removeLast(emptiedBits.count - words)
-    // Beyond the last page no bit is set.
-    if count & 63 != 0 {
-      freeBits[words - 1] &= 1 << UInt64(count & 63) - 1
-      emptiedBits[words - 1] &= 1 << UInt64(count & 63) - 1
-    }
     cursor = min(cursor, count)
   }
 
@@ -278,26 +247,13 @@ package struct PageMap {
   package mutating func giveBack(_ range: Range<Int>) {
     for page in range {
       pages[page] = 0
-      setFree(page, true)
+      free.insert(page)
     }
-    freeCount += range.count
   }
 
   private mutating func grow(to count: Int) {
     isConfined = false
-    let old = pages.count
-    pages.append(contentsOf: repeatElement(0, count: count - old))
-    let words = (count + 63) / 64
-    freeBits.append(contentsOf: repeatElement(0, count: words - freeBits.count))
-    emptiedBits.append(contentsOf: repeatElement(0, count: words - emptiedBits.count))
-    for page in old..<count { setFree(page, true) }
-  }
-
-  private mutating func setFree(_ page: Int, _ free: Bool) {
-    if free {
-      freeBits[page >> 6] |= 1 << UInt64(page & 63)
-    } else {
-      freeBits[page >> 6] &= ~(1 << UInt64(page & 63))
-    }
+    pages.append(contentsOf: repeatElement(0, count: count - pages.count))
+    free.grow(to: count)
   }
 }
