@@ -132,40 +132,57 @@ package enum PackedIntegers {
   }
 
   package static func pack(_ values: [Int64], base: Int64, width: Int) -> [UInt8] {
-    let size = byteCount(values.count, width: width)
-    guard width >= 8 else { return packBits(values, base: base, width: width, size: size) }
-    return [UInt8](unsafeUninitializedCapacity: size) { bytes, filled in
-      let target = UnsafeMutableRawBufferPointer(bytes)
+    var bytes = [UInt8](repeating: 0, count: byteCount(values.count, width: width))
+    var target = bytes.mutableSpan
+    pack(values, base: base, width: width, into: target.mutableBytes)
+    return bytes
+  }
+
+  /// Packs the values where there is room for them, `byteCount` bytes.
+  package static func pack(
+    _ values: [Int64], base: Int64, width: Int, into target: consuming MutableRawSpan
+  ) {
+    precondition(
+      target.byteCount >= byteCount(values.count, width: width), "packed values outside of their column")
+    target.withUnsafeMutableBytes { target in
       switch width {
+      case 0: break
       case 8: store(values, base, as: UInt8.self, to: target)
       case 16: store(values, base, as: UInt16.self, to: target)
       case 32: store(values, base, as: UInt32.self, to: target)
-      default: store(values, base, as: UInt64.self, to: target)
+      case 64: store(values, base, as: UInt64.self, to: target)
+      default: storeBits(values, base, width, to: target)
       }
-      filled = size
     }
   }
 
+  /// - Precondition: there is room for them.
   @inline(__always)
   private static func store<Integer: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
     _ values: [Int64], _ base: Int64, as type: Integer.Type, to target: UnsafeMutableRawBufferPointer
   ) {
+    guard let start = target.baseAddress else { return }
     let size = MemoryLayout<Integer>.size
-    precondition(target.count >= values.count * size, "packed values outside of their column")
+    // Without checks in the loop the compiler takes many at a time.
     for index in values.indices {
       let distance = UInt64(bitPattern: values[index] &- base)
-      target.storeBytes(
-        of: Integer(truncatingIfNeeded: distance).littleEndian, toByteOffset: index * size, as: Integer.self)
+      start.storeBytes(
+        of: Integer(truncatingIfNeeded: distance).littleEndian, toByteOffset: index &* size, as: Integer.self)
     }
   }
 
-  private static func packBits(_ values: [Int64], base: Int64, width: Int, size: Int) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: size)
-    guard width > 0 else { return bytes }
-    for (index, value) in values.enumerated() {
-      let distance = UInt64(bitPattern: value &- base)
-      bytes[index * width / 8] |= UInt8(truncatingIfNeeded: distance) << UInt8(index * width % 8)
+  /// - Precondition: the same; the width is 1, 2 or 4.
+  private static func storeBits(
+    _ values: [Int64], _ base: Int64, _ width: Int, to target: UnsafeMutableRawBufferPointer
+  ) {
+    var (bits, filled, next): (UInt64, Int, Int) = (0, 0, 0)
+    for value in values {
+      bits |= UInt64(bitPattern: value &- base) << UInt64(filled)
+      filled += width
+      guard filled == 8 else { continue }
+      target[next] = UInt8(truncatingIfNeeded: bits)
+      (bits, filled, next) = (0, 0, next + 1)
     }
-    return bytes
+    if filled > 0 { target[next] = UInt8(truncatingIfNeeded: bits) }
   }
 }

@@ -11,6 +11,8 @@ final class AppendBuffer {
   /// A column's values that are not in a piece yet, and the pieces before them.
   struct ColumnBuffer {
     let column: Column
+    /// Of the column: to copy that counts references.
+    let id: UInt16
     var fixed: FixedBuffer
     var varying = PieceBuffer()
     var pieces: [(firstRow: Int, ref: Ref)] = []
@@ -32,6 +34,7 @@ final class AppendBuffer {
 
     init(_ column: Column) {
       self.column = column
+      id = column.id
       isVarying = column.storage.hasPieces
       single = column.isCollection ? nil : column.type
       isIndexedLate = column.index == .plain && column.type == .string
@@ -39,6 +42,10 @@ final class AppendBuffer {
     }
   }
 
+  /// The places of the columns in the order of their ids.
+  private let placesByID: [Int]
+  /// Of the node that is being written; kept for the room of its lists.
+  @exclusivity(unchecked) private var layout = ClusterLayout()
   /// The node the buffer was read from or written to last.
   @exclusivity(unchecked) private(set) var node = Ref.null
   /// Columns without a value in the row begun last.
@@ -129,6 +136,7 @@ final class AppendBuffer {
     self.watched = FixedArray(watched)
     limit = rowLimit
     indexedLate = columns.indices.filter { columns[$0].isIndexedLate }
+    placesByID = columns.indices.sorted { columns[$0].id < columns[$1].id }
   }
 
   /// Rows of a cluster: 512, or as many as take 48 KiB.
@@ -361,26 +369,58 @@ final class AppendBuffer {
     guard isChanged || node.isNull else {
       return KeyedChild(leastKey: keys[0], rows: UInt64(rows), ref: node)
     }
-    var cluster = Cluster(keys: keys, columns: columns.count)
-    for index in columns.indices {
-      let column = columns[index].column
-      guard columns[index].isVarying else {
-        cluster.pack(columns[index].fixed, as: column)
-        continue
-      }
-      if let codes = columns[index].codes {
-        cluster.setCodes(codes, of: column)
-        continue
-      }
-      if let last = columns[index].lastPiece { editor.free(last) }
-      let made = columns[index].varying.makePieces(from: columns[index].firstVarying, editor: editor)
-      cluster.setPieces(columns[index].pieces.isEmpty ? made : columns[index].pieces + made, of: column)
-      if !isLast { try columns[index].keepLast(of: made, editor) }
-    }
+    layout.begin(keys)
+    for index in placesByID { try describe(index, isLast: isLast) }
     if !node.isNull { editor.free(node) }
-    node = cluster.write(editor)
+    node = pack()
     isChanged = false
     return KeyedChild(leastKey: keys[0], rows: UInt64(rows), ref: node)
+  }
+
+  /// Adds a column to the layout; one of varying size is written.
+  private func describe(_ index: Int, isLast: Bool) throws(StorageError) {
+    let id = columns[index].id
+    guard columns[index].isVarying else {
+      let (values, rest) = columns[index].fixed.describe(as: id)
+      layout.add(values)
+      if let rest { layout.add(rest) }
+      return
+    }
+    if let codes = columns[index].codes { return layout.add(codes.describeCodes(of: id)) }
+    if let last = columns[index].lastPiece { editor.free(last) }
+    var made: (count: Int, last: (firstRow: Int, ref: Ref)?) = (0, nil)
+    layout.addPieces(of: id) { pieces in
+      pieces += columns[index].pieces
+      let before = pieces.count
+      columns[index].varying.makePieces(from: columns[index].firstVarying, editor: editor, into: &pieces)
+      made = (pieces.count - before, pieces.last)
+      if made.count > 1, !isLast { columns[index].pieces += pieces[before...].dropLast() }
+    }
+    if !isLast, made.count > 0, let last = made.last {
+      try columns[index].keepLast(last, isOnly: made.count == 1, editor)
+    }
+  }
+
+  /// Makes the node that was laid out, with the values of all columns.
+  private func pack() -> Ref {
+    let arena = editor.arena
+    let made = layout.make(keys, in: arena)
+    var place = layout.firstColumn
+    for index in placesByID {
+      while place < layout.descriptors.count, layout.descriptors[place].column == columns[index].id {
+        let descriptor = layout.descriptors[place]
+        if descriptor.encoding != .pieces {
+          let offset = layout.offset(place)
+          if let codes = columns[index].codes {
+            codes.pack(descriptor, to: made, at: offset)
+          } else {
+            columns[index].fixed.pack(descriptor, to: made, at: offset)
+          }
+        }
+        place += 1
+      }
+    }
+    return made.ref
   }
 
   /// The codes of a column's values, whose pieces it then frees; nil where the values are better stored as they are.
@@ -417,13 +457,11 @@ extension AppendBuffer.ColumnBuffer {
   }
 
   /// After its values were written as pieces, only those of the last one may still get company.
-  fileprivate mutating func keepLast(of made: [(firstRow: Int, ref: Ref)], _ editor: NodeEditor)
-    throws(StorageError)
-  {
-    guard let last = made.last else { return }
+  fileprivate mutating func keepLast(
+    _ last: (firstRow: Int, ref: Ref), isOnly: Bool, _ editor: NodeEditor
+  ) throws(StorageError) {
     lastPiece = last.ref
-    guard made.count > 1 else { return }
-    pieces += made.dropLast()
+    guard !isOnly else { return }
     firstVarying = last.firstRow
     varying = try PieceBuffer(last.ref, editor.access())
   }

@@ -19,6 +19,22 @@ struct Cluster {
     var greatest: Int64
     var data: [UInt8]
 
+    init(_ descriptor: ClusterNode.Descriptor, data: [UInt8]) {
+      encoding = descriptor.encoding
+      width = descriptor.width
+      nullCount = descriptor.nullCount
+      least = descriptor.least
+      greatest = descriptor.greatest
+      self.data = data
+    }
+
+    func descriptor(of column: UInt16) -> ClusterNode.Descriptor {
+      ClusterNode.Descriptor(
+        column: column, encoding: encoding, width: width, nullCount: nullCount, least: least,
+        greatest: greatest,
+        offset: 0, length: data.count)
+    }
+
     /// The values at some places, of a part without nulls.
     fileprivate func kept(_ places: [UInt16], of rows: Int) -> FixedPart {
       var part = self
@@ -57,16 +73,14 @@ struct Cluster {
       let descriptor = node.descriptor(index)
       guard descriptor.column != ClusterNode.keyColumn else { continue }
       if descriptor.encoding == .pieces {
-        var pieces: [(Int, Ref)] = []
+        var pieces: [(firstRow: Int, ref: Ref)] = []
         for piece in 0..<Int(descriptor.greatest) {
           pieces.append((node.firstRow(descriptor, piece), node.view.ref(Int(descriptor.least) + piece)))
         }
         set(.pieces(pieces), of: descriptor.column)
       } else {
         let part = FixedPart(
-          encoding: descriptor.encoding, width: descriptor.width, nullCount: descriptor.nullCount,
-          least: descriptor.least, greatest: descriptor.greatest,
-          data: node.view.bytes(at: descriptor.offset, count: descriptor.length).array)
+          descriptor, data: node.view.bytes(at: descriptor.offset, count: descriptor.length).array)
         if case .fixed(let parts) = column(descriptor.column) {
           set(.fixed(parts + [part]), of: descriptor.column)
         } else {
@@ -193,90 +207,27 @@ struct Cluster {
   }
 
   func write(_ editor: NodeEditor) -> Ref {
-    precondition(!keys.isEmpty && keys.count <= ClusterNode.maximumRows, "a cluster holds 1 to 512 rows")
-    typealias Layout = ClusterNode.Layout
-    let hasGaps = keys[keys.count - 1] - keys[0] != UInt64(keys.count - 1)
-    let keyPart = hasGaps ? FixedBuffer.pack(keys.map { Int64(bitPattern: $0) }, nulls: []) : nil
-    var (count, size, refCount) = (keyPart == nil ? 0 : 1, keyPart?.data.count ?? 0, 0)
-    var level: UInt8 = 0
+    var layout = ClusterLayout()
+    layout.begin(keys)
+    for (id, column) in columns {
+      switch column {
+      case .fixed(let parts): for part in parts { layout.add(part.descriptor(of: id)) }
+      case .pieces(let pieces): layout.addPieces(of: id) { $0 += pieces }
+      }
+    }
+    let arena = editor.arena
+    let node = layout.make(keys, in: arena)
+    var place = layout.firstColumn
     for (_, column) in columns {
       switch column {
       case .fixed(let parts):
-        count += parts.count
-        for part in parts { size += part.data.count }
-      case .pieces(let pieces):
-        count += 1
-        size += 2 * pieces.count
-        refCount += pieces.count
-        for piece in pieces { level = max(level, piece.ref.level + 1) }
-      }
-    }
-    let head = Layout.descriptors + count * Layout.descriptorSize
-    let arena = editor.arena
-    let node = arena.make(kind: .cluster, level: level, refCount: refCount, bodyLength: head + size)
-    node.store(UInt16(keys.count), at: Layout.rows)
-    node.store(UInt16(count), at: Layout.columnCount)
-    node.store(UInt32(0), at: 4)
-    node.store(keys[0], at: Layout.firstKey)
-    var descriptors = DescriptorWriter(node: node, offset: head)
-    if let keyPart { descriptors.add(keyPart, of: ClusterNode.keyColumn) }
-    for (id, column) in columns {
-      switch column {
-      case .fixed(let parts): for part in parts { descriptors.add(part, of: id) }
-      case .pieces(let pieces): descriptors.add(pieces, of: id)
+        for part in parts {
+          node.copy(part.data, at: layout.offset(place))
+          place += 1
+        }
+      case .pieces: place += 1
       }
     }
     return node.ref
-  }
-
-  /// Puts columns into a node, one after another.
-  private struct DescriptorWriter: ~Escapable {
-    let node: NodeWriter
-    /// Where the next data go.
-    private var offset: Int
-    private var index = 0
-    private var nextRef = 0
-
-    @_lifetime(copy node)
-    init(node: NodeWriter, offset: Int) {
-      self.node = node
-      self.offset = offset
-    }
-
-    mutating func add(_ part: FixedPart, of column: UInt16) {
-      let place = describe(
-        column, part.encoding, part.width, part.nullCount, part.least, part.greatest, part.data.count)
-      node.copy(part.data, at: place)
-    }
-
-    mutating func add(_ pieces: [(firstRow: Int, ref: Ref)], of column: UInt16) {
-      var place = describe(column, .pieces, 0, 0, Int64(nextRef), Int64(pieces.count), 2 * pieces.count)
-      for piece in pieces {
-        node.store(UInt16(piece.firstRow), at: place)
-        node.setRef(nextRef, to: piece.ref)
-        place += 2
-        nextRef += 1
-      }
-    }
-
-    /// Answers where the data go.
-    private mutating func describe(
-      _ column: UInt16, _ encoding: ClusterNode.Encoding, _ width: UInt8, _ nullCount: UInt16, _ least: Int64,
-      _ greatest: Int64, _ length: Int
-    ) -> Int {
-      let at = ClusterNode.Layout.descriptors + index * ClusterNode.Layout.descriptorSize
-      node.store(column, at: at)
-      node.store(encoding.rawValue, at: at + 2)
-      node.store(width, at: at + 3)
-      node.store(nullCount, at: at + 4)
-      node.store(UInt16(0), at: at + 6)
-      node.store(least, at: at + 8)
-      node.store(greatest, at: at + 16)
-      node.store(UInt32(offset), at: at + 24)
-      node.store(UInt32(length), at: at + 28)
-      index += 1
-      defer { offset += length }
-      return offset
-    }
   }
 }

@@ -194,44 +194,46 @@ struct FixedBuffer {
 
   // MARK: - Packing
 
-  func packedCodes() -> Cluster.FixedPart {
-    var part = Self.pack(integers, nulls: nulls.others)
-    part.encoding = .codes
-    return part
-  }
-
-  func packed() -> [Cluster.FixedPart] {
+  /// What descriptors tell of the values of a column: of the nanoseconds of dates apart, where there are some.
+  func describe(as column: UInt16) -> (values: ClusterNode.Descriptor, rest: ClusterNode.Descriptor?) {
     switch storage {
-    case .integers: return [Self.pack(integers, nulls: nulls.others)]
+    case .integers: return (Self.describe(integers, nulls.others, as: column), nil)
     case .dates:
-      let seconds = Self.pack(integers, nulls: nulls.others)
-      guard nanoseconds.others.contains(where: { $0 != 0 }) else { return [seconds] }
-      var rest = Self.pack(nanoseconds.others, nulls: [])
+      let seconds = Self.describe(integers, nulls.others, as: column)
+      guard nanoseconds.others.contains(where: { $0 != 0 }) else { return (seconds, nil) }
+      var rest = Self.describe(nanoseconds.others, [], as: column)
       rest.encoding = .nanoseconds
-      return [seconds, rest]
+      return (seconds, rest)
     case .fixed(let size):
-      let nullCount = nulls.others.reduce(0) { $0 + ($1 ? 1 : 0) }
-      let isAllNull = nullCount == rows
-      return [
-        Cluster.FixedPart(
-          encoding: .fixed, width: UInt8(size), nullCount: UInt16(nullCount), least: 0, greatest: 0,
-          data: isAllNull ? [] : Self.behindBits(nulls.others, nullCount, bytes))
-      ]
-    case .varying, .composite: return []
+      let nullCount = Self.count(nulls.others)
+      return (
+        ClusterNode.Descriptor(
+          column: column, encoding: .fixed, width: UInt8(size), nullCount: UInt16(nullCount), least: 0,
+          greatest: 0, offset: 0, length: Self.bitBytes(nullCount, of: rows, values: bytes.count)), nil
+      )
+    case .varying, .composite: preconditionFailure("a column of varying size is no buffer")
     }
   }
 
+  /// The same, of numbers that are codes of a column of varying size.
+  func describeCodes(of column: UInt16) -> ClusterNode.Descriptor {
+    var descriptor = Self.describe(integers, nulls.others, as: column)
+    descriptor.encoding = .codes
+    return descriptor
+  }
+
   /// - Parameter nulls: of each value whether it is null; none where no value is.
-  static func pack(_ values: [Int64], nulls: [Bool]) -> Cluster.FixedPart {
-    var (least, greatest, nullCount) = (Int64.max, Int64.min, 0)
-    if nulls.contains(true) {
-      for (row, value) in values.enumerated() {
-        if nulls[row] {
-          nullCount += 1
-        } else {
-          least = min(least, value)
-          greatest = max(greatest, value)
-        }
+  static func describe(_ values: [Int64], _ nulls: [Bool], as column: UInt16) -> ClusterNode.Descriptor {
+    let nullCount = count(nulls)
+    var descriptor = ClusterNode.Descriptor(
+      column: column, encoding: .integers, width: 0, nullCount: UInt16(nullCount), least: 0, greatest: 0,
+      offset: 0, length: 0)
+    guard nullCount < values.count else { return descriptor }
+    var (least, greatest) = (Int64.max, Int64.min)
+    if nullCount > 0 {
+      for row in values.indices where !nulls[row] {
+        least = min(least, values[row])
+        greatest = max(greatest, values[row])
       }
     } else {
       for value in values {
@@ -239,25 +241,68 @@ struct FixedBuffer {
         greatest = max(greatest, value)
       }
     }
-    guard nullCount < values.count else {
-      return Cluster.FixedPart(
-        encoding: .integers, width: 0, nullCount: UInt16(nullCount), least: 0, greatest: 0, data: [])
-    }
     let width = PackedIntegers.width(forRange: UInt64(bitPattern: greatest &- least))
-    var stored = values
-    if nullCount > 0 { for row in stored.indices where nulls[row] { stored[row] = least } }
-    return Cluster.FixedPart(
-      encoding: .integers, width: UInt8(width), nullCount: UInt16(nullCount), least: least,
-      greatest: greatest,
-      data: behindBits(nulls, nullCount, PackedIntegers.pack(stored, base: least, width: width)))
+    (descriptor.least, descriptor.greatest, descriptor.width) = (least, greatest, UInt8(width))
+    descriptor.length = bitBytes(
+      nullCount, of: values.count, values: PackedIntegers.byteCount(values.count, width: width))
+    return descriptor
   }
 
-  /// Values, behind a bit of each that tells whether it is null where one is.
-  private static func behindBits(_ nulls: [Bool], _ nullCount: Int, _ values: [UInt8]) -> [UInt8] {
-    guard nullCount > 0 else { return values }
+  /// Packs the values as a descriptor of theirs tells, from an offset of a node's body on.
+  func pack(_ descriptor: ClusterNode.Descriptor, to node: borrowing NodeWriter, at offset: Int) {
+    guard Int(descriptor.nullCount) < rows else { return }
+    let bits = Self.bits(nulls.others, descriptor)
+    node.copy(bits, at: offset)
+    guard descriptor.encoding != .fixed else { return node.copy(bytes, at: offset + bits.count) }
+    PackedIntegers.pack(
+      numbers(descriptor), base: descriptor.least, width: Int(descriptor.width),
+      into: node.bytes(at: offset + bits.count, count: descriptor.length - bits.count))
+  }
+
+  /// The same, by themselves.
+  private func data(_ descriptor: ClusterNode.Descriptor) -> [UInt8] {
+    guard Int(descriptor.nullCount) < rows else { return [] }
+    let values =
+      descriptor.encoding == .fixed
+      ? bytes
+      : PackedIntegers.pack(numbers(descriptor), base: descriptor.least, width: Int(descriptor.width))
+    return descriptor.nullCount == 0 ? values : Self.bits(nulls.others, descriptor) + values
+  }
+
+  /// What is packed for a descriptor: in place of nulls the least.
+  private func numbers(_ descriptor: ClusterNode.Descriptor) -> [Int64] {
+    if descriptor.encoding == .nanoseconds { return nanoseconds.others }
+    guard descriptor.nullCount > 0 else { return integers }
+    var stored = integers
+    for row in stored.indices where nulls[row] { stored[row] = descriptor.least }
+    return stored
+  }
+
+  /// A bit for each value that tells whether it is null, where one is.
+  private static func bits(_ nulls: [Bool], _ descriptor: ClusterNode.Descriptor) -> [UInt8] {
+    guard descriptor.nullCount > 0 else { return [] }
     var bits = [UInt8](repeating: 0, count: (nulls.count + 7) / 8)
     for row in nulls.indices where nulls[row] { bits[row / 8] |= 1 << UInt8(row % 8) }
-    return bits + values
+    return bits
+  }
+
+  private static func count(_ nulls: [Bool]) -> Int { nulls.reduce(0) { $0 + ($1 ? 1 : 0) } }
+
+  /// Bytes of values behind their bits, where there are any; none where all are null.
+  private static func bitBytes(_ nullCount: Int, of rows: Int, values: Int) -> Int {
+    nullCount == 0 ? values : nullCount == rows ? 0 : (rows + 7) / 8 + values
+  }
+
+  func packedCodes() -> Cluster.FixedPart { part(describeCodes(of: 0)) }
+
+  func packed() -> [Cluster.FixedPart] {
+    let (values, rest) = describe(as: 0)
+    guard let rest else { return [part(values)] }
+    return [part(values), part(rest)]
+  }
+
+  private func part(_ descriptor: ClusterNode.Descriptor) -> Cluster.FixedPart {
+    Cluster.FixedPart(descriptor, data: data(descriptor))
   }
 }
 

@@ -207,7 +207,16 @@ struct PieceBuffer {
   func makePieces(
     from firstRow: Int, shape: Shape = .ofCluster, editor: NodeEditor
   ) -> [(firstRow: Int, ref: Ref)] {
-    var pieces: [(Int, Ref)] = []
+    var pieces: [(firstRow: Int, ref: Ref)] = []
+    makePieces(from: firstRow, shape: shape, editor: editor, into: &pieces)
+    return pieces
+  }
+
+  /// The same, to a list that has others.
+  func makePieces(
+    from firstRow: Int, shape: Shape = .ofCluster, editor: NodeEditor,
+    into pieces: inout [(firstRow: Int, ref: Ref)]
+  ) {
     var (first, refIndex) = (0, 0)
     while first < cells.count {
       let base = start(first)
@@ -215,10 +224,9 @@ struct PieceBuffer {
       while end < rows, self.end(end) - base <= shape.heapBytes, end - first < ClusterNode.maximumRows {
         end += 1
       }
-      pieces.append((firstRow + first, write(first..<end, &refIndex, editor)))
+      pieces.append((firstRow: firstRow + first, ref: write(first..<end, &refIndex, editor)))
       first = end
     }
-    return pieces
   }
 
   private func write(_ rows: Range<Int>, _ refIndex: inout Int, _ editor: NodeEditor) -> Ref {

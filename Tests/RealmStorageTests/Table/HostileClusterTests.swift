@@ -26,7 +26,7 @@ import Testing
       next += UInt64(1 + generator.below(3))
       keys.append(next)
     }
-    for column in columns where column.storage != .varying {
+    for column in columns where !column.storage.hasPieces {
       cluster.keys = keys
       cluster.pack(try cluster.unpack(column, editor), as: column)
     }

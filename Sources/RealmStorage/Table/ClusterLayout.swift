@@ -1,0 +1,86 @@
+/// Where everything stands in a cluster's node that is to be made: what descriptors tell of all columns is known before any
+/// of them is packed, so that each is packed where it stands.
+struct ClusterLayout {
+  /// In the order of the columns' ids; offsets count from the end of the last descriptor.
+  private(set) var descriptors: [ClusterNode.Descriptor] = []
+  /// Of all columns, in their order.
+  private var pieces: [(firstRow: Int, ref: Ref)] = []
+  private var length = 0
+
+  /// Begins a node, in the room of the one before: of rows with these keys.
+  mutating func begin(_ keys: [UInt64]) {
+    precondition(!keys.isEmpty && keys.count <= ClusterNode.maximumRows, "a cluster holds 1 to 512 rows")
+    descriptors.removeAll(keepingCapacity: true)
+    pieces.removeAll(keepingCapacity: true)
+    length = 0
+    guard keys[keys.count - 1] - keys[0] != UInt64(keys.count - 1) else { return }
+    add(FixedBuffer.describe(keys.map { Int64(bitPattern: $0) }, [], as: ClusterNode.keyColumn))
+  }
+
+  /// The place of the first column's descriptor, behind that of the keys.
+  var firstColumn: Int { descriptors.first?.column == ClusterNode.keyColumn ? 1 : 0 }
+
+  /// Adds a column, or what else is told of the column that was added last.
+  mutating func add(_ descriptor: ClusterNode.Descriptor) {
+    var descriptor = descriptor
+    descriptor.offset = length
+    length += descriptor.length
+    descriptors.append(descriptor)
+  }
+
+  /// Adds a column of varying size, whose pieces `body` adds to a list.
+  mutating func addPieces(of column: UInt16, _ body: (inout [(firstRow: Int, ref: Ref)]) -> Void) {
+    let first = pieces.count
+    body(&pieces)
+    add(
+      ClusterNode.Descriptor(
+        column: column, encoding: .pieces, width: 0, nullCount: 0, least: Int64(first),
+        greatest: Int64(pieces.count - first), offset: 0, length: 2 * (pieces.count - first)))
+  }
+
+  /// Makes the node, with its keys and pieces; the data of all other columns are for the caller to pack.
+  @_lifetime(borrow arena)
+  func make(_ keys: [UInt64], in arena: NodeArena) -> NodeWriter {
+    typealias Layout = ClusterNode.Layout
+    let head = self.head
+    var level: UInt8 = 0
+    for piece in pieces { level = max(level, piece.ref.level + 1) }
+    let node = arena.make(kind: .cluster, level: level, refCount: pieces.count, bodyLength: head + length)
+    node.store(UInt16(keys.count), at: Layout.rows)
+    node.store(UInt16(descriptors.count), at: Layout.columnCount)
+    node.store(UInt32(0), at: 4)
+    node.store(keys[0], at: Layout.firstKey)
+    var at = Layout.descriptors
+    for descriptor in descriptors {
+      node.store(descriptor.column, at: at)
+      node.store(descriptor.encoding.rawValue, at: at + 2)
+      node.store(descriptor.width, at: at + 3)
+      node.store(descriptor.nullCount, at: at + 4)
+      node.store(UInt16(0), at: at + 6)
+      node.store(descriptor.least, at: at + 8)
+      node.store(descriptor.greatest, at: at + 16)
+      node.store(UInt32(head + descriptor.offset), at: at + 24)
+      node.store(UInt32(descriptor.length), at: at + 28)
+      at += Layout.descriptorSize
+      guard descriptor.encoding == .pieces else { continue }
+      for place in 0..<Int(descriptor.greatest) {
+        let index = Int(descriptor.least) + place
+        node.store(UInt16(pieces[index].firstRow), at: head + descriptor.offset + 2 * place)
+        node.setRef(index, to: pieces[index].ref)
+      }
+    }
+    if firstColumn > 0 {
+      PackedIntegers.pack(
+        keys.map { Int64(bitPattern: $0) }, base: descriptors[0].least, width: Int(descriptors[0].width),
+        into: node.bytes(at: offset(0), count: descriptors[0].length))
+    }
+    return node
+  }
+
+  /// Where a column's data go in the node's body.
+  func offset(_ place: Int) -> Int { head + descriptors[place].offset }
+
+  private var head: Int {
+    ClusterNode.Layout.descriptors + descriptors.count * ClusterNode.Layout.descriptorSize
+  }
+}
