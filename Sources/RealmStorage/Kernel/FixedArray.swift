@@ -19,13 +19,13 @@ struct FixedArray<Element>: ~Copyable {
 
   @inline(__always)
   subscript(_ place: Int) -> Element {
-    _read {
+    unsafeAddress {
       precondition(place >= 0 && place < count, "no such place")
-      yield elements[place]
+      return UnsafePointer(elements + place)
     }
-    nonmutating _modify {
+    nonmutating unsafeMutableAddress {
       precondition(place >= 0 && place < count, "no such place")
-      yield &elements[place]
+      return elements + place
     }
   }
 }

@@ -298,6 +298,18 @@ package struct NodeWriter: ~Escapable {
     }
   }
 
+  /// Stores so many words of 2 bytes, each as `word` answers for its place.
+  @inline(__always)
+  func storeWords(_ count: Int, at offset: Int, _ word: (Int) -> UInt16) {
+    precondition(
+      offset >= 0 && count >= 0 && bodyOffset + offset + 2 * count <= ref.length,
+      "store outside of the node's body")
+    let target = base + bodyOffset + offset
+    for place in 0..<count {
+      target.storeBytes(of: word(place).littleEndian, toByteOffset: 2 &* place, as: UInt16.self)
+    }
+  }
+
   /// Bytes of the body, to be written.
   @_lifetime(borrow self)
   package func bytes(at offset: Int, count: Int) -> MutableRawSpan {

@@ -9,29 +9,56 @@ package final class NodeCipher: Sendable {
   static let nonceLength = 24
   private let nodeKey: SecretBytes
   private let metaKey: SecretBytes
-  private let fileID: [UInt8]
+  /// The file's id, as it lies in memory.
+  private let file: (UInt64, UInt64)
 
   /// - Throws: `.invalidKeyLength` unless `key` has 64 bytes.
   package init(key: [UInt8], salt: [UInt8], fileID: [UInt8]) throws(StorageError) {
     guard key.count == KeyDerivation.userKeyLength else { throw .invalidKeyLength(key.count) }
     nodeKey = KeyDerivation.subkey(.nodes, of: key, salt: salt)
     metaKey = KeyDerivation.subkey(.metaPages, of: key, salt: salt)
-    self.fileID = fileID
+    precondition(fileID.count == 16, "the id of a file has 16 bytes")
+    file = fileID.withUnsafeBytes {
+      ($0.loadUnaligned(as: UInt64.self), $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+    }
+  }
+
+  /// Random bytes that nodes of one commit take as their nonces: the system is asked once for several. Nothing of them is
+  /// kept for the next, which may come from a copy of this program's memory.
+  struct Nonces {
+    private var bytes = [UInt8](repeating: 0, count: 16 * nonceLength)
+    private var used = 16 * nonceLength
+
+    /// What is left is not to be used.
+    mutating func forget() { used = bytes.count }
+
+    mutating func store(to out: UnsafeMutableRawPointer) {
+      if used == bytes.count {
+        randombytes_buf(&bytes, bytes.count)
+        used = 0
+      }
+      bytes.withUnsafeBytes { bytes in
+        out.copyMemory(from: bytes.baseAddress! + used, byteCount: nonceLength)
+      }
+      used += nonceLength
+    }
   }
 
   /// Writes nonce and ciphertext to `out` and answers the tag.
   func seal(
-    _ plain: UnsafeRawBufferPointer, unit: UInt64, birth: UInt64, into out: UnsafeMutableRawPointer
+    _ plain: UnsafeRawBufferPointer, unit: UInt64, birth: UInt64, _ nonces: inout Nonces,
+    into out: UnsafeMutableRawPointer
   ) -> (UInt64, UInt64) {
     let bytes = out.assumingMemoryBound(to: UInt8.self)
-    randombytes_buf(bytes, Self.nonceLength)
+    nonces.store(to: out)
     var tag: (UInt64, UInt64) = (0, 0)
-    let data = associatedData(unit: unit, birth: birth)
-    withUnsafeMutableBytes(of: &tag) { tag in
-      _ = crypto_aead_xchacha20poly1305_ietf_encrypt_detached(
-        bytes + Self.nonceLength, tag.baseAddress!.assumingMemoryBound(to: UInt8.self), nil,
-        plain.baseAddress!.assumingMemoryBound(to: UInt8.self), UInt64(plain.count), data, UInt64(data.count),
-        nil, bytes, nodeKey.base)
+    withAssociatedData(unit: unit, birth: birth) { data, length in
+      withUnsafeMutableBytes(of: &tag) { tag in
+        _ = crypto_aead_xchacha20poly1305_ietf_encrypt_detached(
+          bytes + Self.nonceLength, tag.baseAddress!.assumingMemoryBound(to: UInt8.self), nil,
+          plain.baseAddress!.assumingMemoryBound(to: UInt8.self), UInt64(plain.count), data, length,
+          nil, bytes, nodeKey.base)
+      }
     }
     return tag
   }
@@ -43,14 +70,15 @@ package final class NodeCipher: Sendable {
   ) -> Bool {
     let bytes = sealed.assumingMemoryBound(to: UInt8.self)
     let tag = (ref.check, ref.check2)
-    let data = associatedData(unit: ref.unit, birth: ref.birth)
     return withUnsafeTemporaryAllocation(byteCount: length, alignment: 16) { plain in
-      let isWhole = withUnsafeBytes(of: tag) { tag in
-        crypto_aead_xchacha20poly1305_ietf_decrypt_detached(
-          plain.baseAddress!.assumingMemoryBound(to: UInt8.self), nil, bytes + Self.nonceLength,
-          UInt64(length),
-          tag.baseAddress!.assumingMemoryBound(to: UInt8.self), data, UInt64(data.count), bytes, nodeKey.base)
-          == 0
+      let isWhole = withAssociatedData(unit: ref.unit, birth: ref.birth) { data, dataLength in
+        withUnsafeBytes(of: tag) { tag in
+          crypto_aead_xchacha20poly1305_ietf_decrypt_detached(
+            plain.baseAddress!.assumingMemoryBound(to: UInt8.self), nil, bytes + Self.nonceLength,
+            UInt64(length),
+            tag.baseAddress!.assumingMemoryBound(to: UInt8.self), data, dataLength, bytes, nodeKey.base)
+            == 0
+        }
       }
       if isWhole { out.copyMemory(from: plain.baseAddress!, byteCount: length) }
       return isWhole
@@ -71,11 +99,12 @@ package final class NodeCipher: Sendable {
     return bytes
   }
 
-  private func associatedData(unit: UInt64, birth: UInt64) -> [UInt8] {
-    var data = fileID
-    data.reserveCapacity(32)
-    withUnsafeBytes(of: unit.littleEndian) { data.append(contentsOf: $0) }
-    withUnsafeBytes(of: birth.littleEndian) { data.append(contentsOf: $0) }
-    return data
+  @inline(__always)
+  private func withAssociatedData<Result>(
+    unit: UInt64, birth: UInt64, _ body: (UnsafePointer<UInt8>, UInt64) -> Result
+  ) -> Result {
+    withUnsafeBytes(of: (file.0, file.1, unit.littleEndian, birth.littleEndian)) { data in
+      body(data.baseAddress!.assumingMemoryBound(to: UInt8.self), UInt64(data.count))
+    }
   }
 }

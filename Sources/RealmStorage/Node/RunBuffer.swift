@@ -11,6 +11,7 @@ package final class RunBuffer {
   @exclusivity(unchecked) private var plain: UnsafeMutableRawBufferPointer?
   /// Where a node lies whose pages do not lie together.
   @exclusivity(unchecked) private var whole: UnsafeMutableRawBufferPointer?
+  @exclusivity(unchecked) private var nonces = NodeCipher.Nonces()
   @exclusivity(unchecked) private var pieces: [Piece] = []
   /// A word for each page of the run, in it a bit for each unit that a node covers.
   @exclusivity(unchecked) private var covered: [UInt64] = []
@@ -67,6 +68,7 @@ package final class RunBuffer {
   /// - Parameter inOrderBefore: nodes that stand before this unit in the run will be placed in their order, each when there is
   ///   room for it (`makeRoom`); nil where nodes are placed in any order.
   package func begin(_ ranges: [Range<Int>], inOrderBefore unit: UInt64? = nil) {
+    nonces.forget()
     pieces.removeAll(keepingCapacity: true)
     var count = 0
     for pages in ranges {
@@ -155,7 +157,7 @@ package final class RunBuffer {
     var ref = Ref(unit: unit, length: dirty.length, identity: identity, dirty: false)
     let node = UnsafeRawBufferPointer(start: content, count: dirty.length)
     if let cipher {
-      (ref.check, ref.check2) = cipher.seal(node, unit: unit, birth: birth, into: target)
+      (ref.check, ref.check2) = cipher.seal(node, unit: unit, birth: birth, &nonces, into: target)
     } else {
       ref.check = node.bytes.checksum
     }

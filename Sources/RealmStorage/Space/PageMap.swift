@@ -36,6 +36,9 @@ package struct PageMap {
   /// Whether some pages at the end are left free: there is a disk, which may be full.
   let keepsReserve: Bool
 
+  /// As many as a small commit most often lets wait.
+  private static let pagesOfCommit = 12
+
   private struct Waiting {
     var holder: UInt64
     var pages: [WaitingPage]
@@ -210,6 +213,7 @@ package struct PageMap {
     let place = waitingPlace(of: holder)
     if place == waiting.count || waiting[place].holder != holder {
       waiting.insert(Waiting(holder: holder, pages: []), at: place)
+      waiting[place].pages.reserveCapacity(Self.pagesOfCommit)
     }
     waiting[place].pages.append(page)
     waitingCount += 1

@@ -151,7 +151,7 @@ struct ClusterChange {
     _ key: UInt64, in clusters: Ref, _ body: (inout Cluster, _ row: Int) throws(StorageError) -> Void
   ) throws(StorageError) -> Ref {
     try KeyedTree.update(key, in: clusters, editor: editor) { (leaf) throws(StorageError) in
-      try change(key, leaf, body)
+      .list(try change(key, leaf, body))
     }
   }
 

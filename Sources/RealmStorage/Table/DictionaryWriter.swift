@@ -121,7 +121,7 @@ final class DictionaryWriter {
         let last = try PieceBuffer(leaf, editor.access())
         guard last.rows <= stored else { throw editor.store.corrupted(.rows, leaf) }
         editor.free(leaf)
-        return try leaves(after: last)
+        return .list(try leaves(after: last))
       }
     }
     stored = values.next

@@ -174,9 +174,8 @@ final class IndexWriter {
 
   private func takeSorted() throws(StorageError) -> SortedKeys {
     try editor.checkRoom(for: 2 * run.bytes)
-    let entries = run.sorted()
-    run = IndexRun()
-    return entries
+    defer { run = IndexRun() }
+    return run.sorted()
   }
 
   /// Makes a tree of the entries.

@@ -3,7 +3,7 @@ extension IntegerIndex {
   /// Puts one entry among those of a leaf whose packing holds it, which then are copied as they stand, to two leaves where
   /// it was full; nil where all of them are to be packed anew.
   static func insert(_ entry: Entry, into leaf: Ref, _ editor: NodeEditor) throws(StorageError)
-    -> [KeyedChild]?
+    -> KeyedNodes?
   {
     let access = editor.access()
     let node = IntegerIndexNode(try access.node(leaf, .integerIndex))
@@ -12,7 +12,7 @@ extension IntegerIndex {
     guard node.count == maximum else {
       let made = copy(of: node, 0..<place, entry, place..<node.count, editor)
       editor.free(leaf)
-      return [made]
+      return .one(made)
     }
     // Where more come after them the leaf stays full.
     guard place < maximum else { return nil }
@@ -31,7 +31,7 @@ extension IntegerIndex {
         copy(of: node, end..<place, entry, place..<maximum, editor),
       ]
     editor.free(leaf)
-    return made
+    return .list(made)
   }
 
   /// Takes the entry of a number out of a leaf; nil where it has none, or where the others are to be packed anew.

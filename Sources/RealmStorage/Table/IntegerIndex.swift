@@ -163,7 +163,7 @@ enum IntegerIndex {
       return try KeyedTree.update(key(entries[0].number), in: root, editor: editor) {
         (leaf) throws(StorageError) in
         if let made = try insert(entries[0], into: leaf, editor) { return made }
-        return try merge(entries[...], into: leaf, editor)
+        return .list(try merge(entries[...], into: leaf, editor))
       }
     }
     return try KeyedTree.update(
@@ -185,11 +185,11 @@ enum IntegerIndex {
   static func remove(_ number: Int64, from root: Ref, _ editor: NodeEditor) throws(StorageError) -> Ref {
     guard !root.isNull else { return root }
     return try KeyedTree.update(key(number), in: root, editor: editor) { (leaf) throws(StorageError) in
-      if let made = try remove(number, fromLeaf: leaf, editor) { return [made] }
+      if let made = try remove(number, fromLeaf: leaf, editor) { return .one(made) }
       var entries = try read(leaf, editor)
       entries.removeAll { $0.number == number }
       editor.free(leaf)
-      return leaves(entries, isFull: false, editor)
+      return .list(leaves(entries, isFull: false, editor))
     }
   }
 

@@ -114,6 +114,8 @@ final class IntegerIndexWriter {
   private func takeSorted() -> [IntegerIndex.Entry] {
     var entries: [IntegerIndex.Entry] = []
     swap(&entries, &self.entries)
+    // Who adds one row at a time has nothing to put in order.
+    guard entries.count > 1 else { return entries }
     guard let least = entries.lazy.map(\.number).min(), let greatest = entries.lazy.map(\.number).max() else {
       return []
     }

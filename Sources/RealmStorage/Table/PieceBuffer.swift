@@ -242,9 +242,10 @@ struct PieceBuffer {
     piece.store(UInt16(rows.count), at: 0)
     piece.copy(heap.span.bytes.extracting(base..<base + heapBytes), at: start)
     for (index, ref) in refs.enumerated() { piece.setRef(index, to: ref) }
-    for row in rows {
-      let word = UInt16(truncatingIfNeeded: end(row) - base | Int(cells[row] & 3) << PieceNode.Layout.endBits)
-      piece.store(word, at: 2 + 2 * (row - rows.lowerBound))
+    let ends = cells.span.extracting(rows)
+    piece.storeWords(rows.count, at: 2) { place in
+      let cell = ends[unchecked: place]
+      return UInt16(truncatingIfNeeded: cell >> 2 &- UInt32(base) | (cell & 3) << PieceNode.Layout.endBits)
     }
     guard refCount > 0 else { return piece.ref }
     for (index, row) in rows.lazy.filter({ isLong($0) }).enumerated() {

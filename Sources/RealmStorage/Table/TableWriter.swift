@@ -250,7 +250,7 @@ final class TableWriter {
       clusters = try KeyedTree.update(tail.keys[0], in: root.clusters, editor: editor) {
         (leaf) throws(StorageError) in
         guard leaf == tail.node else { throw editor.store.corrupted(.keyOrder, leaf) }
-        return []
+        return .list([])
       }
     }
     try complete.join(tail)
@@ -300,7 +300,7 @@ final class TableWriter {
       (leaf) throws(StorageError) in
       // Only a forged branch leads elsewhere.
       guard leaf == old else { throw editor.store.corrupted(.keyOrder, leaf) }
-      return [cluster]
+      return .one(cluster)
     }
   }
 

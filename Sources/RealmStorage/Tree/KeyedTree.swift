@@ -91,6 +91,13 @@ package struct KeyedChild: Equatable, Sendable {
   }
 }
 
+/// What takes the place of a node: most often one other, of which no list is made.
+package enum KeyedNodes {
+  case one(KeyedChild)
+  /// None where the node became empty, several where it split.
+  case list([KeyedChild])
+}
+
 /// A B+tree by whole numbers whose leaves another floor lays out: it is told how a leaf changes, not what is in it.
 ///
 /// A root that is no branch is the only leaf. All operations take time in proportion to the height.
@@ -201,10 +208,13 @@ package enum KeyedTree {
   /// Replaces the leaf that may hold `key` by what `change` makes of it: none when it became empty, several when it
   /// split; nil where it is to stay. Answers the new root. Frees the branches on the way, not the leaf.
   package static func update(
-    _ key: UInt64, in root: Ref, editor: NodeEditor, _ change: (Ref) throws(StorageError) -> [KeyedChild]?
+    _ key: UInt64, in root: Ref, editor: NodeEditor, _ change: (Ref) throws(StorageError) -> KeyedNodes?
   ) throws(StorageError) -> Ref {
-    guard let children = try updated(key, in: root, editor, change) else { return root }
-    return try makeRoot(of: children, editor)
+    switch try updated(key, in: root, editor, change) {
+    case .one(let child): try lowered(child.ref, editor)
+    case .list(let children): try makeRoot(of: children, editor)
+    case nil: root
+    }
   }
 
   /// The same for many keys, in order: `change` is given each leaf with the range of the keys that belong to it.
@@ -342,29 +352,38 @@ package enum KeyedTree {
   }
 
   private static func updated(
-    _ key: UInt64, in ref: Ref, _ editor: NodeEditor, _ change: (Ref) throws(StorageError) -> [KeyedChild]?
-  ) throws(StorageError) -> [KeyedChild]? {
+    _ key: UInt64, in ref: Ref, _ editor: NodeEditor, _ change: (Ref) throws(StorageError) -> KeyedNodes?
+  ) throws(StorageError) -> KeyedNodes? {
     guard ref.isKeyedBranch else { return try change(ref) }
     let access = editor.access()
     let branch = KeyedBranch(try access.node(ref))
     let index = branch.search(key)
-    let made = try updated(key, in: branch.child(index), editor, change)
-    guard let made else { return nil }
-    if made.count == 1, made[0].ref.level == branch.child(index).level {
-      return [branch.replace(made[0], at: index, of: ref, editor)]
+    let made: [KeyedChild]
+    switch try updated(key, in: branch.child(index), editor, change) {
+    case .one(let child) where child.ref.level == branch.child(index).level:
+      return .one(branch.replace(child, at: index, of: ref, editor))
+    case .one(let child): made = [child]
+    case .list(let list): made = list
+    case nil: return nil
     }
     var children: [KeyedChild] = []
     for earlier in 0..<index { children.append(branch.entry(earlier)) }
     children += made
     for later in index + 1..<max(branch.count, index + 1) { children.append(branch.entry(later)) }
     editor.free(ref)
-    return children.isEmpty ? [] : makeBranches(children, editor)
+    return .list(children.isEmpty ? [] : makeBranches(children, editor))
   }
 
   private static func makeRoot(of children: [KeyedChild], _ editor: NodeEditor) throws(StorageError) -> Ref {
     var children = children
     while children.count > 1 { children = makeBranches(children, editor) }
-    guard var root = children.first?.ref else { return .null }
+    guard let root = children.first?.ref else { return .null }
+    return try lowered(root, editor)
+  }
+
+  /// A root without the branches above that have a single child.
+  private static func lowered(_ root: Ref, _ editor: NodeEditor) throws(StorageError) -> Ref {
+    var root = root
     while root.isKeyedBranch, let only = try onlyChild(of: root, editor.access()) {
       editor.free(root)
       root = only
