@@ -102,7 +102,9 @@ package enum KeyedNodes {
 ///
 /// A root that is no branch is the only leaf. All operations take time in proportion to the height.
 package enum KeyedTree {
-  package static let fanOut = 64
+  /// Children of a branch at most: a small commit writes one of each level, so a branch of more would cost it more than the
+  /// level that is saved.
+  package static let fanOut = 32
 
   /// The leaf that may hold `key`.
   package static func leaf(

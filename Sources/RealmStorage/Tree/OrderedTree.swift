@@ -100,8 +100,8 @@ package struct TreeShape: Sendable {
   /// What stands around refs and body of a node, also in an encrypted file: a full one takes whole units then.
   private static let around = NodeEditor.headerLength + NodeCipher.nonceLength
 
-  /// Of trees whose entries are a few bytes: a commit that changes one entry writes the leaf.
-  package static let small = TreeShape(leafBytes: 2048 - around, branchBytes: 4096 - around, fanOut: 64)
+  /// Of trees whose entries are a few bytes: a commit that changes one entry writes the leaf, and a branch of each level.
+  package static let small = TreeShape(leafBytes: 2048 - around, branchBytes: 2048 - around, fanOut: 32)
 
   package static let standard = TreeShape(leafBytes: 4096 - around, branchBytes: 4096 - around, fanOut: 64)
 }
