@@ -7,8 +7,8 @@ struct FreePages {
   private var bits: [UInt64] = []
   /// A bit a page: its stretch is being emptied, so that what is free there is given out only where nothing else is.
   private var emptied: [UInt64] = []
-  /// Of each block: no run that touches it is longer, what is being emptied included, where it is less than a block. It
-  /// may be too much after pages were taken, until a look for so many has found none.
+  /// Of each block: no run that touches it, of pages that are all being emptied or all not, is longer, where it is less than a
+  /// block. It may be too much after pages were taken, until a look for so many has found none.
   ///
   /// A page that becomes free joins runs. Of a run that goes on for more than a block from there the far blocks were told
   /// as much before.
@@ -101,15 +101,15 @@ struct FreePages {
     } else {
       emptied[page >> 6] &= ~(1 << UInt64(page & 63))
     }
+    if contains(page) { noteRun(around: page) }
   }
 
   /// Nothing is being emptied any more.
   mutating func emptyNothing() {
-    for index in emptied.indices where emptied[index] != 0 {
-      emptied[index] = 0
-      // What was passed over is looked at again.
-      for block in longest.indices { longest[block] = Self.unknown }
-    }
+    guard emptied.contains(where: { $0 != 0 }) else { return }
+    for index in emptied.indices { emptied[index] = 0 }
+    // What was passed over is looked at again.
+    for block in longest.indices { longest[block] = Self.unknown }
   }
 
   private mutating func noteRun(around page: Int) {
@@ -158,6 +158,9 @@ struct FreePages {
   {
     guard range.count >= length, length > 0 else { return nil }
     let (first, end) = (range.lowerBound >> 6, (range.upperBound + 63) >> 6)
+    // Of a run that begins before the range a part is seen.
+    let isCut = range.lowerBound > 0 && contains(range.lowerBound - 1)
+    let known = isCut ? run(around: range.lowerBound - 1).upperBound : range.lowerBound
     // Free pages right before the word.
     var before = 0
     var word = first
@@ -189,19 +192,21 @@ struct FreePages {
         }
         before = free == ~0 ? before + 64 : (~free).leadingZeroBitCount
       }
-      if !isEmptied, hasEmptied == 0, isWhole(block, in: range), endsShort(after: word, before, of: length) {
+      if !isEmptied, hasEmptied == 0, isWhole(block, in: range, known),
+        endsShort(after: word, before, of: length)
+      {
         longest[block] = min(longest[block], UInt16(clamping: length - 1))
       }
     }
     return nil
   }
 
-  /// Whether a look at a range sees all runs of a block from where they begin.
-  private func isWhole(_ block: Int, in range: Range<Int>) -> Bool {
-    let (start, end) = (block * Self.blockWords * 64, min(count, (block + 1) * Self.blockWords * 64))
-    guard range.upperBound >= end else { return false }
-    return block == 0
-      ? range.lowerBound <= 2 : range.lowerBound < start || range.lowerBound == start && !contains(start - 1)
+  /// Whether a look at a range sees all runs of a block from where they begin: of those that begin before `known` it does not.
+  private func isWhole(_ block: Int, in range: Range<Int>, _ known: Int) -> Bool {
+    // The meta pages are never free.
+    let start = max(2, block * Self.blockWords * 64)
+    let end = min(count, (block + 1) * Self.blockWords * 64)
+    return range.lowerBound <= start && known <= start && range.upperBound >= end
   }
 
   /// Whether a run with so many free pages before a word is shorter than `length` with those from there on.

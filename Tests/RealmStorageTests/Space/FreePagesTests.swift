@@ -67,7 +67,12 @@ import Testing
       case 3:
         pages.emptyNothing()
         model.emptied = model.emptied.map { _ in false }
-      case 4...9:
+      case 4:
+        // A run across the border of two blocks, and what is taken around it.
+        let border = 512 * (1 + generator.below(4))
+        for page in border - 60..<border + 60 { set(page, free: false) }
+        for page in border - generator.below(50)..<border + generator.below(50) { set(page, free: true) }
+      case 5...9:
         let length = generator.below(generator.chance(10) ? 900 : 12)
         for page in start..<start + length { set(page, free: false) }
       case 10...14:
@@ -80,9 +85,10 @@ import Testing
       }
       for _ in 0..<3 {
         let length = [1, 2, 3, 4, 5, 8, 20, 63, 64, 65, 100, 500, 513, 700][generator.below(14)]
-        let bounds = [2, pages.count, generator.below(pages.count + 1), 512, 1024].filter {
-          $0 <= pages.count
-        }
+        // Ranges begin and end at the borders of blocks, and right before and behind them, too.
+        let border = 512 * (1 + generator.below(4)) - 20 + generator.below(40)
+        let bounds = [2, pages.count, generator.below(pages.count + 1), 512, 1024, border]
+          .filter { $0 <= pages.count }
         let (one, other) = (bounds[generator.below(bounds.count)], bounds[generator.below(bounds.count)])
         let range = min(one, other)..<max(one, other)
         let isEmptied = generator.chance(10)
@@ -94,6 +100,14 @@ import Testing
       #expect(pages.usedEnd == model.usedEnd, "step \(step), seed \(seed)")
       #expect(pages.freeCount == model.free.count { $0 }, "step \(step), seed \(seed)")
     }
+  }
+
+  @Test func `a look that begins within a run tells nothing of the blocks that this goes on in`() {
+    var pages = FreePages()
+    pages.grow(to: 1_536)
+    for page in 0..<pages.count where !(492..<515).contains(page) { pages.remove(page) }
+    #expect(pages.firstRun(of: 10, in: 507..<1_536) == nil)
+    #expect(pages.firstRun(of: 23, in: 2..<1_536) == 492..<515)
   }
 
   @Test func `a look that found nothing passes over the blocks in which nothing came free since`() {
