@@ -2,7 +2,7 @@ import CSodium
 
 /// Secret bytes outside of Swift's heap, wiped when they go.
 final class SecretBytes: @unchecked Sendable {
-  // Sendable: written once before anyone else sees it.
+  // Sendable: written before anyone else sees it, or by whoever alone has it.
   let base: UnsafeMutablePointer<UInt8>
   let count: Int
 
@@ -13,6 +13,8 @@ final class SecretBytes: @unchecked Sendable {
     self.count = count
     sodium_mlock(base, count)
   }
+
+  func wipe() { sodium_memzero(base, count) }
 
   deinit {
     // Wipes before it unlocks.

@@ -2,8 +2,8 @@ import CSodium
 
 /// Seals nodes and meta pages of an encrypted file. No floor above sees ciphertext.
 ///
-/// A sealed node is a random nonce of 24 bytes and the ciphertext; its tag stands in the parent's ref. The associated
-/// data binds file, place and birth, so that no node can be swapped, moved or replayed. The nonce is random because a
+/// A sealed node is a nonce of 24 bytes and the ciphertext; its tag stands in the parent's ref. The associated
+/// data binds file, place and birth, so that no node can be swapped, moved or replayed. The nonce is random, for a commit, because a
 /// place and a birth can come again: a version number that power loss took without a trace is given anew.
 package final class NodeCipher: Sendable {
   static let nonceLength = 24
@@ -23,41 +23,60 @@ package final class NodeCipher: Sendable {
     }
   }
 
-  /// Random bytes that nodes of one commit take as their nonces: the system is asked once for several. Nothing of them is
-  /// kept for the next, which may come from a copy of this program's memory.
-  struct Nonces {
-    private var bytes = [UInt8](repeating: 0, count: 16 * nonceLength)
-    private var used = 16 * nonceLength
+  /// What the nodes of one commit are sealed by. Their nonces are random but for the last 8 bytes, which count from where chance has put them:
+  /// of the others XChaCha20 derives the key for a message, so that one is derived for all. Nothing of it is kept for the
+  /// next commit, which may come from a copy of this program's memory.
+  struct Sealing: ~Copyable {
+    private let derived = SecretBytes(count: 32)
+    private var nonce = [UInt8](repeating: 0, count: nonceLength)
+    private var isBegun = false
 
-    /// What is left is not to be used.
-    mutating func forget() { used = bytes.count }
-
-    mutating func store(to out: UnsafeMutableRawPointer) {
-      if used == bytes.count {
-        randombytes_buf(&bytes, bytes.count)
-        used = 0
-      }
-      bytes.withUnsafeBytes { bytes in
-        out.copyMemory(from: bytes.baseAddress! + used, byteCount: nonceLength)
-      }
-      used += nonceLength
+    mutating func end() {
+      isBegun = false
+      derived.wipe()
     }
+
+    /// Stores the next nonce, and calls with the key derived of it and what of it that key leaves: as the nonce of the ChaCha20 within.
+    fileprivate mutating func next<Result>(
+      _ key: SecretBytes, to out: UnsafeMutableRawPointer,
+      _ body: (_ key: UnsafePointer<UInt8>, _ nonce: UnsafePointer<UInt8>) -> Result
+    ) -> Result {
+      if isBegun {
+        nonce.store(nonce.load(UInt64.self, at: Self.counter) &+ 1, at: Self.counter)
+      } else {
+        randombytes_buf(&nonce, nonce.count)
+        crypto_core_hchacha20(derived.base, nonce, key.base, nil)
+        isBegun = true
+      }
+      return nonce.withUnsafeBytes { nonce in
+        out.copyMemory(from: nonce.baseAddress!, byteCount: nonceLength)
+        let rest = (
+          UInt32(0), nonce.loadUnaligned(fromByteOffset: Self.counter, as: UInt32.self),
+          nonce.loadUnaligned(fromByteOffset: Self.counter + 4, as: UInt32.self)
+        )
+        return withUnsafeBytes(of: rest) { rest in
+          body(derived.base, rest.baseAddress!.assumingMemoryBound(to: UInt8.self))
+        }
+      }
+    }
+    private static let counter = 16
   }
 
   /// Writes nonce and ciphertext to `out` and answers the tag.
   func seal(
-    _ plain: UnsafeRawBufferPointer, unit: UInt64, birth: UInt64, _ nonces: inout Nonces,
+    _ plain: UnsafeRawBufferPointer, unit: UInt64, birth: UInt64, _ sealing: inout Sealing,
     into out: UnsafeMutableRawPointer
   ) -> (UInt64, UInt64) {
     let bytes = out.assumingMemoryBound(to: UInt8.self)
-    nonces.store(to: out)
     var tag: (UInt64, UInt64) = (0, 0)
-    withAssociatedData(unit: unit, birth: birth) { data, length in
-      withUnsafeMutableBytes(of: &tag) { tag in
-        _ = crypto_aead_xchacha20poly1305_ietf_encrypt_detached(
-          bytes + Self.nonceLength, tag.baseAddress!.assumingMemoryBound(to: UInt8.self), nil,
-          plain.baseAddress!.assumingMemoryBound(to: UInt8.self), UInt64(plain.count), data, length,
-          nil, bytes, nodeKey.base)
+    sealing.next(nodeKey, to: out) { key, nonce in
+      withAssociatedData(unit: unit, birth: birth) { data, length in
+        withUnsafeMutableBytes(of: &tag) { tag in
+          _ = crypto_aead_chacha20poly1305_ietf_encrypt_detached(
+            bytes + Self.nonceLength, tag.baseAddress!.assumingMemoryBound(to: UInt8.self), nil,
+            plain.baseAddress!.assumingMemoryBound(to: UInt8.self), UInt64(plain.count), data, length,
+            nil, nonce, key)
+        }
       }
     }
     return tag

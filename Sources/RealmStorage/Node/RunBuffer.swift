@@ -11,7 +11,8 @@ package final class RunBuffer {
   @exclusivity(unchecked) private var plain: UnsafeMutableRawBufferPointer?
   /// Where a node lies whose pages do not lie together.
   @exclusivity(unchecked) private var whole: UnsafeMutableRawBufferPointer?
-  @exclusivity(unchecked) private var nonces = NodeCipher.Nonces()
+  /// Of an encrypted file.
+  @exclusivity(unchecked) private var sealing: NodeCipher.Sealing?
   @exclusivity(unchecked) private var pieces: [Piece] = []
   /// A word for each page of the run, in it a bit for each unit that a node covers.
   @exclusivity(unchecked) private var covered: [UInt64] = []
@@ -43,6 +44,7 @@ package final class RunBuffer {
   package init(store: NodeStore, adopts: Bool) {
     self.store = store
     self.adopts = adopts
+    if store.cipher != nil { sealing = NodeCipher.Sealing() }
   }
 
   private static func memory(_ bytes: Int) -> Mapping {
@@ -68,7 +70,7 @@ package final class RunBuffer {
   /// - Parameter inOrderBefore: nodes that stand before this unit in the run will be placed in their order, each when there is
   ///   room for it (`makeRoom`); nil where nodes are placed in any order.
   package func begin(_ ranges: [Range<Int>], inOrderBefore unit: UInt64? = nil) {
-    nonces.forget()
+    sealing?.end()
     pieces.removeAll(keepingCapacity: true)
     var count = 0
     for pages in ranges {
@@ -108,6 +110,7 @@ package final class RunBuffer {
 
   /// Hands out all that was not handed out yet: the pages of the pieces, zero where no node stands.
   package func finish(_ sink: Sink) throws(StorageError) {
+    sealing?.end()
     try flush(windowStart..<tail, sink)
     try flush(tail..<covered.count, sink)
   }
@@ -156,8 +159,8 @@ package final class RunBuffer {
     link(PlacedNode(content, store.refWidth, borrowing: self))
     var ref = Ref(unit: unit, length: dirty.length, identity: identity, dirty: false)
     let node = UnsafeRawBufferPointer(start: content, count: dirty.length)
-    if let cipher {
-      (ref.check, ref.check2) = cipher.seal(node, unit: unit, birth: birth, &nonces, into: target)
+    if let cipher, sealing != nil {
+      (ref.check, ref.check2) = cipher.seal(node, unit: unit, birth: birth, &sealing!, into: target)
     } else {
       ref.check = node.bytes.checksum
     }

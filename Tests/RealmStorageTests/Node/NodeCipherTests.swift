@@ -1,35 +1,60 @@
+import TestSupport
 import Testing
 
 @testable import RealmStorage
 
 @Suite struct NodeCipherTests {
-  private static func draw(_ count: Int, _ nonces: inout NodeCipher.Nonces) -> [[UInt8]] {
-    (0..<count).map { _ in
-      var nonce = [UInt8](repeating: 0, count: NodeCipher.nonceLength)
-      nonce.withUnsafeMutableBytes { nonces.store(to: $0.baseAddress!) }
-      return nonce
-    }
+  private static func cipher() throws -> NodeCipher {
+    try NodeCipher(
+      key: (0..<64).map { UInt8($0) }, salt: (0..<16).map { UInt8($0) }, fileID: (0..<16).map { UInt8($0) })
   }
 
-  @Test func `no two nodes have a nonce in common, in a commit or in several`() {
-    var nonces = NodeCipher.Nonces()
+  /// The nonce of a node that is sealed, which is found to be what it was when it is unsealed.
+  private static func seal(_ content: [UInt8], unit: UInt64, _ sealing: inout NodeCipher.Sealing) throws
+    -> [UInt8]
+  {
+    let cipher = try cipher()
+    var sealed = [UInt8](repeating: 0, count: NodeCipher.nonceLength + content.count)
+    var ref = Ref(
+      unit: unit, length: content.count, identity: Ref.identity(birth: 3, kind: .leaf, level: 0), dirty: false
+    )
+    (ref.check, ref.check2) = content.withUnsafeBytes { content in
+      sealed.withUnsafeMutableBytes {
+        cipher.seal(content, unit: unit, birth: 3, &sealing, into: $0.baseAddress!)
+      }
+    }
+    var plain = [UInt8](repeating: 0, count: content.count)
+    let isWhole = sealed.withUnsafeBytes { sealed in
+      plain.withUnsafeMutableBytes {
+        cipher.unseal(sealed.baseAddress!, length: content.count, ref: ref, into: $0.baseAddress!)
+      }
+    }
+    #expect(isWhole && plain == content)
+    return Array(sealed.prefix(NodeCipher.nonceLength))
+  }
+
+  @Test(arguments: 0..<4)
+  func `nodes of a commit are messages that the file's key opens, and no two have a nonce in common`(
+    seed: UInt64
+  )
+    throws
+  {
+    var generator = SeededGenerator(seed: seed)
+    var sealing = NodeCipher.Sealing()
     var drawn: [[UInt8]] = []
-    for count in [0, 1, 15, 16, 17, 40, 3] {
-      nonces.forget()
-      drawn += Self.draw(count, &nonces)
+    for count in [0, 1, 2, 300, 3] {
+      sealing.end()
+      var first: [UInt8]?
+      for unit in 0..<count {
+        let content = generator.bytes(8 * (1 + generator.below(600)))
+        let nonce = try Self.seal(content, unit: UInt64(128 + unit), &sealing)
+        // One key is derived for all.
+        #expect(Array(nonce.prefix(16)) == first ?? Array(nonce.prefix(16)))
+        first = Array(nonce.prefix(16))
+        drawn.append(nonce)
+      }
     }
-    #expect(Set(drawn).count == drawn.count)
-    // 92 of them: by chance no byte has the same value in all.
-    for place in 0..<NodeCipher.nonceLength { #expect(Set(drawn.map { $0[place] }).count > 8) }
-  }
-
-  @Test func `what a commit has not used of its nonces no other gets`() {
-    var nonces = NodeCipher.Nonces()
-    _ = Self.draw(3, &nonces)
-    // As in a copy of this program's memory.
-    var copy = nonces
-    nonces.forget()
-    copy.forget()
-    #expect(Set(Self.draw(20, &nonces)).isDisjoint(with: Self.draw(20, &copy)))
+    #expect(Set(drawn).count == drawn.count, "seed \(seed)")
+    #expect(Set(drawn.map { Array($0.prefix(16)) }).count == 4)
   }
 }
