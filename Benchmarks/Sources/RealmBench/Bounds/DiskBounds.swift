@@ -26,7 +26,7 @@ struct DiskBounds {
   }
 
   private func commits(_ rounds: Int) throws -> [Bound] {
-    let (update, insert) = ([16 << 10, 4 << 10], [18 << 10, 4 << 10])
+    let (update, insert) = ([16 << 10, 4 << 10], [15 << 10, 4 << 10])
     let places = "and 4 KiB at another place"
     let engine = "copied and summed before, the file locked meanwhile"
     let nodes = "nodes at random, and asked who shares the file"
@@ -40,7 +40,7 @@ struct DiskBounds {
         [.isBegun, .isOfEngine, .isGathered, .isShared, .isScattered]
       ),
       ("12", "8 KiB written to one place", [8 << 10], []),
-      ("12b", "18 KiB written and begun with, \(places) written", insert, .isBegun),
+      ("12b", "15 KiB written and begun with, \(places) written", insert, .isBegun),
       ("12b", "the same, \(engine)", insert, [.isBegun, .isOfEngine]),
       ("12b", "the same, of \(nodes)", insert, [.isBegun, .isOfEngine, .isGathered, .isShared]),
       ("12b", "13 KiB written to one place", [13 << 10], []),
