@@ -23,7 +23,7 @@ package final class NodeCipher: Sendable {
     }
   }
 
-  /// What the nodes of one commit are sealed by. Their nonces are random but for the last 8 bytes, which count from where chance has put them:
+  /// What the nodes of one commit are sealed by. The first of their nonces is random, and the last 8 bytes count on from there:
   /// of the others XChaCha20 derives the key for a message, so that one is derived for all. Nothing of it is kept for the
   /// next commit, which may come from a copy of this program's memory.
   struct Sealing: ~Copyable {
@@ -36,7 +36,8 @@ package final class NodeCipher: Sendable {
       derived.wipe()
     }
 
-    /// Stores the next nonce, and calls with the key derived of it and what of it that key leaves: as the nonce of the ChaCha20 within.
+    /// Stores the next nonce, and calls with the key that is derived of its first 16 bytes, and with the others as the nonce of
+    /// the ChaCha20 within.
     fileprivate mutating func next<Result>(
       _ key: SecretBytes, to out: UnsafeMutableRawPointer,
       _ body: (_ key: UnsafePointer<UInt8>, _ nonce: UnsafePointer<UInt8>) -> Result

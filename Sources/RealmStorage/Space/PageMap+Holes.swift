@@ -1,6 +1,6 @@
 /// Where pages for a commit are found.
 extension PageMap {
-  /// How far a hole is looked for: a look at so many pages takes some ten microseconds.
+  /// How far a hole is looked for: where no block is known to have none, a word is read for each 64 of so many pages.
   private static let reach = (1 << 30) / FilePlace.page
   /// How far from each other the pages may lie that short-lived nodes take again and again.
   private static let nearness = (64 << 20) / FilePlace.page
@@ -105,7 +105,7 @@ extension PageMap {
   /// All free pages below `end`.
   package func holes(below end: Int) -> [Range<Int>] {
     var holes: [Range<Int>] = []
-    forEachHole(of: 1, in: 2..<max(2, min(end, pages.count))) { holes.append($0) }
+    free.forEachRun(of: 1, in: 2..<max(2, min(end, pages.count))) { holes.append($0) }
     return holes
   }
 
@@ -150,10 +150,5 @@ extension PageMap {
       sum += page - hole.lowerBound
     }
     return min(sum, limit)
-  }
-
-  /// Calls `body` with the holes of at least so many pages.
-  func forEachHole(of length: Int, in range: Range<Int>, _ body: (Range<Int>) -> Void) {
-    free.forEachRun(of: length, in: range, body)
   }
 }

@@ -44,7 +44,7 @@ import Testing
       }
       #expect(map.pagesInHoles(of: length, atMost: pageCount) == sum)
       var found: [Range<Int>] = []
-      map.forEachHole(of: length, in: 2..<pageCount) { found.append($0) }
+      map.free.forEachRun(of: length, in: 2..<pageCount) { found.append($0) }
       #expect(found == holes)
     }
   }
