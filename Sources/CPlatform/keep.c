@@ -117,3 +117,40 @@ void cp_gather_keys(const uint8_t *prefix, size_t prefix_length, const void *wor
     ends[index] = end;
   }
 }
+
+/// Copies what most suffixes and prefixes are, without a call; what is behind it may be copied too where there is room.
+static inline int copy_few(uint8_t *to, size_t at, size_t room, const uint8_t *from, size_t begin, size_t end,
+                           size_t length) {
+  if (length <= 16 && begin + 16 <= end && at + 16 <= room) {
+    memcpy(to + at, from + begin, 16);
+    return 1;
+  }
+  if (length > room - at || begin > end || length > end - begin) return 0;
+  if (length > 0) memcpy(to + at, from + begin, length);
+  return 1;
+}
+
+size_t cp_copy_suffixes(const void *prefix, size_t prefix_length, size_t dropped, const void *words, size_t start,
+                        size_t width, const void *suffixes, size_t suffixes_length, size_t count, void *out,
+                        size_t room) {
+  const unaligned_16 *ends = words;
+  uint8_t *to = out;
+  if (prefix_length == 0 && dropped == 0) {
+    if (suffixes_length > room) return SIZE_MAX;
+    if (suffixes_length > 0) memcpy(to, suffixes, suffixes_length);
+    return suffixes_length;
+  }
+  size_t at = 0, begin = 0;
+  for (size_t index = 0; index < count; index++) {
+    size_t end = words == NULL ? begin + width : (size_t)ends[index] - start;
+    // What ends before it begins has a length of more than there is.
+    size_t length = end - begin - dropped;
+    if (length > suffixes_length) return SIZE_MAX;
+    if (!copy_few(to, at, room, prefix, 0, prefix_length, prefix_length)) return SIZE_MAX;
+    at += prefix_length;
+    if (!copy_few(to, at, room, suffixes, begin + dropped, suffixes_length, length)) return SIZE_MAX;
+    at += length;
+    begin = end;
+  }
+  return at;
+}

@@ -166,6 +166,13 @@ size_t cp_gather_values(const void *words, unsigned end_bits, const void *heap, 
 void cp_gather_keys(const uint8_t *prefix, size_t prefix_length, const void *words, size_t width,
                     const uint8_t *suffixes, const uint16_t *places, size_t count, uint8_t *out, size_t end,
                     size_t *ends);
+/// Puts suffixes that stand one after another, each behind a prefix and without its first `dropped` bytes, into `room` bytes.
+/// `words` tells where each ends, the first of them beginning at `start`, or is null where all have `width` bytes. The
+/// length of all, or SIZE_MAX where there is no room for one, none where its word says, or one is shorter than what is
+/// dropped.
+size_t cp_copy_suffixes(const void *prefix, size_t prefix_length, size_t dropped, const void *words, size_t start,
+                        size_t width, const void *suffixes, size_t suffixes_length, size_t count, void *out,
+                        size_t room);
 
 /// A number of 128 bits and the place of what it stands for.
 struct cp_sort_item {

@@ -137,6 +137,31 @@ enum Gather {
     }
   }
 
+  /// Suffixes of neighbours in a leaf, each behind `prefix` or without its first bytes, put one after another.
+  ///
+  /// - Parameters:
+  ///   - words: where each suffix ends, the first of them beginning at `start`; empty where all have `width` bytes.
+  ///   - target: gets them, and has room for as much as they are.
+  /// - Precondition: ends grow, the last lies in `suffixes`, and none is shorter than what is dropped.
+  static func stretch(
+    of suffixes: RawSpan, count: Int, words: RawSpan, start: Int, width: Int, prefix: RawSpan,
+    dropping dropped: Int, to target: inout MutableRawSpan
+  ) {
+    precondition(words.isEmpty || words.byteCount >= 2 * count, "suffixes without their ends")
+    let length = suffixes.withUnsafeBytes { suffixes in
+      words.withUnsafeBytes { words in
+        prefix.withUnsafeBytes { prefix in
+          target.withUnsafeMutableBytes { target in
+            cp_copy_suffixes(
+              prefix.baseAddress, prefix.count, dropped, words.isEmpty ? nil : words.baseAddress, start, width,
+              suffixes.baseAddress, suffixes.count, count, target.baseAddress, target.count)
+          }
+        }
+      }
+    }
+    precondition(length == target.byteCount, "suffixes that are not where they are said to be")
+  }
+
   private static func check(_ places: [UInt16], _ count: Int) { check(places[...], from: 0, count) }
 
   private static func check(_ places: ArraySlice<UInt16>, from first: Int, _ count: Int) {

@@ -25,6 +25,9 @@ package struct LeafNode: ~Escapable {
     static let prefix = 8
     static let variable: UInt16 = 0xffff
     static let refFlag: UInt16 = 0x8000
+    /// Keys that are written have at most `OrderedTree.maximumKeyLength` bytes. Longer ones are read, as long as leaves can
+    /// be made of them.
+    static let longestKey = 0x7fff
   }
 
   let view: NodeView
@@ -72,21 +75,26 @@ package struct LeafNode: ~Escapable {
     if valueWidth == Layout.variable { end += 2 * count }
     guard count >= 1, end <= length else { return false }
     guard
-      let keyBytes = heap(view, ends: keyEnds, count: count, width: keyWidth, flag: 0),
-      let valueBytes = heap(view, ends: valueEnds, count: count, width: valueWidth, flag: Layout.refFlag),
+      let keyBytes = heap(
+        view, ends: keyEnds, count: count, width: keyWidth, flag: 0,
+        longest: Layout.longestKey - prefixLength),
+      let valueBytes = heap(
+        view, ends: valueEnds, count: count, width: valueWidth, flag: Layout.refFlag, longest: length),
       end + keyBytes + valueBytes <= length
     else { return false }
     return keysGrow(view, count: count)
       && refsAreNamedOnce(view, valueEnds: valueEnds, values: end + keyBytes, count: count, width: valueWidth)
   }
 
-  /// Bytes of a heap whose ends only grow.
-  private static func heap(_ view: NodeView, ends: Int, count: Int, width: UInt16, flag: UInt16) -> Int? {
-    guard width == Layout.variable else { return Int(width) * count }
+  /// Bytes of a heap whose ends only grow, and which has nothing longer than that.
+  private static func heap(
+    _ view: NodeView, ends: Int, count: Int, width: UInt16, flag: UInt16, longest: Int
+  ) -> Int? {
+    guard width == Layout.variable else { return Int(width) <= longest ? Int(width) * count : nil }
     var last: UInt16 = 0
     for index in 0..<count {
       let end = view.load(UInt16.self, at: ends + 2 * index) & ~flag
-      guard end >= last else { return nil }
+      guard end >= last, Int(end - last) <= longest else { return nil }
       last = end
     }
     return Int(last)
@@ -157,9 +165,8 @@ package struct LeafNode: ~Escapable {
 
   /// Adds the keys at places in order to others, which end at `ends`.
   func append(_ places: [UInt16], to all: inout [UInt8], ends: inout [Int]) {
-    let words = view.bytes(at: keyEnds, count: keyWidth == nil ? 2 * count : 0)
     Gather.keys(
-      places, count: count, prefix: prefix, words: words, width: keyWidth ?? 0,
+      places, count: count, prefix: prefix, words: keyEndWords(0..<count), width: keyWidth ?? 0,
       suffixes: view.bytes(at: keys, count: values - keys), to: &all, ends: &ends)
   }
 
@@ -204,6 +211,91 @@ package struct LeafNode: ~Escapable {
     guard !range.isEmpty else { return view.bytes(at: values, count: 0) }
     let (start, end) = (valueBounds(range.lowerBound).start, valueBounds(range.upperBound - 1).end)
     return view.bytes(at: values + start, count: end - start)
+  }
+
+  // MARK: - Stretches
+
+  /// Bytes of the keys of a range of entries, each without what keys of a prefix's length have in common.
+  func keyBytes(_ range: Range<Int>, _ prefixLength: Int) -> Int {
+    suffixes(range).byteCount + range.count * (self.prefixLength - prefixLength)
+  }
+
+  /// The length of each suffix of a range that is not empty; nil where they differ.
+  func keyWidth(of range: Range<Int>) -> Int? {
+    if let keyWidth { return keyWidth }
+    let length = keyLength(range.lowerBound)
+    for index in range where keyLength(index) != length { return nil }
+    return length - prefixLength
+  }
+
+  /// The length of each value of a range that is not empty; nil where they differ.
+  func valueWidth(of range: Range<Int>) -> Int? {
+    if let valueWidth { return valueWidth }
+    let length = values(range.lowerBound..<range.lowerBound + 1).byteCount
+    for index in range {
+      let bounds = valueBounds(index)
+      if bounds.end - bounds.start != length { return nil }
+    }
+    return length
+  }
+
+  /// The places of the refs that values of a range name.
+  func refPlaces(of range: Range<Int>) -> Range<Int> {
+    guard view.refCount > 0 else { return 0..<0 }
+    // They are named in their order.
+    var places: Range<Int>?
+    for index in range {
+      if let place = refPlace(index) { places = (places?.lowerBound ?? place)..<place + 1 }
+    }
+    return places ?? 0..<0
+  }
+
+  /// Puts the keys of a range one after another, each without its first bytes, which all of them have in common.
+  func copyKeys(_ range: Range<Int>, _ prefixLength: Int, to target: inout MutableRawSpan) {
+    let own = prefix.extracting(droppingFirst: min(prefixLength, self.prefixLength))
+    Gather.stretch(
+      of: suffixes(range), count: range.count, words: keyEndWords(range),
+      start: suffixBounds(range.lowerBound).0, width: keyWidth ?? 0, prefix: own,
+      dropping: max(0, prefixLength - self.prefixLength), to: &target)
+  }
+
+  /// Where these keys end, if the first begins at `start`.
+  func copyKeyEnds(
+    _ range: Range<Int>, _ prefixLength: Int, to node: NodeWriter, at offset: Int, after start: Int
+  ) {
+    let more = self.prefixLength - prefixLength
+    guard let keyWidth else {
+      let moved = start - suffixBounds(range.lowerBound).0
+      guard more != 0 else {
+        return node.copy(keyEndWords(range), at: offset, less: UInt16(truncatingIfNeeded: -moved))
+      }
+      return node.storeWords(range.count, at: offset) {
+        UInt16(truncatingIfNeeded: keyEnd(range.lowerBound &+ $0) &+ moved &+ ($0 &+ 1) &* more)
+      }
+    }
+    node.storeWords(range.count, at: offset) {
+      UInt16(truncatingIfNeeded: start &+ ($0 &+ 1) &* (keyWidth &+ more))
+    }
+  }
+
+  /// Where values of a range end, if the first begins at `start`.
+  func copyValueEnds(_ range: Range<Int>, to node: NodeWriter, at offset: Int, after start: Int) {
+    guard let valueWidth else {
+      let words = view.bytes(at: valueEnds + 2 * range.lowerBound, count: 2 * range.count)
+      // Their flags stay, as the ends stay below them.
+      let moved = start - valueBounds(range.lowerBound).start
+      return node.copy(words, at: offset, less: UInt16(truncatingIfNeeded: -moved))
+    }
+    node.storeWords(range.count, at: offset) {
+      UInt16(truncatingIfNeeded: start &+ ($0 &+ 1) &* valueWidth)
+    }
+  }
+
+  /// Where the suffixes of a range end; nothing where all have one width.
+  @_lifetime(copy self)
+  private func keyEndWords(_ range: Range<Int>) -> RawSpan {
+    keyWidth == nil
+      ? view.bytes(at: keyEnds + 2 * range.lowerBound, count: 2 * range.count) : view.bytes(at: keyEnds, count: 0)
   }
 
   private func keyEnd(_ index: Int) -> Int { Int(view.load(UInt16.self, at: keyEnds + 2 * index)) }

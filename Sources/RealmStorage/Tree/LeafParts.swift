@@ -52,111 +52,46 @@ struct LeafParts: ~Escapable {
     count = leftCount + (hasNew ? 1 : 0) + right.count - rightStart
   }
 
-  /// Where the new entry stands.
-  var newIndex: Int? { hasNew ? leftCount : nil }
-
   // MARK: - Entries
 
-  private enum Place {
-    case left(Int)
-    case new
-    case right(Int)
+  /// Places in the left leaf of those of some entries that it has.
+  private func left(_ range: Range<Int>) -> Range<Int> {
+    min(range.lowerBound, leftCount)..<min(range.upperBound, leftCount)
   }
 
-  private func place(_ index: Int) -> Place {
-    if index < leftCount { return .left(index) }
-    if hasNew, index == leftCount { return .new }
-    return .right(rightStart + index - leftCount - (hasNew ? 1 : 0))
-  }
+  private func hasNew(_ range: Range<Int>) -> Bool { hasNew && range.contains(leftCount) }
 
-  func key(_ index: Int) -> [UInt8] {
-    switch place(index) {
-    case .left(let index): left.key(index)
-    case .new: newKey.array
-    case .right(let index): right.key(index)
-    }
-  }
-
-  private func keyLength(_ index: Int) -> Int {
-    switch place(index) {
-    case .left(let index): left.keyLength(index)
-    case .new: newKey.byteCount
-    case .right(let index): right.keyLength(index)
-    }
+  /// Places in the right leaf of those of some entries that it has.
+  private func right(_ range: Range<Int>) -> Range<Int> {
+    let skipped = leftCount + (hasNew ? 1 : 0) - rightStart
+    return max(range.lowerBound - skipped, rightStart)..<max(range.upperBound - skipped, rightStart)
   }
 
   @_lifetime(copy self)
-  private func value(_ index: Int) -> TreeValue {
-    switch place(index) {
-    case .left(let index): left.value(index)
-    case .new: newValue
-    case .right(let index): right.value(index)
-    }
+  private func key(_ index: Int) -> LeafKey {
+    if index < leftCount { return LeafKey(left, index) }
+    if hasNew, index == leftCount { return LeafKey(newKey) }
+    return LeafKey(right, right(index..<index + 1).lowerBound)
   }
 
   // MARK: - Measure
 
-  /// How a range of the entries is laid out in a leaf.
-  struct Measure {
-    var prefix: [UInt8]
-    var keyWidth: Int?
-    var valueWidth: Int?
-    var keyBytes: Int
-    var valueBytes: Int
-    var refCount: Int
-    var level: UInt8
-    var count: Int
-
-    /// Entries whose keys and values have these lengths.
-    mutating func add(_ entries: Int, key: Int, value: Int) {
-      guard entries > 0 else { return }
-      let suffix = key - prefix.count
-      keyBytes += entries * suffix
-      valueBytes += entries * value
-      if suffix != keyWidth { keyWidth = nil }
-      if value != valueWidth { valueWidth = nil }
-    }
-
-    var bodyLength: Int {
-      LeafNode.Layout.prefix + prefix.count + (keyWidth == nil ? 2 * count : 0)
-        + (valueWidth == nil ? 2 * count : 0)
-        + keyBytes + valueBytes
-    }
-  }
-
-  func measure(_ range: Range<Int>) -> Measure {
+  func measure(_ range: Range<Int>) -> LeafMeasure {
     // Keys are in order, so what the first and the last have in common all have.
-    let (first, last) = (key(range.lowerBound), key(range.upperBound - 1))
-    let prefix = Array(first.prefix(first.span.bytes.commonPrefix(last.span.bytes)))
-    var measure = Measure(
-      prefix: prefix, keyWidth: first.count - prefix.count,
-      valueWidth: value(range.lowerBound).bytes.byteCount,
-      keyBytes: 0, valueBytes: 0, refCount: 0, level: 0, count: range.count)
-    if measureAlike(range, &measure) { return measure }
-    for index in range {
-      let value = value(index)
-      measure.add(1, key: keyLength(index), value: value.storedLength)
-      if let ref = value.ref {
-        measure.refCount += 1
-        measure.level = max(measure.level, ref.level + 1)
-        measure.valueWidth = nil
-      }
-    }
+    let prefixLength = key(range.lowerBound).commonPrefix(key(range.upperBound - 1))
+    var measure = LeafMeasure(prefixLength: prefixLength)
+    measure.add(left(range), of: left)
+    if hasNew(range) { measure.add(newKey, newValue) }
+    measure.add(right(range), of: right)
     return measure
   }
 
-  /// Measures entries that are alike within each leaf, without a look at each; false where they are not.
-  private func measureAlike(_ range: Range<Int>, _ measure: inout Measure) -> Bool {
-    guard left.view.refCount == 0, right.view.refCount == 0, newValue.ref == nil,
-      let leftKey = left.keyWidth, let leftValue = left.valueWidth,
-      let rightKey = right.keyWidth, let rightValue = right.valueWidth
-    else { return false }
-    let fromLeft = max(0, min(range.upperBound, leftCount) - range.lowerBound)
-    let new = hasNew && range.contains(leftCount) ? 1 : 0
-    measure.add(fromLeft, key: left.prefixLength + leftKey, value: leftValue)
-    measure.add(new, key: newKey.byteCount, value: newValue.bytes.byteCount)
-    measure.add(range.count - fromLeft - new, key: right.prefixLength + rightKey, value: rightValue)
-    return true
+  /// The bytes of keys and values of some entries, without what keys of a prefix's length have in common.
+  private func bytes(_ range: Range<Int>, _ prefixLength: Int) -> Int {
+    let (left, right) = (left(range), right(range))
+    let new = hasNew(range) ? newKey.byteCount - prefixLength + newValue.storedLength : 0
+    return self.left.keyBytes(left, prefixLength) + self.left.values(left).byteCount + new
+      + self.right.keyBytes(right, prefixLength) + self.right.values(right).byteCount
   }
 
   // MARK: - Making leaves
@@ -172,7 +107,7 @@ struct LeafParts: ~Escapable {
   /// False for neighbours that were forged so that one does not follow the other.
   var isInOrder: Bool {
     guard leftCount > 0, leftCount < count else { return true }
-    return key(leftCount - 1).span.bytes.compare(key(leftCount).span.bytes) < 0
+    return key(leftCount - 1).array.span.bytes.compare(key(leftCount).array.span.bytes) < 0
   }
 
   /// The length of the one leaf that would hold all.
@@ -187,133 +122,81 @@ struct LeafParts: ~Escapable {
           ref: write(range, measure, editor)))
       return
     }
-    let middle = splitPoint(
-      range, half: (measure.keyBytes + measure.valueBytes) / 2, prefix: measure.prefix.count)
+    let middle = splitPoint(range, half: (measure.keyBytes + measure.valueBytes) / 2, measure.prefixLength)
     split(range.lowerBound..<middle, limit: limit, editor: editor, into: &leaves)
     split(middle..<range.upperBound, limit: limit, editor: editor, into: &leaves)
   }
 
   /// An entry added at the end is the next of many: then the full leaf is left as it is.
-  private func splitPoint(_ range: Range<Int>, half: Int, prefix: Int) -> Int {
-    if newIndex == range.upperBound - 1, range.lowerBound == 0 { return range.upperBound - 1 }
-    var bytes = 0
-    for index in range.dropLast() {
-      bytes += keyLength(index) - prefix + value(index).storedLength
-      if bytes >= half { return index + 1 }
+  private func splitPoint(_ range: Range<Int>, half: Int, _ prefixLength: Int) -> Int {
+    if hasNew, leftCount == range.upperBound - 1, range.lowerBound == 0 { return range.upperBound - 1 }
+    // The first before which half of the bytes stand.
+    var (low, high) = (range.lowerBound + 1, range.upperBound - 1)
+    while low < high {
+      let middle = (low + high) / 2
+      if bytes(range.lowerBound..<middle, prefixLength) >= half { high = middle } else { low = middle + 1 }
     }
-    return range.upperBound - 1
+    return low
   }
 
   /// The shortest key that is greater than all before `index` and not greater than the one there.
   private func separator(before index: Int) -> [UInt8] {
-    let (left, right) = (key(index - 1), key(index))
-    return Array(right.prefix(left.span.bytes.commonPrefix(right.span.bytes) + 1))
+    let right = key(index)
+    return right.first(key(index - 1).commonPrefix(right) + 1)
   }
 
-  private func write(_ range: Range<Int>, _ measure: Measure, _ editor: NodeEditor) -> Ref {
-    typealias Layout = LeafNode.Layout
+  private func write(_ range: Range<Int>, _ measure: LeafMeasure, _ editor: NodeEditor) -> Ref {
     let arena = editor.arena
-    let leaf = arena.make(
-      kind: .leaf, level: measure.level, refCount: measure.refCount, bodyLength: measure.bodyLength)
-    leaf.store(UInt16(range.count), at: Layout.count)
-    leaf.store(UInt16(measure.prefix.count), at: Layout.prefixLength)
-    leaf.store(measure.keyWidth.map { UInt16($0) } ?? Layout.variable, at: Layout.keyWidth)
-    leaf.store(measure.valueWidth.map { UInt16($0) } ?? Layout.variable, at: Layout.valueWidth)
-    leaf.copy(measure.prefix, at: Layout.prefix)
-    let keyEnds = Layout.prefix + measure.prefix.count
-    let valueEnds = keyEnds + (measure.keyWidth == nil ? 2 * range.count : 0)
-    let keys = valueEnds + (measure.valueWidth == nil ? 2 * range.count : 0)
-    writeKeys(range, measure, to: leaf, ends: keyEnds, keys: keys)
-    writeValues(range, measure, to: leaf, ends: valueEnds, values: keys + measure.keyBytes)
+    var leaf = LeafWriter(measure, prefix: key(range.lowerBound), in: arena)
+    leaf.append(left(range), of: left)
+    if hasNew(range) { leaf.append(newKey, newValue) }
+    leaf.append(right(range), of: right)
     return leaf.ref
   }
+}
 
-  private func writeKeys(_ range: Range<Int>, _ measure: Measure, to leaf: NodeWriter, ends: Int, keys: Int) {
-    var end = 0
-    var index = range.lowerBound
-    while index < range.upperBound {
-      if measure.keyWidth != nil,
-        let stretch = stretch(from: index, range, prefixLength: measure.prefix.count)
-      {
-        leaf.copy(stretch.suffixes, at: keys + end)
-        end += stretch.suffixes.byteCount
-        index += stretch.count
-        continue
-      }
-      let length = keyLength(index) - measure.prefix.count
-      writeKey(index, dropping: measure.prefix.count, to: leaf, at: keys + end)
-      end += length
-      if measure.keyWidth == nil { leaf.store(UInt16(end), at: ends + 2 * (index - range.lowerBound)) }
-      index += 1
-    }
+/// A key of a leaf: what all keys there have in common, and what is its own.
+struct LeafKey: ~Escapable {
+  private let head: RawSpan
+  private let tail: RawSpan
+
+  @_lifetime(copy leaf)
+  init(_ leaf: LeafNode, _ index: Int) {
+    head = leaf.prefix
+    tail = leaf.suffix(index)
   }
 
-  /// Old entries whose suffixes can be copied at once.
-  private struct Stretch: ~Escapable {
-    let suffixes: RawSpan
-    let count: Int
-
-    @_lifetime(copy suffixes)
-    init(suffixes: RawSpan, count: Int) {
-      self.suffixes = suffixes
-      self.count = count
-    }
+  @_lifetime(copy key)
+  init(_ key: RawSpan) {
+    head = key
+    tail = key.extracting(first: 0)
   }
 
-  @_lifetime(copy self)
-  private func stretch(from index: Int, _ range: Range<Int>, prefixLength: Int) -> Stretch? {
-    switch place(index) {
-    case .left(let first) where left.prefixLength == prefixLength:
-      let last = min(leftCount, range.upperBound)
-      return Stretch(suffixes: left.suffixes(first..<first + last - index), count: last - index)
-    case .right(let first) where right.prefixLength == prefixLength:
-      let count = range.upperBound - index
-      return Stretch(suffixes: right.suffixes(first..<first + count), count: count)
-    default: return nil
-    }
+  func commonPrefix(_ other: LeafKey) -> Int {
+    if head.byteCount > other.head.byteCount { return other.commonPrefix(self) }
+    let common = head.commonPrefix(other.head)
+    guard common == head.byteCount else { return common }
+    // What the other's head has more stands against this tail.
+    let rest = other.head.extracting(droppingFirst: common)
+    let more = tail.commonPrefix(rest)
+    guard more == rest.byteCount else { return common + more }
+    return common + more + tail.extracting(droppingFirst: more).commonPrefix(other.tail)
   }
 
-  private func writeKey(_ index: Int, dropping dropped: Int, to leaf: NodeWriter, at offset: Int) {
-    switch place(index) {
-    case .left(let index): Self.writeKey(left, index, dropping: dropped, to: leaf, at: offset)
-    case .new: leaf.copy(newKey.extracting(droppingFirst: dropped), at: offset)
-    case .right(let index): Self.writeKey(right, index, dropping: dropped, to: leaf, at: offset)
-    }
+  var array: [UInt8] { first(head.byteCount + tail.byteCount) }
+
+  func first(_ count: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count)
+    bytes.append(head.extracting(first: min(count, head.byteCount)))
+    bytes.append(tail.extracting(first: count - bytes.count))
+    return bytes
   }
 
-  private static func writeKey(
-    _ source: LeafNode, _ index: Int, dropping dropped: Int, to leaf: NodeWriter, at offset: Int
-  ) {
-    if dropped < source.prefixLength {
-      leaf.copy(source.prefix.extracting(droppingFirst: dropped), at: offset)
-      leaf.copy(source.suffix(index), at: offset + source.prefixLength - dropped)
-    } else {
-      leaf.copy(source.suffix(index).extracting(droppingFirst: dropped - source.prefixLength), at: offset)
-    }
-  }
-
-  private func writeValues(
-    _ range: Range<Int>, _ measure: Measure, to leaf: NodeWriter, ends: Int, values: Int
-  ) {
-    guard measure.valueBytes > 0 || measure.valueWidth == nil else { return }
-    var end = 0
-    var refIndex = 0
-    for index in range {
-      let value = value(index)
-      var flag: UInt16 = 0
-      if let ref = value.ref {
-        leaf.setRef(refIndex, to: ref)
-        leaf.store(UInt16(refIndex), at: values + end)
-        refIndex += 1
-        end += 2
-        flag = LeafNode.Layout.refFlag
-      }
-      leaf.copy(value.bytes, at: values + end)
-      end += value.bytes.byteCount
-      if measure.valueWidth == nil {
-        leaf.store(UInt16(end) | flag, at: ends + 2 * (index - range.lowerBound))
-      }
-    }
+  func copy(first count: Int, to node: NodeWriter, at offset: Int) {
+    let fromHead = min(count, head.byteCount)
+    node.copy(head.extracting(first: fromHead), at: offset)
+    node.copy(tail.extracting(first: count - fromHead), at: offset + fromHead)
   }
 }
 

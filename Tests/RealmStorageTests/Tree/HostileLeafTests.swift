@@ -115,6 +115,17 @@ import Testing
     _ = try fixture.accepts(ForgedNode(kind: .leaf, refs: 0, body: body), &generator)
   }
 
+  @Test(arguments: [(0, 0xfffe), (0xffff, 0xfffe), (0x8000, 0), (0x7fff, 0), (0x7000, 0xfff), (0x7000, 0x1000)])
+  func `a leaf of a key that no other leaf could hold is refused`(prefix: Int, width: Int) throws {
+    var generator = SeededGenerator(seed: 1)
+    let fixture = try HostileFixture()
+    let body =
+      Self.leafHeader(count: 1, prefix: prefix, keyWidth: width, valueWidth: 0)
+      + [UInt8](repeating: 1, count: prefix + width)
+    let isAccepted = try fixture.accepts(ForgedNode(kind: .leaf, refs: 0, body: body), &generator)
+    #expect(isAccepted == (prefix + width <= 0x7fff))
+  }
+
   @Test func `a leaf of very many empty entries is refused or can be read`() throws {
     var generator = SeededGenerator(seed: 1)
     let fixture = try HostileFixture()
@@ -263,6 +274,7 @@ private struct HostileFixture {
     if node.kind == .leaf {
       guard LeafNode.isValid(view) else { return false }
       isReadable = canBeRead(LeafNode(view), &generator)
+      isReadable = try isReadable && canBeChanged(LeafNode(view), &generator)
     } else if node.kind == .branch {
       guard BranchNode.isValid(view) else { return false }
       isReadable = canBeRead(BranchNode(view), &generator)
@@ -282,6 +294,29 @@ private struct HostileFixture {
     }
     #expect(isReadable, "\(node.kind), \(node.refs) refs, body \(node.body.count): \(node.body.prefix(80))")
     return true
+  }
+
+  /// Makes leaves of it, with one entry more or another, and with one less, each to be as valid as itself.
+  private func canBeChanged(_ leaf: LeafNode, _ generator: inout SeededGenerator) throws -> Bool {
+    let key = generator.bytes(generator.below(12))
+    let (index, found) = leaf.search(key.span.bytes)
+    let removed = generator.below(leaf.count)
+    let limit = generator.chance(50) ? 4096 : 60
+    return try makesLeaves(
+      LeafParts(
+        leaf, replacing: index..<index + (found ? 1 : 0), key: key.span.bytes,
+        value: TreeValue(bytes: key.span.bytes)), limit)
+      && makesLeaves(LeafParts(leaf, removing: removed..<removed + 1), limit)
+  }
+
+  private func makesLeaves(_ parts: borrowing LeafParts, _ limit: Int) throws -> Bool {
+    let access = fixture.editor.access()
+    var areValid = true
+    for made in parts.makeLeaves(limit: limit, editor: fixture.editor) {
+      if !LeafNode.isValid(try access.node(made.ref)) { areValid = false }
+      fixture.editor.free(made.ref)
+    }
+    return areValid
   }
 
   private func canBeRead(_ leaf: LeafNode, _ generator: inout SeededGenerator) -> Bool {
