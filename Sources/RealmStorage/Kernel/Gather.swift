@@ -153,7 +153,8 @@ enum Gather {
         prefix.withUnsafeBytes { prefix in
           target.withUnsafeMutableBytes { target in
             cp_copy_suffixes(
-              prefix.baseAddress, prefix.count, dropped, words.isEmpty ? nil : words.baseAddress, start, width,
+              prefix.baseAddress, prefix.count, dropped, words.isEmpty ? nil : words.baseAddress, start,
+              width,
               suffixes.baseAddress, suffixes.count, count, target.baseAddress, target.count)
           }
         }

@@ -113,8 +113,14 @@ package struct LeafNode: ~Escapable {
       }
       return true
     }
-    for index in 1..<max(count, 1) where leaf.suffix(index - 1).compare(leaf.suffix(index)) >= 0 {
-      return false
+    var last = leaf.suffix(0)
+    var lastHead = last.head
+    for index in 1..<count {
+      let suffix = leaf.suffix(index)
+      let head = suffix.head
+      // Most differ in their first bytes.
+      guard lastHead < head || (lastHead == head && last.compare(suffix) < 0) else { return false }
+      (last, lastHead) = (suffix, head)
     }
     return true
   }
@@ -295,7 +301,8 @@ package struct LeafNode: ~Escapable {
   @_lifetime(copy self)
   private func keyEndWords(_ range: Range<Int>) -> RawSpan {
     keyWidth == nil
-      ? view.bytes(at: keyEnds + 2 * range.lowerBound, count: 2 * range.count) : view.bytes(at: keyEnds, count: 0)
+      ? view.bytes(at: keyEnds + 2 * range.lowerBound, count: 2 * range.count)
+      : view.bytes(at: keyEnds, count: 0)
   }
 
   private func keyEnd(_ index: Int) -> Int { Int(view.load(UInt16.self, at: keyEnds + 2 * index)) }

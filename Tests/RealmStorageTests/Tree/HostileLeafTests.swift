@@ -115,7 +115,9 @@ import Testing
     _ = try fixture.accepts(ForgedNode(kind: .leaf, refs: 0, body: body), &generator)
   }
 
-  @Test(arguments: [(0, 0xfffe), (0xffff, 0xfffe), (0x8000, 0), (0x7fff, 0), (0x7000, 0xfff), (0x7000, 0x1000)])
+  @Test(arguments: [
+    (0, 0xfffe), (0xffff, 0xfffe), (0x8000, 0), (0x7fff, 0), (0x7000, 0xfff), (0x7000, 0x1000),
+  ])
   func `a leaf of a key that no other leaf could hold is refused`(prefix: Int, width: Int) throws {
     var generator = SeededGenerator(seed: 1)
     let fixture = try HostileFixture()

@@ -77,7 +77,9 @@ import Testing
         // Two letters and few others: some begin alike for long, and some are the beginning of others.
         let length = keyLength ?? generator.below(30)
         keys.insert(
-          prefix + (0..<length).map { _ in UInt8(generator.chance(90) ? generator.below(2) : generator.below(256)) })
+          prefix
+            + (0..<length).map { _ in UInt8(generator.chance(90) ? generator.below(2) : generator.below(256))
+            })
       }
       return try keys.sorted { $0.lexicographicallyPrecedes($1) }.map { key in
         let bytes = generator.bytes(valueLength ?? generator.below(20))
@@ -116,7 +118,8 @@ import Testing
 
   /// Makes one leaf of the parts, and several.
   private func expect(
-    _ parts: borrowing LeafParts, _ entries: [TreeEntry], _ fixture: TreeFixture, _ generator: inout SeededGenerator
+    _ parts: borrowing LeafParts, _ entries: [TreeEntry], _ fixture: TreeFixture,
+    _ generator: inout SeededGenerator
   ) throws {
     let editor = fixture.editor
     let access = editor.access()
