@@ -56,6 +56,10 @@ extension OrderedTree {
       let access = editor.access()
       let leaf = try OrderedTree.leaf(ref, access)
       let added = range.reduce(0) { $0 + max(0, run.range($1).count - leaf.prefixLength) + 4 }
+      if leaf.view.bodyLength + added <= shape.leafBytes, let whole = insert(range, to: leaf) {
+        editor.free(ref)
+        return [whole]
+      }
       // As full as they can be while all are alike: else the last would be nearly empty.
       let length = leaf.view.bodyLength + added
       let leaves = (length + shape.leafBytes - 1) / shape.leafBytes
@@ -81,6 +85,65 @@ extension OrderedTree {
       while next < range.upperBound { try appendNew(&next, range.upperBound, to: &builder) }
       editor.free(ref)
       return builder.finishLeaves()
+    }
+
+    /// The leaf with the keys between its own, where one leaf holds all and its own take no more room there than a half more:
+    /// then they are copied in stretches.
+    private func insert(_ range: Range<Int>, to leaf: LeafNode) -> TreeChild? {
+      let entries = entries(range, in: leaf)
+      let values = entries.values.span.bytes
+      let (first, last) = (entries.all[0], entries.all[entries.all.count - 1])
+      let leastKey = first.place == 0 ? LeafKey(run.key(first.key)) : LeafKey(leaf, 0)
+      let greatestKey = last.next == leaf.count ? LeafKey(run.key(last.key)) : LeafKey(leaf, leaf.count - 1)
+      var measure = LeafMeasure(prefixLength: leastKey.commonPrefix(greatestKey))
+      var (next, added) = (0, 0)
+      for entry in entries.all {
+        measure.add(next..<entry.place, of: leaf)
+        measure.add(run.key(entry.key), TreeValue(bytes: values.extracting(entry.value)))
+        added += run.range(entry.key).count - measure.prefixLength + entry.value.count + 4
+        next = entry.next
+      }
+      measure.add(next..<leaf.count, of: leaf)
+      let mayTake = min(shape.leafBytes, leaf.view.bodyLength * 3 / 2 + added)
+      guard measure.bodyLength + measure.refCount * editor.store.refWidth.bytes <= mayTake else { return nil }
+
+      let arena = editor.arena
+      var writer = LeafWriter(measure, prefix: leastKey, in: arena)
+      next = 0
+      for entry in entries.all {
+        writer.append(next..<entry.place, of: leaf)
+        writer.append(run.key(entry.key), TreeValue(bytes: values.extracting(entry.value)))
+        next = entry.next
+      }
+      writer.append(next..<leaf.count, of: leaf)
+      return TreeChild(separator: [], count: UInt64(measure.count), ref: writer.ref)
+    }
+
+    /// A key of the run, and where it goes in a leaf.
+    private struct Entry {
+      /// Which of those with this key is the first.
+      var key: Int
+      /// The first of the leaf's keys that is not less.
+      var place: Int
+      /// The first of them that is greater.
+      var next: Int
+      var value: Range<Int>
+    }
+
+    private func entries(_ range: Range<Int>, in leaf: LeafNode) -> (all: [Entry], values: [UInt8]) {
+      var (all, values): ([Entry], [UInt8]) = ([], [])
+      all.reserveCapacity(range.count)
+      var (key, start) = (range.lowerBound, 0)
+      while key < range.upperBound {
+        let first = key
+        let repeats = skipRepeats(&key, range.upperBound)
+        let (place, found) = leaf.search(run.key(first), from: start)
+        let valueStart = values.count
+        values += value(found ? leaf.value(place).bytes.array : nil, repeats)
+        start = found ? place + 1 : place
+        all.append(Entry(key: first, place: place, next: start, value: valueStart..<values.count))
+      }
+      return (all, values)
     }
 
     func appendNew(_ next: inout Int, _ end: Int, to builder: inout TreeBuilder) throws(StorageError) {

@@ -1,0 +1,95 @@
+import TestSupport
+import Testing
+
+@testable import RealmStorage
+
+@Suite struct OrderedTreeMergeTests {
+  @Test(arguments: 0..<12)
+  func `keys merged into a tree agree with a dictionary`(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    let fixture = try TreeFixture(key: seed % 6 == 5 ? [UInt8](repeating: 1, count: 64) : nil)
+    let (editor, shape) = (fixture.editor, seed % 2 == 0 ? TreeShape.tiny : .small)
+    let keys = Keys(&generator)
+    var (root, model): (Ref, [[UInt8]: TreeEntry]) = (.null, [:])
+    for _ in 0..<25 {
+      // Few keys go into leaves as they are, many make them anew.
+      let added = (0..<1 + generator.below(generator.chance(70) ? 8 : 400)).map { _ in keys.next(&generator) }
+      root = try merge(added, root, shape, editor)
+      for key in added { model[key, default: TreeEntry(key: key, bytes: [], ref: nil)].add() }
+      if generator.chance(20) { root = try nameRef(root, &model, shape, editor, &generator) }
+      try expect(root, model, shape, editor)
+    }
+  }
+
+  @Test func `a key that shortens what many have in common leaves them as dense as they are`() throws {
+    let fixture = try TreeFixture()
+    let (editor, shape) = (fixture.editor, TreeShape.small)
+    let alike = (0..<100).map { [UInt8](repeating: 7, count: 40) + [UInt8($0)] }
+    let built = try merge(alike, .null, shape, editor)
+    let before = try TreeNodes.all(built, editor.access()).reduce(0) { $0 + $1.length }
+    let root = try merge([[1]], built, shape, editor)
+    let after = try TreeNodes.all(root, editor.access()).reduce(0) { $0 + $1.length }
+    // Together they would take forty bytes more each.
+    #expect(after < before + 500, "\(before) bytes became \(after)")
+    #expect(try TreeNodes.entries(root, editor.access()).count == 101)
+  }
+
+  /// Keys that begin alike, of one length or several.
+  private struct Keys {
+    let prefix: [UInt8]
+    let length: Int?
+
+    init(_ generator: inout SeededGenerator) {
+      prefix = generator.bytes(generator.below(3) * 9)
+      length = generator.chance(50) ? 2 + generator.below(16) : nil
+    }
+
+    func next(_ generator: inout SeededGenerator) -> [UInt8] {
+      if generator.chance(2) { return generator.bytes(generator.below(4)) }
+      return prefix + generator.bytes(length ?? generator.below(20))
+    }
+  }
+
+  /// The value of a key tells how often it was merged.
+  private func merge(_ keys: [[UInt8]], _ root: Ref, _ shape: TreeShape, _ editor: NodeEditor) throws -> Ref {
+    var run = SortedKeys(count: keys.count, bytes: 0)
+    for key in keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) { run.append(key.span.bytes) }
+    return try OrderedTree.merge(run, into: root, shape: shape, editor: editor) { old, repeats in
+      (old ?? []) + [UInt8](repeating: 1, count: repeats)
+    }
+  }
+
+  /// Gives one key a value that names a node; it does so until the key is merged again.
+  private func nameRef(
+    _ root: Ref, _ model: inout [[UInt8]: TreeEntry], _ shape: TreeShape, _ editor: NodeEditor,
+    _ generator: inout SeededGenerator
+  ) throws -> Ref {
+    let key = model.keys.sorted { $0.lexicographicallyPrecedes($1) }[generator.below(model.count)]
+    let bytes = generator.bytes(3)
+    let named = try merge([[1]], .null, .tiny, editor)
+    model[key] = TreeEntry(key: key, bytes: bytes, ref: named)
+    return try OrderedTree.set(
+      TreeValue(bytes: bytes.span.bytes, ref: named), for: key.span.bytes, in: root, shape: shape,
+      editor: editor)
+  }
+
+  private func expect(
+    _ root: Ref, _ model: [[UInt8]: TreeEntry], _ shape: TreeShape, _ editor: NodeEditor
+  ) throws {
+    let access = editor.access()
+    let entries = try TreeNodes.entries(root, access)
+    #expect(entries == model.values.sorted { $0.key.lexicographicallyPrecedes($1.key) })
+    let counted = try OrderedTree.check(root, EditorReader(editor)) { _, _ in }
+    #expect(counted == UInt64(model.count))
+    try TreeNodes.expectLimits(root, shape, access)
+    try TreeNodes.expectOneDepth(root, access)
+  }
+}
+
+extension TreeEntry {
+  /// The key was merged once more.
+  fileprivate mutating func add() {
+    bytes.append(1)
+    ref = nil
+  }
+}
