@@ -93,6 +93,7 @@ package struct TreeCursor {
       let child = choose(branch)
       path.append((ref, child))
       ref = branch.child(child)
+      OrderedTree.prefetch(ref, access)
     }
     leaf = ref
   }
