@@ -10,12 +10,15 @@ enum IndexTree {
     var cursor = TreeCursor(root)
     try cursor.seek(encoded.span.bytes, access)
     while cursor.isValid {
-      let entry = try cursor.withEntry(access) { leaf, index in leaf.key(index) }
-      guard entry.starts(with: encoded) else { return }
-      guard let row = IndexKey.row(entry.span.bytes, after: encoded.count) else {
-        throw access.corrupted(.structure, root)
+      let row = try cursor.withEntry(access) { (leaf, index) throws(StorageError) -> UInt64? in
+        let entry = LeafKey(leaf, index)
+        guard entry.starts(with: encoded.span.bytes) else { return nil }
+        guard let row = entry.withBytes(after: encoded.count, { IndexKey.row($0, after: 0) }) else {
+          throw access.corrupted(.structure, root)
+        }
+        return row
       }
-      guard try body(row) else { return }
+      guard let row, try body(row) else { return }
       try cursor.next(access)
     }
   }

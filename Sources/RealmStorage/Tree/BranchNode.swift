@@ -97,6 +97,19 @@ package struct BranchNode: ~Escapable {
     return TreeChild(separator: [], count: total, ref: new)
   }
 
+  /// The same of several children.
+  func replace(_ children: [(index: Int, child: TreeChild)], of ref: Ref, _ editor: NodeEditor) -> TreeChild {
+    var total = totalRows
+    for (index, child) in children { total = total &- rows(index) &+ child.count }
+    let new = editor.change(ref, view) { node in
+      for (index, child) in children {
+        node.setRef(index, to: child.ref)
+        node.store(child.count, at: 8 * index)
+      }
+    }
+    return TreeChild(separator: [], count: total, ref: new)
+  }
+
   /// Makes as many branches as the children need.
   static func make(_ children: [TreeChild], shape: TreeShape, editor: NodeEditor) -> [TreeChild] {
     let total = children.reduce(0) { $0 + 10 + $1.separator.count + editor.store.refWidth.bytes }

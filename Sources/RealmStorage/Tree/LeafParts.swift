@@ -183,6 +183,15 @@ struct LeafKey: ~Escapable {
     return common + more + tail.extracting(droppingFirst: more).commonPrefix(other.tail)
   }
 
+  func starts(with key: RawSpan) -> Bool { commonPrefix(LeafKey(key)) == key.byteCount }
+
+  /// Calls `body` with what the key has behind its first `count` bytes, which it has.
+  func withBytes<Result>(after count: Int, _ body: (RawSpan) -> Result) -> Result {
+    if count >= head.byteCount { return body(tail.extracting(droppingFirst: count - head.byteCount)) }
+    let key = array
+    return body(key.span.bytes.extracting(droppingFirst: count))
+  }
+
   var array: [UInt8] { first(head.byteCount + tail.byteCount) }
 
   func first(_ count: Int) -> [UInt8] {

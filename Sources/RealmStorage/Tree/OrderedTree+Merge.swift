@@ -31,25 +31,48 @@ extension OrderedTree {
     private func mergedBranch(_ range: Range<Int>, _ ref: Ref) throws(StorageError) -> [TreeChild] {
       let access = editor.access()
       let branch = BranchNode(try access.node(ref))
+      let changes = changes(range, in: branch)
+      var made: [(index: Int, children: [TreeChild])] = []
+      made.reserveCapacity(changes.count)
+      // Most leaves that get keys stay one, so that the branch stays as it is but for where they stand.
+      var areOnes = true
+      for (place, change) in changes.enumerated() {
+        if place + 1 < changes.count {
+          OrderedTree.prefetch(branch.child(changes[place + 1].index), access)
+        }
+        let old = branch.child(change.index)
+        let children = try merged(change.keys, in: old)
+        areOnes = areOnes && children.count == 1 && children[0].ref.level == old.level
+        made.append((change.index, children))
+      }
+      guard !areOnes else { return [branch.replace(made.map { ($0.index, $0.children[0]) }, of: ref, editor)] }
       var children: [TreeChild] = []
-      children.reserveCapacity(branch.count)
-      var start = range.lowerBound
-      for index in 0..<branch.count {
-        let entry = branch.entry(index)
+      children.reserveCapacity(branch.count + made.count)
+      var next = 0
+      for (index, new) in made {
+        for kept in next..<index { children.append(branch.entry(kept)) }
+        children += new
+        children[children.count - new.count].separator = branch.separator(index).array
+        next = index + 1
+      }
+      for kept in next..<branch.count { children.append(branch.entry(kept)) }
+      editor.free(ref)
+      return BranchNode.make(children, shape: shape, editor: editor)
+    }
+
+    /// The children that get keys, and which.
+    private func changes(_ range: Range<Int>, in branch: BranchNode) -> [(index: Int, keys: Range<Int>)] {
+      var changes: [(index: Int, keys: Range<Int>)] = []
+      var (start, index) = (range.lowerBound, 0)
+      while start < range.upperBound {
+        index = branch.search(run.key(start), from: index)
         let end =
           index + 1 < branch.count
           ? run.lowerBound(branch.separator(index + 1), in: start..<range.upperBound) : range.upperBound
-        if end > start {
-          var made = try merged(start..<end, in: entry.ref)
-          made[0].separator = entry.separator
-          children += made
-        } else {
-          children.append(entry)
-        }
+        changes.append((index, start..<end))
         start = end
       }
-      editor.free(ref)
-      return BranchNode.make(children, shape: shape, editor: editor)
+      return changes
     }
 
     private func mergedLeaf(_ range: Range<Int>, _ ref: Ref) throws(StorageError) -> [TreeChild] {
