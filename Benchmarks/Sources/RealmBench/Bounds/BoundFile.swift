@@ -19,11 +19,12 @@ enum BoundFile {
     try write(content, to: descriptor, path)
   }
 
-  static func write(_ content: [UInt8], to descriptor: Int32, _ path: String) throws {
+  static func write(_ content: [UInt8], to descriptor: Int32, _ path: String, at start: Int = 0) throws {
     var done = 0
     while done < content.count {
       let step = content.withUnsafeBytes {
-        pwrite(descriptor, $0.baseAddress! + done, min(mostInOneCall, content.count - done), off_t(done))
+        pwrite(
+          descriptor, $0.baseAddress! + done, min(mostInOneCall, content.count - done), off_t(start + done))
       }
       guard step > 0 else { throw BenchmarkError("\(path) can't be written") }
       done += step

@@ -29,7 +29,7 @@ struct BoundsCommand: ParsableCommand {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let bounds =
       try DiskBounds(count: count, folder: folder).all(rounds)
-      + ThreadBounds(folder: folder).all(rounds)
+      + ScatterBounds(count: count, folder: folder).all(rounds) + ThreadBounds(folder: folder).all(rounds)
       + MemoryBounds(count: count, folder: folder).all(rounds)
       + ValueBounds(count: count).all(rounds) + ObjectBounds(count: count, folder: folder).all(rounds)
     let rows = bounds.map { [$0.workloads, $0.title, $0.unit, Report.number($0.value)] }

@@ -37,13 +37,19 @@ struct SeriesStage: Stage {
     try series(keys) { series in
       for part in 0..<10 {
         let rows = part * million..<(part + 1) * million
+        let written = series.writtenNodeBytes
         let seconds = try Measure.seconds {
           for start in stride(from: rows.lowerBound, to: rows.upperBound, by: Self.commit) {
             try series.insert(start..<min(start + Self.commit, rows.upperBound), of: 10 * million)
           }
         }
-        if part == 0 { note(first, million, seconds, &findings) }
-        if part == 9 { note(last, million, seconds, &findings) }
+        guard let workload = part == 0 ? first : part == 9 ? last : nil, setting.chose(workload) else {
+          continue
+        }
+        note(workload, million, seconds, &findings)
+        let bytes = Double(series.writtenNodeBytes - written)
+        findings.note(
+          workload, contender, .nodeKibibytes, bytes / 1024 / Double(million) * Double(Self.commit))
       }
       try findings.compare(last.title, Answer(series.count()), contender)
     }
