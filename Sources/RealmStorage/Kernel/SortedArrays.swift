@@ -27,6 +27,17 @@ extension Array where Element: Comparable {
   }
 }
 
+extension Array where Element: FixedWidthInteger {
+  /// So many zeros. Always specialized: who makes an array by `init(repeating:count:)` may ask the runtime for its type each
+  /// time.
+  @inline(__always)
+  static func zeros(_ count: Int) -> [Element] {
+    var zeros: [Element] = []
+    zeros.append(contentsOf: repeatElement(0, count: count))
+    return zeros
+  }
+}
+
 extension [UInt64] {
   /// Ascending, each once.
   mutating func sortWithoutRepeats() {

@@ -139,14 +139,12 @@ enum IndexKey {
   }
 
   /// The row of an entry whose value takes `skipped` bytes; nil for what is no entry.
-  static func row(_ entry: RawSpan, after skipped: Int) -> UInt64? {
-    guard entry.byteCount > skipped else { return nil }
-    let length = Int(entry.unsafeLoad(fromByteOffset: skipped, as: UInt8.self))
-    guard (1...8).contains(length), entry.byteCount == skipped + 1 + length else { return nil }
+  static func row(_ entry: LeafKey, after skipped: Int) -> UInt64? {
+    guard entry.count > skipped else { return nil }
+    let length = Int(entry.byte(skipped))
+    guard (1...8).contains(length), entry.count == skipped + 1 + length else { return nil }
     var row: UInt64 = 0
-    for index in skipped + 1..<entry.byteCount {
-      row = row << 8 | UInt64(entry.unsafeLoad(fromByteOffset: index, as: UInt8.self))
-    }
+    for index in skipped + 1..<entry.count { row = row << 8 | UInt64(entry.byte(index)) }
     return row
   }
 }

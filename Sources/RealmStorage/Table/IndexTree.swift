@@ -13,7 +13,7 @@ enum IndexTree {
       let row = try cursor.withEntry(access) { (leaf, index) throws(StorageError) -> UInt64? in
         let entry = LeafKey(leaf, index)
         guard entry.starts(with: encoded.span.bytes) else { return nil }
-        guard let row = entry.withBytes(after: encoded.count, { IndexKey.row($0, after: 0) }) else {
+        guard let row = IndexKey.row(entry, after: encoded.count) else {
           throw access.corrupted(.structure, root)
         }
         return row

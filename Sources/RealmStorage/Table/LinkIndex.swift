@@ -29,7 +29,8 @@ enum LinkIndex {
   }
 
   static func decode(_ key: [UInt8], _ value: [UInt8]) -> Entry? {
-    guard let source = IndexKey.row(key.span.bytes, after: headLength), let count = count(value) else {
+    guard let source = IndexKey.row(LeafKey(key.span.bytes), after: headLength), let count = count(value)
+    else {
       return nil
     }
     let number: (Range<Int>) -> UInt64 = { key[$0].reduce(0) { $0 << 8 | UInt64($1) } }

@@ -103,7 +103,7 @@ struct NumberSet {
     if range >> 6 < UInt64(max(count, Self.fewWords)) {
       let slack = Int64(slack)
       base = least.subtractingReportingOverflow(slack).overflow ? .min : least - slack
-      bits = [UInt64](repeating: 0, count: Int((range + 2 * UInt64(slack)) >> 6) + 1)
+      bits = .zeros(Int((range + 2 * UInt64(slack)) >> 6) + 1)
     } else {
       var capacity = 64
       while capacity < 4 * count { capacity *= 2 }

@@ -6,9 +6,12 @@ struct ValueCodes {
   private var heap: [UInt8] = []
   /// Where each value ends in the heap.
   private var ends: [UInt32] = []
-  /// By the hash of the value: its upper half, and the value's place, one more; zero where there is none.
+  /// By the hash of the value: its upper half, and the value's place, one more; zero where there is none. Empty while the
+  /// values are few.
   private var slots: [UInt64] = []
 
+  /// So many are found one by one as fast as by hashing.
+  private static let few = 8
   /// So that nobody can choose values that share a slot.
   private static let seed = UInt64.random(in: 0...UInt64.max)
 
@@ -33,11 +36,10 @@ struct ValueCodes {
 
   /// The code of a value that is here.
   func code(of value: RawSpan) -> Int? {
-    guard isHashed else {
+    guard !slots.isEmpty else {
       for place in ends.indices where bytes(place).compare(value) == 0 { return first + place }
       return nil
     }
-    guard !slots.isEmpty else { return nil }
     let hash = ByteHash.of(value, seed: Self.seed)
     var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
     while slots[slot] != 0 {
@@ -52,7 +54,7 @@ struct ValueCodes {
   mutating func add(_ value: RawSpan) -> Int {
     heap.append(value)
     ends.append(UInt32(heap.count))
-    if isHashed {
+    if isHashed, !slots.isEmpty || ends.count > Self.few {
       if ends.count * 2 > slots.count { rehash() } else { note(ends.count - 1) }
     }
     return next - 1
@@ -63,7 +65,7 @@ struct ValueCodes {
     // The slot noted last is the end of its chain: it can be emptied and all others are still found.
     while next > code {
       let place = ends.count - 1
-      if isHashed { slots[slot(of: place)] = 0 }
+      if !slots.isEmpty { slots[slot(of: place)] = 0 }
       ends.removeLast()
       heap.removeLast(heap.count - Int(ends.last ?? 0))
     }
@@ -76,7 +78,7 @@ struct ValueCodes {
   }
 
   private mutating func rehash() {
-    slots = Array(repeating: 0, count: max(64, slots.count * 2))
+    slots = .zeros(max(64, slots.count * 2))
     for place in ends.indices { note(place) }
   }
 

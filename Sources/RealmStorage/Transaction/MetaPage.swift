@@ -71,7 +71,7 @@ package struct MetaPage: Equatable, Sendable {
 
   /// The whole page.
   package func encoded(cipher: NodeCipher?) -> [UInt8] {
-    var page = [UInt8](repeating: 0, count: FilePlace.page)
+    var page = [UInt8].zeros(FilePlace.page)
     page.replaceSubrange(0..<8, with: Layout.magic)
     page.store(Self.format, at: 8)
     page.store(UInt32(FilePlace.page), at: 12)

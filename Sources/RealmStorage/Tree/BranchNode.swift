@@ -44,10 +44,10 @@ package struct BranchNode: ~Escapable {
   package func child(_ index: Int) -> Ref { view.ref(index) }
   package func rows(_ index: Int) -> UInt64 { view.load(UInt64.self, at: 8 * index) }
 
-  /// Entries below all children.
+  /// Entries below all children. Forged counts may be any once they are changed: they go around.
   package var totalRows: UInt64 {
     var sum: UInt64 = 0
-    for index in 0..<count { sum += rows(index) }
+    for index in 0..<count { sum &+= rows(index) }
     return sum
   }
 

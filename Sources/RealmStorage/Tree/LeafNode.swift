@@ -25,9 +25,6 @@ package struct LeafNode: ~Escapable {
     static let prefix = 8
     static let variable: UInt16 = 0xffff
     static let refFlag: UInt16 = 0x8000
-    /// Keys that are written have at most `OrderedTree.maximumKeyLength` bytes. Longer ones are read, as long as leaves can
-    /// be made of them.
-    static let longestKey = 0x7fff
   }
 
   let view: NodeView
@@ -77,7 +74,7 @@ package struct LeafNode: ~Escapable {
     guard
       let keyBytes = heap(
         view, ends: keyEnds, count: count, width: keyWidth, flag: 0,
-        longest: Layout.longestKey - prefixLength),
+        longest: OrderedTree.maximumKeyLength - prefixLength),
       let valueBytes = heap(
         view, ends: valueEnds, count: count, width: valueWidth, flag: Layout.refFlag, longest: length),
       end + keyBytes + valueBytes <= length

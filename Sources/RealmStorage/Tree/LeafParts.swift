@@ -185,14 +185,15 @@ struct LeafKey: ~Escapable {
 
   func starts(with key: RawSpan) -> Bool { commonPrefix(LeafKey(key)) == key.byteCount }
 
-  /// Calls `body` with what the key has behind its first `count` bytes, which it has.
-  func withBytes<Result>(after count: Int, _ body: (RawSpan) -> Result) -> Result {
-    if count >= head.byteCount { return body(tail.extracting(droppingFirst: count - head.byteCount)) }
-    let key = array
-    return body(key.span.bytes.extracting(droppingFirst: count))
+  var count: Int { head.byteCount + tail.byteCount }
+
+  func byte(_ index: Int) -> UInt8 {
+    index < head.byteCount
+      ? head.unsafeLoad(fromByteOffset: index, as: UInt8.self)
+      : tail.unsafeLoad(fromByteOffset: index - head.byteCount, as: UInt8.self)
   }
 
-  var array: [UInt8] { first(head.byteCount + tail.byteCount) }
+  var array: [UInt8] { first(count) }
 
   func first(_ count: Int) -> [UInt8] {
     var bytes: [UInt8] = []

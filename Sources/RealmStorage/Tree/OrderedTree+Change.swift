@@ -35,7 +35,7 @@ extension OrderedTree {
     return try self.root(of: children, shape, editor)
   }
 
-  private static func check(_ key: RawSpan, _ editor: NodeEditor) throws(StorageError) {
+  static func check(_ key: RawSpan, _ editor: NodeEditor) throws(StorageError) {
     guard key.byteCount <= maximumKeyLength else {
       throw .limitExceeded(
         .keyLength(key.byteCount, maximum: maximumKeyLength), path: editor.store.storage.path)

@@ -2,7 +2,9 @@ extension OrderedTree {
   /// Puts keys into a tree; answers the new root. Each leaf and branch on the way is made once.
   ///
   /// `value` answers the bytes to store for a key, from those stored before, if any, and how often
-  /// the key is among them.
+  /// the key is among them. It may be asked more than once for a key.
+  ///
+  /// - Throws: `.limitExceeded` for a key too long.
   package static func merge(
     _ run: SortedKeys, into root: Ref, shape: TreeShape = .standard, editor: NodeEditor,
     value: @escaping (_ old: [UInt8]?, _ repeats: Int) -> [UInt8]
@@ -45,7 +47,9 @@ extension OrderedTree {
         areOnes = areOnes && children.count == 1 && children[0].ref.level == old.level
         made.append((change.index, children))
       }
-      guard !areOnes else { return [branch.replace(made.map { ($0.index, $0.children[0]) }, of: ref, editor)] }
+      guard !areOnes else {
+        return [branch.replace(made.map { ($0.index, $0.children[0]) }, of: ref, editor)]
+      }
       var children: [TreeChild] = []
       children.reserveCapacity(branch.count + made.count)
       var next = 0
@@ -79,7 +83,7 @@ extension OrderedTree {
       let access = editor.access()
       let leaf = try OrderedTree.leaf(ref, access)
       let added = range.reduce(0) { $0 + max(0, run.range($1).count - leaf.prefixLength) + 4 }
-      if leaf.view.bodyLength + added <= shape.leafBytes, let whole = insert(range, to: leaf) {
+      if leaf.view.bodyLength + added <= shape.leafBytes, let whole = try insert(range, to: leaf) {
         editor.free(ref)
         return [whole]
       }
@@ -112,8 +116,8 @@ extension OrderedTree {
 
     /// The leaf with the keys between its own, where one leaf holds all and its own take no more room there than a half more:
     /// then they are copied in stretches.
-    private func insert(_ range: Range<Int>, to leaf: LeafNode) -> TreeChild? {
-      let entries = entries(range, in: leaf)
+    private func insert(_ range: Range<Int>, to leaf: LeafNode) throws(StorageError) -> TreeChild? {
+      let entries = try entries(range, in: leaf)
       let values = entries.values.span.bytes
       let (first, last) = (entries.all[0], entries.all[entries.all.count - 1])
       let leastKey = first.place == 0 ? LeafKey(run.key(first.key)) : LeafKey(leaf, 0)
@@ -127,8 +131,10 @@ extension OrderedTree {
         next = entry.next
       }
       measure.add(next..<leaf.count, of: leaf)
-      let mayTake = min(shape.leafBytes, leaf.view.bodyLength * 3 / 2 + added)
-      guard measure.bodyLength + measure.refCount * editor.store.refWidth.bytes <= mayTake else { return nil }
+      let refWidth = editor.store.refWidth.bytes
+      let length = leaf.view.bodyLength + leaf.view.refCount * refWidth
+      let mayTake = min(shape.leafBytes, length * 3 / 2 + added)
+      guard measure.bodyLength + measure.refCount * refWidth <= mayTake else { return nil }
 
       let arena = editor.arena
       var writer = LeafWriter(measure, prefix: leastKey, in: arena)
@@ -153,12 +159,15 @@ extension OrderedTree {
       var value: Range<Int>
     }
 
-    private func entries(_ range: Range<Int>, in leaf: LeafNode) -> (all: [Entry], values: [UInt8]) {
+    private func entries(
+      _ range: Range<Int>, in leaf: LeafNode
+    ) throws(StorageError) -> (all: [Entry], values: [UInt8]) {
       var (all, values): ([Entry], [UInt8]) = ([], [])
       all.reserveCapacity(range.count)
       var (key, start) = (range.lowerBound, 0)
       while key < range.upperBound {
         let first = key
+        try OrderedTree.check(run.key(first), editor)
         let repeats = skipRepeats(&key, range.upperBound)
         let (place, found) = leaf.search(run.key(first), from: start)
         let valueStart = values.count

@@ -73,7 +73,7 @@ package enum OrderedTree {
   }
 
   /// Asks for what a search reads of a node, as soon as it is known which: else each step of it waits for its line. What
-  /// stands higher than a leaf and its parent is near.
+  /// stands higher than a leaf and its parent is near. (Of trees whose values name nothing: leaves of others stand higher.)
   @inline(__always)
   static func prefetch(_ ref: Ref, _ access: borrowing NodeAccess) {
     if ref.level <= 1 { access.prefetch(ref, count: searchedBytes) }

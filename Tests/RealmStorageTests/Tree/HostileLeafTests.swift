@@ -115,17 +115,15 @@ import Testing
     _ = try fixture.accepts(ForgedNode(kind: .leaf, refs: 0, body: body), &generator)
   }
 
-  @Test(arguments: [
-    (0, 0xfffe), (0xffff, 0xfffe), (0x8000, 0), (0x7fff, 0), (0x7000, 0xfff), (0x7000, 0x1000),
-  ])
-  func `a leaf of a key that no other leaf could hold is refused`(prefix: Int, width: Int) throws {
+  @Test(arguments: [(0, 1024), (1024, 0), (1000, 24), (0, 1025), (1025, 0), (1000, 25), (0xffff, 0xfffe)])
+  func `a leaf of a key longer than keys may be is refused`(prefix: Int, width: Int) throws {
     var generator = SeededGenerator(seed: 1)
     let fixture = try HostileFixture()
     let body =
       Self.leafHeader(count: 1, prefix: prefix, keyWidth: width, valueWidth: 0)
       + [UInt8](repeating: 1, count: prefix + width)
     let isAccepted = try fixture.accepts(ForgedNode(kind: .leaf, refs: 0, body: body), &generator)
-    #expect(isAccepted == (prefix + width <= 0x7fff))
+    #expect(isAccepted == (prefix + width <= OrderedTree.maximumKeyLength))
   }
 
   @Test func `a leaf of very many empty entries is refused or can be read`() throws {

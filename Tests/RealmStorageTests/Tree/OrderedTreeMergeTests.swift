@@ -24,14 +24,73 @@ import Testing
   @Test func `a key that shortens what many have in common leaves them as dense as they are`() throws {
     let fixture = try TreeFixture()
     let (editor, shape) = (fixture.editor, TreeShape.small)
-    let alike = (0..<100).map { [UInt8](repeating: 7, count: 40) + [UInt8($0)] }
+    let alike = (0..<40).map { [UInt8](repeating: 7, count: 40) + [UInt8($0)] }
     let built = try merge(alike, .null, shape, editor)
     let before = try TreeNodes.all(built, editor.access()).reduce(0) { $0 + $1.length }
     let root = try merge([[1]], built, shape, editor)
     let after = try TreeNodes.all(root, editor.access()).reduce(0) { $0 + $1.length }
     // Together they would take forty bytes more each.
     #expect(after < before + 500, "\(before) bytes became \(after)")
-    #expect(try TreeNodes.entries(root, editor.access()).count == 101)
+    #expect(try TreeNodes.entries(root, editor.access()).count == 41)
+  }
+
+  @Test(arguments: 0..<6)
+  func `older versions keep their content and just what went away is freed`(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    let database = try Database(inMemory: "test")
+    let keys = Keys(&generator)
+    var model: [[UInt8]: [UInt8]] = [:]
+    var kept: [(snapshot: Snapshot, content: [[UInt8]: [UInt8]])] = []
+    for _ in 0..<20 {
+      let transaction = try database.beginWrite()
+      let tree = try ShapedTree("a", of: transaction, shape: .tiny)
+      let before = Set(try TreeNodes.all(tree.root, transaction.access()))
+      let added = (0..<1 + generator.below(generator.chance(80) ? 8 : 100)).map { _ in keys.next(&generator) }
+      tree.setRoot(try merge(added, tree.root, .tiny, transaction.editor))
+      for key in added { model[key, default: []].append(1) }
+      let after = Set(try TreeNodes.all(tree.root, transaction.access()))
+      let (freed, gone) = (transaction.editor.freed, before.subtracting(after))
+      #expect(Set(freed) == gone)
+      #expect(freed.count == gone.count)
+      try transaction.commit(.relaxed)
+      if generator.chance(40) { try kept.append((database.snapshot(), model)) }
+      for version in kept {
+        var found: [[UInt8]: [UInt8]] = [:]
+        try version.snapshot.tree("a").forEach { key, value in
+          found[key] = value
+          return true
+        }
+        #expect(found == version.content)
+      }
+    }
+    let findings = IntegrityCheck.run(try database.snapshot()).findings
+    #expect(findings == [])
+  }
+
+  @Test func `counts that are forged so that they go around trap nowhere`() throws {
+    let fixture = try TreeFixture()
+    let editor = fixture.editor
+    let keys = (0..<200).map { TestKeys.number($0) }
+    var root = try merge(keys, .null, .tiny, editor)
+    for node in try TreeNodes.all(root, editor.access()) where node.isBranch {
+      editor.arena.edit(node) { $0.store(UInt64(1) << 62 - 2, at: 0) }
+    }
+    for round in 0..<3 {
+      root = try merge(
+        keys.enumerated().filter { $0.offset % 3 == round }.map(\.element), root, .tiny, editor)
+      let (key, value) = (keys[199], keys[0])
+      root = try OrderedTree.set(
+        TreeValue(bytes: value.span.bytes), for: key.span.bytes, in: root, shape: .tiny, editor: editor)
+    }
+    #expect(try TreeNodes.entries(root, editor.access()).count == 200)
+  }
+
+  @Test func `a key that is too long is refused`() throws {
+    let fixture = try TreeFixture()
+    let root = try merge([[1], [3]], .null, .small, fixture.editor)
+    let long = [UInt8](repeating: 2, count: OrderedTree.maximumKeyLength + 1)
+    #expect(throws: StorageError.self) { _ = try merge([long], root, .small, fixture.editor) }
+    #expect(throws: StorageError.self) { _ = try merge([long], .null, .small, fixture.editor) }
   }
 
   /// Keys that begin alike, of one length or several.

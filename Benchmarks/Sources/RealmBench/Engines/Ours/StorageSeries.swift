@@ -43,8 +43,8 @@ final class StorageSeries {
     return withUnsafeBytes(of: high) { Array($0) } + withUnsafeBytes(of: low) { Array($0) }
   }
 
-  /// Pages with nodes that commits have written, those that were moved included.
-  var writtenNodeBytes: UInt64 { UInt64(database.writeStatistics.nodeBytes) }
+  /// Pages with nodes that commits have written, those that were only moved left out.
+  var writtenNodeBytes: Int { database.writeStatistics.nodeBytes - database.writeStatistics.movedBytes }
 
   func count() throws -> Int { try database.snapshot().table(Self.table)?.count ?? 0 }
   func close() { database.close() }
