@@ -88,7 +88,11 @@ package struct FileInfo: Sendable {
     treeCount = try snapshot.treeNames().count
     let tables = try snapshot.tables()
     tableCount = tables.count
-    rowCount = tables.reduce(0) { $0 + $1.count }
+    // Forged counts may be more than there is a number for.
+    rowCount = tables.reduce(0) { sum, table in
+      let (next, overflow) = sum.addingReportingOverflow(table.count)
+      return overflow ? .max : next
+    }
     let recovered = known.max { $0.recoveryTime < $1.recoveryTime }
     lastRecovery = recovered.flatMap { $0.recoveryTime == 0 ? nil : ($0.recoveryTime, $0.recoveredTo) }
     isCleanlyClosed = known.count == 2 && known.allSatisfy(\.isClean) && known[0].version == known[1].version

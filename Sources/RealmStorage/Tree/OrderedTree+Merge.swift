@@ -10,6 +10,8 @@ extension OrderedTree {
     value: @escaping (_ old: [UInt8]?, _ repeats: Int) -> [UInt8]
   ) throws(StorageError) -> Ref {
     guard run.count > 0 else { return root }
+    // Before anything is freed.
+    for index in 0..<run.count { try check(run.key(index), editor) }
     let merge = Merge(run: run, shape: shape, editor: editor, value: value)
     if root.isNull {
       var builder = TreeBuilder(shape: shape, editor: editor)
@@ -83,7 +85,7 @@ extension OrderedTree {
       let access = editor.access()
       let leaf = try OrderedTree.leaf(ref, access)
       let added = range.reduce(0) { $0 + max(0, run.range($1).count - leaf.prefixLength) + 4 }
-      if leaf.view.bodyLength + added <= shape.leafBytes, let whole = try insert(range, to: leaf) {
+      if leaf.view.bodyLength + added <= shape.leafBytes, let whole = insert(range, to: leaf) {
         editor.free(ref)
         return [whole]
       }
@@ -116,8 +118,8 @@ extension OrderedTree {
 
     /// The leaf with the keys between its own, where one leaf holds all and its own take no more room there than a half more:
     /// then they are copied in stretches.
-    private func insert(_ range: Range<Int>, to leaf: LeafNode) throws(StorageError) -> TreeChild? {
-      let entries = try entries(range, in: leaf)
+    private func insert(_ range: Range<Int>, to leaf: LeafNode) -> TreeChild? {
+      let entries = entries(range, in: leaf)
       let values = entries.values.span.bytes
       let (first, last) = (entries.all[0], entries.all[entries.all.count - 1])
       let leastKey = first.place == 0 ? LeafKey(run.key(first.key)) : LeafKey(leaf, 0)
@@ -159,15 +161,12 @@ extension OrderedTree {
       var value: Range<Int>
     }
 
-    private func entries(
-      _ range: Range<Int>, in leaf: LeafNode
-    ) throws(StorageError) -> (all: [Entry], values: [UInt8]) {
+    private func entries(_ range: Range<Int>, in leaf: LeafNode) -> (all: [Entry], values: [UInt8]) {
       var (all, values): ([Entry], [UInt8]) = ([], [])
       all.reserveCapacity(range.count)
       var (key, start) = (range.lowerBound, 0)
       while key < range.upperBound {
         let first = key
-        try OrderedTree.check(run.key(first), editor)
         let repeats = skipRepeats(&key, range.upperBound)
         let (place, found) = leaf.search(run.key(first), from: start)
         let valueStart = values.count
