@@ -10,7 +10,7 @@ struct ValueCodes {
   /// values are few.
   private var slots: [UInt64] = []
 
-  /// So many are found one by one as fast as by hashing.
+  /// So few are not worth a table of their hashes: most transactions of one row have one.
   private static let few = 8
   /// So that nobody can choose values that share a slot.
   private static let seed = UInt64.random(in: 0...UInt64.max)
