@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a row costs in a table that grows: of `realm-storage` alone, and in the first round only.
+/// What a row costs in a table that grows. In the first round only: it takes long.
 struct SeriesStage: Stage {
   private let contender: Contender
   private let setting: Setting
@@ -11,7 +11,7 @@ struct SeriesStage: Stage {
 
   static func run(_ setting: Setting, _ findings: inout Findings, _ progress: (String) -> Void) throws {
     guard setting.round == 1, setting.chose(anyOf: Workload.series) else { return }
-    for contender in setting.contenders where contender.kind == .realmStorage {
+    for contender in setting.contenders where contender.hasRecords {
       let stage = SeriesStage(contender: contender, setting: setting)
       progress("a growing table, \(contender.label)")
       try stage.commits(.ascendingKeys, .ascendingKeysLater, keys: .ascending, &findings)
@@ -21,8 +21,8 @@ struct SeriesStage: Stage {
         (.scrambledMany, stage.million * 10),
       ] where setting.chose(workload) {
         try stage.series(.scrambled) { series in
-          stage.note(
-            workload, count, try Measure.seconds { try series.insert(0..<count, of: count) }, &findings)
+          let rows = SeriesRows(keys: .scrambled, places: 0..<count, count: count)
+          stage.note(workload, count, try Measure.seconds { try series.insert(rows) }, &findings)
           try findings.compare(workload.title, Answer(series.count()), contender)
         }
       }
@@ -40,26 +40,28 @@ struct SeriesStage: Stage {
         let written = series.writtenNodeBytes
         let seconds = try Measure.seconds {
           for start in stride(from: rows.lowerBound, to: rows.upperBound, by: Self.commit) {
-            try series.insert(start..<min(start + Self.commit, rows.upperBound), of: 10 * million)
+            let places = start..<min(start + Self.commit, rows.upperBound)
+            try series.insert(SeriesRows(keys: keys, places: places, count: 10 * million))
           }
         }
         guard let workload = part == 0 ? first : part == 9 ? last : nil, setting.chose(workload) else {
           continue
         }
         note(workload, million, seconds, &findings)
-        let bytes = Double(series.writtenNodeBytes - written)
-        findings.note(
-          workload, contender, .nodeKibibytes, bytes / 1024 / Double(million) * Double(Self.commit))
+        if let before = written, let after = series.writtenNodeBytes {
+          let kibibytes = Double(after - before) / 1024 / Double(million) * Double(Self.commit)
+          findings.note(workload, contender, .nodeKibibytes, kibibytes)
+        }
       }
       try findings.compare(last.title, Answer(series.count()), contender)
     }
   }
 
-  private func series(_ keys: SeriesKeys, _ body: (StorageSeries) throws -> Void) throws {
+  private func series(_ keys: SeriesKeys, _ body: (any SeriesTable) throws -> Void) throws {
     try setting.withFolder("series") { folder in
-      let series = try StorageSeries(folder: folder, isEncrypted: contender.isEncrypted, keys: keys)
+      guard let series = try contender.openSeries(in: folder, keys: keys) else { return }
       try body(series)
-      series.close()
+      try series.close()
     }
   }
 
