@@ -26,6 +26,8 @@ final class CommitProbe {
     /// locked it, and whether what stands beside it is there. (Not for the status of the file itself: who asks for that
     /// makes the next flush take 45 µs longer.)
     static let isShared = Traits(rawValue: 16)
+    /// It is sealed by the cipher's library: as a cluster of 11 KiB, and nodes of 1 KiB.
+    static let isSealed = Traits(rawValue: 64)
   }
 
   init(_ path: String, bytes: Int) throws {
@@ -53,6 +55,7 @@ final class CommitProbe {
   func commits(_ sizes: [Int], _ traits: Traits) throws -> [Double] {
     try Measure.flush(descriptor, path)
     var content = [UInt8](repeating: firstBytes(), count: sizes.max() ?? 0)
+    var sealed = content
     let original = content
     var place = FileShape.page
     return try (0..<2_000).map { round in
@@ -68,10 +71,11 @@ final class CommitProbe {
             } else {
               original.withUnsafeBytes { content.copyMemory(from: $0) }
             }
-            Self.seal(content, round)
+            Self.sum(content, round)
           }
         }
-        try write(content, sizes, at: place, traits)
+        if traits.contains(.isSealed) { try seal(content, round, into: &sealed) }
+        try write(traits.contains(.isSealed) ? sealed : content, sizes, at: place, traits)
         if traits.contains(.isOfEngine) { try lock(Int32(F_UNLCK)) }
       }
       place += sizes[0] + (traits.contains(.isScattered) ? gap : 0)
@@ -114,11 +118,33 @@ final class CommitProbe {
     FileShape.page * (1 + random.next(below: bytes / FileShape.page - 16))
   }
 
-  private static func seal(_ content: UnsafeMutableRawBufferPointer, _ round: Int) {
+  private static func sum(_ content: UnsafeMutableRawBufferPointer, _ round: Int) {
     content[0] = UInt8(truncatingIfNeeded: round)
     var sum: UInt64 = 0
     for word in content.bindMemory(to: UInt64.self).dropFirst() { sum &+= word }
     content.storeBytes(of: sum, toByteOffset: 8, as: UInt64.self)
+  }
+
+  private func seal(_ content: [UInt8], _ round: Int, into sealed: inout [UInt8]) throws {
+    guard let encrypt = Self.encrypt else { throw BenchmarkError("the cipher's library is not there") }
+    let key = [UInt8](repeating: 7, count: 32)
+    var nonce = [UInt8](repeating: 0, count: 12)
+    nonce.withUnsafeMutableBytes { $0.storeBytes(of: UInt64(round), toByteOffset: 4, as: UInt64.self) }
+    var tag = [UInt8](repeating: 0, count: 16)
+    let ends =
+      [min(11 << 10, content.count)] + Array(stride(from: 12 << 10, through: content.count, by: 1 << 10))
+    content.withUnsafeBufferPointer { plain in
+      sealed.withUnsafeMutableBufferPointer { sealed in
+        guard let plain = plain.baseAddress, let sealed = sealed.baseAddress else { return }
+        var start = 0
+        for (node, end) in ends.enumerated() {
+          nonce[0] = UInt8(node)
+          _ = encrypt(
+            sealed + start, &tag, nil, plain + start, UInt64(end - start), plain, 32, nil, nonce, key)
+          start = end
+        }
+      }
+    }
   }
 
   private func lock(_ type: Int32) throws {
@@ -137,6 +163,21 @@ final class CommitProbe {
       fstat(beside, &status) == 0
     else { throw BenchmarkError("\(path) does not tell who shares it") }
   }
+
+  private typealias Encrypt =
+    @convention(c) (
+      UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<UInt64>?,
+      UnsafePointer<UInt8>, UInt64, UnsafePointer<UInt8>, UInt64, UnsafePointer<UInt8>?, UnsafePointer<UInt8>,
+      UnsafePointer<UInt8>
+    ) -> Int32
+  /// Of the library that the engine seals with, which has to be told to look for what the processor can do.
+  private static let encrypt: Encrypt? = {
+    guard let begin = dlsym(nil, "sodium_init"),
+      let encrypt = dlsym(nil, "crypto_aead_chacha20poly1305_ietf_encrypt_detached")
+    else { return nil }
+    _ = unsafeBitCast(begin, to: (@convention(c) () -> Int32).self)()
+    return unsafeBitCast(encrypt, to: Encrypt.self)
+  }()
 
   /// `sync_file_range`, which Swift's module of the C library leaves out; where there is none the flush begins with all.
   private static let startWriting = dlsym(nil, "sync_file_range").map {

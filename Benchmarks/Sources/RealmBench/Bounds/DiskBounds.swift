@@ -36,7 +36,11 @@ struct DiskBounds {
       ("12", "the same, \(engine)", update, [.isBegun, .isOfEngine]),
       ("12", "the same, of \(nodes)", update, [.isBegun, .isOfEngine, .isGathered, .isShared]),
       (
-        "12s", "the same, to holes", update,
+        "12 +key", "the same, and sealed", update,
+        [.isBegun, .isOfEngine, .isGathered, .isShared, .isSealed]
+      ),
+      (
+        "12s", "the same, not sealed, to holes", update,
         [.isBegun, .isOfEngine, .isGathered, .isShared, .isScattered]
       ),
       ("12", "8 KiB written to one place", [8 << 10], []),
@@ -50,6 +54,10 @@ struct DiskBounds {
       ("the same, \(engine)", update, .isOfEngine),
       ("the same, of \(nodes)", update, [.isOfEngine, .isGathered, .isShared]),
       ("the same, to holes", update, [.isOfEngine, .isGathered, .isShared, .isScattered]),
+      (
+        "the same, and sealed", update,
+        [.isOfEngine, .isGathered, .isShared, .isScattered, .isSealed]
+      ),
       ("8 KiB written to one place, no flush", [8 << 10], []),
     ]
     let probe = try CommitProbe(folder + "/commits", bytes: count * FileShape.bytesPerPerson)
