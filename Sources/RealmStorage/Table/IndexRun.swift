@@ -61,19 +61,33 @@ struct IndexRun {
     return UInt32(code)
   }
 
+  /// Forgets all entries. What few of them took is kept for those to come: most transactions of one row have one.
+  mutating func removeAll() {
+    guard bytes <= Self.keptBytes else {
+      self = IndexRun()
+      return
+    }
+    values.removeAll()
+    codes.removeAll(keepingCapacity: true)
+    rows.removeAll(keepingCapacity: true)
+    codesOfKnown.removeAll(keepingCapacity: true)
+    (areRowsSorted, valueBytes) = (true, 0)
+  }
+  private static let keptBytes = 8 << 10
+
   /// Whether there is an entry of a value.
   func contains(_ encoded: RawSpan) -> Bool { values.code(of: encoded) != nil }
+
+  /// The only entry, in the place of what was in `entry`.
+  func putOnly(into entry: inout [UInt8]) {
+    precondition(count == 1, "more than one entry")
+    Self.put(values.value(Int(codes[0])), rows[0], into: &entry)
+  }
 
   /// All entries, in their order.
   func sorted() -> SortedKeys {
     var sorted = SortedKeys(count: count, bytes: valueBytes + 5 * count)
     var entry: [UInt8] = []
-    // Who adds one row at a time has nothing to put in order.
-    if count == 1 {
-      Self.put(values.value(Int(codes[0])), rows[0], into: &entry)
-      sorted.append(entry.span.bytes)
-      return sorted
-    }
     forEachValue { value, rows in
       for row in rows {
         Self.put(value, row, into: &entry)

@@ -9,6 +9,8 @@ final class IndexWriter {
   @exclusivity(unchecked) private var tree: Ref
   private let editor: NodeEditor
   @exclusivity(unchecked) private var run = IndexRun()
+  /// Kept for its memory only.
+  @exclusivity(unchecked) private var scratch: [UInt8] = []
   /// As those of `IntegerIndexWriter`, where no value is looked for before it is added.
   @exclusivity(unchecked) private var fills: Bool
   @exclusivity(unchecked) private var parts = IndexParts()
@@ -103,7 +105,7 @@ final class IndexWriter {
 
   func removeAll() throws(StorageError) {
     try integers?.removeAll()
-    run = IndexRun()
+    run.removeAll()
     guard integers == nil else { return }
     for tree in [tree] + parts.all { try editor.freeTree(tree) }
     (tree, parts) = (.null, IndexParts())
@@ -154,7 +156,7 @@ final class IndexWriter {
       fills = false
       return
     }
-    guard run.count > 0 else { return }
+    guard run.count > 1 else { return try flushOnly() }
     guard !tree.isNull else {
       tree = try takeTree()
       return
@@ -172,9 +174,22 @@ final class IndexWriter {
     }
   }
 
+  /// The same of one entry at most: who adds a row at a time has nothing to put in order.
+  private func flushOnly() throws(StorageError) {
+    guard run.count > 0 else { return }
+    try editor.checkRoom(for: 2 * run.bytes)
+    var entry: [UInt8] = []
+    swap(&entry, &scratch)
+    defer { scratch = entry }
+    run.putOnly(into: &entry)
+    run.removeAll()
+    tree = try OrderedTree.set(
+      TreeValue(bytes: RawSpan()), for: entry.span.bytes, in: tree, shape: .small, editor: editor)
+  }
+
   private func takeSorted() throws(StorageError) -> SortedKeys {
     try editor.checkRoom(for: 2 * run.bytes)
-    defer { run = IndexRun() }
+    defer { run.removeAll() }
     return run.sorted()
   }
 
@@ -189,7 +204,7 @@ final class IndexWriter {
     try editor.checkRoom(for: 2 * run.bytes)
     var builder = TreeBuilder(shape: .small, editor: editor)
     try run.append(to: &builder)
-    run = IndexRun()
+    run.removeAll()
     return try builder.finish()
   }
 

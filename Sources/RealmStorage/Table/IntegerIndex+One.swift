@@ -2,10 +2,9 @@
 extension IntegerIndex {
   /// Puts one entry among those of a leaf whose packing holds it, which then are copied as they stand, to two leaves where
   /// it was full; nil where all of them are to be packed anew.
-  static func insert(_ entry: Entry, into leaf: Ref, _ editor: NodeEditor) throws(StorageError)
-    -> KeyedNodes?
-  {
-    let access = editor.access()
+  static func insert(
+    _ entry: Entry, into leaf: Ref, _ editor: NodeEditor, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> KeyedNodes? {
     let node = IntegerIndexNode(try access.node(leaf, .integerIndex))
     guard let place = node.place(for: entry) else { return nil }
     let maximum = IntegerIndexNode.maximumCount
@@ -35,10 +34,9 @@ extension IntegerIndex {
   }
 
   /// Takes the entry of a number out of a leaf; nil where it has none, or where the others are to be packed anew.
-  static func remove(_ number: Int64, fromLeaf leaf: Ref, _ editor: NodeEditor) throws(StorageError)
-    -> KeyedChild?
-  {
-    let access = editor.access()
+  static func remove(
+    _ number: Int64, fromLeaf leaf: Ref, _ editor: NodeEditor, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> KeyedChild? {
     let node = IntegerIndexNode(try access.node(leaf, .integerIndex))
     guard let place = node.find(number), node.isPacked(without: place) else { return nil }
     let made = copy(of: node, 0..<place, nil, place + 1..<node.count, editor)

@@ -162,7 +162,7 @@ enum IntegerIndex {
     if entries.count == 1 {
       return try KeyedTree.update(key(entries[0].number), in: root, editor: editor) {
         (leaf) throws(StorageError) in
-        if let made = try insert(entries[0], into: leaf, editor) { return made }
+        if let made = try insert(entries[0], into: leaf, editor, editor.access()) { return made }
         return .list(try merge(entries[...], into: leaf, editor))
       }
     }
@@ -185,7 +185,7 @@ enum IntegerIndex {
   static func remove(_ number: Int64, from root: Ref, _ editor: NodeEditor) throws(StorageError) -> Ref {
     guard !root.isNull else { return root }
     return try KeyedTree.update(key(number), in: root, editor: editor) { (leaf) throws(StorageError) in
-      if let made = try remove(number, fromLeaf: leaf, editor) { return .one(made) }
+      if let made = try remove(number, fromLeaf: leaf, editor, editor.access()) { return .one(made) }
       var entries = try read(leaf, editor)
       entries.removeAll { $0.number == number }
       editor.free(leaf)
@@ -220,12 +220,11 @@ enum IntegerIndex {
 
     /// Reads each node by a right of its own, so that decrypted ones can be forgotten.
     mutating func walk(_ ref: Ref) throws(StorageError) {
-      guard ref.isKeyedBranch else { return try add(ref) }
+      guard ref.isKeyedBranch else { return try add(ref, editor.access()) }
       for child in try editor.access().children(of: ref) { try walk(child) }
     }
 
-    private mutating func add(_ leaf: Ref) throws(StorageError) {
-      let access = editor.access()
+    private mutating func add(_ leaf: Ref, _ access: borrowing NodeAccess) throws(StorageError) {
       let node = IntegerIndexNode(try access.node(leaf, .integerIndex))
       // Only forged leaves do not follow one another.
       if let last, last >= node.number(0) { throw access.corrupted(.keyOrder, leaf) }

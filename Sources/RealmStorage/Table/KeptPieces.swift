@@ -42,7 +42,12 @@ struct KeptPieces {
       try finish()
       return pieces.append((kept.lowerBound, piece.ref))
     }
-    let access = editor.access()
+    try take(piece, kept, end: end, editor.access())
+  }
+
+  private mutating func take(
+    _ piece: (firstRow: Int, ref: Ref), _ kept: Range<Int>, end: Int, _ access: borrowing NodeAccess
+  ) throws(StorageError) {
     let node = PieceNode(try access.node(piece.ref, .piece))
     guard piece.firstRow + node.rows == end else { throw access.corrupted(.rows, piece.ref) }
     guard node.view.refCount == 0 else { return try takeLonger(piece, kept) }

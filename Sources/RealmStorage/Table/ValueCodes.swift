@@ -71,6 +71,13 @@ struct ValueCodes {
     }
   }
 
+  /// Forgets all values, and keeps the memory of their bytes for those to come.
+  mutating func removeAll() {
+    heap.removeAll(keepingCapacity: true)
+    ends.removeAll(keepingCapacity: true)
+    slots = []
+  }
+
   private func slot(of place: Int) -> Int {
     var slot = Int(truncatingIfNeeded: ByteHash.of(bytes(place), seed: Self.seed)) & (slots.count - 1)
     while slots[slot] & 0xffff_ffff != UInt64(place + 1) { slot = (slot + 1) & (slots.count - 1) }

@@ -49,9 +49,10 @@ struct CommitNodes {
         next = place + 1
       }
     }
-    children += open[first...]
+    // One by one: most have one, and the functions for ranges take longer than that.
+    for index in first..<open.count { children.append(open[index]) }
+    while open.count > first { open.removeLast() }
     childEnds.append(children.count)
-    open.removeLast(open.count - first)
     order.append(ref)
     return .node(order.count - 1)
   }

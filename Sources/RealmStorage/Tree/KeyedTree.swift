@@ -356,8 +356,13 @@ package enum KeyedTree {
   private static func updated(
     _ key: UInt64, in ref: Ref, _ editor: NodeEditor, _ change: (Ref) throws(StorageError) -> KeyedNodes?
   ) throws(StorageError) -> KeyedNodes? {
-    guard ref.isKeyedBranch else { return try change(ref) }
-    let access = editor.access()
+    ref.isKeyedBranch ? try updatedBranch(key, in: ref, editor, editor.access(), change) : try change(ref)
+  }
+
+  private static func updatedBranch(
+    _ key: UInt64, in ref: Ref, _ editor: NodeEditor, _ access: borrowing NodeAccess,
+    _ change: (Ref) throws(StorageError) -> KeyedNodes?
+  ) throws(StorageError) -> KeyedNodes? {
     let branch = KeyedBranch(try access.node(ref))
     let index = branch.search(key)
     let made: [KeyedChild]

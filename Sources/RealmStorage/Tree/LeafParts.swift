@@ -97,11 +97,13 @@ struct LeafParts: ~Escapable {
   // MARK: - Making leaves
 
   /// Makes as many leaves as the entries need, none longer than `limit` unless it holds one entry.
-  func makeLeaves(limit: Int, editor: NodeEditor) -> [TreeChild] {
-    guard count > 0 else { return [] }
+  func makeLeaves(limit: Int, editor: NodeEditor) -> OrderedNodes {
+    guard count > 0 else { return .list([]) }
+    let measure = measure(0..<count)
+    guard count > 1, !fits(measure, limit, editor) else { return .one(leaf(0..<count, [], measure, editor)) }
     var leaves: [TreeChild] = []
-    split(0..<count, limit: limit, editor: editor, into: &leaves)
-    return leaves
+    part(0..<count, measure, limit: limit, editor: editor, into: &leaves)
+    return .list(leaves)
   }
 
   /// False for neighbours that were forged so that one does not follow the other.
@@ -113,18 +115,31 @@ struct LeafParts: ~Escapable {
   /// The length of the one leaf that would hold all.
   var totalLength: Int { measure(0..<count).bodyLength }
 
-  private func split(_ range: Range<Int>, limit: Int, editor: NodeEditor, into leaves: inout [TreeChild]) {
-    let measure = measure(range)
-    if range.count == 1 || measure.bodyLength + measure.refCount * editor.store.refWidth.bytes <= limit {
-      leaves.append(
-        TreeChild(
-          separator: leaves.isEmpty ? [] : separator(before: range.lowerBound), count: UInt64(range.count),
-          ref: write(range, measure, editor)))
-      return
-    }
+  private func fits(_ measure: LeafMeasure, _ limit: Int, _ editor: NodeEditor) -> Bool {
+    measure.bodyLength + measure.refCount * editor.store.refWidth.bytes <= limit
+  }
+
+  private func leaf(
+    _ range: Range<Int>, _ separator: [UInt8], _ measure: LeafMeasure, _ editor: NodeEditor
+  ) -> TreeChild {
+    TreeChild(separator: separator, count: UInt64(range.count), ref: write(range, measure, editor))
+  }
+
+  /// Makes leaves of two parts of some entries, each of which may be parted again.
+  private func part(
+    _ range: Range<Int>, _ measure: LeafMeasure, limit: Int, editor: NodeEditor,
+    into leaves: inout [TreeChild]
+  ) {
     let middle = splitPoint(range, half: (measure.keyBytes + measure.valueBytes) / 2, measure.prefixLength)
-    split(range.lowerBound..<middle, limit: limit, editor: editor, into: &leaves)
-    split(middle..<range.upperBound, limit: limit, editor: editor, into: &leaves)
+    for part in [range.lowerBound..<middle, middle..<range.upperBound] {
+      let measure = self.measure(part)
+      if part.count == 1 || fits(measure, limit, editor) {
+        leaves.append(
+          leaf(part, leaves.isEmpty ? [] : separator(before: part.lowerBound), measure, editor))
+      } else {
+        self.part(part, measure, limit: limit, editor: editor, into: &leaves)
+      }
+    }
   }
 
   /// An entry added at the end is the next of many: then the full leaf is left as it is.
@@ -153,67 +168,4 @@ struct LeafParts: ~Escapable {
     leaf.append(right(range), of: right)
     return leaf.ref
   }
-}
-
-/// A key of a leaf: what all keys there have in common, and what is its own.
-struct LeafKey: ~Escapable {
-  private let head: RawSpan
-  private let tail: RawSpan
-
-  @_lifetime(copy leaf)
-  init(_ leaf: LeafNode, _ index: Int) {
-    head = leaf.prefix
-    tail = leaf.suffix(index)
-  }
-
-  @_lifetime(copy key)
-  init(_ key: RawSpan) {
-    head = key
-    tail = key.extracting(first: 0)
-  }
-
-  func commonPrefix(_ other: LeafKey) -> Int {
-    if head.byteCount > other.head.byteCount { return other.commonPrefix(self) }
-    let common = head.commonPrefix(other.head)
-    guard common == head.byteCount else { return common }
-    // What the other's head has more stands against this tail.
-    let rest = other.head.extracting(droppingFirst: common)
-    let more = tail.commonPrefix(rest)
-    guard more == rest.byteCount else { return common + more }
-    return common + more + tail.extracting(droppingFirst: more).commonPrefix(other.tail)
-  }
-
-  func starts(with key: RawSpan) -> Bool { commonPrefix(LeafKey(key)) == key.byteCount }
-
-  var count: Int { head.byteCount + tail.byteCount }
-
-  func byte(_ index: Int) -> UInt8 {
-    index < head.byteCount
-      ? head.unsafeLoad(fromByteOffset: index, as: UInt8.self)
-      : tail.unsafeLoad(fromByteOffset: index - head.byteCount, as: UInt8.self)
-  }
-
-  var array: [UInt8] { first(count) }
-
-  func first(_ count: Int) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(count)
-    bytes.append(head.extracting(first: min(count, head.byteCount)))
-    bytes.append(tail.extracting(first: count - bytes.count))
-    return bytes
-  }
-
-  func copy(first count: Int, to node: NodeWriter, at offset: Int) {
-    let fromHead = min(count, head.byteCount)
-    node.copy(head.extracting(first: fromHead), at: offset)
-    node.copy(tail.extracting(first: count - fromHead), at: offset + fromHead)
-  }
-}
-
-/// A child of a branch: the least key it may hold, how many entries lie below, and the node.
-struct TreeChild {
-  /// Empty for the first child of a tree.
-  var separator: [UInt8]
-  var count: UInt64
-  var ref: Ref
 }

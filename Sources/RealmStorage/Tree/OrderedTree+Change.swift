@@ -15,8 +15,7 @@ extension OrderedTree {
       try builder.append(key: key, value: value)
       return try builder.finish()
     }
-    let children = try update(key, .set(value), in: root, shape, editor)
-    return try self.root(of: children, shape, editor)
+    return try self.root(of: update(key, .set(value), in: root, shape, editor), shape, editor)
   }
 
   /// Removes a key; answers the new root, the old one if the key was not there.
@@ -31,8 +30,7 @@ extension OrderedTree {
   static func removeFound(
     _ key: RawSpan, from root: Ref, shape: TreeShape = .standard, editor: NodeEditor
   ) throws(StorageError) -> Ref {
-    let children = try update(key, .remove, in: root, shape, editor)
-    return try self.root(of: children, shape, editor)
+    try self.root(of: update(key, .remove, in: root, shape, editor), shape, editor)
   }
 
   static func check(_ key: RawSpan, _ editor: NodeEditor) throws(StorageError) {
@@ -46,9 +44,21 @@ extension OrderedTree {
   static func root(of children: [TreeChild], _ shape: TreeShape, _ editor: NodeEditor) throws(StorageError)
     -> Ref
   {
-    var children = children
-    while children.count > 1 { children = BranchNode.make(children, shape: shape, editor: editor) }
-    guard var root = children.first?.ref else { return .null }
+    try root(of: .list(children), shape, editor)
+  }
+
+  private static func root(of nodes: OrderedNodes, _ shape: TreeShape, _ editor: NodeEditor)
+    throws(StorageError) -> Ref
+  {
+    var root: Ref
+    if let only = nodes.only {
+      root = only.ref
+    } else {
+      var children = nodes.all
+      while children.count > 1 { children = BranchNode.make(children, shape: shape, editor: editor) }
+      guard let top = children.first?.ref else { return .null }
+      root = top
+    }
     while root.isBranch {
       let only = try onlyChild(of: root, editor.access())
       guard let only else { break }
@@ -63,26 +73,25 @@ extension OrderedTree {
     return branch.count == 1 ? branch.child(0) : nil
   }
 
-  /// Answers the nodes that take the place of `ref`: none when it became empty, several when it split.
   private static func update(
     _ key: RawSpan, _ change: Change, in ref: Ref, _ shape: TreeShape, _ editor: NodeEditor
-  ) throws(StorageError) -> [TreeChild] {
+  ) throws(StorageError) -> OrderedNodes {
     ref.isBranch
-      ? try updateBranch(key, change, in: ref, shape, editor)
-      : try updateLeaf(key, change, in: ref, shape, editor)
+      ? try updateBranch(key, change, in: ref, shape, editor, editor.access())
+      : try updateLeaf(key, change, in: ref, shape, editor, editor.access())
   }
 
   private static func updateLeaf(
-    _ key: RawSpan, _ change: Change, in ref: Ref, _ shape: TreeShape, _ editor: NodeEditor
-  ) throws(StorageError) -> [TreeChild] {
-    let access = editor.access()
+    _ key: RawSpan, _ change: Change, in ref: Ref, _ shape: TreeShape, _ editor: NodeEditor,
+    _ access: borrowing NodeAccess
+  ) throws(StorageError) -> OrderedNodes {
     let leaf = try leaf(ref, access)
     let (index, found) = leaf.search(key)
     if found, case .set(let value) = change, let new = replaceRef(of: index, in: leaf, ref, value, editor) {
-      return [TreeChild(separator: [], count: UInt64(leaf.count), ref: new)]
+      return .one(TreeChild(separator: [], count: UInt64(leaf.count), ref: new))
     }
     let replaced = index..<(found ? index + 1 : index)
-    let made: [TreeChild]
+    let made: OrderedNodes
     switch change {
     case .set(let value):
       let parts = LeafParts(leaf, replacing: replaced, key: key, value: value)
@@ -106,25 +115,26 @@ extension OrderedTree {
   }
 
   private static func updateBranch(
-    _ key: RawSpan, _ change: Change, in ref: Ref, _ shape: TreeShape, _ editor: NodeEditor
-  ) throws(StorageError) -> [TreeChild] {
-    let access = editor.access()
+    _ key: RawSpan, _ change: Change, in ref: Ref, _ shape: TreeShape, _ editor: NodeEditor,
+    _ access: borrowing NodeAccess
+  ) throws(StorageError) -> OrderedNodes {
     let branch = BranchNode(try access.node(ref))
     let index = branch.search(key)
-    var made = try update(key, change, in: branch.child(index), shape, editor)
-    let isSmall =
-      made.count == 1
-      && made[0].ref.length < (made[0].ref.isBranch ? shape.branchBytes : shape.leafBytes) / 2
-    if case .remove = change, isSmall,
-      let joined = try joinWithNeighbour(made[0], at: index, of: branch, ref, shape, editor)
-    {
-      return joined
+    let made = try update(key, change, in: branch.child(index), shape, editor)
+    if let only = made.only {
+      let isSmall = only.ref.length < (only.ref.isBranch ? shape.branchBytes : shape.leafBytes) / 2
+      if case .remove = change, isSmall,
+        let joined = try joinWithNeighbour(only, at: index, of: branch, ref, shape, editor)
+      {
+        return .list(joined)
+      }
+      if only.ref.level == branch.child(index).level {
+        return .one(branch.replace(only, at: index, of: ref, editor))
+      }
     }
-    if made.count == 1, made[0].ref.level == branch.child(index).level {
-      return [branch.replace(made[0], at: index, of: ref, editor)]
-    }
-    if !made.isEmpty { made[0].separator = branch.separator(index).array }
-    return replace(index..<index + 1, of: branch, ref, with: made, shape, editor)
+    var children = made.all
+    if !children.isEmpty { children[0].separator = branch.separator(index).array }
+    return .list(replace(index..<index + 1, of: branch, ref, with: children, shape, editor))
   }
 
   /// Joins a child that became small with a neighbour; nil where neither fits one node with it.
@@ -177,7 +187,7 @@ extension OrderedTree {
       let parts = LeafParts(try leaf(left.ref, access), try leaf(right.ref, access))
       // Without their prefixes the two may be longer than apart.
       guard parts.isInOrder, parts.totalLength <= shape.leafBytes else { return nil }
-      made = parts.makeLeaves(limit: shape.leafBytes, editor: editor)
+      made = parts.makeLeaves(limit: shape.leafBytes, editor: editor).all
     }
     editor.free(left.ref)
     editor.free(right.ref)

@@ -30,14 +30,14 @@ extension OrderedTree {
     mutating func walk(
       _ ref: Ref, _ choose: (borrowing LeafNode, inout [UInt16]) throws(StorageError) -> Void
     ) throws(StorageError) {
-      guard ref.isBranch else { return try add(ref, choose) }
+      guard ref.isBranch else { return try add(ref, editor.access(), choose) }
       for child in try editor.access().children(of: ref) { try walk(child, choose) }
     }
 
     private mutating func add(
-      _ ref: Ref, _ choose: (borrowing LeafNode, inout [UInt16]) throws(StorageError) -> Void
+      _ ref: Ref, _ access: borrowing NodeAccess,
+      _ choose: (borrowing LeafNode, inout [UInt16]) throws(StorageError) -> Void
     ) throws(StorageError) {
-      let access = editor.access()
       // The leaf goes with all below it, so its values must name nothing.
       guard ref.level == 0 else { throw access.corrupted(.structure, ref) }
       let leaf = try OrderedTree.leaf(ref, access)

@@ -29,11 +29,13 @@ extension OrderedTree {
     let value: ([UInt8]?, Int) -> [UInt8]
 
     func merged(_ range: Range<Int>, in ref: Ref) throws(StorageError) -> [TreeChild] {
-      ref.isBranch ? try mergedBranch(range, ref) : try mergedLeaf(range, ref)
+      ref.isBranch
+        ? try mergedBranch(range, ref, editor.access()) : try mergedLeaf(range, ref, editor.access())
     }
 
-    private func mergedBranch(_ range: Range<Int>, _ ref: Ref) throws(StorageError) -> [TreeChild] {
-      let access = editor.access()
+    private func mergedBranch(
+      _ range: Range<Int>, _ ref: Ref, _ access: borrowing NodeAccess
+    ) throws(StorageError) -> [TreeChild] {
       let branch = BranchNode(try access.node(ref))
       let changes = changes(range, in: branch)
       var made: [(index: Int, children: [TreeChild])] = []
@@ -81,8 +83,9 @@ extension OrderedTree {
       return changes
     }
 
-    private func mergedLeaf(_ range: Range<Int>, _ ref: Ref) throws(StorageError) -> [TreeChild] {
-      let access = editor.access()
+    private func mergedLeaf(
+      _ range: Range<Int>, _ ref: Ref, _ access: borrowing NodeAccess
+    ) throws(StorageError) -> [TreeChild] {
       let leaf = try OrderedTree.leaf(ref, access)
       let added = range.reduce(0) { $0 + max(0, run.range($1).count - leaf.prefixLength) + 4 }
       if leaf.view.bodyLength + added <= shape.leafBytes, let whole = insert(range, to: leaf) {

@@ -56,4 +56,42 @@ import Testing
     }
     #expect(run.bytes >= entries.reduce(0) { $0 + $1.count })
   }
+
+  @Test(arguments: 0..<8)
+  func `a run that was emptied is as one that never held anything`(seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
+    let column = Column("text", .string, isOptional: true, index: .plain)
+    var used = IndexRun()
+    for round in 0..<6 {
+      var new = IndexRun()
+      // Other texts have these codes in each round.
+      var known = ValueCodes(first: 0, isHashed: true)
+      for _ in 0..<6 { _ = known.add(Array("known \(generator.below(1000))".utf8).span.bytes) }
+      // Few rows, of which the memory is kept, or many; in their order or not.
+      for row in 0..<(round == 3 ? 2000 : 1 + generator.below(20)) {
+        let key = round % 2 == 0 ? UInt64(row) : UInt64(generator.below(1000))
+        if generator.chance(50) {
+          let code = generator.below(6)
+          used.append(code, of: known, of: column, row: key)
+          new.append(code, of: known, of: column, row: key)
+        } else {
+          let value: Value = generator.chance(10) ? .null : .string("text \(generator.below(100))")
+          used.append(value, of: column, row: key)
+          new.append(value, of: column, row: key)
+        }
+      }
+      let (found, expected) = (used.sorted(), new.sorted())
+      #expect(used.count == new.count && used.bytes == new.bytes, "seed \(seed), round \(round)")
+      #expect(
+        (0..<found.count).map { found.key($0).array } == (0..<expected.count).map { expected.key($0).array },
+        "seed \(seed), round \(round)")
+      if used.count == 1 {
+        var only = [UInt8](repeating: 7, count: 40)
+        used.putOnly(into: &only)
+        #expect(only == expected.key(0).array, "seed \(seed), round \(round)")
+      }
+      used.removeAll()
+      #expect(used.count == 0 && !used.contains(IndexKey.encode(.null, of: column).span.bytes))
+    }
+  }
 }

@@ -312,7 +312,7 @@ private struct HostileFixture {
   private func makesLeaves(_ parts: borrowing LeafParts, _ limit: Int) throws -> Bool {
     let access = fixture.editor.access()
     var areValid = true
-    for made in parts.makeLeaves(limit: limit, editor: fixture.editor) {
+    for made in parts.makeLeaves(limit: limit, editor: fixture.editor).all {
       if !LeafNode.isValid(try access.node(made.ref)) { areValid = false }
       fixture.editor.free(made.ref)
     }

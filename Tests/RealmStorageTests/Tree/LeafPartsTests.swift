@@ -111,7 +111,7 @@ import Testing
     var joined = leaves[0].ref
     for leaf in leaves.dropFirst() {
       let parts = LeafParts(try OrderedTree.leaf(joined, access), try OrderedTree.leaf(leaf.ref, access))
-      joined = parts.makeLeaves(limit: Self.whole.leafBytes, editor: editor)[0].ref
+      joined = parts.makeLeaves(limit: Self.whole.leafBytes, editor: editor).all[0].ref
     }
     return joined
   }
@@ -125,7 +125,7 @@ import Testing
     let access = editor.access()
     let count = parts.count
     #expect(count == entries.count)
-    let one = parts.makeLeaves(limit: Self.whole.leafBytes, editor: editor)
+    let one = parts.makeLeaves(limit: Self.whole.leafBytes, editor: editor).all
     guard !entries.isEmpty else {
       #expect(one.isEmpty)
       return
@@ -139,7 +139,7 @@ import Testing
     #expect((length + 7) / 8 * 8 == made.body.count)
 
     let limit = 60 + generator.below(200)
-    let several = parts.makeLeaves(limit: limit, editor: editor)
+    let several = parts.makeLeaves(limit: limit, editor: editor).all
     var next = 0
     for (index, child) in several.enumerated() {
       let leaf = try OrderedTree.leaf(child.ref, access)

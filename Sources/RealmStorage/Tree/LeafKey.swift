@@ -1,0 +1,54 @@
+/// A key of a leaf: what all keys there have in common, and what is its own.
+struct LeafKey: ~Escapable {
+  private let head: RawSpan
+  private let tail: RawSpan
+
+  @_lifetime(copy leaf)
+  init(_ leaf: LeafNode, _ index: Int) {
+    head = leaf.prefix
+    tail = leaf.suffix(index)
+  }
+
+  @_lifetime(copy key)
+  init(_ key: RawSpan) {
+    head = key
+    tail = key.extracting(first: 0)
+  }
+
+  func commonPrefix(_ other: LeafKey) -> Int {
+    if head.byteCount > other.head.byteCount { return other.commonPrefix(self) }
+    let common = head.commonPrefix(other.head)
+    guard common == head.byteCount else { return common }
+    // What the other's head has more stands against this tail.
+    let rest = other.head.extracting(droppingFirst: common)
+    let more = tail.commonPrefix(rest)
+    guard more == rest.byteCount else { return common + more }
+    return common + more + tail.extracting(droppingFirst: more).commonPrefix(other.tail)
+  }
+
+  func starts(with key: RawSpan) -> Bool { commonPrefix(LeafKey(key)) == key.byteCount }
+
+  var count: Int { head.byteCount + tail.byteCount }
+
+  func byte(_ index: Int) -> UInt8 {
+    index < head.byteCount
+      ? head.unsafeLoad(fromByteOffset: index, as: UInt8.self)
+      : tail.unsafeLoad(fromByteOffset: index - head.byteCount, as: UInt8.self)
+  }
+
+  var array: [UInt8] { first(count) }
+
+  func first(_ count: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count)
+    bytes.append(head.extracting(first: min(count, head.byteCount)))
+    bytes.append(tail.extracting(first: count - bytes.count))
+    return bytes
+  }
+
+  func copy(first count: Int, to node: NodeWriter, at offset: Int) {
+    let fromHead = min(count, head.byteCount)
+    node.copy(head.extracting(first: fromHead), at: offset)
+    node.copy(tail.extracting(first: count - fromHead), at: offset + fromHead)
+  }
+}
