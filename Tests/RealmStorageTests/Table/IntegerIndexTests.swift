@@ -148,7 +148,7 @@ import Testing
       var before = all
       let entry = before.remove(at: place)
       let leaf = IntegerIndex.leaves(before, isFull: true, fixture.editor)[0].ref
-      if let made = try IntegerIndex.insert(entry, into: leaf, fixture.editor) {
+      if let made = try IntegerIndex.insert(entry, into: leaf, fixture.editor, fixture.editor.access()) {
         copied += 1
         let leaves =
           switch made {
@@ -177,7 +177,9 @@ import Testing
       var others = all
       let entry = others.remove(at: place)
       let leaf = IntegerIndex.leaves(all, isFull: true, fixture.editor)[0].ref
-      if let made = try IntegerIndex.remove(entry.number, fromLeaf: leaf, fixture.editor) {
+      if let made = try IntegerIndex.remove(
+        entry.number, fromLeaf: leaf, fixture.editor, fixture.editor.access())
+      {
         copied += 1
         try Self.compare([made], others, fixture.editor, "round \(round)")
       } else {
