@@ -64,8 +64,8 @@ package final class NodeEditor {
   /// The transaction's own nodes stand in the file up to `end`.
   package func extend(to end: UInt64) { self.end = max(self.end, end) }
 
-  /// Views taken of it end before a node they show is freed. Functions that are called for each node take it as an argument:
-  /// as a variable that a variable's view depends on it would stand on the heap.
+  /// Views taken of it end before a node they show is freed. What small commits, merges and removals call for each node
+  /// takes it as an argument: a variable, from which a view is read into another, would be put on the heap.
   @_lifetime(immortal)
   package func access() -> NodeAccess { store.access(below: end, arena: arena) }
 

@@ -3,6 +3,8 @@
 protocol SeriesTable: AnyObject {
   /// Adds rows in one durable transaction; a key that is there already is an error.
   func insert(_ rows: SeriesRows) throws
+  /// Looks for every thousandth of some rows by its key, and reads it.
+  func read(_ rows: SeriesRows) throws -> Answer
   func count() throws -> Int
   /// Pages with nodes that commits have written, those that were only moved left out; nil of an engine that does not tell.
   var writtenNodeBytes: Int? { get }
@@ -33,6 +35,24 @@ struct SeriesRows {
   func uuid(_ row: Int) -> (UInt64, UInt64) {
     var random = SplitMix64(seed: UInt64(row))
     return (random.next(), random.next())
+  }
+
+  /// Every thousandth row.
+  var few: StrideTo<Int> { stride(from: places.lowerBound, to: places.upperBound, by: 1_000) }
+
+  /// What is read of a row, with its key.
+  func hash(_ row: Int, _ value: Double, _ text: UnsafeRawBufferPointer) -> RowHash {
+    var hash = RowHash()
+    if keys == .uuids {
+      let uuid = uuid(row)
+      hash.add(uuid.0)
+      hash.add(uuid.1)
+    } else {
+      hash.add(number(row))
+    }
+    hash.add(value)
+    hash.add(text)
+    return hash
   }
 
   func value(_ row: Int) -> Double { Double(row) }

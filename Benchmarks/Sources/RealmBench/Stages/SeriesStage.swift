@@ -23,7 +23,7 @@ struct SeriesStage: Stage {
         try stage.series(.scrambled) { series in
           let rows = SeriesRows(keys: .scrambled, places: 0..<count, count: count)
           stage.note(workload, count, try Measure.seconds { try series.insert(rows) }, &findings)
-          try findings.compare(workload.title, Answer(series.count()), contender)
+          try stage.compare(workload, series, rows, &findings)
         }
       }
     }
@@ -53,8 +53,16 @@ struct SeriesStage: Stage {
           findings.note(workload, contender, .nodeKibibytes, kibibytes)
         }
       }
-      try findings.compare(last.title, Answer(series.count()), contender)
+      let all = SeriesRows(keys: keys, places: 0..<10 * million, count: 10 * million)
+      try compare(last, series, all, &findings)
     }
+  }
+
+  private func compare(
+    _ workload: Workload, _ series: any SeriesTable, _ rows: SeriesRows, _ findings: inout Findings
+  ) throws {
+    try findings.compare(workload.title, series.read(rows), contender)
+    try findings.compare(workload.title + ", count", Answer(series.count()), contender)
   }
 
   private func series(_ keys: SeriesKeys, _ body: (any SeriesTable) throws -> Void) throws {

@@ -41,6 +41,29 @@ final class LMDBSeries: SeriesTable {
     }
   }
 
+  func read(_ rows: SeriesRows) throws -> Answer {
+    try readingIn(environment) { transaction in
+      var answer = Answer()
+      func read(_ row: Int, _ key: UnsafeMutableRawBufferPointer) throws {
+        var (key, value) = (MDB_val(mv_size: key.count, mv_data: key.baseAddress), MDB_val())
+        try check(mdb_get(transaction, self.rows, &key, &value))
+        let content = UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size)
+        let text = UnsafeRawBufferPointer(rebasing: content.dropFirst(MemoryLayout<Double>.size))
+        answer.add(rows.hash(row, content.loadUnaligned(as: Double.self), text))
+      }
+      for row in rows.few {
+        if rows.keys == .uuids {
+          var key = rows.uuid(row)
+          try withUnsafeMutableBytes(of: &key) { try read(row, $0) }
+        } else {
+          var key = rows.number(row)
+          try withUnsafeMutableBytes(of: &key) { try read(row, $0) }
+        }
+      }
+      return answer
+    }
+  }
+
   func count() throws -> Int {
     try readingIn(environment) { transaction in
       var statistics = MDB_stat()

@@ -23,8 +23,7 @@ final class StorageSeries: SeriesTable {
       for row in rows.places {
         try table.insert { (new: inout NewRow) throws(StorageError) in
           if rows.keys == .uuids {
-            let uuid = withUnsafeBytes(of: rows.uuid(row)) { SixteenBytes(Array($0)) }
-            try new.set(0, .uuid(uuid))
+            try new.set(0, Self.key(rows, row))
           } else {
             try new.set(0, rows.number(row))
           }
@@ -33,6 +32,26 @@ final class StorageSeries: SeriesTable {
         }
       }
     }
+  }
+
+  private static func key(_ rows: SeriesRows, _ row: Int) -> Value {
+    rows.keys == .uuids
+      ? .uuid(withUnsafeBytes(of: rows.uuid(row)) { SixteenBytes(Array($0)) }) : .int(rows.number(row))
+  }
+
+  func read(_ rows: SeriesRows) throws -> Answer {
+    guard let table = try database.snapshot().table(Self.table) else {
+      throw BenchmarkError("there is no table")
+    }
+    var answer = Answer()
+    for row in rows.few {
+      guard let key = try table.row(withPrimaryKey: Self.key(rows, row)),
+        case .double(let value) = try table.value(table.schema.columns[1], ofRow: key),
+        case .string(var text) = try table.value(table.schema.columns[2], ofRow: key)
+      else { throw BenchmarkError("row \(row) is not there") }
+      answer.add(text.withUTF8 { rows.hash(row, value, UnsafeRawBufferPointer($0)) })
+    }
+    return answer
   }
 
   func count() throws -> Int { try database.snapshot().table(Self.table)?.count ?? 0 }

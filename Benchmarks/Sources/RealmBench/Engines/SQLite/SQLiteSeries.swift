@@ -39,6 +39,30 @@ final class SQLiteSeries: SeriesTable {
     try connection.execute("COMMIT")
   }
 
+  func read(_ rows: SeriesRows) throws -> Answer {
+    try connection.reading {
+      let select = try connection.prepare("SELECT number, text FROM Row WHERE id = ?1")
+      var answer = Answer()
+      func read(_ row: Int) throws {
+        guard try select.step() else { throw BenchmarkError("row \(row) is not there") }
+        answer.add(rows.hash(row, select.double(0), select.text(1)))
+        select.reset()
+      }
+      for row in rows.few {
+        guard rows.keys == .uuids else {
+          select.bind(1, rows.number(row))
+          try read(row)
+          continue
+        }
+        try withUnsafeBytes(of: rows.uuid(row)) { uuid in
+          select.bindData(1, uuid)
+          try read(row)
+        }
+      }
+      return answer
+    }
+  }
+
   func count() throws -> Int {
     try connection.reading {
       let select = try connection.prepare("SELECT count(*) FROM Row")
