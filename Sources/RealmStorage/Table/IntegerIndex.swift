@@ -242,7 +242,10 @@ enum IntegerIndex {
     }
 
     mutating func flush() throws(StorageError) {
-      made = try KeyedTree.append(leaves(kept, isFull: true, editor), to: made, editor: editor)
+      editor.arena.mark()
+      var children = leaves(kept, isFull: true, editor)
+      try KeyedTree.spill(&children, editor)
+      made = try KeyedTree.append(children, to: made, editor: editor)
       kept.removeAll(keepingCapacity: true)
     }
   }

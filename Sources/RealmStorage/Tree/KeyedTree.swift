@@ -317,7 +317,7 @@ package enum KeyedTree {
   }
 
   /// Writes those of a branch's leaves that are not written yet, where the transaction holds much.
-  private static func spill(_ leaves: inout [KeyedChild], _ editor: NodeEditor) throws(StorageError) {
+  static func spill(_ leaves: inout [KeyedChild], _ editor: NodeEditor) throws(StorageError) {
     let refs = try editor.spillIfLarge(leaves.map(\.ref))
     for index in leaves.indices { leaves[index].ref = refs[index] }
     editor.arena.rewind()

@@ -9,6 +9,7 @@ extension OrderedTree {
   ) throws(StorageError) -> Ref {
     guard !root.isNull else { return root }
     var filter = Filter(builder: TreeBuilder(shape: shape, editor: editor), editor: editor)
+    editor.arena.mark()
     try filter.walk(root, choose)
     try editor.freeTree(root)
     return try filter.builder.finish()
@@ -32,6 +33,7 @@ extension OrderedTree {
     ) throws(StorageError) {
       guard ref.isBranch else { return try add(ref, editor.access(), choose) }
       for child in try editor.access().children(of: ref) { try walk(child, choose) }
+      try builder.spillIfLarge()
     }
 
     private mutating func add(

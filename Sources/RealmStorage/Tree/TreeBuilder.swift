@@ -242,6 +242,7 @@ package struct TreeBuilder {
       leaves[spilled].ref = ref
       spilled += 1
     }
+    editor.arena.rewind()
   }
   private static let fewLeaves = 64
 
