@@ -234,7 +234,7 @@ package struct TreeBuilder {
     (prefixLength, hasOneKeyLength, hasOneValueLength) = (0, true, true)
   }
 
-  /// Where the transaction holds much, the leaves made last are written.
+  /// Where the transaction holds much, the leaves made last are written; who has marked the arena before gets their room back.
   mutating func spillIfLarge() throws(StorageError) {
     guard leaves.count >= spilled + Self.fewLeaves else { return }
     let refs = try editor.spillIfLarge(leaves[spilled...].map { $0.ref })

@@ -20,44 +20,38 @@ final class LMDBSeries: SeriesTable {
         content.removeAll(keepingCapacity: true)
         withUnsafeBytes(of: rows.value(row)) { content.append(contentsOf: $0) }
         content.append(contentsOf: rows.text(row).utf8)
-        if rows.keys == .uuids {
-          var key = rows.uuid(row)
-          try withUnsafeMutableBytes(of: &key) { try put(&content, at: $0, transaction) }
-        } else {
-          var key = rows.number(row)
-          try withUnsafeMutableBytes(of: &key) { try put(&content, at: $0, transaction) }
+        try withKey(rows, row) { key in
+          try content.withUnsafeMutableBytes { bytes in
+            var value = MDB_val(mv_size: bytes.count, mv_data: bytes.baseAddress)
+            try check(mdb_put(transaction, self.rows, &key, &value, UInt32(MDB_NOOVERWRITE)))
+          }
         }
       }
     }
   }
 
-  private func put(
-    _ content: inout [UInt8], at key: UnsafeMutableRawBufferPointer, _ transaction: OpaquePointer?
-  ) throws {
-    var key = MDB_val(mv_size: key.count, mv_data: key.baseAddress)
-    try content.withUnsafeMutableBytes { bytes in
-      var value = MDB_val(mv_size: bytes.count, mv_data: bytes.baseAddress)
-      try check(mdb_put(transaction, self.rows, &key, &value, UInt32(MDB_NOOVERWRITE)))
+  private func withKey(_ rows: SeriesRows, _ row: Int, _ body: (inout MDB_val) throws -> Void) throws {
+    guard rows.keys == .uuids else {
+      var number = rows.number(row)
+      return try withValue(&number, body)
+    }
+    var uuid = rows.uuid(row)
+    try withUnsafeMutableBytes(of: &uuid) { bytes in
+      var key = MDB_val(mv_size: bytes.count, mv_data: bytes.baseAddress)
+      try body(&key)
     }
   }
 
   func read(_ rows: SeriesRows) throws -> Answer {
     try readingIn(environment) { transaction in
       var answer = Answer()
-      func read(_ row: Int, _ key: UnsafeMutableRawBufferPointer) throws {
-        var (key, value) = (MDB_val(mv_size: key.count, mv_data: key.baseAddress), MDB_val())
-        try check(mdb_get(transaction, self.rows, &key, &value))
-        let content = UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size)
-        let text = UnsafeRawBufferPointer(rebasing: content.dropFirst(MemoryLayout<Double>.size))
-        answer.add(rows.hash(row, content.loadUnaligned(as: Double.self), text))
-      }
       for row in rows.few {
-        if rows.keys == .uuids {
-          var key = rows.uuid(row)
-          try withUnsafeMutableBytes(of: &key) { try read(row, $0) }
-        } else {
-          var key = rows.number(row)
-          try withUnsafeMutableBytes(of: &key) { try read(row, $0) }
+        try withKey(rows, row) { key in
+          var value = MDB_val()
+          try check(mdb_get(transaction, self.rows, &key, &value))
+          let content = UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size)
+          let text = UnsafeRawBufferPointer(rebasing: content.dropFirst(MemoryLayout<Double>.size))
+          answer.add(rows.hash(row, content.loadUnaligned(as: Double.self), text))
         }
       }
       return answer

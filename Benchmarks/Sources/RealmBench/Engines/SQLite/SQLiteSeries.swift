@@ -26,37 +26,35 @@ final class SQLiteSeries: SeriesTable {
       insert.bind(2, rows.value(row))
       try text.withUTF8 { text in
         insert.bind(3, text)
-        guard rows.keys == .uuids else {
-          insert.bind(1, rows.number(row))
-          return try insert.run()
-        }
-        try withUnsafeBytes(of: rows.uuid(row)) { uuid in
-          insert.bindData(1, uuid)
-          try insert.run()
-        }
+        try withKey(rows, row, of: insert) { try insert.run() }
       }
     }
     try connection.execute("COMMIT")
+  }
+
+  /// Calls `body` with a row's key as the statement's first parameter.
+  private func withKey(
+    _ rows: SeriesRows, _ row: Int, of statement: SQLiteStatement, _ body: () throws -> Void
+  ) throws {
+    guard rows.keys == .uuids else {
+      statement.bind(1, rows.number(row))
+      return try body()
+    }
+    try withUnsafeBytes(of: rows.uuid(row)) { uuid in
+      statement.bindData(1, uuid)
+      try body()
+    }
   }
 
   func read(_ rows: SeriesRows) throws -> Answer {
     try connection.reading {
       let select = try connection.prepare("SELECT number, text FROM Row WHERE id = ?1")
       var answer = Answer()
-      func read(_ row: Int) throws {
-        guard try select.step() else { throw BenchmarkError("row \(row) is not there") }
-        answer.add(rows.hash(row, select.double(0), select.text(1)))
-        select.reset()
-      }
       for row in rows.few {
-        guard rows.keys == .uuids else {
-          select.bind(1, rows.number(row))
-          try read(row)
-          continue
-        }
-        try withUnsafeBytes(of: rows.uuid(row)) { uuid in
-          select.bindData(1, uuid)
-          try read(row)
+        try withKey(rows, row, of: select) {
+          guard try select.step() else { throw BenchmarkError("row \(row) is not there") }
+          answer.add(rows.hash(row, select.double(0), select.text(1)))
+          select.reset()
         }
       }
       return answer
