@@ -38,7 +38,7 @@ final class CommitGroup: Sendable {
     var number: UInt64 { members.last?.number ?? 0 }
   }
 
-  /// A version whose nodes are written and that no meta page names yet.
+  /// A version whose nodes are written.
   struct Written: Sendable {
     let version: Version
     let members: [Pending]
@@ -48,6 +48,8 @@ final class CommitGroup: Sendable {
     var unsyncedBytes: Int { isSynced ? 0 : bytes }
     /// It must be synced whatever was asked, or too much would wait for a sync.
     let mustSync: Bool
+    /// What came of writing the meta page that names it; nil where that is still to be done.
+    let naming: Result<Void, StorageError>?
   }
 
   private struct State {
@@ -100,7 +102,7 @@ final class CommitGroup: Sendable {
   var sealedBytes: Int { state.withLock { ($0.sealed?.bytes ?? 0) + ($0.writing?.bytes ?? 0) } }
   /// Bytes of nodes that are written and that no sync has reached.
   var unsyncedBytes: Int { state.withLock { $0.written.reduce(0) { $0 + $1.unsyncedBytes } } }
-  /// The versions whose meta page is next to be written, oldest first.
+  /// The versions that are next to be published, oldest first.
   var written: [Written] { state.withLock { $0.written } }
 
   /// Waits until nothing is on its way, and leads where nobody does.

@@ -20,9 +20,10 @@ extension Writer {
 
   /// Writes what was sealed as the version with the number of its newest member. Where that fails nothing has changed.
   ///
-  /// - Parameter mayBeLarge: the caller syncs what is, before anything else is done with it.
+  /// - Parameter isAlone: it may be large, and the caller syncs what is, before a meta page names it. Else one does, as
+  ///   soon as the nodes are written: the disk works on both while they are noted.
   func write(
-    _ sealed: CommitGroup.Sealed, mayBeLarge: Bool = false
+    _ sealed: CommitGroup.Sealed, isAlone: Bool = false
   ) throws(StorageError) -> CommitGroup.Written {
     guard !isPoisoned else { throw .poisoned(path: storage.path) }
     try prepareToWrite()
@@ -40,15 +41,16 @@ extension Writer {
     let spilledBefore = spilled
     spilled = []
     let bytes = spilledBefore.reduce(last.bytes) { $0 + $1.bytes }
-    let isSynced = mayBeLarge && bytes > Self.largeCommit
+    let isSynced = isAlone && bytes > Self.largeCommit
     if sealed.isFull, !isSynced { startWriting(last) }
     // Where nodes of those spilled before lay in the arena others lie now.
     writtenRefs.add(last.nodes, writtenAs: last.refs)
-    for written in spilledBefore { claim(written, birth: sealed.number) }
-    claim(last, birth: sealed.number)
     // All that the version reaches lies below, and what it frees besides.
     let root = writtenRefs.find(sealed.root) ?? sealed.root
     let version = Version(number: sealed.number, root: root, pageCount: space.usedEnd)
+    let naming = isAlone ? nil : name(version, isFull: sealed.isFull)
+    for written in spilledBefore { claim(written, birth: sealed.number) }
+    claim(last, birth: sealed.number)
     space.commit(version, after: written?.number ?? 0, freed: freed, holders: holders)
     notePressure()
     written = version
@@ -64,7 +66,19 @@ extension Writer {
       isSynced || isInNeed
       || control.unsyncedBytes + group.unsyncedBytes + waiting + bytes > unsyncedLimit
     return CommitGroup.Written(
-      version: version, members: sealed.members, bytes: bytes, isSynced: isSynced, mustSync: mustSync)
+      version: version, members: sealed.members, bytes: bytes, isSynced: isSynced, mustSync: mustSync,
+      naming: naming)
+  }
+
+  /// Writes the meta page that names a version whose nodes were just written.
+  private func name(_ version: Version, isFull: Bool) -> Result<Void, StorageError> {
+    do throws(StorageError) {
+      try writeMeta(of: version, durable: control.durable.number)
+      if isFull { storage.startWriting(FilePlace.page, at: UInt64(nextMetaPage * FilePlace.page)) }
+      return .success(())
+    } catch {
+      return .failure(error)
+    }
   }
 
   /// What names nodes that were freed in the file. Of those that were sealed in memory, and that nothing led to when they

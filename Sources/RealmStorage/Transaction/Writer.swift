@@ -226,7 +226,7 @@ final class Writer: @unchecked Sendable {
     try waitForSealed()
     desk.enter()
     defer { desk.leave() }
-    let written = try write(sealed, mayBeLarge: true)
+    let written = try write(sealed, isAlone: true)
     if written.isSynced {
       // One sync at a time: the system tells of a failed one only once. Nobody leads: nothing else is on its way.
       do { try sync() } catch { throw fail(error) }
@@ -288,14 +288,16 @@ final class Writer: @unchecked Sendable {
     guard !isPoisoned else { throw .poisoned(path: storage.path) }
     let before = control.unsyncedBytes
     control.unsyncedBytes += covered.reduce(0) { $0 + $1.unsyncedBytes }
-    let page = 1 - control.durable.page
-    let durable = newest.isSynced ? newest.version.number : control.durable.number
-    control.isDirty = true
-    try writeMeta(newest.version, on: page, durable: durable, isClean: false)
+    if let naming = newest.naming {
+      try naming.get()
+    } else {
+      try writeMeta(
+        of: newest.version, durable: newest.isSynced ? newest.version.number : control.durable.number)
+    }
     let syncs = covered.contains { $0.mustSync || $0.isFull }
     if syncs { try sync() } else { startWriting(after: before, below: newest.version.end) }
     let named = try held.publish(newest.version, also: group.holders)
-    if syncs { held.setDurable(named, page: page) }
+    if syncs { held.setDurable(named, page: nextMetaPage) }
   }
 
   /// Commits that are not synced are on their way to disk all the same, so that the sync which they lead to waits for the
@@ -426,15 +428,14 @@ final class Writer: @unchecked Sendable {
   /// The meta page that does not name D names the published version, where that is another.
   private func syncPublished() throws(StorageError) {
     guard control.current.number != control.durable.number else { return }
-    let page = 1 - control.durable.page
     do { try sync() } catch { throw fail(error) }
-    held.setDurable(control.current, page: page)
+    held.setDurable(control.current, page: nextMetaPage)
   }
 
   /// Makes both meta pages name the published version, and marks them clean.
   private func markClean() throws(StorageError) {
     let published = try held.published()
-    let other = 1 - control.durable.page
+    let other = nextMetaPage
     do {
       control.inWrite = true
       try writeMeta(published, on: other, durable: control.durable.number, isClean: true)
@@ -450,6 +451,14 @@ final class Writer: @unchecked Sendable {
   }
 
   // MARK: - Meta pages and syncs
+
+  /// The meta page that does not name D.
+  var nextMetaPage: Int { 1 - control.durable.page }
+
+  func writeMeta(of version: Version, durable: UInt64) throws(StorageError) {
+    control.isDirty = true
+    try writeMeta(version, on: nextMetaPage, durable: durable, isClean: false)
+  }
 
   private func writeMeta(_ version: Version, on page: Int, durable: UInt64, isClean: Bool)
     throws(StorageError)
