@@ -52,6 +52,15 @@ package enum PackedIntegers {
     return UInt64(UInt16(littleEndian: low)) | UInt64(high) << 16
   }
 
+  /// All of `count` values, which the least is added to.
+  package static func unpackThreeBytes(_ bytes: RawSpan, count: Int, base: UInt64) -> [UInt64] {
+    precondition(bytes.byteCount >= 3 * count, "packed values outside of their column")
+    return [UInt64](unsafeUninitializedCapacity: count) { buffer, filled in
+      for index in 0..<count { buffer[index] = base &+ loadThreeBytes(bytes, index) }
+      filled = count
+    }
+  }
+
   package static func packThreeBytes(_ values: [Int64], base: Int64) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: 3 * values.count) { bytes, filled in
       for (index, value) in values.enumerated() {

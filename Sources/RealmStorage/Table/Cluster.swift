@@ -35,10 +35,9 @@ struct Cluster {
         offset: 0, length: data.count)
     }
 
-    /// The values at some places, of a part without nulls.
-    fileprivate func kept(_ places: [UInt16], of rows: Int) -> FixedPart {
+    /// The values at some places of those that stand in `bytes`, without nulls.
+    fileprivate func kept(_ places: [UInt16], of rows: Int, in bytes: RawSpan) -> FixedPart {
       var part = self
-      let bytes = data.span.bytes
       if encoding == .fixed {
         part.data = Gather.fixed(places, of: bytes, count: rows, size: Int(width))
       } else {
@@ -66,18 +65,12 @@ struct Cluster {
   init(_ ref: Ref, _ access: borrowing NodeAccess) throws(StorageError) {
     let node = ClusterNode(try access.node(ref, .cluster))
     source = ref
-    keys = []
-    keys.reserveCapacity(node.rows + 1)
-    for row in 0..<node.rows { keys.append(node.key(row)) }
+    keys = node.keys()
     for index in 0..<node.columnCount {
       let descriptor = node.descriptor(index)
       guard descriptor.column != ClusterNode.keyColumn else { continue }
       if descriptor.encoding == .pieces {
-        var pieces: [(firstRow: Int, ref: Ref)] = []
-        for piece in 0..<Int(descriptor.greatest) {
-          pieces.append((node.firstRow(descriptor, piece), node.view.ref(Int(descriptor.least) + piece)))
-        }
-        set(.pieces(pieces), of: descriptor.column)
+        set(.pieces(node.pieces(descriptor)), of: descriptor.column)
       } else {
         let part = FixedPart(
           descriptor, data: node.view.bytes(at: descriptor.offset, count: descriptor.length).array)
@@ -87,6 +80,46 @@ struct Cluster {
           set(.fixed([part]), of: descriptor.column)
         }
       }
+    }
+  }
+
+  /// The rows of a cluster at some places, in order, with the columns of a schema. What has a fixed size is gathered where
+  /// it stands, without a copy of all of it; of a column with pieces all pieces are there, for the caller to cut.
+  ///
+  /// - Parameter keys: of all rows of the cluster.
+  /// - Throws: `.corrupted` as `unpack` and `codes`.
+  init(
+    _ places: [UInt16], keys: [UInt64], of node: borrowing ClusterNode, at ref: Ref, _ schema: TableSchema,
+    _ editor: NodeEditor
+  ) throws(StorageError) {
+    self.init(keys: places.map { keys[Int($0)] }, columns: schema.columns.count)
+    source = ref
+    for column in schema.columns {
+      let found = node.places(of: column.id)
+      guard let first = found.first else { continue }
+      let descriptor = node.descriptor(first)
+      if descriptor.encoding == .pieces {
+        guard column.storage.hasPieces else { throw editor.store.corrupted(.structure, ref) }
+        set(.pieces(node.pieces(descriptor)), of: column.id)
+        continue
+      }
+      var parts: [FixedPart] = []
+      for place in found { parts.append(FixedPart(node.descriptor(place), data: [])) }
+      let isCode = try isCode(parts, of: column, editor)
+      let hasNulls = parts.contains { $0.nullCount > 0 }
+      for place in found {
+        let (descriptor, index) = (node.descriptor(place), place - first)
+        if hasNulls {
+          parts[index].data = node.view.bytes(at: descriptor.offset, count: descriptor.length).array
+        } else {
+          parts[index] = parts[index].kept(places, of: node.rows, in: node.data(descriptor))
+        }
+      }
+      let kept =
+        hasNulls
+        ? try unpacked(parts, keeping: places, of: node.rows, column, isCode: isCode, editor)
+        : try checked(parts, isCode: isCode, editor)
+      set(kept, of: column.id)
     }
   }
 
@@ -169,16 +202,41 @@ struct Cluster {
       guard column.storage.hasPieces else { throw editor.store.corrupted(.structure, source) }
       return nil
     }
+    let isCode = try isCode(parts, of: column, editor)
+    guard parts.allSatisfy({ $0.nullCount == 0 }) else {
+      return try unpacked(parts, keeping: places, of: rows, column, isCode: isCode, editor)
+    }
+    let made = parts.map { $0.kept(places, of: rows, in: $0.data.span.bytes) }
+    return try checked(made, isCode: isCode, editor)
+  }
+
+  /// Whether a column's parts are codes; else they are numbers of its form.
+  private func isCode(_ parts: [FixedPart], of column: Column, _ editor: NodeEditor) throws(StorageError)
+    -> Bool
+  {
     let isCode = column.storage == .varying && parts[0].encoding == .codes
     guard isCode || FixedBuffer.isForm(parts, of: column) else {
       throw editor.store.corrupted(.structure, source)
     }
-    guard parts.allSatisfy({ $0.nullCount == 0 }) else {
-      var values = isCode ? try codes(column, editor) : try unpack(column, editor)
-      values?.keep(places)
-      return values.map { .fixed(isCode ? [$0.packedCodes()] : $0.packed()) }
-    }
-    var made = parts.map { $0.kept(places, of: rows) }
+    return isCode
+  }
+
+  /// What is kept of a column with nulls.
+  private func unpacked(
+    _ parts: [FixedPart], keeping places: [UInt16], of rows: Int, _ column: Column, isCode: Bool,
+    _ editor: NodeEditor
+  ) throws(StorageError) -> PackedColumn {
+    var values =
+      isCode ? FixedBuffer(codes: parts[0], rows: rows) : FixedBuffer(column, parts: parts, rows: rows)
+    guard !isCode || values.areCodes else { throw editor.store.corrupted(.code, source) }
+    values.keep(places)
+    return .fixed(isCode ? [values.packedCodes()] : values.packed())
+  }
+
+  /// What was gathered, where it is what it should be.
+  private func checked(
+    _ made: [FixedPart], isCode: Bool, _ editor: NodeEditor
+  ) throws(StorageError) -> PackedColumn {
     if isCode, made[0].greatest >= Int64(ColumnDictionary.maximumCount) {
       throw editor.store.corrupted(.code, source)
     }
@@ -186,8 +244,8 @@ struct Cluster {
     guard made.allSatisfy({ $0.least <= $0.greatest }) else {
       throw editor.store.corrupted(.structure, source)
     }
-    if made.count > 1, made[1].least == 0, made[1].greatest == 0 { made.removeLast() }
-    return .fixed(made)
+    let isWithoutRest = made.count > 1 && made[1].least == 0 && made[1].greatest == 0
+    return .fixed(isWithoutRest ? made.dropLast() : made)
   }
 
   mutating func setCodes(_ codes: FixedBuffer, of column: Column) {

@@ -92,20 +92,31 @@ struct ClusterChange {
     var removed = 0
     let root = try KeyedTree.update(keys, in: clusters, editor: editor, spills: true) {
       (leaf, _) throws(StorageError) in
-      let cluster = try Cluster(leaf, editor.access())
-      let kept = cluster.places(without: set)
-      removed += cluster.rows - kept.count
-      guard kept.count < cluster.rows else { return nil }
-      guard !kept.isEmpty else {
-        try editor.freeTree(leaf)
-        return []
-      }
-      let part = try part(kept, of: cluster) { (pieces) throws(StorageError) in
-        try self.pieces(of: kept, from: pieces, end: cluster.rows)
-      }
-      return try replace(leaf, by: part)
+      try remove(set, from: leaf, editor.access(), &removed)
     }
     return (root, removed)
+  }
+
+  /// The cluster without some rows; nil where it has none of them.
+  private func remove(
+    _ rows: NumberSet, from leaf: Ref, _ access: borrowing NodeAccess, _ removed: inout Int
+  ) throws(StorageError) -> [KeyedChild]? {
+    let node = ClusterNode(try access.node(leaf, .cluster))
+    let keys = node.keys()
+    var kept: [UInt16] = []
+    rows.appendPlacesOfOthers(keys, to: &kept)
+    removed += keys.count - kept.count
+    guard kept.count < keys.count else { return nil }
+    guard !kept.isEmpty else {
+      try editor.freeTree(leaf)
+      return []
+    }
+    var part = try Cluster(kept, keys: keys, of: node, at: leaf, schema, editor)
+    for column in schema.columns {
+      guard let pieces = part.pieces(column) else { continue }
+      part.setPieces(try self.pieces(of: kept, from: pieces, end: keys.count), of: column)
+    }
+    return try replace(leaf, by: part)
   }
 
   /// Writes a cluster in place of the one it was made of.
@@ -258,14 +269,5 @@ struct ClusterChange {
     var buffer = PieceBuffer()
     for _ in 0..<rows { try buffer.append(column.defaultValue, of: column, editor: editor) }
     return buffer.makePieces(from: 0, editor: editor)
-  }
-}
-
-extension Cluster {
-  /// The places of the rows whose keys are not among some.
-  fileprivate func places(without removed: NumberSet) -> [UInt16] {
-    var places: [UInt16] = []
-    removed.appendPlacesOfOthers(keys, to: &places)
-    return places
   }
 }

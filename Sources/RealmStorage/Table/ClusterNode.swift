@@ -143,6 +143,23 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
     return search(column, encoding, or: other)
   }
 
+  /// The places of all descriptors of a column: none where the cluster lacks it, two of dates with nanoseconds.
+  func places(of column: UInt16) -> Range<Int> {
+    var first = Int(column) &- (hasKeys ? 0 : 1)
+    if first >= columnCount || id(first) != column {
+      first = 0
+      while first < columnCount, id(first) != column { first += 1 }
+    }
+    while first > 0, first < columnCount, id(first - 1) == column { first -= 1 }
+    var end = first
+    while end < columnCount, id(end) == column { end += 1 }
+    return first..<end
+  }
+
+  private func id(_ index: Int) -> UInt16 {
+    view.load(UInt16.self, at: Layout.descriptors &+ index &* Layout.descriptorSize)
+  }
+
   @inline(never)
   private func search(_ column: UInt16, _ encoding: Encoding, or other: Encoding) -> Int? {
     for index in 0..<columnCount where isDescriptor(index, of: column, encoding, or: other) { return index }
@@ -172,6 +189,13 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
   func key(_ row: Int) -> UInt64 {
     guard hasKeys else { return firstKey + UInt64(row) }
     return UInt64(bitPattern: integer(descriptor(0), row))
+  }
+
+  /// The keys of all rows.
+  func keys() -> [UInt64] {
+    let first = firstKey
+    guard hasKeys else { return (0..<UInt64(rowCount)).map { first &+ $0 } }
+    return integers(descriptor(0)).map { UInt64(bitPattern: $0) }
   }
 
   @inline(__always)
@@ -276,6 +300,16 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
     if piece == 0 { return (view.ref(Int(descriptor.least)), row) }
     while piece > 0, firstRow(descriptor, piece) > row { piece -= 1 }
     return (view.ref(Int(descriptor.least) + piece), row - firstRow(descriptor, piece))
+  }
+
+  /// All pieces of a column.
+  func pieces(_ descriptor: Descriptor) -> [(firstRow: Int, ref: Ref)] {
+    var pieces: [(firstRow: Int, ref: Ref)] = []
+    pieces.reserveCapacity(Int(descriptor.greatest))
+    for piece in 0..<Int(descriptor.greatest) {
+      pieces.append((firstRow(descriptor, piece), view.ref(Int(descriptor.least) + piece)))
+    }
+    return pieces
   }
 
   func firstRow(_ descriptor: Descriptor, _ piece: Int) -> Int {

@@ -41,22 +41,17 @@ struct EntryRows {
     let count = prefix.byteCount + suffix.byteCount - value - 1
     guard (1...8).contains(count) else { return nil }
     // How many bytes the row's key takes, and these, in the prefix and in the suffix.
-    var row: UInt64 = 0
-    var at = value
-    if at < prefix.byteCount {
-      guard prefix.unsafeLoad(fromByteOffset: at, as: UInt8.self) == count else { return nil }
-      at += 1
-      while at < prefix.byteCount {
-        row = row << 8 | UInt64(prefix.unsafeLoad(fromByteOffset: at, as: UInt8.self))
-        at += 1
-      }
-    } else {
-      guard suffix.unsafeLoad(fromByteOffset: at - prefix.byteCount, as: UInt8.self) == count else {
-        return nil
-      }
-      at += 1
+    guard value < prefix.byteCount else {
+      let start = value - prefix.byteCount
+      guard suffix.unsafeLoad(fromByteOffset: start, as: UInt8.self) == count else { return nil }
+      return suffix.number(at: start + 1, count: count)
     }
-    for index in at - prefix.byteCount..<suffix.byteCount {
+    guard prefix.unsafeLoad(fromByteOffset: value, as: UInt8.self) == count else { return nil }
+    var row: UInt64 = 0
+    for index in value + 1..<prefix.byteCount {
+      row = row << 8 | UInt64(prefix.unsafeLoad(fromByteOffset: index, as: UInt8.self))
+    }
+    for index in 0..<suffix.byteCount {
       row = row << 8 | UInt64(suffix.unsafeLoad(fromByteOffset: index, as: UInt8.self))
     }
     return row

@@ -78,6 +78,23 @@ struct IntegerIndexNode: ~Escapable, BitwiseCopyable {
     return leastRow &+ PackedIntegers.loadThreeBytes(rows, index)
   }
 
+  /// The numbers of all entries.
+  func unpackNumbers() -> [Int64] {
+    guard width == 0 else { return PackedIntegers.unpack(numbers, count: count, width: width, base: least) }
+    return (0..<count).map { least &+ Int64($0) }
+  }
+
+  /// The rows of all entries.
+  func unpackRows() -> [UInt64] {
+    if rowWidth == Self.threeBytes {
+      return PackedIntegers.unpackThreeBytes(rows, count: count, base: leastRow)
+    }
+    let base = Int64(bitPattern: leastRow)
+    return PackedIntegers.unpack(rows, count: count, width: rowWidth, base: base).map {
+      UInt64(bitPattern: $0)
+    }
+  }
+
   static func rowWidth(forRange range: UInt64) -> Int {
     (1 << 16..<1 << 24).contains(range) ? threeBytes : PackedIntegers.width(forRange: range)
   }
@@ -208,7 +225,6 @@ enum IntegerIndex {
     let editor: NodeEditor
     private(set) var made = Ref.null
     private var kept: [Entry] = []
-    private var found: [UInt64] = []
     private var places: [UInt16] = []
     /// The greatest number of the leaf before.
     private var last: Int64?
@@ -227,16 +243,13 @@ enum IntegerIndex {
     private mutating func add(_ leaf: Ref, _ access: borrowing NodeAccess) throws(StorageError) {
       let node = IntegerIndexNode(try access.node(leaf, .integerIndex))
       // Only forged leaves do not follow one another.
-      if let last, last >= node.number(0) { throw access.corrupted(.keyOrder, leaf) }
-      last = node.number(node.count - 1)
+      let (numbers, found) = (node.unpackNumbers(), node.unpackRows())
+      if let last, last >= numbers[0] { throw access.corrupted(.keyOrder, leaf) }
+      last = numbers[numbers.count - 1]
       places.removeAll(keepingCapacity: true)
-      found.removeAll(keepingCapacity: true)
-      for place in 0..<node.count { found.append(node.row(place)) }
       rows.appendPlacesOfOthers(found, to: &places)
       kept.reserveCapacity(kept.count + places.count)
-      for place in places {
-        kept.append(Entry(number: node.number(Int(place)), row: found[Int(place)]))
-      }
+      for place in places { kept.append(Entry(number: numbers[Int(place)], row: found[Int(place)])) }
       // So many that they have a branch, to which others are appended.
       if kept.count >= KeyedTree.fanOut * IntegerIndexNode.maximumCount { try flush() }
     }
@@ -268,7 +281,9 @@ enum IntegerIndex {
     let node = IntegerIndexNode(try access.node(leaf, .integerIndex))
     var entries: [Entry] = []
     entries.reserveCapacity(node.count + 1)
-    for index in 0..<node.count { entries.append(Entry(number: node.number(index), row: node.row(index))) }
+    for (number, row) in zip(node.unpackNumbers(), node.unpackRows()) {
+      entries.append(Entry(number: number, row: row))
+    }
     return entries
   }
 

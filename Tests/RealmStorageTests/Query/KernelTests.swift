@@ -3,6 +3,16 @@ import TestSupport
 import Testing
 
 @Suite struct KernelTests {
+  @Test func `numbers of three bytes come out as they went in, all at once too`() {
+    let values: [Int64] = [1 << 20, 1 << 20 + 1, 1 << 20 + 255, 1 << 20 + 65_536, 1 << 20 + (1 << 24) - 1]
+    let packed = PackedIntegers.packThreeBytes(values, base: 1 << 20)
+    let all = PackedIntegers.unpackThreeBytes(packed.span.bytes, count: values.count, base: 1 << 20)
+    #expect(all == values.map { UInt64($0) })
+    for (place, value) in values.enumerated() {
+      #expect(PackedIntegers.loadThreeBytes(packed.span.bytes, place) + 1 << 20 == UInt64(value))
+    }
+  }
+
   @Test(arguments: [0, 1, 2, 4, 8, 16, 32, 64])
   func `masks and sums of packed integers agree with a look at each`(width: Int) {
     var generator = SeededGenerator(seed: UInt64(width))

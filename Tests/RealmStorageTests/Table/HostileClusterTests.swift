@@ -12,13 +12,16 @@ import Testing
     transaction.cancel()
   }
 
+  private static let schema: TableSchema = {
+    var schema = TableSchema(
+      "T", columns: ColumnType.allCases.map { Column("c\($0.rawValue)", $0, isOptional: true) })
+    for index in schema.columns.indices { schema.columns[index].id = UInt16(index + 1) }
+    return schema
+  }()
+
   private func cluster(_ generator: inout SeededGenerator, _ editor: NodeEditor) throws -> [UInt8] {
     var cluster = Cluster()
-    let columns = ColumnType.allCases.enumerated().map { index, type in
-      var column = Column("c", type, isOptional: true)
-      column.id = UInt16(index + 1)
-      return column
-    }
+    let columns = Self.schema.columns
     var keys: [UInt64] = []
     let rows = 1 + generator.below(20)
     var next: UInt64 = 0
@@ -28,7 +31,21 @@ import Testing
     }
     for column in columns where !column.storage.hasPieces {
       cluster.keys = keys
-      cluster.pack(try cluster.unpack(column, editor), as: column)
+      var values = try cluster.unpack(column, editor)
+      let hasNulls = generator.chance(50)
+      for row in 0..<rows where !hasNulls || generator.chance(80) {
+        switch column.type {
+        case .int64: values.set(.int(Int64(generator.below(1 << 20))), at: row)
+        case .bool: values.set(.bool(generator.chance(50)), at: row)
+        case .double: values.set(.double(Double(generator.below(1 << 20))), at: row)
+        case .date:
+          let nanoseconds = generator.chance(50) ? Int32(generator.below(1000)) : 0
+          values.set(
+            .date(Timestamp(seconds: Int64(generator.below(1 << 20)), nanoseconds: nanoseconds)), at: row)
+        default: break
+        }
+      }
+      cluster.pack(values, as: column)
     }
     cluster.keys = keys
     if generator.chance(50) {
@@ -63,6 +80,52 @@ import Testing
       }
     }
     #expect(accepted > 100)
+  }
+
+  @Test(arguments: 0..<4)
+  func `some rows of a cluster are gathered as from a copy of all, or refused as there`(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    var (gathered, refused) = (0, 0)
+    try withArena { editor in
+      for _ in 0..<2000 {
+        var body = try cluster(&generator, editor)
+        // Mostly what the descriptors tell: encodings, nulls, least and greatest.
+        let head = min(body.count, 16 + 32 * Self.schema.columns.count)
+        for _ in 0..<generator.below(4) { body[generator.below(head)] = UInt8(generator.below(8)) }
+        let arena = editor.arena
+        let node = arena.make(kind: .cluster, level: 0, refCount: 0, bodyLength: body.count)
+        node.copy(body, at: 0)
+        let ref = node.ref
+        let access = editor.access()
+        let view = try access.node(ref)
+        guard ClusterNode.isValid(view) else { continue }
+        let keys = ClusterNode(view).keys()
+        var places: [UInt16] = []
+        for place in keys.indices where generator.chance(60) { places.append(UInt16(place)) }
+        guard !places.isEmpty else { continue }
+        let direct = try? Cluster(places, keys: keys, of: ClusterNode(view), at: ref, Self.schema, editor)
+        let copied = try? copy(places, of: Cluster(ref, access), editor)
+        if direct == nil { refused += 1 } else { gathered += 1 }
+        #expect(
+          try direct.map { try bytes($0.write(editor), editor) }
+            == copied.map { try bytes($0.write(editor), editor) })
+      }
+    }
+    #expect(gathered > 100 && refused > 0)
+  }
+
+  private func copy(_ places: [UInt16], of cluster: Cluster, _ editor: NodeEditor) throws -> Cluster {
+    var part = Cluster(keys: places.map { cluster.keys[Int($0)] }, columns: 0)
+    for column in Self.schema.columns where cluster.has(column) {
+      if let kept = try cluster.kept(places, of: column, editor) { part.set(kept, of: column.id) }
+    }
+    return part
+  }
+
+  private func bytes(_ ref: Ref, _ editor: NodeEditor) throws -> [UInt8] {
+    let access = editor.access()
+    let view = try access.node(ref)
+    return view.bytes(at: 0, count: view.bodyLength).array
   }
 
   private func read(_ cluster: borrowing ClusterNode) {

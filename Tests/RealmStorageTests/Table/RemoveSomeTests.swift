@@ -20,7 +20,8 @@ import Testing
     let long = String(repeating: "long", count: 2_000)
     return [
       "id": .int(Int64(number * 7 % 5_000)), "kind": .string(number % 50 == 0 ? long : "a\0\(number % 9)"),
-      "when": number % 3 == 0 ? .null : .date(Timestamp(seconds: Int64(number))),
+      "when": number % 3 == 0
+        ? .null : .date(Timestamp(seconds: Int64(number), nanoseconds: number % 7 == 0 ? 5 : 0)),
       "text": number % 4 == 0 ? .null : .string(number % 101 == 0 ? long : "text \(number)"),
       "small": .int(Int64(number % 100)), "key": .uuid(SixteenBytes(bytes)),
       "own": .objectID(ObjectIDBytes(Array(bytes.prefix(12)))),
