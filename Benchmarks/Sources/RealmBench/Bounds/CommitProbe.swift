@@ -12,7 +12,7 @@ final class CommitProbe {
   /// How a commit goes.
   struct Traits: OptionSet {
     let rawValue: Int
-    /// The system is told to begin with what was written first, before more is.
+    /// The system is told to begin with what was written to each place, before more is done.
     static let isBegun = Traits(rawValue: 1)
     static let isFlushed = Traits(rawValue: 2)
     /// One writer is let in at a time, and changes a copy of what it writes, each word of which it looks at to vouch for it: a
@@ -58,6 +58,9 @@ final class CommitProbe {
     var sealed = content
     let original = content
     var place = FileShape.page
+    // No page has nodes of two commits; a log goes on where it has ended.
+    let isLog = sizes.count == 1
+    let written = isLog ? sizes[0] : (sizes[0] + FileShape.page - 1) / FileShape.page * FileShape.page
     return try (0..<2_000).map { round in
       let nodes = stride(from: 0, to: content.count, by: Self.node).map { (place: $0, source: somewhere()) }
       let gap = FileShape.page * random.next(below: 16)
@@ -78,8 +81,8 @@ final class CommitProbe {
         try write(traits.contains(.isSealed) ? sealed : content, sizes, at: place, traits)
         if traits.contains(.isOfEngine) { try lock(Int32(F_UNLCK)) }
       }
-      place += sizes[0] + (traits.contains(.isScattered) ? gap : 0)
-      if place + sizes[0] > bytes { place = FileShape.page }
+      place += written + (traits.contains(.isScattered) ? gap : 0)
+      if place + written > bytes { place = FileShape.page }
       return seconds * 1e6
     }
   }
@@ -97,12 +100,11 @@ final class CommitProbe {
 
   private func write(_ content: [UInt8], _ sizes: [Int], at place: Int, _ traits: Traits) throws {
     for (index, size) in sizes.enumerated() {
-      guard pwrite(descriptor, content, size, index == 0 ? off_t(place) : 0) == size else {
+      let start = index == 0 ? place : 0
+      guard pwrite(descriptor, content, size, off_t(start)) == size else {
         throw BenchmarkError("\(path) can't be written")
       }
-      if traits.contains(.isBegun), index == 0 {
-        _ = Self.startWriting?(descriptor, Int64(place), Int64(size), 2)
-      }
+      if traits.contains(.isBegun) { _ = Self.startWriting?(descriptor, Int64(start), Int64(size), 2) }
     }
     if traits.contains(.isFlushed) { try Measure.flush(descriptor, path) }
   }

@@ -32,7 +32,7 @@ struct DiskBounds {
     let nodes = "nodes at random, and asked who shares the file"
     let flushed: [(workloads: String, title: String, sizes: [Int], traits: CommitProbe.Traits)] = [
       ("12", "16 KiB \(places) written", update, []),
-      ("12", "16 KiB written and begun with, \(places) written", update, .isBegun),
+      ("12", "16 KiB \(places) written, each begun with", update, .isBegun),
       ("12", "the same, \(engine)", update, [.isBegun, .isOfEngine]),
       ("12", "the same, of \(nodes)", update, [.isBegun, .isOfEngine, .isGathered, .isShared]),
       (
@@ -44,7 +44,7 @@ struct DiskBounds {
         [.isBegun, .isOfEngine, .isGathered, .isShared, .isScattered]
       ),
       ("12", "8 KiB written to one place", [8 << 10], []),
-      ("12b", "15 KiB written and begun with, \(places) written", insert, .isBegun),
+      ("12b", "15 KiB \(places) written, each begun with", insert, .isBegun),
       ("12b", "the same, \(engine)", insert, [.isBegun, .isOfEngine]),
       ("12b", "the same, of \(nodes)", insert, [.isBegun, .isOfEngine, .isGathered, .isShared]),
       ("12b", "13 KiB written to one place", [13 << 10], []),
