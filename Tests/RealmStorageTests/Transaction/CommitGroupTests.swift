@@ -184,6 +184,31 @@ import Testing
       return try transaction.seal(.relaxed)
     }
     for transaction in sealed { try transaction.wait() }
+    let newest = try newestMeta(disk)
+    #expect(newest.version.number == database.version && newest.durable < newest.version.number)
+    #expect(IntegrityCheck.run(try database.snapshot()).findings == [])
+  }
+
+  /// Its meta page is written after its nodes were synced, and no other names it.
+  @Test func `a transaction of more than a mebibyte vouches for itself`() throws {
+    let disk = SimulatedDisk()
+    let database = try Database(creatingIn: disk)
+    let before = disk.events.count
+    try database.write { transaction in
+      for index in UInt16(0)..<1200 {
+        let key = [UInt8(index >> 8), UInt8(index & 0xff)]
+        try transaction.tree("a").set([UInt8](repeating: 1, count: 1064), for: key)
+      }
+    }
+    let newest = try newestMeta(disk)
+    #expect(newest.version.number == database.version && newest.durable == newest.version.number)
+    let events = disk.events[before...]
+    let metas = events.indices.filter { if case .write(let page, _) = events[$0] { page < 2 } else { false } }
+    let sync = try #require(events.firstIndex(of: .syncEnded))
+    #expect(metas.count == 1 && metas[0] > sync)
+  }
+
+  private func newestMeta(_ disk: SimulatedDisk) throws -> MetaPage {
     let metas = try (0..<2).compactMap { page -> MetaPage? in
       guard
         case .sound(let meta) = MetaPage.read(
@@ -191,8 +216,52 @@ import Testing
       else { return nil }
       return meta
     }
-    let newest = try #require(metas.max { $0.version.number < $1.version.number })
-    #expect(newest.version.number == database.version && newest.durable < newest.version.number)
-    #expect(IntegrityCheck.run(try database.snapshot()).findings == [])
+    return try #require(metas.max { $0.version.number < $1.version.number })
+  }
+
+  /// A disk that takes no meta page once it is told so.
+  private final class RefusingCalls: SystemCalls {
+    let refuses = Atomic(false)
+
+    func write(_ descriptor: CInt, from buffer: UnsafeRawBufferPointer, at offset: UInt64) -> Int {
+      if offset < FilePlace.firstNode, refuses.load(ordering: .acquiring) { return -5 }
+      return NativeSystemCalls().write(descriptor, from: buffer, at: offset)
+    }
+  }
+
+  @Test(arguments: [nil, Keys.first])
+  func `a meta page that can't be written fails all it would have named, and what was durable opens`(
+    key: [UInt8]?
+  ) throws {
+    try withTemporaryPath { path in
+      let (calls, options) = (RefusingCalls(), Database.Options(encryptionKey: key))
+      do {
+        let database = try Database(path: path, options: options, calls: calls)
+        try database.write { try $0.tree("a").set([1], for: [1]) }
+        let durable = database.version
+        let sealed = try (UInt8(2)..<6).map { number in
+          let transaction = try database.beginWrite()
+          try transaction.tree("a").set([number], for: [number])
+          return try transaction.seal(number == 3 ? .full : .relaxed)
+        }
+        calls.refuses.store(true, ordering: .releasing)
+        for transaction in sealed {
+          #expect(throws: StorageError.system(call: .write, errno: 5, path: path, offset: 0)) {
+            do { try transaction.wait() } catch StorageError.system(let call, let errno, let path, _) {
+              throw StorageError.system(call: call, errno: errno, path: path, offset: 0)
+            }
+          }
+        }
+        #expect(database.version == durable)
+        #expect(throws: StorageError.poisoned(path: path)) { try database.beginWrite() }
+        #expect(try database.snapshot().tree("a").count() == 1)
+      }
+      let database = try Database(path: path, options: options)
+      let snapshot = try database.snapshot()
+      #expect(try snapshot.tree("a").count() == 1)
+      #expect(IntegrityCheck.run(snapshot).isClean)
+      try database.write { try $0.tree("a").set([7], for: [7]) }
+      #expect(try database.snapshot().tree("a").count() == 2)
+    }
   }
 }
