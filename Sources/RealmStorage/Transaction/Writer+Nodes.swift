@@ -18,10 +18,11 @@ extension Writer {
   /// Bytes of pages that wait for a sync and are worth one.
   private var worthSync: Int { max(256 << 10, unsyncedLimit / 8) }
 
-  /// Writes what was sealed as the version with the number of its newest member. Where that fails nothing has changed.
+  /// Writes what was sealed as the version with the number of its newest member. Where its nodes can't be written nothing
+  /// has changed; whether the meta page could be tells `naming`.
   ///
   /// - Parameter isAlone: it may be large, and the caller syncs what is, before a meta page names it. Else one does, as
-  ///   soon as the nodes are written: the disk works on both while they are noted.
+  ///   soon as the nodes are written: where a sync is asked for the disk works on both while they are noted.
   func write(
     _ sealed: CommitGroup.Sealed, isAlone: Bool = false
   ) throws(StorageError) -> CommitGroup.Written {
