@@ -95,32 +95,36 @@ struct Cluster {
     self.init(keys: places.map { keys[Int($0)] }, columns: schema.columns.count)
     source = ref
     for column in schema.columns {
-      let found = node.places(of: column.id)
-      guard let first = found.first else { continue }
-      let descriptor = node.descriptor(first)
-      if descriptor.encoding == .pieces {
-        guard column.storage.hasPieces else { throw editor.store.corrupted(.structure, ref) }
-        set(.pieces(node.pieces(descriptor)), of: column.id)
+      let descriptors = node.places(of: column.id)
+      guard let first = descriptors.first.map({ node.descriptor($0) }) else { continue }
+      guard first.encoding == .pieces else {
+        set(try gathered(places, of: node, descriptors, column, editor), of: column.id)
         continue
       }
-      var parts: [FixedPart] = []
-      for place in found { parts.append(FixedPart(node.descriptor(place), data: [])) }
-      let isCode = try isCode(parts, of: column, editor)
-      let hasNulls = parts.contains { $0.nullCount > 0 }
-      for place in found {
-        let (descriptor, index) = (node.descriptor(place), place - first)
-        if hasNulls {
-          parts[index].data = node.view.bytes(at: descriptor.offset, count: descriptor.length).array
-        } else {
-          parts[index] = parts[index].kept(places, of: node.rows, in: node.data(descriptor))
-        }
-      }
-      let kept =
-        hasNulls
-        ? try unpacked(parts, keeping: places, of: node.rows, column, isCode: isCode, editor)
-        : try checked(parts, isCode: isCode, editor)
-      set(kept, of: column.id)
+      guard column.storage.hasPieces else { throw editor.store.corrupted(.structure, ref) }
+      set(.pieces(node.pieces(first)), of: column.id)
     }
+  }
+
+  /// What a column of fixed size, or codes, has at some places of a node.
+  private func gathered(
+    _ places: [UInt16], of node: borrowing ClusterNode, _ descriptors: Range<Int>, _ column: Column,
+    _ editor: NodeEditor
+  ) throws(StorageError) -> PackedColumn {
+    var parts: [FixedPart] = []
+    for place in descriptors { parts.append(FixedPart(node.descriptor(place), data: [])) }
+    let isCode = try isCode(parts, of: column, editor)
+    guard parts.allSatisfy({ $0.nullCount == 0 }) else {
+      for (index, place) in descriptors.enumerated() {
+        let descriptor = node.descriptor(place)
+        parts[index].data = node.view.bytes(at: descriptor.offset, count: descriptor.length).array
+      }
+      return try unpacked(parts, keeping: places, of: node.rows, column, isCode: isCode, editor)
+    }
+    for (index, place) in descriptors.enumerated() {
+      parts[index] = parts[index].kept(places, of: node.rows, in: node.data(node.descriptor(place)))
+    }
+    return try checked(parts, isCode: isCode, editor)
   }
 
   /// Where the column of an id is, or where it goes.

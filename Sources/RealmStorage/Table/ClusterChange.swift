@@ -192,27 +192,18 @@ struct ClusterChange {
 
   private typealias Pieces = [(firstRow: Int, ref: Ref)]
 
-  /// The cluster with some of its rows only, at places in order.
-  ///
-  /// - Parameter cut: answers the pieces of these rows.
-  private func part(
-    _ rows: [UInt16], of cluster: Cluster, _ cut: (Pieces) throws(StorageError) -> Pieces
-  ) throws(StorageError) -> Cluster {
-    var part = Cluster(keys: rows.map { cluster.keys[Int($0)] }, columns: schema.columns.count)
+  /// The cluster with some of its rows only.
+  private func part(_ rows: Range<Int>, of cluster: Cluster) throws(StorageError) -> Cluster {
+    var part = Cluster(keys: Array(cluster.keys[rows]), columns: schema.columns.count)
+    let places = rows.map { UInt16($0) }
     for column in schema.columns where cluster.has(column) {
-      if let kept = try cluster.kept(rows, of: column, editor) {
+      if let kept = try cluster.kept(places, of: column, editor) {
         part.set(kept, of: column.id)
       } else if let pieces = cluster.pieces(column) {
-        part.setPieces(try cut(pieces), of: column)
+        part.setPieces(try cut(pieces, to: rows, end: cluster.rows), of: column)
       }
     }
     return part
-  }
-
-  private func part(_ rows: Range<Int>, of cluster: Cluster) throws(StorageError) -> Cluster {
-    try part(rows.map { UInt16($0) }, of: cluster) { (pieces) throws(StorageError) in
-      try cut(pieces, to: rows, end: cluster.rows)
-    }
   }
 
   /// The pieces of some rows; the one that is cut is written anew for the rows before the cut, which come first.

@@ -242,8 +242,8 @@ enum IntegerIndex {
 
     private mutating func add(_ leaf: Ref, _ access: borrowing NodeAccess) throws(StorageError) {
       let node = IntegerIndexNode(try access.node(leaf, .integerIndex))
-      // Only forged leaves do not follow one another.
       let (numbers, found) = (node.unpackNumbers(), node.unpackRows())
+      // Only forged leaves do not follow one another.
       if let last, last >= numbers[0] { throw access.corrupted(.keyOrder, leaf) }
       last = numbers[numbers.count - 1]
       places.removeAll(keepingCapacity: true)
