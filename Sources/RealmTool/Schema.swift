@@ -93,9 +93,6 @@ extension ColumnType {
   var name: String {
     switch self {
     case .bool: "bool"
-    case .int8: "int8"
-    case .int16: "int16"
-    case .int32: "int32"
     case .int64: "int64"
     case .float: "float"
     case .double: "double"

@@ -104,7 +104,7 @@ import Testing
   @Test func `entries of indexes`() throws {
     let optional = Column("c", .string, isOptional: true, index: .plain)
     let entries: [(String, Value, Column, UInt64)] = [
-      ("int32: −2, row 0", .int(-2), Column("c", .int32, index: .plain), 0),
+      ("int64: −2, row 0", .int(-2), Column("c", .int64, index: .plain), 0),
       ("optional string: \"a\", row 300", .string("a"), optional, 300),
       ("optional string: null, row 1", .null, optional, 1),
       (

@@ -9,7 +9,7 @@ import Testing
   private static let schema = TableSchema(
     "Row",
     columns: [
-      Column("number", .int64), Column("maybe", .int16, isOptional: true), Column("real", .double),
+      Column("number", .int64), Column("maybe", .int64, isOptional: true), Column("real", .double),
       Column("maybeReal", .double, isOptional: true), Column("text", .string),
       Column("maybeText", .string, isOptional: true), Column("few", .string), Column("long", .string),
       Column("short", .string),
@@ -36,7 +36,7 @@ import Testing
         try table.remove(key)
       }
       // Rows that were there before have its default.
-      try table.addColumn(Column("added", .int32, isOptional: true))
+      try table.addColumn(Column("added", .int64, isOptional: true))
     }
   }
 

@@ -169,7 +169,7 @@ final class DumpReader {
     case .bool:
       guard let flag = object.bool else { throw Malformed(description: "no bool: \(object)") }
       return .bool(flag)
-    case .int8, .int16, .int32, .int64: return .int(try integer(object))
+    case .int64: return .int(try integer(object))
     case .float: return .float(try float(object))
     case .double: return .double(try double(object))
     case .string:

@@ -4,10 +4,14 @@ import RealmStorage
 package struct TableModel: Equatable, Sendable {
   package static let name = "Things"
   package var rows: [UInt64: [String: Value]] = [:]
+  /// `change` also adds, drops and alters columns.
+  private let changesSchema: Bool
+  /// Columns that were added to the table; each has a name of its own.
+  var addedColumns = 0
   /// Of the table: mixed values link by it.
   private var tableID: UInt32 = 1
 
-  package init() {}
+  package init(changesSchema: Bool = false) { self.changesSchema = changesSchema }
 
   // MARK: - Columns
 
@@ -58,16 +62,18 @@ package struct TableModel: Equatable, Sendable {
     return row
   }
 
-  private static func empty(_ column: Column) -> Value {
+  /// The value of a row that was never given one.
+  static func empty(_ column: Column) -> Value {
     switch column.collection {
     case .none: break
     case .list, .set: return .list([])
     case .map: return .map(ValueMap())
     }
     if column.isOptional { return .null }
+    if let value = column.storedDefault { return value }
     switch column.type {
     case .bool: return .bool(false)
-    case .int8, .int16, .int32, .int64: return .int(0)
+    case .int64: return .int(0)
     case .float: return .float(0)
     case .double: return .double(0)
     case .string: return .string("")
@@ -123,16 +129,15 @@ package struct TableModel: Equatable, Sendable {
   /// It stands apart from its piece, and has no code.
   private var longText: String { String(repeating: "long ", count: 1000) }
 
-  private func element(_ column: Column, _ generator: inout SeededGenerator) -> Value {
+  func element(_ column: Column, _ generator: inout SeededGenerator) -> Value {
     if column.isOptional, generator.chance(30) { return .null }
     switch column.type {
     case .bool: return .bool(generator.chance(50))
-    case .int8: return .int(Int64(Int8.random(in: .min ... .max, using: &generator)))
-    case .int16: return .int(Int64(Int16.random(in: .min ... .max, using: &generator)))
-    case .int32: return .int(Int64(Int32.random(in: .min ... .max, using: &generator)))
     case .int64:
-      return .int(
-        generator.chance(20) ? [Int64.min, .max, 0, -1][generator.below(4)] : Int64(generator.below(5000)))
+      if generator.chance(20) { return .int([Int64.min, .max, 0, -1][generator.below(4)]) }
+      // Of every width that columns are packed to.
+      let width = generator.below(16) == 0 ? 1 + generator.below(62) : 13
+      return .int(Int64(truncatingIfNeeded: UInt64.random(in: 0..<1 << UInt64(width), using: &generator)))
     case .float: return .float(generator.chance(10) ? -0.0 : Float(generator.below(1000)) / 7)
     case .double: return .double(generator.chance(10) ? .infinity : Double(generator.below(1000)) / 7)
     case .string:
@@ -187,7 +192,10 @@ package struct TableModel: Equatable, Sendable {
       guard let victim = victim(&generator) else { return nil }
       guard try table.remove(victim) else { return "no row \(victim)" }
       remove([victim], table.schema)
-    case 94..<98: return try removeSome(table, &generator)
+    case 94..<97: return try removeSome(table, &generator)
+    case 97:
+      guard changesSchema, generator.chance(50) else { return nil }
+      return try changeSchema(table, &generator)
     default:
       guard generator.chance(10) else { return nil }
       try table.removeAll()
@@ -313,7 +321,7 @@ package struct TableModel: Equatable, Sendable {
       else { return "the index of \(column.name) does not find \(value)" }
       if column.index == .unique {
         guard try table.row(withPrimaryKey: value) == key else { return "key \(value) is not found" }
-        if case .int(let number) = value {
+        if case .int(let number) = value, !column.isOptional {
           let found = try table.withRow(primaryKey: number) { (group, row) throws(StorageError) in
             try group.key(row)
           }
@@ -330,7 +338,7 @@ package struct TableModel: Equatable, Sendable {
     try table.forEachGroup { (group) throws(StorageError) in
       for (index, column) in table.schema.columns.enumerated() where !column.isCollection && found == nil {
         switch column.type {
-        case .bool, .int8, .int16, .int32, .int64, .link:
+        case .bool, .int64, .link:
           let values = try group.integers(index)
           for row in 0..<group.count {
             let expected = rows[keys[next + row]]?[column.name] ?? .null
@@ -395,7 +403,7 @@ package struct TableModel: Equatable, Sendable {
   private func countDifference(_ table: Table, _ generator: inout SeededGenerator) throws -> String? {
     for (index, column) in table.schema.columns.enumerated() where !column.isCollection {
       switch column.type {
-      case .bool, .int8, .int16, .int32, .int64, .link: break
+      case .bool, .int64, .link: break
       default: continue
       }
       let numbers = rows.values.compactMap { $0[column.name].flatMap(Self.integer) }

@@ -58,7 +58,7 @@ package enum Workload {
   private static func changeTable(
     _ transaction: WriteTransaction, _ content: inout Content, _ generator: inout SeededGenerator
   ) throws {
-    var things = content.things ?? TableModel()
+    var things = content.things ?? TableModel(changesSchema: true)
     let table: WritableTable
     if let known = try transaction.table(TableModel.name) {
       table = known

@@ -11,6 +11,16 @@ package struct Lent<Object: AnyObject>: ~Escapable, BitwiseCopyable {
 
   @inline(__always)
   package func use<Result>(_ body: (Object) -> Result) -> Result { object._withUnsafeGuaranteedRef(body) }
+
+  /// The bytes of an array of the object, for as long as the object is lent.
+  ///
+  /// - Precondition: the object stores the array that `array` answers, and never changes it.
+  @_lifetime(copy self)
+  func bytes(_ array: (Object) -> [UInt8]) -> RawSpan {
+    // The object keeps the array's storage, in which the bytes stand where they are.
+    let buffer = use { array($0).withUnsafeBytes { UnsafeRawBufferPointer(rebasing: $0[...]) } }
+    return _overrideLifetime(RawSpan(_unsafeBytes: buffer), copying: self)
+  }
 }
 
 /// A reference that counts nothing, to an object that somebody else keeps.

@@ -19,8 +19,7 @@ struct Aggregate {
     let isAll = rows.count == cluster.rows
     let isDecimal = column.type == .decimal128
     guard let descriptor = cluster.find(column.id, isReal || isDecimal ? .fixed : .integers) else {
-      if !column.isOptional { count += rows.count }
-      return
+      return addAbsent(rows.count)
     }
     guard Int(descriptor.nullCount) < cluster.rows else { return }
     place.note(descriptor, of: cluster)
@@ -54,6 +53,29 @@ struct Aggregate {
       whole += Int128(descriptor.least) * Int128(valueCount) + Int128(distances)
       count += valueCount
     }
+  }
+
+  /// Adds the value that rows of a cluster without the column have.
+  private mutating func addAbsent(_ rows: Int) {
+    switch column.absentValue {
+    case .int(let number):
+      whole += Int128(number) * Int128(rows)
+      count += rows
+    case .float(let number): addRepeated(Double(number), rows)
+    case .double(let number): addRepeated(number, rows)
+    case .decimal128(let stored):
+      let number = DecimalNumber(stored)
+      guard !number.isNaN else { return }
+      decimal = decimal + number * DecimalNumber(rows)
+      count += rows
+    default: break
+    }
+  }
+
+  private mutating func addRepeated(_ number: Double, _ rows: Int) {
+    guard !number.isNaN else { return }
+    real += number * Double(rows)
+    count += rows
   }
 
   private mutating func add(_ number: Double) {

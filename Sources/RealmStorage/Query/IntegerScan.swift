@@ -30,7 +30,8 @@ enum IntegerScan {
     _ cluster: ClusterNode, _ column: Column, _ range: ClosedRange<Int64>, _ place: inout LikelyPlace
   ) -> Int {
     guard let descriptor = cluster.find(column.id, .integers) else {
-      return !column.isOptional && range.contains(0) ? cluster.rows : 0
+      let value = column.absentValue
+      return value != .null && range.contains(value.integer) ? cluster.rows : 0
     }
     let nulls = Int(descriptor.nullCount)
     guard nulls < cluster.rows, range.lowerBound <= descriptor.greatest, range.upperBound >= descriptor.least

@@ -28,8 +28,9 @@ final class IntegerTest: ClusterTest {
     of cluster: borrowing ClusterNode, within rows: RowMask, _ access: borrowing NodeAccess
   ) throws(StorageError) -> RowMask {
     guard let descriptor = cluster.find(column.id, .integers) else {
+      let value = column.absentValue
       return verdict.mask(
-        ofAll: column.isOptional, isFound: ranges.contains { $0.contains(0) }, within: rows)
+        ofAll: value == .null, isFound: ranges.contains { $0.contains(value.integer) }, within: rows)
     }
     guard Int(descriptor.nullCount) < cluster.rows else {
       return verdict.mask(ofAll: true, isFound: false, within: rows)
@@ -167,8 +168,9 @@ final class RealTest: ClusterTest {
   ) throws(StorageError) -> RowMask {
     let isDouble = column.type == .double
     guard let descriptor = cluster.find(column.id, .fixed), descriptor.width == (isDouble ? 8 : 4) else {
+      let value = column.absentValue.real
       return verdict.mask(
-        ofAll: column.isOptional, isFound: ranges.contains { $0.contains(0) }, within: rows)
+        ofAll: value == nil, isFound: ranges.contains { $0.contains(value ?? 0) }, within: rows)
     }
     guard Int(descriptor.nullCount) < cluster.rows else {
       return verdict.mask(ofAll: true, isFound: false, within: rows)
@@ -208,8 +210,10 @@ final class DateTest: ClusterTest {
     of cluster: borrowing ClusterNode, within rows: RowMask, _ access: borrowing NodeAccess
   ) throws(StorageError) -> RowMask {
     guard let seconds = cluster.find(column.id, .integers) else {
-      let isFound = ranges.contains { $0.contains(Timestamp(seconds: 0)) }
-      return verdict.mask(ofAll: column.isOptional, isFound: isFound, within: rows)
+      guard case .date(let date) = column.absentValue else {
+        return verdict.mask(ofAll: true, isFound: false, within: rows)
+      }
+      return verdict.mask(ofAll: false, isFound: ranges.contains { $0.contains(date) }, within: rows)
     }
     guard Int(seconds.nullCount) < cluster.rows else {
       return verdict.mask(ofAll: true, isFound: false, within: rows)
@@ -261,8 +265,8 @@ final class IdentifierTest: ClusterTest {
   ) throws(StorageError) -> RowMask {
     let size = column.type == .objectID ? 12 : 16
     guard let descriptor = cluster.find(column.id, .fixed), Int(descriptor.width) == size else {
-      return verdict.mask(
-        ofAll: column.isOptional, isFound: ranges.contains { $0.contains(0) }, within: rows)
+      let number = column.absentValue.identifierNumber
+      return verdict.mask(ofAll: number == nil, isFound: number.map { holds($0) } ?? false, within: rows)
     }
     guard Int(descriptor.nullCount) < cluster.rows else {
       return verdict.mask(ofAll: true, isFound: false, within: rows)
@@ -282,5 +286,25 @@ final class IdentifierTest: ClusterTest {
       if ranges[middle].upperBound < number { low = middle + 1 } else { high = middle }
     }
     return low < ranges.count && ranges[low].lowerBound <= number
+  }
+}
+
+extension Value {
+  /// A floating-point number as a double; nil of anything else.
+  fileprivate var real: Double? {
+    switch self {
+    case .float(let number): Double(number)
+    case .double(let number): number
+    default: nil
+    }
+  }
+
+  /// The number that orders an object id or a UUID; nil of anything else.
+  fileprivate var identifierNumber: UInt128? {
+    switch self {
+    case .objectID(let id): id.number
+    case .uuid(let id): id.number
+    default: nil
+    }
   }
 }

@@ -16,7 +16,7 @@ struct OrderedDomain {
   private var range: Range {
     switch type {
     case .bool: 0...1
-    case .int8, .int16, .int32, .int64: 0...UInt128(UInt64.max)
+    case .int64: 0...UInt128(UInt64.max)
     case .link: 0...UInt128(Int64.max)
     case .float: UInt128((-Float.infinity).order)...UInt128(Float.infinity.order)
     case .double: UInt128((-Double.infinity).order)...UInt128(Double.infinity.order)
@@ -28,11 +28,10 @@ struct OrderedDomain {
 
   private static let lastDate = Timestamp(seconds: .max, nanoseconds: 999_999_999)
 
-  /// Whole numbers of every type share theirs, so a number that a narrow column can't hold is in the range all the same.
   private func value(_ number: UInt128) -> Value {
     switch type {
     case .bool: .bool(number != 0)
-    case .int8, .int16, .int32, .int64: .int(Self.integer(number))
+    case .int64: .int(Self.integer(number))
     case .link: .link(UInt64(number))
     case .float: .float(Float(order: UInt32(number)))
     case .double: .double(Double(order: UInt64(number)))
@@ -69,9 +68,7 @@ struct OrderedDomain {
   private func number(of value: Value) -> UInt128? {
     switch (type, value) {
     case (.bool, .bool(let flag)): flag ? 1 : 0
-    case (.int8, .int(let number)), (.int16, .int(let number)), (.int32, .int(let number)),
-      (.int64, .int(let number)):
-      Self.number(of: number)
+    case (.int64, .int(let number)): Self.number(of: number)
     case (.link, .link(let key)): key <= UInt64(Int64.max) ? UInt128(key) : nil
     case (.float, .float(let number)): number.isNaN || number == 0 ? nil : UInt128(number.order)
     case (.double, .double(let number)): number.isNaN || number == 0 ? nil : UInt128(number.order)

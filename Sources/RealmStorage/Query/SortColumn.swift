@@ -59,7 +59,7 @@ struct SortColumn {
   ) throws(StorageError) -> UInt128 {
     switch storage {
     case .integers:
-      guard let descriptor = cluster.find(column.id, .integers) else { return absent(zero: 0) }
+      guard let descriptor = cluster.find(column.id, .integers) else { return absentNumber() }
       guard !cluster.isNull(descriptor, row) else { return Self.null }
       return Self.first + OrderedDomain.number(of: cluster.integer(descriptor, row))
     case .dates:
@@ -70,7 +70,7 @@ struct SortColumn {
       return Self.first + OrderedDomain.number(of: date)
     case .fixed(let size):
       guard let descriptor = cluster.find(column.id, .fixed), Int(descriptor.width) == size else {
-        return absent(zero: 0)
+        return absentNumber()
       }
       guard !cluster.isNull(descriptor, row) else { return Self.null }
       return number(cluster.data(descriptor), row, size)
@@ -120,12 +120,19 @@ struct SortColumn {
     }
   }
 
-  private func absent(zero: Int64) -> UInt128 {
-    if column.isOptional { return Self.null }
-    switch column.type {
-    case .float, .double: return Self.first + UInt128(0.0.order)
-    case .objectID, .uuid, .decimal128: return Self.first
-    default: return Self.first + OrderedDomain.number(of: zero)
+  /// The number of each row of a cluster that lacks the column.
+  private func absentNumber(from start: Int = 0) -> UInt128 {
+    switch column.absentValue {
+    case .null: return Self.null
+    case .bool(let flag): return Self.first + OrderedDomain.number(of: flag ? 1 : 0)
+    case .int(let number): return Self.first + OrderedDomain.number(of: number)
+    case .float(let number): return Self.number(of: Double(number))
+    case .double(let number): return Self.number(of: number)
+    case .objectID(let id): return Self.first + id.number
+    case .uuid(let id): return max(Self.first, id.number >> 8)
+    case .string(let text): return Self.number(Array(text.utf8).span.bytes, from: start)
+    case .data(let bytes): return Self.number(bytes.span.bytes, from: start)
+    default: return Self.first
     }
   }
 
@@ -149,7 +156,7 @@ struct SortColumn {
     _ start: Int, _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess
   ) throws(StorageError) -> UInt128 {
     guard let descriptor = cluster.findVarying(column) else {
-      return column.isOptional ? Self.null : 1 << 124
+      return absentNumber(from: start)
     }
     if descriptor.encoding == .codes {
       if cluster.isNull(descriptor, row) { return Self.null }

@@ -22,9 +22,9 @@ final class TextColumnTest: ClusterTest {
     of cluster: borrowing ClusterNode, within rows: RowMask, _ access: borrowing NodeAccess
   ) throws(StorageError) -> RowMask {
     guard let descriptor = cluster.findVarying(column) else {
-      let nothing: [UInt8] = []
-      return verdict.mask(
-        ofAll: column.isOptional, isFound: search.finds(nothing.span.bytes), within: rows)
+      let bytes = column.absentValue.varyingBytes(of: column)
+      guard let bytes else { return verdict.mask(ofAll: true, isFound: false, within: rows) }
+      return verdict.mask(ofAll: false, isFound: search.finds(bytes.span.bytes), within: rows)
     }
     if descriptor.encoding == .codes {
       return try mask(ofCodes: descriptor, of: cluster, within: rows, access)

@@ -38,7 +38,7 @@ final class AppendBuffer {
       isVarying = column.storage.hasPieces
       single = column.isCollection ? nil : column.type
       isIndexedLate = column.index == .plain && column.type == .string
-      fixed = FixedBuffer(column, rows: 0)
+      fixed = FixedBuffer(absent: column, rows: 0)
     }
   }
 
@@ -175,7 +175,7 @@ final class AppendBuffer {
         continue
       }
       guard var pieces = cluster.pieces(column), let last = pieces.popLast() else {
-        for _ in keys { try append(index, column.defaultValue) }
+        for _ in keys { try append(index, column.absentValue) }
         continue
       }
       columns[index].varying = try PieceBuffer(last.ref, access)

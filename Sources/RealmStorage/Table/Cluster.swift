@@ -144,6 +144,9 @@ struct Cluster {
     return place < columns.count && columns[place].id == id ? columns[place].column : nil
   }
 
+  /// Takes a column away. Its pieces are the caller's to free.
+  mutating func remove(_ column: Column) { columns.removeAll { $0.id == column.id } }
+
   mutating func set(_ column: PackedColumn, of id: UInt16) {
     let place = place(of: id)
     if place < columns.count, columns[place].id == id {
@@ -159,7 +162,7 @@ struct Cluster {
   ///
   /// - Throws: `.corrupted` where they are not of the column's type.
   func unpack(_ column: Column, _ editor: NodeEditor) throws(StorageError) -> FixedBuffer {
-    guard let stored = self.column(column.id) else { return FixedBuffer(column, rows: rows) }
+    guard let stored = self.column(column.id) else { return FixedBuffer(absent: column, rows: rows) }
     guard case .fixed(let parts) = stored, FixedBuffer.isForm(parts, of: column) else {
       throw editor.store.corrupted(.structure, source)
     }
@@ -170,7 +173,7 @@ struct Cluster {
     set(.fixed(buffer.packed()), of: column.id)
   }
 
-  /// Whether it has the column, which else was added later: then its rows have the default.
+  /// Whether it has the column, which else was added later: then its rows have the column's absent value.
   func has(_ column: Column) -> Bool { self.column(column.id) != nil }
 
   // MARK: - Columns of varying size

@@ -9,7 +9,7 @@ struct ClusterChange {
   /// Sets a value of a row that exists.
   func set(_ value: Value, _ column: Column, ofRow key: UInt64, in clusters: Ref) throws(StorageError) -> Ref
   {
-    let change = { (cluster: inout Cluster, row: Int) throws(StorageError) in
+    try update(key, in: clusters) { (cluster, row) throws(StorageError) in
       if let codes = try cluster.codes(column, editor) {
         try set(value, column, row, of: &cluster, codes)
       } else if column.storage.hasPieces {
@@ -22,7 +22,6 @@ struct ClusterChange {
         cluster.pack(buffer, as: column)
       }
     }
-    return try update(key, in: clusters, change)
   }
 
   /// A cluster of the transaction's own, whose values can be replaced in place.
@@ -138,7 +137,7 @@ struct ClusterChange {
   }
 
   /// Sets a value in a column of codes; where it gets none, all values of the column become pieces.
-  private func set(
+  func set(
     _ value: Value, _ column: Column, _ row: Int, of cluster: inout Cluster, _ codes: FixedBuffer
   ) throws(StorageError) {
     let dictionary = try dictionaries.writer(of: column)
@@ -238,7 +237,7 @@ struct ClusterChange {
     if let known = cluster.pieces(column) {
       pieces = known
     } else {
-      pieces = try defaultPieces(column, rows: cluster.rows)
+      pieces = try absentPieces(column, rows: cluster.rows)
     }
     guard let position = pieces.lastIndex(where: { $0.firstRow <= row }) else { return }
     let old = pieces[position]
@@ -255,10 +254,10 @@ struct ClusterChange {
   }
 
   /// The pieces of a column that was added after the cluster was written.
-  private func defaultPieces(_ column: Column, rows: Int) throws(StorageError) -> [(firstRow: Int, ref: Ref)]
-  {
+  private func absentPieces(_ column: Column, rows: Int) throws(StorageError) -> [(firstRow: Int, ref: Ref)] {
     var buffer = PieceBuffer()
-    for _ in 0..<rows { try buffer.append(column.defaultValue, of: column, editor: editor) }
+    let value = column.absentValue
+    for _ in 0..<rows { try buffer.append(value, of: column, editor: editor) }
     return buffer.makePieces(from: 0, editor: editor)
   }
 }

@@ -32,12 +32,20 @@ public struct Column: Sendable, Hashable {
   public var index: ColumnIndex
   /// The table that links point to.
   public var target: UInt32 = 0
+  /// The value of rows that were never given one, where that is neither null nor the zero of the type; nil otherwise.
+  ///
+  /// A column needs one where its type's zero means nothing to the program, as with an enumeration that has no case 0.
+  public internal(set) var storedDefault: Value?
+  /// The rows of clusters that lack the column, which are older than it, are null in it.
+  ///
+  /// This is decided when the column is added, and stays as it is when the column becomes optional or required later.
+  public internal(set) var isAbsentNull: Bool
 
   /// - Precondition: only columns of one value each, of a type other than float, double, data, decimal, link and mixed,
-  ///   have an index.
+  ///   have an index; a stored default fits the column, is not null and neither a link nor a collection.
   public init(
     _ name: String, _ type: ColumnType, isOptional: Bool = false, collection: ColumnCollection = .none,
-    index: ColumnIndex = .none, target: UInt32 = 0
+    index: ColumnIndex = .none, target: UInt32 = 0, storedDefault: Value? = nil
   ) {
     precondition(
       index == .none || (collection == .none && type.canBeIndexed),
@@ -52,6 +60,12 @@ public struct Column: Sendable, Hashable {
     self.collection = collection
     self.index = index
     self.target = target
+    isAbsentNull = collection == .none && self.isOptional
+    self.storedDefault = storedDefault
+    if let storedDefault {
+      precondition(
+        canStoreDefault(storedDefault), "column \(name) of type \(type) can't have that stored default")
+    }
   }
 
   public var isCollection: Bool { collection != .none }
@@ -59,13 +73,23 @@ public struct Column: Sendable, Hashable {
   /// Rows may point to others by it.
   var canLink: Bool { type == .link || type == .mixed }
 
-  /// The value of a row that was never given one.
-  var defaultValue: Value {
+  /// The value of a new row that is given none.
+  var defaultValue: Value { value(isNull: isOptional) }
+
+  /// The value of each row of a cluster that lacks the column.
+  var absentValue: Value { value(isNull: isAbsentNull) }
+
+  private func value(isNull: Bool) -> Value {
     switch collection {
-    case .none: isOptional ? .null : type.zero
+    case .none: isNull ? .null : storedDefault ?? type.zero
     case .list, .set: .list([])
     case .map: .map(ValueMap())
     }
+  }
+
+  /// Whether the column's record may hold a value as the stored default.
+  func canStoreDefault(_ value: Value) -> Bool {
+    collection == .none && !canLink && value != .null && type.accepts(value)
   }
 
   /// How a cluster stores it.

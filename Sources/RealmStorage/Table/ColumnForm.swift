@@ -1,4 +1,4 @@
-/// What reading a column and replacing its values takes, in two words.
+/// What reading a column and replacing its values takes, in three words.
 struct ColumnForm: BitwiseCopyable, Equatable {
   /// As `ColumnStorage`.
   enum Kind: UInt8 {
@@ -9,17 +9,23 @@ struct ColumnForm: BitwiseCopyable, Equatable {
   let kind: Kind
   /// Bytes of a value, where all have as many.
   let size: UInt8
-  let isOptional: Bool
   let isCollection: Bool
   /// Strings, where it is of varying size.
   let isText: Bool
   /// It has neither an index nor links: nothing else is changed with its values.
   let isPlain: Bool
   let type: ColumnType
+  /// The rows of clusters that lack the column are null in it.
+  let isAbsentNull: Bool
+  /// `absentBits` tell the value that those rows have; where this is false the column itself has to be asked.
+  let isAbsentPlain: Bool
+  /// A whole number, a truth value as 0 or 1, the seconds of a date, or the bits of a floating-point number.
+  let absentBits: UInt64
 
   init(_ column: Column) {
     id = column.id
-    isOptional = column.isOptional
+    isAbsentNull = column.isAbsentNull
+    (isAbsentPlain, absentBits) = Self.absent(column)
     isCollection = column.isCollection
     isText = column.type == .string
     isPlain = column.index == .none && !column.canLink
@@ -30,6 +36,17 @@ struct ColumnForm: BitwiseCopyable, Equatable {
     case .fixed(let bytes): (kind, size) = (.fixed, UInt8(bytes))
     case .varying: (kind, size) = (.varying, 0)
     case .composite: (kind, size) = (.composite, 0)
+    }
+  }
+
+  private static func absent(_ column: Column) -> (isPlain: Bool, bits: UInt64) {
+    switch column.storedDefault {
+    case nil: (true, 0)
+    case .int(let number): (true, UInt64(bitPattern: number))
+    case .bool(let flag): (true, flag ? 1 : 0)
+    case .float(let number): (true, UInt64(number.bitPattern))
+    case .double(let number): (true, number.bitPattern)
+    default: (false, 0)
     }
   }
 

@@ -1,9 +1,8 @@
-/// What the values of a column are. Stored on disk, never renumber.
+/// What the values of a column are. Stored on disk, never renumber; 2, 3 and 4 were integers of fewer bits in drafts of the
+/// format, and are given to no other type.
 public enum ColumnType: UInt8, Sendable, CaseIterable, BitwiseCopyable {
   case bool = 1
-  case int8 = 2
-  case int16 = 3
-  case int32 = 4
+  /// Whole numbers of every width: a program may hold them in narrower types, the file does not tell.
   case int64 = 5
   case float = 6
   case double = 7
@@ -17,11 +16,11 @@ public enum ColumnType: UInt8, Sendable, CaseIterable, BitwiseCopyable {
   /// Values of any of the types above, but that links name their table, and lists and maps of such values.
   case mixed = 15
 
-  /// The value of a row that was never given one.
-  var zero: Value {
+  /// The value of a row that was never given one, where its column is not optional and has no stored default.
+  public var zero: Value {
     switch self {
     case .bool: .bool(false)
-    case .int8, .int16, .int32, .int64: .int(0)
+    case .int64: .int(0)
     case .float: .float(0)
     case .double: .double(0)
     case .string: .string("")
@@ -41,9 +40,6 @@ public enum ColumnType: UInt8, Sendable, CaseIterable, BitwiseCopyable {
       (.data, .data),
       (.date, .date), (.objectID, .objectID), (.uuid, .uuid), (.decimal128, .decimal128), (.link, .link):
       true
-    case (.int8, .int(let number)): Int8(exactly: number) != nil
-    case (.int16, .int(let number)): Int16(exactly: number) != nil
-    case (.int32, .int(let number)): Int32(exactly: number) != nil
     case (.mixed, _): value.isMixed()
     default: false
     }
@@ -52,7 +48,7 @@ public enum ColumnType: UInt8, Sendable, CaseIterable, BitwiseCopyable {
   /// Types whose values are found by an index.
   public var canBeIndexed: Bool {
     switch self {
-    case .bool, .int8, .int16, .int32, .int64, .string, .date, .objectID, .uuid: true
+    case .bool, .int64, .string, .date, .objectID, .uuid: true
     case .float, .double, .data, .decimal128, .link, .mixed: false
     }
   }
@@ -60,7 +56,7 @@ public enum ColumnType: UInt8, Sendable, CaseIterable, BitwiseCopyable {
   /// How a cluster stores one value a row.
   var storage: ColumnStorage {
     switch self {
-    case .bool, .int8, .int16, .int32, .int64, .link: .integers
+    case .bool, .int64, .link: .integers
     case .date: .dates
     case .float: .fixed(4)
     case .double: .fixed(8)

@@ -176,6 +176,14 @@ final class DictionaryWriters {
     return trees
   }
 
+  /// - Precondition: no row holds a code of the column's any more.
+  func remove(of column: Column) throws(StorageError) {
+    let root = try flushed()[column.id]
+    if !root.isNull { try editor.freeTree(root) }
+    trees[column.id] = .null
+    writers[column.id] = nil
+  }
+
   func removeAll() throws(StorageError) {
     for entry in try flushed().all { try editor.freeTree(entry.root) }
     trees = ColumnTrees()

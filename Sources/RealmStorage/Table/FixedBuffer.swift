@@ -6,10 +6,11 @@ struct FixedBuffer {
   private var nanoseconds = RareValues<Int64>(usual: 0)
   private var nulls = RareValues(usual: false)
 
-  /// Of rows that have the default.
-  init(_ column: Column, rows: Int) {
+  /// The values of rows of a cluster that lacks the column.
+  init(absent column: Column, rows: Int) {
     storage = column.storage
-    for row in 0..<rows { insert(column.defaultValue, at: row) }
+    let value = column.absentValue
+    for row in 0..<rows { insert(value, at: row) }
   }
 
   init(_ column: Column, parts: [Cluster.FixedPart], rows: Int) {
@@ -91,6 +92,13 @@ struct FixedBuffer {
     case .fixed(let size): bytes.insert(contentsOf: value.fixedBytes(size), at: row * size)
     case .varying, .composite: break
     }
+  }
+
+  /// Puts a value into each row that is null; answers whether there was one.
+  mutating func replaceNulls(with value: Value) -> Bool {
+    let rows = (0..<self.rows).filter { nulls[$0] }
+    for row in rows { set(value, at: row) }
+    return !rows.isEmpty
   }
 
   var rows: Int { nulls.count }

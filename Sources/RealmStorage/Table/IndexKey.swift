@@ -1,7 +1,7 @@
 /// Values as index trees order them: bytes that compare as the values do (FORMAT.md, "Indexes").
 ///
-/// In a column that may hold null, null is the byte 0 and all else follows a byte 1. Integers have the bytes of their
-/// type, highest first, with the sign bit flipped; a date is seconds and then nanoseconds in 4 bytes. In a text each
+/// In a column that may hold null, null is the byte 0 and all else follows a byte 1. An integer has 8 bytes, highest
+/// first, with the sign bit flipped; a date is seconds and then nanoseconds in 4 bytes. In a text each
 /// byte 0 becomes 0 and ff, and two bytes 0 end it; of one of 248 bytes or more the first 248 stand, and ff, which is
 /// in no UTF-8: rows that share them are told apart by reading them.
 ///
@@ -24,7 +24,7 @@ enum IndexKey {
     if column.isOptional { bytes.append(1) }
     switch value {
     case .bool(let flag): bytes.append(flag ? 1 : 0)
-    case .int(let number): append(number, column.type, to: &bytes)
+    case .int(let number): appendOrdered(number, to: &bytes)
     case .date(let date):
       appendOrdered(date.seconds, to: &bytes)
       bytes.appendHighestFirst(date.nanoseconds)
@@ -39,19 +39,8 @@ enum IndexKey {
     }
   }
 
-  private static func append(_ number: Int64, _ type: ColumnType, to bytes: inout [UInt8]) {
-    switch type {
-    case .int8: appendOrdered(Int8(truncatingIfNeeded: number), to: &bytes)
-    case .int16: appendOrdered(Int16(truncatingIfNeeded: number), to: &bytes)
-    case .int32: appendOrdered(Int32(truncatingIfNeeded: number), to: &bytes)
-    default: appendOrdered(number, to: &bytes)
-    }
-  }
-
-  private static func appendOrdered<Number: FixedWidthInteger & SignedInteger & BitwiseCopyable>(
-    _ number: Number, to bytes: inout [UInt8]
-  ) {
-    bytes.appendHighestFirst(number ^ Number.min)
+  private static func appendOrdered(_ number: Int64, to bytes: inout [UInt8]) {
+    bytes.appendHighestFirst(number ^ Int64.min)
   }
 
   private static func append(_ text: String, to bytes: inout [UInt8]) {
@@ -115,9 +104,7 @@ enum IndexKey {
       start = 1
     }
     switch column.type {
-    case .bool, .int8: return start + 1
-    case .int16: return start + 2
-    case .int32: return start + 4
+    case .bool: return start + 1
     case .int64: return start + 8
     case .date, .objectID: return start + 12
     case .uuid: return start + 16

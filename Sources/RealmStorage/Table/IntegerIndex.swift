@@ -142,7 +142,7 @@ enum IntegerIndex {
   static func serves(_ column: Column) -> Bool {
     guard column.index == .unique, !column.isOptional else { return false }
     switch column.type {
-    case .int8, .int16, .int32, .int64: return true
+    case .int64: return true
     default: return false
     }
   }

@@ -118,6 +118,22 @@ struct PieceBuffer {
     return old
   }
 
+  /// Puts a value into each row that is null.
+  mutating func replaceNulls(with value: Value, of column: Column, editor: NodeEditor) throws(StorageError) {
+    var changed = PieceBuffer()
+    var refs = longRefs[...]
+    for row in 0..<rows {
+      if isNull(row) {
+        try changed.append(value, of: column, editor: editor)
+        continue
+      }
+      changed.heap += heap[start(row)..<end(row)]
+      changed.cells.append(UInt32(changed.heap.count) << 2 | cells[row] & 3)
+      if isLong(row), let ref = refs.popFirst() { changed.longRefs.append(ref) }
+    }
+    self = changed
+  }
+
   /// Answers the ref of a long value, which is the caller's to free.
   mutating func remove(_ row: Int) -> Ref? {
     let start = start(row)

@@ -63,20 +63,20 @@ enum TableReading {
   ) throws(StorageError) -> Value {
     switch column.storage {
     case .integers:
-      guard let descriptor = cluster.find(column.id, .integers) else { return column.defaultValue }
+      guard let descriptor = cluster.find(column.id, .integers) else { return column.absentValue }
       return cluster.isNull(descriptor, row) ? .null : column.value(integer: cluster.integer(descriptor, row))
     case .dates:
-      guard let descriptor = cluster.find(column.id, .integers) else { return column.defaultValue }
+      guard let descriptor = cluster.find(column.id, .integers) else { return column.absentValue }
       if cluster.isNull(descriptor, row) { return .null }
       return .date(cluster.date(column.id, descriptor, row))
     case .fixed(let size):
       guard let descriptor = cluster.find(column.id, .fixed), Int(descriptor.width) == size else {
-        return column.defaultValue
+        return column.absentValue
       }
       if cluster.isNull(descriptor, row) { return .null }
       return column.value(fixed: cluster.data(descriptor), row, size: size)
     case .varying, .composite:
-      guard let descriptor = cluster.findVarying(column) else { return column.defaultValue }
+      guard let descriptor = cluster.findVarying(column) else { return column.absentValue }
       if descriptor.encoding == .codes {
         if cluster.isNull(descriptor, row) { return .null }
         let code = cluster.integer(descriptor, row)

@@ -2,8 +2,9 @@
 ///
 /// Stored in the schema tree under the table's id, 4 bytes with the highest first, as (FORMAT.md, "Schema"):
 /// name, flags (bit 0 embedded), next column id in 2 bytes, count of columns in 2 bytes, and for each its id in 2 bytes,
-/// type, flags (bit 0 optional, bits 2 and 3 the index, bits 4 and 5 the collection), target table in 4 bytes, name. A name
-/// is its length in 2 bytes and its UTF-8.
+/// type, flags (bit 0 optional, bit 1 null in clusters that lack the column, bits 2 and 3 the index, bits 4 and 5 the
+/// collection, bit 6 a stored default), target table in 4 bytes, name, and the stored default where there is one. A name is
+/// its length in 2 bytes and its UTF-8.
 public struct TableSchema: Sendable, Hashable {
   /// Given once, never again. Assigned by the engine.
   public internal(set) var id: UInt32 = 0
@@ -38,6 +39,20 @@ public struct TableSchema: Sendable, Hashable {
 
   mutating func setIndex(_ index: ColumnIndex, at position: Int) { columns[position].index = index }
 
+  /// Makes a column optional; clusters that lack it read what they did.
+  mutating func makeOptional(at position: Int) { columns[position].isOptional = true }
+
+  /// Makes a column required. Clusters that lack it read `value` from now on, where they read null before.
+  mutating func makeRequired(at position: Int, nullsBecome value: Value) {
+    columns[position].isOptional = false
+    guard columns[position].isAbsentNull else { return }
+    columns[position].isAbsentNull = false
+    columns[position].storedDefault = value == columns[position].type.zero ? nil : value
+  }
+
+  /// Takes a column away; its id is not given again.
+  mutating func remove(at position: Int) { columns.remove(at: position) }
+
   /// The column that no two rows have one value of, where there is one.
   public var primaryKey: Column? { columns.first { $0.index == .unique } }
 
@@ -69,6 +84,7 @@ public struct TableSchema: Sendable, Hashable {
       bytes += [column.type.rawValue, column.flags]
       bytes.appendInteger(column.target)
       bytes += Self.encoded(column.name)
+      if let value = column.storedDefault { ValueCoding.append(value, to: &bytes) }
     }
     return bytes
   }
@@ -98,11 +114,18 @@ public struct TableSchema: Sendable, Hashable {
         let target = reader.integer(UInt32.self), let columnName = reader.name(), columnID > 0,
         columnID < next
       else { return nil }
-      guard form.index == .none || (form.collection == .none && type.canBeIndexed) else { return nil }
+      guard form.index == .none || (form.collection == .none && type.canBeIndexed),
+        !form.isAbsentNull || form.collection == .none
+      else { return nil }
       var column = Column(
         columnName, type, isOptional: form.isOptional, collection: form.collection, index: form.index,
         target: target)
       column.id = columnID
+      column.isAbsentNull = form.isAbsentNull
+      if form.hasStoredDefault {
+        guard let value = ValueCoding.value(type, &reader), column.canStoreDefault(value) else { return nil }
+        column.storedDefault = value
+      }
       columns.append(column)
     }
     guard reader.isAtEnd, Set(columns.map { $0.id }).count == columns.count,
@@ -115,18 +138,25 @@ extension Column {
   /// What the flags of a stored column say.
   fileprivate struct Form {
     let isOptional: Bool
+    let isAbsentNull: Bool
     let collection: ColumnCollection
     let index: ColumnIndex
+    let hasStoredDefault: Bool
 
     init?(_ flags: UInt8) {
-      guard flags & 2 == 0, let index = ColumnIndex(rawValue: flags >> 2 & 3),
-        let collection = ColumnCollection(rawValue: flags >> 4)
+      guard flags & 0x80 == 0, let index = ColumnIndex(rawValue: flags >> 2 & 3),
+        let collection = ColumnCollection(rawValue: flags >> 4 & 3)
       else { return nil }
       isOptional = flags & 1 != 0
+      isAbsentNull = flags & 2 != 0
+      hasStoredDefault = flags & 0x40 != 0
       self.collection = collection
       self.index = index
     }
   }
 
-  fileprivate var flags: UInt8 { (isOptional ? 1 : 0) | index.rawValue << 2 | collection.rawValue << 4 }
+  fileprivate var flags: UInt8 {
+    (isOptional ? 1 : 0) | (isAbsentNull ? 2 : 0) | index.rawValue << 2 | collection.rawValue << 4
+      | (storedDefault == nil ? 0 : 0x40)
+  }
 }

@@ -78,12 +78,15 @@ extension TableWriter {
 
   /// Some, or all, in order and each of them once.
   private func keys(_ rows: [UInt64]?) throws(StorageError) -> [UInt64] {
-    var keys = rows ?? []
-    guard rows == nil else {
-      keys.sortWithoutRepeats()
-      return keys
-    }
+    guard var keys = rows else { return try allKeys() }
+    keys.sortWithoutRepeats()
+    return keys
+  }
+
+  /// The keys of all rows, in order.
+  func allKeys() throws(StorageError) -> [UInt64] {
     try flushRows()
+    var keys: [UInt64] = []
     keys.reserveCapacity(Int(clamping: root.rows))
     try KeyedTree.forEachLeaf(of: clusters, editor.access()) { (leaf) throws(StorageError) in
       keys += try Cluster(leaf, editor.access()).keys
@@ -97,7 +100,7 @@ extension TableWriter.NumberChange {
   fileprivate func fits(_ column: Column) -> Bool {
     guard !column.isCollection else { return false }
     switch self {
-    case .integers: return [.int8, .int16, .int32, .int64].contains(column.type)
+    case .integers: return column.type == .int64
     case .doubles: return column.type == .double
     }
   }
@@ -150,14 +153,7 @@ extension ClusterChange {
     let isChanged =
       switch change {
       case .doubles(let change): numbers.change(rows, change)
-      case .integers(let change):
-        numbers.change(rows) { old in
-          let new = change(old)
-          precondition(
-            column.type.accepts(.int(new)),
-            "\(schema.name).\(column.name) of type \(column.type) can't hold \(new)")
-          return new
-        }
+      case .integers(let change): numbers.change(rows, change)
       }
     guard isChanged else { return nil }
     cluster.pack(numbers, as: column)

@@ -390,49 +390,14 @@ final class TableWriter {
 
   // MARK: - Columns
 
-  /// Adds a column; rows there are have its default.
-  func add(_ column: Column) throws(StorageError) {
+  /// Changes the schema, and what follows from it. Rows that wait to be put into the tree know columns by their position, so
+  /// they are put there before.
+  func changeSchema(_ change: (inout TableSchema) -> Void) throws(StorageError) {
     try dropBuffer()
-    schema.add(column)
+    change(&schema)
     forms = schema.columns.map { ColumnForm($0) }
     rowLimit = min(tables.clusterRows, AppendBuffer.rowLimit(schema))
     schemaChanged = true
     primaryKey = schema.primaryKey
-    if column.index != .none, let added = schema.columns.last { try fillIndex(of: added) }
-  }
-
-  /// Gives a column another index, or takes away the one it has.
-  func setIndex(_ index: ColumnIndex, at position: Int) throws(StorageError) {
-    try dropBuffer()
-    let column = schema.columns[position]
-    guard column.index != index else { return }
-    if let place = indexes.firstIndex(where: { $0.columnID == column.id }) {
-      do throws(StorageError) { try indexes[place].removeAll() } catch { throw tables.fail(error) }
-      indexes.remove(at: place)
-      root.indexes[column.id] = .null
-    }
-    schema.setIndex(index, at: position)
-    forms = schema.columns.map { ColumnForm($0) }
-    schemaChanged = true
-    primaryKey = schema.primaryKey
-    if index != .none { try fillIndex(of: schema.columns[position]) }
-  }
-
-  /// Makes the index of a column, with an entry for each row.
-  private func fillIndex(of column: Column) throws(StorageError) {
-    let index = IndexWriter(column: column, root: .null, editor: editor)
-    indexes.append(index)
-    do throws(StorageError) {
-      for position in 0..<root.rows {
-        let key = try TableReading.key(at: position, in: root.clusters, editor.access())
-        guard let value = try TableReading.value(column, ofRow: key, in: root, editor.access()) else {
-          throw editor.store.corrupted(.rows, root.clusters)
-        }
-        if column.index == .unique { try checkUnique(value, column, nil) }
-        try index.insert(value, row: key)
-      }
-    } catch {
-      throw tables.fail(error)
-    }
   }
 }

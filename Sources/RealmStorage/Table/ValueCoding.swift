@@ -83,7 +83,7 @@ enum ValueCoding {
   static func value(_ type: ColumnType, _ reader: inout ByteReader) -> Value? {
     switch type {
     case .bool: reader.integer(UInt8.self).flatMap { $0 <= 1 ? .bool($0 == 1) : nil }
-    case .int8, .int16, .int32, .int64: reader.varint().map { .int(unzigzag($0)) }
+    case .int64: reader.varint().map { .int(unzigzag($0)) }
     case .link: reader.varint().map { .link($0) }
     case .float: reader.integer(UInt32.self).map { .float(Float(bitPattern: $0)) }
     case .double: reader.integer(UInt64.self).map { .double(Double(bitPattern: $0)) }
@@ -110,16 +110,8 @@ enum ValueCoding {
       }
       return .typedLink(table: table, row: row)
     default:
-      guard let type = ColumnType(rawValue: tag), !isNarrow(type) else { return nil }
+      guard let type = ColumnType(rawValue: tag), type != .mixed else { return nil }
       return value(type, &reader)
-    }
-  }
-
-  /// Types whose values a mixed column holds as those of another, and its own.
-  private static func isNarrow(_ type: ColumnType) -> Bool {
-    switch type {
-    case .int8, .int16, .int32, .mixed: true
-    default: false
     }
   }
 

@@ -8,16 +8,16 @@ public struct IntegerColumn: ~Escapable, BitwiseCopyable {
 
   @inline(__always)
   @_lifetime(copy node)
-  init(_ node: ClusterNode, _ descriptor: ClusterNode.Descriptor?, isOptional: Bool) {
+  init(_ node: ClusterNode, _ descriptor: ClusterNode.Descriptor?, _ form: ColumnForm) {
     count = node.rows
-    nulls = NullBits(node, descriptor, isOptional: isOptional)
+    nulls = NullBits(node, descriptor, isAbsentNull: form.isAbsentNull)
     if let descriptor, !nulls.isAll {
       packed = node.part(descriptor)
       least = descriptor.least
       width = Int(descriptor.width)
     } else {
       packed = node.noBytes
-      least = 0
+      least = Int64(bitPattern: form.absentBits)
       width = 0
     }
   }
@@ -38,13 +38,16 @@ public struct IntegerColumn: ~Escapable, BitwiseCopyable {
 public struct DoubleColumn: ~Escapable, BitwiseCopyable {
   @usableFromInline let bytes: NodeBytes
   private let nulls: NullBits
+  /// The value of each row, where there are no bytes.
+  @usableFromInline let absent: Double
   public let count: Int
 
   @inline(__always)
   @_lifetime(copy node)
-  init(_ node: ClusterNode, _ descriptor: ClusterNode.Descriptor?, isOptional: Bool) {
+  init(_ node: ClusterNode, _ descriptor: ClusterNode.Descriptor?, _ form: ColumnForm) {
     count = node.rows
-    nulls = NullBits(node, descriptor, isOptional: isOptional)
+    nulls = NullBits(node, descriptor, isAbsentNull: form.isAbsentNull)
+    absent = Double(bitPattern: form.absentBits)
     if let descriptor, !nulls.isAll, descriptor.width == 8 {
       bytes = node.part(descriptor)
     } else {
@@ -57,7 +60,7 @@ public struct DoubleColumn: ~Escapable, BitwiseCopyable {
   /// The value of a row; of one that is null, any.
   @inlinable
   public subscript(row: Int) -> Double {
-    bytes.isEmpty ? 0 : Double(bitPattern: PackedIntegers.load(bytes.span, row, as: UInt64.self))
+    bytes.isEmpty ? absent : Double(bitPattern: PackedIntegers.load(bytes.span, row, as: UInt64.self))
   }
 }
 
@@ -75,7 +78,7 @@ public struct TextColumn: ~Escapable, BitwiseCopyable {
   @usableFromInline let first: Int32
   private let end: Int32
   private let form: Form
-  /// Where the descriptor of codes stands in the cluster.
+  /// Where the descriptor of codes stands in the cluster; of a column that the cluster lacks, its position in the schema.
   private let place: UInt16
   private let content: Lent<TableContent>
   private let access: LentAccess
@@ -98,10 +101,12 @@ public struct TextColumn: ~Escapable, BitwiseCopyable {
     self.access = access
   }
 
-  /// Of a column that the cluster lacks: all null, or all empty.
+  /// The column at a position of the schema, which the cluster lacks: all rows are null, or have one value.
   @_lifetime(copy node, copy content, copy access)
-  init(absent isNull: Bool, _ node: ClusterNode, _ content: Lent<TableContent>, _ access: LentAccess) {
-    self.init(node, isNull ? .absentNull : .absent, place: 0, content, access)
+  init(
+    absent column: Int, isNull: Bool, _ node: ClusterNode, _ content: Lent<TableContent>, _ access: LentAccess
+  ) {
+    self.init(node, isNull ? .absentNull : .absent, place: UInt16(column), content, access)
   }
 
   /// Of values that stand in the dictionary of their column.
@@ -160,7 +165,13 @@ public struct TextColumn: ~Escapable, BitwiseCopyable {
   @usableFromInline
   func bytesElsewhere(_ row: Int) throws(StorageError) -> RawSpan {
     precondition(rows.contains(row), "TextColumn: row \(row) is not in \(rows)")
-    return form == .codes ? try bytesOfCode(row) : noBytes
+    switch form {
+    case .codes: return try bytesOfCode(row)
+    case .absent:
+      let position = Int(place)
+      return content.bytes { $0.absentBytes[position] }
+    case .piece, .absentNull: return noBytes
+    }
   }
 
   private var noBytes: RawSpan { @_lifetime(copy self) get { view.bytes(at: 0, count: 0) } }
@@ -184,8 +195,8 @@ struct NullBits: ~Escapable, BitwiseCopyable {
 
   @inline(__always)
   @_lifetime(copy node)
-  init(_ node: ClusterNode, _ descriptor: ClusterNode.Descriptor?, isOptional: Bool) {
-    let nullCount = descriptor.map { Int($0.nullCount) } ?? (isOptional ? node.rows : 0)
+  init(_ node: ClusterNode, _ descriptor: ClusterNode.Descriptor?, isAbsentNull: Bool) {
+    let nullCount = descriptor.map { Int($0.nullCount) } ?? (isAbsentNull ? node.rows : 0)
     isAll = nullCount == node.rows
     isNone = nullCount == 0
     if let descriptor, nullCount > 0, nullCount < node.rows {

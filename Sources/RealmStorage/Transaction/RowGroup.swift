@@ -95,7 +95,7 @@ public struct RowGroup: ~Copyable, ~Escapable {
     note(column)
     let descriptor = node.find(form.id, .integers)
     askAhead(descriptor)
-    return IntegerColumn(node, descriptor, isOptional: form.isOptional)
+    return IntegerColumn(node, descriptor, form)
   }
 
   /// The values of a double column.
@@ -105,7 +105,7 @@ public struct RowGroup: ~Copyable, ~Escapable {
     note(column)
     let descriptor = node.find(form.id, .fixed)
     askAhead(descriptor)
-    return DoubleColumn(node, descriptor, isOptional: form.isOptional)
+    return DoubleColumn(node, descriptor, form)
   }
 
   /// The bytes of texts or data, from a row on; of as many rows as stand together.
@@ -114,7 +114,7 @@ public struct RowGroup: ~Copyable, ~Escapable {
     let form = form(column, .varying)
     guard let (place, descriptor) = node.placeOfVarying(form.id) else {
       note(column)
-      return TextColumn(absent: form.isOptional, node, content, access)
+      return TextColumn(absent: column, isNull: form.isAbsentNull, node, content, access)
     }
     if descriptor.encoding == .codes {
       note(column)

@@ -51,7 +51,7 @@ extension Table {
   private func aggregate(_ position: Int, of rows: [UInt64]?) throws(StorageError) -> Aggregate {
     let column = schema.columns[position]
     switch column.type {
-    case .int8, .int16, .int32, .int64, .float, .double, .decimal128: check(column, !column.isCollection)
+    case .int64, .float, .double, .decimal128: check(column, !column.isCollection)
     default: check(column, false)
     }
     var total = Aggregate(column)
@@ -81,7 +81,7 @@ extension Table {
   ) throws(StorageError) -> Value {
     let column = schema.columns[position]
     switch column.type {
-    case .int8, .int16, .int32, .int64, .float, .double, .decimal128, .date:
+    case .int64, .float, .double, .decimal128, .date:
       check(column, !column.isCollection)
     default: check(column, false)
     }

@@ -210,17 +210,21 @@ public struct WritableTable {
 
   /// Adds to a whole number. O(log n).
   ///
-  /// - Parameter column: its position in the schema.
+  /// - Parameters:
+  ///   - column: its position in the schema.
+  ///   - range: a sum outside of it is not stored; a program that holds numbers of fewer bits names theirs.
   /// - Precondition: the column holds one whole number a row.
   /// - Throws: as `set(_:_:ofRow:)`.
   @discardableResult
-  public func add(_ amount: Int64, to column: Int, ofRow key: UInt64) throws(StorageError) -> Addition {
+  public func add(
+    _ amount: Int64, to column: Int, ofRow key: UInt64, within range: ClosedRange<Int64> = .min ... .max
+  ) throws(StorageError) -> Addition {
     try checkUsable()
     let form = schema.columns[column]
     precondition(
-      !form.isCollection && [.int8, .int16, .int32, .int64].contains(form.type),
+      !form.isCollection && form.type == .int64,
       "\(schema.name).\(form.name) holds no whole numbers")
-    return try writer.add(amount, to: column, ofRow: key)
+    return try writer.add(amount, to: column, ofRow: key, within: range)
   }
 
   /// Changes the whole numbers of a column in many rows at once, those that are null excepted: in all, or in those of some
@@ -229,8 +233,7 @@ public struct WritableTable {
   /// Each cluster of 512 rows that has some of them is written once; where the column has an index, rows are changed one by
   /// one. `change` must not use the table.
   ///
-  /// - Precondition: the column, named by its position in the schema, holds one whole number a row, and what becomes of
-  ///   each fits its type.
+  /// - Precondition: the column, named by its position in the schema, holds one whole number a row.
   /// - Throws: as `set(_:_:ofRow:)`.
   @discardableResult
   public func changeIntegers(
@@ -304,6 +307,37 @@ public struct WritableTable {
       index != .unique || schema.primaryKey == nil || schema.primaryKey == column,
       "table \(schema.name) has a primary key already")
     try writer.setIndex(index, at: position)
+  }
+
+  /// Removes the column at a position of the schema, with all that rows hold in it; columns after it move up by one.
+  ///
+  /// Links that rows have by the column go, and so do the rows of embedded tables that they own by it. Each cluster of rows
+  /// is written once: this takes time in proportion to the rows, and O(log n) for each link.
+  public func dropColumn(_ position: Int) throws(StorageError) {
+    try checkUsable()
+    try writer.drop(at: position)
+  }
+
+  /// Makes the column at a position of the schema optional, or required.
+  ///
+  /// A column becomes optional in O(1), but for one with an index, which is made anew. For one that becomes required each
+  /// cluster of rows that has nulls is written once.
+  ///
+  /// - Parameter value: takes the place of each null of a column that becomes required; nil for the zero of its type. Rows
+  ///   that are older than the column, and are null only for that, have it too.
+  /// - Precondition: the column holds one value a row, which is neither a link nor mixed, and `value` fits it.
+  /// - Throws: `.duplicateKey` where the column is unique and two rows have one value then: the transaction can't be
+  ///   committed then.
+  public func setOptional(
+    _ isOptional: Bool, ofColumn position: Int, nullsBecome value: Value? = nil
+  ) throws(StorageError) {
+    try checkUsable()
+    let column = schema.columns[position]
+    let value = value ?? column.type.zero
+    precondition(
+      column.canStoreDefault(value),
+      "\(schema.name).\(column.name) can't be made \(isOptional ? "optional" : "required")")
+    try writer.setOptional(isOptional, at: position, nullsBecome: value)
   }
 
   private func checkUsable() throws(StorageError) {

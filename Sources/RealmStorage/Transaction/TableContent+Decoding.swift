@@ -51,9 +51,10 @@ extension TableContent {
         descriptor = cluster.find(form.id, .fixed).flatMap { $0.width == form.size ? $0 : nil }
       }
       guard let descriptor, Int(descriptor.nullCount) < cluster.rows else {
-        let zeros = [Int64](repeating: 0, count: cluster.rows)
-        let isNull = descriptor != nil || form.isOptional
-        return (zeros, isNull ? Array(repeating: true, count: cluster.rows) : [])
+        let isNull = descriptor != nil || form.isAbsentNull
+        let number = isNull ? 0 : Int64(bitPattern: form.absentBits)
+        let numbers = [Int64](repeating: number, count: cluster.rows)
+        return (numbers, isNull ? Array(repeating: true, count: cluster.rows) : [])
       }
       let isFixed = form.kind == .fixed
       let numbers = PackedIntegers.unpack(
@@ -71,7 +72,8 @@ extension TableContent {
     return try withRow(key, nil) { (cluster, _, access) throws(StorageError) in
       guard let descriptor = cluster.findVarying(form.id, hasCodes: true) else {
         var texts = DecodedTexts(cells: [])
-        let cell = form.isOptional ? .null : texts.add("")
+        let text = String(decoding: absentBytes[column], as: UTF8.self)
+        let cell = form.isAbsentNull ? .null : texts.add(text)
         texts.cells = Array(repeating: cell, count: cluster.rows)
         return texts
       }

@@ -7,7 +7,7 @@ extension TableContent {
     noteRead(column)
     return try withRow(key, .noRow) { (cluster, row, _) throws(StorageError) in
       guard let descriptor = cluster.find(form.id, .integers) else {
-        return form.isOptional ? .null : .value(0)
+        return form.isAbsentNull ? .null : .value(Int64(bitPattern: form.absentBits))
       }
       return cluster.isNull(descriptor, row) ? .null : .value(cluster.integer(descriptor, row))
     }
@@ -30,7 +30,7 @@ extension TableContent {
     noteRead(column)
     return try withRow(key, .noRow) { (cluster, row, _) throws(StorageError) in
       guard let descriptor = cluster.find(form.id, .fixed), descriptor.width == size else {
-        return form.isOptional ? .null : .value(body(0))
+        return form.isAbsentNull ? .null : .value(body(form.absentBits))
       }
       if cluster.isNull(descriptor, row) { return .null }
       return .value(body(PackedIntegers.load(cluster.data(descriptor), row, width: Int(size) * 8)))
@@ -41,7 +41,8 @@ extension TableContent {
     let form = form(column, .dates)
     return try withRow(key, .noRow) { (cluster, row, _) throws(StorageError) in
       guard let descriptor = cluster.find(form.id, .integers) else {
-        return form.isOptional ? .null : .value(Timestamp(seconds: 0))
+        if case .date(let date) = schema.columns[column].absentValue { return .value(date) }
+        return .null
       }
       return cluster.isNull(descriptor, row) ? .null : .value(cluster.date(form.id, descriptor, row))
     }
@@ -51,30 +52,32 @@ extension TableContent {
     let form = form(column, .varying)
     if _slowPath(!form.isText) { stopAtType(of: column) }
     noteRead(column)
-    return try varying(form, ofRow: key, "") { TextMaker().text($0) }
+    return try varying(column, form, ofRow: key) { TextMaker().text($0) }
   }
 
   func bytes(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<[UInt8]> {
-    try bytes(column, ofRow: key, []) { $0.array }
+    try bytes(column, ofRow: key) { $0.array }
   }
 
-  /// What `make` makes of the bytes; `empty` where there are none.
+  /// What `make` makes of the bytes.
   func bytes<Content>(
-    _ column: Int, ofRow key: UInt64, _ empty: Content, _ make: (RawSpan) -> Content
+    _ column: Int, ofRow key: UInt64, _ make: (RawSpan) -> Content
   ) throws(StorageError) -> Found<Content> {
     let form = form(column, .varying)
     if _slowPath(form.isText) { stopAtType(of: column) }
-    return try varying(form, ofRow: key, empty, make)
+    return try varying(column, form, ofRow: key, make)
   }
 
   /// - Parameter body: answers nil for bytes that are no such value.
   @inline(__always)
   private func varying<Content>(
-    _ form: ColumnForm, ofRow key: UInt64, _ empty: Content, _ body: (RawSpan) -> Content?
+    _ column: Int, _ form: ColumnForm, ofRow key: UInt64, _ body: (RawSpan) -> Content?
   ) throws(StorageError) -> Found<Content> {
     try withRow(key, .noRow) { (cluster, row, access) throws(StorageError) in
       guard let descriptor = cluster.findVarying(form.id, hasCodes: true) else {
-        return form.isOptional ? .null : .value(empty)
+        if form.isAbsentNull { return .null }
+        let bytes = absentBytes[column]
+        return body(bytes.span.bytes).map { .value($0) } ?? .null
       }
       if descriptor.encoding == .codes {
         if cluster.isNull(descriptor, row) { return .null }

@@ -14,6 +14,9 @@ final class TableContent {
   let clusters: LeafDirectory.Lookup
   /// By position in the schema.
   let columns: [ColumnForm]
+  /// The bytes that the rows of clusters without the column read of a column of strings or data, by position in the schema;
+  /// none in nearly every one. Read in place while this is lent, so they never change.
+  let absentBytes: [[UInt8]]
 
   /// The columns that were read of the rows found so far, by position in the schema: the first 64.
   ///
@@ -29,6 +32,7 @@ final class TableContent {
     self.reader = reader
     snapshot = (reader as? Snapshot).map { .passUnretained($0) }
     columns = schema.columns.map { ColumnForm($0) }
+    absentBytes = schema.columns.map { $0.storedDefault?.varyingBytes(of: $0) ?? [] }
     let key = schema.primaryKey.flatMap { IntegerIndex.serves($0) ? $0 : nil }
     hasKeyIndex = key != nil
     let leaves = Int(clamping: root.rows / UInt64(ClusterNode.maximumRows))

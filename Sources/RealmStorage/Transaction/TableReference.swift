@@ -28,12 +28,12 @@ package struct TableReference: BitwiseCopyable {
     try content.lend { (content) throws(StorageError) in try content.text(column, ofRow: key) }
   }
 
-  /// What `make` makes of the bytes of a column of data, without an array of them; `empty` where there are none.
+  /// What `make` makes of the bytes of a column of data, without an array of them.
   package func bytes<Content>(
-    _ column: Int, ofRow key: UInt64, _ empty: Content, _ make: (RawSpan) -> Content
+    _ column: Int, ofRow key: UInt64, _ make: (RawSpan) -> Content
   ) throws(StorageError) -> Found<Content> {
     try content.lend { (content) throws(StorageError) in
-      try content.bytes(column, ofRow: key, empty, make)
+      try content.bytes(column, ofRow: key, make)
     }
   }
 

@@ -23,7 +23,7 @@ extension _ObjectWithCounters {
       self[keyPath: keyPath] = sum
       return
     }
-    add(Int64(amount), PropertyRecorder.names(keyPath))
+    add(Int64(amount), PropertyRecorder.names(keyPath), within: Int64(Number.min)...Int64(Number.max))
   }
 
   /// The same for a property that may be nil, and stays so.
@@ -37,16 +37,16 @@ extension _ObjectWithCounters {
       self[keyPath: keyPath] = sum
       return
     }
-    add(Int64(amount), PropertyRecorder.names(keyPath))
+    add(Int64(amount), PropertyRecorder.names(keyPath), within: Int64(Number.min)...Int64(Number.max))
   }
 }
 
 extension ObjectBase {
-  fileprivate func add(_ amount: Int64, _ names: [String]) {
+  fileprivate func add(_ amount: Int64, _ names: [String], within range: ClosedRange<Int64>) {
     guard let context, names.count == 1, let position = context.binding.model.position(of: names[0]) else {
       raise("Invalid key path", "\(names.joined(separator: ".")) is no property of the object itself.")
     }
-    if !context.add(amount, position, row, birth: birth) { stopOverflow(names[0]) }
+    if !context.add(amount, position, row, birth: birth, within: range) { stopOverflow(names[0]) }
   }
 
   fileprivate func stopOverflow(_ name: String) -> Never {

@@ -27,6 +27,8 @@ public protocol _Persistable: _HasPersistedType {
   /// What a property that only notes its being read answers.
   static func _placeholder(of recorder: ObjectBase, _ position: Int) -> Self
   static func _read(_ object: ObjectBase, _ position: Int) -> Self
+  /// Whether `_read` can make something of a stored value that is not null.
+  static func _reads(_ value: Value) -> Bool
   static func _write(_ value: Self, _ object: ObjectBase, _ position: Int)
   /// The value of something that was given as `Any`; nil where there is none.
   static func _converted(_ any: Any) -> Self?
@@ -43,6 +45,7 @@ public protocol _Persistable: _HasPersistedType {
 extension _Persistable {
   public static var _keepsInstance: Bool { false }
   public static var _isNewEachTime: Bool { false }
+  public static func _reads(_ value: Value) -> Bool { true }
   public func _assign(_ other: Self) {}
   public func _put(_ column: Int, of row: inout NewRow) throws(StorageError) {
     try row.set(column, _stored { _ in nil })
@@ -125,6 +128,7 @@ extension _Scalar {
   public static func _readOptional(_ object: ObjectBase, _ position: Int) -> Self? {
     _load(object.stored(position))
   }
+  public static func _reads(_ value: Value) -> Bool { _load(value) != nil }
   public static func _write(_ value: Self, _ object: ObjectBase, _ position: Int) {
     object.store(value._value, position)
   }

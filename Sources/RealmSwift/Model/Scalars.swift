@@ -42,17 +42,32 @@ extension Bool: _Scalar, _Indexable, _PrimaryKey, SortableType {
   }
 }
 
-/// Whole numbers.
+/// Whole numbers. A file has one type for all of them, so that a property may become wider or narrower; a stored number that
+/// the property's type can't hold stops the program when it is read.
 public protocol _IntegerScalar: _Scalar, FixedWidthInteger {}
 
 extension _IntegerScalar {
+  public static var _column: ColumnType { .int64 }
   @inlinable
   public static func _read(_ object: ObjectBase, _ position: Int) -> Self {
-    Self(truncatingIfNeeded: object.integer(position) ?? 0)
+    let number = object.integer(position) ?? 0
+    guard let fitting = Self(exactly: number) else {
+      object.stopTooNarrow(position, number, range: "\(Self.min)...\(Self.max)")
+    }
+    return fitting
   }
   @inlinable
   public static func _readOptional(_ object: ObjectBase, _ position: Int) -> Self? {
-    object.integer(position).map { Self(truncatingIfNeeded: $0) }
+    guard let number = object.integer(position) else { return nil }
+    guard let fitting = Self(exactly: number) else {
+      object.stopTooNarrow(position, number, range: "\(Self.min)...\(Self.max)")
+    }
+    return fitting
+  }
+  public static func _elementOrNil(_ value: Value, in cell: _CollectionCell) -> Self? {
+    guard value != .null else { return nil }
+    guard let loaded = _load(value) else { stopUnreadableElement(Self.self) }
+    return loaded
   }
   public static func _initial() -> Self { 0 }
   public static func _load(_ value: Value) -> Self? {
@@ -84,27 +99,34 @@ extension _IntegerScalar {
 
 extension Int: _IntegerScalar, _Indexable, _PrimaryKey, _QueryNumeric, MinMaxType, AddableType, SortableType {
   public typealias PersistedType = Int
-  public static var _column: ColumnType { .int64 }
 }
 extension Int8: _IntegerScalar, _Indexable, _PrimaryKey, _QueryNumeric, MinMaxType, AddableType, SortableType
 {
   public typealias PersistedType = Int8
-  public static var _column: ColumnType { .int8 }
 }
 extension Int16: _IntegerScalar, _Indexable, _PrimaryKey, _QueryNumeric, MinMaxType, AddableType, SortableType
 {
   public typealias PersistedType = Int16
-  public static var _column: ColumnType { .int16 }
 }
 extension Int32: _IntegerScalar, _Indexable, _PrimaryKey, _QueryNumeric, MinMaxType, AddableType, SortableType
 {
   public typealias PersistedType = Int32
-  public static var _column: ColumnType { .int32 }
 }
 extension Int64: _IntegerScalar, _Indexable, _PrimaryKey, _QueryNumeric, MinMaxType, AddableType, SortableType
 {
   public typealias PersistedType = Int64
-  public static var _column: ColumnType { .int64 }
+}
+
+extension ObjectBase {
+  /// Stops the program at a stored number that the property's type can't hold.
+  @usableFromInline
+  func stopTooNarrow(_ position: Int, _ number: Int64, range: String) -> Never {
+    let model = context?.binding.model ?? ObjectModel.of(Swift.type(of: self))
+    raise(
+      "Unreadable value",
+      "\(model.name).\(model.properties[position].name) holds \(number), which is not in \(range): a program in which the "
+        + "property has a wider type wrote it; give the property that type.")
+  }
 }
 
 /// A truth value is kept as a C character.

@@ -1,10 +1,10 @@
 public import Foundation
 import Synchronization
 
-/// Changes objects that were stored by classes of an earlier version. There are none yet: a configuration with a block that
-/// would have to be called does not open.
+/// Changes objects that were stored by classes of an earlier version. It has no members yet: a block learns the version that
+/// the file had, and what the file's objects need beyond `Realm.Configuration.schemaVersion` is not possible yet.
 public final class Migration {
-  private init() {}
+  init() {}
 }
 
 @available(*, unavailable)
@@ -40,8 +40,11 @@ extension Realm {
     /// The version of the classes. It grows whenever properties are added, removed or changed; a file never goes back to
     /// a lower one. Classes and indexes may come and go without.
     public var schemaVersion: UInt64
-    /// Changes the objects of a file of a lower version. Blocks are not called yet: where one would be, opening throws
-    /// `Realm.Error.schemaMismatch`. Properties that were added need none.
+    /// Called in the transaction that brings a file of a lower version to `schemaVersion`, after its tables were changed; not
+    /// for a file that is new. It gets the version that the file had. It can't change objects yet.
+    ///
+    /// Properties are added, removed, and made optional or required without a block. A property that becomes required keeps
+    /// its values, and nil becomes zero, or the value that the class declares where the type has no zero.
     public var migrationBlock: MigrationBlock?
     /// Where classes do not fit the tables of the file, or `schemaVersion` is another, the file is removed with all that is
     /// in it, and made anew. For data that can be had again. Not together with `readOnly`.

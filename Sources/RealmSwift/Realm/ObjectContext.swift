@@ -213,8 +213,10 @@ final class ObjectContext {
       "\(binding.model.name).\(property.name) can't change; create an object with the new key instead.")
   }
 
-  /// Adds to a whole number, where it is not nil; false where the property can't hold the sum.
-  func add(_ amount: Int64, _ position: Int, _ row: UInt64, birth: UInt64) -> Bool {
+  /// Adds to a whole number, where it is not nil; false where the sum is outside of the range.
+  func add(
+    _ amount: Int64, _ position: Int, _ row: UInt64, birth: UInt64, within range: ClosedRange<Int64>
+  ) -> Bool {
     checkChange(position)
     let isInvalid = session.isInvalid(row, birth: birth, binding)
     let isNew = isNew(birth: birth)
@@ -222,7 +224,7 @@ final class ObjectContext {
       isInvalid
       ? .noRow
       : session.writing(binding) { (table) throws(StorageError) in
-        try table.add(amount, to: binding.columns[position], ofRow: row)
+        try table.add(amount, to: binding.columns[position], ofRow: row, within: range)
       }
     if found == .noRow { stopMissing(position, isNew: isNew) }
     return found != .overflow
@@ -313,7 +315,7 @@ extension ObjectBase {
 
   final func data(_ position: Int) -> Data? {
     read(position) { (window, row) throws(StorageError) in
-      try window.bytes(position, ofRow: row, Data()) { Data(copying: $0) }
+      try window.bytes(position, ofRow: row) { Data(copying: $0) }
     } ?? Data._load(stored(position))
   }
 

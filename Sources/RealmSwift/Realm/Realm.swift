@@ -416,7 +416,7 @@ extension ModelProperty {
     if let found = field.stored(of: any) { return found }
     // A number that the property can't hold is the key of nothing.
     switch type.column {
-    case .int8, .int16, .int32, .int64: return Int64._converted(any).map { .int($0) }
+    case .int64: return Int64._converted(any).map { .int($0) }
     default: return nil
     }
   }

@@ -136,9 +136,9 @@ struct RowWindow {
 
   /// What `make` makes of the bytes of a column of data, which are not kept; `empty` where there are none.
   func bytes<Content>(
-    _ property: Int, ofRow key: UInt64, _ empty: Content, _ make: (RawSpan) -> Content
+    _ property: Int, ofRow key: UInt64, _ make: (RawSpan) -> Content
   ) throws(StorageError) -> Found<Content> {
-    try table?.bytes(columns[property].column, ofRow: key, empty, make) ?? .noRow
+    try table?.bytes(columns[property].column, ofRow: key, make) ?? .noRow
   }
 
   // MARK: - Decoding

@@ -107,7 +107,7 @@ extension PropertyType {
     self =
       switch type.column {
       case .bool: .bool
-      case .int8, .int16, .int32, .int64: .int
+      case .int64: .int
       case .float: .float
       case .double: .double
       case .string: .string

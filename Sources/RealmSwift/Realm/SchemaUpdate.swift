@@ -6,15 +6,14 @@ struct SchemaUpdate {
   private let path: String
   private let tables: [TableSchema]
   /// The file's.
-  private let version: UInt64
+  let version: UInt64
 
+  /// Classes that have no table.
   private(set) var missing: [ObjectModel] = []
-  /// Properties that their tables lack.
-  private(set) var added: [(model: ObjectModel, property: ModelProperty)] = []
-  /// Columns that are to have another index, by their position.
-  private(set) var reindexed: [(table: String, position: Int, index: ColumnIndex)] = []
-  /// What else differs, in words.
-  private(set) var differences: [String] = []
+  /// Columns that are to have another index.
+  private(set) var reindexed: [(table: String, column: String, index: ColumnIndex)] = []
+  /// What else differs. None of these is made unless the schema version is raised.
+  private(set) var differences: [SchemaDifference] = []
 
   init(
     _ models: [ObjectModel], _ tables: [TableSchema], version: UInt64, _ configuration: Realm.Configuration,
@@ -25,47 +24,19 @@ struct SchemaUpdate {
     self.configuration = configuration
     self.path = path
     for model in models {
-      if let table = tables.first(where: { $0.name == model.name }) {
-        compare(model, table)
-      } else {
+      guard let table = tables.first(where: { $0.name == model.name }) else {
         missing.append(model)
+        continue
       }
-    }
-  }
-
-  private mutating func compare(_ model: ObjectModel, _ table: TableSchema) {
-    if table.isEmbedded != model.isEmbedded {
-      differences.append("class \(model.name) \(model.isEmbedded ? "became" : "was") embedded")
-    }
-    for property in model.properties {
-      guard let column = property.column else { continue }
-      if let position = table.columns.firstIndex(where: { $0.name == property.columnName }) {
-        compare("property \(model.name).\(property.name)", property, column, table, position)
-      } else {
-        added.append((model, property))
+      let found = SchemaDifference.all(model, table, among: tables)
+      differences += found
+      let notKept = Set(found.filter { !$0.canBeMade }.map(\.column))
+      for property in model.properties where !notKept.contains(property.columnName) {
+        guard let column = property.column,
+          let old = table.columns.first(where: { $0.name == column.name }), old.index != column.index
+        else { continue }
+        reindexed.append((table.name, column.name, column.index))
       }
-    }
-    let wanted = Set(model.properties.filter { !$0.isComputed }.map(\.columnName))
-    for column in table.columns where !wanted.contains(column.name) {
-      differences.append("property \(model.name).\(column.name) was removed")
-    }
-  }
-
-  private mutating func compare(
-    _ name: String, _ property: ModelProperty, _ column: Column, _ table: TableSchema, _ position: Int
-  ) {
-    let found = table.columns[position]
-    let target = tables.first { $0.id == found.target }?.name
-    if found.type != column.type || found.collection != column.collection {
-      differences.append("\(name) has another type")
-    } else if found.isOptional != column.isOptional {
-      differences.append("\(name) became \(column.isOptional ? "optional" : "required")")
-    } else if found.type == .link, target != property.type.target.map({ ObjectModel.of($0).name }) {
-      differences.append("\(name) links to another class")
-    } else if (found.index == .unique) != (column.index == .unique) {
-      differences.append("\(name) \(column.index == .unique ? "became" : "was") the primary key")
-    } else if found.index != column.index {
-      reindexed.append((table.name, position, column.index))
     }
   }
 
@@ -74,9 +45,10 @@ struct SchemaUpdate {
   private var isNewer: Bool { configuration.schemaVersion > version }
 
   /// The tables are to be changed, or the version that is noted with them.
-  var isNeeded: Bool {
-    !missing.isEmpty || !added.isEmpty || !reindexed.isEmpty || isNewer
-  }
+  var isNeeded: Bool { !missing.isEmpty || !differences.isEmpty || !reindexed.isEmpty || isNewer }
+
+  /// The program's block is to be called, as objects of an earlier version are there.
+  var callsBlock: Bool { isNewer && !isNew }
 
   /// Whether the file can be brought to fit.
   ///
@@ -88,32 +60,43 @@ struct SchemaUpdate {
         "\(path) has schema version \(version), and \(configuration.schemaVersion) is asked for: a newer program has changed "
           + "it. Set schemaVersion to \(version) at least, with the classes of that version.")
     }
-    let words = added.map { "property \($0.model.name).\($0.property.name) was added" } + differences
     if configuration.readOnly {
-      if !words.isEmpty { throw migrationNeeded(words) }
+      let unreadable = differences.filter { !$0.canBeReadOver }
+      if !unreadable.isEmpty { throw mismatch(words(unreadable) + readOnlyAdvice) }
       return
     }
-    if !words.isEmpty, !isNewer { throw migrationNeeded(words) }
     // Both are done by a migration, or by a new file.
-    let isChanged = !words.isEmpty || isNewer
-    if isChanged, configuration.deleteRealmIfMigrationNeeded { throw migrationNeeded(words) }
-    if isNewer, configuration.migrationBlock != nil {
-      throw mismatch(
-        "\(path) has schema version \(version) and is to have \(configuration.schemaVersion), by a migrationBlock; blocks can't "
-          + "be run yet. Properties that were only added need none.")
-    }
-    guard differences.isEmpty else {
-      throw mismatch(
-        "\(path) can't be migrated yet where more was done than to add properties, classes and indexes: "
-          + differences.joined(separator: ", ") + ". Write the objects to a new file.")
+    let isChanged = !differences.isEmpty || isNewer
+    let mustDelete = isChanged && configuration.deleteRealmIfMigrationNeeded
+    let cannotBeMade = differences.contains { !$0.canBeMade }
+    if mustDelete || cannotBeMade || (!differences.isEmpty && !isNewer) {
+      throw mismatch(words(differences) + advice)
     }
   }
 
-  private func migrationNeeded(_ words: [String]) -> Realm.Error {
-    mismatch(
-      "The classes do not fit the tables of \(path), and migrating is needed: "
-        + words.joined(separator: ", ")
-        + ". Increase schemaVersion, which is \(configuration.schemaVersion).")
+  private func words(_ differences: [SchemaDifference]) -> String {
+    guard !differences.isEmpty else {
+      return "\(path) has schema version \(version), and \(configuration.schemaVersion) is asked for."
+    }
+    return
+      "The classes do not fit the tables of \(path), which has schema version \(version), and migrating is needed:\n"
+      + differences.map { "- \($0.text)\($0.canBeMade ? "" : " (not possible yet)")\n" }.joined()
+  }
+
+  private var readOnlyAdvice: String {
+    "A realm that is only read can't be changed to fit: open it once without readOnly and with a schemaVersion above "
+      + "\(version), or declare the properties as the file has them. Properties that only the file has are passed over."
+  }
+
+  private var advice: String {
+    let makeable =
+      "Properties are added and removed, and made optional or required, when schemaVersion is above the file's: "
+      + (isNewer
+        ? "it is \(configuration.schemaVersion)." : "increase it from \(configuration.schemaVersion).")
+    guard differences.contains(where: { !$0.canBeMade }) else { return makeable }
+    return makeable
+      + " Other types, other link targets, another primary key, and embedding are not possible yet: undo these changes, give "
+      + "the property a new name, or write the objects to a new file."
   }
 
   private func mismatch(_ message: String) -> Realm.Error {
@@ -146,6 +129,7 @@ extension RealmSchema {
         try update.check()
         try apply(update, in: transaction)
         try transaction.setSchemaVersion(max(configuration.schemaVersion, transaction.schemaVersion()))
+        if update.callsBlock { configuration.migrationBlock?(Migration(), update.version) }
         tables = try transaction.schemas()
       }
     }
@@ -157,9 +141,31 @@ extension RealmSchema {
 
   private static func apply(_ update: SchemaUpdate, in transaction: WriteTransaction) throws(StorageError) {
     try create(update.missing, in: transaction)
-    for (model, property) in update.added { try add(property, to: model, in: transaction) }
-    for (table, position, index) in update.reindexed {
-      try transaction.table(table)?.setIndex(index, ofColumn: position)
+    for difference in update.differences { try make(difference, in: transaction) }
+    for (table, column, index) in update.reindexed {
+      guard let table = try transaction.table(table), let position = table.position(of: column) else {
+        continue
+      }
+      try table.setIndex(index, ofColumn: position)
+    }
+  }
+
+  private static func make(_ change: SchemaDifference, in transaction: WriteTransaction) throws(StorageError)
+  {
+    let property = change.model.properties.first { !$0.isComputed && $0.columnName == change.column }
+    guard let table = try transaction.table(change.model.name) else { return }
+    if change.kind == .added {
+      if let property { try add(property, to: change.model, in: transaction) }
+      return
+    }
+    guard let position = table.position(of: change.column) else { return }
+    switch change.kind {
+    case .removed: try table.dropColumn(position)
+    case .becameOptional: try table.setOptional(true, ofColumn: position)
+    case .becameRequired:
+      try table.setOptional(
+        false, ofColumn: position, nullsBecome: property?.readableDefault(of: change.model))
+    case .added, .retyped, .primaryKey, .embedded: break
     }
   }
 
@@ -197,6 +203,23 @@ extension RealmSchema {
     if let target = property.type.target {
       column.target = try transaction.table(ObjectModel.of(target).name)?.schema.id ?? 0
     }
+    if column.collection == .none, !column.isOptional, let value = property.readableDefault(of: model) {
+      column = Column(column.name, column.type, index: column.index, storedDefault: value)
+    }
     try table.addColumn(column)
   }
+}
+
+extension ModelProperty {
+  /// What the class declares for the property, as it is stored, where the type can't read zero: an enumeration without such
+  /// a case. Nil of all others, whose older objects have zero.
+  fileprivate func readableDefault(of model: ObjectModel) -> Value? {
+    guard !field.reads(type.column.zero) else { return nil }
+    let value = field.stored(model.unmanaged(), at: offset) { _ in nil }
+    return value == .null ? nil : value
+  }
+}
+
+extension WritableTable {
+  fileprivate func position(of column: String) -> Int? { schema.columns.firstIndex { $0.name == column } }
 }

@@ -52,11 +52,25 @@ import Testing
 
   private func addColumn(_ transaction: WriteTransaction, _ sample: inout QuerySample) throws {
     let table = try #require(try transaction.table("Things"))
-    for type in [ColumnType.int32, .string, .double, .date, .uuid] {
-      try table.addColumn(Column("late \(type)", type, isOptional: sample.generator.chance(50)))
+    let types = ColumnType.allCases.filter { $0 != .link && $0 != .mixed }
+    for type in types {
+      let isOptional = sample.generator.chance(50)
+      let stored = sample.generator.chance(50) ? sample.value(type) : nil
+      let index: ColumnIndex = type.canBeIndexed && sample.generator.chance(20) ? .plain : .none
+      try table.addColumn(
+        Column("late \(type)", type, isOptional: isOptional, index: index, storedDefault: stored))
     }
     let key = try table.insert(table.schema.primaryKey == nil ? [:] : ["id": .int(-1)])
     #expect(try table.set(.string("b"), "late string", ofRow: key))
+    for type in types where sample.generator.chance(50) {
+      let position = try #require(table.schema.columns.firstIndex { $0.name == "late \(type)" })
+      let value = sample.generator.chance(50) ? sample.value(type) : nil
+      let isOptional = table.schema.columns[position].isOptional
+      try table.setOptional(!isOptional, ofColumn: position, nullsBecome: value)
+    }
+    if sample.generator.chance(50) {
+      try table.dropColumn(sample.generator.below(table.schema.columns.count))
+    }
   }
 
   private func expect(_ tables: [Table], _ sample: inout QuerySample, _ hint: String) throws {
@@ -117,7 +131,7 @@ struct AggregateCheck {
       for given in [nil, some, []] {
         let values = (given ?? rows.keys).map { rows.values[$0]![position] }
         switch column.type {
-        case .int8, .int16, .int32, .int64: try checkIntegers(position, given, values, hint)
+        case .int64: try checkIntegers(position, given, values, hint)
         case .float, .double: try checkReals(position, given, values, hint)
         case .decimal128, .date: try checkExtremes(position, given, values, hint)
         default: break
@@ -169,7 +183,7 @@ struct AggregateCheck {
 
   private func checkRead(_ column: Int, _ key: UInt64, _ value: Value, _ hint: String) throws {
     switch table.schema.columns[column].type {
-    case .bool, .int8, .int16, .int32, .int64, .link:
+    case .bool, .int64, .link:
       let expected: Int64? =
         switch value {
         case .bool(let flag): flag ? 1 : 0

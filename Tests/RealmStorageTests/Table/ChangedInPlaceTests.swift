@@ -6,8 +6,8 @@ import Testing
   /// A value may be changed where it stands, or the cluster be packed anew: both must read alike.
   @Test func `values that are changed one by one read as they were set`() throws {
     let columns = [
-      Column("wide", .int64), Column("narrow", .int8), Column("number", .double),
-      Column("perhaps", .int32, isOptional: true), Column("half", .float, isOptional: true),
+      Column("wide", .int64), Column("narrow", .int64), Column("number", .double),
+      Column("perhaps", .int64, isOptional: true), Column("half", .float, isOptional: true),
     ]
     let database = try Database(inMemory: "test")
     var generator = SeededGenerator(seed: 5)

@@ -10,7 +10,7 @@ import Testing
     var column: Column {
       switch self {
       case .number: Column("key", .int64, index: .unique)
-      case .smallNumber: Column("key", .int16, index: .unique)
+      case .smallNumber: Column("key", .int64, index: .unique)
       case .optionalNumber: Column("key", .int64, isOptional: true, index: .unique)
       case .text: Column("key", .string, index: .unique)
       case .uuid: Column("key", .uuid, index: .unique)

@@ -7,7 +7,7 @@ import Testing
 @Suite struct LargeChangeTests {
   private static let columns = [
     Column("id", .int64, index: .unique), Column("name", .string), Column("score", .double),
-    Column("count", .int32), Column("kind", .string, index: .plain),
+    Column("count", .int64), Column("kind", .string, index: .plain),
   ]
 
   private static func name(_ number: Int) -> String { "the name of number \(number * 7919)" }

@@ -7,8 +7,8 @@ import Testing
   private static let schema = TableSchema(
     "Thing",
     columns: [
-      Column("id", .int64, index: .unique), Column("small", .int8), Column("half", .int16, isOptional: true),
-      Column("word", .int32), Column("wide", .int64, isOptional: true), Column("kind", .int64, index: .plain),
+      Column("id", .int64, index: .unique), Column("small", .int64), Column("half", .int64, isOptional: true),
+      Column("word", .int64), Column("wide", .int64, isOptional: true), Column("kind", .int64, index: .plain),
       Column("score", .double), Column("part", .double, isOptional: true), Column("text", .string),
     ])
   private static let integers = [1, 2, 3, 4, 5]

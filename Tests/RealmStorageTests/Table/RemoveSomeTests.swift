@@ -9,9 +9,9 @@ import Testing
     columns: [
       Column("id", .int64, index: .unique), Column("kind", .string, index: .plain),
       Column("when", .date, isOptional: true, index: .plain), Column("text", .string, isOptional: true),
-      Column("next", .link), Column("small", .int8, index: .plain), Column("key", .uuid, index: .plain),
+      Column("next", .link), Column("small", .int64, index: .plain), Column("key", .uuid, index: .plain),
       Column("own", .objectID, index: .plain), Column("flag", .bool, isOptional: true, index: .plain),
-      Column("half", .int16, index: .plain), Column("word", .int32, index: .plain),
+      Column("half", .int64, index: .plain), Column("word", .int64, index: .plain),
     ])
 
   private static func row(_ number: Int) -> [String: Value] {

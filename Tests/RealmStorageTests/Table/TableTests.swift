@@ -15,7 +15,7 @@ import Testing
     try database.write { transaction in
       _ = try transaction.createTable(TableSchema(TableModel.name, columns: columns))
     }
-    var model = TableModel()
+    var model = TableModel(changesSchema: seed > 0)
     for round in 0..<12 {
       let before = try database.snapshot()
       let old = model

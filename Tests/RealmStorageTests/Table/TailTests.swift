@@ -8,7 +8,7 @@ import Testing
   private static let columns = [
     Column("id", .int64, index: .unique), Column("name", .string),
     Column("city", .string, index: .plain), Column("note", .data, isOptional: true),
-    Column("score", .double, isOptional: true), Column("day", .date), Column("age", .int32, isOptional: true),
+    Column("score", .double, isOptional: true), Column("day", .date), Column("age", .int64, isOptional: true),
   ]
 
   private static func database(clusterRows: Int, key: [UInt8]? = nil) throws -> Database {

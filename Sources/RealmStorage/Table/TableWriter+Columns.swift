@@ -1,0 +1,166 @@
+/// Changes of a table's columns. Each is part of the open transaction, as changes of rows are.
+extension TableWriter {
+  /// Adds a column; rows there are have its default.
+  func add(_ column: Column) throws(StorageError) {
+    try changeSchema { $0.add(column) }
+    if column.index != .none, let added = schema.columns.last { try fillIndex(of: added) }
+  }
+
+  /// Gives a column another index, or takes away the one it has.
+  func setIndex(_ index: ColumnIndex, at position: Int) throws(StorageError) {
+    let column = schema.columns[position]
+    guard column.index != index else { return try dropBuffer() }
+    try removeIndex(of: column)
+    try changeSchema { $0.setIndex(index, at: position) }
+    if index != .none { try fillIndex(of: schema.columns[position]) }
+  }
+
+  /// Takes a column away, with all that rows hold in it: values, links, the index, the dictionary. Rows that belonged to
+  /// a row by this column go too. Each cluster that has the column is written once.
+  func drop(at position: Int) throws(StorageError) {
+    let column = schema.columns[position]
+    do throws(StorageError) {
+      try dropBuffer()
+      if column.canLink { try removeLinks(of: column) }
+      try removeIndex(of: column)
+      clusters = try KeyedTree.updateAll(in: clusters, editor: editor, spills: true) {
+        [clusterChange] (leaf) throws(StorageError) in
+        try clusterChange.drop(column, leaf)
+      }
+      try dictionaries.remove(of: column)
+      root.dictionaries[column.id] = .null
+      try changeSchema { $0.remove(at: position) }
+    } catch {
+      throw tables.fail(error)
+    }
+    try tables.removeOrphans()
+  }
+
+  /// Lets a column hold null, or forbids it: then `value` takes the place of each null.
+  ///
+  /// - Precondition: the column holds one value a row, which is no link and not mixed; `value` fits it and is not null.
+  func setOptional(_ isOptional: Bool, at position: Int, nullsBecome value: Value) throws(StorageError) {
+    let column = schema.columns[position]
+    guard column.isOptional != isOptional else { return }
+    do throws(StorageError) {
+      try dropBuffer()
+      // Its keys tell null from all else where there may be null, and have no byte for it where there may not.
+      if column.index != .none { try removeIndex(of: column) }
+      if !isOptional {
+        clusters = try KeyedTree.updateAll(in: clusters, editor: editor, spills: true) {
+          [clusterChange] (leaf) throws(StorageError) in
+          try clusterChange.replaceNulls(of: column, with: value, leaf)
+        }
+      }
+    } catch {
+      throw tables.fail(error)
+    }
+    try changeSchema { schema in
+      if isOptional {
+        schema.makeOptional(at: position)
+      } else {
+        schema.makeRequired(at: position, nullsBecome: value)
+      }
+    }
+    if column.index != .none { try fillIndex(of: schema.columns[position]) }
+  }
+
+  private func removeLinks(of column: Column) throws(StorageError) {
+    for key in try allKeys() {
+      if let value = try value(column, ofRow: key) { try removeLinks(value, column, row: key) }
+    }
+  }
+
+  private func removeIndex(of column: Column) throws(StorageError) {
+    guard let place = indexes.firstIndex(where: { $0.columnID == column.id }) else { return }
+    do throws(StorageError) { try indexes[place].removeAll() } catch { throw tables.fail(error) }
+    indexes.remove(at: place)
+    root.indexes[column.id] = .null
+  }
+
+  /// Makes the index of a column, with an entry for each row.
+  private func fillIndex(of column: Column) throws(StorageError) {
+    let index = IndexWriter(column: column, root: .null, editor: editor)
+    indexes.append(index)
+    do throws(StorageError) {
+      for position in 0..<root.rows {
+        let key = try TableReading.key(at: position, in: root.clusters, editor.access())
+        guard let value = try TableReading.value(column, ofRow: key, in: root, editor.access()) else {
+          throw editor.store.corrupted(.rows, root.clusters)
+        }
+        if column.index == .unique { try checkUnique(value, column, nil) }
+        try index.insert(value, row: key)
+      }
+    } catch {
+      throw tables.fail(error)
+    }
+  }
+}
+
+extension ClusterChange {
+  /// The cluster without a column; nil where it lacks it.
+  fileprivate func drop(_ column: Column, _ leaf: Ref) throws(StorageError) -> [KeyedChild]? {
+    var cluster = try Cluster(leaf, editor.access())
+    guard cluster.has(column) else { return nil }
+    for piece in cluster.pieces(column) ?? [] { try editor.freeTree(piece.ref) }
+    cluster.remove(column)
+    return try replace(leaf, by: cluster)
+  }
+
+  /// The cluster with a value in place of each null of a column; nil where it has none, or lacks the column.
+  ///
+  /// - Precondition: the column holds one value a row.
+  fileprivate func replaceNulls(
+    of column: Column, with value: Value, _ leaf: Ref
+  ) throws(StorageError) -> [KeyedChild]? {
+    var cluster = try Cluster(leaf, editor.access())
+    guard cluster.has(column) else { return nil }
+    let isChanged: Bool
+    if let codes = try cluster.codes(column, editor) {
+      isChanged = try replaceNulls(codes, of: column, with: value, &cluster)
+    } else if let pieces = cluster.pieces(column) {
+      isChanged = try replaceNulls(pieces, of: column, with: value, &cluster)
+    } else {
+      var buffer = try cluster.unpack(column, editor)
+      isChanged = buffer.replaceNulls(with: value)
+      cluster.pack(buffer, as: column)
+    }
+    return isChanged ? try replace(leaf, by: cluster) : nil
+  }
+
+  private func replaceNulls(
+    _ codes: FixedBuffer, of column: Column, with value: Value, _ cluster: inout Cluster
+  ) throws(StorageError) -> Bool {
+    let rows = (0..<codes.rows).filter { codes.code($0) == nil }
+    for row in rows {
+      // Where the dictionary is full the first makes pieces of the codes.
+      guard let codes = try cluster.codes(column, editor) else {
+        _ = try replaceNulls(cluster.pieces(column) ?? [], of: column, with: value, &cluster)
+        break
+      }
+      try set(value, column, row, of: &cluster, codes)
+    }
+    return !rows.isEmpty
+  }
+
+  private func replaceNulls(
+    _ pieces: [(firstRow: Int, ref: Ref)], of column: Column, with value: Value, _ cluster: inout Cluster
+  ) throws(StorageError) -> Bool {
+    var made: [(firstRow: Int, ref: Ref)] = []
+    var isChanged = false
+    for piece in pieces {
+      var buffer = try PieceBuffer(piece.ref, editor.access())
+      let nulls = (0..<buffer.rows).filter { buffer.isNull($0) }
+      guard !nulls.isEmpty else {
+        made.append(piece)
+        continue
+      }
+      isChanged = true
+      try buffer.replaceNulls(with: value, of: column, editor: editor)
+      editor.free(piece.ref)
+      made += buffer.makePieces(from: piece.firstRow, editor: editor)
+    }
+    cluster.setPieces(made, of: column)
+    return isChanged
+  }
+}
