@@ -76,7 +76,8 @@ let package = Package(
       dependencies: ["RealmSwift", .product(name: "ArgumentParser", package: "swift-argument-parser")],
       path: "Examples/ToDo", exclude: ["try.sh"], swiftSettings: swiftSettings),
     .testTarget(
-      name: "RealmStorageTests", dependencies: ["RealmStorage", "TestSupport"], swiftSettings: swiftSettings),
+      name: "RealmStorageTests", dependencies: ["RealmStorage", "TestSupport"], exclude: ["Golden"],
+      swiftSettings: swiftSettings),
     .testTarget(
       name: "RealmSwiftTests", dependencies: ["Realm", "RealmSwift", "RealmStorage", "TestSupport"],
       swiftSettings: swiftSettings),
