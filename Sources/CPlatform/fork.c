@@ -4,6 +4,7 @@
 #include "cplatform.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -47,6 +48,15 @@ int cp_close(int descriptor) {
   // A process that is being started has a copy until it runs its program, and the locks would last as long.
   if (is_minded) cp_unlock_all(descriptor);
   return close(descriptor) == -1 ? errno : 0;
+}
+
+int cp_above_standard(int descriptor) {
+  if (descriptor < 0 || descriptor > 2) return descriptor;
+  int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
+  int refusal = errno;
+  close(descriptor);
+  errno = refusal;
+  return moved;
 }
 
 uint64_t cp_pid_namespace(void) {

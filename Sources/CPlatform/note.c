@@ -15,11 +15,13 @@
 #include <sys/time.h>
 #endif
 
+static int open_pipe(const char *path) { return cp_above_standard(open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)); }
+
 int cp_note_open(const char *path) {
-  int descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+  int descriptor = open_pipe(path);
   if (descriptor == -1 && errno == ENOENT) {
     if (mkfifo(path, 0666) == -1 && errno != EEXIST) return -errno;
-    descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    descriptor = open_pipe(path);
   }
   if (descriptor == -1) return -errno;
   struct stat info;
@@ -43,12 +45,12 @@ int cp_note_wake(int descriptor) {
 
 int cp_note_watch(int descriptor) {
 #if defined(__linux__)
-  int queue = epoll_create1(EPOLL_CLOEXEC);
+  int queue = cp_above_standard(epoll_create1(EPOLL_CLOEXEC));
   if (queue == -1) return -errno;
   struct epoll_event event = {.events = EPOLLIN | EPOLLET};
   int result = epoll_ctl(queue, EPOLL_CTL_ADD, descriptor, &event);
 #else
-  int queue = kqueue();
+  int queue = cp_above_standard(kqueue());
   if (queue == -1) return -errno;
   struct kevent event;
   EV_SET(&event, descriptor, EVFILT_READ, EV_ADD | EV_CLEAR, 0, 0, NULL);

@@ -130,8 +130,13 @@ void cp_deallocate(void *memory) { free(memory); }
 int cp_boot_id(uint8_t out[16]) {
   memset(out, 0, 16);
 #if defined(__linux__)
-  FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
-  if (!file) return errno;
+  int descriptor = cp_above_standard(open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+  FILE *file = descriptor == -1 ? NULL : fdopen(descriptor, "r");
+  if (!file) {
+    int refusal = errno;
+    if (descriptor != -1) close(descriptor);
+    return refusal;
+  }
   for (int i = 0; i < 16;) {
     unsigned byte;
     int character = fgetc(file);

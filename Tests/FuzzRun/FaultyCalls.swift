@@ -125,6 +125,11 @@ final class FaultyCalls: SystemCalls {
     return refusal == 0 ? native.link(path, as: other) : refusal
   }
 
+  func rename(_ path: String, to other: String) -> CInt {
+    let refusal = refusal()
+    return refusal == 0 ? native.rename(path, to: other) : refusal
+  }
+
   func status(_ descriptor: CInt, _ info: inout stat) -> CInt {
     let refusal = refusal()
     return refusal == 0 ? native.status(descriptor, &info) : refusal

@@ -22,6 +22,22 @@ enum Tool {
     return try run(setpriv, start + arguments)
   }
 
+  /// Runs an example by a shell, that was told which descriptors it is to do without; answers how it ended.
+  static func runExample(_ name: String, without closed: [Int], temporaryFolder: String) throws -> Int32 {
+    let process = Process()
+    process.executableURL = URL(filePath: "/bin/sh")
+    let closing = closed.map { "\($0)>&-" }.joined(separator: " ")
+    process.arguments = [
+      "-c", "exec \"$0\" \(closing)", tool.deletingLastPathComponent().appending(path: name).path,
+    ]
+    process.environment = ["TMPDIR": temporaryFolder]
+    (process.standardInput, process.standardOutput) = (FileHandle.nullDevice, FileHandle.nullDevice)
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    return process.terminationStatus
+  }
+
   private static func run(_ program: URL, _ arguments: [String], key: String? = nil) throws -> Outcome {
     let process = Process()
     process.executableURL = program

@@ -42,6 +42,10 @@ void cp_forget_in_child(int descriptor);
 /// Closes a descriptor, and no longer minds it in children. One that was minded gives up its locks first.
 int cp_close(int descriptor);
 
+/// Where a descriptor has the number of standard input, output or error, moves it to another: what a program prints that
+/// was started without these would else go there. The descriptor, or -1 with errno, as it was given too.
+int cp_above_standard(int descriptor);
+
 /// Opens the pipe at a path, making it first where there is none; the descriptor, or a negated errno.
 int cp_note_open(const char *path);
 /// Wakes all who watch the pipe, in any process; 0 or an errno. Nobody takes what is written there, but when it is full.

@@ -12,10 +12,15 @@ import CPlatform
 ///
 /// Each answers what the system answers: a count or a descriptor, negative for an errno; or an errno, 0 for none. Where
 /// nothing else is said they are the system's own; tests give calls that fail.
+///
+/// No descriptor is below 3: a program that was started without standard input, output or error would else print into the
+/// file that has taken its place.
 package protocol SystemCalls: Sendable {
   func open(_ path: String, _ flags: CInt) -> CInt
   func makeFolder(_ path: String) -> CInt
   func link(_ path: String, as other: String) -> CInt
+  /// Puts a file in the place of another.
+  func rename(_ path: String, to other: String) -> CInt
   func status(_ descriptor: CInt, _ info: inout stat) -> CInt
   func map(_ descriptor: CInt, size: Int, writable: Bool) -> (mapping: Mapping?, refusal: CInt)
   func lock(_ descriptor: CInt, at offset: UInt64, isShared: Bool, waits: Bool) -> CInt
@@ -43,13 +48,17 @@ package struct NativeSystemCalls: SystemCalls {
 
 extension SystemCalls {
   package func open(_ path: String, _ flags: CInt) -> CInt {
-    let descriptor = systemOpen(path, flags | O_CLOEXEC, 0o666)
+    let descriptor = cp_above_standard(systemOpen(path, flags | O_CLOEXEC, 0o666))
     return descriptor < 0 ? -errno : descriptor
   }
 
   package func makeFolder(_ path: String) -> CInt { mkdir(path, 0o777) == 0 ? 0 : errno }
 
   package func link(_ path: String, as other: String) -> CInt { systemLink(path, other) == 0 ? 0 : errno }
+
+  package func rename(_ path: String, to other: String) -> CInt {
+    systemRename(path, other) == 0 ? 0 : errno
+  }
 
   package func status(_ descriptor: CInt, _ info: inout stat) -> CInt {
     fstat(descriptor, &info) == 0 ? 0 : errno
@@ -96,6 +105,7 @@ extension SystemCalls {
 // In an extension that has functions of these names, the system's are out of reach.
 private func systemOpen(_ path: String, _ flags: CInt, _ mode: mode_t) -> CInt { open(path, flags, mode) }
 private func systemLink(_ path: String, _ other: String) -> CInt { link(path, other) }
+private func systemRename(_ path: String, _ other: String) -> CInt { rename(path, other) }
 
 extension SystemCalls {
   /// - Throws: `.system`.
@@ -111,6 +121,20 @@ extension SystemCalls {
     let refusal = status(descriptor, &info)
     guard refusal == 0 else { throw .system(call: .stat, errno: refusal, path: path, offset: nil) }
     return info
+  }
+
+  /// Fewer bytes than asked only at the end of the file.
+  ///
+  /// - Throws: `.system`.
+  func read(
+    _ count: Int, from descriptor: CInt, at offset: UInt64, path: String
+  ) throws(StorageError) -> [UInt8] {
+    var refusal: CInt = 0
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      (filled, refusal) = readAll(into: UnsafeMutableRawBufferPointer(buffer), from: descriptor, at: offset)
+    }
+    guard refusal == 0 else { throw .system(call: .read, errno: refusal, path: path, offset: offset) }
+    return bytes
   }
 
   /// Writes all of `bytes`, in as many calls as it takes. Answers an errno, 0 for none.
