@@ -3,10 +3,17 @@
 /// Each case carries what a program needs to react; `description` says it in words, with the remedy.
 /// No stored key or value appears in any of them.
 public indirect enum StorageError: Error, Sendable, Equatable {
-  /// The file does not start with a meta page of this format, and never did.
-  case notARealmFile(path: String)
+  /// The file does not start with a meta page of this format, and never did. An encrypted file of the original Realm
+  /// can't be told from noise; `mayBeOriginal` says that the file may be one.
+  case notARealmFile(path: String, mayBeOriginal: Bool = false)
+  /// The original Realm wrote the file, in its own format of this number; 0 where the file's header names none.
+  case originalRealmFile(format: UInt8, path: String)
   /// The file was written in a format this engine does not read.
   case unsupportedFormat(found: UInt32, supported: UInt32, path: String)
+  /// The file has the format number this engine reads, 0, in another of its drafts.
+  case unsupportedDraft(found: UInt32, supported: UInt32, path: String)
+  /// The file has no bytes, and was opened for reading only: there is no database in it yet.
+  case emptyFile(path: String)
   /// The file is shorter than its newest version needs.
   case truncated(path: String, length: UInt64, needed: UInt64)
   /// The file is encrypted with another key.
@@ -122,12 +129,31 @@ extension Corruption: CustomStringConvertible {
 }
 
 extension StorageError: CustomStringConvertible {
+  private static let wayFromOriginal =
+    "export it by a program built on the original SDK, for example to JSON, and build the objects anew from that."
+
   public var description: String {
     switch self {
-    case .notARealmFile(let path):
+    case .notARealmFile(let path, false):
       "\(path) is not a realm file; give the path of a .realm file, or of one that does not exist yet."
+    case .notARealmFile(let path, true):
+      "\(path) is not a realm file, or it is an encrypted file of the original Realm, which looks like noise and which "
+        + "this library does not read. Give the path of a .realm file of this library, or of one that does not exist "
+        + "yet; \(Self.wayFromOriginal) The file was not touched."
+    case .originalRealmFile(let format, let path):
+      "\(path) is a file of the original Realm, \(format == 0 ? "without a format number" : "in its format \(format)"); "
+        + "this library does not read it yet. To go on with what it holds, \(Self.wayFromOriginal) "
+        + "The file was not touched."
     case .unsupportedFormat(let found, let supported, let path):
       "\(path) has format \(found), this library reads format \(supported); use a library of the file's age."
+    case .unsupportedDraft(let found, let supported, let path):
+      "\(path) was written in draft \(found) of the file format, this library reads draft \(supported). "
+        + (found > supported
+          ? "Use a newer version of this library."
+          : "Write its content out by the version of this library that made it, for example by `realm dump --json`, and "
+            + "build a new file from that.") + " The file was not touched."
+    case .emptyFile(let path):
+      "\(path) is empty: it has 0 bytes, and who only reads makes no realm of it. Open it once for writing."
     case .truncated(let path, let length, let needed):
       "\(path) has \(length) bytes where its newest version needs \(needed): it was cut short. "
         + "Restore it from a copy."

@@ -33,6 +33,8 @@ struct Compact: ParsableCommand {
   func run() throws {
     try options.requireFile()
     let before = try Output.size(options.file)
+    // Nothing is to be made smaller, and this is no tool that makes realms.
+    guard before > 0 else { throw StorageError.emptyFile(path: options.file) }
     let isDone = try Database.compact(
       path: options.file, options: .init(encryptionKey: try options.key()))
     guard isDone else {

@@ -13,7 +13,7 @@ struct Info: ParsableCommand {
     let info = try FileInfo(options.open())
     Output.row("File", options.file)
     Output.row("Size", "\(Output.bytes(info.fileLength)) (\(info.fileLength) bytes)")
-    Output.row("Format", "\(MetaPage.format)\(MetaPage.format == 0 ? " (draft)" : "")")
+    Output.row("Format", "\(MetaPage.format) (draft \(MetaPage.draft))")
     Output.row("File id", Output.hex(info.fileID))
     Output.row("Encrypted", info.isEncrypted ? "yes" : "no")
     Output.row("Version", "\(info.version)")

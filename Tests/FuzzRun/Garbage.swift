@@ -9,6 +9,8 @@ struct Garbage {
     let name: String
     let bytes: [UInt8]
 
+    var isOriginal: Bool { bytes.count >= 20 && bytes[16..<20].elementsEqual("T-DB".utf8) }
+
     /// Starts like a meta page in one of the two places.
     var looksLikeOurs: Bool {
       [0, FilePlace.page].contains { start in
@@ -30,11 +32,14 @@ struct Garbage {
             throw Violation("wrong: the file was refused and changed")
           }
         }
+        // One of no bytes becomes a database.
+        if file.bytes.isEmpty { continue }
         try part.state(place + ", a file") {
           try withFile(file.bytes[...]) { path in
+            let before = try FolderListing(around: path)
             try expectRefusal(of: file) { try Database(path: path, options: Sample.options(key)) }
-            guard bytes(ofFile: path) == file.bytes else {
-              throw Violation("wrong: the file was refused and changed")
+            guard try FolderListing(around: path) == before else {
+              throw Violation("wrong: the file was refused, and it or what is beside it changed")
             }
           }
         }
@@ -47,9 +52,12 @@ struct Garbage {
       _ = try open()
       throw Violation("wrong: it opens")
     } catch let error as StorageError {
-      if file.looksLikeOurs { return }
-      guard case .notARealmFile = error else {
-        throw Violation("a file that is not ours is refused with \(error)")
+      switch error {
+      case _ where file.looksLikeOurs: return
+      case .emptyFile where file.bytes.isEmpty: return
+      case .originalRealmFile where file.isOriginal: return
+      case .notARealmFile where !file.isOriginal && !file.bytes.isEmpty: return
+      default: throw Violation("a file that is not ours is refused with \(error)")
       }
     }
   }
@@ -79,6 +87,8 @@ struct Garbage {
       File(name: "a text", bytes: Self.repeated("A text, line by line.\r\n", length)),
       File(name: "a database of another kind", bytes: Self.repeated("SQLite format 3\0", length)),
       File(name: "a picture", bytes: Self.put(picture, at: [0], in: generator.bytes(length))),
+      File(
+        name: "the original's", bytes: Self.put(Array("T-DB".utf8), at: [16], in: generator.bytes(length))),
     ]
   }
 

@@ -12,6 +12,9 @@ struct InputOutput {
       try forEachCall(of: "making", fault, part) { calls in
         try withTemporaryPath { try Making(path: $0, key: sample.key, fault: fault, calls: calls).run() }
       }
+      try forEachCall(of: "filling", fault, part) { calls in
+        try withFile([]) { try Making(path: $0, key: sample.key, fault: fault, calls: calls).run() }
+      }
       try forEachCall(of: "life", fault, part) { calls in
         try withFile(sample.bytes[...]) { path in
           var life = Life(path: path, sample: sample, fault: fault, calls: calls)
@@ -65,7 +68,7 @@ private struct Expectation {
   }
 }
 
-/// A file is made where there is none: it appears whole or not at all.
+/// A file is made where there is none, or an empty one: it appears whole or not at all.
 private struct Making {
   let path: String
   let key: [UInt8]?

@@ -28,6 +28,8 @@ enum Role: String, ExpressibleByArgument, CaseIterable {
   case fork
   /// Forks with a realm open.
   case forkObjects
+  /// Prints where there is nothing to print to.
+  case unheard
 }
 
 /// A process that the run starts; not for people.
@@ -57,6 +59,7 @@ struct WorkerCommand: ParsableCommand {
         try Waiter(path: path, isEncrypted: encrypted).run()
       case .obey: try Servant(path: path, isEncrypted: encrypted).run()
       case .fork: try Forker(path: path, isEncrypted: encrypted, seed: seed).run()
+      case .unheard: try Unheard(path: path, isEncrypted: encrypted).run()
       case .forkObjects: try ObjectForker(path: path, isEncrypted: encrypted, seed: seed).run()
       }
     } catch let violation as Violation {

@@ -40,6 +40,8 @@ struct Run: ParsableCommand {
     [
       ("kill", { try Kills(part: $0).run() }),
       ("registering", { try Registering(part: $0).run() }),
+      ("filling", { try Filling(part: $0).run() }),
+      ("descriptors", { try Descriptors(part: $0).run() }),
       ("management", { try Management(part: $0).run() }),
       ("fork", { try Forks(part: $0).run() }),
       ("reboot", { try Reboots(part: $0).run() }),

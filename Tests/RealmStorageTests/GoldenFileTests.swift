@@ -9,7 +9,7 @@ import Testing
 /// `REALM_WRITE_GOLDEN=1 swift test --filter GoldenFileTests` writes those of the current draft anew.
 @Suite(.serialized) struct GoldenFileTests {
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden")
-  private static let current = 0
+  fileprivate static let current = Int(MetaPage.draft)
 
   private static func file(draft: Int, key: [UInt8]?) -> URL {
     folder.appending(path: "draft-\(draft)-\(key == nil ? "plain" : "encrypted").realm")
@@ -39,6 +39,29 @@ import Testing
         try expectSample(snapshot)
         #expect(database.fellBackTo == nil)
         if !isReadOnly { try database.write { try $0.tree("settings").set([1], for: [2]) } }
+      }
+    }
+  }
+
+  /// Every draft before this one.
+  @Test(arguments: 0..<GoldenFileTests.current, [nil, GoldenSample.key])
+  func `a file of an earlier draft is refused by name, whatever it is opened with`(draft: Int, key: [UInt8]?)
+    throws
+  {
+    let golden = try Data(contentsOf: Self.file(draft: draft, key: key))
+    #expect(golden.count <= 64 << 10)
+    for given in [nil, GoldenSample.key, Keys.second] {
+      for isReadOnly in [true, false] {
+        try withTemporaryPath { path in
+          try golden.write(to: URL(filePath: path))
+          let before = try FolderListing(around: path)
+          let told = StorageError.unsupportedDraft(
+            found: UInt32(draft), supported: MetaPage.draft, path: path)
+          #expect(throws: told) {
+            try Database(path: path, options: .init(encryptionKey: given, isReadOnly: isReadOnly))
+          }
+          #expect(try FolderListing(around: path) == before)
+        }
       }
     }
   }

@@ -45,6 +45,57 @@ import Testing
     }
   }
 
+  @Test func `a file of another draft, and one of the original Realm`() throws {
+    try withTemporaryPath { path in
+      let golden = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "RealmStorageTests/Golden")
+      for name in ["plain", "encrypted"] {
+        try Data(contentsOf: golden.appending(path: "draft-0-\(name).realm")).write(to: URL(filePath: path))
+        try expectRefusal(path, "draft 0")
+      }
+      let header = [UInt8](repeating: 0, count: 16) + Array("T-DB".utf8) + [24, 23, 0, 1]
+      try Data(header + [UInt8](repeating: 1, count: 9000)).write(to: URL(filePath: path))
+      try expectRefusal(path, "original Realm, in its format 23")
+      try expectRefusal(path, "original Realm, in its format 23", key: Self.digits(Keys.first))
+      let before = try FolderListing(around: path)
+      for command in [["copy", path, path + ".new"], ["compact", path]] {
+        let outcome = try Tool.run(command)
+        #expect(outcome.code == 3 && outcome.complaint.contains("original Realm"), "\(outcome.complaint)")
+      }
+      #expect(try FolderListing(around: path) == before && before.names == ["test.realm"])
+    }
+  }
+
+  @Test func `an empty file, a folder and a text`() throws {
+    try withTemporaryPath { path in
+      try Data().write(to: URL(filePath: path))
+      try expectRefusal(path, "is empty")
+      let compact = try Tool.run(["compact", path])
+      #expect(compact.code == 3 && compact.complaint.contains("is empty"))
+      let copy = try Tool.run(["copy", path, path + ".new"])
+      #expect(copy.code == 3 && copy.complaint.contains("is empty"))
+      #expect(try FolderListing(around: path).names == ["test.realm"])
+      try Data("a text".utf8).write(to: URL(filePath: path))
+      try expectRefusal(path, "is not a realm file")
+      try expectRefusal(path, "encrypted file of the original Realm", key: Self.digits(Keys.first))
+      #expect(try FolderListing(around: path).names == ["test.realm"])
+      try FileManager.default.removeItem(atPath: path)
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+      try expectRefusal(path, "directory")
+      #expect(try FolderListing(around: path).names == ["test.realm"])
+    }
+  }
+
+  @Test func `a file that is opened by nobody else is left without company where it can't be`() throws {
+    try withTemporaryPath { path in
+      try ToolSample.makeSmall(path, key: Keys.first)
+      for suffix in [".management", ".note"] { try FileManager.default.removeItem(atPath: path + suffix) }
+      try expectRefusal(path, "is encrypted")
+      try expectRefusal(path, "another key", key: Self.digits(Keys.second))
+      #expect(try FolderListing(around: path).names == ["test.realm"])
+    }
+  }
+
   @Test func `a file that was cut off`() throws {
     try withTemporaryPath { path in
       try ToolSample.makeSmall(path)

@@ -128,6 +128,31 @@ package final class Child {
     return status
   }
 
+  /// Runs a process of this program without some of the descriptors that processes have from the start; answers how it ended.
+  package static func run(_ arguments: [String], closing descriptors: [CInt]) throws -> CInt {
+    #if canImport(Darwin)
+      var actions: posix_spawn_file_actions_t?
+    #else
+      var actions = posix_spawn_file_actions_t()
+    #endif
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    // One that is closed already could not be closed.
+    for descriptor in 0...2 as ClosedRange<CInt> {
+      posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
+    }
+    for descriptor in descriptors { posix_spawn_file_actions_addclose(&actions, descriptor) }
+    guard let program = Bundle.main.executablePath else {
+      throw Violation("this program does not know its path")
+    }
+    var words = ([program] + arguments).map { strdup($0) } + [nil]
+    defer { for word in words { free(word) } }
+    var process: pid_t = 0
+    let refusal = posix_spawn(&process, program, &actions, nil, &words, environ)
+    guard refusal == 0 else { throw Violation("a process can't be started: error \(refusal)") }
+    return end(of: process)
+  }
+
   /// Waits until a process has ended.
   package static func end(of process: pid_t) -> CInt {
     var status: CInt = 0

@@ -14,6 +14,7 @@ package struct FileInfo: Sendable {
     case damaged
     case foreign = "not a meta page"
     case otherFormat = "of another format"
+    case otherDraft = "of another draft of the format"
   }
 
   package var pages: [Page]
@@ -64,6 +65,7 @@ package struct FileInfo: Sendable {
         continue
       case .foreign: state = .foreign
       case .otherFormat: state = .otherFormat
+      case .otherDraft: state = .otherDraft
       case .damaged: state = .damaged
       }
       pages.append((Page(state: state, version: 0, durable: 0, time: 0, pageCount: 0, isClean: false), nil))

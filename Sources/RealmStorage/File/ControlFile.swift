@@ -17,16 +17,26 @@ package final class ControlFile: Sendable {
   let descriptor: CInt
   private let path: String
   private let identity: FileIdentity
+  private let made: Made
   /// When the path was last found to lead to the file.
   private let lastLook = Atomic<UInt64>(0)
 
+  /// What was not there before.
+  private struct Made {
+    var folder = false
+    var file = false
+  }
+
   /// Opens the file, making it first where there is none, with `bytes` that may be touched.
   ///
-  /// - Throws: `.system`.
-  init(beside database: String, bytes: Int, limit: Int, _ calls: any SystemCalls) throws(StorageError) {
+  /// - Parameter file: the database, open; nil where there is none any more.
+  /// - Throws: `.system`. What was made is removed then.
+  init(
+    beside database: String, open file: CInt?, bytes: Int, limit: Int, _ calls: any SystemCalls
+  ) throws(StorageError) {
     let folder = database + ".management"
     let path = folder + "/control"
-    let descriptor = try Self.made(path, in: folder, of: database, calls)
+    let (descriptor, made) = try Self.made(path, in: folder, of: database, calls)
     do throws(StorageError) {
       let (mapping, mapped) = try Self.map(path, limit, of: database, calls)
       memory = SharedMemory(mapping) { (bytes) throws(StorageError) in
@@ -41,12 +51,34 @@ package final class ControlFile: Sendable {
       identity = FileIdentity(try calls.status(descriptor, path: path))
       guard mapped == identity else { throw .controlReplaced(path: database) }
     } catch {
+      Self.remove(made, path, descriptor, beside: file)
       _ = cp_close(descriptor)
       throw error
     }
     self.descriptor = descriptor
     self.path = path
+    self.made = made
     cp_forget_in_child(descriptor)
+  }
+
+  /// Removes what was made when it was opened, where nobody else has the database open and no failed sync is noted here.
+  func removeWhatWasMade(beside file: CInt) {
+    guard memory[word: ControlPlace.syncWord] == 0 else { return }
+    Self.remove(made, path, descriptor, beside: file)
+  }
+
+  /// Under the control lock: who has opened the file meanwhile waits for that, and then finds that it is not at its path.
+  private static func remove(_ made: Made, _ path: String, _ descriptor: CInt, beside file: CInt?) {
+    guard made.file, cp_lock(descriptor, StorageLock.control.offset, 1, 1) == 0 else { return }
+    defer { _ = cp_unlock(descriptor, StorageLock.control.offset) }
+    var (here, there) = (stat(), stat())
+    guard fstat(descriptor, &here) == 0, stat(path, &there) == 0, FileIdentity(here) == FileIdentity(there),
+      let file, cp_is_locked(file, StorageLock.presence.offset) == 0,
+      cp_is_locked(file, StorageLock.unlistedReader.offset) == 0
+    else { return }
+    unlink(path)
+    // What others have put there stays, and the folder with it.
+    if made.folder { rmdir(String(path.dropLast("/control".count))) }
   }
 
   /// The file mapped is the one at its path. False when somebody deleted or replaced it meanwhile; where its folder was
@@ -76,17 +108,33 @@ package final class ControlFile: Sendable {
 
   private static func made(
     _ path: String, in folder: String, of database: String, _ calls: any SystemCalls
-  ) throws(StorageError) -> CInt {
+  ) throws(StorageError) -> (CInt, Made) {
+    var made = Made()
     let found = calls.open(path, O_RDWR)
     if found != -ENOENT {
       guard found >= 0 else { throw .system(call: .open, errno: -found, path: path, offset: nil) }
-      return found
+      return (found, made)
     }
     let refusal = calls.makeFolder(folder)
     guard refusal == 0 || refusal == EEXIST else {
       throw .system(call: .makeDirectory, errno: refusal, path: folder, offset: nil)
     }
-    return try opened(path, O_RDWR | O_CREAT, of: database, calls)
+    made.folder = refusal == 0
+    let descriptor = calls.open(path, O_RDWR | O_CREAT | O_EXCL)
+    if descriptor >= 0 {
+      made.file = true
+      return (descriptor, made)
+    }
+    do throws(StorageError) {
+      // Somebody was faster.
+      if descriptor == -EEXIST { return (try opened(path, O_RDWR, of: database, calls), made) }
+      throw descriptor == -ENOENT
+        ? .controlReplaced(path: database)
+        : .system(call: .open, errno: -descriptor, path: path, offset: nil)
+    } catch {
+      if made.folder { rmdir(folder) }
+      throw error
+    }
   }
 
   /// - Throws: `.controlReplaced` where the folder, which was there just now, or the file in it is not there any more.

@@ -6,6 +6,8 @@ package enum ControlPlace {
   /// Of this layout. Another one is not understood.
   package static let layout: UInt64 = 0x7265_616c_6d00_0001
 
+  /// The word that tells of a sync without a good outcome; zero where there is none.
+  package static let syncWord = 8
   package static let participants = 4096
   package static let participantBytes = 64
   package static let participantCount = 256

@@ -48,7 +48,7 @@ enum FileRemoval {
   {
     guard FileStorage.exists(path + ".management/control") else { return try removeCompanions(of: path) }
     let control = try ControlFile(
-      beside: path, bytes: ControlPlace.leastBytes, limit: ControlPlace.mostBytes, calls)
+      beside: path, open: nil, bytes: ControlPlace.leastBytes, limit: ControlPlace.mostBytes, calls)
     let refusal = calls.lock(control.descriptor, at: StorageLock.control.offset, isShared: false, waits: true)
     let isMadeAnew = FileStorage.exists(path)
     guard refusal == 0, !isMadeAnew else {
@@ -73,6 +73,9 @@ enum FileRemoval {
     }
     return hadNote || hadControl
   }
+
+  /// Removes a file that nobody else knows of.
+  static func removeFile(_ path: String) { unlink(path) }
 
   private static func removed(_ path: String) throws(StorageError) -> Bool {
     if unlink(path) == 0 { return true }

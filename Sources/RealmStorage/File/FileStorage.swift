@@ -20,11 +20,11 @@ package final class FileStorage: Storage {
   private let controlFile: ControlFile?
   package var control: SharedMemory? { controlFile?.memory }
 
-  package let note: NotePipe?
+  private let pipe = Mutex<NotePipe?>(nil)
+  package var note: NotePipe? { pipe.withLock { $0 } }
   private let calls: any SystemCalls
   private let opened: CInt
-  /// The same file, open once more and never locked: a mapping keeps the open file it was made from, and with it its
-  /// locks, also in a forked child that has closed the descriptor.
+  /// See `OpenedFile`.
   private let mapped: CInt
   private let isClosed = Atomic<Bool>(false)
   private var descriptor: CInt { isClosed.load(ordering: .acquiring) ? -1 : opened }
@@ -39,53 +39,49 @@ package final class FileStorage: Storage {
 
   package var mapping: Mapping { state.withLock { $0.mapping } }
 
-  /// Opens a file that exists.
+  /// Opens a file that exists, whatever is in it.
   ///
-  /// - Throws: `.system` when the system refuses, `.remoteFileSystem` for writing where mappings are not coherent.
-  package init(path: String, readOnly: Bool, calls: any SystemCalls = NativeSystemCalls())
+  /// - Throws: what `OpenedFile` and the other initializer throw.
+  package convenience init(path: String, readOnly: Bool, calls: any SystemCalls = NativeSystemCalls())
     throws(StorageError)
   {
-    self.path = path
-    self.calls = calls
-    isReadOnly = readOnly
-    let (descriptor, mapped, info) = try Self.openTwice(path, readOnly: readOnly, calls)
+    try self.init(OpenedFile(path: path, readOnly: readOnly, calls: calls))
+  }
+
+  /// Takes over a file, and makes beside it what is shared by all who have it open. Where that fails the file is closed.
+  ///
+  /// - Throws: `.system` when the system refuses, `.remoteFileSystem` for writing where mappings are not coherent.
+  package init(_ file: OpenedFile) throws(StorageError) {
+    path = file.path
+    calls = file.calls
+    isReadOnly = file.isReadOnly
+    identity = file.identity
     do throws(StorageError) {
-      identity = FileIdentity(info)
-      if !readOnly, cp_is_remote(descriptor) != 0 { throw .remoteFileSystem(path: path) }
-      let mapping = try Self.map(mapped, length: UInt64(info.st_size), path: path, calls)
-      controlFile = try Self.openControl(beside: path, readOnly: readOnly, calls)
-      note = controlFile == nil ? nil : NotePipe(path: path + ".note")
+      if !file.isReadOnly, cp_is_remote(file.descriptor) != 0 { throw .remoteFileSystem(path: file.path) }
+      let mapping = try Self.map(file.mapped, length: file.length(), path: file.path, file.calls)
+      controlFile = try Self.openControl(beside: file)
       state = Mutex(State(mapping: mapping))
     } catch {
-      _ = cp_close(descriptor)
-      _ = cp_close(mapped)
+      file.close()
       throw error
     }
-    opened = descriptor
-    self.mapped = mapped
-    cp_forget_in_child(descriptor)
+    opened = file.descriptor
+    mapped = file.mapped
+    cp_forget_in_child(opened)
     cp_forget_in_child(mapped)
   }
 
-  private static func openTwice(
-    _ path: String, readOnly: Bool, _ calls: any SystemCalls
-  ) throws(StorageError) -> (CInt, CInt, stat) {
-    while true {
-      let first = try calls.opened(path, readOnly ? O_RDONLY : O_RDWR)
-      var second: CInt = -1
-      do throws(StorageError) {
-        second = try calls.opened(path, O_RDONLY)
-        let (one, other) = (try calls.status(first, path: path), try calls.status(second, path: path))
-        if FileIdentity(one) == FileIdentity(other) { return (first, second, one) }
-      } catch {
-        _ = cp_close(first)
-        if second >= 0 { _ = cp_close(second) }
-        throw error
-      }
-      // Somebody put another file in its place between the two.
-      _ = cp_close(first)
-      _ = cp_close(second)
+  /// Not before: a database that can't be opened leaves no pipe.
+  package func openNote() {
+    guard controlFile != nil else { return }
+    pipe.withLock { pipe in
+      if pipe == nil { pipe = NotePipe(path: path + ".note") }
     }
+  }
+
+  package func removeOwnCompanions() {
+    guard !isClosed.load(ordering: .acquiring) else { return }
+    controlFile?.removeWhatWasMade(beside: opened)
   }
 
   deinit { close() }
@@ -139,13 +135,7 @@ package final class FileStorage: Storage {
   }
 
   package func read(_ count: Int, at offset: UInt64) throws(StorageError) -> [UInt8] {
-    var refusal: CInt = 0
-    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-      (filled, refusal) = calls.readAll(
-        into: UnsafeMutableRawBufferPointer(buffer), from: descriptor, at: offset)
-    }
-    guard refusal == 0 else { throw .system(call: .read, errno: refusal, path: path, offset: offset) }
-    return bytes
+    try calls.read(count, from: descriptor, at: offset, path: path)
   }
 
   package func write(_ bytes: RawSpan, at offset: UInt64) throws(StorageError) {
@@ -217,15 +207,15 @@ package final class FileStorage: Storage {
   }
 
   /// Whoever only reads does without where the folder can't be written to.
-  private static func openControl(
-    beside path: String, readOnly: Bool, _ calls: any SystemCalls
-  ) throws(StorageError) -> ControlFile? {
+  private static func openControl(beside file: OpenedFile) throws(StorageError) -> ControlFile? {
     do {
       return try ControlFile(
-        beside: path, bytes: ControlPlace.leastBytes, limit: ControlPlace.mostBytes, calls)
+        beside: file.path, open: file.descriptor, bytes: ControlPlace.leastBytes,
+        limit: ControlPlace.mostBytes,
+        file.calls)
     } catch {
       // Which is not to be mistaken for a file that is being replaced.
-      if readOnly, error != .controlReplaced(path: path) { return nil }
+      if file.isReadOnly, error != .controlReplaced(path: file.path) { return nil }
       throw error
     }
   }
@@ -245,7 +235,7 @@ extension FileStorage {
   package static func create(
     path: String, content: [UInt8], calls: any SystemCalls = NativeSystemCalls()
   ) throws(StorageError) {
-    let temporary = "\(path).new-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
+    let temporary = temporary(for: path)
     let descriptor = calls.open(temporary, O_WRONLY | O_CREAT | O_EXCL)
     guard descriptor >= 0 else { throw .system(call: .open, errno: -descriptor, path: path, offset: nil) }
     defer { unlink(temporary) }
@@ -255,6 +245,11 @@ extension FileStorage {
       throw .system(call: .write, errno: refusal, path: path, offset: nil)
     }
     _ = try place(descriptor, temporary, at: path, calls)
+  }
+
+  /// Where a file is made that is to be at `path`.
+  static func temporary(for path: String) -> String {
+    "\(path).new-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
   }
 
   /// Makes a file that is whole appear at `path` too, as `create` does; false where there is one already.

@@ -6,6 +6,17 @@
   import Musl
 #endif
 
+/// Bytes that can be read before they are known to be a database.
+package protocol ByteSource {
+  /// For messages.
+  var path: String { get }
+  func length() throws(StorageError) -> UInt64
+  /// Copies bytes out without touching a mapping. Fewer than asked only at the end of the file.
+  func read(_ count: Int, at offset: UInt64) throws(StorageError) -> [UInt8]
+  /// Whether another open file holds the lock.
+  func isHeldElsewhere(_ lock: StorageLock) -> Bool
+}
+
 /// Where a database's bytes live: the one seam all input and output of the engine passes.
 ///
 /// Three storages implement it: a file (`FileStorage`), memory (`MemoryStorage`), and, for tests, a simulated disk
@@ -13,9 +24,7 @@
 ///
 /// Implementations are safe to call from any thread. The calls that change bytes are one writer's; a meta page may be
 /// written, or a sync be in flight, while other pages are written.
-package protocol Storage: AnyObject, Sendable {
-  /// For messages.
-  var path: String { get }
+package protocol Storage: AnyObject, Sendable, ByteSource {
   /// Names the very file, so that a copy of it is told from it.
   var identity: FileIdentity { get }
   var isReadOnly: Bool { get }
@@ -28,13 +37,14 @@ package protocol Storage: AnyObject, Sendable {
 
   /// Wakes other threads and processes; nil where they have to look by themselves now and then.
   var note: NotePipe? { get }
+  /// The database is open: who waits for commits may be woken from now on.
+  func openNote()
+  /// The database could not be opened: removes what was made beside the file for that, unless others use it by now.
+  func removeOwnCompanions()
 
   /// Syncs are faster where the file was made longer before.
   var gainsFromGrowth: Bool { get }
 
-  func length() throws(StorageError) -> UInt64
-  /// Copies bytes out without touching the mapping. Fewer than asked only at the end of the file.
-  func read(_ count: Int, at offset: UInt64) throws(StorageError) -> [UInt8]
   func write(_ bytes: RawSpan, at offset: UInt64) throws(StorageError)
   /// Begins to write bytes out that are synced soon. A hint: it proves nothing, and what goes wrong is told by the sync.
   func startWriting(_ count: Int, at offset: UInt64)
@@ -54,8 +64,6 @@ package protocol Storage: AnyObject, Sendable {
   /// Takes a lock; answers false where another open file holds it and `waits` is false.
   func lock(_ lock: StorageLock, waits: Bool) throws(StorageError) -> Bool
   func unlock(_ lock: StorageLock)
-  /// Whether another open file holds the lock.
-  func isHeldElsewhere(_ lock: StorageLock) -> Bool
   /// The shared memory is the one that whoever opens the file now finds.
   var isControlInPlace: Bool { get }
   /// The path leads to the file that is open.
@@ -86,6 +94,8 @@ extension Storage {
   package var isFileInPlace: Bool { true }
   package var isForked: Bool { false }
   package var note: NotePipe? { nil }
+  package func openNote() {}
+  package func removeOwnCompanions() {}
   package func expectMuchReading() {}
 }
 

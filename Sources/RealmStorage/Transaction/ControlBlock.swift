@@ -16,7 +16,7 @@ package struct ControlBlock: Sendable {
     static let current = 5
     static let durable = 6
     static let greatest = 7
-    static let sync = 8
+    static let sync = ControlPlace.syncWord
     static let inWrite = 9
     static let isDirty = 10
     static let failures = 11

@@ -41,11 +41,13 @@ public final class Database: Sendable {
 
   // MARK: - Opening
 
-  /// Opens the file at `path`, making it first where there is none.
+  /// Opens the file at `path`, making it first where there is none. An empty file becomes a database, with the mode and owner
+  /// it has.
   ///
   /// Takes time in proportion to what was written since the last durable commit, whatever the size of the file.
   ///
-  /// - Throws: `StorageError`. The content is then as it was; a recovery that was begun is begun again by the next.
+  /// - Throws: `StorageError`. The content is then as it was, and nothing was made beside the file; a recovery that was begun
+  ///   is begun again by the next.
   public convenience init(path: String, options: Options = Options()) throws(StorageError) {
     try self.init(path: path, options: options, calls: NativeSystemCalls())
   }
@@ -62,18 +64,54 @@ public final class Database: Sendable {
   private static func open(
     _ path: String, _ options: Options, _ calls: any SystemCalls
   ) throws(StorageError) -> (any Storage, Opening) {
-    if !options.isReadOnly, !FileStorage.exists(path) {
-      let content = try emptyFile(key: options.encryptionKey, identity: FileIdentity(device: 0, inode: 0))
-      try FileStorage.create(path: path, content: content, calls: calls)
+    let file = try openedFile(path, options, calls)
+    do throws(StorageError) {
+      // A file that is not ours gets no company.
+      try MetaPair.judge(file, key: options.encryptionKey)
+    } catch {
+      file.close()
+      throw error
     }
-    let storage = try FileStorage(path: path, readOnly: options.isReadOnly, calls: calls)
+    let storage = try FileStorage(file)
     return (storage, try open(storage, options))
+  }
+
+  /// The file at a path, with something in it: it is made where there is none, and an empty one becomes a database.
+  private static func openedFile(
+    _ path: String, _ options: Options, _ calls: any SystemCalls
+  ) throws(StorageError) -> OpenedFile {
+    let nowhere = FileIdentity(device: 0, inode: 0)
+    // Others may make it, remove it and cut it off meanwhile.
+    for _ in 0..<8 {
+      if !options.isReadOnly, !FileStorage.exists(path) {
+        let content = try emptyFile(key: options.encryptionKey, identity: nowhere)
+        try FileStorage.create(path: path, content: content, calls: calls)
+      }
+      let file = try OpenedFile(path: path, readOnly: options.isReadOnly, calls: calls)
+      do throws(StorageError) {
+        if try file.length() > 0 { return file }
+        // Somebody has cut off a database that is in use.
+        guard !file.isOpenElsewhere else {
+          throw .truncated(path: path, length: 0, needed: FilePlace.firstNode)
+        }
+        guard !options.isReadOnly else { throw .emptyFile(path: path) }
+        try file.replaceEmpty(with: emptyFile(key: options.encryptionKey, identity: nowhere))
+      } catch {
+        file.close()
+        throw error
+      }
+      file.close()
+    }
+    throw .emptyFile(path: path)
   }
 
   private static func open(_ storage: any Storage, _ options: Options) throws(StorageError) -> Opening {
     do throws(StorageError) {
-      return try Opening(storage, options)
+      let opening = try Opening(storage, options)
+      storage.openNote()
+      return opening
     } catch {
+      storage.removeOwnCompanions()
       storage.close()
       throw error
     }
@@ -84,6 +122,30 @@ public final class Database: Sendable {
   /// - Throws: `.inUse` where this process or another has it open; `.system`.
   public static func removeFiles(path: String) throws(StorageError) -> Bool {
     try FileRemoval.remove(path)
+  }
+
+  /// Throws where the file at `path` can't be opened, as far as its meta pages tell; makes nothing beside it.
+  package static func judge(path: String, encryptionKey: [UInt8]?) throws(StorageError) {
+    let file = try OpenedFile(path: path, readOnly: true, calls: NativeSystemCalls())
+    defer { file.close() }
+    try MetaPair.judge(file, key: encryptionKey)
+  }
+
+  /// Makes a copy of the bytes of a file appear at `path`, where there is none, if it is a database that opens. Answers false
+  /// where there is a file already.
+  ///
+  /// - Parameter copy: the name beside `path` under which the copy is made; nothing is there afterwards.
+  @discardableResult
+  package static func placeCopy(
+    of source: String, made copy: String, at path: String, encryptionKey: [UInt8]?
+  ) throws(StorageError) -> Bool {
+    try FileCopy.make(copy, of: source)
+    defer {
+      FileRemoval.removeFile(copy)
+      _ = try? FileRemoval.removeCompanions(of: copy)
+    }
+    try Database(path: copy, options: Options(encryptionKey: encryptionKey, isReadOnly: true)).close()
+    return try FileStorage.place(copy, at: path)
   }
 
   /// Makes a database that lives in memory and is gone with its last reference.

@@ -4,12 +4,12 @@
 ///
 ///     offset  size  field
 ///          0     8  magic         89 52 4c 4d 0d 0a 1a 0a
-///          8     4  format        0: draft
+///          8     4  format        0
 ///         12     4  pageSize      4096
 ///         16    16  fileID        random
 ///         32    16  salt          random; for key derivation
 ///         48     4  flags         bit 0 encrypted, bit 1 cleanly closed
-///         52     4  zero
+///         52     4  draft         of format 0; this one is 1
 ///         56     8  version
 ///         64     8  greatest      the greatest version number given when the page was written
 ///         72     8  durable       the newest version known durable when the page was written
@@ -29,6 +29,7 @@ package struct MetaPage: Equatable, Sendable {
   package enum Layout {
     static let magic: [UInt8] = [0x89, 0x52, 0x4c, 0x4d, 0x0d, 0x0a, 0x1a, 0x0a]
     static let flags = 48
+    static let draft = 52
     static let version = 56
     static let greatest = 64
     static let durable = 72
@@ -46,6 +47,8 @@ package struct MetaPage: Equatable, Sendable {
   }
 
   package static let format: UInt32 = 0
+  /// Raised by each change of the layout of anything in a file, until format 1 (FORMAT.md, "Versioning policy").
+  package static let draft: UInt32 = 1
   /// The greatest version number.
   package static let maximumVersion = Ref.maximumBirth
 
@@ -78,6 +81,7 @@ package struct MetaPage: Equatable, Sendable {
     page.replaceSubrange(16..<32, with: constants.fileID)
     page.replaceSubrange(32..<48, with: constants.salt)
     page.store(UInt32((constants.isEncrypted ? 1 : 0) | (isClean ? 2 : 0)), at: Layout.flags)
+    page.store(Self.draft, at: Layout.draft)
     page.store(version.number, at: Layout.version)
     page.store(greatest, at: Layout.greatest)
     page.store(durable, at: Layout.durable)
@@ -108,6 +112,8 @@ package struct MetaPage: Equatable, Sendable {
     /// No magic: not a page of ours, or damaged there.
     case foreign
     case otherFormat(UInt32)
+    /// Whole, and of another draft of the format: what else stands in it has another meaning.
+    case otherDraft(UInt32)
     case damaged
   }
 
@@ -115,8 +121,11 @@ package struct MetaPage: Equatable, Sendable {
   package static func read(_ page: [UInt8]) -> Reading {
     guard page.count >= 16, Array(page[..<8]) == Layout.magic else { return .foreign }
     guard page.load(UInt32.self, at: 8) == format else { return .otherFormat(page.load(UInt32.self, at: 8)) }
-    guard page.count == FilePlace.page, page.load(UInt64.self, at: Layout.checksum) == checksum(of: page),
-      page.load(UInt32.self, at: 12) == UInt32(FilePlace.page),
+    guard page.count == FilePlace.page, page.load(UInt64.self, at: Layout.checksum) == checksum(of: page)
+    else { return .damaged }
+    let draft = page.load(UInt32.self, at: Layout.draft)
+    guard draft == Self.draft else { return .otherDraft(draft) }
+    guard page.load(UInt32.self, at: 12) == UInt32(FilePlace.page),
       page[Layout.keyCheck + 16..<Layout.checksum].allSatisfy({ $0 == 0 }),
       page[Layout.checksum + 8..<Layout.code].allSatisfy({ $0 == 0 }),
       page[Layout.size...].allSatisfy({ $0 == 0 })

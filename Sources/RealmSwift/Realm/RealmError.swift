@@ -11,8 +11,8 @@ extension Realm {
       /// What was asked goes beyond a limit: of the format, or of the versions that may be in use. The
       /// message says which; release realms, or ask for less at a time.
       case fail = 1
-      /// The file can't be opened, for a reason without a code of its own, or lies on a network file system.
-      /// Read the message; put the file on a local disk, or set `readOnly`.
+      /// The file lies on a network file system, where it can't be written safely. Put it on a local disk, or set
+      /// `readOnly`.
       case fileAccess = 2
       /// The system does not let this process read or write the file. Change its permissions or those of its
       /// folder; set `readOnly` where the file is only read.
@@ -41,17 +41,19 @@ extension Realm {
       case outOfDiskSpace = 14
       /// A session with a server no longer fits the file. Not thrown: nothing is synced.
       case incompatibleSession = 15
-      /// The file has a format that this library does not read. Use a library of the file's age.
+      /// The file has a format, or a draft of one, that this library does not read, or is one of the original Realm. The
+      /// message says what it is; use a library of the file's age, or export it by one and build the objects anew.
       case unsupportedFileFormatVersion = 16
       /// Several processes sync one file. Not thrown: nothing is synced.
       case multipleSyncAgents = 17
       /// A server refused a subscription. Not thrown: nothing is synced.
       case subscriptionFailed = 18
-      /// The system refused to read, write, sync or copy a file, now or before. Read the message; close the
-      /// realm and open it again, which finds the last version that was kept.
+      /// The system refused to open, read, write, sync or copy a file, now or before: there is a folder at the path, say,
+      /// or a file where a folder should be. Read the message. Where the realm was open, close it and open it again,
+      /// which finds the last version that was kept.
       case fileOperationFailed = 19
-      /// The file is no realm, is damaged, or is encrypted otherwise than the key says. Check path and key,
-      /// or restore the file from a copy.
+      /// The file is no realm, is empty and opened for reading only, is damaged, or is encrypted otherwise than the key
+      /// says. Check path and key, or restore the file from a copy.
       case invalidDatabase = 20
       /// The file and a server have no changes in common. Not thrown: nothing is synced.
       case incompatibleHistories = 21
@@ -103,7 +105,7 @@ extension Realm.Error: CustomNSError, LocalizedError, CustomStringConvertible {
 extension Realm.Error {
   /// Catches `Code.fail`: what was asked goes beyond a limit.
   public static var fail: Code { .fail }
-  /// Catches `Code.fileAccess`: a file can't be opened.
+  /// Catches `Code.fileAccess`: a file lies on a network file system.
   public static var fileAccess: Code { .fileAccess }
   /// Catches `Code.filePermissionDenied`: the system does not let the process read or write.
   public static var filePermissionDenied: Code { .filePermissionDenied }
@@ -127,7 +129,7 @@ extension Realm.Error {
   public static var outOfDiskSpace: Code { .outOfDiskSpace }
   /// Catches `Code.unsupportedFileFormatVersion`: the format is not one that is read.
   public static var unsupportedFileFormatVersion: Code { .unsupportedFileFormatVersion }
-  /// Catches `Code.fileOperationFailed`: the system refused to read or write.
+  /// Catches `Code.fileOperationFailed`: the system refused to open, read or write.
   public static var fileOperationFailed: Code { .fileOperationFailed }
   /// Catches `Code.invalidDatabase`: the file is no realm, is damaged, or has another key.
   public static var invalidDatabase: Code { .invalidDatabase }
@@ -162,10 +164,12 @@ extension Realm.Error {
     let code: Code
     var path: String?
     switch error {
-    case .notARealmFile(let file), .wrongKey(let file), .keyMissing(let file), .keyForPlainFile(let file),
-      .corrupted(_, let file), .truncated(let file, _, _):
+    case .notARealmFile(let file, _), .emptyFile(let file), .wrongKey(let file), .keyMissing(let file),
+      .keyForPlainFile(let file), .corrupted(_, let file), .truncated(let file, _, _):
       (code, path) = (.invalidDatabase, file)
-    case .unsupportedFormat(_, _, let file): (code, path) = (.unsupportedFileFormatVersion, file)
+    case .unsupportedFormat(_, _, let file), .unsupportedDraft(_, _, let file),
+      .originalRealmFile(_, let file):
+      (code, path) = (.unsupportedFileFormatVersion, file)
     case .invalidKeyLength: code = .invalidInput
     case .system(let call, let number, let file, _):
       (code, path) = (Self.code(of: call, number), file)
@@ -184,11 +188,11 @@ extension Realm.Error {
   private static func code(of call: SystemCall, _ number: CInt) -> Code {
     switch number {
     case EACCES, EPERM, EROFS: .filePermissionDenied
-    case ENOENT, ENOTDIR: .fileNotFound
+    case ENOENT: .fileNotFound
     case EEXIST: .fileExists
     case ENOSPC, EDQUOT: .outOfDiskSpace
     case ENOMEM where call == .map: .addressSpaceExhausted
-    default: call == .open ? .fileAccess : .fileOperationFailed
+    default: .fileOperationFailed
     }
   }
 

@@ -3,7 +3,8 @@ import RealmStorage
 
 /// The realm that a new one begins as a copy of.
 enum SeedFile {
-  /// Copies it where there is no file yet, which appears at once and whole.
+  /// Copies it where there is no file yet, which appears at once and whole. A seed that could not be opened is no realm to
+  /// begin with: nothing is made of it.
   ///
   /// - Throws: `Realm.Error`.
   static func copy(_ configuration: Realm.Configuration) throws {
@@ -17,27 +18,43 @@ enum SeedFile {
         "There is no seed file \(seed.path) to begin \(target.path) with; set seedFilePath to one that is there.",
         path: seed.path)
     }
-    let copy = target.appendingPathExtension("seed-\(UUID().uuidString)")
-    defer { try? files.removeItem(at: copy) }
+    // What a link leads to.
+    let source = seed.resolvingSymlinksInPath().path
+    let key = configuration.encryptionKey.map { Array($0) }
+    try Realm.Error.wrapping { () throws(StorageError) in try Database.judge(path: source, encryptionKey: key)
+    }
+    var made: [URL] = []
     do {
-      try files.createDirectory(at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
-      // What a link leads to.
-      try files.copyItem(at: seed.resolvingSymlinksInPath(), to: copy)
-      try letOwnerWrite(copy.path)
-      _ = try FileStorage.place(copy.path, at: target.path)
+      made = try makeFolder(target.deletingLastPathComponent())
+      let copy = target.appendingPathExtension("seed-\(UUID().uuidString)").path
+      try Database.placeCopy(of: source, made: copy, at: target.path, encryptionKey: key)
     } catch {
+      // Those that are not empty stay.
+      for folder in made.reversed() { rmdir(folder.path) }
       // Who was faster has made the file.
       guard !files.fileExists(atPath: target.path) else { return }
+      let known = (error as? StorageError).map { Realm.Error($0) }
       throw Realm.Error(
-        .fileOperationFailed, "\(seed.path) can't be copied to \(target.path): \(error.localizedDescription)",
+        known?.code ?? .fileOperationFailed,
+        "\(seed.path) can't be copied to \(target.path): \((known ?? error).localizedDescription)",
         path: target.path)
     }
   }
 
-  /// An app's own files often can't be written to. Who else may read them stays as it was.
-  private static func letOwnerWrite(_ path: String) throws {
-    let permissions = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
-    try FileManager.default.setAttributes(
-      [.posixPermissions: (permissions?.intValue ?? 0) | 0o600], ofItemAtPath: path)
+  /// Makes a folder with those it is in; answers the ones that were not there, from the outermost.
+  private static func makeFolder(_ folder: URL) throws -> [URL] {
+    var missing: [URL] = []
+    var next = folder
+    while !FileManager.default.fileExists(atPath: next.path), next.path != "/" {
+      missing.insert(next, at: 0)
+      next = next.deletingLastPathComponent()
+    }
+    do {
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    } catch {
+      for folder in missing.reversed() { rmdir(folder.path) }
+      throw error
+    }
+    return missing
   }
 }
