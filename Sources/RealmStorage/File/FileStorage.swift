@@ -67,8 +67,6 @@ package final class FileStorage: Storage {
     }
     opened = file.descriptor
     mapped = file.mapped
-    cp_forget_in_child(opened)
-    cp_forget_in_child(mapped)
   }
 
   /// Not before: a database that can't be opened leaves no pipe.

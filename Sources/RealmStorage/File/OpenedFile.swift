@@ -37,6 +37,8 @@ package struct OpenedFile: ByteSource {
         let (one, other) = (try calls.status(first, path: path), try calls.status(second, path: path))
         if FileIdentity(one) == FileIdentity(other) {
           (descriptor, mapped, identity) = (first, second, FileIdentity(one))
+          cp_forget_in_child(descriptor)
+          cp_forget_in_child(mapped)
           return
         }
       } catch {
