@@ -1,0 +1,133 @@
+/// The rows below a node, and what the branch above tells of them.
+private struct Rows {
+  var ref: Ref
+  var keys: Range<UInt64>
+  var rows: UInt64
+}
+
+/// A table being read, and pieces of the cluster at hand that are known to be damaged: they are not read again for each
+/// row, which a disk that fails would take long for.
+private struct ClusterReader {
+  let table: Salvage.SalvagedTable
+  var damagedPieces: [Ref: StorageError] = [:]
+}
+
+extension Salvage {
+  /// What is done with a row; answers whether to go on.
+  package typealias RowBody = (_ key: UInt64, _ values: [Value?]) throws(StorageError) -> Bool
+
+  /// Calls `body` with each row of a table that can be read, in order, and its values in the order of the schema's columns,
+  /// until it answers false; a value is nil where it can't be read.
+  package func forEachRow(of table: SalvagedTable, _ body: RowBody) throws(StorageError) {
+    guard !table.root.clusters.isNull else { return }
+    var reader = ClusterReader(table: table)
+    let all = Rows(ref: table.root.clusters, keys: 0..<table.root.nextKey, rows: table.root.rows)
+    _ = try visit(all, &reader, body)
+  }
+
+  private func visit(
+    _ subtree: Rows, _ reader: inout ClusterReader, _ body: RowBody
+  ) throws(StorageError) -> Bool {
+    guard subtree.ref.isKeyedBranch else { return try visitCluster(subtree, &reader, body) }
+    let snapshot = snapshot
+    var children: [Rows] = []
+    do throws(StorageError) {
+      children = try Self.children(of: subtree, snapshot.access())
+    } catch {
+      try lose(subtree, reader, error)
+    }
+    for child in children { guard try visit(child, &reader, body) else { return false } }
+    return true
+  }
+
+  private static func children(
+    of subtree: Rows, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> [Rows] {
+    let branch = KeyedBranch(try access.node(subtree.ref, .keyedBranch))
+    var children: [Rows] = []
+    for index in 0..<branch.count {
+      // What is less than all keys of a branch would stand in its first child.
+      let least = index == 0 ? subtree.keys.lowerBound : branch.leastKey(index)
+      let end = index + 1 < branch.count ? branch.leastKey(index + 1) : subtree.keys.upperBound
+      guard least < end else { throw access.corrupted(.keyOrder, subtree.ref) }
+      children.append(Rows(ref: branch.child(index), keys: least..<end, rows: branch.rows(index)))
+    }
+    return children
+  }
+
+  private func visitCluster(
+    _ subtree: Rows, _ reader: inout ClusterReader, _ body: RowBody
+  ) throws(StorageError) -> Bool {
+    // By a right of its own, so that decrypted nodes can be forgotten behind it.
+    let snapshot = snapshot
+    let access = snapshot.access()
+    do throws(StorageError) {
+      try Self.checkOrder(ofCluster: subtree, access)
+    } catch {
+      try lose(subtree, reader, error)
+      return true
+    }
+    let cluster = ClusterNode(try access.node(subtree.ref, .cluster))
+    let (schema, dictionaries) = (reader.table.schema, reader.table.root.dictionaries)
+    reader.damagedPieces.removeAll()
+    for row in 0..<cluster.rows {
+      let key = cluster.key(row)
+      var values: [Value?] = []
+      values.reserveCapacity(schema.columns.count)
+      for column in schema.columns {
+        do throws(StorageError) {
+          values.append(try reader.value(column, row, of: cluster, dictionaries.view, access))
+        } catch {
+          values.append(nil)
+          try loseCell(of: .column(column, schema), row: key, error)
+        }
+      }
+      guard try body(key, values) else { return false }
+    }
+    return true
+  }
+
+  private static func checkOrder(
+    ofCluster subtree: Rows, _ access: borrowing NodeAccess
+  ) throws(StorageError) {
+    var least = subtree.keys.lowerBound
+    for key in ClusterNode(try access.node(subtree.ref, .cluster)).keys() {
+      guard key >= least, key < subtree.keys.upperBound else {
+        throw access.corrupted(.keyOrder, subtree.ref)
+      }
+      least = key + 1
+    }
+  }
+
+  private func lose(
+    _ subtree: Rows, _ reader: ClusterReader, _ error: StorageError
+  ) throws(StorageError) {
+    let part = FilePart.table(reader.table.schema)
+    try lose(.rows, of: part, count: subtree.rows, keys: .rows(subtree.keys), error)
+  }
+}
+
+extension ClusterReader {
+  fileprivate mutating func value(
+    _ column: Column, _ row: Int, of cluster: borrowing ClusterNode, _ dictionaries: ColumnTrees.View,
+    _ access: borrowing NodeAccess
+  ) throws(StorageError) -> Value {
+    var piece: Ref?
+    if column.storage.hasPieces, let descriptor = cluster.findVarying(column),
+      descriptor.encoding == .pieces
+    {
+      let ref = cluster.piece(descriptor, row).ref
+      if let known = damagedPieces[ref] { throw known }
+      piece = ref
+    }
+    do throws(StorageError) {
+      return try TableReading.value(column, row, of: cluster, dictionaries, access)
+    } catch {
+      // What is damaged may also be a long value, which the next row does not have.
+      if let piece, case .corrupted(let damage, _) = error, damage.offset == piece.offset {
+        damagedPieces[piece] = error
+      }
+      throw error
+    }
+  }
+}
