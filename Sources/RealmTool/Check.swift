@@ -15,19 +15,23 @@ struct Check: ParsableCommand {
     let bar = ProgressBar()
     let report = IntegrityCheck.run(snapshot) { bar.show($0) }
     bar.finish()
-    var findings = report.findings.map { "\($0)" }
-    for (index, page) in try FileInfo.pages(of: database).enumerated() where page.state != .sound {
-      findings.append("meta page \(index) is \(page.state.rawValue); the other one was used.")
+    let findings = report.findings.map { "\($0)" } + (try Self.metaPages(of: database))
+    if let failure = report.failure, findings.isEmpty { throw failure }
+    try Output.telling(findings.isEmpty ? "No damage was found." : "Damage was found.") {
+      for finding in findings { try Output.line("DAMAGE: \(finding)") }
+      // Of what was not looked at nothing is said.
+      if let failure = report.failure { try Output.line("Not all could be looked at: \(failure)") }
+      try Output.line(
+        "\(report.nodes) nodes, \(Wording.bytes(report.liveBytes)), \(report.entries) rows and entries of version \(snapshot.version): "
+          + (findings.isEmpty ? "all whole." : "\(Wording.count(findings.count, "finding"))."))
     }
-    for finding in findings { print("DAMAGE: \(finding)") }
-    // Of what was not looked at nothing is said.
-    if let failure = report.failure {
-      if findings.isEmpty { throw failure }
-      print("Not all could be looked at: \(failure)")
-    }
-    print(
-      "\(report.nodes) nodes, \(Output.bytes(report.liveBytes)), \(report.entries) rows and entries of version \(snapshot.version): "
-        + (findings.isEmpty ? "all whole." : "\(findings.count) finding\(findings.count == 1 ? "" : "s")."))
     if !findings.isEmpty { throw ExitCode(1) }
+  }
+  /// What is wrong with the two pages that a file begins with.
+  private static func metaPages(of database: Database) throws -> [String] {
+    try FileInfo.pages(of: database).enumerated().compactMap { index, page in
+      guard page.state != .sound else { return nil }
+      return "meta page \(index) is \(page.state.rawValue); the other one was used."
+    }
   }
 }

@@ -17,9 +17,10 @@ struct Copy: ParsableCommand {
   func run() throws {
     let key = try targetKeyFile.map { try FileOptions.key(inFile: $0) }
     try options.open().snapshot().copy(to: target, encryptionKey: key)
-    print(
-      "\(target): \(Output.bytes(try Output.size(target))), from \(Output.bytes(try Output.size(options.file)))."
-    )
+    try Output.telling("The copy was made.") {
+      let (size, before) = (try Wording.size(target), try Wording.size(options.file))
+      try Output.line("\(target): \(Wording.bytes(size)), from \(Wording.bytes(before)).")
+    }
   }
 }
 
@@ -32,7 +33,7 @@ struct Compact: ParsableCommand {
 
   func run() throws {
     try options.requireFile()
-    let before = try Output.size(options.file)
+    let before = try Wording.size(options.file)
     // Nothing is to be made smaller, and this is no tool that makes realms.
     guard before > 0 else { throw StorageError.emptyFile(path: options.file) }
     let isDone = try Database.compact(
@@ -41,6 +42,9 @@ struct Compact: ParsableCommand {
       Output.complain("\(options.file) is in use; close it everywhere, or copy it by `realm copy`.")
       throw ExitCode(3)
     }
-    print("\(options.file): \(Output.bytes(try Output.size(options.file))), was \(Output.bytes(before)).")
+    try Output.telling("The file was compacted.") {
+      let size = try Wording.size(options.file)
+      try Output.line("\(options.file): \(Wording.bytes(size)), was \(Wording.bytes(before)).")
+    }
   }
 }

@@ -28,6 +28,16 @@ struct Dump: ParsableCommand {
         {"$objectID": "…"}, {"$decimal128": "…"}  bytes, hexadecimal
         {"$uuid": "…"}, {"$link": key}
         {"$map": [[key, value]]}        in columns of mixed values
+        {"$lost": true}                 a value that can't be read,
+                                        with --keep-going only
+
+      At damage a dump stops with exit code 1, after the lines it has written. With --keep-going it leaves out what can't \
+      be read and goes on behind it; the exit code is 1 where anything was left out. Standard error tells what that is: of \
+      which table or tree, how much, and the node that is damaged. With --json so does a last line, which is there in any \
+      case:
+        {"lost": [{"what", "count", "table", "tree", "column",
+                   "from", "below", "node", "offset", "length",
+                   "birth", "finding"}]}
       docs/dump-format.md says it in full, and how to build a file from it.
       """)
 
@@ -45,101 +55,168 @@ struct Dump: ParsableCommand {
   @Option(help: "At most so many rows of each table, and entries of each tree.")
   var limit: Int?
 
+  @Flag(help: "Goes on behind damage, and tells at the end what was left out.")
+  var keepGoing = false
+
   func validate() throws {
     if let limit, limit < 0 { throw ValidationError("--limit takes a number from 0 on, not \(limit).") }
   }
 
   func run() throws {
     let snapshot = try options.open().snapshot()
+    if keepGoing { return try dumpWhatIsWhole(snapshot) }
     let all = try snapshot.tables()
-    let (tables, trees) = try chosen(all, snapshot.treeNames())
-    var work = Work(bar: ProgressBar(prints: true), limit: limit ?? .max)
-    for table in tables { work.total += UInt64(min(table.count, work.limit)) }
-    for tree in trees { work.total += UInt64(min(try snapshot.tree(tree).count(), work.limit)) }
+    let tables = try chosen(all, table, "table") { $0.schema.name }
+    let trees = try chosen(snapshot.treeNames(), tree, "tree") { $0 }
+    let work = DumpWork(limit: limit)
+    for table in tables { work.add(UInt64(table.count)) }
+    for tree in trees { work.add(UInt64(try snapshot.tree(tree).count())) }
     // Also where reading ends in an error, which is said on the same terminal.
-    defer { work.bar.finish() }
+    defer { work.finish() }
     let names = TableNames(all.map(\.schema))
-    if json { for table in tables { print(names.json(table.schema)) } }
-    for table in tables { try dump(table, names, &work) }
-    for tree in trees { try dump(snapshot.tree(tree), named: tree, &work) }
-  }
-
-  /// How far it is.
-  private struct Work {
-    let bar: ProgressBar
-    let limit: Int
-    var done: UInt64 = 0
-    var total: UInt64 = 0
-
-    mutating func advance() {
-      done += 1
-      if done % 256 == 0 { bar.show(Double(done) / Double(max(total, 1))) }
-    }
+    if json { for table in tables { try Output.line(names.json(table.schema)) } }
+    for table in tables { try dump(table, names, work) }
+    for tree in trees { try dump(snapshot.tree(tree), named: tree, work) }
   }
 
   /// What is asked for: all, unless a table or a tree is named.
-  private func chosen(_ tables: [Table], _ trees: [String]) throws -> (tables: [Table], trees: [String]) {
-    guard table != nil || tree != nil else { return (tables, trees) }
+  func chosen<Part>(
+    _ all: [Part], _ name: String?, _ what: String, _ nameOf: (Part) -> String
+  ) throws -> [Part] {
+    guard table != nil || tree != nil else { return all }
+    guard let name else { return [] }
     // Names differ when their bytes do, also where the texts are equivalent.
-    let chosenTables = tables.filter { table?.utf8.elementsEqual($0.schema.name.utf8) ?? false }
-    if let table, chosenTables.isEmpty {
-      throw Self.missing("table", table, of: tables.map(\.schema.name), in: options.file)
+    let chosen = all.filter { name.utf8.elementsEqual(nameOf($0).utf8) }
+    guard chosen.isEmpty else { return chosen }
+    let found = all.isEmpty ? "none" : all.map(nameOf).joined(separator: ", ")
+    throw ValidationError(
+      "There is no \(what) '\(name)' in \(options.file). The \(what)s there are: \(found).")
+  }
+
+  private func dump(_ table: Table, _ names: TableNames, _ work: DumpWork) throws {
+    guard work.begin() else { return }
+    let line = RowLine(table.schema, names, json: json)
+    try table.forEach { key, values in work.put(line.text(key, values)) }
+    try work.end()
+  }
+
+  private func dump(_ tree: Tree, named name: String, _ work: DumpWork) throws {
+    guard work.begin() else { return }
+    let line = EntryLine(tree: name, json: json)
+    try tree.forEach { key, value in work.put(line.text(key, value)) }
+    try work.end()
+  }
+}
+
+/// The lines that are written, and how far that is.
+final class DumpWork {
+  private let bar = ProgressBar(prints: true)
+  private let limit: Int
+  private var done: UInt64 = 0
+  private var total: UInt64 = 0
+  /// Lines that the table or tree at hand may still have.
+  private var left = 0
+  /// Why its last line could not be written.
+  private var failure: OutputError?
+
+  init(limit: Int?) { self.limit = limit ?? .max }
+
+  /// A table or tree that will be written has so many lines, or less where it is damaged.
+  func add(_ count: UInt64) {
+    let (sum, overflow) = total.addingReportingOverflow(min(count, UInt64(limit)))
+    total = overflow ? .max : sum
+  }
+
+  /// Answers whether the next table or tree is to have lines at all.
+  func begin() -> Bool {
+    left = limit
+    return left > 0
+  }
+
+  /// Answers whether more lines are wanted.
+  func put(_ line: String) -> Bool {
+    do { try Output.line(line) } catch {
+      failure = error
+      return false
     }
-    let chosenTrees = trees.filter { tree?.utf8.elementsEqual($0.utf8) ?? false }
-    if let tree, chosenTrees.isEmpty { throw Self.missing("tree", tree, of: trees, in: options.file) }
-    return (chosenTables, chosenTrees)
+    done += 1
+    if done % 256 == 0 { bar.show(Double(done) / Double(max(total, 1))) }
+    left -= 1
+    return left > 0
   }
 
-  private static func missing(_ what: String, _ name: String, of names: [String], in file: String)
-    -> ValidationError
-  {
-    let found = names.isEmpty ? "none" : names.joined(separator: ", ")
-    return ValidationError("There is no \(what) '\(name)' in \(file). The \(what)s there are: \(found).")
+  func end() throws(OutputError) {
+    if let failure { throw failure }
   }
 
-  // MARK: - Lines
+  func finish() { bar.finish() }
+}
 
-  private func dump(_ table: Table, _ names: TableNames, _ work: inout Work) throws {
-    guard work.limit > 0 else { return }
-    let (name, columns) = (table.schema.name, table.schema.columns)
-    let quoted = JSON.string(name)
-    var left = work.limit
-    try table.forEach { key, values in
-      if json {
-        let list = JSON.array(zip(columns, values).map { $1.json(of: $0, names) })
-        print(JSON.object([("table", quoted), ("key", JSON.integer(key)), ("values", list)]))
-      } else {
-        let cells = zip(columns, values).map { "\($0.name)=\($1.text)" }
-        print((["\(name)", "\(key)"] + cells).joined(separator: "\t"))
-      }
-      work.advance()
-      left -= 1
-      return left > 0
-    }
+/// How a row is written.
+struct RowLine {
+  private let name: String
+  private let quotedName: String
+  private let columns: [Column]
+  private let names: TableNames
+  private let json: Bool
+
+  init(_ schema: TableSchema, _ names: TableNames, json: Bool) {
+    name = schema.name
+    quotedName = JSON.string(schema.name)
+    columns = schema.columns
+    self.names = names
+    self.json = json
   }
 
-  private func dump(_ tree: Tree, named name: String, _ work: inout Work) throws {
-    guard work.limit > 0 else { return }
-    var left = work.limit
-    try tree.forEach { key, value in
-      print(json ? Self.jsonLine(name, key, value) : "\(name)\t\(Self.text(key))\t\(Self.text(value))")
-      work.advance()
-      left -= 1
-      return left > 0
-    }
+  /// - Parameter values: in the order of the columns.
+  func text(_ key: UInt64, _ values: [Value]) -> String {
+    json
+      ? jsonText(key, zip(columns, values).map { $1.json(of: $0, names) })
+      : plainText(key, zip(columns, values).map { "\($0.name)=\($1.text)" })
   }
 
-  private static func jsonLine(_ tree: String, _ key: [UInt8], _ value: [UInt8]) -> String {
-    JSON.object([("tree", JSON.string(tree)), ("key", json(key)), ("value", json(value))])
+  /// - Parameter values: in the order of the columns, nil for one that can't be read.
+  func text(_ key: UInt64, _ values: [Value?]) -> String {
+    json
+      ? jsonText(key, zip(columns, values).map { $1?.json(of: $0, names) ?? JSON.lost })
+      : plainText(key, zip(columns, values).map { "\($0.name)=\($1?.text ?? "(lost)")" })
   }
 
-  private static func json(_ bytes: [UInt8]) -> String {
-    if let text = String(validating: bytes, as: UTF8.self) { return JSON.string(text) }
-    return JSON.tagged("$data", Data(bytes).base64EncodedString())
+  private func jsonText(_ key: UInt64, _ values: [String]) -> String {
+    JSON.object([("table", quotedName), ("key", JSON.integer(key)), ("values", JSON.array(values))])
+  }
+
+  private func plainText(_ key: UInt64, _ cells: [String]) -> String {
+    ([name, "\(key)"] + cells).joined(separator: "\t")
+  }
+}
+
+/// How an entry of a named tree is written.
+struct EntryLine {
+  let tree: String
+  let json: Bool
+
+  /// - Parameter value: nil for one that can't be read.
+  func text(_ key: [UInt8], _ value: [UInt8]?) -> String {
+    guard json else { return "\(tree)\t\(Self.text(key))\t\(value.map(Self.text) ?? "(lost)")" }
+    return JSON.object([
+      ("tree", JSON.string(tree)), ("key", JSON.bytes(key)), ("value", value.map(JSON.bytes) ?? JSON.lost),
+    ])
   }
 
   private static func text(_ bytes: [UInt8]) -> String {
     String(validating: bytes, as: UTF8.self)?.replacingOccurrences(of: "\n", with: "\\n")
       ?? "base64:\(Data(bytes).base64EncodedString())"
   }
+}
+
+extension JSON {
+  /// Bytes of a named tree: as a string where they are text.
+  static func bytes(_ bytes: [UInt8]) -> String {
+    if let text = String(validating: bytes, as: UTF8.self) { return string(text) }
+    return tagged("$data", Data(bytes).base64EncodedString())
+  }
+
+  /// A value that can't be read.
+  static let lost = object([("$lost", bool(true))])
 }

@@ -11,26 +11,26 @@ struct Info: ParsableCommand {
 
   func run() throws {
     let info = try FileInfo(options.open())
-    Output.row("File", options.file)
-    Output.row("Size", "\(Output.bytes(info.fileLength)) (\(info.fileLength) bytes)")
-    Output.row("Format", "\(MetaPage.format) (draft \(MetaPage.draft))")
-    Output.row("File id", Output.hex(info.fileID))
-    Output.row("Encrypted", info.isEncrypted ? "yes" : "no")
-    Output.row("Version", "\(info.version)")
-    Output.row("Schema version", "\(info.schemaVersion)")
-    Output.row("Tables", "\(info.tableCount)")
-    Output.row("Rows", "\(info.rowCount)")
-    Output.row("Named trees", "\(info.treeCount)")
-    Output.row("Closed cleanly", info.isCleanlyClosed ? "yes" : "no")
+    try Output.row("File", options.file)
+    try Output.row("Size", "\(Wording.bytes(info.fileLength)) (\(info.fileLength) bytes)")
+    try Output.row("Format", "\(MetaPage.format) (draft \(MetaPage.draft))")
+    try Output.row("File id", Wording.hex(info.fileID))
+    try Output.row("Encrypted", info.isEncrypted ? "yes" : "no")
+    try Output.row("Version", "\(info.version)")
+    try Output.row("Schema version", "\(info.schemaVersion)")
+    try Output.row("Tables", "\(info.tableCount)")
+    try Output.row("Rows", "\(info.rowCount)")
+    try Output.row("Named trees", "\(info.treeCount)")
+    try Output.row("Closed cleanly", info.isCleanlyClosed ? "yes" : "no")
     for (index, page) in info.pages.enumerated() {
       let content =
         page.state == .sound
-        ? "version \(page.version), durable \(page.durable), \(page.pageCount) pages, \(Output.time(page.time))"
+        ? "version \(page.version), durable \(page.durable), \(page.pageCount) pages, \(Wording.time(page.time))"
           + (page.isClean ? ", clean" : "")
         : page.state.rawValue
-      Output.row("Meta page \(index)", content)
+      try Output.row("Meta page \(index)", content)
     }
-    let recovery = info.lastRecovery.map { "\(Output.time($0.time)), to version \($0.version)" } ?? "none"
-    Output.row("Last fall-back", recovery)
+    let recovery = info.lastRecovery.map { "\(Wording.time($0.time)), to version \($0.version)" } ?? "none"
+    try Output.row("Last fall-back", recovery)
   }
 }

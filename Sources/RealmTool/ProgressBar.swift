@@ -14,7 +14,7 @@ final class ProgressBar {
   convenience init(prints: Bool = false) {
     self.init(
       isShowing: isatty(STDERR_FILENO) == 1 && !(prints && isatty(STDOUT_FILENO) == 1),
-      now: { Date() }, write: { FileHandle.standardError.write(Data($0.utf8)) })
+      now: { Date() }, write: { Output.putOnStandardError($0) })
   }
 
   init(isShowing: Bool, now: @escaping () -> Date, write: @escaping (String) -> Void) {

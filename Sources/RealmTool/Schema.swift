@@ -20,7 +20,7 @@ struct Schema: ParsableCommand {
     let names = TableNames(tables.map(\.schema))
     let trees = try snapshot.treeNames().map { (name: $0, entries: try snapshot.tree($0).count()) }
     if json {
-      print(
+      try Output.line(
         JSON.object([
           ("tables", JSON.array(tables.map { names.json($0.schema, rows: $0.count) })),
           (
@@ -33,10 +33,10 @@ struct Schema: ParsableCommand {
     }
     for table in tables {
       let kind = table.schema.isEmbedded ? "embedded table" : "table"
-      print("\(kind) \(table.schema.name): \(Output.count(table.count, "row"))")
-      for line in names.lines(table.schema) { print("  \(line)") }
+      try Output.line("\(kind) \(table.schema.name): \(Wording.count(table.count, "row"))")
+      for line in names.lines(table.schema) { try Output.line("  \(line)") }
     }
-    for tree in trees { print("tree \(tree.name): \(tree.entries) entries") }
+    for tree in trees { try Output.line("tree \(tree.name): \(tree.entries) entries") }
   }
 }
 

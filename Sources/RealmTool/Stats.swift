@@ -31,14 +31,14 @@ struct Stats: ParsableCommand {
     let report = try SpaceReport(snapshot) { bar.show($0) }
     let pinned = try database.pinnedVersions()
     bar.finish()
-    if json { print(Self.json(report, pinned)) } else { show(report, pinned) }
+    if json { try Output.line(Self.json(report, pinned)) } else { try show(report, pinned) }
   }
 
   // MARK: - For people
 
-  private func show(_ report: SpaceReport, _ pinned: [PinnedVersion]) {
+  private func show(_ report: SpaceReport, _ pinned: [PinnedVersion]) throws {
     let total = report.fileBytes
-    table(
+    try table(
       ["Part", "nodes", "bytes", "of file", "packed", "entries"],
       report.parts.map { part in
         [
@@ -47,23 +47,23 @@ struct Stats: ParsableCommand {
           part.packedBytes == 0 ? "" : "\(part.packedBytes)", part.entries == 0 ? "" : "\(part.entries)",
         ]
       })
-    print()
-    table(
+    try Output.line()
+    try table(
       ["Kind of node", "nodes", "bytes", "of file"],
       report.kinds.map {
         [$0.name, "\($0.space.nodes)", "\($0.space.bytes)", percent($0.space.bytes, of: total)]
       })
-    print()
-    Output.row("Live", share(report.liveBytes, of: total))
-    Output.row("Meta pages", share(report.metaBytes, of: total))
+    try Output.line()
+    try Output.row("Live", share(report.liveBytes, of: total))
+    try Output.row("Meta pages", share(report.metaBytes, of: total))
     for pin in pinned {
       let holder = pin.processID.map { "process \($0)" } ?? "a process of another container"
       let age = "\(pin.age.components.seconds) s"
-      Output.row("Version \(pin.version)", "\(share(pin.bytes, of: total)), read by \(holder) for \(age)")
+      try Output.row("Version \(pin.version)", "\(share(pin.bytes, of: total)), read by \(holder) for \(age)")
     }
     let kept = pinned.reduce(0) { $0 + $1.bytes }
-    Output.row("Free or rounding", share(report.otherBytes - min(report.otherBytes, kept), of: total))
-    Output.row("File", Output.bytes(total))
+    try Output.row("Free or rounding", share(report.otherBytes - min(report.otherBytes, kept), of: total))
+    try Output.row("File", Wording.bytes(total))
   }
 
   private func percent(_ bytes: UInt64, of total: UInt64) -> String {
@@ -71,16 +71,16 @@ struct Stats: ParsableCommand {
   }
 
   private func share(_ bytes: UInt64, of total: UInt64) -> String {
-    "\(Output.bytes(bytes)) (\(percent(bytes, of: total)))"
+    "\(Wording.bytes(bytes)) (\(percent(bytes, of: total)))"
   }
 
-  private func table(_ titles: [String], _ lines: [[String]]) {
+  private func table(_ titles: [String], _ lines: [[String]]) throws {
     let width = max(22, (lines.map { $0[0].count }.max() ?? 0) + 2)
     for cells in [titles] + lines {
       let line =
         cells[0] + String(repeating: " ", count: width - cells[0].count)
         + cells[1...].map { String(repeating: " ", count: max(1, 12 - $0.count)) + $0 }.joined()
-      print(line.replacing(/\ +$/, with: ""))
+      try Output.line(line.replacing(/\ +$/, with: ""))
     }
   }
 

@@ -46,9 +46,9 @@ extension Value {
     case .data(let bytes): JSON.tagged("$data", Data(bytes).base64EncodedString())
     case .date(let date):
       JSON.object([("$date", JSON.array([JSON.integer(date.seconds), "\(date.nanoseconds)"]))])
-    case .objectID(let id): JSON.tagged("$objectID", Output.hex(id.bytes))
+    case .objectID(let id): JSON.tagged("$objectID", Wording.hex(id.bytes))
     case .uuid(let id): JSON.tagged("$uuid", Self.uuidText(id))
-    case .decimal128(let id): JSON.tagged("$decimal128", Output.hex(id.bytes))
+    case .decimal128(let id): JSON.tagged("$decimal128", Wording.hex(id.bytes))
     case .link(let key): JSON.object([("$link", JSON.integer(key))])
     case .typedLink, .list, .map: "null"
     }
@@ -65,7 +65,7 @@ extension Value {
     case .string(let text): JSON.string(text)
     case .data(let bytes): Self.dataText(bytes)
     case .date(let date): Self.dateText(date)
-    case .objectID(let id): Output.hex(id.bytes)
+    case .objectID(let id): Wording.hex(id.bytes)
     case .uuid(let id): Self.uuidText(id)
     case .decimal128(let id): DecimalNumber(id).text
     case .link(let key): "->\(key)"
@@ -78,14 +78,14 @@ extension Value {
 
   private static func dataText(_ bytes: [UInt8]) -> String {
     let shown = 32
-    let start = "data:" + Output.hex(Array(bytes.prefix(shown)))
+    let start = "data:" + Wording.hex(Array(bytes.prefix(shown)))
     return bytes.count <= shown ? start : "\(start)… (\(bytes.count) bytes)"
   }
 
   private static func uuidText(_ id: SixteenBytes) -> String {
     let bytes = id.bytes
     return [bytes[0..<4], bytes[4..<6], bytes[6..<8], bytes[8..<10], bytes[10..<16]]
-      .map { Output.hex(Array($0)) }.joined(separator: "-")
+      .map { Wording.hex(Array($0)) }.joined(separator: "-")
   }
 
   private static func dateText(_ date: Timestamp) -> String {

@@ -31,9 +31,39 @@ import Testing
       // A dump and a report on space come as far as they can, and say the same; they do not read all nodes.
       let dump = try Tool.run(["dump", path], key: digits)
       #expect(dump.code == 0 || dump.code == 1 && dump.complaint.contains("is damaged"))
+      try Self.expectKeptGoing(path, place, ref, digits)
       let stats = try Tool.run(["stats", path], key: digits)
       #expect(stats.code == 0 || stats.code == 1 && stats.complaint.contains("is damaged"))
     }
+  }
+
+  /// A dump that goes on behind the damage, and what it says is left out.
+  private static func expectKeptGoing(
+    _ path: String, _ place: (part: String, node: String), _ ref: Ref, _ digits: String?
+  ) throws {
+    let plain = try Tool.run(["dump", "--keep-going", path], key: digits)
+    let json = try Tool.run(["dump", "--keep-going", "--json", path], key: digits)
+    let lines = json.output.split(separator: "\n")
+    let last = try JSONValue(String(try #require(lines.last)))
+    let losses = try #require(last["lost"]?.array)
+    // A dump needs no index and no links.
+    let isNeeded = !place.part.hasPrefix("index") && !place.part.hasPrefix("links")
+    #expect(plain.code == (isNeeded ? 1 : 0) && json.code == plain.code, "\(plain) \(json)")
+    #expect(losses.isEmpty != isNeeded)
+    for loss in losses {
+      #expect(loss["offset"]?.integer == Int64(ref.offset) && loss["node"]?.string == place.node, "\(json)")
+      #expect(loss["finding"]?.string == (digits == nil ? "checksum" : "authentication"))
+    }
+    #expect(plain.complaint.split(separator: "\n").count == losses.count, "\(plain.complaint)")
+    #expect(plain.complaint.contains("LOST: ") == isNeeded)
+    // What a leaf of the catalogue loses depends on which it is.
+    guard place.part != "catalogue" else { return }
+    let shows = { (text: String) in plain.output.contains(text) }
+    #expect(shows("Zürich") == (place.part != "table City"), "\(plain.output)")
+    #expect(shows("born=1815") == (place.part != "table Person"), "\(plain.output)")
+    #expect(shows("notes\t") == (place.part != "tree notes"), "\(plain.output)")
+    #expect(shows("name=(lost)") == (place.part == "column Person.name"), "\(plain.output)")
+    #expect(json.output.contains("{\"$lost\":true}") == (place.part == "column Person.name"))
   }
 
   private func node(_ place: (part: String, node: String), _ path: String, _ key: [UInt8]?) throws -> Ref {

@@ -120,6 +120,38 @@ import Testing
     }
   }
 
+  @Test func `what is no realm file is refused in one line, by every command and without waiting`() throws {
+    try withTemporaryPath { path in
+      let folder = (path as NSString).deletingLastPathComponent
+      let (empty, text, pipe) = (folder + "/empty.realm", folder + "/text.realm", folder + "/pipe.realm")
+      try Data().write(to: URL(filePath: empty))
+      try Data("name,age\nRex,3\n".utf8).write(to: URL(filePath: text))
+      try #require(mkfifo(pipe, 0o600) == 0)
+      let refused = [
+        (folder, "is a folder"), (folder + "/none.realm", "does not exist"), (empty, empty),
+        (text, "not a realm file"),
+        (pipe, "is a pipe"), ("/dev/zero", "is a device"), ("/dev/null", "is a device"),
+        (text + "/below.realm", "Not a directory"),
+      ]
+      for (file, reason) in refused {
+        for arguments in Self.commands.map({ [$0, file] }) + [
+          ["copy", file, folder + "/new.realm"], ["compact", file],
+        ] {
+          let outcome = try Tool.run(arguments)
+          #expect(outcome.code == 3, "\(arguments): \(outcome)")
+          #expect(outcome.complaint.contains(reason) && outcome.output == "", "\(arguments): \(outcome)")
+          #expect(outcome.complaint.split(separator: "\n").count == 1, "\(arguments): \(outcome)")
+        }
+      }
+      #expect(!FileManager.default.fileExists(atPath: folder + "/new.realm"))
+      // A key file too may be anything: of a device no more is read than a key takes.
+      try ToolSample.makeSmall(path, key: Keys.first)
+      for file in ["/dev/zero", "/dev/null", folder, folder + "/none"] {
+        #expect(try Tool.run(["info", path, "--key-file", file]).code == 2)
+      }
+    }
+  }
+
   @Test func `a key file holds bytes or digits`() throws {
     try withTemporaryPath { path in
       try ToolSample.makeSmall(path, key: Keys.first)

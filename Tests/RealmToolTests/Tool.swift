@@ -38,6 +38,38 @@ enum Tool {
     return process.terminationStatus
   }
 
+  /// Where a command's output goes.
+  enum Stream: String, CaseIterable {
+    case fullDisk = "> /dev/full"
+    case closed = ">&-"
+    /// Nobody reads what is written.
+    case brokenPipe = ""
+    /// Open for reading only.
+    case input = "1< /dev/null"
+  }
+
+  /// With an output that can't be written. Nil where the system has no device that is always full.
+  static func run(_ arguments: [String], writingTo stream: Stream, complaints: String = "") throws -> Outcome?
+  {
+    if stream == .fullDisk, !FileManager.default.fileExists(atPath: "/dev/full") { return nil }
+    let process = Process()
+    process.executableURL = URL(filePath: "/bin/sh")
+    process.arguments =
+      ["-c", "exec \"$0\" \"$@\" \(stream.rawValue) \(complaints)", Self.tool.path] + arguments
+    process.environment = [:]
+    let (output, complaint) = (Pipe(), Pipe())
+    process.standardOutput = output
+    process.standardError = complaint
+    if stream == .brokenPipe { try output.fileHandleForReading.close() }
+    try process.run()
+    let words = complaint.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    let isExit = process.terminationReason == .exit
+    return Outcome(
+      code: isExit ? process.terminationStatus : -process.terminationStatus, output: "",
+      complaint: String(decoding: words, as: UTF8.self))
+  }
+
   private static func run(_ program: URL, _ arguments: [String], key: String? = nil) throws -> Outcome {
     let process = Process()
     process.executableURL = program

@@ -1,0 +1,73 @@
+import ArgumentParser
+import Foundation
+import RealmStorage
+
+/// The file a command looks into, and its key.
+struct FileOptions: ParsableArguments {
+  @Argument(help: "The .realm file.")
+  var file: String
+
+  @Option(
+    name: .customLong("key-file"),
+    help:
+      "A file with the encryption key: 64 raw bytes or 128 hexadecimal digits. Or set REALM_KEY to the digits."
+  )
+  var keyFile: String?
+
+  /// Opens the file for reading; nothing of it is changed.
+  func open() throws -> Database {
+    try requireFile()
+    return try Database(path: file, options: .init(encryptionKey: try key(), isReadOnly: true))
+  }
+
+  /// What is no file of bytes is not opened at all: opening a pipe would wait for who writes to it.
+  func requireFile() throws {
+    if let reason = Self.reasonAgainst(file) {
+      Output.complain("\(file) \(reason).")
+      throw ExitCode(3)
+    }
+  }
+
+  /// Why a path names nothing that could be a realm file; nil where it may.
+  private static func reasonAgainst(_ path: String) -> String? {
+    var facts = stat()
+    guard stat(path, &facts) == 0 else {
+      let errno = errno
+      return errno == ENOENT ? "does not exist" : "can't be read: \(String(cString: strerror(errno)))"
+    }
+    switch facts.st_mode & S_IFMT {
+    case S_IFREG: return nil
+    case S_IFDIR: return "is a folder and not a realm file"
+    case S_IFIFO: return "is a pipe and not a realm file"
+    default: return "is a device or socket and not a realm file"
+    }
+  }
+
+  func key() throws -> [UInt8]? {
+    if let keyFile { return try Self.key(inFile: keyFile) }
+    guard let digits = ProcessInfo.processInfo.environment["REALM_KEY"], !digits.isEmpty else { return nil }
+    return try Self.key(fromDigits: digits, source: "REALM_KEY")
+  }
+
+  static func key(inFile path: String) throws -> [UInt8] {
+    // No more is read than a key may take, with white space around it: a device has no end.
+    let limit = 4096
+    guard let file = FileHandle(forReadingAtPath: path), let read = try? file.read(upToCount: limit + 1)
+    else {
+      throw ValidationError("The key file \(path) can't be read, or is empty.")
+    }
+    if read.count == 64 { return [UInt8](read) }
+    guard read.count <= limit else { throw notAKey(path) }
+    return try key(fromDigits: String(decoding: read, as: UTF8.self), source: path)
+  }
+
+  static func key(fromDigits text: String, source: String) throws -> [UInt8] {
+    let digits = text.filter { !$0.isWhitespace }.compactMap(\.hexDigitValue)
+    guard digits.count == 128, text.filter({ !$0.isWhitespace }).count == 128 else { throw notAKey(source) }
+    return stride(from: 0, to: 128, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+  }
+
+  private static func notAKey(_ source: String) -> ValidationError {
+    ValidationError("\(source) holds neither 64 raw bytes nor 128 hexadecimal digits.")
+  }
+}

@@ -1,0 +1,29 @@
+import Foundation
+
+/// How sizes, counts, times and bytes are told.
+enum Wording {
+  static func bytes(_ count: UInt64) -> String {
+    let units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
+    var (value, unit) = (Double(count), 0)
+    while value >= 1024, unit < units.count - 1 {
+      value /= 1024
+      unit += 1
+    }
+    return unit == 0 ? "\(count) bytes" : String(format: "%.1f %@", value, units[unit])
+  }
+
+  static func count(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+
+  static func time(_ nanoseconds: UInt64) -> String {
+    Date(timeIntervalSince1970: Double(nanoseconds) / 1e9).formatted(.iso8601)
+  }
+
+  /// Bytes of a file.
+  static func size(_ path: String) throws -> UInt64 {
+    try FileManager.default.attributesOfItem(atPath: path)[.size] as? UInt64 ?? 0
+  }
+
+  static func hex(_ bytes: [UInt8]) -> String {
+    bytes.map { String(format: "%02x", $0) }.joined()
+  }
+}
