@@ -6,6 +6,8 @@ struct Coverage {
     case there
     /// Another type than the note gives.
     case differs(String)
+    /// The name is there, but not all that programs rely on: in words.
+    case lacks([String])
     case missing
   }
 
@@ -22,17 +24,84 @@ struct Coverage {
     if row.note.contains("works when declared PersistableEnum") {
       return declarations.hasType("PersistableEnum") ? .there : .missing
     }
+    if row.kind == .conformance { return findConformance(row, in: declarations) }
     if row.kind.isType && row.member.isEmpty {
-      return declarations.hasType(row.type) || isSlice(row, declarations) ? .there : .missing
+      guard declarations.hasType(row.type) || isSlice(row, declarations) else { return .missing }
+      return finding(lacks(row, declarations.symbols(of: row.type), declarations))
     }
     if row.kind.isType { return declarations.hasType(row.type + "." + row.member) ? .there : .missing }
     if let conformance = source(of: row), declarations.conforms(row.type, to: conformance) { return .there }
-    let found = declarations.members(of: row.type).filter { matches($0, row) }
+    var found = declarations.members(of: row.type).filter { matches($0, row) }
+    if row.kind == .operator, !row.type.isEmpty {
+      // Operators may stand outside of the type that they are for.
+      found += declarations.members(of: "").filter { matches($0, row) && $0.words.contains(row.type[...]) }
+    }
     guard !found.isEmpty else { return .missing }
-    guard let wanted = row.resultType else { return .there }
-    let results = found.map { result(of: $0) }
-    return results.contains { equals($0, wanted) } ? .there : .differs(results[0])
+    guard let wanted = row.resultType else { return finding(lacks(row, found, declarations)) }
+    let alike = found.filter { equals(result(of: $0), wanted) }
+    return alike.isEmpty ? .differs(result(of: found[0])) : finding(lacks(row, alike, declarations))
   }
+
+  private static func finding(_ lacks: [String]) -> Finding { lacks.isEmpty ? .there : .lacks(lacks) }
+
+  private static func findConformance(_ row: SurfaceRow, in declarations: Declarations) -> Finding {
+    guard declarations.conforms(row.type, to: row.member) else { return .missing }
+    let ways = declarations.conditions(of: row.type, for: row.member)
+    let lacks = ways.map { unmet($0, row, declarations) }
+    return finding(lacks.min { $0.count < $1.count } ?? [])
+  }
+
+  /// What the best of some declarations lacks.
+  private static func lacks(
+    _ row: SurfaceRow, _ symbols: [SymbolGraph.Symbol], _ declarations: Declarations
+  ) -> [String] {
+    let lists = symbols.map { symbol in
+      let missing = row.facts.subtracting(symbol.facts).map { "is not \($0.words)" }.sorted()
+      return missing
+        + unmet(
+          conditions(of: symbol, row, declarations), row, declarations)
+    }
+    return lists.min { $0.count < $1.count } ?? []
+  }
+
+  /// What a member asks of generic parameters: of those of the type around it, and of its own where the note tells what may
+  /// be asked of just that.
+  private static func conditions(
+    of symbol: SymbolGraph.Symbol, _ row: SurfaceRow, _ declarations: Declarations
+  ) -> [Constraint] {
+    guard !row.kind.isType else { return [] }
+    // A function outside of types has no type around it.
+    let around = symbol.pathComponents.count > 1 ? declarations.parameters(of: row.type) : []
+    let own = Set((symbol.swiftGenerics?.parameters ?? []).map { $0.name[...] })
+      .subtracting(around.map { $0[...] })
+    return symbol.constraints.filter { asked in
+      asked.parameters.isDisjoint(with: own) || (row.conditions ?? []).contains { $0.isAbout(asked) }
+    }
+  }
+
+  /// Constraints that code written for RealmSwift need not meet, in words: those that follow neither from the note nor from
+  /// what the type asks itself.
+  private static func unmet(
+    _ constraints: [Constraint], _ row: SurfaceRow, _ declarations: Declarations
+  ) -> [String] {
+    let given = declarations.constraints(of: row.type) + (row.conditions ?? [])
+    return constraints.filter { asked in
+      // All types are that which code of today can name.
+      !["Copyable", "Escapable"].contains(asked.bound)
+        && !given.contains { $0 == asked || implies($0, asked, declarations) }
+    }.map { "asks that \($0.text)" }
+  }
+
+  private static func implies(_ given: Constraint, _ asked: Constraint, _ declarations: Declarations) -> Bool
+  {
+    guard !given.isSameType, !asked.isSameType, given.subject == asked.subject else { return false }
+    return declarations.conforms(given.bound, to: asked.bound)
+      || Self.alike.contains { $0 == (given.bound, asked.bound) }
+  }
+
+  /// Pairs of what RealmSwift asks and what comes to the same: values that queries compare are those that properties may
+  /// have; what is sorted by key paths are objects, and projections, which are counted in an area of their own.
+  private static let alike = [("_HasPersistedType", "_Persistable"), ("KeypathSortable", "ObjectBase")]
 
   /// The type of a collection's parts is inferred, so that no symbol tells of it.
   private static func isSlice(_ row: SurfaceRow, _ declarations: Declarations) -> Bool {
@@ -170,13 +239,23 @@ struct Coverage {
   func gaps(in area: String?, later: Bool) -> [String] {
     findings.compactMap { row, finding in
       guard area == nil || row.area == area, later || !row.isLater else { return nil }
+      let what = "\(row.area), tier \(row.tier): \(row.kind.rawValue) \(row.title)"
       switch finding {
       case .there: return nil
-      case .missing: return "\(row.area), tier \(row.tier): \(row.kind.rawValue) \(row.title)"
-      case .differs(let type):
-        return
-          "\(row.area), tier \(row.tier): \(row.kind.rawValue) \(row.title) is \(type), not \(row.resultType ?? "")"
+      case .missing: return what
+      case .differs(let type): return "\(what) is \(type), not \(row.resultType ?? "")"
+      case .lacks(let lacks): return "\(what) \(lacks.joined(separator: ", "))"
       }
+    }
+  }
+}
+
+extension SurfaceRow.Fact {
+  fileprivate var words: String {
+    switch self {
+    case .set: "settable"
+    case .open: "open"
+    case .required: "required"
     }
   }
 }

@@ -17,6 +17,18 @@ struct SymbolGraph: Decodable {
     let declarationFragments: [Fragment]?
     let availability: [Availability]?
     let accessLevel: String
+    let swiftGenerics: Generics?
+
+    struct Generics: Decodable {
+      let parameters: [Parameter]?
+      let constraints: [Bound]?
+    }
+
+    struct Parameter: Decodable {
+      let name: String
+      /// 0: of the type around the member.
+      let depth: Int
+    }
 
     struct Availability: Decodable { let isUnconditionallyUnavailable: Bool? }
 
@@ -24,6 +36,26 @@ struct SymbolGraph: Decodable {
     var isPublic: Bool { accessLevel == "public" || accessLevel == "open" }
     var isAvailable: Bool { availability?.contains { $0.isUnconditionallyUnavailable == true } != true }
     var declaration: String { declarationFragments?.map(\.spelling).joined() ?? "" }
+    var words: Set<Substring> { Set(declaration.split { !$0.isLetter }) }
+    var constraints: [Constraint] { swiftGenerics?.constraints?.map(\.constraint) ?? [] }
+
+    /// What of it is there to be relied on.
+    var facts: Set<SurfaceRow.Fact> {
+      var facts: Set<SurfaceRow.Fact> = accessLevel == "open" ? [.open] : []
+      if words.contains("required") { facts.insert(.required) }
+      // What can only be read is declared with what there is between braces, or by `let`.
+      if declaration.contains("{") ? words.contains("set") : words.contains("var") { facts.insert(.set) }
+      return facts
+    }
+  }
+
+  /// A constraint as the compiler tells it.
+  struct Bound: Decodable {
+    let kind: String
+    let lhs: String
+    let rhs: String
+
+    var constraint: Constraint { Constraint(lhs, rhs, isSameType: kind == "sameType") }
   }
 
   struct Relationship: Decodable {
@@ -31,6 +63,7 @@ struct SymbolGraph: Decodable {
     let source: String
     let target: String
     let targetFallback: String?
+    let swiftConstraints: [Bound]?
   }
 
   let symbols: [Symbol]
@@ -54,6 +87,8 @@ struct Declarations {
   /// Of a type, by the compiler's identifier: classes and protocols it is also one of.
   private var parents: [String: Set<String>] = [:]
   private var names: [String: String] = [:]
+  /// What is asked of the generic parameters of a type for it to conform: by its identifier, then the protocol's.
+  private var conditions: [String: [String: [[Constraint]]]] = [:]
 
   init(_ graphs: [SymbolGraph]) {
     for graph in graphs {
@@ -61,6 +96,8 @@ struct Declarations {
       for relationship in graph.relationships
       where ["conformsTo", "inheritsFrom"].contains(relationship.kind) {
         parents[relationship.source, default: []].insert(relationship.target)
+        conditions[relationship.source, default: [:]][relationship.target, default: []].append(
+          relationship.swiftConstraints?.map(\.constraint) ?? [])
         if let name = relationship.targetFallback { names[relationship.target] = Self.bare(name) }
       }
     }
@@ -89,6 +126,29 @@ struct Declarations {
   }
 
   func conforms(_ type: String, to name: String) -> Bool { ancestors(of: type).contains(name) }
+
+  /// What is asked of the generic parameters of a type for it to conform to a protocol: one list for each way it does so.
+  /// Empty where it does so in any case, by its class or by another protocol.
+  func conditions(of type: String, for name: String) -> [[Constraint]] {
+    (types[type] ?? []).flatMap { symbol in
+      (conditions[symbol.identifier.precise] ?? [:]).flatMap { names[$0.key] == name ? $0.value : [] }
+    }
+  }
+
+  /// Constraints on the generic parameters of a type itself.
+  func constraints(of type: String) -> [Constraint] {
+    (types[type] ?? []).filter { $0.kind.identifier != "swift.extension" }.flatMap(\.constraints)
+  }
+
+  /// The generic parameters of a type; none of a type of another module, whose own constraints nothing tells.
+  func parameters(of type: String) -> [String] {
+    symbols(of: type).flatMap { $0.swiftGenerics?.parameters?.map(\.name) ?? [] }
+  }
+
+  /// The type, as it is declared.
+  func symbols(of type: String) -> [Symbol] {
+    (types[type] ?? []).filter { $0.kind.identifier != "swift.extension" }
+  }
 
   /// The type itself first.
   private func ancestors(of type: String) -> [String] {
