@@ -63,8 +63,8 @@ struct Dump: ParsableCommand {
   }
 
   func run() throws {
+    if keepGoing { return try dumpWhatIsWhole() }
     let snapshot = try options.open().snapshot()
-    if keepGoing { return try dumpWhatIsWhole(snapshot) }
     let all = try snapshot.tables()
     let tables = try chosen(all, table, "table") { $0.schema.name }
     let trees = try chosen(snapshot.treeNames(), tree, "tree") { $0 }
@@ -80,14 +80,16 @@ struct Dump: ParsableCommand {
   }
 
   /// What is asked for: all, unless a table or a tree is named.
+  ///
+  /// - Parameter isComplete: false where damage may hide what is not among `all`: then it is no mistake to ask for it.
   func chosen<Part>(
-    _ all: [Part], _ name: String?, _ what: String, _ nameOf: (Part) -> String
+    _ all: [Part], _ name: String?, _ what: String, isComplete: Bool = true, _ nameOf: (Part) -> String
   ) throws -> [Part] {
     guard table != nil || tree != nil else { return all }
     guard let name else { return [] }
     // Names differ when their bytes do, also where the texts are equivalent.
     let chosen = all.filter { name.utf8.elementsEqual(nameOf($0).utf8) }
-    guard chosen.isEmpty else { return chosen }
+    guard chosen.isEmpty, isComplete else { return chosen }
     let found = all.isEmpty ? "none" : all.map(nameOf).joined(separator: ", ")
     throw ValidationError(
       "There is no \(what) '\(name)' in \(options.file). The \(what)s there are: \(found).")

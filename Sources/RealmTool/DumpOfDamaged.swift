@@ -3,10 +3,15 @@ import RealmStorage
 
 extension Dump {
   /// Writes what can be read, and then what can't.
-  func dumpWhatIsWhole(_ snapshot: Snapshot) throws {
-    let salvage = try Salvage(snapshot)
-    let tables = try chosen(salvage.tables, table, "table") { $0.schema.name }
-    let trees = try chosen(salvage.trees, tree, "tree") { $0.name }
+  func dumpWhatIsWhole() throws {
+    let salvage = try Salvage(options.openNewest())
+    let lost = Set(salvage.losses.map(\.what))
+    let tables = try chosen(
+      salvage.tables, table, "table", isComplete: lost.isDisjoint(with: [.tables, .everything])
+    ) { $0.schema.name }
+    let trees = try chosen(
+      salvage.trees, tree, "tree", isComplete: lost.isDisjoint(with: [.trees, .everything])
+    ) { $0.name }
     let work = DumpWork(limit: limit)
     for table in tables { work.add(table.count) }
     for tree in trees { work.add(tree.count) }

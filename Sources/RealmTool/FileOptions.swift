@@ -20,6 +20,22 @@ struct FileOptions: ParsableArguments {
     return try Database(path: file, options: .init(encryptionKey: try key(), isReadOnly: true))
   }
 
+  /// Opens the newest version for reading, damaged or not.
+  func openNewest() throws -> any NodeReader {
+    switch Result(catching: { try open() }) {
+    case .success(let database) where database.fellBackTo == nil: return try database.snapshot()
+    case .failure(let error) where !Self.isDamage(error): throw error
+    default: return try NewestVersion.open(path: file, key: try key())
+    }
+  }
+
+  private static func isDamage(_ error: any Error) -> Bool {
+    switch error as? StorageError {
+    case .corrupted, .truncated: true
+    default: false
+    }
+  }
+
   /// What is no file of bytes is not opened at all: opening a pipe would wait for who writes to it.
   func requireFile() throws {
     if let reason = Self.reasonAgainst(file) {

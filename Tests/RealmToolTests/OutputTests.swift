@@ -22,7 +22,7 @@ import Testing
   {
     try withTemporaryPath { path in
       try ToolSample.makeSmall(path)
-      for (number, arguments) in Self.commands(path, number(of: stream)).enumerated() {
+      for (number, arguments) in Self.commands(path, self.number(of: stream)).enumerated() {
         guard let outcome = try Tool.run(arguments, writingTo: stream) else { continue }
         let comment = Comment(rawValue: "\(number) \(arguments) \(stream): \(outcome)")
         #expect(outcome.code == 4, comment)
@@ -35,7 +35,7 @@ import Testing
           case .brokenPipe: "who reads it has closed the pipe"
           }
         #expect(outcome.complaint.contains(reason), comment)
-        let isDone = FileManager.default.fileExists(atPath: path + "-\(number(of: stream))")
+        let isDone = FileManager.default.fileExists(atPath: path + "-\(self.number(of: stream))")
         if arguments.first == "copy" {
           // With a closed output nothing is begun.
           #expect(isDone == (stream != .closed), comment)

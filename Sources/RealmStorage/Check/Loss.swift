@@ -38,7 +38,9 @@ package struct Loss: Sendable, Equatable {
 
 extension Loss: CustomStringConvertible {
   package var description: String {
-    guard what != .everything else { return "everything, since nothing is found without this node: \(damage)" }
+    guard what != .everything else {
+      return "everything, since nothing is found without this node: \(damage)"
+    }
     let isEstimate = what != .cells && what != .values
     let amount =
       count.map { "\(isEstimate ? "about " : "")\($0) \($0 == 1 ? noun.one : noun.many)" }

@@ -21,7 +21,7 @@ package final class Salvage {
     package let count: UInt64
   }
 
-  let snapshot: Snapshot
+  let source: any NodeReader
   /// By id.
   package private(set) var tables: [SalvagedTable] = []
   /// By name.
@@ -39,11 +39,11 @@ package final class Salvage {
   /// Finds the tables and the named trees.
   ///
   /// - Throws: where the system refuses, which tells nothing about the bytes. So does all reading.
-  package init(_ snapshot: Snapshot) throws(StorageError) {
-    self.snapshot = snapshot
+  package init(_ source: any NodeReader) throws(StorageError) {
+    self.source = source
     var catalogue = Catalogue()
     do throws(StorageError) {
-      catalogue = try Catalogue(snapshot.root, snapshot.access())
+      catalogue = try Catalogue(source.root, source.access())
     } catch {
       try lose(.everything, of: FilePart(role: .catalogue), count: nil, keys: .unknown, error)
     }
@@ -67,11 +67,11 @@ package final class Salvage {
       }
       return true
     }
-    let snapshot = snapshot
+    let source = source
     for schema in schemas {
       var root = TableRoot()
       do throws(StorageError) {
-        root = try Tables.root(of: schema.id, catalogue, snapshot.access())
+        root = try Tables.root(of: schema.id, catalogue, source.access())
       } catch {
         try lose(.rows, of: .table(schema), count: nil, keys: .unknown, error)
       }

@@ -29,10 +29,10 @@ extension Salvage {
     _ subtree: Rows, _ reader: inout ClusterReader, _ body: RowBody
   ) throws(StorageError) -> Bool {
     guard subtree.ref.isKeyedBranch else { return try visitCluster(subtree, &reader, body) }
-    let snapshot = snapshot
+    let source = source
     var children: [Rows] = []
     do throws(StorageError) {
-      children = try Self.children(of: subtree, snapshot.access())
+      children = try Self.children(of: subtree, source.access())
     } catch {
       try lose(subtree, reader, error)
     }
@@ -59,8 +59,8 @@ extension Salvage {
     _ subtree: Rows, _ reader: inout ClusterReader, _ body: RowBody
   ) throws(StorageError) -> Bool {
     // By a right of its own, so that decrypted nodes can be forgotten behind it.
-    let snapshot = snapshot
-    let access = snapshot.access()
+    let source = source
+    let access = source.access()
     do throws(StorageError) {
       try Self.checkOrder(ofCluster: subtree, access)
     } catch {

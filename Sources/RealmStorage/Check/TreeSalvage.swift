@@ -19,8 +19,8 @@ extension Salvage {
     below root: Ref, _ tree: SalvagedNodes, _ body: EntryBody
   ) throws(StorageError) {
     guard !root.isNull else { return }
-    let snapshot = snapshot
-    let count = try? OrderedTree.count(root, snapshot.access())
+    let source = source
+    let count = try? OrderedTree.count(root, source.access())
     _ = try visit(Subtree(ref: root, lower: [], upper: nil, count: count), tree, body)
   }
 
@@ -28,10 +28,10 @@ extension Salvage {
     _ subtree: Subtree, _ tree: SalvagedNodes, _ body: EntryBody
   ) throws(StorageError) -> Bool {
     guard subtree.ref.isBranch else { return try visitLeaf(subtree, tree, body) }
-    let snapshot = snapshot
+    let source = source
     var children: [Subtree] = []
     do throws(StorageError) {
-      children = try Self.children(of: subtree, snapshot.access())
+      children = try Self.children(of: subtree, source.access())
     } catch {
       try lose(subtree, tree, error)
     }
@@ -43,8 +43,8 @@ extension Salvage {
     _ subtree: Subtree, _ tree: SalvagedNodes, _ body: EntryBody
   ) throws(StorageError) -> Bool {
     // By a right of its own, so that decrypted nodes can be forgotten behind it.
-    let snapshot = snapshot
-    let access = snapshot.access()
+    let source = source
+    let access = source.access()
     do throws(StorageError) {
       try Self.checkOrder(ofLeaf: subtree, access)
     } catch {
