@@ -2,8 +2,8 @@
 ///
 /// A damaged leaf loses its rows or entries, a damaged branch all that are below it; a damaged piece, dictionary or long
 /// value loses the values that stand in it, and the rows keep their others. Nodes are verified as by every reader, so
-/// nothing is made up. Takes time in proportion to what there is, however the nodes were forged: keys must go on in order,
-/// so that no node is gone through twice.
+/// nothing is made up. Takes time in proportion to the rows, entries and bytes there are. Keys must go on in order, so no leaf
+/// is gone through twice, however a file was forged.
 package final class Salvage {
   /// A table whose schema can be read.
   package struct SalvagedTable: Sendable {

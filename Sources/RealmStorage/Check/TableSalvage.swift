@@ -123,11 +123,23 @@ extension ClusterReader {
     do throws(StorageError) {
       return try TableReading.value(column, row, of: cluster, dictionaries, access)
     } catch {
-      // What is damaged may also be a long value, which the next row does not have.
-      if let piece, case .corrupted(let damage, _) = error, damage.offset == piece.offset {
+      // What is damaged may also be this value alone, or a long one that the next row does not have.
+      if let piece, case .corrupted(let damage, _) = error, damage.offset == piece.offset,
+        damage.finding.isOfWholeNode
+      {
         damagedPieces[piece] = error
       }
       throw error
+    }
+  }
+}
+
+extension Corruption.Finding {
+  /// Whether nothing of the node can be read.
+  fileprivate var isOfWholeNode: Bool {
+    switch self {
+    case .checksum, .authentication, .header, .place, .order, .unreadable: true
+    case .structure, .overlap, .rows, .keyOrder, .index, .link, .code, .metaPages, .metaPage: false
     }
   }
 }
