@@ -218,24 +218,11 @@ extension Date: _Scalar, _Indexable, _QueryNumeric, MinMaxType, SortableType {
   public static func _initial() -> Date { Date() }
   public static func _load(_ value: Value) -> Date? {
     guard case .date(let moment) = value else { return nil }
-    return Date(
-      timeIntervalSince1970: Double(moment.seconds) + Double(moment.nanoseconds) / 1_000_000_000)
+    return Date(moment)
   }
-  public var _value: Value { .date(moment) }
+  public var _value: Value { .date(Timestamp(self)) }
   public func _put(_ column: Int, of row: inout NewRow) throws(StorageError) {
-    try row.set(column, moment)
-  }
-  /// A date outside of what can be stored is stored as the nearest that can; one that is no number as 1970.
-  private var moment: Timestamp {
-    let interval = timeIntervalSince1970
-    guard !interval.isNaN else { return Timestamp(seconds: 0) }
-    let whole = interval.rounded(.down)
-    guard let seconds = Int64(exactly: whole) else {
-      return Timestamp(seconds: interval < 0 ? .min : .max)
-    }
-    let nanoseconds = Int32(((interval - whole) * 1_000_000_000).rounded())
-    return nanoseconds == 1_000_000_000
-      ? Timestamp(seconds: seconds + 1) : Timestamp(seconds: seconds, nanoseconds: nanoseconds)
+    try row.set(column, Timestamp(self))
   }
   public static func _converted(_ any: Any) -> Date? { any as? Date }
 }
