@@ -62,12 +62,13 @@ open class ObjectBase {
     return isRow(of: other)
   }
 
-  /// Of equal objects equal.
+  /// Of equal objects equal. With a primary key it is that of the key's value, before the object is added to a realm and after;
+  /// so the object is found in a `Set` all the time. An object that is deleted keeps the hash that it was asked for
+  /// while it was in the realm.
+  ///
+  /// Who changes the primary key of an unmanaged object changes its hash: it must be in no `Set` then.
   open var hash: Int {
-    guard let context, context.binding.model.primaryKey != nil else {
-      return ObjectIdentifier(self).hashValue
-    }
-    return row.hashValue
+    keptContext == nil ? hashOfUnmanaged : managedRow?.hashOfKey ?? ObjectIdentifier(self).hashValue
   }
 
   /// Whether both show one row of one realm.

@@ -1,0 +1,90 @@
+import Foundation
+import RealmSwift
+import TestSupport
+import Testing
+
+class Voucher: Object {
+  @Persisted(primaryKey: true) var code: String
+}
+class Slot: Object {
+  @Persisted(primaryKey: true) var number: Int?
+}
+class Pass: Object {
+  @Persisted(primaryKey: true) var id: UUID
+}
+class Badge: Object {
+  @Persisted(primaryKey: true) var id: ObjectId
+}
+
+@Suite struct KeyedHashTests {
+  private static let types: [ObjectBase.Type] = [
+    Voucher.self, Slot.self, Pass.self, Badge.self, Person.self, Dog.self,
+  ]
+
+  private func objects() -> [Object] {
+    (0..<25).flatMap { number -> [Object] in
+      [
+        Person(id: number, name: "\(number)", age: 1), Slot(value: number == 0 ? [:] : ["number": number]),
+        Voucher(value: ["code": "code \(number)"]), Pass(), Badge(value: ["id": ObjectId.generate()]), Dog(),
+      ]
+    }
+  }
+
+  @Test
+  func `an object is found in a set and a dictionary before it is added, after it, and when it is deleted`()
+    throws
+  {
+    let realm = try memoryRealm(Self.types)
+    let objects = objects()
+    var set = Set(objects)
+    var numbers = Dictionary(uniqueKeysWithValues: objects.enumerated().map { ($1, $0) })
+    func areFound() -> Bool {
+      objects.enumerated().allSatisfy { set.contains($1) && numbers[$1] == $0 }
+    }
+    #expect(areFound() && set.count == objects.count)
+    try realm.write { realm.add(objects) }
+    #expect(areFound())
+    // The buckets are made anew.
+    set.reserveCapacity(5000)
+    numbers.reserveCapacity(5000)
+    #expect(areFound())
+    let handles = Set(
+      realm.objects(Person.self).map { $0 as Object } + realm.objects(Slot.self).map { $0 as Object })
+    #expect(handles.isSubset(of: set), "other handles of the same rows are the same")
+    try realm.write { realm.deleteAll() }
+    #expect(objects.allSatisfy(\.isInvalidated) && areFound())
+    set.reserveCapacity(50_000)
+    #expect(areFound())
+    for object in objects { set.remove(object) }
+    #expect(set.isEmpty)
+  }
+
+  @Test func `a write that is cancelled, and an invalidated realm, lose no object in a set`() throws {
+    let realm = try memoryRealm(Self.types)
+    let (first, second) = (Person(id: 1, name: "Ann", age: 3), Voucher(value: ["code": "x"]))
+    let set: Set<Object> = [first, second]
+    realm.beginWrite()
+    realm.add(first)
+    #expect(set.contains(first))
+    realm.cancelWrite()
+    #expect(first.isInvalidated && set.contains(first))
+    try realm.write { realm.add(second) }
+    #expect(set.contains(second))
+    realm.invalidate()
+    #expect(set.contains(second) && set.contains(first))
+  }
+
+  @Test func `hashes are those of keys, and equality is as before`() throws {
+    let realm = try memoryRealm(Self.types)
+    let (first, second) = (Voucher(value: ["code": "a"]), Voucher(value: ["code": "a"]))
+    #expect(first.hash == second.hash && first != second)
+    #expect(Slot().hash == Slot().hash && Dog().hash != Dog().hash)
+    try realm.write { realm.add(first) }
+    #expect(first.hash == second.hash && first != second)
+    #expect(realm.object(ofType: Voucher.self, forPrimaryKey: "a")?.hash == first.hash)
+    #expect(realm.object(ofType: Voucher.self, forPrimaryKey: "a") == first)
+    let (composed, decomposed) = (Voucher(value: ["code": "\u{e9}"]), Voucher(value: ["code": "e\u{301}"]))
+    try realm.write { realm.add([composed, decomposed]) }
+    #expect(composed != decomposed && composed.hash != decomposed.hash)
+  }
+}
