@@ -186,8 +186,7 @@ class Club: Object {
     #expect(club.notes["b"] == .some(nil))
     try realm.write {
       club.notes["a"] = nil
-      let none: String? = nil
-      club.notes["b"] = none
+      club.notes["b"] = nil
     }
     #expect(club.notes.isEmpty)
   }

@@ -46,15 +46,20 @@ package struct DecimalNumber: Sendable {
     self.isNegative = isNegative
   }
 
-  /// Nil for what is no number.
+  /// The decimal that stands for a number where numbers of all types compare (`ValueOrder`); nil for what is no number.
   init?(_ value: Value) {
     switch value {
     case .int(let number): self.init(number)
-    case .float(let number): self.init(number)
-    case .double(let number): self.init(number)
+    case .float(let number): self.init(comparing: Double(number))
+    case .double(let number): self.init(comparing: number)
     case .decimal128(let stored): self.init(stored)
     default: return nil
     }
+  }
+
+  /// Whole numbers beyond 2^53 would not be equal to themselves by the shortest text.
+  private init(comparing number: Double) {
+    if let whole = Int64(exactly: number) { self.init(whole) } else { self.init(number) }
   }
 
   package var isNaN: Bool { form == .nan }

@@ -72,6 +72,19 @@ struct Aggregate {
     }
   }
 
+  /// Adds a value that stands by itself. What is no number of the column's type is left out.
+  mutating func add(_ value: Value) {
+    switch value {
+    case .int(let number):
+      whole += Int128(number)
+      count += 1
+    case .float(let number): add(Double(number))
+    case .double(let number): add(number)
+    case .decimal128(let stored): add(DecimalNumber(stored))
+    default: break
+    }
+  }
+
   private mutating func addRepeated(_ number: Double, _ rows: Int) {
     guard !number.isNaN else { return }
     real += number * Double(rows)

@@ -20,8 +20,8 @@ extension Value {
 
   /// What a column of sets holds of some values: each once, in the order of their values.
   ///
-  /// Numbers are one element where they are equal, whatever their type, but that decimals are only equal to decimals; so
-  /// are all NaN of a kind. Else elements are one where they are the same. Of those that are one the first stays.
+  /// Numbers are one element where they are equal, whatever their type, and so are all NaN. Else elements are one where they
+  /// are the same. Of those that are one the first stays.
   public static func set(_ values: some Sequence<Value>) -> Value {
     var elements: [Value] = []
     // The sort keeps the order of what is equal.
@@ -32,7 +32,7 @@ extension Value {
   }
 
   /// Whether an element of a set comes before another.
-  public static func isBefore(_ left: Value, _ right: Value) -> Bool { ValueOrder.element(left, right) < 0 }
+  public static func isBefore(_ left: Value, _ right: Value) -> Bool { ValueOrder.sort(left, right) < 0 }
 
   /// So deep may lists and maps stand in each other in a mixed column.
   public static let mostLevels = 100

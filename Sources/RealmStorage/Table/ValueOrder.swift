@@ -1,4 +1,8 @@
-/// How values compare in queries, and how they are sorted.
+/// How values compare in queries, how they are sorted, and which are one in a set.
+///
+/// Numbers of all types compare by their values: whole numbers and decimals are what they say, a float is the double that
+/// it equals, and a double that is no whole number of 64 bits is the decimal that the shortest text names that names the
+/// double: 0.1 is a tenth. So there is one order of all numbers, in which those that are equal to one are equal.
 enum ValueOrder {
   /// Less, equal, greater as -1, 0, 1; nil for values that do not compare. Of nulls, none.
   static func compare(_ left: Value, _ right: Value) -> Int? {
@@ -68,26 +72,9 @@ extension ValueOrder {
     return within(left, right)
   }
 
-  /// The order of a set's elements: as sorts have it, but that decimals come after all other numbers. These may equal
-  /// two numbers that differ, as a decimal equals the double that has its digits.
-  static func element(_ left: Value, _ right: Value) -> Int {
-    if let decimals = order(ofDecimals: left, right) { return decimals }
-    return sort(left, right)
-  }
-
   /// Whether they stand as those of a set do: each is greater than the one before.
   static func isSet(_ elements: [Value]) -> Bool {
-    zip(elements, elements.dropFirst()).allSatisfy { element($0, $1) < 0 }
-  }
-
-  /// Nil where both are decimals, or none is, or one is no number.
-  private static func order(ofDecimals left: Value, _ right: Value) -> Int? {
-    switch (left, right) {
-    case (.decimal128, .decimal128): nil
-    case (.decimal128, .int), (.decimal128, .float), (.decimal128, .double): 1
-    case (.int, .decimal128), (.float, .decimal128), (.double, .decimal128): -1
-    default: nil
-    }
+    zip(elements, elements.dropFirst()).allSatisfy { sort($0, $1) < 0 }
   }
 
   private static let numbers = 3

@@ -16,12 +16,7 @@ extension Table {
   /// - Parameter rows: nil for all rows. A row that is given twice counts twice, one that is not there not at all.
   /// - Precondition: the column is one of the table, of whole numbers, floats, doubles or decimals, and no list.
   public func sum(_ column: Int, of rows: [UInt64]?) throws(StorageError) -> Sum {
-    let total = try aggregate(column, of: rows)
-    switch schema.columns[column].type {
-    case .float, .double: return .double(total.real)
-    case .decimal128: return .decimal(total.decimal.stored)
-    default: return Int64(exactly: total.whole).map { .integer($0) } ?? .overflow
-    }
+    Sum(try aggregate(column, of: rows))
   }
 
   /// The average of a column's values, nulls and NaN aside: a double, of decimals a decimal; null without any.

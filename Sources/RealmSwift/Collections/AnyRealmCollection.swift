@@ -28,6 +28,11 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
   }
 }
 
+extension AnyRealmCollection: ValueCollection {
+  var storedValues: [Value] { base.values?.storedValues ?? [] }
+  var valueContent: ValueContent? { base.values?.valueContent }
+}
+
 extension AnyRealmCollection: DescribedCollection {
   public var description: String { base.description }
   func describedElements(depth: Int) -> String { base.describedElements(depth) }
@@ -37,6 +42,7 @@ extension AnyRealmCollection: Encodable where Element: Encodable {}
 
 private class Base<Element: RealmCollectionValue> {
   var content: _CollectionContent? { nil }
+  var values: (any ValueCollection)? { nil }
   var realm: Realm? { nil }
   var isInvalidated: Bool { false }
   var count: Int { 0 }
@@ -54,6 +60,7 @@ private final class Holder<C: RealmCollection>: Base<C.Element> {
   init(_ collection: C) { self.collection = collection }
 
   override var content: _CollectionContent? { collection._content }
+  override var values: (any ValueCollection)? { collection as? any ValueCollection }
   override var realm: Realm? { collection.realm }
   override var isInvalidated: Bool { collection.isInvalidated }
   override var count: Int { collection.count }

@@ -34,11 +34,23 @@ extension MutableSet: Decodable where Element: Decodable {
 }
 
 extension Map: Encodable where Key: Encodable, Value: Encodable {
-  /// As a dictionary.
+  /// As a dictionary, to which equivalent texts are one key, as "é" in one character and in two: a map that has both is not
+  /// encoded.
+  ///
+  /// - Throws: `EncodingError.invalidValue` for such keys; what the encoder throws.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
-    try container.encode(
-      Dictionary(asKeyValueSequence().map { ($0.key._mapKey, $0.value) }) { first, _ in first })
+    var values: [String: Value] = [:]
+    for (key, value) in asKeyValueSequence() where values.updateValue(value, forKey: key._mapKey) != nil {
+      throw EncodingError.invalidValue(
+        self,
+        EncodingError.Context(
+          codingPath: encoder.codingPath,
+          debugDescription:
+            "two keys of the map are equivalent texts, '\(key._mapKey)', and one in what is encoded; "
+            + "encode the map's entries as an array."))
+    }
+    try container.encode(values)
   }
 }
 

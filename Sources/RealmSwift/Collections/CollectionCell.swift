@@ -4,6 +4,22 @@ import RealmStorage
 public enum _CollectionStep: Hashable {
   case index(Int)
   case key(String)
+
+  // Equivalent texts may be two keys.
+  public static func == (left: _CollectionStep, right: _CollectionStep) -> Bool {
+    switch (left, right) {
+    case (.index(let left), .index(let right)): left == right
+    case (.key(let left), .key(let right)): left.utf8.elementsEqual(right.utf8)
+    default: false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .index(let index): hasher.combine(index)
+    case .key(let key): for byte in key.utf8 { hasher.combine(byte) }
+    }
+  }
 }
 
 /// The cell of a managed collection: what its object's row holds, and how that is changed.

@@ -239,22 +239,9 @@ public final class _CollectionContent {
   ) -> Result? {
     session.check()
     let model = context.binding.model
-    guard let position = model.position(of: property),
-      context.binding.columns[position] >= 0 || context.binding.table == nil
-    else {
+    let position = model.position(ofNumbers: property, other)
+    guard context.binding.columns[position] >= 0 || context.binding.table == nil else {
       raise("Unknown property", "\(model.name) has no property \(property) that is stored.")
-    }
-    let type = model.properties[position].type
-    let fits: Bool =
-      switch type.column {
-      case .int64, .float, .double, .decimal128: true
-      default: type.column == other
-      }
-    guard fits, type.form == .value else {
-      raise(
-        "Invalid aggregate",
-        "\(name(property)) is of type \(model.properties[position].field.valueType), of which there is none; "
-          + "name a property of numbers.")
     }
     let rows = isWholeTable ? nil : rows()
     return reading { () throws(StorageError) in

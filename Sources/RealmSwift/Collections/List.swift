@@ -65,7 +65,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   /// - Parameters:
   ///   - added: the elements whose values `values` is given.
   ///   - moves: elements that stay may stand elsewhere then.
-  private func change(
+  func change(
     _ added: [Element], moves: Bool = true, _ elements: (inout [Element]) -> Void,
     _ values: (inout [Value], _ added: [Value]) -> Void
   ) {
@@ -180,21 +180,19 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     if let last = offsets.last { checkIndex(last, below: count) }
   }
 
-  /// The position of an element; nil when it is not in the list.
+  /// The position of the first element that is equal; nil when there is none. Elements are told apart as those of sets are:
+  /// texts by their bytes, NaN is found, and objects by their rows.
   public func index(of element: Element) -> Int? {
-    guard let cell else { return unmanaged.firstIndex(of: element) }
-    guard let value = cell.sought(element) else { return nil }
-    // Numbers of any value are the same when they are equal, as they are in sets.
-    let isAny = Element._elementType.column == .mixed
-    return self.cell?.elements().firstIndex {
-      isAny ? !Value.isBefore($0, value) && !Value.isBefore(value, $0) : $0 == value
-    }
+    guard let cell else { return place(of: element) }
+    guard let value = cell.sought(element).map({ SetElement($0) }) else { return nil }
+    return self.cell?.elements().firstIndex { SetElement($0) == value }
   }
 
   /// Whether both are one list of one object, or unmanaged and hold the same.
   public static func == (left: List, right: List) -> Bool {
     switch (left.cell, right.cell) {
-    case (nil, nil): left.unmanaged == right.unmanaged
+    case (nil, nil):
+      left === right || left.unmanaged.elementsEqual(right.unmanaged, by: { ElementIdentity.areEqual($0, $1) })
     case (let left?, let right?): left.isSame(as: right)
     default: false
     }
@@ -202,6 +200,13 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 }
 
 extension List: DescribedCollection {}
+
+extension List: ValueCollection {
+  var storedValues: [RealmStorage.Value] {
+    cell?.elements() ?? unmanaged.map { $0._elementValue { _ in nil } }
+  }
+  var valueContent: ValueContent? { cell.map { ValueContent($0, .list) } }
+}
 
 extension List: ExpressibleByArrayLiteral {
   /// An unmanaged list of these elements.

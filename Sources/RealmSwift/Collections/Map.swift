@@ -59,22 +59,36 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
 
   // MARK: - Changing
 
-  /// The value of a key; nil where there is none, and to remove the key. To give a key the value nil, where values may be
-  /// nil, use `updateValue(_:forKey:)`.
+  /// The value of a key; nil where there is none, and to remove the key.
+  ///
+  /// Where values may be nil, a nil that is a value is stored, as Swift's dictionaries store it; `nil` itself removes the key:
+  ///
+  ///     let unknown: Int? = nil
+  ///     map["a"] = unknown  // "a" has the value nil
+  ///     map["a"] = nil      // there is no "a"
+  ///
+  /// To store by a key with a `.`, or that begins with `$`, stops the program; `insert(_:forKey:)` throws for keys of data.
   public subscript(key: Key) -> Value? {
     get {
       guard let map = cell?.map(), let cell else { return unmanaged[key.bytes]?.value }
       return map[key._mapKey].map { Value._element($0, in: cell, at: .key(key._mapKey)) }
     }
     set {
-      // What may be nil is removed by nil too.
-      guard let newValue, !RealmSwift.isNull(newValue) else { return removeObject(for: key) }
+      guard let newValue else { return removeObject(for: key) }
       updateValue(newValue, forKey: key)
     }
   }
 
   /// Gives a key a value, in place of the one it has. A key with a `.`, or that begins with `$`, stops the program.
   public func updateValue(_ value: Value, forKey key: Key) { add([(key, value)]) }
+
+  /// Gives a key a value, in place of the one it has, where the key comes from data and may be none that a map has.
+  ///
+  /// - Throws: `Realm.Error.invalidInput` where the key has a `.` or begins with `$`; then nothing is changed.
+  public func insert(_ value: Value, forKey key: Key) throws {
+    guard Self.isKey(key._mapKey) else { throw Realm.Error(.invalidInput, Self.reason(key._mapKey)) }
+    updateValue(value, forKey: key)
+  }
 
   /// Removes a key and its value; nothing where it is not there. A linked object stays; an embedded one is deleted.
   public func removeObject(for key: Key) {
@@ -121,18 +135,25 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   /// Such keys could not be told from paths and operators, in other tools that speak of them.
   private static func check(_ key: String) {
     guard isKey(key) else {
-      raise("Invalid key", "'\(key)' can't be a key of a map: a key has no '.' and does not begin with '$'.")
+      raise("Invalid key", reason(key) + " Where keys are data, insert(_:forKey:) throws instead.")
     }
   }
 
-  static func isKey(_ key: String) -> Bool { !key.contains(".") && !key.hasPrefix("$") }
+  private static func reason(_ key: String) -> String {
+    "'\(key)' can't be a key of a map: a key has no '.' and does not begin with '$'."
+  }
+
+  /// By the bytes: to texts a point with an accent is no point.
+  static func isKey(_ key: String) -> Bool {
+    key.utf8.first != UInt8(ascii: "$") && !key.utf8.contains(UInt8(ascii: "."))
+  }
 
   public var description: String { describedElements(depth: ObjectDescription.maximumDepth) }
 
   /// Whether both are one map of one object, or unmanaged and hold the same.
   public static func == (left: Map, right: Map) -> Bool {
     switch (left.cell, right.cell) {
-    case (nil, nil): left.unmanaged == right.unmanaged
+    case (nil, nil): left === right || left.unmanaged == right.unmanaged
     case (let left?, let right?): left.isSame(as: right)
     default: false
     }
@@ -140,6 +161,13 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
 }
 
 extension Map: Equatable {}
+
+extension Map: ValueCollection {
+  var storedValues: [RealmStorage.Value] {
+    cell?.map().values ?? entries.map { $0.value._elementValue { _ in nil } }
+  }
+  var valueContent: ValueContent? { cell.map { ValueContent($0, .map) } }
+}
 
 extension Map: DescribedCollection {
   func describedElements(depth: Int) -> String {

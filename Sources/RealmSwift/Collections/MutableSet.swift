@@ -8,7 +8,7 @@ import RealmStorage
 public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   /// Of an unmanaged set: the elements in order, and the same to be found.
   private var unmanaged: [Element] = []
-  private var members = Set<SetMember<Element>>()
+  private var members = Set<ElementIdentity>()
   /// Objects that were in no realm when they came into the set are found by another identity once they are in one.
   private var mayHaveBecomeManaged = false
   /// Of a managed one.
@@ -57,7 +57,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
   /// The place of an element; nil when it is not in the set.
   public func index(of object: Element) -> Int? {
-    guard let cell else { return unmanaged.firstIndex { SetMember($0) == SetMember(object) } }
+    guard let cell else { return unmanaged.firstIndex { ElementIdentity($0) == ElementIdentity(object) } }
     guard let value = cell.sought(object) else { return nil }
     let place = SetPlace(of: value, in: stored)
     return place.isThere ? place.index : nil
@@ -65,10 +65,10 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
   /// Of an unmanaged set.
   private func isMember(_ element: Element) -> Bool {
-    let member = SetMember(element)
+    let member = ElementIdentity(element)
     if members.contains(member) { return true }
-    guard mayHaveBecomeManaged, instance(element, of: ObjectBase.self)?.context != nil else { return false }
-    return unmanaged.contains { SetMember($0) == member }
+    guard mayHaveBecomeManaged, ElementIdentity.object(of: element)?.context != nil else { return false }
+    return unmanaged.contains { ElementIdentity($0) == member }
   }
 
   /// Whether all elements are in another set too.
@@ -91,8 +91,8 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     let objects = Array(objects)
     guard let values = cell?.stored(objects) else {
       for object in objects where !isMember(object) {
-        members.insert(SetMember(object))
-        if let new = instance(object, of: ObjectBase.self), new.context == nil { mayHaveBecomeManaged = true }
+        members.insert(ElementIdentity(object))
+        if let new = ElementIdentity.object(of: object), new.context == nil { mayHaveBecomeManaged = true }
         unmanaged.append(object)
       }
       return
@@ -118,9 +118,9 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   public func remove(_ object: Element) {
     guard let cell else {
       guard isMember(object) else { return }
-      let member = SetMember(object)
-      unmanaged.removeAll { SetMember($0) == member }
-      members = Set(unmanaged.map { SetMember($0) })
+      let member = ElementIdentity(object)
+      unmanaged.removeAll { ElementIdentity($0) == member }
+      members = Set(unmanaged.map { ElementIdentity($0) })
       return
     }
     let value = cell.sought(object)
@@ -150,7 +150,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     let kept = contents.map(isKept)
     guard cell != nil else {
       unmanaged = zip(unmanaged, kept).filter(\.1).map(\.0)
-      members = Set(unmanaged.map { SetMember($0) })
+      members = Set(unmanaged.map { ElementIdentity($0) })
       return
     }
     change { elements, _ in elements = zip(elements, kept).filter(\.1).map(\.0) }
@@ -163,34 +163,9 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   /// Whether both are one set of one object, or unmanaged and hold the same.
   public static func == (left: MutableSet, right: MutableSet) -> Bool {
     switch (left.cell, right.cell) {
-    case (nil, nil): left.members == right.members
+    case (nil, nil): left === right || left.members == right.members
     case (let left?, let right?): left.isSame(as: right)
     default: false
-    }
-  }
-}
-
-/// An element of an unmanaged set. Texts are the same where their bytes are, as they are in a realm, and so are objects that
-/// show one row.
-private struct SetMember<Element: RealmCollectionValue>: Hashable {
-  private let identity: AnyHashable
-
-  private struct Row: Hashable {
-    let context: ObjectIdentifier
-    let row: UInt64
-  }
-
-  init(_ element: Element) {
-    if let object = instance(element, of: ObjectBase.self) {
-      let row = object.context.map { Row(context: ObjectIdentifier($0), row: object.row) }
-      identity = row.map { AnyHashable($0) } ?? AnyHashable(ObjectIdentifier(object))
-      return
-    }
-    switch element as Any {
-    case let text as String: identity = AnyHashable(Array(text.utf8))
-    case AnyRealmValue.string(let text): identity = AnyHashable(Array(text.utf8))
-    case let number as any BinaryFloatingPoint where number.isNaN: identity = AnyHashable("NaN")
-    default: identity = AnyHashable(element)
     }
   }
 }
@@ -212,6 +187,13 @@ private struct SetPlace {
 }
 
 extension MutableSet: DescribedCollection {}
+
+extension MutableSet: ValueCollection {
+  var storedValues: [RealmStorage.Value] {
+    cell?.elements() ?? unmanaged.map { $0._elementValue { _ in nil } }
+  }
+  var valueContent: ValueContent? { cell.map { ValueContent($0, .list) } }
+}
 
 extension MutableSet: ExpressibleByArrayLiteral {
   /// An unmanaged set of these elements, each once.
@@ -247,7 +229,7 @@ extension MutableSet: _KeptInstance {
     if self === other || (realm != nil && self == other) { return }
     let objects = Array(other)
     guard let values = cell?.stored(objects) else {
-      (unmanaged, members) = (objects, Set(objects.map { SetMember($0) }))
+      (unmanaged, members) = (objects, Set(objects.map { ElementIdentity($0) }))
       return
     }
     change(values) { elements, values in elements = Self.elements(of: values) }

@@ -45,7 +45,7 @@ extension RealmCollection {
 
   /// The position of an element; nil when it is not there. An object is looked for by its row.
   public func index(of element: Element) -> Int? {
-    guard let content = _content, let object = element as? ObjectBase else { return firstIndex(of: element) }
+    guard let content = _content, let object = element as? ObjectBase else { return place(of: element) }
     return content.context.row(of: object).flatMap { content.rows().firstIndex(of: $0) }
   }
 

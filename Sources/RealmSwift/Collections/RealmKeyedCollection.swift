@@ -28,7 +28,7 @@ public protocol RealmKeyedCollection: Sequence, CustomStringConvertible {
   func removeObject(for key: Key)
   /// Removes all entries; from a managed collection in a write transaction only.
   func removeAll()
-  /// The value of a key; nil where there is none, and to remove the key.
+  /// The value of a key; nil where there is none, and to remove the key. A nil that is a value is stored.
   subscript(key: Key) -> Value? { get set }
   /// All keys, in the order of their UTF-8 bytes. Takes time in proportion to the entries.
   var keys: [Key] { get }
@@ -61,12 +61,14 @@ public struct SingleMapEntry<Key: _MapKey, Value: RealmCollectionValue>: _RealmM
   }
 
   public static func == (left: SingleMapEntry, right: SingleMapEntry) -> Bool {
-    left.key == right.key && left.value == right.value
+    // Equivalent texts may be two keys.
+    left.key._mapKey.utf8.elementsEqual(right.key._mapKey.utf8)
+      && ElementIdentity.areEqual(left.value, right.value)
   }
 
   public func hash(into hasher: inout Hasher) {
-    hasher.combine(key)
-    hasher.combine(value)
+    hasher.combine(Array(key._mapKey.utf8))
+    ElementIdentity.hash(value, into: &hasher)
   }
 }
 

@@ -108,8 +108,10 @@ final class ValueReader {
       return .object(copy)
     case .list(let list): return .fromArray(list.map { ownCopy($0) })
     case .dictionary(let map):
-      return .fromDictionary(
-        Dictionary(map.asKeyValueSequence().map { ($0.key, ownCopy($0.value)) }) { first, _ in first })
+      // Not by a dictionary of the standard library, to which equivalent texts are one key.
+      let copy = Map<String, AnyRealmValue>()
+      for (key, value) in map.asKeyValueSequence() { copy.updateValue(ownCopy(value), forKey: key) }
+      return .dictionary(copy)
     default: return value
     }
   }

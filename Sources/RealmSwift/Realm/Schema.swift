@@ -61,7 +61,8 @@ public struct Property: Hashable, Sendable {
     isSet = property.type.form == .set
     isMap = property.type.form == .map
     isIndexed = property.role != .plain
-    isOptional = property.type.isOptional
+    // A value of any type is none where it is nothing, and never nil.
+    isOptional = property.type.isOptional && property.type.column != .mixed
     objectClassName = property.type.target?.className()
   }
 }

@@ -42,7 +42,7 @@ public enum AnyRealmValue {
   /// No value.
   public init() { self = .none }
 
-  /// The same values by the same keys.
+  /// The same values by the same keys. A key with a `.`, or that begins with `$`, stops the program; see `Map.insert(_:forKey:)`.
   public static func fromDictionary(_ dictionary: [String: AnyRealmValue]) -> AnyRealmValue {
     let map = Map<String, AnyRealmValue>()
     for (key, value) in dictionary { map.updateValue(value, forKey: key) }
@@ -112,42 +112,34 @@ public enum AnyRealmValue {
 }
 
 extension AnyRealmValue: Hashable {
-  /// Whether both hold values of one type that are equal: of collections that are in a realm, whether these are one.
+  /// Whether both hold the same value.
+  ///
+  /// Numbers are equal by their values, whatever their types: `int(1)`, `float(1)`, `double(1)` and the decimal 1.00 are
+  /// equal, and so are all NaN. A double is equal to the decimal that its shortest text names, 0.1 to a tenth, and a float to
+  /// the double of the same value. Truth values are no numbers. Texts are equal where their bytes are. Of collections that are
+  /// in a realm, it is whether these are one.
   public static func == (left: AnyRealmValue, right: AnyRealmValue) -> Bool {
     switch (left, right) {
-    case (.none, .none): true
-    case (.int(let left), .int(let right)): left == right
-    case (.bool(let left), .bool(let right)): left == right
-    case (.float(let left), .float(let right)): left == right
-    case (.double(let left), .double(let right)): left == right
-    case (.string(let left), .string(let right)): left == right
-    case (.data(let left), .data(let right)): left == right
-    case (.date(let left), .date(let right)): left == right
     case (.object(let left), .object(let right)): left == right
-    case (.objectId(let left), .objectId(let right)): left == right
-    case (.decimal128(let left), .decimal128(let right)): left == right
-    case (.uuid(let left), .uuid(let right)): left == right
     case (.dictionary(let left), .dictionary(let right)): left == right
     case (.list(let left), .list(let right)): left == right
-    default: false
+    default: left.simple.map { SetElement($0) == right.simple.map { SetElement($0) } } ?? false
     }
   }
 
   public func hash(into hasher: inout Hasher) {
     switch self {
-    // Collections change, and are equal by what they hold or by where they are.
-    case .none, .list, .dictionary: hasher.combine(0)
-    case .int(let number): hasher.combine(number)
-    case .bool(let flag): hasher.combine(flag)
-    case .float(let number): hasher.combine(number)
-    case .double(let number): hasher.combine(number)
-    case .string(let text): hasher.combine(text)
-    case .data(let data): hasher.combine(data)
-    case .date(let date): hasher.combine(date)
     case .object(let object): hasher.combine(object)
-    case .objectId(let id): hasher.combine(id)
-    case .decimal128(let number): hasher.combine(number)
-    case .uuid(let id): hasher.combine(id)
+    // Collections change, and are equal by what they hold or by where they are.
+    default: hasher.combine(SetElement(simple ?? .null))
+    }
+  }
+
+  /// As it is stored; nil of objects, lists and dictionaries.
+  private var simple: Value? {
+    switch self {
+    case .object, .list, .dictionary: nil
+    default: value { _ in nil }
     }
   }
 }

@@ -14,8 +14,12 @@ public struct Decimal128: Sendable {
   /// Zero.
   public init() { number = DecimalNumber(0 as Int) }
 
-  /// A number, or a text that names one; anything else stops the program.
+  /// A number, or a text that names one; of nil and NSNull NaN. Anything else stops the program.
   public init(value: Any) {
+    if isNull(value) {
+      self.init(.nan)
+      return
+    }
     guard let converted = Self._converted(value) else {
       raise(
         "Invalid Decimal128",

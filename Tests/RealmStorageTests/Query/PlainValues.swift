@@ -12,8 +12,8 @@ struct PlainNumber {
   init?(_ value: Value) {
     switch value {
     case .int(let number): self.init(text: "\(number)")
-    case .float(let number): self.init(exactly: Double(number), text: number.description)
-    case .double(let number): self.init(exactly: number, text: number.description)
+    case .float(let number): self.init(exactly: Double(number), text: Self.name(Double(number)))
+    case .double(let number): self.init(exactly: number, text: Self.name(number))
     case .decimal128(let stored):
       let word = stored.bytes.reversed().reduce(UInt128(0)) { $0 << 8 | UInt128($1) }
       let top = word >> 122 & 0x1f
@@ -33,7 +33,11 @@ struct PlainNumber {
     }
   }
 
-  /// Against decimals a floating-point number counts as the text that names it.
+  private static func name(_ number: Double) -> String {
+    Int64(exactly: number).map { "\($0)" } ?? number.description
+  }
+
+  /// Against decimals a double counts as the text that names it, and a whole number of 64 bits as itself.
   private var text = ""
   private var isDecimal = false
 

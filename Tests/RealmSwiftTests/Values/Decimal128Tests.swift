@@ -26,6 +26,36 @@ private class Account: Object {
     #expect(Decimal128(1).distance(to: 3) == 2 && Decimal128(1).advanced(by: -1) == 0)
   }
 
+  @Test func `texts keep the zeros at the end, and results the exponent that decimal arithmetic prefers`()
+    throws
+  {
+    let realm = try Realm(
+      configuration: .init(inMemoryIdentifier: UUID().uuidString, objectTypes: [Account.self]))
+    let texts: [(Decimal128, String)] = [
+      ((1.234567 as Decimal128) + 9.876543, "11.111110"), ((2.5 as Decimal128) - 3.5, "-1.0"),
+      (Decimal128("1.20") * "2", "2.40"), (Decimal128("1.20") * "2.0", "2.400"),
+      (Decimal128("2.40") / "2", "1.20"),
+      (Decimal128("2.40") / "0.2", "12.0"), (Decimal128("1") / "4", "0.25"),
+      (Decimal128("1.5E2") + "1", "151"),
+      (150, "150"), ("150", "150"), ("150.0", "150.0"), ("1.5E2", "1.5E+2"), ("15E1", "1.5E+2"),
+      ("1E+3", "1E+3"),
+      ("0.000001", "0.000001"), ("0.0000001", "1E-7"), ("0.00000010", "1.0E-7"), ("0E+2", "0E+2"),
+      ("-0.00", "-0.00"),
+      ("Infinity", "Infinity"), ("-inf", "-Infinity"), ("nan", "NaN"),
+    ]
+    for (number, text) in texts {
+      #expect(number.stringValue == text && number.description == text)
+      let coded = try JSONEncoder().encode([number])
+      #expect(String(decoding: coded, as: UTF8.self) == "[\"\(text)\"]")
+      #expect(try JSONDecoder().decode([Decimal128].self, from: coded)[0].stringValue == text)
+      #expect(try Decimal128(string: text).stringValue == text)
+      let account = try realm.write {
+        realm.create(Account.self, value: ["name": text, "balance": number] as [String: Any], update: .all)
+      }
+      #expect(account.balance.stringValue == text, "as it was stored")
+    }
+  }
+
   @Test func `numbers are equal by value, and NaN equals nothing`() throws {
     let (short, long): (Decimal128, Decimal128) = ("1.5", "1.500")
     #expect(short == long && short.hashValue == long.hashValue && short.stringValue != long.stringValue)

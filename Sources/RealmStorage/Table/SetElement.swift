@@ -1,0 +1,42 @@
+/// A value that is told from others as sets tell their elements apart: numbers of all types by their values, all NaN being
+/// one, texts by their bytes, all else by what is stored.
+public struct SetElement: Hashable, Sendable {
+  public let value: Value
+
+  public init(_ value: Value) { self.value = value }
+
+  public static func == (left: SetElement, right: SetElement) -> Bool {
+    ValueOrder.sort(left.value, right.value) == 0
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    switch value {
+    case .int(let number): hasher.combine(number)
+    case .float(let number): Self.hash(Double(number), into: &hasher)
+    case .double(let number): Self.hash(number, into: &hasher)
+    case .decimal128(let stored):
+      let number = DecimalNumber(DecimalNumber(stored).canonical)
+      if let whole = number.whole {
+        hasher.combine(whole)
+      } else {
+        Self.hash(number.isNaN ? .nan : Double(number.text) ?? .nan, into: &hasher)
+      }
+    case .list(let elements):
+      hasher.combine(elements.count)
+      for element in elements { hasher.combine(SetElement(element)) }
+    case .map(let map):
+      hasher.combine(map.count)
+      for element in map.values { hasher.combine(SetElement(element)) }
+    default: hasher.combine(value)
+    }
+  }
+
+  /// The same for all numbers that are equal to a double.
+  private static func hash(_ number: Double, into hasher: inout Hasher) {
+    if let whole = Int64(exactly: number) {
+      hasher.combine(whole)
+    } else {
+      hasher.combine(number.isNaN ? Double.nan.bitPattern : number.bitPattern)
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import RealmStorage
+
+/// A collection of the library whose elements may be values.
+protocol ValueCollection {
+  /// The elements as they are stored. Of an unmanaged collection of objects, none is told.
+  var storedValues: [RealmStorage.Value] { get }
+  /// Where results of it read; nil of an unmanaged collection, and of objects.
+  var valueContent: ValueContent? { get }
+}
+
+/// The values of a managed collection in another order, or each once. Read anew when the realm has changed.
+final class ValueContent {
+  enum Step {
+    case sorted(ascending: Bool)
+    case distinct
+  }
+
+  /// A value, and where it stands in the collection.
+  typealias Place = (value: Value, step: _CollectionStep)
+
+  /// Of the collection.
+  private(set) var cell: _CollectionCell
+  private let form: Value.Form
+  private let steps: [Step]
+  private var known: (places: [Place], generation: UInt64)?
+
+  init(_ cell: _CollectionCell, _ form: Value.Form, _ steps: [Step] = []) {
+    (self.cell, self.form, self.steps) = (cell, form, steps)
+  }
+
+  func adding(_ step: Step) -> ValueContent { ValueContent(cell, form, steps + [step]) }
+
+  var realm: Realm { cell.realm }
+  var isInvalidated: Bool { cell.isInvalidated(form) }
+  var values: [Value] { places().map(\.value) }
+
+  /// O(1) while the realm does not change. Nothing of a collection that is invalidated.
+  func places() -> [Place] {
+    let session = cell.owner.session
+    session.check()
+    if let known, known.generation == session.generation { return known.places }
+    if isInvalidated { return [] }
+    var places: [Place]
+    switch form {
+    case .list: places = cell.elements().enumerated().map { ($1, .index($0)) }
+    case .map:
+      let map = cell.map()
+      places = zip(map.keys, map.values).map { ($1, .key($0)) }
+    }
+    for step in steps {
+      switch step {
+      // The sort keeps the order of what is equal.
+      case .sorted(ascending: true): places.sort { Value.isBefore($0.value, $1.value) }
+      case .sorted(ascending: false): places.sort { Value.isBefore($1.value, $0.value) }
+      case .distinct:
+        var met = Set<SetElement>()
+        places = places.filter { met.insert(SetElement($0.value)).inserted }
+      }
+    }
+    known = (places, session.generation)
+    return places
+  }
+
+  func element<Element: RealmCollectionValue>(at index: Int) -> Element {
+    let places = places()
+    guard places.indices.contains(index) else {
+      raise("Index out of range", "there is no element \(index) in results of \(places.count) values.")
+    }
+    return Element._element(places[index].value, in: cell, at: places[index].step)
+  }
+
+  func elements<Element: RealmCollectionValue>() -> [Element] {
+    places().map { Element._element($0.value, in: cell, at: $0.step) }
+  }
+}

@@ -1,0 +1,134 @@
+import RealmStorage
+
+// Sums and extremes of a property of objects. Those of a collection in a realm are found by the engine, in the table; those
+// of any other are found among the values of its objects, by the same rules.
+extension RealmCollection where Element: ObjectBase {
+  /// The least value of a property, nulls and NaN aside; nil without any. Takes time in proportion to the objects.
+  public func min<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType {
+    guard let content = _content else {
+      let values = values(of: property, .date)
+      return Aggregate.extreme(Value.minimum(of: values.all), as: T.self, of: values.name)
+    }
+    let found = content.aggregate(property, .date) { (table, column, rows) throws(StorageError) in
+      try table.minimum(column, of: rows)
+    }
+    return Aggregate.extreme(found ?? .null, as: T.self, of: content.name(property))
+  }
+
+  /// The greatest value of a property, nulls and NaN aside; nil without any. Takes time in proportion to the objects.
+  public func max<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType {
+    guard let content = _content else {
+      let values = values(of: property, .date)
+      return Aggregate.extreme(Value.maximum(of: values.all), as: T.self, of: values.name)
+    }
+    let found = content.aggregate(property, .date) { (table, column, rows) throws(StorageError) in
+      try table.maximum(column, of: rows)
+    }
+    return Aggregate.extreme(found ?? .null, as: T.self, of: content.name(property))
+  }
+
+  /// The sum of a property's values, nulls and NaN aside; zero without any. Takes time in proportion to the objects.
+  ///
+  /// - Precondition: a sum of whole numbers does not pass 64 bits.
+  public func sum<T: _HasPersistedType>(ofProperty property: String) -> T where T.PersistedType: AddableType {
+    let (sum, name): (Sum, String)
+    if let content = _content {
+      let found = content.aggregate(property) { (table, column, rows) throws(StorageError) in
+        try table.sum(column, of: rows)
+      }
+      (sum, name) = (found ?? .integer(0), content.name(property))
+    } else {
+      let values = values(of: property)
+      (sum, name) = (Sum(of: values.all, type: values.type), values.name)
+    }
+    guard let result = Aggregate.result(sum, as: T.self, of: name) else {
+      raise("Invalid sum", "the sum of \(name) is no \(T.self).")
+    }
+    return result
+  }
+
+  /// The average of a property's values, nulls and NaN aside; nil without any. As a whole number it is cut towards zero. Takes
+  /// time in proportion to the objects.
+  public func average<T: _HasPersistedType>(ofProperty property: String) -> T?
+  where T.PersistedType: AddableType {
+    guard let content = _content else {
+      let values = values(of: property)
+      return Aggregate.result(ofAverage: Value.average(of: values.all, type: values.type), as: T.self)
+    }
+    return content.aggregate(property) { (table, column, rows) throws(StorageError) in
+      try table.average(column, of: rows)
+    }
+    .flatMap { Aggregate.result(ofAverage: $0, as: T.self) }
+  }
+
+  /// The values of a property of objects that are not found in a realm.
+  private func values(of property: String, _ other: ColumnType? = nil) -> (
+    all: [Value], type: ColumnType, name: String
+  ) {
+    let model = ObjectModel.of(Element.self)
+    let position = model.position(ofNumbers: property, other)
+    let found = model.properties[position]
+    let values = map { object in
+      object.keptContext == nil
+        ? found.access.stored(object, found.offset) { _ in nil } : object.stored(position)
+    }
+    return (Array(values), found.type.column, "\(model.name).\(property)")
+  }
+
+  /// The least value of a property, nulls and NaN aside; nil without any. Takes time in
+  /// proportion to the objects.
+  ///
+  /// - Precondition: the property is one of the class itself, not of objects that it links to.
+  public func min<T: _HasPersistedType>(of keyPath: KeyPath<Element, T>) -> T?
+  where T.PersistedType: MinMaxType {
+    min(ofProperty: PropertyRecorder.names(keyPath).joined(separator: "."))
+  }
+  /// The greatest value of a property, nulls and NaN aside; nil without any. Takes time in
+  /// proportion to the objects.
+  ///
+  /// - Precondition: the property is one of the class itself, not of objects that it links to.
+  public func max<T: _HasPersistedType>(of keyPath: KeyPath<Element, T>) -> T?
+  where T.PersistedType: MinMaxType {
+    max(ofProperty: PropertyRecorder.names(keyPath).joined(separator: "."))
+  }
+  /// The sum of a property's values, nulls and NaN aside; zero without any. Takes time in
+  /// proportion to the objects.
+  ///
+  /// - Precondition: the property is one of the class itself, and a sum of whole numbers fits its type.
+  public func sum<T: _HasPersistedType>(of keyPath: KeyPath<Element, T>) -> T
+  where T.PersistedType: AddableType {
+    sum(ofProperty: PropertyRecorder.names(keyPath).joined(separator: "."))
+  }
+  /// The average of a property's values, nulls and NaN aside; nil without any. As a whole number it is cut
+  /// towards zero. Takes time in proportion to the objects.
+  ///
+  /// - Precondition: the property is one of the class itself, not of objects that it links to.
+  public func average<T: _HasPersistedType>(of keyPath: KeyPath<Element, T>) -> T?
+  where T.PersistedType: AddableType {
+    average(ofProperty: PropertyRecorder.names(keyPath).joined(separator: "."))
+  }
+}
+
+extension ObjectModel {
+  /// The position of a property of which there are sums and extremes; of others the program stops.
+  ///
+  /// - Parameter other: a type of properties that there is such an aggregate of, beside numbers.
+  func position(ofNumbers property: String, _ other: ColumnType?) -> Int {
+    guard let position = position(of: property), !properties[position].isComputed else {
+      raise("Unknown property", "\(name) has no property \(property) that is stored.")
+    }
+    let type = properties[position].type
+    let fits: Bool =
+      switch type.column {
+      case .int8, .int16, .int32, .int64, .float, .double, .decimal128: true
+      default: type.column == other
+      }
+    guard fits, type.form == .value else {
+      raise(
+        "Invalid aggregate",
+        "\(name).\(property) is of type \(properties[position].field.valueType), of which there is none; "
+          + "name a property of numbers.")
+    }
+    return position
+  }
+}

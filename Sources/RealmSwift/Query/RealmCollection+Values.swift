@@ -1,0 +1,139 @@
+import RealmStorage
+
+// Sums, extremes and orders of collections of values, such as `List<Int>` and `Map<String, Double?>`: managed or not, but
+// that orders are those of managed collections.
+
+extension RealmCollection where Element.PersistedType: MinMaxType {
+  /// The least element, nil and NaN aside; nil without any. O(n).
+  public func min() -> Element? {
+    ValueAggregates.extreme(Value.minimum(of: allStoredValues), as: Element.self)
+  }
+  /// The greatest element, nil and NaN aside; nil without any. O(n).
+  public func max() -> Element? {
+    ValueAggregates.extreme(Value.maximum(of: allStoredValues), as: Element.self)
+  }
+}
+
+// The same again, since the standard library has them of elements that compare, where NaN may come out.
+extension RealmCollection where Element: Comparable, Element.PersistedType: MinMaxType {
+  /// The least element, NaN aside; nil without any. O(n).
+  public func min() -> Element? {
+    ValueAggregates.extreme(Value.minimum(of: allStoredValues), as: Element.self)
+  }
+  /// The greatest element, NaN aside; nil without any. O(n).
+  public func max() -> Element? {
+    ValueAggregates.extreme(Value.maximum(of: allStoredValues), as: Element.self)
+  }
+}
+
+extension RealmCollection where Element.PersistedType: AddableType {
+  /// The sum of the elements, nil and NaN aside; zero without any. O(n).
+  ///
+  /// - Precondition: a sum of whole numbers fits the type of the elements.
+  public func sum() -> Element {
+    ValueAggregates.sum(allStoredValues, as: Element.self, of: "\(Self.self)")
+  }
+
+  /// The average of the elements, nil and NaN aside; nil without any. As a whole number it is cut towards zero. O(n).
+  public func average<T: _HasPersistedType>() -> T? where T.PersistedType: AddableType {
+    ValueAggregates.average(allStoredValues, of: Element.self, as: T.self)
+  }
+}
+
+extension RealmCollection where Element.PersistedType: SortableType {
+  /// The elements in the order of their values: nil comes first in ascending order, then NaN; texts are ordered by their bytes.
+  /// Equal ones keep their order. The results are live.
+  ///
+  /// - Precondition: the collection is managed.
+  public func sorted(ascending: Bool = true) -> Results<Element> {
+    Results(managedValues("sorted").adding(.sorted(ascending: ascending)))
+  }
+
+  /// The elements, of those that are equal the first; texts are told apart by their bytes. The results are live.
+  ///
+  /// - Precondition: the collection is managed.
+  public func distinct() -> Results<Element> { Results(managedValues("made distinct").adding(.distinct)) }
+
+  private func managedValues(_ what: String) -> ValueContent {
+    guard let content = (self as? any ValueCollection)?.valueContent else {
+      raise(
+        "Unmanaged collection",
+        "a \(Self.self) that is not in a realm can't be \(what); add its object first, or do it with an array of its elements."
+      )
+    }
+    return content
+  }
+}
+
+extension RealmCollection {
+  fileprivate var allStoredValues: [Value] {
+    (self as? any ValueCollection)?.storedValues ?? Array(map { $0._elementValue { _ in nil } })
+  }
+}
+
+extension RealmKeyedCollection where Value.PersistedType: MinMaxType {
+  /// The least value, nil and NaN aside; nil without any. O(n).
+  public func min() -> Value? {
+    ValueAggregates.extreme(RealmStorage.Value.minimum(of: allStoredValues), as: Value.self)
+  }
+  /// The greatest value, nil and NaN aside; nil without any. O(n).
+  public func max() -> Value? {
+    ValueAggregates.extreme(RealmStorage.Value.maximum(of: allStoredValues), as: Value.self)
+  }
+}
+
+extension RealmKeyedCollection where Value.PersistedType: AddableType {
+  /// The sum of the values, nil and NaN aside; zero without any. O(n).
+  ///
+  /// - Precondition: a sum of whole numbers fits the type of the values.
+  public func sum() -> Value { ValueAggregates.sum(allStoredValues, as: Value.self, of: "\(Self.self)") }
+
+  /// The average of the values, nil and NaN aside; nil without any. As a whole number it is cut towards zero. O(n).
+  public func average<T: _HasPersistedType>() -> T? where T.PersistedType: AddableType {
+    ValueAggregates.average(allStoredValues, of: Value.self, as: T.self)
+  }
+}
+
+extension RealmKeyedCollection where Value.PersistedType: SortableType {
+  /// The values in order: nil comes first in ascending order, then NaN; texts are ordered by their bytes. Equal ones are in
+  /// the order of their keys. The results are live.
+  ///
+  /// - Precondition: the collection is managed.
+  public func sorted(ascending: Bool = true) -> Results<Value> {
+    guard let content = (self as? any ValueCollection)?.valueContent else {
+      raise(
+        "Unmanaged collection",
+        "a \(Self.self) that is not in a realm can't be sorted; add its object first, or sort an array of its values."
+      )
+    }
+    return Results(content.adding(.sorted(ascending: ascending)))
+  }
+}
+
+extension RealmKeyedCollection {
+  fileprivate var allStoredValues: [RealmStorage.Value] {
+    (self as? any ValueCollection)?.storedValues ?? values.map { $0._elementValue { _ in nil } }
+  }
+}
+
+/// What is found among stored values, as the type of the elements.
+private enum ValueAggregates {
+  static func extreme<T: RealmCollectionValue>(_ value: Value, as type: T.Type) -> T? {
+    if case .null = value { return nil }
+    guard let found = Aggregate.result(value, as: type) else { stopUnreadableElement(type) }
+    return found
+  }
+
+  static func sum<T: RealmCollectionValue>(_ values: [Value], as type: T.Type, of name: String) -> T {
+    let sum = Sum(of: values, type: type._elementType.column)
+    guard let result = Aggregate.result(sum, as: type, of: name) else {
+      raise("Invalid sum", "the sum of a \(name) is no \(type).")
+    }
+    return result
+  }
+
+  static func average<T>(_ values: [Value], of elements: any RealmCollectionValue.Type, as type: T.Type) -> T?
+  {
+    Aggregate.result(ofAverage: Value.average(of: values, type: elements._elementType.column), as: type)
+  }
+}
