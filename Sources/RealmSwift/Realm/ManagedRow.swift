@@ -22,5 +22,5 @@ struct ManagedRow {
 
   func value(_ position: Int) -> Value { context.value(position, row, birth: birth) }
 
-  func isSame(as other: ManagedRow) -> Bool { context === other.context && row == other.row }
+  func isSame(as other: ManagedRow) -> Bool { context.isSameTable(as: other.context) && row == other.row }
 }

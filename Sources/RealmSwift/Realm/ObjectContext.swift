@@ -33,10 +33,15 @@ final class ObjectContext {
     hasNumberKey = key.map { $0.column == .int64 && !$0.isOptional } ?? false
   }
 
-  /// The row of an object of this class and realm; nil of others, and of one that was invalidated.
+  /// Whether both are of one table and session: classes that share a table have contexts of their own.
+  func isSameTable(as other: ObjectContext) -> Bool {
+    self === other || (session === other.session && binding.slot == other.binding.slot)
+  }
+
+  /// The row of an object of this table and realm; nil of others, and of one that was invalidated.
   func row(of object: ObjectBase) -> UInt64? {
     // One of another realm, which may be another thread's, is not looked at any closer.
-    guard let kept = object.keptContext, kept.use({ $0 === self }),
+    guard let kept = object.keptContext, kept.use({ isSameTable(as: $0) }),
       !session.isInvalid(object.row, birth: object.birth, binding)
     else { return nil }
     return object.row
@@ -186,7 +191,7 @@ final class ObjectContext {
   }
 
   func cell(_ position: Int, _ row: UInt64) -> PendingCollections.Cell {
-    PendingCollections.Cell(binding: binding.index, row: row, position: position)
+    PendingCollections.Cell(table: binding.slot, row: row, column: binding.columns[position])
   }
 
   func set(_ value: Value, _ position: Int, _ row: UInt64, birth: UInt64) {

@@ -8,9 +8,10 @@ import RealmStorage
 /// collection reads it from here.
 struct PendingCollections {
   struct Cell: Hashable {
-    let binding: Int
+    /// `ClassBinding.slot`: classes that share a table share its cells.
+    let table: Int
     let row: UInt64
-    let position: Int
+    let column: Int
   }
 
   private var changed: [Cell: Value] = [:]
@@ -91,8 +92,8 @@ extension RealmSession {
 
   /// The same of one object.
   func writePending(of row: UInt64, _ binding: ClassBinding) throws(StorageError) {
-    for position in binding.columns.indices {
-      let cell = PendingCollections.Cell(binding: binding.index, row: row, position: position)
+    for column in binding.columns where column >= 0 {
+      let cell = PendingCollections.Cell(table: binding.slot, row: row, column: column)
       if let change = pending.take(cell) { try write(change) }
     }
   }
@@ -103,13 +104,12 @@ extension RealmSession {
   }
 
   private func write(_ change: PendingCollections.Change) throws(StorageError) {
-    let binding = file.schema.bindings[change.cell.binding]
-    guard let table = try writable(binding) else { return }
-    let isThere = try table.set(change.value, binding.columns[change.cell.position], ofRow: change.cell.row)
+    guard let binding = binding(ofSlot: change.cell.table), let table = try writable(binding) else { return }
+    let isThere = try table.set(change.value, change.cell.column, ofRow: change.cell.row)
     if isThere { pending.note(change.value, of: change.cell) }
-    guard !change.parts.isEmpty, let part = binding.model.properties[change.cell.position].type.target else {
-      return
-    }
+    guard !change.parts.isEmpty, let position = binding.columns.firstIndex(of: change.cell.column),
+      let part = binding.model.properties[position].type.target
+    else { return }
     // What a collection was given and does not hold any more has no owner; so has all of it without the collection's.
     let owned = isThere ? Set(change.value.linkedRows) : []
     try writable(self.binding(part))?.remove(change.parts.filter { !owned.contains($0) })

@@ -4,12 +4,21 @@ import RealmStorage
 /// An object database, as one thread, serial queue or the main queue sees it.
 ///
 /// It reads one version, which changes only when this thread writes or calls `refresh()`. All realms of one file on one
-/// thread are the same. A realm is closed when the last that refers to it is gone.
+/// thread share that version and the write transaction, and are equal; each has the classes that its configuration names.
+/// A realm is closed when the last that refers to it is gone.
 public struct Realm {
   private let life: SessionLife
+  private let view: RealmView
   var session: RealmSession { life.session }
 
-  init(_ session: RealmSession) { life = session.life }
+  /// The realm of a session's objects. It has the classes of all realms of the session.
+  init(_ session: RealmSession) {
+    life = session.life
+    view = session.view
+  }
+
+  /// Those that its configuration names.
+  var classes: RealmSchema { view.classes(session) }
 
   /// Opens the default realm.
   ///
@@ -19,14 +28,20 @@ public struct Realm {
     try self.init(configuration: .defaultConfiguration, queue: queue)
   }
 
-  /// Opens a realm. In the first opening of a file in a process, classes are compared with its tables, and tables that are
-  /// missing are made.
+  /// Opens a realm. When a file is opened with classes for the first time in a process, they are compared with its tables,
+  /// and tables that are missing are made: in the write transaction of this thread where one is open, else in one that
+  /// waits for those of others.
+  ///
+  /// A file may be opened again with other classes while it is open, on this thread or another: each realm has those its
+  /// configuration names. `schemaVersion`, `readOnly` and `encryptionKey` are to be the same then.
   ///
   /// - Throws: `Realm.Error`: `.schemaMismatch` where tables differ from their classes; `.invalidDatabase` for a file that
-  ///   is no realm, is damaged, or has another key; `.alreadyOpen` where another process has it open.
+  ///   is no realm, is damaged, or has another key; `.alreadyOpen` where another process has it open in a way that can't
+  ///   be shared, or this one with another `schemaVersion` or `readOnly`, or so that it can't be deleted for
+  ///   `deleteRealmIfMigrationNeeded`.
   public init(configuration: Configuration, queue: DispatchQueue? = nil) throws {
-    life = try RealmFile.session(configuration, queue.map(Confinement.marking) ?? Confinement.current)
-    session.check()
+    (life, view) = try RealmFile.session(
+      configuration, queue.map(Confinement.marking) ?? Confinement.current)
   }
 
   /// Opens the file with the default configuration otherwise.
@@ -38,14 +53,14 @@ public struct Realm {
     try self.init(configuration: configuration)
   }
 
-  /// A copy of what it was opened with.
-  public var configuration: Configuration { session.file.configuration }
+  /// A copy of what it was opened with. Of the realm of an object, the configuration that was the first on its thread.
+  public var configuration: Configuration { view.configuration }
 
   /// No class has an object.
   public var isEmpty: Bool {
     session.check()
     return reading { () throws(StorageError) in
-      for binding in session.file.schema.bindings
+      for binding in classes.bindings
       where try (session.context(binding).currentTable()?.count ?? 0) > 0 {
         return false
       }
@@ -66,7 +81,7 @@ public struct Realm {
   public func write<Result>(
     withoutNotifying tokens: [NotificationToken] = [], _ block: () throws -> Result
   ) throws -> Result {
-    try session.beginWrite()
+    try session.beginWrite(whereVersions: view.configuration.maximumNumberOfActiveVersions)
     let result: Result
     do {
       result = try block()
@@ -83,7 +98,7 @@ public struct Realm {
   /// - Precondition: none is open on this realm. It could be begun: otherwise the program stops, and `write(_:)` throws.
   public func beginWrite() {
     do {
-      try session.beginWrite()
+      try session.beginWrite(whereVersions: view.configuration.maximumNumberOfActiveVersions)
     } catch {
       raise("Write transaction", "it could not be begun: \(error.localizedDescription)")
     }
@@ -179,6 +194,7 @@ public struct Realm {
   public func add(_ object: Object, update: UpdatePolicy = .error) {
     session.check()
     session.requireTransaction("add an object")
+    view.check(type(of: object), session)
     session.checkPolicy(update, type(of: object))
     ObjectAdder.add(object, to: session, update)
   }
@@ -188,6 +204,7 @@ public struct Realm {
     session.check()
     session.requireTransaction("add an object")
     for object in objects {
+      view.check(type(of: object), session)
       session.checkPolicy(update, type(of: object))
       ObjectAdder.add(object, to: session, update)
     }
@@ -216,6 +233,7 @@ public struct Realm {
   private func add(_ type: ObjectBase.Type, _ value: Any, _ policy: UpdatePolicy) -> ObjectBase {
     session.check()
     session.requireTransaction("create a \(ObjectModel.unqualifiedName(of: type))")
+    view.check(type, session)
     session.checkPolicy(policy, type)
     let object = session.binding(type).model.unmanaged()
     let reader = ValueReader(session)
@@ -257,9 +275,9 @@ public struct Realm {
 
   private func delete(all objects: [ObjectBase]) {
     session.check()
+    if !objects.isEmpty { session.requireTransaction("delete objects") }
     var classes: [(binding: ClassBinding, rows: [UInt64])] = []
     for object in objects where !object.isInvalidated {
-      session.requireTransaction("delete objects")
       let binding = deletable(object).binding
       if let place = classes.firstIndex(where: { $0.binding === binding }) {
         classes[place].rows.append(object.row)
@@ -309,7 +327,7 @@ public struct Realm {
     reading { () throws(StorageError) in
       try session.writePending()
       session.pending.forgetRead()
-      try transaction.removeAllRows(of: session.file.schema.bindings.map(\.model.name))
+      try transaction.removeAllRows(of: classes.bindings.map(\.model.name))
     }
     session.didWrite()
   }
@@ -317,6 +335,7 @@ public struct Realm {
   /// All objects of a class, as they are at any time.
   public func objects<Element: RealmFetchable & ObjectBase>(_ type: Element.Type) -> Results<Element> {
     session.check()
+    view.check(type, session)
     return Results(_CollectionContent(session.context(type)))
   }
 
@@ -339,6 +358,7 @@ public struct Realm {
 
   @usableFromInline
   func object(_ type: ObjectBase.Type, _ number: Int64) -> ObjectBase? {
+    view.check(type, session)
     let found = session.contextOfHandles(type).use { context in
       context.hasNumberKey ? context.object(withPrimaryKey: number) : .notReadable
     }
@@ -352,6 +372,7 @@ public struct Realm {
   @usableFromInline
   func object<KeyType>(_ type: ObjectBase.Type, ofAny key: KeyType) -> ObjectBase? {
     session.check()
+    view.check(type, session)
     let context = session.context(type)
     let model = context.binding.model
     guard let position = model.primaryKey else {
@@ -377,7 +398,8 @@ public final class NotificationToken: Sendable {
 }
 
 extension Realm: Equatable {
-  /// Whether both are the same realm on the same thread.
+  /// Whether both are of one file, on the same thread or queue: then they share the version they read, the write
+  /// transaction, and the objects. The classes they were opened with may differ.
   public static func == (left: Realm, right: Realm) -> Bool { left.session === right.session }
 }
 

@@ -5,7 +5,8 @@ import Synchronization
 /// A realm that is open in this process, shared by all threads that use it.
 final class RealmFile: Sendable {
   let database: Database
-  let schema: RealmSchema
+  /// Those that its realms were opened with.
+  let classes = KnownClasses()
   /// As it was opened first.
   let configuration: Realm.Configuration
   private let place: String
@@ -43,8 +44,9 @@ final class RealmFile: Sendable {
   ) throws {
     self.configuration = configuration
     self.place = place
+    let tables: [TableSchema]
     do {
-      (database, schema) = try Self.opened(configuration, models)
+      (database, tables) = try Self.opened(configuration, models)
     } catch let error as Realm.Error
       where error.code == .schemaMismatch && configuration.deleteRealmIfMigrationNeeded
     {
@@ -53,8 +55,10 @@ final class RealmFile: Sendable {
       // The seed may be what does not fit.
       var empty = configuration
       empty.seedFilePath = nil
-      (database, schema) = try Self.opened(empty, models)
+      (database, tables) = try Self.opened(empty, models)
     }
+    let list = ClassList(configuration.objectTypes)
+    classes.keep(classes.schema(of: models, tables, list), list)
     if let version = database.fellBackTo {
       notes.append(
         (.warn, "\(place) was opened at version \(version): a later one was not whole, as after a crash."))
@@ -64,7 +68,7 @@ final class RealmFile: Sendable {
 
   private static func opened(
     _ configuration: Realm.Configuration, _ models: [ObjectModel]
-  ) throws -> (Database, RealmSchema) {
+  ) throws -> (Database, [TableSchema]) {
     let database = try open(configuration)
     do {
       return (database, try RealmSchema.bind(models, to: database, configuration))
@@ -130,30 +134,40 @@ final class RealmFile: Sendable {
   }
   private static let open = Mutex<[String: Open]>([:])
 
-  /// The session of whoever asks: one for each thread or queue that uses a realm.
+  /// The session of whoever asks: one for each thread or queue that uses a realm. It has the configuration's classes.
   ///
   /// - Throws: `Realm.Error`.
-  static func session(_ configuration: Realm.Configuration, _ owner: Confinement) throws -> SessionLife {
+  static func session(
+    _ configuration: Realm.Configuration, _ owner: Confinement
+  ) throws -> (SessionLife, RealmView) {
     configuration.checkSettings()
     let place = place(configuration)
-    if let life = try open.withLock({ open in try existing(&open, place, configuration, owner) }) {
-      return life
-    }
-    // Not under the lock: these run code of the program, or stop it where classes can't be stored.
-    let models = RealmSchema.models(configuration.objectTypes)
-    compact(configuration)
     var notes = Notes()
     defer { for note in notes { Logger.shared.log(note.level, note.message) } }
     do {
-      return try open.withLock { open in
-        if let life = try existing(&open, place, configuration, owner) { return life }
-        let file = try RealmFile(configuration, place: place, models, &notes)
-        open[place] = Open(file: file, sessions: 1)
-        return file.newSession(owner)
-      }
+      let life =
+        try open.withLock { open in try existing(&open, place, configuration, owner) }
+        ?? first(configuration, place, owner, &notes)
+      // Not under the lock: who makes tables in an open file waits for the transactions of others.
+      return (life, try life.session.open(configuration))
     } catch {
       notes.append((.error, "\(place) was not opened: \(error.localizedDescription)"))
       throw error
+    }
+  }
+
+  /// The session in a realm that was not open.
+  private static func first(
+    _ configuration: Realm.Configuration, _ place: String, _ owner: Confinement, _ notes: inout Notes
+  ) throws -> SessionLife {
+    // Not under the lock: these run code of the program, or stop it where classes can't be stored.
+    let models = RealmSchema.models(configuration.objectTypes)
+    compact(configuration)
+    return try open.withLock { open in
+      if let life = try existing(&open, place, configuration, owner) { return life }
+      let file = try RealmFile(configuration, place: place, models, &notes)
+      open[place] = Open(file: file, sessions: 1)
+      return file.newSession(owner)
     }
   }
 
@@ -222,6 +236,7 @@ final class RealmFile: Sendable {
     return resolved(parent).appendingPathComponent(url.lastPathComponent)
   }
 
+  /// Refuses a configuration that asks for what can't be had while the file is open.
   private func check(_ other: Realm.Configuration) throws {
     let path = other.fileURL?.path
     if other.encryptionKey != configuration.encryptionKey {
@@ -229,8 +244,17 @@ final class RealmFile: Sendable {
     }
     if other.readOnly != configuration.readOnly {
       throw Realm.Error(
-        .alreadyOpen, "\(place) is open with readOnly = \(configuration.readOnly); open it in the same way.",
-        path: path)
+        .alreadyOpen,
+        "\(place) is open with readOnly = \(configuration.readOnly), and \(other.readOnly) is asked for: open it in the "
+          + "same way, or let go of its realms and objects in this process first.", path: path)
+    }
+    if other.schemaVersion != configuration.schemaVersion {
+      let means = other.migrationBlock == nil ? "" : ", whose migrationBlock would have to be called"
+      throw Realm.Error(
+        .alreadyOpen,
+        "\(place) is open with schemaVersion = \(configuration.schemaVersion), and \(other.schemaVersion) is asked for\(means): "
+          + "a file has one version while it is open. Set schemaVersion to \(configuration.schemaVersion), or let go of its "
+          + "realms and objects in this process first.", path: path)
     }
   }
 }

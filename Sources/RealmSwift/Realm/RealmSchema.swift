@@ -3,16 +3,19 @@ import RealmStorage
 /// A class of an open realm: its model, and where its properties stand in its table.
 final class ClassBinding: Sendable {
   let model: ObjectModel
-  /// Its position among the realm's classes.
+  /// Its position among the classes that the file was opened with.
   let index: Int
+  /// The position of its table among those: classes that share a table share it.
+  let slot: Int
   /// Position in the table's schema of each property; -1 of one that is no column.
   let columns: [Int]
   /// The table's schema; nil where a realm that is only read has no such table.
   let table: TableSchema?
 
-  init(_ model: ObjectModel, index: Int, table: TableSchema?) {
+  init(_ model: ObjectModel, index: Int, slot: Int, table: TableSchema?) {
     self.model = model
     self.index = index
+    self.slot = slot
     self.table = table
     columns = model.properties.map { property in
       table?.columns.firstIndex { $0.name == property.columnName } ?? -1
@@ -20,32 +23,58 @@ final class ClassBinding: Sendable {
   }
 }
 
-/// The classes of an open realm.
+/// The classes of a realm.
 final class RealmSchema: Sendable {
   let bindings: [ClassBinding]
+  /// They are all classes of the program: no list was given.
+  let isDefault: Bool
   private let byClass: [ObjectIdentifier: Int]
   private let byTable: [UInt32: Int]
 
-  init(_ bindings: [ClassBinding]) {
+  /// - Parameter bindings: of each class one at most.
+  init(_ bindings: [ClassBinding], isDefault: Bool) {
     self.bindings = bindings
+    self.isDefault = isDefault
     byClass = Dictionary(
-      uniqueKeysWithValues: bindings.map { (ObjectIdentifier($0.model.type), $0.index) })
+      uniqueKeysWithValues: bindings.enumerated().map { (ObjectIdentifier($1.model.type), $0) })
+    // Of classes that share a table, the first that a realm was opened with stands for its objects.
     byTable = Dictionary(
-      uniqueKeysWithValues: bindings.compactMap { binding in binding.table.map { ($0.id, binding.index) } })
+      bindings.enumerated().compactMap { place, binding in binding.table.map { ($0.id, place) } },
+      uniquingKeysWith: { first, _ in first })
+  }
+
+  /// The same with classes that it does not have.
+  func joined(with other: RealmSchema) -> RealmSchema {
+    let added = other.bindings.filter { byClass[ObjectIdentifier($0.model.type)] == nil }
+    if added.isEmpty, isDefault || !other.isDefault { return self }
+    return RealmSchema(bindings + added, isDefault: isDefault || other.isDefault)
   }
 
   /// The class that is stored in a table; nil where the realm was opened without it.
   func binding(table: UInt32) -> ClassBinding? { byTable[table].map { bindings[$0] } }
 
-  /// - Precondition: the realm stores the class: otherwise the program stops.
-  func binding(_ type: ObjectBase.Type) -> ClassBinding {
-    guard let index = byClass[ObjectIdentifier(type)] else {
-      raise(
-        "Class not in the realm",
-        "\(ObjectModel.unqualifiedName(of: type)) is not among the classes this realm was opened with; "
-          + "add it to objectTypes.")
-    }
-    return bindings[index]
+  /// The class as it is stored; nil where the realm was opened without it.
+  func find(_ type: ObjectBase.Type) -> ClassBinding? { byClass[ObjectIdentifier(type)].map { bindings[$0] } }
+
+  /// Stops the program for a class that a realm was opened without.
+  func stopMissing(_ type: ObjectBase.Type, path: String) -> Never {
+    let name = ObjectModel.unqualifiedName(of: type)
+    let opened =
+      isDefault
+      ? "without objectTypes, which leaves out classes that answer false in shouldIncludeInDefaultSchema()"
+      : "with objectTypes = [\(Self.listed(bindings.map { ObjectModel.unqualifiedName(of: $0.model.type) }))]"
+    raise(
+      "Class not in the realm",
+      "\(name) is not among the classes of this realm: \(path) was opened \(opened); use a realm whose configuration "
+        + "names it, or add it to objectTypes.")
+  }
+
+  /// So many names at most are told.
+  private static let mostListed = 12
+
+  private static func listed(_ names: [String]) -> String {
+    let rest = names.count - mostListed
+    return names.prefix(mostListed).joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
   }
 
   // MARK: - Opening

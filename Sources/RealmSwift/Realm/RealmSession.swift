@@ -20,8 +20,18 @@ final class RealmSession {
   }
   /// Grows whenever what is read may have changed.
   @exclusivity(unchecked) private(set) var generation: UInt64 = 0
+  /// The classes of all realms of the session, which all objects of it may be of.
+  private(set) var schema = RealmSchema([], isDefault: false)
+  /// What it was opened with first, and all its classes: the realm of its objects.
+  private var whole: RealmView?
+  /// The classes of realms that were opened in the open transaction, and needed tables.
+  private(set) var provisional: [(schema: RealmSchema, list: ClassList)] = []
+  /// Those whose transaction was cancelled, and the classes that are bound to no table any more.
+  private var lost: (schemas: [RealmSchema], indices: Set<Int>) = ([], [])
+  /// How often there were any.
+  @exclusivity(unchecked) private(set) var losses = 0
   /// The ways to its classes, which live as long as it does.
-  @exclusivity(unchecked) private var contexts: [ObjectContext?]
+  @exclusivity(unchecked) private var contexts: [ObjectContext?] = []
   /// Of the class that was asked for last.
   @exclusivity(unchecked) private var lastContext:
     (type: ObjectIdentifier, context: UncountedReference<ObjectContext>)?
@@ -36,8 +46,8 @@ final class RealmSession {
   var pending = PendingCollections()
   /// Outlive transactions, as handles do.
   var moves = CollectionMoves()
-  /// What the open transaction did with each class.
-  @exclusivity(unchecked) private var written: [Written]
+  /// What the open transaction did with each table.
+  @exclusivity(unchecked) private var written: [Written] = []
 
   private struct Written {
     var table: WritableTable?
@@ -49,8 +59,6 @@ final class RealmSession {
     self.file = file
     self.owner = owner
     home = owner.home ?? .nobody
-    contexts = Array(repeating: nil, count: file.schema.bindings.count)
-    written = Array(repeating: Written(), count: file.schema.bindings.count)
   }
 
   deinit {
@@ -107,7 +115,61 @@ final class RealmSession {
 
   // MARK: - Classes
 
-  func binding(_ type: ObjectBase.Type) -> ClassBinding { file.schema.binding(type) }
+  /// - Precondition: a realm of the session stores the class: otherwise the program stops.
+  func binding(_ type: ObjectBase.Type) -> ClassBinding {
+    guard let found = schema.find(type) else { schema.stopMissing(type, path: file.database.path) }
+    return found
+  }
+
+  /// A class that is stored in a table.
+  func binding(ofSlot slot: Int) -> ClassBinding? { schema.bindings.first { $0.slot == slot } }
+
+  /// The realm of the session's objects: it has the classes of all its realms.
+  var view: RealmView {
+    guard let whole else { preconditionFailure("a session that was opened with nothing has no objects") }
+    return whole
+  }
+
+  /// Has these classes from now on.
+  func adopt(_ added: RealmSchema, _ configuration: Realm.Configuration) {
+    let joined = whole == nil || schema === added ? added : schema.joined(with: added)
+    if whole != nil, joined === schema { return }
+    schema = joined
+    for binding in added.bindings {
+      while written.count <= binding.slot { written.append(Written()) }
+    }
+    whole = RealmView(whole?.configuration ?? configuration, joined, self)
+  }
+
+  /// Tables of these classes may be there with the open transaction only.
+  func noteProvisional(_ schema: RealmSchema, _ list: ClassList) {
+    provisional.append((schema, list))
+    generation &+= 1
+  }
+
+  func isLost(_ schema: RealmSchema) -> Bool {
+    lost.schemas.contains { $0 === schema } || schema.bindings.contains { lost.indices.contains($0.index) }
+  }
+
+  /// The transaction in which realms were opened has ended.
+  private func endProvisional(cancelled: Bool) {
+    let ended = provisional
+    guard !ended.isEmpty else { return }
+    provisional = []
+    guard cancelled else {
+      for (schema, list) in ended { file.classes.keep(schema, list) }
+      return
+    }
+    // Classes that were known before stay.
+    let gone = ended.flatMap(\.schema.bindings).filter { !file.classes.isKnown($0) }.map(\.index)
+    lost.schemas += ended.map(\.schema)
+    lost.indices.formUnion(gone)
+    losses += 1
+    lastContext = nil
+    schema = RealmSchema(
+      schema.bindings.filter { !lost.indices.contains($0.index) }, isDefault: schema.isDefault)
+    whole = whole.map { RealmView($0.configuration, schema, self) }
+  }
 
   func context(_ type: ObjectBase.Type) -> ObjectContext { contextOfHandles(type).counted }
 
@@ -126,6 +188,7 @@ final class RealmSession {
   }
 
   func context(_ binding: ClassBinding) -> ObjectContext {
+    while contexts.count <= binding.index { contexts.append(nil) }
     if let found = contexts[binding.index] { return found }
     let made = ObjectContext(session: self, binding: binding)
     contexts[binding.index] = made
@@ -135,14 +198,14 @@ final class RealmSession {
   /// The open transaction has made a row.
   func didInsert(_ row: UInt64, _ binding: ClassBinding) {
     generation &+= 1
-    written[binding.index].firstRow = min(written[binding.index].firstRow, row)
+    written[binding.slot].firstRow = min(written[binding.slot].firstRow, row)
   }
 
   /// Whether what was found of a class in a generation may not be used any more: its realm was invalidated, or the
   /// transaction that made it was cancelled.
   @inline(__always)
   func isInvalid(_ row: UInt64?, birth: UInt64, _ binding: ClassBinding) -> Bool {
-    birth < validity.surelyValid && validity.isInvalid(row, birth: birth, ofClass: binding.index)
+    birth < validity.surelyValid && validity.isInvalid(row, birth: birth, ofClass: binding.slot)
   }
 
   // MARK: - Reading
@@ -202,7 +265,8 @@ final class RealmSession {
 
   // MARK: - Writing
 
-  func beginWrite() throws {
+  /// - Parameter most: how many versions may be in use; nil or 0 for any number.
+  func beginWrite(whereVersions most: UInt?) throws {
     check()
     guard transaction == nil else {
       raise(
@@ -212,7 +276,7 @@ final class RealmSession {
     guard !file.configuration.readOnly else {
       raise("Read-only realm", "\(file.database.path) was opened with readOnly = true; open it without.")
     }
-    try checkActiveVersions()
+    try checkActiveVersions(most)
     transaction = try Realm.Error.wrapping { () throws(StorageError) in try file.database.beginWrite() }
     snapshot = nil
     generation &+= 1
@@ -220,8 +284,8 @@ final class RealmSession {
   }
 
   /// - Throws: where more versions are read than the configuration allows.
-  private func checkActiveVersions() throws {
-    guard let most = file.configuration.maximumNumberOfActiveVersions, most > 0 else { return }
+  private func checkActiveVersions(_ most: UInt?) throws {
+    guard let most, most > 0 else { return }
     let count = file.database.activeVersions
     guard count > most else { return }
     throw Realm.Error(
@@ -250,7 +314,7 @@ final class RealmSession {
 
   func commitWrite() throws {
     check()
-    let open = requireTransaction("commit")
+    let open = requireTransaction("commit", isEnd: true)
     do {
       try writePending()
       try open.commit()
@@ -266,13 +330,14 @@ final class RealmSession {
 
   func cancelWrite() {
     check()
-    requireTransaction("cancel").cancel()
+    requireTransaction("cancel", isEnd: true).cancel()
     end(cancelled: true)
   }
 
   private func end(cancelled: Bool) {
     transaction = nil
     pending = PendingCollections()
+    endProvisional(cancelled: cancelled)
     for index in written.indices {
       if cancelled, written[index].firstRow != .max {
         validity.cancel(
@@ -285,22 +350,29 @@ final class RealmSession {
     generation &+= 1
   }
 
+  /// - Parameter isEnd: the transaction is to end, so that somebody thinks to have begun it.
   @discardableResult
-  func requireTransaction(_ what: @autoclosure () -> String) -> WriteTransaction {
+  func requireTransaction(_ what: @autoclosure () -> String, isEnd: Bool = false) -> WriteTransaction {
     guard let transaction else {
+      let hint =
+        isEnd
+        ? " A transaction that was begun is cancelled when the last reference to its realm on the thread goes, as that of "
+          + "try! Realm().beginWrite() does at once: keep the realm in a variable until the end."
+        : ""
       raise(
         "Not in a write transaction",
-        "to \(what()), begin one on the realm at \(file.database.path): put the change into realm.write { }.")
+        "to \(what()), begin one on the realm at \(file.database.path): put the change into realm.write { }.\(hint)"
+      )
     }
     return transaction
   }
 
   /// The table of a class in the open transaction.
   func writable(_ binding: ClassBinding) throws(StorageError) -> WritableTable? {
-    if let found = written[binding.index].table { return found }
+    if let found = written[binding.slot].table { return found }
     guard let transaction, let schema = binding.table else { return nil }
     let table = try transaction.table(schema.name)
-    written[binding.index].table = table
+    written[binding.slot].table = table
     return table
   }
 

@@ -169,10 +169,8 @@ extension String {
 }
 
 extension Realm {
-  /// The classes that this realm was opened with.
-  public var schema: Schema {
-    Schema(objectSchema: session.file.schema.bindings.map { ObjectSchema($0.model) })
-  }
+  /// The classes that this realm was opened with: those its configuration names.
+  public var schema: Schema { Schema(objectSchema: classes.bindings.map { ObjectSchema($0.model) }) }
 }
 
 extension ObjectBase {

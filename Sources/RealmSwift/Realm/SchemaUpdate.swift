@@ -107,36 +107,36 @@ struct SchemaUpdate {
 // MARK: - Applying
 
 extension RealmSchema {
-  /// Compares classes with the tables of a database, and makes what is missing.
+  /// Compares classes with the tables of a database, and makes what is missing. Answers the tables there are then.
   ///
   /// - Throws: `Realm.Error.schemaMismatch` where a table differs from its class.
   static func bind(
     _ models: [ObjectModel], to database: Database, _ configuration: Realm.Configuration
-  ) throws -> RealmSchema {
+  ) throws -> [TableSchema] {
     let found = try Realm.Error.wrapping { () throws(StorageError) in
       let snapshot = try database.snapshot()
       return (tables: try snapshot.schemas(), version: try snapshot.schemaVersion())
     }
-    var tables = found.tables
-    let update = SchemaUpdate(models, tables, version: found.version, configuration, path: database.path)
+    let update = SchemaUpdate(
+      models, found.tables, version: found.version, configuration, path: database.path)
     try update.check()
-    if update.isNeeded, !configuration.readOnly {
-      try database.write { transaction in
-        // Another process may have been faster.
-        let update = SchemaUpdate(
-          models, try transaction.schemas(), version: try transaction.schemaVersion(), configuration,
-          path: database.path)
-        try update.check()
-        try apply(update, in: transaction)
-        try transaction.setSchemaVersion(max(configuration.schemaVersion, transaction.schemaVersion()))
-        if update.callsBlock { configuration.migrationBlock?(Migration(), update.version) }
-        tables = try transaction.schemas()
-      }
-    }
-    return RealmSchema(
-      models.enumerated().map { index, model in
-        ClassBinding(model, index: index, table: tables.first { $0.name == model.name })
-      })
+    guard update.isNeeded, !configuration.readOnly else { return found.tables }
+    // Another process may have been faster.
+    return try database.write { try bind(models, in: $0, configuration, path: database.path) }
+  }
+
+  /// The same in a transaction, which may be a program's own.
+  static func bind(
+    _ models: [ObjectModel], in transaction: WriteTransaction, _ configuration: Realm.Configuration,
+    path: String
+  ) throws -> [TableSchema] {
+    let update = SchemaUpdate(
+      models, try transaction.schemas(), version: try transaction.schemaVersion(), configuration, path: path)
+    try update.check()
+    try apply(update, in: transaction)
+    try transaction.setSchemaVersion(max(configuration.schemaVersion, transaction.schemaVersion()))
+    if update.callsBlock { configuration.migrationBlock?(Migration(), update.version) }
+    return try transaction.schemas()
   }
 
   private static func apply(_ update: SchemaUpdate, in transaction: WriteTransaction) throws(StorageError) {

@@ -224,7 +224,7 @@ extension AnyRealmValue {
   }
 
   private static func object(_ table: UInt32, _ row: UInt64, _ session: RealmSession) -> Object {
-    guard let binding = session.file.schema.binding(table: table),
+    guard let binding = session.schema.binding(table: table),
       let object = session.context(binding).object(row) as? Object
     else {
       raise(

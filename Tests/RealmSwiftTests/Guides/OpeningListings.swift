@@ -33,6 +33,20 @@ extension Listings {
       print(realm.isEmpty, Realm.fileExists(for: configuration))
       // end
     },
+    "other classes": { print in
+      let url = temporaryFile()
+      defer { remove(url) }
+      // listing: other classes
+      let books = try Realm(configuration: Realm.Configuration(fileURL: url, objectTypes: [Book.self]))
+      let all = try Realm(
+        configuration: Realm.Configuration(fileURL: url, objectTypes: [Book.self, Member.self]))
+      try books.write {
+        all.create(Member.self, value: ["name": "Ann"])
+        books.create(Book.self, value: ["isbn": "1"])
+      }
+      print(books == all, books.schema.objectSchema.count, all.objects(Book.self).count)
+      // end
+    },
     "in memory": { print in
       // listing: in memory
       let configuration = Realm.Configuration(inMemoryIdentifier: "cache", objectTypes: [Book.self])

@@ -1,0 +1,63 @@
+import RealmStorage
+import Synchronization
+
+/// The classes that a configuration names: a list in its order, or all of the program.
+struct ClassList: Hashable, Sendable {
+  private let classes: [ObjectIdentifier]?
+
+  init(_ types: [ObjectBase.Type]?) { classes = types?.map { ObjectIdentifier($0) } }
+
+  var isDefault: Bool { classes == nil }
+}
+
+/// The classes that the realms of an open file were opened with so far, on whatever thread.
+///
+/// It only grows, and what it tells never changes: realms that are open go on with the classes they have.
+final class KnownClasses: Sendable {
+  private struct State {
+    var schemas: [ClassList: RealmSchema] = [:]
+    var bindings: [ObjectIdentifier: ClassBinding] = [:]
+    /// By the names of tables.
+    var slots: [String: Int] = [:]
+    var nextIndex = 0
+  }
+  private let state = Mutex(State())
+
+  /// The classes of a list that a realm was opened with before.
+  func schema(_ list: ClassList) -> RealmSchema? { state.withLock { $0.schemas[list] } }
+
+  /// The class is bound so to a table that is committed.
+  func isKnown(_ binding: ClassBinding) -> Bool {
+    state.withLock { $0.bindings[ObjectIdentifier(binding.model.type)] === binding }
+  }
+
+  /// The classes of a list, bound to tables. A class that is known is bound as it was.
+  ///
+  /// - Parameter own: classes that are known to the session only, since their tables are not committed.
+  func schema(
+    of models: [ObjectModel], _ tables: [TableSchema], _ list: ClassList, own: [ClassBinding] = []
+  ) -> RealmSchema {
+    let byName = Dictionary(tables.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    let bindings = state.withLock { state in
+      models.map { model in
+        if let known = state.bindings[ObjectIdentifier(model.type)] { return known }
+        if let known = own.first(where: { $0.model === model }) { return known }
+        let slot = state.slots[model.name] ?? state.slots.count
+        state.slots[model.name] = slot
+        defer { state.nextIndex += 1 }
+        return ClassBinding(model, index: state.nextIndex, slot: slot, table: byName[model.name])
+      }
+    }
+    return RealmSchema(bindings, isDefault: list.isDefault)
+  }
+
+  /// Makes classes known whose tables are committed. Of threads that bound a class at the same time, the first counts.
+  func keep(_ schema: RealmSchema, _ list: ClassList) {
+    state.withLock { state in
+      if state.schemas[list] == nil { state.schemas[list] = schema }
+      for binding in schema.bindings where state.bindings[ObjectIdentifier(binding.model.type)] == nil {
+        state.bindings[ObjectIdentifier(binding.model.type)] = binding
+      }
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import RealmStorage
+
+/// What a realm was opened with: its configuration, and the classes that it names.
+///
+/// All realms of a session share the version they read and the transaction; each has a view of its own. It is used by the
+/// session's thread only.
+final class RealmView {
+  let configuration: Realm.Configuration
+  @exclusivity(unchecked) private var schema: RealmSchema
+  /// How often the session had lost classes when the schema was looked at last.
+  @exclusivity(unchecked) private var losses: Int
+  /// The class that was asked for last.
+  @exclusivity(unchecked) private var known: ObjectIdentifier?
+
+  init(_ configuration: Realm.Configuration, _ schema: RealmSchema, _ session: RealmSession) {
+    self.configuration = configuration
+    self.schema = schema
+    losses = session.losses
+  }
+
+  /// The classes. Where their tables went with the transaction in which they were made, they are made again.
+  func classes(_ session: RealmSession) -> RealmSchema {
+    if losses != session.losses {
+      schema = session.restored(schema, configuration)
+      losses = session.losses
+      known = nil
+    }
+    return schema
+  }
+
+  /// Stops the program for a class that the configuration does not name.
+  @inline(__always)
+  func check(_ type: ObjectBase.Type, _ session: RealmSession) {
+    if known != ObjectIdentifier(type) || losses != session.losses { look(for: type, session) }
+  }
+
+  @inline(never)
+  private func look(for type: ObjectBase.Type, _ session: RealmSession) {
+    let classes = classes(session)
+    if classes.find(type) == nil { classes.stopMissing(type, path: session.file.database.path) }
+    known = ObjectIdentifier(type)
+  }
+}
+
+extension RealmSession {
+  /// Gives a realm of the session the classes of its configuration. Tables that are missing are made: in the open
+  /// transaction, or in one of their own.
+  ///
+  /// - Throws: `Realm.Error`: `.alreadyOpen` where the file would have to be deleted, `.schemaMismatch` where classes differ
+  ///   from their tables.
+  func open(_ configuration: Realm.Configuration) throws -> RealmView {
+    check()
+    let list = ClassList(configuration.objectTypes)
+    let schema =
+      try known(list) ?? bind(RealmSchema.models(configuration.objectTypes), list, configuration)
+    adopt(schema, configuration)
+    return RealmView(configuration, schema, self)
+  }
+
+  private func known(_ list: ClassList) -> RealmSchema? {
+    file.classes.schema(list) ?? provisional.last { $0.list == list }?.schema
+  }
+
+  private func bind(
+    _ models: [ObjectModel], _ list: ClassList, _ configuration: Realm.Configuration
+  ) throws -> RealmSchema {
+    do {
+      guard let transaction else {
+        let tables = try RealmSchema.bind(models, to: file.database, configuration)
+        let schema = file.classes.schema(of: models, tables, list)
+        file.classes.keep(schema, list)
+        return schema
+      }
+      let path = file.database.path
+      let tables = try RealmSchema.bind(models, in: transaction, configuration, path: path)
+      let own = provisional.flatMap(\.schema.bindings)
+      let schema = file.classes.schema(of: models, tables, list, own: own)
+      noteProvisional(schema, list)
+      return schema
+    } catch let error as StorageError {
+      throw Realm.Error(error)
+    } catch let error as Realm.Error
+      where error.code == .schemaMismatch && configuration.deleteRealmIfMigrationNeeded
+    {
+      throw Realm.Error(
+        .alreadyOpen,
+        "\(file.database.path) is open, and deleteRealmIfMigrationNeeded = true asks for it to be deleted, since: "
+          + "\(error.localizedDescription) Let go of its realms and objects in this process first.",
+        path: file.database.path)
+    }
+  }
+
+  /// A schema as it is now: another where its tables were made in a transaction that was cancelled.
+  func restored(_ schema: RealmSchema, _ configuration: Realm.Configuration) -> RealmSchema {
+    guard isLost(schema) else { return schema }
+    let models = schema.bindings.map(\.model)
+    // The list that it was opened with is bound when it is asked for again.
+    let list = ClassList(models.map(\.type))
+    do {
+      let made = try known(list) ?? bind(models, list, configuration)
+      adopt(made, configuration)
+      return made
+    } catch {
+      raise(
+        "Unwritable realm",
+        "the tables of classes were made in a transaction that was cancelled, and can't be made again: "
+          + error.localizedDescription)
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import Foundation
+@_spi(Testing) import RealmSwift
+import Testing
+
+private class IndexedAny: Object {
+  @Persisted(indexed: true) var any: AnyRealmValue
+
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+extension MisuseTests {
+  @Test func `a class that a realm was opened without is named, with what it was opened with`() {
+    for body in [
+      { $0.create(Parrot.self) }, { $0.add(Parrot()) }, { $0.add([Parrot()]) },
+      { _ = $0.objects(Parrot.self) },
+    ] as [@Sendable (Realm) -> Void] {
+      expectStop(["Class not in the realm", "Parrot is not among", "objectTypes = [Owner]", "any.realm"]) {
+        let url = TemporaryFile(named: "any.realm").url
+        let realm = try Realm(configuration: Realm.Configuration(fileURL: url, objectTypes: [Owner.self]))
+        // On this thread another realm has it.
+        let other = try Realm(
+          configuration: Realm.Configuration(fileURL: url, objectTypes: [Parrot.self, Owner.self]))
+        try other.write { body(realm) }
+      }
+    }
+    expectStop(["Class not in the realm", "Owner is not among", "objectTypes = [Hamster]"]) {
+      _ = try memoryRealm([Hamster.self]).object(ofType: Owner.self, forPrimaryKey: 1)
+    }
+    expectStop(["Class not in the realm", "Hamster is not among", "shouldIncludeInDefaultSchema"]) {
+      _ = try memoryRealm().objects(Hamster.self)
+    }
+  }
+
+  @Test func `who commits a transaction that went with its realm is told so`() {
+    expectStop(["Not in a write transaction", "to commit", "last reference to its realm", "variable"]) {
+      let file = TemporaryFile()
+      try Realm(configuration: file.of(Hamster.self)).beginWrite()
+      try Realm(configuration: file.of(Hamster.self)).commitWrite()
+    }
+    expectStop(["Not in a write transaction", "to cancel", "last reference to its realm"]) {
+      try memoryRealm([Hamster.self]).cancelWrite()
+    }
+  }
+
+  @Test func `objects are deleted in a transaction only, also where all of them are invalid`() {
+    for isList in [true, false] {
+      expectStop(["Not in a write transaction", "delete"]) {
+        let realm = try memoryRealm([Hamster.self])
+        let hamster = try realm.write { realm.create(Hamster.self) }
+        try realm.write { realm.delete(hamster) }
+        if isList { realm.delete([hamster]) } else { realm.delete(hamster) }
+      }
+    }
+  }
+
+  @Test func `an index of values of any type is refused, as there is none yet`() {
+    expectStop(["Invalid schema", "IndexedAny.any", "no index of AnyRealmValue"]) {
+      _ = try memoryRealm([IndexedAny.self])
+    }
+  }
+
+  @Test func `a path that is longer than queries can follow stops the program`() {
+    expectStop(["Unsupported query", "66 properties", "64"]) {
+      let path = String(repeating: "friend.", count: 65) + "name"
+      _ = try memoryRealm([Dog.self, Person.self]).objects(Dog.self).sorted(byKeyPath: path)
+    }
+  }
+}
