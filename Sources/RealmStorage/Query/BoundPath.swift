@@ -19,6 +19,9 @@ struct BoundPath {
   init(
     _ path: ColumnPath, of table: TableForm, _ tables: any TableFinder
   ) throws(StorageError) {
+    precondition(
+      path.links.count <= ColumnPath.maximumLinks,
+      "\(table.schema.name): a path of \(path.links.count) links; \(ColumnPath.maximumLinks) are allowed")
     var table = table
     steps = []
     for link in path.links {
@@ -46,7 +49,7 @@ extension BoundPath {
     if steps.isEmpty { return try sort.number(depth, row, of: cluster, access) }
     return try reach(0, row, of: cluster, access) { (row, cluster, access) throws(StorageError) in
       try sort.number(depth, row, of: cluster, access)
-    } ?? SortColumn.null
+    } ?? SortColumn.unreached
   }
 
   /// The same of some rows of a cluster, one after another.
@@ -58,15 +61,15 @@ extension BoundPath {
     for row in rows { numbers.append(try sortNumber(sort, depth, Int(row), of: cluster, access)) }
   }
 
-  /// The one value it leads to.
+  /// The one value it leads to; nil where a link on the way is null.
   ///
   /// - Precondition: there are no lists on it.
   func value(
     _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess
-  ) throws(StorageError) -> Value {
+  ) throws(StorageError) -> Value? {
     try reach(0, row, of: cluster, access) { (row, cluster, access) throws(StorageError) in
       try TableReading.value(column, row, of: cluster, dictionary: dictionary, access)
-    } ?? .null
+    }
   }
 
   /// Calls `body` with the row at the end of the links; answers nil where one of them is null.

@@ -31,68 +31,6 @@ final class ConstantTest: ClusterTest {
   }
 }
 
-/// The cheapest part first; none is asked of a row that did not pass those before it.
-final class AndTest: ClusterTest {
-  let parts: [ClusterTest]
-  override var cost: Int { parts.reduce(0) { $0 + $1.cost } }
-
-  init(_ parts: [ClusterTest]) { self.parts = parts.sorted { $0.cost < $1.cost } }
-
-  override func mask(
-    of cluster: borrowing ClusterNode, within rows: RowMask, _ access: borrowing NodeAccess
-  ) throws(StorageError) -> RowMask {
-    var rows = rows
-    for part in parts {
-      rows = try part.mask(of: cluster, within: rows, access)
-      if rows.isEmpty { break }
-    }
-    return rows
-  }
-
-  override func prefetch(_ cluster: Ref, _ access: borrowing NodeAccess) {
-    for part in parts { part.prefetch(cluster, access) }
-  }
-}
-
-/// The cheapest part first; none is asked of a row that passed one before it.
-final class OrTest: ClusterTest {
-  let parts: [ClusterTest]
-  override var cost: Int { parts.reduce(0) { $0 + $1.cost } }
-
-  init(_ parts: [ClusterTest]) { self.parts = parts.sorted { $0.cost < $1.cost } }
-
-  override func mask(
-    of cluster: borrowing ClusterNode, within rows: RowMask, _ access: borrowing NodeAccess
-  ) throws(StorageError) -> RowMask {
-    var (found, rest) = (RowMask.none, rows)
-    for part in parts where !rest.isEmpty {
-      let more = try part.mask(of: cluster, within: rest, access)
-      found = found | more
-      rest = rest.subtracting(more)
-    }
-    return found
-  }
-
-  override func prefetch(_ cluster: Ref, _ access: borrowing NodeAccess) {
-    for part in parts { part.prefetch(cluster, access) }
-  }
-}
-
-final class NotTest: ClusterTest {
-  let part: ClusterTest
-  override var cost: Int { part.cost }
-
-  init(_ part: ClusterTest) { self.part = part }
-
-  override func mask(
-    of cluster: borrowing ClusterNode, within rows: RowMask, _ access: borrowing NodeAccess
-  ) throws(StorageError) -> RowMask {
-    rows.subtracting(try part.mask(of: cluster, within: rows, access))
-  }
-
-  override func prefetch(_ cluster: Ref, _ access: borrowing NodeAccess) { part.prefetch(cluster, access) }
-}
-
 /// What a test says of rows by whether they are null, or in what it looks for.
 struct Verdict {
   /// Rows pass that are in it; or, where it is negated, that are not.

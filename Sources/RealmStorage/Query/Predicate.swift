@@ -7,7 +7,9 @@
 /// Numbers of all types compare by value, exactly. NaN equals nothing and has no order; -0.0 equals 0.0. Strings and
 /// data compare by their bytes. Values of types that do not compare, a string and a number, are never equal and have
 /// no order; the same holds of the order of links, which may be equal only.
-public indirect enum Predicate: Sendable, Hashable {
+///
+/// Predicates may be joined to any depth and of any number of parts: none is tested, compared or freed by recursion.
+public enum Predicate: Sendable {
   case always
   case never
   /// How the column's value compares with another, which stands on the right.
@@ -24,10 +26,26 @@ public indirect enum Predicate: Sendable, Hashable {
   /// Where a link on the way is null, there is no list of links, and any other has no elements.
   case count(ColumnPath, Comparison, Int)
   /// All hold; so it does without any.
-  case and([Predicate])
+  case and(PredicateParts)
   /// One of them holds; it does not without any.
-  case or([Predicate])
-  case not(Predicate)
+  case or(PredicateParts)
+  /// It does not hold that all do: of one part, that it does.
+  case not(PredicateParts)
+
+  /// All hold; so it does without any.
+  public static func and(_ parts: [Predicate]) -> Predicate { .and(PredicateParts(parts)) }
+  /// One of them holds; it does not without any.
+  public static func or(_ parts: [Predicate]) -> Predicate { .or(PredicateParts(parts)) }
+  /// It does not hold.
+  public static func not(_ part: Predicate) -> Predicate { .not(PredicateParts([part])) }
+
+  /// Of what it is joined; nil of a condition.
+  var parts: PredicateParts? {
+    switch self {
+    case .and(let parts), .or(let parts), .not(let parts): parts
+    default: nil
+    }
+  }
 }
 
 /// Tests of a string or data against another of its kind; nothing else passes any but `notEqual`.
@@ -44,7 +62,7 @@ public enum TextMatch: Sendable, Hashable, CaseIterable {
 
 /// Leads from a row to a column's values: over links, or straight.
 ///
-/// Columns are named by their position in the schema of the table they belong to. A link that is null leads to null.
+/// It has no more than `maximumLinks` links. Columns are named by their position in the schema of the table they belong to. A link that is null leads to null.
 /// Over a list of links, or to a list, there are any number of values: then a condition holds where one of them passes,
 /// and links that are null lead nowhere.
 public struct ColumnPath: Sendable, Hashable {
@@ -52,6 +70,9 @@ public struct ColumnPath: Sendable, Hashable {
   public var links: [Int]
   /// The column of the table they lead to.
   public var column: Int
+
+  /// So many links at most one path has: each takes room on the stack.
+  public static let maximumLinks = 64
 
   /// A column of the row itself.
   public init(_ column: Int) { self.init(links: [], column: column) }

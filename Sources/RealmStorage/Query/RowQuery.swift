@@ -31,12 +31,17 @@ struct RowQuery {
   }
 
   private static func indexedParts(_ predicate: Predicate, _ schema: TableSchema) -> [IndexedPart] {
-    switch predicate {
-    case .and(let parts): parts.flatMap { indexedParts($0, schema) }
-    case .compare(let path, .equal, let value): indexedPart(path, [value], schema)
-    case .isIn(let path, let values): indexedPart(path, values, schema)
-    default: []
+    var found: [IndexedPart] = []
+    var rest = [predicate]
+    while let next = rest.popLast() {
+      switch next {
+      case .and(let parts): rest += parts.reversed()
+      case .compare(let path, .equal, let value): found += indexedPart(path, [value], schema)
+      case .isIn(let path, let values): found += indexedPart(path, values, schema)
+      default: break
+      }
     }
+    return found
   }
 
   /// Constants of another type than the column's may equal its values all the same: these are for the scan.
@@ -171,15 +176,16 @@ struct TestBuilder {
   let tables: any TableFinder
 
   func test(_ predicate: Predicate, of table: TableForm) throws(StorageError) -> ClusterTest {
-    switch predicate {
+    try LogicBuilder.test(predicate) { (condition) throws(StorageError) in
+      try test(condition: condition, of: table)
+    }
+  }
+
+  private func test(condition: Predicate, of table: TableForm) throws(StorageError) -> ClusterTest {
+    switch condition {
     case .always: return ConstantTest(true)
     case .never: return ConstantTest(false)
-    case .and(let parts): return joined(try tests(parts, of: table), isAnd: true)
-    case .or(let parts): return joined(try tests(parts, of: table), isAnd: false)
-    case .not(let part):
-      let test = try test(part, of: table)
-      if let constant = test as? ConstantTest { return ConstantTest(!constant.holds) }
-      return NotTest(test)
+    case .and, .or, .not: preconditionFailure("a predicate that is joined of others is no condition")
     case .compare(let path, let comparison, let value):
       return try test(path, .compare(comparison, value), of: table)
     case .isIn(let path, let values): return try test(path, .isIn(values), of: table)
@@ -195,29 +201,6 @@ struct TestBuilder {
       }
       let text = TextTest(match, value, ignoringCase: ignoringCase, isString: isString)
       return try test(path, .text(text), of: table)
-    }
-  }
-
-  private func tests(_ parts: [Predicate], of table: TableForm) throws(StorageError) -> [ClusterTest] {
-    var tests: [ClusterTest] = []
-    for part in parts { tests.append(try test(part, of: table)) }
-    return tests
-  }
-
-  /// Parts that are always true, or never, are left out or decide alone.
-  private func joined(_ parts: [ClusterTest], isAnd: Bool) -> ClusterTest {
-    var rest: [ClusterTest] = []
-    for part in parts {
-      if let constant = part as? ConstantTest {
-        if constant.holds != isAnd { return constant }
-      } else {
-        rest.append(part)
-      }
-    }
-    switch rest.count {
-    case 0: return ConstantTest(isAnd)
-    case 1: return rest[0]
-    default: return isAnd ? AndTest(rest) : OrTest(rest)
     }
   }
 

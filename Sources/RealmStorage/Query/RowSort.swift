@@ -297,7 +297,7 @@ struct RowSort {
     let tuples = try values(places, from: first, reader)
     let order = places.indices.sorted { left, right in
       for column in first..<columns.count {
-        let order = ValueOrder.sort(tuples[left][column - first], tuples[right][column - first])
+        let order = Self.order(tuples[left][column - first], tuples[right][column - first])
         if order != 0 { return columns[column].ascending ? order < 0 : order > 0 }
       }
       return places[left] < places[right]
@@ -305,13 +305,20 @@ struct RowSort {
     for (index, sorted) in zip(range, order) { numbers.setPlace(index, places[sorted]) }
   }
 
+  /// What is not reached comes after all values.
+  private static func order(_ left: Value?, _ right: Value?) -> Int {
+    if let left, let right { return ValueOrder.sort(left, right) }
+    return (left == nil ? 1 : 0) - (right == nil ? 1 : 0)
+  }
+
+  /// Nil for what is not reached.
   private func values(
     _ places: [Int], from first: Int, _ reader: any NodeReader
-  ) throws(StorageError) -> [[Value]] {
-    var tuples: [[Value]] = []
+  ) throws(StorageError) -> [[Value?]] {
+    var tuples: [[Value?]] = []
     try ClusterWalk.forEachRow(of: places.map { rows[$0] }, in: clusters, reader) {
       (row, cluster, access) throws(StorageError) in
-      var tuple: [Value] = []
+      var tuple: [Value?] = []
       for column in columns[first...] { tuple.append(try column.path.value(row, of: cluster, access)) }
       tuples.append(tuple)
     }
@@ -320,6 +327,11 @@ struct RowSort {
   }
 
   // MARK: - Distinct
+
+  /// What is not reached is null here.
+  private static func reached(_ number: UInt128) -> UInt128 {
+    number == SortColumn.unreached ? SortColumn.null : number
+  }
 
   /// Of rows with the same values the first.
   func distinct(_ reader: any NodeReader) throws(StorageError) -> [UInt64] {
@@ -330,7 +342,7 @@ struct RowSort {
     try ClusterWalk.forEachRow(of: rows.all, in: clusters, reader) {
       (row, cluster, access) throws(StorageError) in
       if columns.count == 1 {
-        let number = try columns[0].number(0, row, of: cluster, access)
+        let number = Self.reached(try columns[0].number(0, row, of: cluster, access))
         if columns[0].isExact(number) {
           if seenOne.insert(number).inserted { found.append(cluster.key(row)) }
           return
@@ -338,7 +350,7 @@ struct RowSort {
       }
       var (tuple, isExact): ([UInt128], Bool) = ([], true)
       for column in columns {
-        tuple.append(try column.number(0, row, of: cluster, access))
+        tuple.append(Self.reached(try column.number(0, row, of: cluster, access)))
         isExact = isExact && column.isExact(tuple[tuple.count - 1])
       }
       if isExact {
@@ -348,7 +360,7 @@ struct RowSort {
       // What the first bytes do not tell: whole values, which never equal those that they do tell.
       var values: [Value] = []
       for column in columns {
-        let value = try column.path.value(row, of: cluster, access)
+        let value = try column.path.value(row, of: cluster, access) ?? .null
         values.append(ValueOrder.canonical(value, of: column.path.column))
       }
       if seenValues.insert(values).inserted { found.append(cluster.key(row)) }

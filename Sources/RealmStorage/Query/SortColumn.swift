@@ -1,4 +1,4 @@
-/// Numbers in place of a column's values, in the order of sorts: null, NaN, all others.
+/// Numbers in place of a column's values, in the order of sorts: null, NaN, all others, and last what no value is reached of.
 struct SortColumn {
   let column: Column
   /// Of it: asked for each row.
@@ -9,6 +9,8 @@ struct SortColumn {
   static let null: UInt128 = 0
   static let nan: UInt128 = 1
   private static let first: UInt128 = 2
+  /// Of a row whose path ends at a link that is null: more than the number of any value.
+  static let unreached: UInt128 = 1 << 125
 
   init(_ column: Column, dictionary: Ref = .null) {
     self.column = column
@@ -21,7 +23,7 @@ struct SortColumn {
   func isExact(_ key: UInt128) -> Bool {
     switch column.type {
     case .string, .data: key & 15 != 15
-    case .decimal128, .uuid, .mixed: key <= Self.nan
+    case .decimal128, .uuid, .mixed: key <= Self.nan || key == Self.unreached
     default: true
     }
   }

@@ -47,8 +47,8 @@ struct SortPath {
 
   // MARK: - Short numbers
 
-  /// Bits of the short numbers; nil where it has none.
-  var shortBits: Int? { sort.shortBits }
+  /// Bits of the short numbers; nil where it has none. What is not reached by links has none.
+  var shortBits: Int? { path.steps.isEmpty ? sort.shortBits : nil }
 
   /// Inverts the short numbers where it descends.
   private var shortFlip: UInt128 { ascending ? 0 : UInt128(1) << UInt128(shortBits ?? 0) - 1 }

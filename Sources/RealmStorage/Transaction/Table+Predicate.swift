@@ -49,8 +49,9 @@ extension Table {
 
   /// Rows in the order of columns' values, and among equals in the order they are given.
   ///
-  /// Null comes before all else, or after it where the order is not ascending; NaN before all numbers. Strings and data
-  /// are ordered by their bytes, links by the keys of the rows they point to.
+  /// Null comes before all else, or after it where the order is not ascending; NaN before all numbers. A row whose path ends
+  /// at a link that is null comes after all values, or before them. Strings and data are ordered by their bytes, links by the
+  /// keys of the rows they point to.
   ///
   /// - Parameter rows: nil for all rows, in the order they were made. Rows that are not there are left out.
   /// - Precondition: there are no lists on the paths.

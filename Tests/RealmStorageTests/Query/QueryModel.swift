@@ -72,9 +72,9 @@ struct QueryModel {
     return tables[table]!.schema.columns[path.column]
   }
 
-  /// What sorts see.
-  func single(_ path: ColumnPath, _ table: UInt32, _ key: UInt64) -> Value {
-    reached(path, table, key).values.first ?? .null
+  /// What sorts see; nil where a link on the way is null.
+  func single(_ path: ColumnPath, _ table: UInt32, _ key: UInt64) -> Value? {
+    reached(path, table, key).values.first
   }
 
   // MARK: - Predicates
@@ -85,7 +85,7 @@ struct QueryModel {
     case .never: false
     case .and(let parts): parts.allSatisfy { holds($0, table, key) }
     case .or(let parts): parts.contains { holds($0, table, key) }
-    case .not(let part): !holds(part, table, key)
+    case .not(let parts): !parts.allSatisfy { holds($0, table, key) }
     case .compare(let path, let comparison, let value):
       any(path, table, key) { Self.compare($0, comparison, value, isDirect(path, table)) }
     case .isIn(let path, let values):
@@ -174,7 +174,7 @@ struct QueryModel {
     let tuples = rows.map { row in keys.map { single($0.path, table, row) } }
     return rows.indices.sorted { left, right in
       for (index, key) in keys.enumerated() {
-        let order = Self.sortOrder(tuples[left][index], tuples[right][index])
+        let order = Self.sortOrder(reaching: tuples[left][index], tuples[right][index])
         if order != 0 { return (order < 0) == key.ascending }
       }
       return left < right
@@ -184,13 +184,19 @@ struct QueryModel {
   func distinct(_ rows: [UInt64], _ table: UInt32, _ paths: [ColumnPath]) -> [UInt64] {
     var first: [(row: UInt64, tuple: [Value])] = []
     for row in rows {
-      let tuple = paths.map { single($0, table, row) }
+      let tuple = paths.map { single($0, table, row) ?? .null }
       let isNew = !first.contains { other in
         zip(other.tuple, tuple).allSatisfy { $0 == $1 || Self.sortOrder($0, $1) == 0 }
       }
       if isNew { first.append((row, tuple)) }
     }
     return first.map(\.row)
+  }
+
+  /// What a null link hides comes after all values.
+  private static func sortOrder(reaching left: Value?, _ right: Value?) -> Int {
+    guard let left, let right else { return (left == nil ? 1 : 0) - (right == nil ? 1 : 0) }
+    return sortOrder(left, right)
   }
 
   static func sortOrder(_ left: Value, _ right: Value) -> Int {

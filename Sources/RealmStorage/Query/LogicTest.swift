@@ -1,0 +1,227 @@
+/// Tests joined by and, or and not, to any depth: they are asked one after another, by a stack of their own.
+///
+/// Of those that are joined the cheapest comes first, and none is asked of a row that the others have decided.
+final class LogicTest: ClusterTest {
+  enum Node {
+    case test(ClusterTest)
+    /// The parts stand together in the list of parts.
+    case all(Range<Int>)
+    case any(Range<Int>)
+    case not(Int)
+  }
+
+  /// A node that is being asked.
+  private struct Frame {
+    var node: Int
+    /// The part that comes next.
+    var next: Int
+    /// Rows that are not decided.
+    var rows: RowMask
+    /// Rows that passed a part.
+    var found = RowMask.none
+  }
+
+  private let nodes: [Node]
+  /// Positions of nodes.
+  private let parts: [Int]
+  private let root: Int
+  private let knownCost: Int
+  private var frames: [Frame] = []
+
+  init(_ nodes: [Node], parts: [Int], root: Int, cost: Int) {
+    self.nodes = nodes
+    self.parts = parts
+    self.root = root
+    knownCost = cost
+  }
+
+  override var cost: Int { knownCost }
+
+  override func mask(
+    of cluster: borrowing ClusterNode, within rows: RowMask, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> RowMask {
+    frames.removeAll(keepingCapacity: true)
+    enter(root, rows)
+    while let top = frames.indices.last {
+      let answer: RowMask?
+      switch nodes[frames[top].node] {
+      case .test(let test): answer = try test.mask(of: cluster, within: frames[top].rows, access)
+      case .all(let range): answer = try ask(range, isAnd: true, top, cluster, access)
+      case .any(let range): answer = try ask(range, isAnd: false, top, cluster, access)
+      case .not(let part):
+        answer = nil
+        enter(part, frames[top].rows)
+      }
+      guard let answer else { continue }
+      if let result = leave(with: answer) { return result }
+    }
+    return .none
+  }
+
+  private func enter(_ node: Int, _ rows: RowMask) {
+    var first = 0
+    switch nodes[node] {
+    case .all(let range), .any(let range): first = range.lowerBound
+    case .test, .not: break
+    }
+    frames.append(Frame(node: node, next: first, rows: rows))
+  }
+
+  /// Asks parts until one has parts itself, which is entered; answers the rows that pass where all were asked.
+  private func ask(
+    _ range: Range<Int>, isAnd: Bool, _ top: Int, _ cluster: borrowing ClusterNode,
+    _ access: borrowing NodeAccess
+  ) throws(StorageError) -> RowMask? {
+    while frames[top].next < range.upperBound, !frames[top].rows.isEmpty {
+      let part = parts[frames[top].next]
+      frames[top].next += 1
+      guard case .test(let test) = nodes[part] else {
+        enter(part, frames[top].rows)
+        return nil
+      }
+      take(try test.mask(of: cluster, within: frames[top].rows, access), isAnd: isAnd, top)
+    }
+    return isAnd ? frames[top].rows : frames[top].found
+  }
+
+  private func take(_ passing: RowMask, isAnd: Bool, _ top: Int) {
+    if isAnd {
+      frames[top].rows = passing
+    } else {
+      frames[top].found = frames[top].found | passing
+      frames[top].rows = frames[top].rows.subtracting(passing)
+    }
+  }
+
+  /// Gives what the last node answers to the one before it; of the first, that is the result.
+  private func leave(with answer: RowMask) -> RowMask? {
+    var answer = answer
+    frames.removeLast()
+    while let top = frames.indices.last {
+      switch nodes[frames[top].node] {
+      case .all: take(answer, isAnd: true, top)
+      case .any: take(answer, isAnd: false, top)
+      case .not, .test:
+        answer = frames[top].rows.subtracting(answer)
+        frames.removeLast()
+        continue
+      }
+      return nil
+    }
+    return answer
+  }
+
+  override func prefetch(_ cluster: Ref, _ access: borrowing NodeAccess) {
+    for case .test(let test) in nodes { test.prefetch(cluster, access) }
+  }
+}
+
+/// Makes one test of a predicate's conditions. Takes time in proportion to its parts, and no recursion.
+struct LogicBuilder {
+  /// What a predicate has become.
+  private enum Made {
+    case constant(Bool)
+    case node(Int)
+  }
+  private enum Step {
+    /// - Parameter isAnd: how the predicate it is a part of joins; nil where it joins nothing.
+    case visit(Predicate, isAnd: Bool?)
+    /// Joins all that was made since.
+    case join(isAnd: Bool, from: Int)
+    case negate
+  }
+
+  private var nodes: [LogicTest.Node] = []
+  private var costs: [Int] = []
+  private var parts: [Int] = []
+  private var made: [Made] = []
+
+  /// - Parameter condition: makes the test of a predicate that is not joined of others.
+  static func test(
+    _ predicate: Predicate, _ condition: (Predicate) throws(StorageError) -> ClusterTest
+  ) throws(StorageError) -> ClusterTest {
+    if predicate.parts == nil { return try condition(predicate) }
+    var builder = LogicBuilder()
+    var steps = [Step.visit(predicate, isAnd: nil)]
+    while let step = steps.popLast() {
+      switch step {
+      case .join(let isAnd, let start): builder.join(isAnd: isAnd, from: start)
+      case .negate: builder.negate()
+      case .visit(let predicate, let isAnd): try builder.visit(predicate, isAnd, &steps, condition)
+      }
+    }
+    return builder.finished()
+  }
+
+  private mutating func visit(
+    _ predicate: Predicate, _ isAnd: Bool?, _ steps: inout [Step],
+    _ condition: (Predicate) throws(StorageError) -> ClusterTest
+  ) throws(StorageError) {
+    func visit(_ parts: PredicateParts, isAnd: Bool) {
+      for part in parts.reversed() { steps.append(.visit(part, isAnd: isAnd)) }
+    }
+    switch predicate {
+    case .and(let parts):
+      // Parts of a part that joins alike are parts of the whole.
+      if isAnd != true { steps.append(.join(isAnd: true, from: made.count)) }
+      visit(parts, isAnd: true)
+    case .or(let parts):
+      if isAnd != false { steps.append(.join(isAnd: false, from: made.count)) }
+      visit(parts, isAnd: false)
+    case .not(let parts):
+      steps.append(.negate)
+      steps.append(.join(isAnd: true, from: made.count))
+      visit(parts, isAnd: true)
+    default:
+      let test = try condition(predicate)
+      made.append((test as? ConstantTest).map { .constant($0.holds) } ?? .node(add(.test(test), test.cost)))
+    }
+  }
+
+  private mutating func add(_ node: LogicTest.Node, _ cost: Int) -> Int {
+    nodes.append(node)
+    costs.append(cost)
+    return nodes.count - 1
+  }
+
+  /// Parts that are always true, or never, are left out or decide alone.
+  private mutating func join(isAnd: Bool, from start: Int) {
+    var joined: [Int] = []
+    var isDecided = false
+    for part in made[start...] {
+      switch part {
+      case .constant(let holds): if holds != isAnd { isDecided = true }
+      case .node(let node): joined.append(node)
+      }
+    }
+    made.removeSubrange(start...)
+    if isDecided || joined.isEmpty {
+      made.append(.constant(isAnd != isDecided))
+    } else if joined.count == 1 {
+      made.append(.node(joined[0]))
+    } else {
+      joined.sort { (costs[$0], $0) < (costs[$1], $1) }
+      let first = parts.count
+      parts += joined
+      let cost = joined.reduce(0) { $0 &+ costs[$1] }
+      let range = first..<parts.count
+      made.append(.node(add(isAnd ? .all(range) : .any(range), cost)))
+    }
+  }
+
+  private mutating func negate() {
+    switch made.removeLast() {
+    case .constant(let holds): made.append(.constant(!holds))
+    case .node(let node): made.append(.node(add(.not(node), costs[node])))
+    }
+  }
+
+  private func finished() -> ClusterTest {
+    switch made[0] {
+    case .constant(let holds): return ConstantTest(holds)
+    case .node(let root):
+      if case .test(let test) = nodes[root] { return test }
+      return LogicTest(nodes, parts: parts, root: root, cost: costs[root])
+    }
+  }
+}
