@@ -54,6 +54,7 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
   /// An object that links, by its place; one that is not there stops the program.
   public subscript(position: Int) -> Element {
     guard let content else {
+      if let noted = PropertyRecorder.element(of: Element.self) { return noted }
       raise("Index out of range", "nobody links to an object that is not in a realm.")
     }
     return element(of: content.row(at: position), content.context)

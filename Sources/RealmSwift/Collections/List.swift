@@ -48,6 +48,9 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   /// The element at a place, from 0; a place that there is not stops the program. O(1) after the first read of a version.
   public subscript(position: Int) -> Element {
     get {
+      if cell == nil, position >= unmanaged.count, let noted = PropertyRecorder.element(of: Element.self) {
+        return noted
+      }
       checkIndex(position, below: count)
       guard let values = cell?.elements(), let cell else { return unmanaged[position] }
       return Element._element(values[position], in: cell, at: .index(position))

@@ -82,6 +82,12 @@ extension ObjectModel {
   private func checkRole(of property: ModelProperty) {
     let column = property.type.column
     let isOne = property.type.form == .value && column.canBeIndexed
+    if property.role == .indexed, property.type.form == .value, column == .mixed {
+      raise(
+        "Invalid schema",
+        "\(name).\(property.name) can't be indexed yet: there is no index of AnyRealmValue; leave out indexed, and queries look "
+          + "at each object.")
+    }
     if property.role == .indexed, !isOne {
       raise(
         "Invalid schema",
@@ -118,3 +124,6 @@ extension ObjectModel {
     }
   }
 }
+
+/// Programs may declare such an index, and are told where the class is used that there is none yet.
+extension AnyRealmValue: _Indexable {}

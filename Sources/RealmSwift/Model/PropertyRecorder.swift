@@ -61,6 +61,12 @@ final class PropertyRecorder: @unchecked Sendable {
     return names
   }
 
+  /// While a key path is read, any place of a collection leads to an object of its class, whose properties are noted too.
+  static func element<Element>(of type: Element.Type) -> Element? {
+    guard current != nil, let type = type as? ObjectBase.Type else { return nil }
+    return ObjectModel.of(type).recorder() as? Element
+  }
+
   private static func stopNoProperty(_ keyPath: AnyKeyPath) -> Never {
     raise(
       "Invalid key path",

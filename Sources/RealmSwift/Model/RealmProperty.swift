@@ -1,7 +1,7 @@
 public import RealmStorage
 
 /// Types that a `RealmOptional` may hold, or a `RealmProperty` as an optional.
-public protocol RealmOptionalType: _Scalar, _ObjcBridgeable {}
+public protocol RealmOptionalType: _Scalar, _ObjcBridgeable, _RealmSchemaDiscoverable {}
 
 extension RealmOptionalType {
   /// The name of the type.
@@ -35,8 +35,8 @@ public protocol _RealmSchemaDiscoverable {}
 /// A type that has a form in Objective-C.
 public protocol _ObjcBridgeable {}
 
-extension Optional: _ObjcBridgeable, _RealmSchemaDiscoverable where Wrapped: RealmOptionalType {}
-extension AnyRealmValue: _ObjcBridgeable, _RealmSchemaDiscoverable {}
+extension Optional: _ObjcBridgeable where Wrapped: _ObjcBridgeable {}
+extension AnyRealmValue: _ObjcBridgeable {}
 
 /// A property whose value is that of another type, which it notes when a key path reads it.
 protocol RecordingProperty {

@@ -198,7 +198,7 @@ extension String: _Scalar, _Indexable, _PrimaryKey, _QueryBinary, SortableType {
   public static func _converted(_ any: Any) -> String? { any as? String }
 }
 
-extension Data: _Scalar, _QueryBinary {
+extension Data: _Scalar, _QueryBinary, SortableType {
   public typealias PersistedType = Data
   public static var _column: ColumnType { .data }
   public static func _read(_ object: ObjectBase, _ position: Int) -> Data { object.data(position) ?? Data() }
@@ -265,7 +265,9 @@ extension UUID: _Scalar, _Indexable, _PrimaryKey, SortableType {
 /// An enumeration that is stored as its raw value. A property of one is declared by conforming to this protocol:
 ///
 ///     enum Mood: String, PersistableEnum { case calm, merry }
-public protocol PersistableEnum: _Scalar, RawRepresentable, CaseIterable, Comparable, MinMaxType, SortableType
+public protocol PersistableEnum: _Scalar, RawRepresentable, CaseIterable, Comparable, MinMaxType,
+  SortableType,
+  _RealmSchemaDiscoverable
 where RawValue: _Scalar & Comparable, PersistedType == RawValue.PersistedType {}
 
 extension PersistableEnum {

@@ -11,7 +11,7 @@ public struct Query<T> {
 }
 
 /// A path of property names from the object being tested, or a condition on it.
-indirect enum QueryNode {
+enum QueryNode {
   case path([String])
   case count([String])
   case condition(Condition)
@@ -33,55 +33,18 @@ indirect enum QueryNode {
   }
 }
 
-/// A value that a property is compared with: of objects, their rows, which the realm tells that is queried.
-typealias Operand = (_RowOfObject) -> Value
-
-/// A condition on objects, by the names of their properties.
-indirect enum Condition {
-  case compare([String], Comparison, Operand)
-  case text([String], TextMatch, Value, ignoringCase: Bool)
-  case isIn([String], [Operand])
-  case between([String], Value, Value)
-  case count([String], Comparison, Int)
-  case never
-  case and(Condition, Condition)
-  case or(Condition, Condition)
-  case not(Condition)
-
-  /// The same by the columns of a realm.
-  ///
-  /// - Precondition: the class has the properties: otherwise the program stops.
-  func bound(to context: ObjectContext) -> RealmStorage.Predicate {
-    func path(_ names: [String]) -> ColumnPath { PropertyPath.find(names, of: context).path }
-    func value(_ operand: Operand, _ names: [String]) -> Value {
-      operand { object in
-        let sought = PropertyPath.find(names, of: context).property.type
-        guard let target = sought.column == .mixed ? type(of: object) : sought.target else { return nil }
-        return context.session.rowToFind(object, of: target)
-      }
-    }
-    return switch self {
-    case .compare(let names, let comparison, let operand):
-      .compare(path(names), comparison, value(operand, names))
-    case .text(let names, let match, let text, let ignoringCase):
-      .text(path(names), match, text, ignoringCase: ignoringCase)
-    case .isIn(let names, let operands): .isIn(path(names), operands.map { value($0, names) })
-    case .between(let names, let least, let greatest): .between(path(names), least, greatest)
-    case .count(let names, let comparison, let number): .count(path(names), comparison, number)
-    case .never: .not(.always)
-    case .and(let left, let right): .and([left.bound(to: context), right.bound(to: context)])
-    case .or(let left, let right): .or([left.bound(to: context), right.bound(to: context)])
-    case .not(let condition): .not(condition.bound(to: context))
-    }
-  }
-}
-
 /// Property names joined by dots, found in the classes of a realm.
 enum PropertyPath {
   /// - Precondition: all but the last are properties that link: otherwise the program stops.
   static func find(_ names: [String], of context: ObjectContext) -> (
     path: ColumnPath, property: ModelProperty
   ) {
+    guard names.count <= ColumnPath.maximumLinks else {
+      raise(
+        "Unsupported query",
+        "a path of \(names.count) properties from \(context.binding.model.name) is too long: "
+          + "\(ColumnPath.maximumLinks) are allowed.")
+    }
     var binding = context.binding
     var columns: [Int] = []
     for (index, name) in names.enumerated() {
@@ -151,19 +114,6 @@ public protocol OptionalProtocol {
 }
 extension Optional: OptionalProtocol {}
 
-extension RealmSession {
-  /// The row of an object that a query compares with. An object that is in no realm, or in none any more, is no row.
-  fileprivate func rowToFind(_ object: ObjectBase, of type: ObjectBase.Type) -> UInt64 {
-    if let other = object.context, other.session !== self {
-      raise(
-        "Object of another realm",
-        "a \(other.binding.model.name) of another realm, or of another thread's, can't be searched for; "
-          + "find it in this one first.")
-    }
-    return context(type).row(of: object) ?? .max
-  }
-}
-
 extension Query {
   func compared<Other: _Persistable>(_ comparison: Comparison, _ other: Other) -> Query<Bool> {
     let operand: Operand = { other._stored($0) }
@@ -175,7 +125,7 @@ extension Query {
     case .condition(let condition):
       guard case .bool(let flag) = operand({ _ in nil }) else { break }
       // A condition compared with a truth value.
-      return Query<Bool>(.condition(flag == (comparison == .equal) ? condition : .not(condition)))
+      return Query<Bool>(.condition(flag == (comparison == .equal) ? condition : condition.negated))
     }
     return Query<Bool>(.condition(.compare([], comparison, operand)))
   }

@@ -3,16 +3,16 @@ import RealmStorage
 // MARK: - Logic
 
 /// The condition does not hold. Where it asks for an element of a collection: no element passes.
-public prefix func ! (query: Query<Bool>) -> Query<Bool> { Query(.condition(.not(query.node.condition))) }
+public prefix func ! (query: Query<Bool>) -> Query<Bool> { Query(.condition(query.node.condition.negated)) }
 
-/// Both conditions hold. On a collection, each may hold of another element.
+/// Both conditions hold. On a collection, each may hold of another element. Any number of conditions may be joined.
 public func && (left: Query<Bool>, right: Query<Bool>) -> Query<Bool> {
-  Query(.condition(.and(left.node.condition, right.node.condition)))
+  Query(.condition(left.node.condition.and(right.node.condition)))
 }
 
 /// One of the conditions holds, or both do.
 public func || (left: Query<Bool>, right: Query<Bool>) -> Query<Bool> {
-  Query(.condition(.or(left.node.condition, right.node.condition)))
+  Query(.condition(left.node.condition.or(right.node.condition)))
 }
 
 // MARK: - Comparison
@@ -90,6 +90,13 @@ where T.PersistedType: _QueryBinary {
   left.compared(.greaterOrEqual, right)
 }
 
+/// One element equals a value, or nil.
+public func == <T: RealmCollection>(left: Query<T>, right: T.Element) -> Query<Bool> { left.contains(right) }
+/// One element differs from a value. That all do is asked by `!` before `contains`.
+public func != <T: RealmCollection>(left: Query<T>, right: T.Element) -> Query<Bool> {
+  Query<Bool>(.condition(.compare(left.node.names, .notEqual) { right._elementValue($0) }))
+}
+
 extension Query where T: _Persistable {
   /// The value equals one of these.
   public func `in`<U: Sequence>(_ values: U) -> Query<Bool> where U.Element == T {
@@ -101,22 +108,8 @@ extension Query where T: _Persistable {
   }
 }
 
-extension Query where T: _Persistable & Comparable, T.PersistedType: _QueryNumeric {
-  /// The value lies in a range.
-  public func contains(_ range: ClosedRange<T>) -> Query<Bool> {
-    if isCount { return self >= range.lowerBound && self <= range.upperBound }
-    return Query<Bool>(
-      .condition(.between(node.names, range.lowerBound._stored(noRow), range.upperBound._stored(noRow))))
-  }
-
-  /// The value lies in a range, below its end.
-  public func contains(_ range: Range<T>) -> Query<Bool> {
-    self >= range.lowerBound && self < range.upperBound
-  }
-}
-
 /// Of values that link to nothing.
-private func noRow(_: ObjectBase) -> UInt64? { nil }
+func noRow(_: ObjectBase) -> UInt64? { nil }
 
 // MARK: - Texts
 

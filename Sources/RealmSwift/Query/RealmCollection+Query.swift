@@ -34,12 +34,15 @@ extension RealmCollection where Element: ObjectBase {
   }
 
   /// The same objects by the value of a property; null comes first in ascending order, texts are ordered by their bytes.
+  /// Where the way to the property is a link that is nil, the object comes last in ascending order, and first in the other.
   public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Element> {
     sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
   }
 
-  /// The same objects by the value of a property; null comes first in ascending order, texts are ordered by
-  /// their bytes. Equal ones keep their order.
+  /// The same objects by the value of a property; null comes first in ascending order, texts and data are ordered by
+  /// their bytes. Where the way to the property is a link that is nil, the object comes last in ascending order, and first
+  /// in the other. Equal ones keep their order. Values of any type come in the order null, truth values, numbers by their
+  /// value, texts, data, dates, object ids, UUIDs, objects.
   ///
   /// The objects are put in order when they are first asked for, and again when the realm has changed: in
   /// time that grows with their number.

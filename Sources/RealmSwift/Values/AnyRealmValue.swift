@@ -236,7 +236,7 @@ extension AnyRealmValue {
   }
 }
 
-extension AnyRealmValue: _Persistable, _QueryNumeric {
+extension AnyRealmValue: _Persistable, _QueryNumeric, SortableType {
   public typealias PersistedType = AnyRealmValue
 
   public static var _type: _PropertyType { _PropertyType(.mixed, isOptional: true) }
