@@ -15,11 +15,13 @@ extension MisuseTests {
       { _ = $0.objects(Parrot.self) },
     ] as [@Sendable (Realm) -> Void] {
       expectStop(["Class not in the realm", "Parrot is not among", "objectTypes = [Owner]", "any.realm"]) {
-        let url = TemporaryFile(named: "any.realm").url
-        let realm = try Realm(configuration: Realm.Configuration(fileURL: url, objectTypes: [Owner.self]))
+        let name = "any.realm" + UUID().uuidString
+        let realm = try Realm(
+          configuration: Realm.Configuration(inMemoryIdentifier: name, objectTypes: [Owner.self]))
         // On this thread another realm has it.
         let other = try Realm(
-          configuration: Realm.Configuration(fileURL: url, objectTypes: [Parrot.self, Owner.self]))
+          configuration: Realm.Configuration(
+            inMemoryIdentifier: name, objectTypes: [Parrot.self, Owner.self]))
         try other.write { body(realm) }
       }
     }
