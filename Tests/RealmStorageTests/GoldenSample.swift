@@ -1,9 +1,9 @@
 import RealmStorage
 
 /// What the golden files hold: a table with columns of every type, indexes, links and a primary key; a small table that
-/// it links to; two named trees, one with a value that does not fit into a leaf.
+/// it links to; two named trees, one with a value that does not fit into a leaf; a column that rows are older than.
 ///
-/// Never change what stands here: files of every draft were made of it.
+/// The files of the current draft are made of it, and are made anew when it changes.
 enum GoldenSample {
   static let key = [UInt8](0..<64).map { $0 &* 5 &+ 3 }
   static let rows: Range<Int64> = 0..<20
@@ -13,7 +13,7 @@ enum GoldenSample {
   // MARK: - Columns
 
   private static let plain: [Column] = [
-    Column("bool", .bool), Column("int8", .int8), Column("int16", .int16), Column("int32", .int32),
+    Column("bool", .bool), Column("int8", .int64), Column("int16", .int64), Column("int32", .int64),
     Column("int64", .int64), Column("float", .float), Column("double", .double), Column("string", .string),
     Column("data", .data), Column("date", .date), Column("objectID", .objectID), Column("uuid", .uuid),
     Column("decimal128", .decimal128), Column("mixed", .mixed),
@@ -34,6 +34,13 @@ enum GoldenSample {
   ]
 
   static func columns(linkingTo places: UInt32) -> [Column] {
+    first(linkingTo: places) + [late]
+  }
+
+  /// Added when there are rows, and made optional then.
+  private static let late = Column("late", .int64, storedDefault: .int(7))
+
+  private static func first(linkingTo places: UInt32) -> [Column] {
     [Column("id", .string, index: .unique)] + plain + optional + collections + [
       Column("indexed int64", .int64, index: .plain), Column("indexed string", .string, index: .plain),
       Column("place", .link, target: places), Column("next", .link),
@@ -47,6 +54,10 @@ enum GoldenSample {
   static func value(_ column: Column, _ number: Int64) -> Value {
     switch column.name {
     case "id": return .string("id \(number)")
+    case "int8": return .int(number * 8 - 128)
+    case "int16": return .int(number * 1000 - 15_000)
+    case "int32": return .int(number * 70_000_000 - 1_000_000_000)
+    case "late": return .int(7)
     case "indexed int64": return .int(number % 7)
     case "indexed string": return .string(["red", "green", "", "blå"][Int(number % 4)])
     case "place": return number % 5 == 0 ? .null : .link(UInt64(number % 3))
@@ -68,9 +79,6 @@ enum GoldenSample {
   private static func element(_ type: ColumnType, _ number: Int64) -> Value {
     switch type {
     case .bool: .bool(number % 3 == 0)
-    case .int8: .int(number * 8 - 128)
-    case .int16: .int(number * 1000 - 15_000)
-    case .int32: .int(number * 70_000_000 - 1_000_000_000)
     case .int64: .int((number - 15) << 56)
     case .float: .float(Float(number) / 3)
     case .double: .double(number == 9 ? .infinity : Double(number) / -7)
@@ -120,7 +128,7 @@ enum GoldenSample {
       let table = try transaction.createTable(TableSchema("Place", columns: [Column("name", .string)]))
       for name in places { _ = try table.insert(["name": .string(name)]) }
       let things = try transaction.createTable(
-        TableSchema("Thing", columns: columns(linkingTo: table.schema.id)))
+        TableSchema("Thing", columns: first(linkingTo: table.schema.id)))
       for number in rows {
         _ = try things.insert { (row) throws(StorageError) in
           for (position, column) in things.schema.columns.enumerated() {
@@ -132,6 +140,8 @@ enum GoldenSample {
     try database.write { transaction in
       let things = try transaction.table("Thing")
       for key in removed { _ = try things?.remove(key) }
+      try things?.addColumn(late)
+      if let things { try things.setOptional(true, ofColumn: things.schema.columns.count - 1) }
       let tree = try transaction.tree("settings")
       for (key, value) in settings { try tree.set(value, for: key) }
       try transaction.tree("long").set(longValue, for: [1, 2, 3])

@@ -120,7 +120,7 @@ extension ObjectModel {
     let type = properties[position].type
     let fits: Bool =
       switch type.column {
-      case .int8, .int16, .int32, .int64, .float, .double, .decimal128: true
+      case .int64, .float, .double, .decimal128: true
       default: type.column == other
       }
     guard fits, type.form == .value else {

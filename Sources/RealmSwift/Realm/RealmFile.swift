@@ -9,6 +9,8 @@ final class RealmFile: Sendable {
   let classes = KnownClasses()
   /// As it was opened first.
   let configuration: Realm.Configuration
+  /// The schema version that the file had when its classes were bound to its tables.
+  let schemaVersion: UInt64
   private let place: String
   private let sessions = Mutex<[Confinement: KnownSession]>([:])
 
@@ -44,9 +46,9 @@ final class RealmFile: Sendable {
   ) throws {
     self.configuration = configuration
     self.place = place
-    let tables: [TableSchema]
+    let bound: RealmSchema.Bound
     do {
-      (database, tables) = try Self.opened(configuration, models)
+      (database, bound) = try Self.opened(configuration, models)
     } catch let error as Realm.Error
       where error.code == .schemaMismatch && configuration.deleteRealmIfMigrationNeeded
     {
@@ -55,10 +57,11 @@ final class RealmFile: Sendable {
       // The seed may be what does not fit.
       var empty = configuration
       empty.seedFilePath = nil
-      (database, tables) = try Self.opened(empty, models)
+      (database, bound) = try Self.opened(empty, models)
     }
+    schemaVersion = bound.version
     let list = ClassList(configuration.objectTypes)
-    classes.keep(classes.schema(of: models, tables, list), list)
+    classes.keep(classes.schema(of: models, bound.tables, list), list)
     if let version = database.fellBackTo {
       notes.append(
         (.warn, "\(place) was opened at version \(version): a later one was not whole, as after a crash."))
@@ -68,7 +71,7 @@ final class RealmFile: Sendable {
 
   private static func opened(
     _ configuration: Realm.Configuration, _ models: [ObjectModel]
-  ) throws -> (Database, [TableSchema]) {
+  ) throws -> (Database, RealmSchema.Bound) {
     let database = try open(configuration)
     do {
       return (database, try RealmSchema.bind(models, to: database, configuration))
@@ -133,6 +136,7 @@ final class RealmFile: Sendable {
     var sessions: Int
   }
   private static let open = Mutex<[String: Open]>([:])
+  private static let gate = OpeningGate()
 
   /// The session of whoever asks: one for each thread or queue that uses a realm. It has the configuration's classes.
   ///
@@ -160,14 +164,19 @@ final class RealmFile: Sendable {
   private static func first(
     _ configuration: Realm.Configuration, _ place: String, _ owner: Confinement, _ notes: inout Notes
   ) throws -> SessionLife {
-    // Not under the lock: these run code of the program, or stop it where classes can't be stored.
+    // None of it under the lock: it runs code of the program, or stops it where classes can't be stored.
     let models = RealmSchema.models(configuration.objectTypes)
-    compact(configuration)
-    return try open.withLock { open in
-      if let life = try existing(&open, place, configuration, owner) { return life }
+    return try gate.opening(place) {
+      // Another thread may have opened it while this one waited.
+      if let life = try open.withLock({ open in try existing(&open, place, configuration, owner) }) {
+        return life
+      }
+      compact(configuration)
       let file = try RealmFile(configuration, place: place, models, &notes)
-      open[place] = Open(file: file, sessions: 1)
-      return file.newSession(owner)
+      return open.withLock { open in
+        open[place] = Open(file: file, sessions: 1)
+        return file.newSession(owner)
+      }
     }
   }
 
@@ -205,8 +214,8 @@ final class RealmFile: Sendable {
   /// - Throws: `Realm.Error`.
   static func delete(_ configuration: Realm.Configuration) throws -> Bool {
     let place = place(configuration)
-    return try open.withLock { open in
-      guard open[place] == nil else {
+    return try gate.opening(place) {
+      guard open.withLock({ $0[place] == nil }) else {
         throw Realm.Error(
           .alreadyOpen, "\(place) is open in this process: let go of its realms and objects first.",
           path: configuration.fileURL?.path)

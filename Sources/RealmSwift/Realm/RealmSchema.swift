@@ -21,6 +21,18 @@ final class ClassBinding: Sendable {
       table?.columns.firstIndex { $0.name == property.columnName } ?? -1
     }
   }
+
+  /// Whether the properties stand in a table where they stood in the one that the class was bound to. They may not after
+  /// another process has removed properties, or changed their types.
+  func fits(_ found: TableSchema) -> Bool {
+    guard let table else { return true }
+    return columns.allSatisfy { position in
+      guard position >= 0 else { return true }
+      guard position < found.columns.count else { return false }
+      let (old, new) = (table.columns[position], found.columns[position])
+      return old.id == new.id && old.isOptional == new.isOptional
+    }
+  }
 }
 
 /// The classes of a realm.

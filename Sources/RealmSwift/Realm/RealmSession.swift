@@ -222,7 +222,17 @@ final class RealmSession {
       try writePending()
       return try writable(binding)?.reading()
     }
-    return try currentSnapshot().table(schema.name)
+    let table = try currentSnapshot().table(schema.name)
+    if let table, !binding.fits(table.schema) {
+      raise("Changed schema", changedSchema(try currentSnapshot().schemaVersion()))
+    }
+    return table
+  }
+
+  /// What is wrong where another process has brought the file to a version that this one's classes are not of.
+  private func changedSchema(_ version: UInt64) -> String {
+    "another process brought \(file.database.path) to schema version \(version), and this one opened it with version "
+      + "\(file.schemaVersion); let go of its realms and objects, and open it with the classes of that version."
   }
 
   /// The version it reads outside of transactions.
@@ -239,6 +249,12 @@ final class RealmSession {
     guard transaction == nil else { return false }
     let old = snapshot
     let newest = reading { () throws(StorageError) in try file.database.snapshot() }
+    let version = reading { () throws(StorageError) in try newest.schemaVersion() }
+    guard version == file.schemaVersion else {
+      // What is read stays what the classes fit.
+      Logger.shared.log(.error, changedSchema(version))
+      return false
+    }
     snapshot = newest
     guard let old, old.version != newest.version else { return false }
     generation &+= 1
@@ -277,7 +293,15 @@ final class RealmSession {
       raise("Read-only realm", "\(file.database.path) was opened with readOnly = true; open it without.")
     }
     try checkActiveVersions(most)
-    transaction = try Realm.Error.wrapping { () throws(StorageError) in try file.database.beginWrite() }
+    let begun = try Realm.Error.wrapping { () throws(StorageError) in
+      let begun = try file.database.beginWrite()
+      return (transaction: begun, version: try begun.schemaVersion())
+    }
+    guard begun.version == file.schemaVersion else {
+      begun.transaction.cancel()
+      throw Realm.Error(.schemaMismatch, changedSchema(begun.version), path: file.database.path)
+    }
+    transaction = begun.transaction
     snapshot = nil
     generation &+= 1
     transactionGeneration = generation

@@ -67,13 +67,13 @@ extension RealmSession {
   ) throws -> RealmSchema {
     do {
       guard let transaction else {
-        let tables = try RealmSchema.bind(models, to: file.database, configuration)
+        let tables = try RealmSchema.bind(models, to: file.database, configuration).tables
         let schema = file.classes.schema(of: models, tables, list)
         file.classes.keep(schema, list)
         return schema
       }
       let path = file.database.path
-      let tables = try RealmSchema.bind(models, in: transaction, configuration, path: path)
+      let tables = try RealmSchema.bind(models, in: transaction, configuration, path: path).tables
       let own = provisional.flatMap(\.schema.bindings)
       let schema = file.classes.schema(of: models, tables, list, own: own)
       noteProvisional(schema, list)

@@ -107,20 +107,26 @@ struct SchemaUpdate {
 // MARK: - Applying
 
 extension RealmSchema {
+  /// What classes were bound to.
+  struct Bound {
+    var tables: [TableSchema]
+    var version: UInt64
+  }
+
   /// Compares classes with the tables of a database, and makes what is missing. Answers the tables there are then.
   ///
   /// - Throws: `Realm.Error.schemaMismatch` where a table differs from its class.
   static func bind(
     _ models: [ObjectModel], to database: Database, _ configuration: Realm.Configuration
-  ) throws -> [TableSchema] {
+  ) throws -> Bound {
     let found = try Realm.Error.wrapping { () throws(StorageError) in
       let snapshot = try database.snapshot()
-      return (tables: try snapshot.schemas(), version: try snapshot.schemaVersion())
+      return Bound(tables: try snapshot.schemas(), version: try snapshot.schemaVersion())
     }
     let update = SchemaUpdate(
       models, found.tables, version: found.version, configuration, path: database.path)
     try update.check()
-    guard update.isNeeded, !configuration.readOnly else { return found.tables }
+    guard update.isNeeded, !configuration.readOnly else { return found }
     // Another process may have been faster.
     return try database.write { try bind(models, in: $0, configuration, path: database.path) }
   }
@@ -129,14 +135,14 @@ extension RealmSchema {
   static func bind(
     _ models: [ObjectModel], in transaction: WriteTransaction, _ configuration: Realm.Configuration,
     path: String
-  ) throws -> [TableSchema] {
+  ) throws -> Bound {
     let update = SchemaUpdate(
       models, try transaction.schemas(), version: try transaction.schemaVersion(), configuration, path: path)
     try update.check()
     try apply(update, in: transaction)
     try transaction.setSchemaVersion(max(configuration.schemaVersion, transaction.schemaVersion()))
     if update.callsBlock { configuration.migrationBlock?(Migration(), update.version) }
-    return try transaction.schemas()
+    return Bound(tables: try transaction.schemas(), version: try transaction.schemaVersion())
   }
 
   private static func apply(_ update: SchemaUpdate, in transaction: WriteTransaction) throws(StorageError) {
