@@ -17,10 +17,12 @@
 
 static int open_pipe(const char *path) { return cp_above_standard(open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)); }
 
-int cp_note_open(const char *path) {
+int cp_note_open(const char *path, int *made) {
+  *made = 0;
   int descriptor = open_pipe(path);
   if (descriptor == -1 && errno == ENOENT) {
-    if (mkfifo(path, 0666) == -1 && errno != EEXIST) return -errno;
+    *made = mkfifo(path, 0666) == 0;
+    if (!*made && errno != EEXIST) return -errno;
     descriptor = open_pipe(path);
   }
   if (descriptor == -1) return -errno;

@@ -14,10 +14,12 @@ struct FileOptions: ParsableArguments {
   )
   var keyFile: String?
 
-  /// Opens the file for reading; nothing of it is changed.
+  /// Opens the file for reading; nothing of it is changed, and nothing stays beside it that was not there.
   func open() throws -> Database {
     try requireFile()
-    return try Database(path: file, options: .init(encryptionKey: try key(), isReadOnly: true))
+    var options = Database.Options(encryptionKey: try key(), isReadOnly: true)
+    options.leavesNothing = true
+    return try Database(path: file, options: options)
   }
 
   /// Opens the newest version for reading, damaged or not.

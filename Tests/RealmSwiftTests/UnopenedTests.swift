@@ -4,6 +4,12 @@ import RealmSwift
 import TestSupport
 import Testing
 
+private class OtherPerson: Object {
+  @Persisted(primaryKey: true) var id: String
+  override class func _realmObjectName() -> String? { "Person" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 /// What opening a realm answers where there is none, and what it leaves behind: nothing.
 @Suite struct UnopenedTests {
   private static func configuration(
@@ -126,6 +132,45 @@ import Testing
       try expect(.invalidDatabase, target, "is empty", seed: path)
       try FileManager.default.removeItem(atPath: path)
       try expect(.fileNotFound, target, "no seed file", seed: path)
+    }
+  }
+
+  @Test(arguments: [nil, Keys.first])
+  func `a realm whose nodes are damaged leaves nothing, though it was cleanly closed`(key: [UInt8]?) throws {
+    try withTemporaryPath { path in
+      try autoreleasing {
+        let realm = try Realm(configuration: Self.configuration(path, key))
+        try realm.write { realm.add(Person(id: 1, name: "a", age: 1)) }
+      }
+      for suffix in [".management", ".note"] { try FileManager.default.removeItem(atPath: path + suffix) }
+      var bytes = try Data(contentsOf: URL(filePath: path))
+      for place in 8192..<bytes.count { bytes[place] ^= 0x55 }
+      try bytes.write(to: URL(filePath: path))
+      try expect(.invalidDatabase, path, "is damaged", key: key)
+      // What was there stays.
+      try FileManager.default.createDirectory(
+        atPath: path + ".management", withIntermediateDirectories: false)
+      try expect(.invalidDatabase, path, "is damaged", key: key)
+      try Data("mine".utf8).write(to: URL(filePath: path + ".note"))
+      try expect(.invalidDatabase, path, "is damaged", key: key)
+    }
+  }
+
+  @Test func `classes that do not fit leave nothing beside a file that had nothing there`() throws {
+    try withTemporaryPath { path in
+      try autoreleasing {
+        let realm = try Realm(configuration: Self.configuration(path))
+        try realm.write { realm.add(Person(id: 1, name: "a", age: 1)) }
+      }
+      for suffix in [".management", ".note"] { try FileManager.default.removeItem(atPath: path + suffix) }
+      let before = try FolderListing(around: path).names
+      var other = Self.configuration(path)
+      other.objectTypes = [OtherPerson.self]
+      let error = #expect(throws: Realm.Error.self) { try Realm(configuration: other) }
+      #expect(error?.code == .schemaMismatch)
+      #expect(try FolderListing(around: path).names == before)
+      let realm = try Realm(configuration: Self.configuration(path))
+      #expect(realm.objects(Person.self).count == 1)
     }
   }
 

@@ -96,6 +96,31 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true])
+  func `the tool leaves nothing beside a file, whole or damaged`(isDamaged: Bool) throws {
+    try withTemporaryPath { path in
+      try ToolSample.makeSmall(path)
+      for suffix in [".management", ".note"] { try FileManager.default.removeItem(atPath: path + suffix) }
+      if isDamaged {
+        var bytes = try Data(contentsOf: URL(filePath: path))
+        for place in 8192..<bytes.count { bytes[place] ^= 0x55 }
+        try bytes.write(to: URL(filePath: path))
+      }
+      for command in Self.commands {
+        let outcome = try Tool.run([command, path])
+        #expect(outcome.code == (isDamaged ? 1 : 0), "\(command): \(outcome.output)\(outcome.complaint)")
+        #expect(try FolderListing(around: path).names == ["test.realm"], "\(command)")
+      }
+      guard !isDamaged else { return }
+      // Others have it open.
+      let database = try Database(path: path)
+      let before = try FolderListing(around: path).names
+      #expect(try Tool.run(["info", path]).code == 0)
+      #expect(try FolderListing(around: path).names == before && before.count == 4)
+      try database.write { try $0.tree("notes").set([1], for: [1]) }
+    }
+  }
+
   @Test func `a file that was cut off`() throws {
     try withTemporaryPath { path in
       try ToolSample.makeSmall(path)

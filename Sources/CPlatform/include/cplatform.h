@@ -46,8 +46,8 @@ int cp_close(int descriptor);
 /// was started without these would else go there. The descriptor, or -1 with errno, as it was given too.
 int cp_above_standard(int descriptor);
 
-/// Opens the pipe at a path, making it first where there is none; the descriptor, or a negated errno.
-int cp_note_open(const char *path);
+/// Opens the pipe at a path, making it first where there is none, which `made` tells; the descriptor, or a negated errno.
+int cp_note_open(const char *path, int *made);
 /// Wakes all who watch the pipe, in any process; 0 or an errno. Nobody takes what is written there, but when it is full.
 int cp_note_wake(int descriptor);
 /// A descriptor that waits for what is written to the pipe from now on, or a negated errno.

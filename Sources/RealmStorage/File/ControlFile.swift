@@ -61,21 +61,26 @@ package final class ControlFile: Sendable {
     cp_forget_in_child(descriptor)
   }
 
-  /// Removes what was made when it was opened, where nobody else has the database open and no failed sync is noted here.
-  func removeWhatWasMade(beside file: CInt) {
+  /// Removes what was made when it was opened, and a pipe, where nobody else has the database open and no failed sync is
+  /// noted here.
+  func removeWhatWasMade(beside file: CInt, and pipe: String?) {
     guard memory[word: ControlPlace.syncWord] == 0 else { return }
-    Self.remove(made, path, descriptor, beside: file)
+    Self.remove(made, path, descriptor, beside: file, and: pipe)
   }
 
   /// Under the control lock: who has opened the file meanwhile waits for that, and then finds that it is not at its path.
-  private static func remove(_ made: Made, _ path: String, _ descriptor: CInt, beside file: CInt?) {
-    guard made.file, cp_lock(descriptor, StorageLock.control.offset, 1, 1) == 0 else { return }
+  private static func remove(
+    _ made: Made, _ path: String, _ descriptor: CInt, beside file: CInt?, and pipe: String? = nil
+  ) {
+    guard made.file || pipe != nil, cp_lock(descriptor, StorageLock.control.offset, 1, 1) == 0 else { return }
     defer { _ = cp_unlock(descriptor, StorageLock.control.offset) }
     var (here, there) = (stat(), stat())
     guard fstat(descriptor, &here) == 0, stat(path, &there) == 0, FileIdentity(here) == FileIdentity(there),
       let file, cp_is_locked(file, StorageLock.presence.offset) == 0,
       cp_is_locked(file, StorageLock.unlistedReader.offset) == 0
     else { return }
+    if let pipe { unlink(pipe) }
+    guard made.file else { return }
     unlink(path)
     // What others have put there stays, and the folder with it.
     if made.folder { rmdir(String(path.dropLast("/control".count))) }

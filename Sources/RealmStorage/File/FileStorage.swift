@@ -79,7 +79,8 @@ package final class FileStorage: Storage {
 
   package func removeOwnCompanions() {
     guard !isClosed.load(ordering: .acquiring) else { return }
-    controlFile?.removeWhatWasMade(beside: opened)
+    let hasMadePipe = note?.wasMade ?? false
+    controlFile?.removeWhatWasMade(beside: opened, and: hasMadePipe ? path + ".note" : nil)
   }
 
   deinit { close() }

@@ -13,11 +13,15 @@ import CPlatform
 /// Nobody reads it, so nobody takes another's wake-up: who waits is told that something was written, not what.
 package final class NotePipe: Sendable {
   private let descriptor: CInt
+  /// It was not there before.
+  let wasMade: Bool
   private let forkGeneration = cp_fork_generation()
 
   /// Nil on a file system without pipes, or where there is something else at the path.
   init?(path: String) {
-    descriptor = cp_note_open(path)
+    var made: CInt = 0
+    descriptor = cp_note_open(path, &made)
+    wasMade = made != 0
     guard descriptor >= 0 else { return nil }
     cp_forget_in_child(descriptor)
   }

@@ -14,6 +14,8 @@ public final class Database: Sendable {
   /// The version that was recovered when the file was opened, where one that seemed newer was not whole: what a crash
   /// interrupted, or damage. Nil where there was no such one.
   public let fellBackTo: UInt64?
+  /// What was made beside the file goes with this handle.
+  private let leavesNothing = Atomic<Bool>(false)
   /// The schemas read last, with the ref of the tree they stand in, which vouches for them.
   private let knownSchemas = Mutex<(tree: Ref, schemas: [TableSchema])>((.null, []))
 
@@ -27,6 +29,8 @@ public final class Database: Sendable {
     public var decryptedMemory: Int?
     /// Memory for the nodes of an open transaction, in bytes: what is beyond is written before it commits.
     package var spillBytes = 4 << 20
+    /// Removes what this handle made beside the file when it is closed, unless others have the file open then.
+    package var leavesNothing = false
     /// Rows of a cluster at most: with fewer of them small tables have many.
     package var clusterRows = ClusterNode.maximumRows
     /// When nodes are moved so that the file gets smaller, and how many at a time.
@@ -59,6 +63,7 @@ public final class Database: Sendable {
       try Self.open(path, options, calls)
     }
     self.init(storage, opening)
+    leavesNothing.store(options.leavesNothing, ordering: .relaxed)
   }
 
   private static func open(
@@ -196,9 +201,17 @@ public final class Database: Sendable {
     storage.isHeldElsewhere(.presence) || storage.isHeldElsewhere(.unlistedReader)
   }
 
+  /// Closes a database that is of no use to who opened it. What was made beside the file for that goes again, unless others
+  /// have the file open.
+  package func abandon() {
+    leavesNothing.store(true, ordering: .relaxed)
+    close()
+  }
+
   /// After the last pin of a closed database.
   private func leave() {
     held.leave()
+    if leavesNothing.load(ordering: .relaxed) { storage.removeOwnCompanions() }
     storage.close()
   }
 

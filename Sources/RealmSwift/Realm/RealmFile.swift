@@ -76,7 +76,7 @@ final class RealmFile: Sendable {
     do {
       return (database, try RealmSchema.bind(models, to: database, configuration))
     } catch {
-      database.close()
+      database.abandon()
       throw (error as? StorageError).map { Realm.Error($0) } ?? error
     }
   }
