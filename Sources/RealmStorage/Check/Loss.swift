@@ -45,7 +45,8 @@ extension Loss: CustomStringConvertible {
     let amount =
       count.map { "\(isEstimate ? "about " : "")\($0) \($0 == 1 ? noun.one : noun.many)" }
       ?? "an unknown number of \(noun.many)"
-    return "\(amount) of \(part)\(range): \(damage)"
+    let owner = part.role == .catalogue ? "" : " of \(part)"
+    return "\(amount)\(owner)\(range): \(damage)"
   }
 
   private var noun: (one: String, many: String) {

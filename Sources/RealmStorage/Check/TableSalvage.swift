@@ -1,5 +1,5 @@
 /// The rows below a node, and what the branch above tells of them.
-private struct Rows {
+private struct RowSubtree {
   var ref: Ref
   var keys: Range<UInt64>
   var rows: UInt64
@@ -21,16 +21,16 @@ extension Salvage {
   package func forEachRow(of table: SalvagedTable, _ body: RowBody) throws(StorageError) {
     guard !table.root.clusters.isNull else { return }
     var reader = ClusterReader(table: table)
-    let all = Rows(ref: table.root.clusters, keys: 0..<table.root.nextKey, rows: table.root.rows)
+    let all = RowSubtree(ref: table.root.clusters, keys: 0..<table.root.nextKey, rows: table.root.rows)
     _ = try visit(all, &reader, body)
   }
 
   private func visit(
-    _ subtree: Rows, _ reader: inout ClusterReader, _ body: RowBody
+    _ subtree: RowSubtree, _ reader: inout ClusterReader, _ body: RowBody
   ) throws(StorageError) -> Bool {
     guard subtree.ref.isKeyedBranch else { return try visitCluster(subtree, &reader, body) }
     let source = source
-    var children: [Rows] = []
+    var children: [RowSubtree] = []
     do throws(StorageError) {
       children = try Self.children(of: subtree, source.access())
     } catch {
@@ -41,22 +41,22 @@ extension Salvage {
   }
 
   private static func children(
-    of subtree: Rows, _ access: borrowing NodeAccess
-  ) throws(StorageError) -> [Rows] {
+    of subtree: RowSubtree, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> [RowSubtree] {
     let branch = KeyedBranch(try access.node(subtree.ref, .keyedBranch))
-    var children: [Rows] = []
+    var children: [RowSubtree] = []
     for index in 0..<branch.count {
       // What is less than all keys of a branch would stand in its first child.
       let least = index == 0 ? subtree.keys.lowerBound : branch.leastKey(index)
       let end = index + 1 < branch.count ? branch.leastKey(index + 1) : subtree.keys.upperBound
       guard least < end else { throw access.corrupted(.keyOrder, subtree.ref) }
-      children.append(Rows(ref: branch.child(index), keys: least..<end, rows: branch.rows(index)))
+      children.append(RowSubtree(ref: branch.child(index), keys: least..<end, rows: branch.rows(index)))
     }
     return children
   }
 
   private func visitCluster(
-    _ subtree: Rows, _ reader: inout ClusterReader, _ body: RowBody
+    _ subtree: RowSubtree, _ reader: inout ClusterReader, _ body: RowBody
   ) throws(StorageError) -> Bool {
     // By a right of its own, so that decrypted nodes can be forgotten behind it.
     let source = source
@@ -88,7 +88,7 @@ extension Salvage {
   }
 
   private static func checkOrder(
-    ofCluster subtree: Rows, _ access: borrowing NodeAccess
+    ofCluster subtree: RowSubtree, _ access: borrowing NodeAccess
   ) throws(StorageError) {
     var least = subtree.keys.lowerBound
     for key in ClusterNode(try access.node(subtree.ref, .cluster)).keys() {
@@ -100,7 +100,7 @@ extension Salvage {
   }
 
   private func lose(
-    _ subtree: Rows, _ reader: ClusterReader, _ error: StorageError
+    _ subtree: RowSubtree, _ reader: ClusterReader, _ error: StorageError
   ) throws(StorageError) {
     let part = FilePart.table(reader.table.schema)
     try lose(.rows, of: part, count: subtree.rows, keys: .rows(subtree.keys), error)
