@@ -62,7 +62,8 @@ public enum TextMatch: Sendable, Hashable, CaseIterable {
 
 /// Leads from a row to a column's values: over links, or straight.
 ///
-/// It has no more than `maximumLinks` links. Columns are named by their position in the schema of the table they belong to. A link that is null leads to null.
+/// It has no more than `maximumLinks` links. Columns are named by their position in the schema of the table they belong to. A
+/// link that is null leads to null.
 /// Over a list of links, or to a list, there are any number of values: then a condition holds where one of them passes,
 /// and links that are null lead nowhere.
 public struct ColumnPath: Sendable, Hashable {
