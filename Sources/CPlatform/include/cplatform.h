@@ -205,6 +205,13 @@ void *cp_call_allocating_init(const void *initializer, const void *metadata);
 /// Memory for an object of a class, owned by the caller, with nothing but its header set. Null without a Swift runtime.
 void *cp_allocate_object(const void *metadata, size_t size, size_t alignment_mask);
 
+/// 1 where the calling thread has so little stack left that what calls itself must stop, else 0.
+int cp_stack_is_short(void);
+
+/// Has the objects of a class freed one after another where one frees the next, as in a chain of links: however long it is, that takes
+/// little stack. Their class's own deinitializers run, the deep ones when the outermost has returned.
+void cp_free_in_turn(const void *metadata);
+
 // A thread's own variable at a known distance from where its variables are: there is no call to find it.
 #if defined(__ELF__)
 #define CP_FOUND_AT_ONCE __attribute__((tls_model("initial-exec")))

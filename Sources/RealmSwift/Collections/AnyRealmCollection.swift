@@ -35,7 +35,7 @@ extension AnyRealmCollection: ValueCollection {
 
 extension AnyRealmCollection: DescribedCollection {
   public var description: String { base.description }
-  func describedElements(depth: Int) -> String { base.describedElements(depth) }
+  func describe(in text: inout ObjectDescription, depth: Int) { base.describe(in: &text, depth) }
 }
 
 extension AnyRealmCollection: Encodable where Element: Encodable {}
@@ -51,7 +51,7 @@ private class Base<Element: RealmCollectionValue> {
   func iterator() -> RLMIterator<Element> { RLMIterator([]) }
   func index(of element: Element) -> Int? { nil }
   func equals(_ other: Base) -> Bool { self === other }
-  func describedElements(_ depth: Int) -> String { "" }
+  func describe(in text: inout ObjectDescription, _ depth: Int) {}
 }
 
 private final class Holder<C: RealmCollection>: Base<C.Element> {
@@ -69,5 +69,7 @@ private final class Holder<C: RealmCollection>: Base<C.Element> {
   override func iterator() -> RLMIterator<C.Element> { collection.makeIterator() }
   override func index(of element: C.Element) -> Int? { collection.index(of: element) }
   override func equals(_ other: Base<C.Element>) -> Bool { (other as? Holder)?.collection == collection }
-  override func describedElements(_ depth: Int) -> String { collection.describedElements(depth: depth) }
+  override func describe(in text: inout ObjectDescription, _ depth: Int) {
+    collection.describe(in: &text, depth: depth)
+  }
 }

@@ -1,8 +1,19 @@
 extension RealmCollection where Element: Encodable {
-  /// As an array of its elements.
+  /// As an array of its elements: of an enumeration without such a case, the raw value.
   public func encode(to encoder: any Encoder) throws {
+    try Stack.check(encoder)
     var container = encoder.unkeyedContainer()
-    for element in self { try container.encode(element) }
+    guard Element._mayBeUnknown, let elements = self as? any MayHoldUnknown else {
+      for element in self { try container.encode(element) }
+      return
+    }
+    for index in indices {
+      if let unknown = elements.unknownElement(at: index) {
+        try unknown.encodePlain(to: container.superEncoder())
+      } else {
+        try container.encode(self[index])
+      }
+    }
   }
 }
 
@@ -16,6 +27,7 @@ extension List: Decodable where Element: Decodable {
   ///
   /// - Throws: what the decoder throws.
   public convenience init(from decoder: any Decoder) throws {
+    try Stack.check(decoder)
     self.init()
     var container = try decoder.unkeyedContainer()
     while !container.isAtEnd { append(try container.decode(Element.self)) }
@@ -27,6 +39,7 @@ extension MutableSet: Decodable where Element: Decodable {
   ///
   /// - Throws: what the decoder throws.
   public convenience init(from decoder: any Decoder) throws {
+    try Stack.check(decoder)
     self.init()
     var container = try decoder.unkeyedContainer()
     while !container.isAtEnd { insert(try container.decode(Element.self)) }
@@ -39,9 +52,26 @@ extension Map: Encodable where Key: Encodable, Value: Encodable {
   ///
   /// - Throws: `EncodingError.invalidValue` for such keys; what the encoder throws.
   public func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    var values: [String: Value] = [:]
-    for (key, value) in asKeyValueSequence() where values.updateValue(value, forKey: key._mapKey) != nil {
+    try Stack.check(encoder)
+    try checkKeys(encoder)
+    guard Value._mayBeUnknown else {
+      var container = encoder.singleValueContainer()
+      return try container.encode(
+        Dictionary(asKeyValueSequence().map { ($0.key._mapKey, $0.value) }) { first, _ in first })
+    }
+    var container = encoder.container(keyedBy: TextKey.self)
+    for (key, any) in anyEntries {
+      if let unknown = any as? UnknownElement {
+        try unknown.value.encodePlain(to: container.superEncoder(forKey: TextKey(stringValue: key)))
+      } else if let value = any as? Value {
+        try container.encode(value, forKey: TextKey(stringValue: key))
+      }
+    }
+  }
+
+  private func checkKeys(_ encoder: any Encoder) throws {
+    var seen = Set<String>()
+    for key in keys where !seen.insert(key._mapKey).inserted {
       throw EncodingError.invalidValue(
         self,
         EncodingError.Context(
@@ -50,7 +80,6 @@ extension Map: Encodable where Key: Encodable, Value: Encodable {
             "two keys of the map are equivalent texts, '\(key._mapKey)', and one in what is encoded; "
             + "encode the map's entries as an array."))
     }
-    try container.encode(values)
   }
 }
 
@@ -59,6 +88,7 @@ extension Map: Decodable where Key: Decodable, Value: Decodable {
   ///
   /// - Throws: what the decoder throws; `DecodingError.dataCorrupted`.
   public convenience init(from decoder: any Decoder) throws {
+    try Stack.check(decoder)
     self.init()
     let container = try decoder.singleValueContainer()
     for (key, value) in try container.decode([String: Value].self) {
@@ -70,4 +100,13 @@ extension Map: Decodable where Key: Decodable, Value: Decodable {
       updateValue(value, forKey: Key(_mapKey: key))
     }
   }
+}
+
+/// Any key.
+private struct TextKey: CodingKey {
+  let stringValue: String
+  var intValue: Int? { nil }
+
+  init(stringValue: String) { self.stringValue = stringValue }
+  init?(intValue: Int) { nil }
 }

@@ -8,6 +8,8 @@ import RealmStorage
 public final class List<Element: RealmCollectionValue>: RealmCollection {
   /// Of an unmanaged list.
   private var unmanaged: [Element] = []
+  /// Of an unmanaged list that is a copy of one which stores what the program has no values for: all elements, as they are stored.
+  private var asStored: [Value]?
   /// Of a managed one.
   private var cell: _CollectionCell?
 
@@ -29,11 +31,15 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   /// The object it belongs to was deleted, or its realm invalidated.
   public var isInvalidated: Bool { cell?.isInvalidated(.list) ?? false }
   /// The number of elements. O(1) after the first read of a version.
-  public var count: Int { cell?.elements().count ?? unmanaged.count }
-  public func makeIterator() -> RLMIterator<Element> { RLMIterator(contents) }
+  public var count: Int { cell?.elements().count ?? asStored?.count ?? unmanaged.count }
+  public func makeIterator() -> RLMIterator<Element> {
+    Element._mayBeUnknown ? RLMIterator(count: count) { self[$0] } : RLMIterator(contents)
+  }
 
   private var contents: [Element] {
-    guard let values = cell?.elements(), let cell else { return unmanaged }
+    guard let values = cell?.elements(), let cell else {
+      return asStored?.map { Element._unmanagedElement($0) } ?? unmanaged
+    }
     return values.enumerated().map { Element._element($1, in: cell, at: .index($0)) }
   }
 
@@ -52,7 +58,9 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
         return noted
       }
       checkIndex(position, below: count)
-      guard let values = cell?.elements(), let cell else { return unmanaged[position] }
+      guard let values = cell?.elements(), let cell else {
+        return asStored.map { Element._unmanagedElement($0[position]) } ?? unmanaged[position]
+      }
       return Element._element(values[position], in: cell, at: .index(position))
     }
     set {
@@ -72,7 +80,13 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     _ added: [Element], moves: Bool = true, _ elements: (inout [Element]) -> Void,
     _ values: (inout [Value], _ added: [Value]) -> Void
   ) {
-    guard let added = cell?.stored(added) else { return elements(&unmanaged) }
+    guard let added = cell?.stored(added) else {
+      if Element._canLink { FreedInTurn.note(self) }
+      guard var known = asStored else { return elements(&unmanaged) }
+      values(&known, added.map { $0._elementValue { _ in nil } })
+      asStored = known
+      return
+    }
     cell?.changeElements(added, moves: moves, values)
   }
 
@@ -186,16 +200,29 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   /// The position of the first element that is equal; nil when there is none. Elements are told apart as those of sets are:
   /// texts by their bytes, NaN is found, and objects by their rows.
   public func index(of element: Element) -> Int? {
-    guard let cell else { return place(of: element) }
+    guard let cell else {
+      guard let asStored else { return place(of: element) }
+      let value = SetElement(element._elementValue { _ in nil })
+      return asStored.firstIndex { SetElement($0) == value }
+    }
     guard let value = cell.sought(element).map({ SetElement($0) }) else { return nil }
     return self.cell?.elements().firstIndex { SetElement($0) == value }
+  }
+
+  /// Of unmanaged lists. Those of values of any type may stand in each other.
+  private func holdsSame(as other: List) -> Bool {
+    if self === other { return true }
+    if Element._canLink { Stack.check("lists that stand in each other are compared") }
+    guard asStored != nil || other.asStored != nil else {
+      return unmanaged.elementsEqual(other.unmanaged, by: { ElementIdentity.areEqual($0, $1) })
+    }
+    return _stored { _ in nil } == other._stored { _ in nil }
   }
 
   /// Whether both are one list of one object, or unmanaged and hold the same.
   public static func == (left: List, right: List) -> Bool {
     switch (left.cell, right.cell) {
-    case (nil, nil):
-      left === right || left.unmanaged.elementsEqual(right.unmanaged, by: { ElementIdentity.areEqual($0, $1) })
+    case (nil, nil): left.holdsSame(as: right)
     case (let left?, let right?): left.isSame(as: right)
     default: false
     }
@@ -206,9 +233,26 @@ extension List: DescribedCollection {}
 
 extension List: ValueCollection {
   var storedValues: [RealmStorage.Value] {
-    cell?.elements() ?? unmanaged.map { $0._elementValue { _ in nil } }
+    cell?.elements() ?? asStored ?? unmanaged.map { $0._elementValue { _ in nil } }
   }
   var valueContent: ValueContent? { cell.map { ValueContent($0, .list) } }
+}
+
+extension List: MayHoldUnknown {
+  func unknownElement(at index: Int) -> Value? {
+    guard Element._mayBeUnknown, let value = (cell?.elements() ?? asStored)?[index] else { return nil }
+    return Element._isUnknown(value) ? value : nil
+  }
+
+  /// All elements as they are stored, where the program has no value for one of them.
+  private var storedUnknown: [Value]? {
+    guard Element._mayBeUnknown, let values = cell?.elements() ?? asStored,
+      values.contains(where: { Element._isUnknown($0) })
+    else { return nil }
+    return values
+  }
+
+  var plainElements: [Any]? { storedUnknown?.map { $0.plain ?? NSNull() } }
 }
 
 extension List: ExpressibleByArrayLiteral {
@@ -243,17 +287,23 @@ extension List: _KeptInstance {
   }
   public func _assign(_ other: List) {
     if self === other || (realm != nil && self == other) { return }
+    if let values = other.storedUnknown {
+      if cell == nil { asStored = values } else { cell?.changeElements(values, moves: true) { $0 = $1 } }
+      return
+    }
     let elements = Array(other)
     change(elements, { $0 = elements }, { values, added in values = added })
   }
   public func _stored(_ row: _RowOfObject) -> Value {
-    .list(contents.map { $0._elementValue(row) }.filter { Element._elementType.isOptional || $0 != .null })
+    if let asStored { return .list(asStored) }
+    return .list(
+      contents.map { $0._elementValue(row) }.filter { Element._elementType.isOptional || $0 != .null })
   }
   public var _linked: [ObjectBase] {
     Element._canLink && cell == nil ? unmanaged.flatMap(\._elementLinks) : []
   }
   public func _becomeManaged(_ object: ObjectBase, _ position: Int) {
     guard let owner = object.managedRow else { return }
-    (cell, unmanaged) = (_CollectionCell(owner, position: position), [])
+    (cell, unmanaged, asStored) = (_CollectionCell(owner, position: position), [], nil)
   }
 }

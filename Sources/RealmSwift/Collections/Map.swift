@@ -11,6 +11,8 @@ import RealmStorage
 public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCollection {
   /// Of an unmanaged map, by the bytes of the keys: equivalent texts may be two keys.
   private var unmanaged: [[UInt8]: SingleMapEntry<Key, Value>] = [:]
+  /// Of an unmanaged map that is a copy of one which stores what the program has no values for: all of it, as it is stored.
+  private var asStored: ValueMap?
   /// Of a managed one.
   private var cell: _CollectionCell?
 
@@ -26,21 +28,30 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   /// The object it belongs to was deleted, or its realm invalidated.
   public var isInvalidated: Bool { cell?.isInvalidated(.map) ?? false }
   /// The number of keys. O(1) after the first read of a version.
-  public var count: Int { cell?.map().count ?? unmanaged.count }
+  public var count: Int { stored?.count ?? unmanaged.count }
+
+  /// As it is stored, where it is.
+  private var stored: ValueMap? { cell?.map() ?? asStored }
+
   public var isEmpty: Bool { count == 0 }
 
   /// The keys, in the order of their UTF-8.
-  public var keys: [Key] { entries.map(\.key) }
+  public var keys: [Key] { stored?.keys.map { Key(_mapKey: $0) } ?? entries.map(\.key) }
   /// In the order of their keys.
   public var values: [Value] { entries.map(\.value) }
 
   private var entries: [SingleMapEntry<Key, Value>] {
-    guard let map = cell?.map(), let cell else {
+    guard let map = stored else {
       return unmanaged.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)
     }
     return zip(map.keys, map.values).map {
-      SingleMapEntry(key: Key(_mapKey: $0), value: Value._element($1, in: cell, at: .key($0)))
+      SingleMapEntry(key: Key(_mapKey: $0), value: element($1, at: $0))
     }
+  }
+
+  private func element(_ value: RealmStorage.Value, at key: String) -> Value {
+    guard let cell else { return Value._unmanagedElement(value) }
+    return Value._element(value, in: cell, at: .key(key))
   }
 
   public func makeIterator() -> RLMMapIterator<SingleMapEntry<Key, Value>> { RLMMapIterator(entries) }
@@ -70,8 +81,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   /// To store by a key with a `.`, or that begins with `$`, stops the program; `insert(_:forKey:)` throws for keys of data.
   public subscript(key: Key) -> Value? {
     get {
-      guard let map = cell?.map(), let cell else { return unmanaged[key.bytes]?.value }
-      return map[key._mapKey].map { Value._element($0, in: cell, at: .key(key._mapKey)) }
+      guard let map = stored else { return unmanaged[key.bytes]?.value }
+      return map[key._mapKey].map { element($0, at: key._mapKey) }
     }
     set {
       guard let newValue else { return removeObject(for: key) }
@@ -94,6 +105,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   public func removeObject(for key: Key) {
     guard cell != nil else {
       unmanaged[key.bytes] = nil
+      asStored?[key._mapKey] = nil
       return
     }
     cell?.changeMap { $0[key._mapKey] = nil }
@@ -101,7 +113,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
 
   /// Removes all keys with their values.
   public func removeAll() {
-    unmanaged = [:]
+    (unmanaged, asStored) = ([:], nil)
     cell?.changeMap { $0 = ValueMap() }
   }
 
@@ -124,7 +136,11 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   private func add(_ entries: [(key: Key, value: Value)]) {
     for (key, _) in entries { Self.check(key._mapKey) }
     guard let values = cell?.stored(entries.map(\.value)) else {
-      for (key, value) in entries { unmanaged[key.bytes] = SingleMapEntry(key: key, value: value) }
+      if Value._canLink { FreedInTurn.note(self) }
+      for (key, value) in entries {
+        if asStored == nil { unmanaged[key.bytes] = SingleMapEntry(key: key, value: value) }
+        asStored?[key._mapKey] = value._elementValue { _ in nil }
+      }
       return
     }
     cell?.changeMap(values) { map in
@@ -148,12 +164,20 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     key.utf8.first != UInt8(ascii: "$") && !key.utf8.contains(UInt8(ascii: "."))
   }
 
-  public var description: String { describedElements(depth: ObjectDescription.maximumDepth) }
+  public var description: String { ObjectDescription.text(of: self) }
+
+  /// Of unmanaged maps. Those of values of any type may stand in each other.
+  private func holdsSame(as other: Map) -> Bool {
+    if self === other { return true }
+    if Value._canLink { Stack.check("maps that stand in each other are compared") }
+    guard asStored != nil || other.asStored != nil else { return unmanaged == other.unmanaged }
+    return _stored { _ in nil } == other._stored { _ in nil }
+  }
 
   /// Whether both are one map of one object, or unmanaged and hold the same.
   public static func == (left: Map, right: Map) -> Bool {
     switch (left.cell, right.cell) {
-    case (nil, nil): left === right || left.unmanaged == right.unmanaged
+    case (nil, nil): left.holdsSame(as: right)
     case (let left?, let right?): left.isSame(as: right)
     default: false
     }
@@ -164,15 +188,14 @@ extension Map: Equatable {}
 
 extension Map: ValueCollection {
   var storedValues: [RealmStorage.Value] {
-    cell?.map().values ?? entries.map { $0.value._elementValue { _ in nil } }
+    stored?.values ?? entries.map { $0.value._elementValue { _ in nil } }
   }
   var valueContent: ValueContent? { cell.map { ValueContent($0, .map) } }
 }
 
 extension Map: DescribedCollection {
-  func describedElements(depth: Int) -> String {
-    ObjectDescription.text(
-      ofEntries: entries.map { ($0.key._mapKey, $0.value) }, named: "\(Self.self)", depth: depth)
+  func describe(in text: inout ObjectDescription, depth: Int) {
+    text.add(entries: anyEntries, named: "\(Self.self)", depth)
   }
 }
 
@@ -183,7 +206,20 @@ protocol EntriesOfMap {
 }
 
 extension Map: EntriesOfMap {
-  var anyEntries: [(key: String, value: Any)] { entries.map { ($0.key._mapKey, $0.value) } }
+  var anyEntries: [(key: String, value: Any)] {
+    guard Value._mayBeUnknown, let map = stored else { return entries.map { ($0.key._mapKey, $0.value) } }
+    return zip(map.keys, map.values).map {
+      ($0, Value._isUnknown($1) ? UnknownElement(value: $1) : element($1, at: $0))
+    }
+  }
+
+  /// All of it as it is stored, where the program has no value for some.
+  fileprivate var storedUnknown: ValueMap? {
+    guard Value._mayBeUnknown, let map = stored, map.values.contains(where: { Value._isUnknown($0) }) else {
+      return nil
+    }
+    return map
+  }
 }
 
 /// What a map is made of, as values given as `Any`.
@@ -212,6 +248,8 @@ extension Map: _KeptInstance {
   public static var _type: _PropertyType {
     var type = Value._elementType
     type.form = .map
+    // What a value of the program's own type is stored as: where there is none, one as it is made.
+    if type.target is EmbeddedObject.Type, !(Value.self is ObjectBase.Type) { type.isOptional = true }
     return type
   }
   public static func _converted(_ any: Any) -> Map? {
@@ -222,6 +260,7 @@ extension Map: _KeptInstance {
       return nil
     }
     for (key, any) in entries {
+      let any = (any as? UnknownElement)?.value.plain ?? any
       guard let value = Value._convertedElement(any) else { return nil }
       map.updateValue(value, forKey: Key(_mapKey: key))
     }
@@ -229,6 +268,12 @@ extension Map: _KeptInstance {
   }
   public func _assign(_ other: Map) {
     if self === other || (realm != nil && self == other) { return }
+    if let map = other.storedUnknown {
+      if cell == nil { asStored = map } else { cell?.changeMap { $0 = map } }
+      return
+    }
+    asStored = nil
+    if Value._canLink, cell == nil { FreedInTurn.note(self) }
     let entries = other.entries
     guard let values = cell?.stored(entries.map(\.value)) else {
       unmanaged = other.unmanaged
@@ -240,13 +285,14 @@ extension Map: _KeptInstance {
     }
   }
   public func _stored(_ row: _RowOfObject) -> RealmStorage.Value {
-    .map(ValueMap(entries: entries.map { ($0.key._mapKey, $0.value._elementValue(row)) }))
+    if let asStored { return .map(asStored) }
+    return .map(ValueMap(entries: entries.map { ($0.key._mapKey, $0.value._elementValue(row)) }))
   }
   public var _linked: [ObjectBase] {
     Value._canLink && cell == nil ? unmanaged.values.flatMap(\.value._elementLinks) : []
   }
   public func _becomeManaged(_ object: ObjectBase, _ position: Int) {
     guard let owner = object.managedRow else { return }
-    (cell, unmanaged) = (_CollectionCell(owner, position: position), [:])
+    (cell, unmanaged, asStored) = (_CollectionCell(owner, position: position), [:], nil)
   }
 }

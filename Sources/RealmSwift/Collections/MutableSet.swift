@@ -1,3 +1,4 @@
+import Foundation
 import RealmStorage
 
 /// Distinct values in a property of an object, or links to distinct objects, which it does not own.
@@ -11,6 +12,8 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   private var members = Set<ElementIdentity>()
   /// Objects that were in no realm when they came into the set are found by another identity once they are in one.
   private var mayHaveBecomeManaged = false
+  /// Of an unmanaged set that is a copy of one which stores what the program has no values for: all elements, as they are stored.
+  private var asStored: [Value]?
   /// Of a managed one.
   private var cell: _CollectionCell?
 
@@ -32,11 +35,15 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   /// The object it belongs to was deleted, or its realm invalidated.
   public var isInvalidated: Bool { cell?.isInvalidated(.list) ?? false }
   /// The number of elements. O(1) after the first read of a version.
-  public var count: Int { cell?.elements().count ?? unmanaged.count }
-  public func makeIterator() -> RLMIterator<Element> { RLMIterator(contents) }
+  public var count: Int { cell?.elements().count ?? asStored?.count ?? unmanaged.count }
+  public func makeIterator() -> RLMIterator<Element> {
+    Element._mayBeUnknown ? RLMIterator(count: count) { self[$0] } : RLMIterator(contents)
+  }
 
   private var contents: [Element] {
-    guard let values = cell?.elements(), let cell else { return unmanaged }
+    guard let values = cell?.elements(), let cell else {
+      return asStored?.map { Element._unmanagedElement($0) } ?? unmanaged
+    }
     return values.enumerated().map { Element._element($1, in: cell, at: .index($0)) }
   }
 
@@ -45,7 +52,9 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     guard position >= 0, position < count else {
       raise("Index out of range", "there is no place \(position) in a set of \(count).")
     }
-    guard let values = cell?.elements(), let cell else { return unmanaged[position] }
+    guard let values = cell?.elements(), let cell else {
+      return asStored.map { Element._unmanagedElement($0[position]) } ?? unmanaged[position]
+    }
     return Element._element(values[position], in: cell, at: .index(position))
   }
 
@@ -57,14 +66,19 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
   /// The place of an element; nil when it is not in the set.
   public func index(of object: Element) -> Int? {
-    guard let cell else { return unmanaged.firstIndex { ElementIdentity($0) == ElementIdentity(object) } }
-    guard let value = cell.sought(object) else { return nil }
+    if cell == nil, asStored == nil {
+      return unmanaged.firstIndex { ElementIdentity($0) == ElementIdentity(object) }
+    }
+    guard let value = cell.map({ $0.sought(object) }) ?? object._elementValue({ _ in nil }) else {
+      return nil
+    }
     let place = SetPlace(of: value, in: stored)
     return place.isThere ? place.index : nil
   }
 
   /// Of an unmanaged set.
   private func isMember(_ element: Element) -> Bool {
+    if asStored != nil { return index(of: element) != nil }
     let member = ElementIdentity(element)
     if members.contains(member) { return true }
     guard mayHaveBecomeManaged, ElementIdentity.object(of: element)?.context != nil else { return false }
@@ -79,7 +93,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   /// Whether some element is in another set too.
   public func intersects(_ otherSet: MutableSet<Element>) -> Bool { contains { otherSet.contains($0) } }
 
-  private var stored: [Value] { cell?.elements() ?? [] }
+  private var stored: [Value] { cell?.elements() ?? asStored ?? [] }
 
   // MARK: - Changing
 
@@ -89,7 +103,8 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   /// Adds the elements that are not there.
   public func insert<S: Sequence>(objectsIn objects: S) where S.Iterator.Element == Element {
     let objects = Array(objects)
-    guard let values = cell?.stored(objects) else {
+    guard let values = cell?.stored(objects) ?? plain(objects) else {
+      if Element._canLink { FreedInTurn.note(self) }
       for object in objects where !isMember(object) {
         members.insert(ElementIdentity(object))
         if let new = ElementIdentity.object(of: object), new.context == nil { mayHaveBecomeManaged = true }
@@ -109,6 +124,11 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     }
   }
 
+  /// Of a set that is kept as it would be stored.
+  private func plain(_ objects: [Element]) -> [Value]? {
+    asStored == nil ? nil : objects.map { $0._elementValue { _ in nil } }
+  }
+
   /// More are sorted into a set than put one by one to their places.
   private static var fewValues: Int { 8 }
 
@@ -116,14 +136,14 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
   /// Removes an element; nothing where it is not there.
   public func remove(_ object: Element) {
-    guard let cell else {
+    guard cell != nil || asStored != nil else {
       guard isMember(object) else { return }
       let member = ElementIdentity(object)
       unmanaged.removeAll { ElementIdentity($0) == member }
       members = Set(unmanaged.map { ElementIdentity($0) })
       return
     }
-    let value = cell.sought(object)
+    let value = cell.map { $0.sought(object) } ?? object._elementValue { _ in nil }
     change { elements, _ in
       guard let value else { return }
       let place = SetPlace(of: value, in: elements)
@@ -133,22 +153,28 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
   /// Removes all elements. Linked objects stay.
   public func removeAll() {
-    (unmanaged, members) = ([], [])
+    (unmanaged, members, asStored) = ([], [], nil)
     if cell != nil { change { elements, _ in elements = [] } }
   }
 
   /// Keeps the elements that are in another set too.
-  public func formIntersection(_ other: MutableSet<Element>) { keep { other.contains($0) } }
+  public func formIntersection(_ other: MutableSet<Element>) { keep { has($0, in: other) } }
 
   /// Removes the elements that are in another set.
-  public func subtract(_ other: MutableSet<Element>) { keep { !other.contains($0) } }
+  public func subtract(_ other: MutableSet<Element>) { keep { !has($0, in: other) } }
 
   /// Adds the elements of another set.
   public func formUnion(_ other: MutableSet<Element>) { insert(objectsIn: Array(other)) }
 
-  private func keep(where isKept: (Element) -> Bool) {
-    let kept = contents.map(isKept)
-    guard cell != nil else {
+  /// Whether another set has the element at a place too.
+  private func has(_ index: Int, in other: MutableSet) -> Bool {
+    guard let unknown = unknownElement(at: index) else { return other.contains(self[index]) }
+    return other.storedUnknown?.contains(unknown) ?? false
+  }
+
+  private func keep(where isKept: (Int) -> Bool) {
+    let kept = indices.map(isKept)
+    guard cell != nil || asStored != nil else {
       unmanaged = zip(unmanaged, kept).filter(\.1).map(\.0)
       members = Set(unmanaged.map { ElementIdentity($0) })
       return
@@ -157,13 +183,20 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   }
 
   private func change(_ added: [Value] = [], _ body: (inout [Value], _ added: [Value]) -> Void) {
-    cell?.changeElements(added, moves: false, body)
+    guard var known = asStored else {
+      cell?.changeElements(added, moves: false, body)
+      return
+    }
+    body(&known, added)
+    asStored = known
   }
 
   /// Whether both are one set of one object, or unmanaged and hold the same.
   public static func == (left: MutableSet, right: MutableSet) -> Bool {
     switch (left.cell, right.cell) {
-    case (nil, nil): left === right || left.members == right.members
+    case (nil, nil):
+      left.asStored == nil && right.asStored == nil
+        ? left.members == right.members : left._stored { _ in nil } == right._stored { _ in nil }
     case (let left?, let right?): left.isSame(as: right)
     default: false
     }
@@ -190,9 +223,26 @@ extension MutableSet: DescribedCollection {}
 
 extension MutableSet: ValueCollection {
   var storedValues: [RealmStorage.Value] {
-    cell?.elements() ?? unmanaged.map { $0._elementValue { _ in nil } }
+    cell?.elements() ?? asStored ?? unmanaged.map { $0._elementValue { _ in nil } }
   }
   var valueContent: ValueContent? { cell.map { ValueContent($0, .list) } }
+}
+
+extension MutableSet: MayHoldUnknown {
+  func unknownElement(at index: Int) -> Value? {
+    guard Element._mayBeUnknown, let value = (cell?.elements() ?? asStored)?[index] else { return nil }
+    return Element._isUnknown(value) ? value : nil
+  }
+
+  /// All elements as they are stored, where the program has no value for one of them.
+  fileprivate var storedUnknown: [Value]? {
+    guard Element._mayBeUnknown, let values = cell?.elements() ?? asStored,
+      values.contains(where: { Element._isUnknown($0) })
+    else { return nil }
+    return values
+  }
+
+  var plainElements: [Any]? { storedUnknown?.map { $0.plain ?? NSNull() } }
 }
 
 extension MutableSet: ExpressibleByArrayLiteral {
@@ -227,21 +277,29 @@ extension MutableSet: _KeptInstance {
   }
   public func _assign(_ other: MutableSet) {
     if self === other || (realm != nil && self == other) { return }
+    if let values = other.storedUnknown {
+      if cell == nil { asStored = values } else { cell?.changeElements(values, moves: false) { $0 = $1 } }
+      return
+    }
     let objects = Array(other)
+    asStored = nil
     guard let values = cell?.stored(objects) else {
+      if Element._canLink { FreedInTurn.note(self) }
       (unmanaged, members) = (objects, Set(objects.map { ElementIdentity($0) }))
       return
     }
     change(values) { elements, values in elements = Self.elements(of: values) }
   }
   public func _stored(_ row: _RowOfObject) -> Value {
-    .set(contents.map { $0._elementValue(row) }.filter { Element._elementType.isOptional || $0 != .null })
+    if let asStored { return .list(asStored) }
+    return .set(
+      contents.map { $0._elementValue(row) }.filter { Element._elementType.isOptional || $0 != .null })
   }
   public var _linked: [ObjectBase] {
     Element._canLink && cell == nil ? unmanaged.flatMap(\._elementLinks) : []
   }
   public func _becomeManaged(_ object: ObjectBase, _ position: Int) {
     guard let owner = object.managedRow else { return }
-    (cell, unmanaged, members) = (_CollectionCell(owner, position: position), [], [])
+    (cell, unmanaged, members, asStored) = (_CollectionCell(owner, position: position), [], [], nil)
   }
 }

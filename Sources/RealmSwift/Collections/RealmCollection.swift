@@ -53,10 +53,13 @@ extension RealmCollection {
   public func objects(at indexes: IndexSet) -> [Element] { indexes.map { self[$0] } }
 
   /// The elements, up to a hundred, to read by people.
-  public var description: String { describedElements(depth: ObjectDescription.maximumDepth) }
+  public var description: String {
+    ObjectDescription.made { describe(in: &$0, depth: ObjectDescription.maximumDepth) }
+  }
 
-  func describedElements(depth: Int) -> String {
-    ObjectDescription.text(ofElements: self, named: "\(Self.self)", depth: depth)
+  func describe(in text: inout ObjectDescription, depth: Int) {
+    let unknown = self as? any MayHoldUnknown
+    text.add(elements: self, named: "\(Self.self)", depth) { unknown?.unknownElement(at: $0) }
   }
 
   /// What queries read, for what can't be done with an unmanaged collection.
@@ -74,8 +77,20 @@ extension RealmCollection {
 public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
   @usableFromInline var objects: ObjectWalk?
   @usableFromInline var elements: IndexingIterator<[Element]>
+  /// Reads the elements one by one, since to read one may stop the program.
+  @usableFromInline var reader: (() -> Element?)?
 
   init(_ elements: [Element]) { self.elements = elements.makeIterator() }
+
+  init(count: Int, _ element: @escaping (Int) -> Element) {
+    elements = [].makeIterator()
+    var index = 0
+    reader = {
+      guard index < count else { return nil }
+      defer { index += 1 }
+      return element(index)
+    }
+  }
 
   /// - Precondition: `Element` is the class of the walk's objects.
   init(_ objects: ObjectWalk) {
@@ -87,7 +102,7 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
   public mutating func next() -> Element? {
     // Inlined where the class is known.
     if let object = objects?.nextObject() { return InstanceMaker.handle(object, as: Element.self) }
-    return elements.next()
+    return elements.next() ?? reader?()
   }
 }
 

@@ -5,6 +5,8 @@ public protocol RealmCollectionValue: Hashable, _HasPersistedType {
   static var _elementType: _PropertyType { get }
   /// What a managed collection holds at a place.
   static func _element(_ value: Value, in cell: _CollectionCell, at step: _CollectionStep) -> Self
+  /// What an unmanaged collection holds that is a copy of one which stores what the program has no values for.
+  static func _unmanagedElement(_ value: Value) -> Self
   func _elementValue(_ row: _RowOfObject) -> Value
   static func _convertedElement(_ any: Any) -> Self?
   /// It may link to objects.
@@ -14,6 +16,7 @@ public protocol RealmCollectionValue: Hashable, _HasPersistedType {
 }
 
 extension RealmCollectionValue {
+  public static func _unmanagedElement(_ value: Value) -> Self { stopUnreadableElement(Self.self, value) }
   public static var _canLink: Bool { false }
   public var _elementLinks: [ObjectBase] { [] }
 }
@@ -36,7 +39,7 @@ extension Object: RealmFetchable {}
 extension RealmCollectionValue where Self: ObjectBase {
   public static var _elementType: _PropertyType { _PropertyType(.link, target: Self.self) }
   public static func _element(_ value: Value, in cell: _CollectionCell, at step: _CollectionStep) -> Self {
-    guard let object = _elementOrNil(value, in: cell) else { stopUnreadableElement(Self.self) }
+    guard let object = _elementOrNil(value, in: cell) else { cell.stopUnreadable(value, Self.self, at: step) }
     return object
   }
   public func _elementValue(_ row: _RowOfObject) -> Value { row(self).map { .link($0) } ?? .null }
@@ -61,6 +64,9 @@ extension Optional: RealmCollectionValue where Wrapped: _RealmCollectionValueIns
   }
   public static func _element(_ value: Value, in cell: _CollectionCell, at step: _CollectionStep) -> Self {
     Wrapped._elementOrNil(value, in: cell)
+  }
+  public static func _unmanagedElement(_ value: Value) -> Self {
+    value == .null || Wrapped._isUnknown(value) ? nil : Wrapped._unmanagedElement(value)
   }
   public func _elementValue(_ row: _RowOfObject) -> Value { self?._elementValue(row) ?? .null }
   public static func _convertedElement(_ any: Any) -> Self? {

@@ -1,7 +1,10 @@
 public import RealmStorage
 
+/// What a type of the program's may be stored as: a value, or an embedded object.
+public protocol _CustomPersistedForm: _PersistableInsideOptional {}
+
 /// What `CustomPersistable` and `FailableCustomPersistable` have in common. Conform to one of them.
-public protocol _CustomPersistable: _Scalar where PersistedType: _Scalar {
+public protocol _CustomPersistable: _Scalar where PersistedType: _CustomPersistedForm {
   // Said again, so that it is told by the members.
   associatedtype PersistedType
   /// What is stored.
@@ -17,7 +20,20 @@ public protocol _CustomPersistable: _Scalar where PersistedType: _Scalar {
 ///       var persistableValue: Int { rgb }
 ///     }
 ///
-/// Queries and sorts go by what is stored.
+/// Queries and sorts go by what is stored. What has several parts is stored as an embedded object, of which
+/// `persistableValue` makes a new one each time:
+///
+///     class Point: EmbeddedObject {
+///       @Persisted var x = 0.0
+///       @Persisted var y = 0.0
+///     }
+///     struct Coordinate: CustomPersistable {
+///       var x, y: Double
+///       init(persistedValue: Point) { (x, y) = (persistedValue.x, persistedValue.y) }
+///       var persistableValue: Point { Point(value: [x, y]) }
+///     }
+///
+/// A property of it need not be optional: where nothing is stored it is made of an embedded object as `init()` leaves it.
 public protocol CustomPersistable: _CustomPersistable {
   associatedtype PersistedType
   /// The value that was stored as `persistedValue`, whatever it is.
@@ -42,11 +58,7 @@ extension FailableCustomPersistable {
 }
 
 extension _CustomPersistable {
-  public func hash(into hasher: inout Hasher) { hasher.combine(persistableValue) }
-
-  public static var _column: ColumnType { PersistedType._column }
-  public static func _initial() -> Self {
-    let value = PersistedType._initial()
+  static func restoredFirst(_ value: PersistedType) -> Self {
     guard let initial = _restored(value) else {
       raise(
         "Property without a default",
@@ -55,13 +67,25 @@ extension _CustomPersistable {
     }
     return initial
   }
-  public static func _placeholder(of recorder: ObjectBase, _ position: Int) -> Self {
-    if let value = _restored(PersistedType._initial()) { return value }
-    // What the class declares for the property.
+
+  /// What the class declares for the property.
+  static func declaredPlaceholder(of recorder: ObjectBase, _ position: Int) -> Self {
     let model = ObjectModel.of(type(of: recorder))
     let property = model.properties[position]
     return property.field.value(model.unmanaged(), at: property.offset, position: position) as? Self
       ?? _initial()
+  }
+}
+
+// MARK: - Stored as a value
+
+extension _CustomPersistable where PersistedType: _Scalar {
+  public func hash(into hasher: inout Hasher) { hasher.combine(persistableValue) }
+
+  public static var _column: ColumnType { PersistedType._column }
+  public static func _initial() -> Self { restoredFirst(PersistedType._initial()) }
+  public static func _placeholder(of recorder: ObjectBase, _ position: Int) -> Self {
+    _restored(PersistedType._initial()) ?? declaredPlaceholder(of: recorder, position)
   }
   public static func _load(_ value: Value) -> Self? { PersistedType._load(value).flatMap { _restored($0) } }
   public var _value: Value { persistableValue._value }

@@ -1,9 +1,17 @@
+import Foundation
+
 extension ObjectBase {
-  /// The value of a property by its name: nil where it is null, of an `AnyRealmValue` what it holds. What is set is converted as `init(value:)` converts it, but that
-  /// links take objects only. A name that no property has, and a value of another type, stop the program.
+  /// The value of a property by its name: nil where it is null, of an `AnyRealmValue` what it holds, and what is stored where the
+  /// program has no value for that, as of an enumeration without such a case.
+  ///
+  /// What is set is converted as `init(value:)` converts it: of dictionaries and arrays objects are made, which a managed object adds
+  /// to its realm. A name that no property has, and a value of another type, stop the program.
   public final subscript(key: String) -> Any? {
     get {
       let (property, position) = property(named: key)
+      if let unknown = property.field.unknown(self, at: property.offset, position: position) {
+        return unknown.plain
+      }
       let own = property.field.value(self, at: property.offset, position: position)
       let value = (own as? any RecordingProperty)?.content ?? own
       if let any = value as? AnyRealmValue { return any.content }
@@ -17,9 +25,11 @@ extension ObjectBase {
           "Computed property",
           "\(model.name).\(key) shows who links here and can't be set; change their links.")
       }
-      let value = newValue as Any
+      // Unwrapped, so that a text that is no value is quoted as it is.
+      let any = newValue ?? NSNull()
+      let value = property.type.canLink ? ValueReader().converted(any, for: property, of: self) : any
       guard property.field.set(value, self, at: property.offset, position: position) else {
-        model.stopInvalid(value, for: property)
+        model.stopInvalid(any, for: property)
       }
     }
   }

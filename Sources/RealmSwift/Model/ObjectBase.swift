@@ -8,13 +8,30 @@ open class ObjectBase {
   @exclusivity(unchecked) final private(set) var keptContext: ContextReference?
   /// Of a managed object: the key of its row.
   @exclusivity(unchecked) final var row: UInt64 = 0
-  /// Of a managed object: the generation of its realm in which the row was found.
+  /// Of a managed object: the generation of its realm in which the row was found. Of an unmanaged one, where it keeps what it
+  /// has no values for; 0 where it has all.
   @exclusivity(unchecked) final private(set) var birth: UInt64 = 0
 
   /// An unmanaged object with the values its properties declare.
   public init() {}
 
-  deinit { keptContext?.release() }
+  deinit {
+    if let keptContext { keptContext.release() } else if birth != 0 { UnknownValues.release(in: birth) }
+  }
+
+  /// An unmanaged object is given others to hold: a chain of such may be long when it is freed.
+  @usableFromInline
+  final func noteKeepsObjects() { FreedInTurn.note(self) }
+
+  /// What an unmanaged object keeps of stored values that its properties have no values for.
+  final var unknownValues: UnknownValues? {
+    get { keptContext == nil && birth != 0 ? UnknownValues.kept(in: birth) : nil }
+    set {
+      guard keptContext == nil, let newValue, newValue !== unknownValues else { return }
+      if birth != 0 { UnknownValues.release(in: birth) }
+      birth = newValue.place
+    }
+  }
 
   final var context: ObjectContext? { keptContext?.counted }
 
@@ -26,6 +43,7 @@ open class ObjectBase {
   /// Makes a new or unmanaged object show a row, which was found in a generation.
   @inline(__always)
   final func show(_ row: UInt64, of context: ObjectContext, birth: UInt64) {
+    if _slowPath(self.birth != 0), keptContext == nil { UnknownValues.release(in: self.birth) }
     keptContext = ContextReference(context)
     self.row = row
     self.birth = birth

@@ -4,6 +4,12 @@ public import RealmStorage
 /// A type that is stored as some type: an enumeration as its raw value, others as themselves.
 public protocol _HasPersistedType {
   associatedtype PersistedType
+  /// Something may be stored that is none of the type: a raw value without a case, which another program wrote.
+  static var _mayBeUnknown: Bool { get }
+  /// What is stored is none of the type.
+  static func _isUnknown(_ value: Value) -> Bool
+  /// What a value can be made of, to read by people.
+  static var _accepted: String { get }
 }
 
 /// Types by whose values objects can be found.
@@ -22,6 +28,8 @@ public protocol _Persistable: _HasPersistedType {
   static var _keepsInstance: Bool { get }
   /// The value of a property that was never given one.
   static func _initial() -> Self
+  /// A value may hold objects, which go with it.
+  static var _keepsObjects: Bool { get }
   /// No two such values are one: an id is made with the property, so that all who copy the property see the same.
   static var _isNewEachTime: Bool { get }
   /// What a property that only notes its being read answers.
@@ -29,6 +37,8 @@ public protocol _Persistable: _HasPersistedType {
   static func _read(_ object: ObjectBase, _ position: Int) -> Self
   /// Whether `_read` can make something of a stored value that is not null.
   static func _reads(_ value: Value) -> Bool
+  /// The value where the object stores what the type has none for.
+  static func _readUnknown(_ object: ObjectBase, _ position: Int) -> Self
   static func _write(_ value: Self, _ object: ObjectBase, _ position: Int)
   /// The value of something that was given as `Any`; nil where there is none.
   static func _converted(_ any: Any) -> Self?
@@ -44,8 +54,13 @@ public protocol _Persistable: _HasPersistedType {
 
 extension _Persistable {
   public static var _keepsInstance: Bool { false }
+  @inlinable
+  public static var _keepsObjects: Bool { false }
   public static var _isNewEachTime: Bool { false }
   public static func _reads(_ value: Value) -> Bool { true }
+  public static func _readUnknown(_ object: ObjectBase, _ position: Int) -> Self {
+    object.stopUnreadable(position, object.unknownValue(position))
+  }
   public func _assign(_ other: Self) {}
   public func _put(_ column: Int, of row: inout NewRow) throws(StorageError) {
     try row.set(column, _stored { _ in nil })
@@ -63,9 +78,12 @@ public protocol _PersistableInsideOptional: _HasPersistedType {
   static func _optionalStored(_ value: Self?, _ row: _RowOfObject) -> Value
   static func _putOptional(_ value: Self?, _ column: Int, of row: inout NewRow) throws(StorageError)
   static func _optionalLinked(_ value: Self?) -> [ObjectBase]
+  static var _optionalKeepsObjects: Bool { get }
 }
 
 extension _PersistableInsideOptional {
+  @inlinable
+  public static var _optionalKeepsObjects: Bool { false }
   public static func _putOptional(
     _ value: Self?, _ column: Int, of row: inout NewRow
   ) throws(StorageError) {
@@ -106,7 +124,7 @@ public struct _PropertyType {
 }
 
 /// A type whose values stand in one cell each.
-public protocol _Scalar: _Persistable, _PersistableInsideOptional, _RealmCollectionValueInsideOptional {
+public protocol _Scalar: _Persistable, _CustomPersistedForm, _RealmCollectionValueInsideOptional {
   static var _column: ColumnType { get }
   /// Nil for a value of another type, and for one that an enumeration has no case for.
   static func _load(_ value: Value) -> Self?
@@ -149,7 +167,11 @@ extension _Scalar {
 
   public static var _elementType: _PropertyType { _type }
   public static func _element(_ value: Value, in cell: _CollectionCell, at step: _CollectionStep) -> Self {
-    guard let loaded = _load(value) else { stopUnreadableElement(Self.self) }
+    guard let loaded = _load(value) else { cell.stopUnreadable(value, Self.self, at: step) }
+    return loaded
+  }
+  public static func _unmanagedElement(_ value: Value) -> Self {
+    guard let loaded = _load(value) else { stopUnreadableElement(Self.self, value) }
     return loaded
   }
   public static func _elementOrNil(_ value: Value, in cell: _CollectionCell) -> Self? { _load(value) }
@@ -166,6 +188,8 @@ extension Optional: _PrimaryKey where Wrapped: _PrimaryKey {}
 extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
   public static var _type: _PropertyType { Wrapped._optionalType }
   public static func _initial() -> Self { nil }
+  @inlinable
+  public static var _keepsObjects: Bool { Wrapped._optionalKeepsObjects }
   public static func _placeholder(of recorder: ObjectBase, _ position: Int) -> Self {
     Wrapped._optionalPlaceholder(of: recorder, position)
   }
@@ -173,6 +197,7 @@ extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
   public static func _read(_ object: ObjectBase, _ position: Int) -> Self {
     Wrapped._readOptional(object, position)
   }
+  public static func _readUnknown(_ object: ObjectBase, _ position: Int) -> Self { nil }
   public static func _write(_ value: Self, _ object: ObjectBase, _ position: Int) {
     object.store(Wrapped._optionalStored(value, object.addingRow(position)), position)
   }
@@ -202,6 +227,8 @@ extension _PersistableInsideOptional where Self: ObjectBase {
     value.flatMap(row).map { .link($0) } ?? .null
   }
   public static func _optionalLinked(_ value: Self?) -> [ObjectBase] { value.map { [$0] } ?? [] }
+  @inlinable
+  public static var _optionalKeepsObjects: Bool { true }
 }
 
 extension ObjectBase {
@@ -235,10 +262,4 @@ private protocol OptionalValue {
 
 extension Optional: OptionalValue {
   fileprivate var content: Any? { map { $0 as Any } }
-}
-
-/// Stops the program at an element of a collection that is none of its type.
-func stopUnreadableElement(_ type: Any.Type) -> Never {
-  raise(
-    "Unreadable value", "a stored element is no \(type): a program with other types or cases wrote it.")
 }

@@ -18,23 +18,32 @@ extension KeyedDecodingContainer {
 
 extension Persisted: Decodable where Value: Decodable {
   public init(from decoder: any Decoder) throws {
+    try Stack.check(decoder)
     self.init(wrappedValue: try decoder.singleValueContainer().decode(Value.self))
   }
 }
 
 extension Persisted: Encodable where Value: Encodable {
-  /// Of an object in a realm, what its row holds.
+  /// Of an object in a realm, what its row holds: of an enumeration without such a case, the raw value.
   ///
   /// - Throws: what the encoder throws; `EncodingError.invalidValue` of a property that does not know its object, which there is
   ///   only where addresses have more than 48 bits.
   public func encode(to encoder: any Encoder) throws {
+    try Stack.check(encoder)
     let value: Value
     switch storage {
     case .value(let found): value = found
     case .unset: value = Value._initial()
     case .encodable(let place):
       guard let object = place.object() else { throw notEncodable(encoder) }
+      if Value._mayBeUnknown {
+        let stored = object.stored(place.position)
+        if Value._isUnknown(stored) { return try stored.encodePlain(to: encoder) }
+      }
       value = Value._read(object, place.position)
+    case .unknown(let place):
+      guard let object = place.object() else { throw notEncodable(encoder) }
+      return try object.unknownValue(place.position).encodePlain(to: encoder)
     case .managed, .recording: throw notEncodable(encoder)
     }
     var container = encoder.singleValueContainer()

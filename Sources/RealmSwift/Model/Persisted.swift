@@ -14,6 +14,8 @@ public struct Persisted<Value: _Persistable> {
     case managed(position: UInt16)
     /// The same of an object of a class that can be encoded.
     case encodable(ObjectPlace)
+    /// Of an unmanaged object: it is a copy of one that stores what the program has no value for, and the object keeps that.
+    case unknown(ObjectPlace)
     /// Notes that it was asked for.
     case recording(position: UInt16)
   }
@@ -48,7 +50,7 @@ public struct Persisted<Value: _Persistable> {
     switch storage {
     case .managed(let position): Int(position)
     case .encodable(let place): place.position
-    case .unset, .value, .recording: nil
+    case .unset, .value, .unknown, .recording: nil
     }
   }
 
@@ -82,6 +84,7 @@ public struct Persisted<Value: _Persistable> {
       } else if let position = object[keyPath: storage].managedPosition {
         Value._write(newValue, object, position)
       } else {
+        if Value._keepsObjects { object.noteKeepsObjects() }
         object[keyPath: storage].storage = .value(newValue)
       }
     }
@@ -110,6 +113,7 @@ public struct Persisted<Value: _Persistable> {
     case .unset: return (Value._initial(), true)
     case .managed(let position): return (Value._read(object, Int(position)), true)
     case .encodable(let place): return (Value._read(object, place.position), Value._keepsInstance)
+    case .unknown(let place): return (Value._readUnknown(object, place.position), false)
     }
   }
 

@@ -38,6 +38,15 @@ protocol PersistedField {
   static func stored(of any: Any) -> Value?
   /// The value, of whatever object.
   static func value(_ object: ObjectBase, at offset: Int, position: Int) -> Any
+
+  /// What is stored of whatever object, where the program has no value for that; nil of all else.
+  static func unknown(_ object: ObjectBase, at offset: Int, position: Int) -> Value?
+  /// Sets the property to what the program has no value for.
+  static func set(unknown value: Value, _ object: ObjectBase, at offset: Int, position: Int)
+  /// The property's type has no value for what is stored.
+  static func isUnknown(_ value: Value) -> Bool
+  /// What a property can be made of, to read by people.
+  static var accepted: String { get }
 }
 
 extension PersistedField {
@@ -116,7 +125,10 @@ extension Persisted: PersistedField {
   }
 
   static func stored(_ object: ObjectBase, at offset: Int, _ row: _RowOfObject) -> RealmStorage.Value {
-    current(object, offset)._stored(row)
+    if Value._mayBeUnknown, case .unknown(let place) = field(object, offset).storage {
+      return object.unknownValue(place.position)
+    }
+    return current(object, offset)._stored(row)
   }
 
   static func linked(_ object: ObjectBase, at offset: Int) -> [ObjectBase] {
@@ -134,6 +146,7 @@ extension Persisted: PersistedField {
     } else if field(object, offset).managedPosition != nil {
       Value._write(value, object, position)
     } else {
+      if Value._keepsObjects { object.noteKeepsObjects() }
       var field = field(object, offset)
       field.storage = .value(value)
       put(field, object, offset)
@@ -152,4 +165,27 @@ extension Persisted: PersistedField {
     put(field, object, offset)
     return value
   }
+
+  static func unknown(_ object: ObjectBase, at offset: Int, position: Int) -> RealmStorage.Value? {
+    guard Value._mayBeUnknown else { return nil }
+    switch field(object, offset).storage {
+    case .managed, .encodable:
+      let value = object.stored(position)
+      return Value._isUnknown(value) ? value : nil
+    case .unknown: return object.unknownValue(position)
+    case .unset, .value, .recording: return nil
+    }
+  }
+
+  static func set(unknown value: RealmStorage.Value, _ object: ObjectBase, at offset: Int, position: Int) {
+    if field(object, offset).managedPosition != nil { return object.store(value, position) }
+    guard let place = ObjectPlace(object, position) else { object.stopUnreadable(position, value) }
+    object.keep(unknown: value, position)
+    var field = field(object, offset)
+    field.storage = .unknown(place)
+    put(field, object, offset)
+  }
+
+  static func isUnknown(_ value: RealmStorage.Value) -> Bool { Value._isUnknown(value) }
+  static var accepted: String { Value._accepted }
 }

@@ -141,6 +141,16 @@ enum FieldByItself<Value: _PersistedByItself>: PersistedField {
   }
   static func stored(of any: Any) -> RealmStorage.Value? { Value._converted(any)?._stored { _ in nil } }
   static func value(_ object: ObjectBase, at offset: Int, position: Int) -> Any { value(object, offset) }
+
+  static func unknown(_ object: ObjectBase, at offset: Int, position: Int) -> RealmStorage.Value? {
+    guard Value._mayBeUnknown else { return nil }
+    return (value(object, offset) as? any KeepsUnknown)?.unknown
+  }
+  static func set(unknown value: RealmStorage.Value, _ object: ObjectBase, at offset: Int, position: Int) {
+    (Self.value(object, offset) as? any KeepsUnknown)?.set(unknown: value)
+  }
+  static func isUnknown(_ value: RealmStorage.Value) -> Bool { Value._isUnknown(value) }
+  static var accepted: String { Value._accepted }
 }
 
 extension _Persistable {

@@ -51,6 +51,8 @@ struct PropertyCell<Value: _Persistable> {
   private enum State {
     case unmanaged(Value)
     case managed(ManagedRow, position: Int)
+    /// What is stored, and the program has no value for.
+    case unknown(RealmStorage.Value)
     case recording(Recorder, position: Int)
   }
   private struct Recorder {
@@ -71,6 +73,8 @@ struct PropertyCell<Value: _Persistable> {
         guard let object = recorder.object else { return Value._initial() }
         PropertyRecorder.current?.note(object, position)
         return Value._placeholder(of: object, position)
+      // Only what may be nil is copied so.
+      case .unknown: return Value._initial()
       }
     }
     set {
@@ -79,6 +83,27 @@ struct PropertyCell<Value: _Persistable> {
         return
       }
       Value._write(newValue, handle(of: owner), position)
+    }
+  }
+
+  /// What is stored, where the program has no value for it.
+  var unknown: RealmStorage.Value? {
+    get {
+      switch state {
+      case .unknown(let value): return value
+      case .managed(let owner, let position):
+        let value = owner.value(position)
+        return Value._isUnknown(value) ? value : nil
+      case .unmanaged, .recording: return nil
+      }
+    }
+    set {
+      guard let newValue else { return }
+      if case .managed(let owner, let position) = state {
+        handle(of: owner).store(newValue, position)
+      } else {
+        state = .unknown(newValue)
+      }
     }
   }
 
@@ -114,10 +139,13 @@ public final class RealmProperty<Value: RealmPropertyType>: CustomStringConverti
   /// The value; of a managed object set in a write transaction only.
   public var value: Value {
     get { cell.value }
-    set { cell.value = newValue }
+    set {
+      if Value._keepsObjects, !cell.isManaged { FreedInTurn.note(self) }
+      cell.value = newValue
+    }
   }
 
-  public var description: String { isNull(value) ? "nil" : "\(ObjectDescription.text(of: value, depth: 1))" }
+  public var description: String { isNull(value) ? "nil" : ObjectDescription.text(of: value) }
 }
 
 /// A number or truth value of a class without `@Persisted`, which may be nil. Declare an optional `@Persisted` property in
@@ -173,6 +201,7 @@ extension RealmOptional: Codable where Value: Codable {
 
   /// - Throws: what the encoder throws.
   public func encode(to encoder: any Encoder) throws {
+    if Value._mayBeUnknown, let unknown { return try unknown.encodePlain(to: encoder) }
     var container = encoder.singleValueContainer()
     try container.encode(value)
   }
@@ -190,6 +219,11 @@ extension RealmOptional: RecordingProperty {
   static var contentType: Any.Type { Value?.self }
   var content: Any { value as Any }
   func record(_ object: ObjectBase, _ position: Int) { cell.record(object, position) }
+}
+
+extension RealmOptional: KeepsUnknown {
+  var unknown: RealmStorage.Value? { cell.unknown }
+  func set(unknown value: RealmStorage.Value) { cell.unknown = value }
 }
 
 extension RealmProperty: _KeptInstance {
@@ -224,8 +258,21 @@ extension RealmOptional: _KeptInstance {
     if let property = any as? RealmOptional { return RealmOptional(property.value) }
     return Value?._converted(any).map { RealmOptional($0) }
   }
-  public func _assign(_ other: RealmOptional) { if self !== other { value = other.value } }
-  public func _stored(_ row: _RowOfObject) -> RealmStorage.Value { value._stored(row) }
+  public static var _mayBeUnknown: Bool { Value._mayBeUnknown }
+  public static func _isUnknown(_ value: RealmStorage.Value) -> Bool { Value._isUnknown(value) }
+  public static var _accepted: String { Value?._accepted }
+  public func _assign(_ other: RealmOptional) {
+    if self === other { return }
+    if Value._mayBeUnknown, let unknown = other.unknown {
+      cell.unknown = unknown
+    } else {
+      value = other.value
+    }
+  }
+  public func _stored(_ row: _RowOfObject) -> RealmStorage.Value {
+    if Value._mayBeUnknown, let unknown { return unknown }
+    return value._stored(row)
+  }
   public var _linked: [ObjectBase] { [] }
   public func _becomeManaged(_ object: ObjectBase, _ position: Int) { cell.becomeManaged(object, position) }
 }

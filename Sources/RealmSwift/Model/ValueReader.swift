@@ -2,49 +2,57 @@ import RealmStorage
 
 /// Makes objects of values given as `Any`: dictionaries by property name, arrays in the order of the properties, objects.
 ///
-/// Nothing is bridged: a number is what its type says, on every system.
+/// Nothing is bridged: a number is what its type says, on every system. Nothing recurses: values may nest, and objects link
+/// in chains, as deep as memory.
 final class ValueReader {
   /// The positions of the properties that each object was given a value of.
   private(set) var given: [ObjectIdentifier: Set<Int>] = [:]
-  /// The realm the objects are to be added to; nil where that is not known.
+  /// The realm the objects are to be added to; nil where that is not known. What it does not manage is copied.
   private let session: RealmSession?
+  private var copies = ObjectCopies()
 
-  /// An object of another realm.
-  private struct Foreign: Hashable {
-    let binding: ObjectIdentifier
-    let row: UInt64
+  /// What is left to do, the last first.
+  private enum Step {
+    case fill(ObjectBase, from: Any)
+    case set(ObjectBase, ObjectModel, position: Int, Any)
   }
-  private var copies: [Foreign: ObjectBase] = [:]
-  /// Copies without values yet: a chain of objects may be too long to be followed by calls.
-  private var unfilled: [(copy: ObjectBase, original: ObjectBase)] = []
+  private var steps: [Step] = []
 
   init(_ session: RealmSession? = nil) { self.session = session }
 
   /// Gives an unmanaged object's properties the values there are.
   func fill(_ object: ObjectBase, from value: Any) {
-    if let original = instance(value, of: ObjectBase.self), let foreign = foreign(original) {
-      copies[foreign] = object
+    if let original = instance(value, of: ObjectBase.self), mustCopy(original) {
+      copies.note(object, of: original)
     }
-    set(object, from: value)
-    while let next = unfilled.popLast() { set(next.copy, from: next.original) }
+    steps.append(.fill(object, from: value))
+    finish()
+  }
+
+  /// A value with objects in place of what they are made of, for a property that links.
+  func converted(_ any: Any, for property: ModelProperty, of owner: ObjectBase) -> Any {
+    let value = linkable(any, by: property, of: owner)
+    finish()
+    return value
+  }
+
+  private func finish() {
+    while let step = steps.popLast() {
+      switch step {
+      case .fill(let object, let value): set(object, from: value)
+      case .set(let object, let model, let position, let any): set(object, model, position, any)
+      }
+    }
   }
 
   private func set(_ object: ObjectBase, from value: Any) {
     let model = ObjectModel.of(type(of: object))
     given[ObjectIdentifier(object)] = []
-    if let other = instance(value, of: ObjectBase.self) {
-      let source = ObjectModel.of(type(of: other))
-      for (position, property) in model.properties.enumerated() where !property.isComputed {
-        guard let from = source.position(of: property.name) else { continue }
-        let origin = source.properties[from]
-        set(object, model, position, origin.field.value(other, at: origin.offset, position: from))
-      }
-      return
-    }
+    if let other = instance(value, of: ObjectBase.self) { return copy(other, to: object, model) }
     switch value {
     case let values as [String: Any]:
       for (position, property) in model.properties.enumerated() where !property.isComputed {
-        if let any = values[property.name] { set(object, model, position, any) }
+        if let any = values[property.name] { prepare(object, model, position, any) }
       }
     case let values as [Any]:
       let stored = model.properties.indices.filter { !model.properties[$0].isComputed }
@@ -53,44 +61,90 @@ final class ValueReader {
           "Invalid value",
           "\(model.name) has \(stored.count) properties; an array of \(values.count) values gives more.")
       }
-      for (position, any) in zip(stored, values) { set(object, model, position, any) }
+      for (position, any) in zip(stored, values) { prepare(object, model, position, any) }
     default:
       raise(
         "Invalid value",
-        "\(model.name) can be made of a dictionary, an array or an object, not of \(value) of type \(type(of: value))."
-      )
+        "\(model.name) can be made of a dictionary, an array or an object, not of \(ObjectDescription.quoted(value)) "
+          + "of type \(type(of: value)).")
     }
+  }
+
+  private func copy(_ other: ObjectBase, to object: ObjectBase, _ model: ObjectModel) {
+    let source = ObjectModel.of(type(of: other))
+    for (position, property) in model.properties.enumerated() where !property.isComputed {
+      guard let from = source.position(of: property.name) else { continue }
+      let origin = source.properties[from]
+      if let unknown = origin.field.unknown(other, at: origin.offset, position: from) {
+        set(object, model, position, unknown: unknown, from: origin)
+        continue
+      }
+      let value = origin.field.value(other, at: origin.offset, position: from)
+      let isSame = property.field.valueType == origin.field.valueType
+      prepare(
+        object, model, position, isSame ? value : (value as? any MayHoldUnknown)?.plainElements ?? value)
+    }
+  }
+
+  /// Copies what is stored where the program has no value for it.
+  private func set(
+    _ object: ObjectBase, _ model: ObjectModel, _ position: Int, unknown value: Value,
+    from origin: ModelProperty
+  ) {
+    let property = model.properties[position]
+    guard property.type.column == origin.type.column, property.type.form == .value,
+      property.field.isUnknown(value)
+    else { return set(object, model, position, value.plain as Any) }
+    property.field.set(unknown: value, object, at: property.offset, position: position)
+    given[ObjectIdentifier(object)]?.insert(position)
+  }
+
+  /// Sets a property once the objects are filled that its value is made of.
+  private func prepare(_ object: ObjectBase, _ model: ObjectModel, _ position: Int, _ any: Any) {
+    let property = model.properties[position]
+    guard property.type.canLink else { return set(object, model, position, any) }
+    let place = steps.count
+    let value = linkable(any, by: property, of: object)
+    let step = Step.set(object, model, position: position, value)
+    if steps.count == place { set(object, model, position, value) } else { steps.insert(step, at: place) }
   }
 
   private func set(_ object: ObjectBase, _ model: ObjectModel, _ position: Int, _ any: Any) {
     let property = model.properties[position]
-    guard property.field.set(linkable(any, by: property), object, at: property.offset, position: position)
+    guard property.field.set(any, object, at: property.offset, position: position)
     else { model.stopInvalid(any, for: property) }
     given[ObjectIdentifier(object)]?.insert(position)
   }
 
   /// The same with objects in place of what they are made of, where a property links.
-  private func linkable(_ any: Any, by property: ModelProperty) -> Any {
+  private func linkable(_ any: Any, by property: ModelProperty, of owner: ObjectBase) -> Any {
     if property.type.column == .mixed { return anyValue(any, property.type.form) }
     guard let target = property.type.target else { return any }
-    if property.type.form == .value { return self.object(of: target, from: any) ?? any }
+    // Nothing is copied, and a collection may be the property's own.
+    if session == nil, Swift.type(of: any) == property.field.valueType { return any }
+    if property.type.form == .value { return object(of: target, from: any, for: owner) ?? any }
     if isNull(any) { return any }
     if property.type.form == .map {
       guard let values = entries(of: any) else { return any }
-      return AnyEntries(anyEntries: values.map { ($0, object(of: target, from: $1) ?? $1) })
+      return AnyEntries(anyEntries: values.map { ($0, object(of: target, from: $1, for: owner) ?? $1) })
     }
-    guard let elements = any as? any Sequence else { return any }
+    // A dictionary is a sequence too, of pairs.
+    guard !(any is [String: Any]), let elements = any as? any Sequence else { return any }
     var objects: [Any] = []
-    for element in elements as any Sequence { objects.append(object(of: target, from: element) ?? element) }
+    for element in elements as any Sequence {
+      objects.append(object(of: target, from: element, for: owner) ?? element)
+    }
     return objects
   }
 
-  /// The same with copies in place of collections, and of objects of other realms.
+  /// The same with copies in place of collections, and of objects that the realm does not manage.
   private func anyValue(_ any: Any, _ form: _PropertyType.Form) -> Any {
     let any = (any as? any RecordingProperty)?.content ?? any
     if isNull(any) { return any }
     switch form {
-    case .value: return AnyRealmValue._converted(any).map { ownCopy($0) } ?? any
+    case .value:
+      checkNesting(of: any)
+      return AnyRealmValue._converted(any).map { self.ownCopy($0) } ?? any
     case .map:
       return entries(of: any).map { AnyEntries(anyEntries: $0.map { ($0, anyValue($1, .value)) }) } ?? any
     default:
@@ -101,31 +155,61 @@ final class ValueReader {
     }
   }
 
-  private func ownCopy(_ value: AnyRealmValue) -> AnyRealmValue {
+  /// Stops the program at arrays and dictionaries that stand in each other deeper than an `AnyRealmValue` can hold.
+  private func checkNesting(of any: Any) {
+    var inner: [Any] = [any]
+    for _ in 0...Value.mostLevels {
+      inner = inner.flatMap { any -> [Any] in
+        if let values = any as? [String: Any] { return values.values.filter { Self.nests($0) } }
+        return (any as? [Any])?.filter { Self.nests($0) } ?? []
+      }
+      if inner.isEmpty { return }
+    }
+    stopTooDeep()
+  }
+
+  private static func nests(_ any: Any) -> Bool { any is [Any] || any is [String: Any] }
+
+  private func stopTooDeep() -> Never {
+    raise(
+      "Invalid value",
+      "an AnyRealmValue holds lists and dictionaries that stand in each other more than \(Value.mostLevels) deep; "
+        + "store an object for the inner ones.")
+  }
+
+  private func ownCopy(_ value: AnyRealmValue, levels: Int = Value.mostLevels) -> AnyRealmValue {
+    switch value {
+    case .list, .dictionary: if levels == 0 { stopTooDeep() }
+    default: break
+    }
     switch value {
     case .object(let object):
-      guard let foreign = foreign(object), let copy = copy(object, foreign) as? Object else { return value }
+      guard mustCopy(object), let copy = copy(object, for: nil) as? Object else { return value }
       return .object(copy)
-    case .list(let list): return .fromArray(list.map { ownCopy($0) })
+    case .list(let list):
+      let copy = List<AnyRealmValue>()
+      copy.append(objectsIn: Array(list).map { self.ownCopy($0, levels: levels - 1) })
+      return .list(copy)
     case .dictionary(let map):
-      // Not by a dictionary of the standard library, to which equivalent texts are one key.
       let copy = Map<String, AnyRealmValue>()
-      for (key, value) in map.asKeyValueSequence() { copy.updateValue(ownCopy(value), forKey: key) }
+      for (key, value) in map.asKeyValueSequence() {
+        copy.updateValue(ownCopy(value, levels: levels - 1), forKey: key)
+      }
       return .dictionary(copy)
     default: return value
     }
   }
 
-  /// An object of a class: the one given, a copy of one of another realm, or a new one made of what was given; nil
-  /// where it is none of these.
-  private func object(of type: ObjectBase.Type, from any: Any) -> ObjectBase? {
+  /// An object of a class: the one given, a copy of one that the realm does not manage or that has another owner, or a new one made of
+  /// what was given; nil where it is none of these.
+  private func object(of type: ObjectBase.Type, from any: Any, for owner: ObjectBase) -> ObjectBase? {
     if let object = instance(any, of: ObjectBase.self) {
       guard Swift.type(of: object) == type else { return nil }
-      return foreign(object).map { copy(object, $0) } ?? object
+      return mustCopy(object) ? copy(object, for: owner) : object
     }
     guard any is [String: Any] || any is [Any] else { return nil }
     let object = ObjectModel.of(type).unmanaged()
-    set(object, from: any)
+    steps.append(.fill(object, from: any))
     return object
   }
 
@@ -134,17 +218,57 @@ final class ValueReader {
     (any as? any EntriesOfMap)?.anyEntries ?? (any as? [String: Any])?.map { ($0, $1) }
   }
 
-  private func foreign(_ object: ObjectBase) -> Foreign? {
-    guard let session, let context = object.context, context.session !== session else { return nil }
-    return Foreign(binding: ObjectIdentifier(context.binding), row: object.row)
+  private func mustCopy(_ object: ObjectBase) -> Bool {
+    guard let session else { return false }
+    return object is EmbeddedObject || object.context?.session !== session
   }
 
-  private func copy(_ object: ObjectBase, _ foreign: Foreign) -> ObjectBase {
-    if let copy = copies[foreign] { return copy }
+  private func copy(_ object: ObjectBase, for owner: ObjectBase?) -> ObjectBase {
+    if let copy = copies.copy(of: object, for: owner) { return copy }
     let copy = ObjectModel.of(type(of: object)).unmanaged()
-    copies[foreign] = copy
-    unfilled.append((copy, object))
+    copies.note(copy, of: object, for: owner)
+    steps.append(.fill(copy, from: object))
     return copy
+  }
+}
+
+/// The copies that were made of objects: of an object that is met again, and where objects link in a circle, the first one
+/// stands for all. Embedded objects have one owner each, and a copy for each.
+private struct ObjectCopies {
+  private enum Original: Hashable {
+    case row(binding: ObjectIdentifier, UInt64)
+    case unmanaged(ObjectIdentifier)
+
+    init(_ object: ObjectBase) {
+      self =
+        object.context.map { .row(binding: ObjectIdentifier($0.binding), object.row) }
+        ?? .unmanaged(ObjectIdentifier(object))
+    }
+  }
+  private var copies: [Original: ObjectBase] = [:]
+  /// Of copies of embedded objects, what they are copies of, and whose.
+  private var owners: [ObjectIdentifier: (original: Original, owner: ObjectBase)] = [:]
+  /// Keeps objects whose address is an identity.
+  private var kept: [ObjectBase] = []
+
+  mutating func note(_ copy: ObjectBase, of object: ObjectBase, for owner: ObjectBase? = nil) {
+    let original = Original(object)
+    if object.context == nil { kept.append(object) }
+    copies[original] = copy
+    if let owner, object is EmbeddedObject { owners[ObjectIdentifier(copy)] = (original, owner) }
+  }
+
+  func copy(of object: ObjectBase, for owner: ObjectBase?) -> ObjectBase? {
+    let original = Original(object)
+    guard let copy = copies[original] else { return nil }
+    guard object is EmbeddedObject else { return copy }
+    // An embedded object that is given again gets a copy of its own, but where it would be a part of itself.
+    var next = owner
+    while let part = next, let found = owners[ObjectIdentifier(part)] {
+      if found.original == original { return part }
+      next = found.owner
+    }
+    return nil
   }
 }
 
@@ -153,7 +277,7 @@ extension ObjectModel {
   func stopInvalid(_ any: Any, for property: ModelProperty) -> Never {
     raise(
       "Invalid value",
-      "\(name).\(property.name) is of type \(property.field.valueType) and can't be made of \(any) "
-        + "of type \(Swift.type(of: any)).")
+      "\(name).\(property.name) is of type \(property.field.valueType) and can't be made of "
+        + "\(ObjectDescription.quoted(any)) of type \(Swift.type(of: any)); give \(property.field.accepted).")
   }
 }

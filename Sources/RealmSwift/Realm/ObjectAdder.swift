@@ -11,8 +11,11 @@ final class ObjectAdder {
   /// The properties that were given, of objects made of dictionaries; others are given in full.
   private let given: [ObjectIdentifier: Set<Int>]
   private var visited = Set<ObjectIdentifier>()
-  /// Embedded objects that have an owner.
-  private var owned = Set<ObjectIdentifier>()
+  /// Embedded objects that have an owner. They are kept: those that values of the program's own types are stored as are made on the
+  /// way, and no later one must have the address of an earlier one.
+  private var owned: [ObjectIdentifier: ObjectBase] = [:]
+  /// Of objects that update a row, the properties that were not given and are stored as new embedded objects.
+  private var unset: [ObjectIdentifier: Set<Int>] = [:]
   /// The rows of embedded objects that stand for others of the owner's row, and change these.
   private var replaced: [ObjectIdentifier: UInt64] = [:]
   /// Embedded objects that their owner was given again where it has them.
@@ -36,6 +39,13 @@ final class ObjectAdder {
 
   /// Adds what the object links to, and then the object.
   private func addInOrder(_ root: ObjectBase) -> UInt64 {
+    addAll(root)
+    setLate()
+    return root.row
+  }
+
+  /// The same, but for links that close a circle.
+  private func addAll(_ root: ObjectBase) {
     var stack = [root]
     while let object = stack.last {
       if isManagedHere(object) {
@@ -62,6 +72,9 @@ final class ObjectAdder {
       insert(object)
       stack.removeLast()
     }
+  }
+
+  private func setLate() {
     for (object, position) in late {
       let property = ObjectModel.of(type(of: object)).properties[position]
       let value = property.access.stored(object, property.offset) { $0.row }
@@ -70,7 +83,6 @@ final class ObjectAdder {
       ObjectModel.of(type(of: object)).didManage(object)
     }
     late = []
-    return root.row
   }
 
   /// Adds an unmanaged object where that is all there is to it; nil of others. What may be an update is looked up first.
@@ -91,7 +103,7 @@ final class ObjectAdder {
   /// Stops the program for an embedded object that has an owner already.
   private func own(_ object: ObjectBase) {
     if kept.contains(ObjectIdentifier(object)) { return }
-    guard object.context == nil, owned.insert(ObjectIdentifier(object)).inserted else {
+    guard object.context == nil, owned.updateValue(object, forKey: ObjectIdentifier(object)) == nil else {
       raise(
         "Embedded object with an owner",
         "a \(ObjectModel.of(type(of: object)).name) belongs to one object, and this one has its owner already; "
@@ -107,7 +119,9 @@ final class ObjectAdder {
     for (position, property) in model.properties.enumerated()
     where property.type.canLink && !property.isComputed {
       if let given, !given.contains(position) {
-        _ = property.field.set(NSNull(), object, at: property.offset, position: position)
+        if !property.field.set(NSNull(), object, at: property.offset, position: position) {
+          unset[ObjectIdentifier(object), default: []].insert(position)
+        }
       } else if property.type.target is EmbeddedObject.Type {
         prepareParts(of: object, property, position, by: stored(position, ofRow: row, model))
       }
@@ -180,15 +194,19 @@ final class ObjectAdder {
     var open: [Int] = []
     for (position, property) in model.properties.enumerated() {
       let column = context.binding.columns[position]
-      guard column >= 0 else { continue }
+      guard column >= 0, unset[ObjectIdentifier(object)]?.contains(position) != true else { continue }
       var isOpen = false
       let value = property.access.stored(object, property.offset) { target in
         // What a collection of another realm holds is met here first.
-        guard isManagedHere(target) else {
-          isOpen = true
-          return nil
+        if isManagedHere(target) { return target.row }
+        if target is EmbeddedObject, !visited.contains(ObjectIdentifier(target)) {
+          // Made now of a value of the program's own type.
+          own(target)
+          addAll(target)
+          return target.row
         }
-        return target.row
+        isOpen = true
+        return nil
       }
       if property.type.column == .mixed { checkValues(value, model, position) }
       if isOpen { open.append(position) }

@@ -395,12 +395,4 @@ extension ObjectBase {
     }
     return unsafeDowncast(object, to: type)
   }
-
-  func stopUnreadable(_ position: Int, _ value: Value) -> Never {
-    let model = context?.binding.model ?? ObjectModel.of(Swift.type(of: self))
-    raise(
-      "Unreadable value",
-      "\(model.name).\(model.properties[position].name) holds a value that is no "
-        + "\(model.properties[position].field.valueType): a program with other types or cases wrote it.")
-  }
 }

@@ -217,7 +217,7 @@ extension AnyRealmValue {
     case .uuid: self = UUID._load(value).map { .uuid($0) } ?? .none
     case .decimal128: self = Decimal128._load(value).map { .decimal128($0) } ?? .none
     case .typedLink(let table, let row): self = .object(Self.object(table, row, session))
-    case .link: stopUnreadableElement(Self.self)
+    case .link: stopUnreadableElement(Self.self, value)
     case .list: self = .list(List(cell()))
     case .map: self = .dictionary(Map(cell()))
     }
@@ -241,6 +241,7 @@ extension AnyRealmValue: _Persistable, _QueryNumeric, SortableType {
 
   public static var _type: _PropertyType { _PropertyType(.mixed, isOptional: true) }
   public static func _initial() -> AnyRealmValue { .none }
+  public static var _keepsObjects: Bool { true }
   public static func _placeholder(of recorder: ObjectBase, _ position: Int) -> AnyRealmValue { .none }
   public static func _read(_ object: ObjectBase, _ position: Int) -> AnyRealmValue {
     let value = object.stored(position)

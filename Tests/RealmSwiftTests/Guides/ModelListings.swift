@@ -79,6 +79,37 @@ class Offer: Object {
 }
 // end
 
+// listing: custom embedded
+class Coordinates: EmbeddedObject {
+  @Persisted var latitude: Double
+  @Persisted var longitude: Double
+}
+
+struct Place: CustomPersistable {
+  var latitude = 0.0
+  var longitude = 0.0
+
+  init(latitude: Double, longitude: Double) { (self.latitude, self.longitude) = (latitude, longitude) }
+  init(persistedValue: Coordinates) {
+    (latitude, longitude) = (persistedValue.latitude, persistedValue.longitude)
+  }
+  var persistableValue: Coordinates { Coordinates(value: [latitude, longitude]) }
+}
+
+class Branch: Object {
+  @Persisted var place: Place
+  @Persisted var former: List<Place>
+}
+// end
+
+private class NewShelf: Object {
+  @Persisted var genre: String
+  @Persisted var second: String?
+  @Persisted var others: List<String>
+  override class func _realmObjectName() -> String? { "Shelf" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 // listing: renamed
 class Reader: Object {
   @Persisted var firstName: String
@@ -125,6 +156,38 @@ private func open(_ types: ObjectBase.Type...) throws -> Realm {
 
 extension Listings {
   static let models: [String: Listing] = [
+    "use custom embedded": { print in
+      let realm = try open(Branch.self, Coordinates.self)
+      // listing: use custom embedded
+      try realm.write {
+        let branch = realm.create(Branch.self)
+        branch.place = Place(latitude: 47.4, longitude: 8.5)
+        branch.former.append(Place(latitude: 47.5, longitude: 8.7))
+        realm.create(Branch.self, value: ["place": ["latitude": 46.9, "longitude": 7.4]])
+      }
+      let branches = realm.objects(Branch.self)
+      print(branches[0].place.latitude, branches[0].former[0].longitude, branches[1].place.latitude)
+      // end
+    },
+    "unknown case": { print in
+      let file = TemporaryFile()
+      let newer = Realm.Configuration(fileURL: file.url, objectTypes: [NewShelf.self])
+      try autoreleasing {
+        let realm = try Realm(configuration: newer)
+        // A newer version of the program has a genre of its own.
+        try realm.write {
+          _ = realm.create(
+            NewShelf.self, value: ["genre": "comic", "others": ["poetry", "comic"]] as [String: Any])
+        }
+      }
+      let realm = try Realm(configuration: Realm.Configuration(fileURL: file.url, objectTypes: [Shelf.self]))
+      // listing: unknown case
+      // A newer version of the program has made a shelf of comics.
+      let shelf = realm.objects(Shelf.self)[0]
+      print(shelf["genre"] ?? "nil", shelf.persistedValue(of: \.genre), shelf.others.persistedValues)
+      print(shelf.others[0], Shelf(value: shelf).persistedValue(of: \.genre))
+      // end
+    },
     "use links": { print in
       let realm = try open(Novel.self, Author.self)
       // listing: use links

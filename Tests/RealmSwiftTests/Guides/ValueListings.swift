@@ -71,6 +71,7 @@ extension Listings {
       let sample = Sample()
       sample["number"] = 5
       sample["text"] = "five"
+      sample["anything"] = ["unit": "m", "values": [1, 2.5]] as [String: Any]
       print(sample["number"] ?? "nil", sample["text"] ?? "nil", sample["maybe"] ?? "nil")
       // end
     },

@@ -56,6 +56,19 @@ extension Listings {
       for book in realm.objects(Book.self) { print(book.title, book.pages, book.price ?? 0) }
       // end
     },
+    "duplicate": { print in
+      let realm = try open()
+      // listing: duplicate
+      let author = Author(value: ["name": "Ada"])
+      try realm.write {
+        let novel = realm.create(Novel.self, value: ["title": "First", "author": author])
+        print(author.realm == nil, novel.author?.name ?? "nobody")
+        let copy = realm.create(Novel.self, value: novel)
+        copy.title = "Second"
+        print(copy.author?.isSameObject(as: novel.author) ?? false, realm.objects(Author.self).count)
+      }
+      // end
+    },
     "update": { print in
       let realm = try open()
       // listing: update

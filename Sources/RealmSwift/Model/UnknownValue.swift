@@ -1,0 +1,245 @@
+import Foundation
+public import RealmStorage
+
+// What is stored may have no value in the program: a raw value whose case another version has, a text that a type of the
+// program's refuses. It stays what it is: it is copied, printed and encoded as it is stored, and only to read it as the
+// program's type stops.
+
+extension _HasPersistedType {
+  public static var _mayBeUnknown: Bool { false }
+  public static func _isUnknown(_ value: Value) -> Bool { false }
+  public static var _accepted: String { "a value of that type, or one that converts to it" }
+}
+
+extension PersistableEnum {
+  public static var _mayBeUnknown: Bool { true }
+  public static func _isUnknown(_ value: Value) -> Bool { value != .null && _load(value) == nil }
+  public static var _accepted: String {
+    let cases = allCases.map { "\($0.rawValue)" }
+    let most = 12
+    return "a \(Self.self), or one of its raw values: " + cases.prefix(most).joined(separator: ", ")
+      + (cases.count > most ? ", ..." : "")
+  }
+}
+
+extension _CustomPersistable {
+  public static var _mayBeUnknown: Bool { true }
+  public static func _isUnknown(_ value: Value) -> Bool { value != .null && _load(value) == nil }
+  public static var _accepted: String {
+    "a \(Self.self), or a \(PersistedType.self) of which one can be made"
+  }
+}
+
+extension Optional where Wrapped: _HasPersistedType {
+  public static var _mayBeUnknown: Bool { Wrapped._mayBeUnknown }
+  public static func _isUnknown(_ value: Value) -> Bool { Wrapped._isUnknown(value) }
+  public static var _accepted: String { Wrapped._accepted + "; or nil" }
+}
+
+extension List {
+  public static var _accepted: String { "elements that are each " + Element._accepted }
+}
+extension MutableSet {
+  public static var _accepted: String { "elements that are each " + Element._accepted }
+}
+extension Map {
+  public static var _accepted: String { "a dictionary whose values are each " + Value._accepted }
+}
+
+extension ObjectBase {
+  /// What an unmanaged object keeps of the one it is a copy of.
+  final func unknownValue(_ position: Int) -> Value {
+    context == nil ? unknownValues?.values[position] ?? .null : stored(position)
+  }
+
+  final func keep(unknown value: Value, _ position: Int) {
+    let kept = unknownValues ?? UnknownValues()
+    kept.values[position] = value
+    unknownValues = kept
+  }
+
+  /// Stops the program, which reads what is stored as a type that has no value for it.
+  final func stopUnreadable(_ position: Int, _ value: Value) -> Never {
+    let model = ObjectModel.of(Swift.type(of: self))
+    let property = model.properties[position]
+    raise(
+      "Unreadable value",
+      "\(model.name).\(property.name) holds \(value.quoted), which is no \(property.field.valueType): a program with other "
+        + "types or cases wrote it. Read it by object[\"\(property.name)\"] or persistedValue(of: \\.\(property.name)), or set it."
+    )
+  }
+}
+
+/// The values of an unmanaged object's properties that the program has no values for, by position.
+final class UnknownValues {
+  var values: [Int: Value] = [:]
+}
+
+/// A property of a class without `@Persisted` that may hold such a value.
+protocol KeepsUnknown {
+  var unknown: Value? { get }
+  func set(unknown value: Value)
+}
+
+/// A collection that may hold such elements.
+protocol MayHoldUnknown {
+  /// What is stored at a place, where it is such a value.
+  func unknownElement(at index: Int) -> Value?
+  /// All elements, as they are stored, where one of them is such a value.
+  var plainElements: [Any]? { get }
+}
+
+/// Such a value, of a map.
+struct UnknownElement {
+  let value: Value
+}
+
+extension _CollectionCell {
+  /// Stops the program, which reads an element as a type that has no value for it.
+  func stopUnreadable(_ value: Value, _ type: Any.Type, at step: _CollectionStep) -> Never {
+    let model = owner.context.binding.model
+    let place =
+      switch step {
+      case .index(let index): "\(index)"
+      case .key(let key): "\"\(key)\""
+      }
+    raise(
+      "Unreadable value",
+      "\(model.name).\(model.properties[position].name)[\(place)] holds \(value.quoted), which is no \(type): a program with "
+        + "other types or cases wrote it. Read what is stored by persistedValues, or set it.")
+  }
+}
+
+/// Stops the program at an element of a collection that is none of its type.
+func stopUnreadableElement(_ type: Any.Type, _ value: Value) -> Never {
+  raise(
+    "Unreadable value",
+    "an element is \(value.quoted), which is no \(type): a program with other types or cases wrote it. "
+      + "Read what is stored by persistedValues, or set it.")
+}
+
+// MARK: - Reading what is stored
+
+extension _ObjectWithCounters {
+  /// What is stored of a property whose type is stored as another: the raw value of an enumeration, what a type of the program's is
+  /// made of. It can be read where the program has no value for it, as where another version of it has more cases.
+  ///
+  ///     animal.persistedValue(of: \.kind)    // "lynx", though Kind has no such case
+  ///
+  /// - Precondition: the key path is a property of the object itself.
+  public func persistedValue<Property: _Scalar>(of keyPath: KeyPath<Self, Property>) -> Property.PersistedType
+  where Property.PersistedType: _Scalar {
+    let value = storedValue(PropertyRecorder.names(keyPath)) { self[keyPath: keyPath]._value }
+    return Property.PersistedType._load(value) ?? Property.PersistedType._initial()
+  }
+
+  /// The same of a property that may be nil.
+  public func persistedValue<Property: _Scalar>(of keyPath: KeyPath<Self, Property?>) -> Property
+    .PersistedType?
+  where Property.PersistedType: _Scalar {
+    let value = storedValue(PropertyRecorder.names(keyPath)) { self[keyPath: keyPath]?._value ?? .null }
+    return Property.PersistedType._load(value)
+  }
+}
+
+extension ObjectBase {
+  fileprivate func storedValue(_ names: [String], readable: () -> Value) -> Value {
+    let model = ObjectModel.of(type(of: self))
+    guard names.count == 1, let position = model.position(of: names[0]) else {
+      raise("Invalid key path", "\(names.joined(separator: ".")) is no property of the object itself.")
+    }
+    let property = model.properties[position]
+    return property.field.unknown(self, at: property.offset, position: position) ?? readable()
+  }
+}
+
+extension RealmCollection where Element: _Scalar, Element.PersistedType: _Scalar {
+  /// What is stored of each element: the raw values of an enumeration, what values of the program's own types are made of. It can be
+  /// read where the program has no value for it. Takes time in proportion to the elements.
+  public var persistedValues: [Element.PersistedType] {
+    storedValues { $0._value }.map { Element.PersistedType._load($0) ?? Element.PersistedType._initial() }
+  }
+}
+
+extension RealmCollection
+where Element: OptionalProtocol, Element.Wrapped: _Scalar, Element.Wrapped.PersistedType: _Scalar {
+  /// The same of elements that may be nil.
+  public var persistedValues: [Element.Wrapped.PersistedType?] {
+    storedValues { ($0 as? Element.Wrapped)?._value ?? .null }.map { Element.Wrapped.PersistedType._load($0) }
+  }
+}
+
+extension RealmCollection {
+  private func storedValues(_ value: (Element) -> Value) -> [Value] {
+    let unknown = self as? any MayHoldUnknown
+    return indices.map { unknown?.unknownElement(at: $0) ?? value(self[$0]) }
+  }
+}
+
+extension Map where Value: _Scalar, Value.PersistedType: _Scalar {
+  /// What is stored by each key: the raw values of an enumeration, what values of the program's own types are made of. It can be read
+  /// where the program has no value for it. Takes time in proportion to the entries.
+  public var persistedValues: [Key: Value.PersistedType] {
+    Dictionary(
+      storedEntries { $0._value }.map {
+        (Key(_mapKey: $0), Value.PersistedType._load($1) ?? Value.PersistedType._initial())
+      }
+    ) { first, _ in first }
+  }
+}
+
+extension Map
+where Value: OptionalProtocol, Value.Wrapped: _Scalar, Value.Wrapped.PersistedType: _Scalar {
+  /// The same of values that may be nil.
+  public var persistedValues: [Key: Value.Wrapped.PersistedType?] {
+    Dictionary(
+      storedEntries { ($0 as? Value.Wrapped)?._value ?? .null }.map {
+        (Key(_mapKey: $0), Value.Wrapped.PersistedType._load($1))
+      }
+    ) { first, _ in first }
+  }
+}
+
+extension Map {
+  private func storedEntries(_ value: (Value) -> RealmStorage.Value) -> [(String, RealmStorage.Value)] {
+    anyEntries.map { key, any in
+      if let unknown = any as? UnknownElement { return (key, unknown.value) }
+      return (key, (any as? Value).map(value) ?? .null)
+    }
+  }
+}
+
+// MARK: - As it is stored
+
+extension Value {
+  /// As the type of the program that it is stored of; nil of null, and of what is no single value.
+  var plain: Any? {
+    switch self {
+    case .null, .link, .typedLink, .list, .map: nil
+    case .bool(let flag): flag
+    case .int(let number): Int(number)
+    case .float(let number): number
+    case .double(let number): number
+    case .string(let text): text
+    case .data(let bytes): Data(bytes)
+    case .date: Date._load(self)
+    case .objectID: ObjectId._load(self)
+    case .uuid: UUID._load(self)
+    case .decimal128: Decimal128._load(self)
+    }
+  }
+
+  /// As a message quotes it.
+  var quoted: String {
+    switch plain {
+    case let text as String: "'\(ObjectDescription.quoted(text))'"
+    case let value?: ObjectDescription.quoted(value)
+    case nil: "nil"
+    }
+  }
+
+  func encodePlain(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    if let value = plain as? any Encodable { try container.encode(value) } else { try container.encodeNil() }
+  }
+}
