@@ -74,7 +74,7 @@ private class Piece: EmbeddedObject { @Persisted var x = 2 }
     #expect(draft(WithDesignated.self).x == 0 && draft(Coded.self).x == 7 && draft(DecodedByHand.self).x == 0)
     #expect(draft(Below.self).y == 8 && draft(Below.self).x == 5 && draft(Generic<String>.self).content == "")
     #expect(part(Piece.self).x == 2 && PlainMade.fixture().x == 5 && Below.fixture().y == 8)
-    #expect(Below.fresh() is Below && type(of: Below.fresh()) == Below.self)
+    #expect(type(of: Below.fresh()) == Below.self)
     #expect(Store<Below>().many(3).map(\.y) == [8, 8, 8])
     #expect(filled(Below.self, ["x": 1, "y": 2]).y == 2 && draft(PlainMade.self).realm == nil)
     #expect(Set(Store<PlainMade>().many(3).map { ObjectIdentifier($0) }).count == 3)

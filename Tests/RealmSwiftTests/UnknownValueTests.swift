@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 private enum Kind: String, PersistableEnum, Codable { case cat, dog }
-private enum Level: Int, PersistableEnum, Codable { case low = 1, high = 2 }
+private enum AnimalLevel: Int, PersistableEnum, Codable { case low = 1, high = 2 }
 private struct Even: FailableCustomPersistable, Codable, Hashable {
   var half: Int
   init?(persistedValue: Int) {
@@ -36,10 +36,10 @@ private class WideAnimal: Object, Codable {
 private class Animal: Object, Codable {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var kind = Kind.cat
-  @Persisted var level: Level?
+  @Persisted var level: AnimalLevel?
   @Persisted var even = Even(persistedValue: 4)!
   @Persisted var kinds: List<Kind>
-  @Persisted var levels: MutableSet<Level>
+  @Persisted var levels: MutableSet<AnimalLevel>
   @Persisted var maybes: List<Kind?>
   @Persisted var map: Map<String, Kind>
   @Persisted var note = ""
@@ -119,9 +119,6 @@ private func narrowRealm(_ file: TemporaryFile) throws -> Realm {
       #expect((json?["levels"] as? [Int]).map { Set($0) } == [1, 9])
       #expect(json?["map"] as? [String: String] == ["a": "lynx", "b": "dog"])
     }
-    let wide = WideAnimal(value: animal)
-    #expect(wide.kind == "lynx" && Array(wide.kinds) == ["cat", "lynx", "dog"] && wide.map["a"] == "lynx")
-    #expect(wide.even == 3 && wide.level == 7 && Set(wide.levels) == [1, 9])
   }
 
   @Test func `collections with such elements change as others do`() throws {
@@ -173,9 +170,9 @@ private func narrowRealm(_ file: TemporaryFile) throws -> Realm {
 
 extension MisuseTests {
   @Test func `only to read what has no case stops, and names class, property and what is stored`() throws {
-    let file = TemporaryFile()
+    // A file for each: the threads that stop keep theirs open.
     @Sendable func animal() throws -> Animal {
-      try #require(narrowRealm(file).object(ofType: Animal.self, forPrimaryKey: 1))
+      try #require(narrowRealm(TemporaryFile()).object(ofType: Animal.self, forPrimaryKey: 1))
     }
     expectStop(["Unreadable value", "Animal.kind", "'lynx'", "Kind", "persistedValue(of: \\.kind)"]) {
       _ = try animal().kind

@@ -205,6 +205,10 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
       let value = SetElement(element._elementValue { _ in nil })
       return asStored.firstIndex { SetElement($0) == value }
     }
+    // An embedded object that is made of a value has no row to look for.
+    if element is any _CustomPersistable, Element._elementType.target != nil {
+      return contents.firstIndex(of: element)
+    }
     guard let value = cell.sought(element).map({ SetElement($0) }) else { return nil }
     return self.cell?.elements().firstIndex { SetElement($0) == value }
   }
@@ -251,8 +255,6 @@ extension List: MayHoldUnknown {
     else { return nil }
     return values
   }
-
-  var plainElements: [Any]? { storedUnknown?.map { $0.plain ?? NSNull() } }
 }
 
 extension List: ExpressibleByArrayLiteral {
@@ -275,7 +277,7 @@ extension List: _KeptInstance {
     return type
   }
   public static func _converted(_ any: Any) -> List? {
-    if let list = any as? List { return list }
+    if let list = instance(any, of: List.self) { return list }
     let list = List()
     if isNull(any) { return list }
     guard let elements = any as? any Sequence else { return nil }

@@ -253,7 +253,7 @@ extension Map: _KeptInstance {
     return type
   }
   public static func _converted(_ any: Any) -> Map? {
-    if let map = any as? Map { return map }
+    if let map = instance(any, of: Map.self) { return map }
     let map = Map()
     if isNull(any) { return map }
     guard let entries = (any as? AnyEntries)?.anyEntries ?? (any as? [String: Any])?.map({ ($0, $1) }) else {

@@ -241,8 +241,6 @@ extension MutableSet: MayHoldUnknown {
     else { return nil }
     return values
   }
-
-  var plainElements: [Any]? { storedUnknown?.map { $0.plain ?? NSNull() } }
 }
 
 extension MutableSet: ExpressibleByArrayLiteral {
@@ -265,7 +263,7 @@ extension MutableSet: _KeptInstance {
     return type
   }
   public static func _converted(_ any: Any) -> MutableSet? {
-    if let set = any as? MutableSet { return set }
+    if let set = instance(any, of: MutableSet.self) { return set }
     let set = MutableSet()
     if isNull(any) { return set }
     guard let elements = any as? any Sequence else { return nil }

@@ -95,8 +95,10 @@ struct ObjectDescription {
       body(&self, index)
     }
     indent.removeLast()
-    // There is room kept for it.
-    text += (count == 0 ? "" : "\n" + indent) + close
+    // Where there is no room any more, some is kept for it.
+    let end = (count == 0 ? "" : "\n" + indent) + close
+    text += end
+    room = max(0, room - end.utf8.count)
   }
 
   // MARK: - Values

@@ -248,8 +248,8 @@ func isNull(_ any: Any) -> Bool {
   return instance(any, of: NSNull.self) != nil
 }
 
-/// What is an object of a class, in an optional too; nil of anything else. To cast a text or a number to a class would have Foundation
-/// make an object of it first.
+/// What is an object of a class, in an optional too; nil of anything else. To cast a text, a number or an array to a class would have Foundation
+/// make an object of it first, and of all in it by calls.
 func instance<Class: AnyObject>(_ any: Any, of type: Class.Type) -> Class? {
   if Swift.type(of: any) is AnyClass { return any as? Class }
   return (any as? any OptionalValue)?.content.flatMap { instance($0, of: type) }

@@ -235,7 +235,9 @@ extension RealmProperty: _KeptInstance {
     return property
   }
   public static func _converted(_ any: Any) -> RealmProperty? {
-    guard let value = (any as? RealmProperty)?.value ?? Value._converted(any) else { return nil }
+    guard let value = instance(any, of: RealmProperty.self)?.value ?? Value._converted(any) else {
+      return nil
+    }
     let property = RealmProperty()
     property.value = value
     return property
@@ -255,7 +257,7 @@ extension RealmOptional: _KeptInstance {
     return property
   }
   public static func _converted(_ any: Any) -> RealmOptional? {
-    if let property = any as? RealmOptional { return RealmOptional(property.value) }
+    if let property = instance(any, of: RealmOptional.self) { return RealmOptional(property.value) }
     return Value?._converted(any).map { RealmOptional($0) }
   }
   public static var _mayBeUnknown: Bool { Value._mayBeUnknown }

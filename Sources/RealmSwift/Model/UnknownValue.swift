@@ -85,8 +85,6 @@ protocol KeepsUnknown {
 protocol MayHoldUnknown {
   /// What is stored at a place, where it is such a value.
   func unknownElement(at index: Int) -> Value?
-  /// All elements, as they are stored, where one of them is such a value.
-  var plainElements: [Any]? { get }
 }
 
 /// Such a value, of a map.

@@ -79,10 +79,7 @@ final class ValueReader {
         set(object, model, position, unknown: unknown, from: origin)
         continue
       }
-      let value = origin.field.value(other, at: origin.offset, position: from)
-      let isSame = property.field.valueType == origin.field.valueType
-      prepare(
-        object, model, position, isSame ? value : (value as? any MayHoldUnknown)?.plainElements ?? value)
+      prepare(object, model, position, origin.field.value(other, at: origin.offset, position: from))
     }
   }
 
@@ -142,9 +139,7 @@ final class ValueReader {
     let any = (any as? any RecordingProperty)?.content ?? any
     if isNull(any) { return any }
     switch form {
-    case .value:
-      checkNesting(of: any)
-      return AnyRealmValue._converted(any).map { self.ownCopy($0) } ?? any
+    case .value: return nested(any) ?? any
     case .map:
       return entries(of: any).map { AnyEntries(anyEntries: $0.map { ($0, anyValue($1, .value)) }) } ?? any
     default:
@@ -155,20 +150,57 @@ final class ValueReader {
     }
   }
 
-  /// Stops the program at arrays and dictionaries that stand in each other deeper than an `AnyRealmValue` can hold.
-  private func checkNesting(of any: Any) {
-    var inner: [Any] = [any]
-    for _ in 0...Value.mostLevels {
-      inner = inner.flatMap { any -> [Any] in
-        if let values = any as? [String: Any] { return values.values.filter { Self.nests($0) } }
-        return (any as? [Any])?.filter { Self.nests($0) } ?? []
+  /// An array or a dictionary that is being made a list or a dictionary of values of any type.
+  private struct Level {
+    let value: AnyRealmValue
+    /// The last first.
+    var rest: [(key: String, value: Any)]
+
+    /// Nil of what is neither.
+    init?(_ any: Any) {
+      if let values = any as? [String: Any] {
+        value = .dictionary(Map())
+        rest = values.map { ($0, $1) }
+      } else if let values = any as? [Any] {
+        value = .list(List())
+        rest = values.reversed().map { ("", $0) }
+      } else {
+        return nil
       }
-      if inner.isEmpty { return }
     }
-    stopTooDeep()
+
+    func add(_ element: AnyRealmValue, _ key: String) {
+      value.listValue?.append(element)
+      value.dictionaryValue?.updateValue(element, forKey: key)
+    }
   }
 
-  private static func nests(_ any: Any) -> Bool { any is [Any] || any is [String: Any] }
+  /// A value of any type made of arrays and dictionaries that stand in each other; nil where something is no value.
+  private func nested(_ any: Any) -> AnyRealmValue? {
+    var levels: [Level] = []
+    var keys: [String] = []
+    var next: (key: String, value: Any)? = ("", any)
+    while true {
+      var made: (key: String, value: AnyRealmValue)?
+      if let (key, any) = next {
+        if let level = Level(any) {
+          if levels.count == Value.mostLevels { stopTooDeep() }
+          levels.append(level)
+          keys.append(key)
+        } else {
+          guard let value = AnyRealmValue._converted(any) else { return nil }
+          made = (key, ownCopy(value))
+        }
+      } else if let level = levels.popLast(), let key = keys.popLast() {
+        made = (key, level.value)
+      }
+      if let made {
+        if levels.isEmpty { return made.value }
+        levels[levels.count - 1].add(made.value, made.key)
+      }
+      next = levels[levels.count - 1].rest.popLast()
+    }
+  }
 
   private func stopTooDeep() -> Never {
     raise(
