@@ -11,7 +11,7 @@ private class Puppy: Object {
   @Persisted var bone: Bone?
   @Persisted var bones: List<Bone>
 }
-private class Keeper: Object {
+private class SetByNameKeeper: Object {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var best: Puppy?
   @Persisted var dogs: List<Puppy>
@@ -23,10 +23,10 @@ private class Keeper: Object {
   @Persisted var any: AnyRealmValue
   @Persisted var numbers: List<Int>
 }
-private let types: [ObjectBase.Type] = [Bone.self, Puppy.self, Keeper.self]
+private let types: [ObjectBase.Type] = [Bone.self, Puppy.self, SetByNameKeeper.self]
 
 @Suite struct DynamicSetTests {
-  private func set(_ keeper: Keeper) {
+  private func set(_ keeper: SetByNameKeeper) {
     keeper["best"] = ["name": "Rex", "bone": ["size": 3], "bones": [[1], [2]]] as [String: Any]
     keeper["dogs"] = [["name": "A"], ["B"], Puppy(value: ["name": "C"])] as [Any]
     keeper["set"] = [["name": "S"]]
@@ -38,7 +38,7 @@ private let types: [ObjectBase.Type] = [Bone.self, Puppy.self, Keeper.self]
     keeper["numbers"] = [1, 2]
   }
 
-  private func check(_ keeper: Keeper, _ what: String) {
+  private func check(_ keeper: SetByNameKeeper, _ what: String) {
     #expect(keeper.best?.name == "Rex" && keeper.best?.bone?.size == 3, "\(what)")
     #expect(keeper.best.map { $0.bones.map(\.size) } == [1, 2], "\(what)")
     #expect(keeper.dogs.map(\.name) == ["A", "B", "C"] && keeper.set.map(\.name) == ["S"], "\(what)")
@@ -49,12 +49,12 @@ private let types: [ObjectBase.Type] = [Bone.self, Puppy.self, Keeper.self]
   }
 
   @Test func `properties set by name are made of dictionaries and arrays`() throws {
-    let unmanaged = Keeper()
+    let unmanaged = SetByNameKeeper()
     set(unmanaged)
     check(unmanaged, "unmanaged")
     let realm = try memoryRealm(types)
     try realm.write {
-      let keeper = realm.create(Keeper.self, value: ["id": 1])
+      let keeper = realm.create(SetByNameKeeper.self, value: ["id": 1])
       set(keeper)
       check(keeper, "managed")
       #expect(keeper.dogs[0].realm == realm && keeper.best?.bone?.realm == realm)
@@ -80,21 +80,21 @@ private let types: [ObjectBase.Type] = [Bone.self, Puppy.self, Keeper.self]
 
 extension MisuseTests {
   @Test func `wrong values set by name stop with class, property and remedy`() {
-    let expected = ["Invalid value", "Keeper.", "give"]
-    expectStop(expected + ["best", "5"]) { Keeper()["best"] = 5 }
-    expectStop(expected + ["best", "Keeper"]) { Keeper()["best"] = Keeper() }
-    expectStop(expected + ["dogs", "[5]"]) { Keeper()["dogs"] = [5] }
-    expectStop(["Invalid value", "Puppy.name", "7"]) { Keeper()["dogs"] = [["name": 7]] }
-    expectStop(expected + ["map", "dictionary"]) { Keeper()["map"] = [["name": "x"]] }
-    expectStop(expected + ["dogs"]) { Keeper()["dogs"] = ["name": "Rex"] }
-    expectStop(expected + ["numbers", "x"]) { Keeper()["numbers"] = ["x"] }
+    let expected = ["Invalid value", "SetByNameKeeper.", "give"]
+    expectStop(expected + ["best", "5"]) { SetByNameKeeper()["best"] = 5 }
+    expectStop(expected + ["best", "SetByNameKeeper"]) { SetByNameKeeper()["best"] = SetByNameKeeper() }
+    expectStop(expected + ["dogs", "[5]"]) { SetByNameKeeper()["dogs"] = [5] }
+    expectStop(["Invalid value", "Puppy.name", "7"]) { SetByNameKeeper()["dogs"] = [["name": 7]] }
+    expectStop(expected + ["map", "dictionary"]) { SetByNameKeeper()["map"] = [["name": "x"]] }
+    expectStop(expected + ["dogs"]) { SetByNameKeeper()["dogs"] = ["name": "Rex"] }
+    expectStop(expected + ["numbers", "x"]) { SetByNameKeeper()["numbers"] = ["x"] }
     expectStop(expected + ["bones"]) {
       let realm = try memoryRealm(types)
-      try realm.write { realm.create(Keeper.self, value: ["id": 1])["bones"] = ["a"] }
+      try realm.write { realm.create(SetByNameKeeper.self, value: ["id": 1])["bones"] = ["a"] }
     }
-    expectStop(["Not in a write transaction", "Keeper"]) {
+    expectStop(["Not in a write transaction", "SetByNameKeeper"]) {
       let realm = try memoryRealm(types)
-      let keeper = try realm.write { realm.create(Keeper.self, value: ["id": 1]) }
+      let keeper = try realm.write { realm.create(SetByNameKeeper.self, value: ["id": 1]) }
       keeper["best"] = ["name": "Rex"]
     }
   }

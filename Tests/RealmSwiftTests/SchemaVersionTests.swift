@@ -1,6 +1,7 @@
 import Foundation
 import RealmStorage
 import RealmSwift
+import Synchronization
 import TestSupport
 import Testing
 
@@ -82,7 +83,9 @@ class PetWithOptionals: Object {
     let file = TemporaryFile()
     try makePets(file)
     let message = refusal(file, Pet2.self)
-    for part in ["Pet.nick was added", "Pet.weight", "Pet.friends", "Increase schemaVersion"] {
+    for part in [
+      "Pet.nick: String? was added", "Pet.weight: Double", "Pet.friends: List<Pet>", "increase it from 0",
+    ] {
       #expect(message.contains(part))
     }
     try open(file, Pet2.self, version: 1) { realm in
@@ -100,7 +103,7 @@ class PetWithOptionals: Object {
       try realm.verify()
     }
     #expect(refusal(file, Pet2.self).contains("newer program"))
-    #expect(refusal(file, Pet1.self, version: 1).contains("Pet.nick was removed"))
+    #expect(refusal(file, Pet1.self, version: 1).contains("Pet.nick: String? was removed"))
   }
 
   @Test func `the version is kept, and does not go back`() throws {
@@ -137,28 +140,37 @@ class PetWithOptionals: Object {
     let file = TemporaryFile()
     try makePets(file)
     let before = try Data(contentsOf: file.url)
-    #expect(refusal(file, PetWithoutAge.self).contains("property Pet.age was removed"))
-    #expect(refusal(file, PetWithKey.self).contains("property Pet.name became the primary key"))
-    let message = refusal(file, PetWithOptionals.self)
+    #expect(refusal(file, PetWithoutAge.self).contains("property Pet.age: Int was removed\n"))
     #expect(
-      message.contains("property Pet.name became optional")
-        && message.contains("property Pet.age has another type"))
-    for type in [PetWithoutAge.self, PetWithKey.self, PetWithOptionals.self] as [ObjectBase.Type] {
-      #expect(refusal(file, type, version: 2).contains("can't be migrated yet"))
+      refusal(file, PetWithKey.self).contains("property Pet.name became the primary key (not possible yet)"))
+    for version in [0, 2] as [UInt64] {
+      let message = refusal(file, PetWithOptionals.self, version: version)
+      #expect(message.contains("property Pet.name changed from String to String?\n"))
+      #expect(message.contains("property Pet.age changed from Int to String (not possible yet)\n"))
+      #expect(message.contains("not possible yet: undo these changes"))
     }
+    #expect(refusal(file, PetWithKey.self, version: 2).contains("not possible yet"))
     #expect(try Data(contentsOf: file.url).count == before.count)
     try open(file, Pet1.self) { realm in #expect(realm.objects(Pet1.self).count == 1000) }
   }
 
-  @Test func `a block that would have to be called is refused, and left alone where it would not`() throws {
-    let file = TemporaryFile()
-    let block: MigrationBlock = { _, _ in Issue.record("it was called") }
-    try open(file, Pet1.self, version: 3, { $0.migrationBlock = block }) { _ in }
-    try open(file, Pet1.self, version: 3, { $0.migrationBlock = block }) { _ in }
-    let error = #expect(throws: Realm.Error.self) {
-      try open(file, Pet1.self, version: 4, { $0.migrationBlock = block }) { _ in }
+  @Test func `a block is called once for each raised version, and never for a new file`() throws {
+    let (file, other) = (TemporaryFile(), TemporaryFile())
+    let unexpected: MigrationBlock = { _, _ in Issue.record("it was called") }
+    try open(file, Pet1.self, version: 3, { $0.migrationBlock = unexpected }) { _ in }
+    try open(file, Pet1.self, version: 3, { $0.migrationBlock = unexpected }) { _ in }
+    let versions = Mutex<[UInt64]>([])
+    let otherURL = other.url
+    let block: MigrationBlock = { _, version in
+      versions.withLock { $0.append(version) }
+      // The block is code of the program, which may use other realms.
+      let configuration = Realm.Configuration(fileURL: otherURL, objectTypes: [Pet1.self])
+      #expect(throws: Never.self) { _ = try Realm(configuration: configuration).isEmpty }
     }
-    #expect(error?.code == .schemaMismatch && error?.localizedDescription.contains("migrationBlock") == true)
+    try open(file, Pet1.self, version: 5, { $0.migrationBlock = block }) { _ in }
+    try open(file, Pet1.self, version: 5, { $0.migrationBlock = unexpected }) { _ in }
+    #expect(versions.withLock { $0 } == [3])
+    #expect(try Database(path: file.url.path).snapshot().schemaVersion() == 5)
   }
 
   @Test func `any difference makes the file anew where that was asked for`() throws {

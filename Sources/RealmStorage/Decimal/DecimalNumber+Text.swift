@@ -91,6 +91,19 @@ extension DecimalNumber {
     return isNegative ? -power : power
   }
 
+  /// The text of the number alone, which is that of all decimals that are equal: without zeros at the end of the coefficient,
+  /// and without a plus before the exponent. 1.50 is `1.5`, and 150 is `1.5E2`.
+  package var shortText: String {
+    guard form == .number else { return text }
+    var short = self
+    while short.coefficient != 0, short.coefficient.isMultiple(of: 10) {
+      short.coefficient /= 10
+      short.exponent += 1
+    }
+    if short.coefficient == 0 { short.exponent = 0 }
+    return short.text.replacing("E+", with: "E")
+  }
+
   /// A text from which the same number is parsed, with its exponent: `1.50` and `1.5` are two.
   package var text: String {
     let sign = isNegative ? "-" : ""

@@ -35,8 +35,6 @@ public protocol _Persistable: _HasPersistedType {
   /// What a property that only notes its being read answers.
   static func _placeholder(of recorder: ObjectBase, _ position: Int) -> Self
   static func _read(_ object: ObjectBase, _ position: Int) -> Self
-  /// Whether `_read` can make something of a stored value that is not null.
-  static func _reads(_ value: Value) -> Bool
   /// The value where the object stores what the type has none for.
   static func _readUnknown(_ object: ObjectBase, _ position: Int) -> Self
   static func _write(_ value: Self, _ object: ObjectBase, _ position: Int)
@@ -57,7 +55,6 @@ extension _Persistable {
   @inlinable
   public static var _keepsObjects: Bool { false }
   public static var _isNewEachTime: Bool { false }
-  public static func _reads(_ value: Value) -> Bool { true }
   public static func _readUnknown(_ object: ObjectBase, _ position: Int) -> Self {
     object.stopUnreadable(position, object.unknownValue(position))
   }
@@ -146,7 +143,6 @@ extension _Scalar {
   public static func _readOptional(_ object: ObjectBase, _ position: Int) -> Self? {
     _load(object.stored(position))
   }
-  public static func _reads(_ value: Value) -> Bool { _load(value) != nil }
   public static func _write(_ value: Self, _ object: ObjectBase, _ position: Int) {
     object.store(value._value, position)
   }

@@ -32,8 +32,6 @@ protocol PersistedField {
   static func linked(_ object: ObjectBase, at offset: Int) -> [ObjectBase]
   /// Sets the value, of whatever object; false where `any` is none of the property's type.
   static func set(_ any: Any, _ object: ObjectBase, at offset: Int, position: Int) -> Bool
-  /// Whether the property can read a stored value that is not null.
-  static func reads(_ value: Value) -> Bool
   /// What is stored of a value given as `Any`; nil where it is none of the property's type.
   static func stored(of any: Any) -> Value?
   /// The value, of whatever object.
@@ -65,7 +63,6 @@ extension Persisted: PersistedField {
   }
 
   static var propertyType: _PropertyType { Value._type }
-  static func reads(_ value: RealmStorage.Value) -> Bool { Value._reads(value) }
   static var valueType: Any.Type { Value.self }
   static var optionalType: Any.Type { Value?.self }
   static var keepsInstance: Bool { Value._keepsInstance }

@@ -99,7 +99,6 @@ extension _KeptInstance {
 
 /// A property that has such a value itself, and never another.
 enum FieldByItself<Value: _PersistedByItself>: PersistedField {
-  static func reads(_ value: RealmStorage.Value) -> Bool { Value._reads(value) }
   private static func value(_ object: ObjectBase, _ offset: Int) -> Value {
     FieldMemory.load(Value.self, object, offset)
   }

@@ -66,7 +66,7 @@ extension _IntegerScalar {
   }
   public static func _elementOrNil(_ value: Value, in cell: _CollectionCell) -> Self? {
     guard value != .null else { return nil }
-    guard let loaded = _load(value) else { stopUnreadableElement(Self.self) }
+    guard let loaded = _load(value) else { stopUnreadableElement(Self.self, value) }
     return loaded
   }
   public static func _initial() -> Self { 0 }

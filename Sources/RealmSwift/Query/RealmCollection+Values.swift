@@ -120,7 +120,7 @@ extension RealmKeyedCollection {
 private enum ValueAggregates {
   static func extreme<T: RealmCollectionValue>(_ value: Value, as type: T.Type) -> T? {
     if case .null = value { return nil }
-    guard let found = Aggregate.result(value, as: type) else { stopUnreadableElement(type) }
+    guard let found = Aggregate.result(value, as: type) else { stopUnreadableElement(type, value) }
     return found
   }
 

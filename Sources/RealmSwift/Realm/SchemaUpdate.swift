@@ -220,7 +220,7 @@ extension ModelProperty {
   /// What the class declares for the property, as it is stored, where the type can't read zero: an enumeration without such
   /// a case. Nil of all others, whose older objects have zero.
   fileprivate func readableDefault(of model: ObjectModel) -> Value? {
-    guard !field.reads(type.column.zero) else { return nil }
+    guard field.isUnknown(type.column.zero) else { return nil }
     let value = field.stored(model.unmanaged(), at: offset) { _ in nil }
     return value == .null ? nil : value
   }

@@ -56,7 +56,7 @@ public struct Decimal128: Sendable {
   // MARK: - Other forms
 
   /// A text that names it, with all the zeros it ends on.
-  public var stringValue: String { number.text }
+  public var stringValue: String { number.shortText }
   /// The nearest double.
   public var doubleValue: Double { Double(number.text) ?? .nan }
   /// The nearest number of Foundation's, which has more digits and a smaller exponent; NaN for what has none.
@@ -171,7 +171,7 @@ extension Decimal128: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, Ex
 
 extension Decimal128: CustomStringConvertible {
   /// The same as `stringValue`.
-  public var description: String { number.text }
+  public var description: String { number.shortText }
 }
 
 extension Decimal128: Codable {

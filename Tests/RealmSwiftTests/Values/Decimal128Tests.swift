@@ -26,21 +26,21 @@ private class Account: Object {
     #expect(Decimal128(1).distance(to: 3) == 2 && Decimal128(1).advanced(by: -1) == 0)
   }
 
-  @Test func `texts keep the zeros at the end, and results the exponent that decimal arithmetic prefers`()
+  @Test func `equal numbers have one text, without zeros at the end of the digits and without a plus`()
     throws
   {
     let realm = try Realm(
       configuration: .init(inMemoryIdentifier: UUID().uuidString, objectTypes: [Account.self]))
     let texts: [(Decimal128, String)] = [
-      ((1.234567 as Decimal128) + 9.876543, "11.111110"), ((2.5 as Decimal128) - 3.5, "-1.0"),
-      (Decimal128("1.20") * "2", "2.40"), (Decimal128("1.20") * "2.0", "2.400"),
-      (Decimal128("2.40") / "2", "1.20"),
-      (Decimal128("2.40") / "0.2", "12.0"), (Decimal128("1") / "4", "0.25"),
+      ((1.234567 as Decimal128) + 9.876543, "11.11111"), ((2.5 as Decimal128) - 3.5, "-1"),
+      (Decimal128("1.20") * "2", "2.4"), (Decimal128("1.20") * "2.0", "2.4"),
+      (Decimal128("2.40") / "2", "1.2"),
+      (Decimal128("2.40") / "0.2", "12"), (Decimal128("1") / "4", "0.25"),
       (Decimal128("1.5E2") + "1", "151"),
-      (150, "150"), ("150", "150"), ("150.0", "150.0"), ("1.5E2", "1.5E+2"), ("15E1", "1.5E+2"),
-      ("1E+3", "1E+3"),
-      ("0.000001", "0.000001"), ("0.0000001", "1E-7"), ("0.00000010", "1.0E-7"), ("0E+2", "0E+2"),
-      ("-0.00", "-0.00"),
+      (150, "1.5E2"), ("150", "1.5E2"), ("150.0", "1.5E2"), ("1.5E2", "1.5E2"), ("15E1", "1.5E2"),
+      ("1E+3", "1E3"), ("151", "151"), ("1050.50", "1050.5"),
+      ("0.000001", "0.000001"), ("0.0000001", "1E-7"), ("0.00000010", "1E-7"), ("0E+2", "0"),
+      ("-0.00", "-0"),
       ("Infinity", "Infinity"), ("-inf", "-Infinity"), ("nan", "NaN"),
     ]
     for (number, text) in texts {
@@ -58,7 +58,7 @@ private class Account: Object {
 
   @Test func `numbers are equal by value, and NaN equals nothing`() throws {
     let (short, long): (Decimal128, Decimal128) = ("1.5", "1.500")
-    #expect(short == long && short.hashValue == long.hashValue && short.stringValue != long.stringValue)
+    #expect(short == long && short.hashValue == long.hashValue && short.stringValue == long.stringValue)
     #expect(Decimal128() == "-0" && Set<Decimal128>(["0", "-0", "0E+5"]).count == 1)
     let nan = try Decimal128(string: "NaN")
     #expect(nan.isNaN && nan != nan && !(nan < 1) && !(nan > 1) && !(nan <= nan) && !(nan >= nan))
