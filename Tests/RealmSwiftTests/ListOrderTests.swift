@@ -71,7 +71,7 @@ private func change<C: MutableCollection & RandomAccessCollection>(
       let border = numbers.partition { $0 % 2 == 0 }
       #expect(border == 3 && Array(numbers) == [5, 3, 1, 4, 2])
       numbers.sort { $0 > $1 }
-      #expect(Array(numbers.sorted()) == [1, 2, 3, 4, 5] && numbers.first == 5)
+      #expect(Array(numbers).sorted() == [1, 2, 3, 4, 5] && numbers.first == 5)
       numbers.shuffle()
       #expect(Set(numbers) == [1, 2, 3, 4, 5] && numbers.count == 5)
       street.words.sort { ($0 ?? "") < ($1 ?? "") }
