@@ -160,7 +160,7 @@ struct ObjectTests {
         #expect(object.uuid == key && object.mood == .cross)
         #expect(object.objectId == someId && object.optionalObjectId == someId)
         #expect(Array(object.objectIds) == [someId, ObjectId()])
-        #expect(object.decimal.stringValue == "-1.50" && object.optionalDecimal == .max)
+        #expect(object.decimal.stringValue == "-1.5" && object.optionalDecimal == .max)
         #expect(Array(object.decimals) == [0.1, .min, 7])
         #expect(object.optionalBool == false && object.optionalInt == 5 && object.optionalString == "")
         #expect(object.optionalDate == when && object.optionalUUID == key && object.optionalMood == .merry)

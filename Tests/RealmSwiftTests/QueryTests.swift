@@ -143,6 +143,7 @@ struct QueryTests {
     #expect(people.sorted(by: \.name).map(\.id) == [1, 2, 3])
     #expect(people.sorted(byKeyPath: "height").map(\.id) == [3, 2, 1])
     #expect(people.sorted(byKeyPath: "height", ascending: false).map(\.id) == [1, 2, 3])
+    // The one without a dog is the last.
     #expect(people.sorted(byKeyPath: "dog.name").map(\.id) == [3, 1, 2])
     #expect(
       people.sorted(by: [

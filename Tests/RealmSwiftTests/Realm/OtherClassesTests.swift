@@ -217,7 +217,9 @@ class WeighedHamster: Object {
         $0.deleteRealmIfMigrationNeeded = true
         $0.objectTypes = [WeighedHamster.self]
       }
-      #expect(deletion.contains("deleteRealmIfMigrationNeeded") && deletion.contains("weight: Double was added"))
+      for part in ["deleteRealmIfMigrationNeeded = true", "Hamster.weight: Int was added"] {
+        #expect(deletion.contains(part), "'\(deletion)' lacks '\(part)'")
+      }
       // A block that is not to be called, and a file that need not be deleted.
       configuration.migrationBlock = { _, _ in }
       configuration.deleteRealmIfMigrationNeeded = true
