@@ -14,7 +14,7 @@ struct RealmTool: ParsableCommand {
       known.
       """,
     version:
-      "realm \(LibraryVersion.current), file format \(MetaPage.format)\(MetaPage.format == 0 ? " (draft)" : "")",
+      "realm \(LibraryVersion.current), file format \(MetaPage.format) (draft \(MetaPage.draft))",
     subcommands: [Info.self, Check.self, Dump.self, Schema.self, Stats.self, Copy.self, Compact.self])
 
   static func main() {

@@ -68,6 +68,7 @@ struct TableNames {
     if column.type == .link {
       members.append(("target", names[column.target].map(JSON.string) ?? "null"))
     }
+    if let value = column.storedDefault { members.append(("default", value.json(of: column, self))) }
     return JSON.object(members)
   }
 
@@ -82,8 +83,9 @@ struct TableNames {
       words.append(column.type.name)
       if column.type == .link { words.append("to \(names[column.target] ?? "a table that is not there")") }
       let index = column.index == .none ? "" : ", \(column.index.name)"
+      let stored = column.storedDefault.map { ", default \($0.text)" } ?? ""
       return column.name + String(repeating: " ", count: width - column.name.count + 2)
-        + words.joined(separator: " ") + index
+        + words.joined(separator: " ") + index + stored
     }
   }
 }

@@ -84,9 +84,13 @@ final class DumpReader {
       let indexName = object["index"]?.string,
       let index = ["none": ColumnIndex.none, "indexed": .plain, "primary key": .unique][indexName]
     else { throw Malformed(description: "no column: \(object)") }
+    let target = object["target"]?.string.flatMap { ids[$0] } ?? 0
+    let column = Column(
+      name, type, isOptional: isOptional, collection: collection, index: index, target: target)
+    guard let stored = object["default"] else { return column }
     return Column(
-      name, type, isOptional: isOptional, collection: collection, index: index,
-      target: object["target"]?.string.flatMap { ids[$0] } ?? 0)
+      name, type, isOptional: isOptional, collection: collection, index: index, target: target,
+      storedDefault: try value(stored, column))
   }
 
   // MARK: - Rows

@@ -81,7 +81,7 @@ import Testing
       #expect(try FolderListing(around: path).names == ["test.realm"])
       try FileManager.default.removeItem(atPath: path)
       try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-      try expectRefusal(path, "directory")
+      try expectRefusal(path, "is a folder")
       #expect(try FolderListing(around: path).names == ["test.realm"])
     }
   }

@@ -19,6 +19,8 @@ enum ToolSample {
       let owners = try makeOwners(transaction, things)
       try things.addColumn(Column("owner", .link, target: owners.schema.id))
       try things.addColumn(Column("added later", .string, isOptional: true, index: .plain))
+      let moment = Value.date(Timestamp(seconds: 7, nanoseconds: 1))
+      try things.addColumn(Column("with a default", .date, storedDefault: moment))
       let keys = model.rows.keys.sorted()
       var ownerKeys: [UInt64] = []
       for index in 0..<700 {
