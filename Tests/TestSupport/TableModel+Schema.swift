@@ -29,8 +29,8 @@ extension TableModel {
       "added \(addedColumns)", type, isOptional: generator.chance(50), collection: collection,
       index: collection == .none && type.canBeIndexed && generator.chance(30) ? .plain : .none,
       target: type == .link ? table.schema.id : 0)
-    if collection == .none, type != .link, type != .mixed, generator.chance(50) {
-      let value = element(Column("", type), &generator)
+    let value = element(Column("", type), &generator)
+    if collection == .none, column.canStoreDefault(value), generator.chance(50) {
       column = Column(
         column.name, type, isOptional: column.isOptional, index: column.index, storedDefault: value)
     }
@@ -54,7 +54,8 @@ extension TableModel {
     let column = columns[position]
     guard !column.isCollection, column.type != .link, column.type != .mixed else { return }
     guard column.isOptional else { return try table.setOptional(true, ofColumn: position) }
-    let value = generator.chance(50) ? nil : element(Column("", column.type), &generator)
+    let some = element(Column("", column.type), &generator)
+    let value = generator.chance(50) && column.canStoreDefault(some) ? some : nil
     let nulls = rows.filter { $0.value[column.name] == .null }.keys
     let filling = value ?? Self.empty(Column("", column.type))
     if column.index == .unique {

@@ -13,7 +13,7 @@ package final class NewestVersion: NodeReader {
   package static func open(path: String, key: [UInt8]?) throws(StorageError) -> NewestVersion {
     let storage = try FileStorage(path: path, readOnly: true)
     let opened = Result { () throws(StorageError) in try NewestVersion(storage, key: key) }
-    if case .failure = opened { storage.close() }
+    if case .failure = opened { leave(storage) }
     return try opened.get()
   }
 
@@ -32,7 +32,13 @@ package final class NewestVersion: NodeReader {
     try store.reserve(end)
   }
 
-  deinit { storage.close() }
+  deinit { Self.leave(storage) }
+
+  /// Nothing stays beside the file that was not there.
+  private static func leave(_ storage: FileStorage) {
+    storage.removeOwnCompanions()
+    storage.close()
+  }
 
   package var root: Ref { version.root }
 

@@ -81,6 +81,9 @@ package final class ControlFile: Sendable {
     else { return }
     if let pipe { unlink(pipe) }
     guard made.file else { return }
+    // Who opens the file next makes a control file of its own, and must not take this handle for one that shares another.
+    _ = cp_unlock(file, StorageLock.presence.offset)
+    _ = cp_unlock(file, StorageLock.unlistedReader.offset)
     unlink(path)
     // What others have put there stays, and the folder with it.
     if made.folder { rmdir(String(path.dropLast("/control".count))) }

@@ -137,7 +137,7 @@ struct ClusterChange {
   }
 
   /// Sets a value in a column of codes; where it gets none, all values of the column become pieces.
-  func set(
+  private func set(
     _ value: Value, _ column: Column, _ row: Int, of cluster: inout Cluster, _ codes: FixedBuffer
   ) throws(StorageError) {
     let dictionary = try dictionaries.writer(of: column)

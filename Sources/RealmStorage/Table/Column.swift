@@ -42,7 +42,7 @@ public struct Column: Sendable, Hashable {
   public internal(set) var isAbsentNull: Bool
 
   /// - Precondition: only columns of one value each, of a type other than float, double, data, decimal, link and mixed,
-  ///   have an index; a stored default fits the column, is not null and neither a link nor a collection.
+  ///   have an index; `canStoreDefault` holds of a stored default.
   public init(
     _ name: String, _ type: ColumnType, isOptional: Bool = false, collection: ColumnCollection = .none,
     index: ColumnIndex = .none, target: UInt32 = 0, storedDefault: Value? = nil
@@ -87,9 +87,11 @@ public struct Column: Sendable, Hashable {
     }
   }
 
-  /// Whether the column's record may hold a value as the stored default.
-  func canStoreDefault(_ value: Value) -> Bool {
+  /// Whether the column's record may hold a value as the stored default: one value that fits the column, of at most 4096 bytes
+  /// where it is a string or data.
+  public func canStoreDefault(_ value: Value) -> Bool {
     collection == .none && !canLink && value != .null && type.accepts(value)
+      && (value.varyingBytes(of: self)?.count ?? 0) <= PieceNode.maximumInline
   }
 
   /// How a cluster stores it.

@@ -17,15 +17,14 @@ struct ColumnForm: BitwiseCopyable, Equatable {
   let type: ColumnType
   /// The rows of clusters that lack the column are null in it.
   let isAbsentNull: Bool
-  /// `absentBits` tell the value that those rows have; where this is false the column itself has to be asked.
-  let isAbsentPlain: Bool
-  /// A whole number, a truth value as 0 or 1, the seconds of a date, or the bits of a floating-point number.
+  /// What they have otherwise in a column of integers, truth values, floats or doubles: the number, 0 or 1, or the bits. The
+  /// column itself tells it for other types.
   let absentBits: UInt64
 
   init(_ column: Column) {
     id = column.id
     isAbsentNull = column.isAbsentNull
-    (isAbsentPlain, absentBits) = Self.absent(column)
+    absentBits = Self.absentBits(column)
     isCollection = column.isCollection
     isText = column.type == .string
     isPlain = column.index == .none && !column.canLink
@@ -39,14 +38,13 @@ struct ColumnForm: BitwiseCopyable, Equatable {
     }
   }
 
-  private static func absent(_ column: Column) -> (isPlain: Bool, bits: UInt64) {
+  private static func absentBits(_ column: Column) -> UInt64 {
     switch column.storedDefault {
-    case nil: (true, 0)
-    case .int(let number): (true, UInt64(bitPattern: number))
-    case .bool(let flag): (true, flag ? 1 : 0)
-    case .float(let number): (true, UInt64(number.bitPattern))
-    case .double(let number): (true, number.bitPattern)
-    default: (false, 0)
+    case .int(let number): UInt64(bitPattern: number)
+    case .bool(let flag): flag ? 1 : 0
+    case .float(let number): UInt64(number.bitPattern)
+    case .double(let number): number.bitPattern
+    default: 0
     }
   }
 

@@ -31,11 +31,26 @@ struct TableDiff {
     columns = new.schema.columns.enumerated().compactMap { position, column in
       old.schema.columns.first { $0.id == column.id }.map { ($0, column, position) }
     }
-    let leaves = try UnsharedLeaves.find(
-      in: old.root.clusters, old.reader.access(), and: new.root.clusters, new.reader.access()
-    ) { $0.isKeyedBranch }
+    let leaves: (old: [Ref], new: [Ref])
+    if columns.allSatisfy({ $0.old.absentValue == $0.new.absentValue }) {
+      leaves = try UnsharedLeaves.find(
+        in: old.root.clusters, old.reader.access(), and: new.root.clusters, new.reader.access()
+      ) { $0.isKeyedBranch }
+    } else {
+      // Rows of clusters that lack such a column have another value now, and their clusters are the same.
+      leaves = (try Self.leaves(of: old), try Self.leaves(of: new))
+    }
     oldRows = RowWalk(leaves.old)
     newRows = RowWalk(leaves.new)
+  }
+
+  private static func leaves(of side: Side) throws(StorageError) -> [Ref] {
+    var leaves: [Ref] = []
+    try KeyedTree.forEachLeaf(of: side.root.clusters, side.reader.access()) { (leaf) in
+      leaves.append(leaf)
+      return true
+    }
+    return leaves
   }
 
   /// Compares from where the walks stand until one of the two clusters ends. False at the end of both.

@@ -115,7 +115,7 @@ public struct TableSchema: Sendable, Hashable {
         columnID < next
       else { return nil }
       guard form.index == .none || (form.collection == .none && type.canBeIndexed),
-        !form.isAbsentNull || form.collection == .none
+        form.isAbsentNull ? form.mayBeAbsentNull(type) : !form.mustBeAbsentNull(type)
       else { return nil }
       var column = Column(
         columnName, type, isOptional: form.isOptional, collection: form.collection, index: form.index,
@@ -152,6 +152,15 @@ extension Column {
       hasStoredDefault = flags & 0x40 != 0
       self.collection = collection
       self.index = index
+    }
+
+    /// A single link or mixed value is null in clusters that lack its column, whatever else is.
+    func mustBeAbsentNull(_ type: ColumnType) -> Bool {
+      collection == .none && (type == .link || type == .mixed)
+    }
+
+    func mayBeAbsentNull(_ type: ColumnType) -> Bool {
+      collection == .none && (isOptional || mustBeAbsentNull(type))
     }
   }
 

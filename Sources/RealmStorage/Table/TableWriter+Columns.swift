@@ -8,10 +8,16 @@ extension TableWriter {
 
   /// Gives a column another index, or takes away the one it has.
   func setIndex(_ index: ColumnIndex, at position: Int) throws(StorageError) {
+    // Rows that wait to be put into the tree use the index.
+    try dropBuffer()
     let column = schema.columns[position]
-    guard column.index != index else { return try dropBuffer() }
-    try removeIndex(of: column)
-    try changeSchema { $0.setIndex(index, at: position) }
+    guard column.index != index else { return }
+    do throws(StorageError) {
+      try removeIndex(of: column)
+      try changeSchema { $0.setIndex(index, at: position) }
+    } catch {
+      throw tables.fail(error)
+    }
     if index != .none { try fillIndex(of: schema.columns[position]) }
   }
 
@@ -52,15 +58,15 @@ extension TableWriter {
           try clusterChange.replaceNulls(of: column, with: value, leaf)
         }
       }
+      try changeSchema { schema in
+        if isOptional {
+          schema.makeOptional(at: position)
+        } else {
+          schema.makeRequired(at: position, nullsBecome: value)
+        }
+      }
     } catch {
       throw tables.fail(error)
-    }
-    try changeSchema { schema in
-      if isOptional {
-        schema.makeOptional(at: position)
-      } else {
-        schema.makeRequired(at: position, nullsBecome: value)
-      }
     }
     if column.index != .none { try fillIndex(of: schema.columns[position]) }
   }
@@ -73,7 +79,7 @@ extension TableWriter {
 
   private func removeIndex(of column: Column) throws(StorageError) {
     guard let place = indexes.firstIndex(where: { $0.columnID == column.id }) else { return }
-    do throws(StorageError) { try indexes[place].removeAll() } catch { throw tables.fail(error) }
+    try indexes[place].removeAll()
     indexes.remove(at: place)
     root.indexes[column.id] = .null
   }
@@ -132,15 +138,19 @@ extension ClusterChange {
     _ codes: FixedBuffer, of column: Column, with value: Value, _ cluster: inout Cluster
   ) throws(StorageError) -> Bool {
     let rows = (0..<codes.rows).filter { codes.code($0) == nil }
-    for row in rows {
-      // Where the dictionary is full the first makes pieces of the codes.
-      guard let codes = try cluster.codes(column, editor) else {
-        _ = try replaceNulls(cluster.pieces(column) ?? [], of: column, with: value, &cluster)
-        break
-      }
-      try set(value, column, row, of: &cluster, codes)
+    guard !rows.isEmpty, let bytes = value.varyingBytes(of: column) else { return false }
+    let dictionary = try dictionaries.writer(of: column)
+    if let code = try dictionary.code(of: bytes.span.bytes, limit: codeLimit) {
+      var codes = codes
+      for row in rows { codes.set(.int(code), at: row) }
+      cluster.setCodes(codes, of: column)
+    } else {
+      // The dictionary is full.
+      var plain = try dictionary.values(of: codes)
+      try plain.replaceNulls(with: value, of: column, editor: editor)
+      cluster.setPieces(plain.makePieces(from: 0, editor: editor), of: column)
     }
-    return !rows.isEmpty
+    return true
   }
 
   private func replaceNulls(

@@ -55,7 +55,8 @@ import Testing
     let types = ColumnType.allCases.filter { $0 != .link && $0 != .mixed }
     for type in types {
       let isOptional = sample.generator.chance(50)
-      let stored = sample.generator.chance(50) ? sample.value(type) : nil
+      let some = sample.value(type)
+      let stored = sample.generator.chance(50) && Column("", type).canStoreDefault(some) ? some : nil
       let index: ColumnIndex = type.canBeIndexed && sample.generator.chance(20) ? .plain : .none
       try table.addColumn(
         Column("late \(type)", type, isOptional: isOptional, index: index, storedDefault: stored))
@@ -64,7 +65,8 @@ import Testing
     #expect(try table.set(.string("b"), "late string", ofRow: key))
     for type in types where sample.generator.chance(50) {
       let position = try #require(table.schema.columns.firstIndex { $0.name == "late \(type)" })
-      let value = sample.generator.chance(50) ? sample.value(type) : nil
+      let some = sample.value(type)
+      let value = sample.generator.chance(50) && Column("", type).canStoreDefault(some) ? some : nil
       let isOptional = table.schema.columns[position].isOptional
       try table.setOptional(!isOptional, ofColumn: position, nullsBecome: value)
     }

@@ -28,7 +28,7 @@ import Testing
         try transaction.tree("many").set(
           generator.bytes(generator.below(60)), for: [UInt8(number % 251), UInt8(number / 251)])
       }
-      try transaction.tree("gone").set(generator.bytes(600_000), for: [1])
+      try transaction.tree("gone").set(generator.bytes(1_200_000), for: [1])
     }
     try database.write { transaction in
       try transaction.tree("gone").removeAll()
