@@ -62,7 +62,7 @@ import Testing
 
   @Test func `any 16 bytes are some number, whose text names it`() throws {
     var generator = SeededGenerator(seed: 6)
-    for _ in 0..<20_000 {
+    for _ in 0..<Slow.count(4000, slow: 100_000) {
       let number = DecimalNumber(SixteenBytes(generator.bytes(16)))
       let again = try Self.number(number.text)
       #expect(again.canonical == number.canonical, "\(number.text)")

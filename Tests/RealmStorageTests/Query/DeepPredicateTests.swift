@@ -42,7 +42,7 @@ private typealias Predicate = RealmStorage.Predicate
     if let error = outcome.error { throw error }
   }
 
-  private static let count = 30_000
+  private static let count = 10_000
 
   @Test func `conditions nested on the left, on the right, or in one list find the same`() throws {
     try onSmallStack {

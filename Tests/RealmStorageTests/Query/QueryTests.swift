@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct QueryTests {
-  @Test(arguments: 0..<4, [nil, Keys.first])
+  @Test(arguments: Slow.seeds(2, slow: 20), [nil, Keys.first])
   func `random queries answer what a look at each row does`(seed: UInt64, key: [UInt8]?) throws {
     var sample = QuerySample(generator: SeededGenerator(seed: seed))
     let options = Database.Options(encryptionKey: key)
@@ -15,7 +15,7 @@ import Testing
     }
     for round in 0..<2 {
       let transaction = try database.beginWrite()
-      try change(transaction, &sample, rows: [seed == 0 ? 400 : 80, 20][round])
+      try change(transaction, &sample, rows: [seed == 0 ? Slow.count(150, slow: 400) : 60, 20][round])
       if round == 1 { try addColumn(transaction, &sample) }
       let others = try #require(try transaction.table("Others"))
       let things = try #require(try transaction.table("Things"))

@@ -5,7 +5,7 @@ import Testing
 @testable import RealmStorage
 
 @Suite struct CompactionTests {
-  @Test(arguments: 0..<10, [nil, Keys.first])
+  @Test(arguments: Slow.seeds(4, slow: 10), [nil, Keys.first])
   func `nodes are moved and the file made shorter under readers that notice nothing`(
     seed: UInt64, key: [UInt8]?
   ) throws {
@@ -19,7 +19,7 @@ import Testing
     var content = Content()
     var pinned: [(snapshot: Snapshot, fingerprint: UInt64)] = []
     var compacted = (movedNodes: 0, truncations: 0)
-    for round in 0..<150 {
+    for round in 0..<Slow.count(60, slow: 300) {
       var next = content
       do {
         let transaction = try database.beginWrite()

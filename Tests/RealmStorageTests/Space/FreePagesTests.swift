@@ -25,7 +25,7 @@ import Testing
     var usedEnd: Int { (free.lastIndex(of: false) ?? 0) + 1 }
   }
 
-  @Test(arguments: 0..<24)
+  @Test(arguments: Slow.seeds(6, slow: 24))
   func `runs of free pages are found, and no others, however pages come and go between the looks`(
     seed: UInt64
   ) {

@@ -5,7 +5,7 @@ import Testing
 
 /// Columns that are added, dropped, and made optional or required in tables that have rows.
 @Suite struct ColumnChangeTests {
-  @Test(arguments: 0..<6, [nil, Keys.first])
+  @Test(arguments: Slow.seeds(3, slow: 40), [nil, Keys.first])
   func `random changes of columns between changes of rows agree with a dictionary`(
     seed: UInt64, key: [UInt8]?
   ) throws {
@@ -20,7 +20,7 @@ import Testing
         TableSchema(TableModel.name, columns: seed == 0 ? TableModel.everything : TableModel.ofEachType))
     }
     var model = TableModel()
-    for round in 0..<8 {
+    for round in 0..<Slow.count(5, slow: 10) {
       let transaction = try database.beginWrite()
       let table = try #require(try transaction.table(TableModel.name))
       var next = model
@@ -36,7 +36,7 @@ import Testing
         try transaction.commit()
         model = next
       }
-      if round == 4 {
+      if round == 3 {
         database.close()
         database = try Database(storage: disk, options: options)
       }

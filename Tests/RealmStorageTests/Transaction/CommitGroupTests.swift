@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<8, [nil, Keys.first])
+  @Test(arguments: Slow.seeds(3, slow: 12), [nil, Keys.first])
   func `lines of transactions, sealed, cancelled and waited for in any order, are as a model says`(
     seed: UInt64, key: [UInt8]?
   ) throws {
@@ -53,7 +53,7 @@ import Testing
       #expect(contents[told...].contains { $0.fingerprint == found }, "seed \(seed)")
       #expect(IntegrityCheck.run(snapshot).findings == [], "seed \(seed)")
     }
-    for round in 0..<200 {
+    for round in 0..<Slow.count(120, slow: 200) {
       var next = contents[contents.count - 1]
       let transaction = try database.beginWrite()
       if generator.chance(95) { try Workload.change(transaction, &next, &generator) }

@@ -22,7 +22,7 @@ import Testing
     var model = TableModel()
     try database.write { transaction in
       let table = try transaction.createTable(TableSchema(TableModel.name, columns: TableModel.ofEachType))
-      while model.rows.count < 300 { _ = try model.insert(table, &generator) }
+      while model.rows.count < 120 { _ = try model.insert(table, &generator) }
       try transaction.tree("long").set(generator.bytes(200_000), for: [1])
       for number in 0..<500 {
         try transaction.tree("many").set(

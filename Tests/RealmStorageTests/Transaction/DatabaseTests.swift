@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<8, [nil, Keys.first])
+  @Test(arguments: Slow.seeds(2, slow: 8), [nil, Keys.first])
   func `random transactions agree with a dictionary`(seed: UInt64, key: [UInt8]?) throws {
     var generator = SeededGenerator(seed: seed)
     let disk = SimulatedDisk()
