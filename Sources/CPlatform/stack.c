@@ -69,15 +69,36 @@ static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
 
 static size_t place_of(const void *metadata, size_t mask) { return ((uintptr_t)metadata >> 4) * 0x9E3779B97F4A7C15u >> 16 & mask; }
 
-static destroyer original_of(const void *metadata) {
+static destroyer search(const void *metadata) {
   struct table *table = atomic_load_explicit(&known, memory_order_acquire);
   for (size_t place = place_of(metadata, table->mask);; place = (place + 1) & table->mask) {
     struct entry *entry = &table->entries[place];
     const void *found = atomic_load_explicit(&entry->metadata, memory_order_acquire);
     if (found == metadata) return entry->original;
-    // Something has replaced the object's class since it was noted: nobody knows how to free it.
-    if (!found) abort();
+    if (!found) return 0;
   }
+}
+
+// Of a thread: the class that it asked for last. Objects that are freed one after another are mostly of one class.
+static _Thread_local struct {
+  const void *metadata;
+  destroyer original;
+} last_asked;
+
+static destroyer original_of(const void *metadata) {
+  if (last_asked.metadata == metadata) return last_asked.original;
+  destroyer original = search(metadata);
+  if (!original) {
+    // The runtime reads the destroyer of a class in no order with the table: another thread may have noted the class just now,
+    // and made the table larger.
+    atomic_thread_fence(memory_order_acquire);
+    original = search(metadata);
+    // Something has replaced the object's class since it was noted: nobody knows how to free it.
+    if (!original) abort();
+  }
+  last_asked.metadata = metadata;
+  last_asked.original = original;
+  return original;
 }
 
 static void insert(struct table *table, const void *metadata, destroyer original) {

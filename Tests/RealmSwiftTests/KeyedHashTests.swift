@@ -74,6 +74,58 @@ class Badge: Object {
     #expect(set.contains(second) && set.contains(first))
   }
 
+  @Test(arguments: [false, true])
+  func `objects that were hashed before they were added only are found when they are gone`(
+    _ isCancelled: Bool
+  )
+    throws
+  {
+    let realm = try memoryRealm(Self.types)
+    let objects = objects()
+    let set = Set(objects)
+    realm.beginWrite()
+    realm.add(objects)
+    if isCancelled {
+      realm.cancelWrite()
+    } else {
+      try realm.commitWrite()
+      try realm.write { realm.deleteAll() }
+    }
+    #expect(objects.allSatisfy { $0.isInvalidated && set.contains($0) })
+  }
+
+  @Test func `an object whose row's number is given again keeps its hash, and so do other handles`() throws {
+    let realm = try memoryRealm(Self.types)
+    let first = Person(id: 1, name: "Ann", age: 3)
+    realm.beginWrite()
+    realm.add(first)
+    let handle = try #require(realm.object(ofType: Person.self, forPrimaryKey: 1))
+    let hash = handle.hash
+    #expect(first.hash == hash && Person(id: 1, name: "", age: 0).hash == hash)
+    realm.cancelWrite()
+    let second = Person(id: 2, name: "Bob", age: 3)
+    // A key that changes before the object is added.
+    let third = Person(id: 9, name: "Cem", age: 3)
+    _ = third.hash
+    third.id = 3
+    try realm.write { realm.add([second, third]) }
+    #expect(second.hash == Person(id: 2, name: "", age: 0).hash && second.hash != hash)
+    #expect(first.hash == hash && handle.hash == hash)
+    let other = try #require(realm.object(ofType: Person.self, forPrimaryKey: 3))
+    try realm.write { realm.deleteAll() }
+    #expect(third.hash == Person(id: 3, name: "", age: 0).hash)
+    #expect(
+      other == third && other.hash == other.hash, "it was never asked before, and keeps what it answers")
+  }
+
+  @Test func `each object of a walk has its own hash`() throws {
+    let realm = try memoryRealm(Self.types)
+    try realm.write { for id in 0..<50 { realm.add(Person(id: id, name: "", age: 1)) } }
+    var hashes = Set<Int>()
+    for person in realm.objects(Person.self) { hashes.insert(person.hash) }
+    #expect(hashes == Set((0..<50).map { Person(id: $0, name: "", age: 1).hash }) && hashes.count == 50)
+  }
+
   @Test func `hashes are those of keys, and equality is as before`() throws {
     let realm = try memoryRealm(Self.types)
     let (first, second) = (Voucher(value: ["code": "a"]), Voucher(value: ["code": "a"]))

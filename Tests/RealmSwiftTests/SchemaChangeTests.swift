@@ -94,7 +94,98 @@ private class Wide: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
+private class ThingWithoutKey: Object {
+  @Persisted var code: Int
+  @Persisted var name: String
+  override class func _realmObjectName() -> String? { "Thing" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+private class ThingWithKey: Object {
+  @Persisted(primaryKey: true) var id: Int
+  @Persisted var name: String
+  override class func _realmObjectName() -> String? { "Thing" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+private class ThingWithOtherKey: Object {
+  @Persisted(primaryKey: true) var _id: Int
+  @Persisted var name: String
+  override class func _realmObjectName() -> String? { "Thing" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+private class ThingWithEven: Object {
+  @Persisted var code: Int
+  @Persisted var name: String
+  @Persisted var even: EvenCount
+  override class func _realmObjectName() -> String? { "Thing" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+private class ThingWithMaybeEven: Object {
+  @Persisted var code: Int
+  @Persisted var name: String
+  @Persisted var even: EvenCount?
+  override class func _realmObjectName() -> String? { "Thing" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 @Suite struct SchemaChangeTests {
+  private func refusal(_ file: TemporaryFile, _ type: ObjectBase.Type, version: UInt64) -> String {
+    let error = #expect(throws: Realm.Error.self) { try open(file, [type], version: version) { _ in } }
+    #expect(error?.code == .schemaMismatch)
+    return error?.localizedDescription ?? ""
+  }
+
+  @Test(arguments: 0...3)
+  func `a primary key is added where the objects can't share it`(_ count: Int) throws {
+    for (before, after, name) in [
+      (ThingWithoutKey.self, ThingWithKey.self, "id"), (ThingWithKey.self, ThingWithOtherKey.self, "_id"),
+    ] as [(Object.Type, Object.Type, String)] {
+      let file = TemporaryFile()
+      try open(file, [before]) { realm in
+        try realm.write { for number in 0..<count { realm.create(before, value: [number, "x"]) } }
+      }
+      guard count > 1 else {
+        try open(file, [after], version: 1) { realm in
+          #expect(realm.objects(after).count == count)
+          #expect((realm.object(ofType: after, forPrimaryKey: 0) != nil) == (count == 1))
+          try realm.verify()
+        }
+        continue
+      }
+      let message = refusal(file, after, version: 1)
+      for part in ["Thing.\(name): Int was added as the primary key", "\(count) objects", "not possible yet"]
+      {
+        #expect(message.contains(part), "'\(message)' lacks '\(part)'")
+      }
+      try open(file, [before]) { realm in #expect(realm.objects(before).count == count) }
+    }
+  }
+
+  @Test func `a value that older objects need is asked for where there are such objects only`() throws {
+    let file = TemporaryFile()
+    try open(file, [ThingWithoutKey.self]) { _ in }
+    try open(file, [ThingWithEven.self], version: 1) { realm in
+      try realm.write { realm.create(ThingWithEven.self, value: ["even": EvenCount(2)]) }
+      #expect(realm.objects(ThingWithEven.self)[0].even == EvenCount(2))
+    }
+    // Made optional and required again: no object has nil, and then one has.
+    try open(file, [ThingWithMaybeEven.self], version: 2) { _ in }
+    try open(file, [ThingWithEven.self], version: 3) { realm in
+      #expect(realm.objects(ThingWithEven.self)[0].even == EvenCount(2))
+    }
+    try open(file, [ThingWithMaybeEven.self], version: 4) { realm in
+      try realm.write { _ = realm.create(ThingWithMaybeEven.self) }
+    }
+    #expect(refusal(file, ThingWithEven.self, version: 5).contains("Thing.even has no value"))
+    let other = TemporaryFile()
+    try open(other, [ThingWithoutKey.self]) { realm in
+      try realm.write { _ = realm.create(ThingWithoutKey.self) }
+    }
+    #expect(refusal(other, ThingWithEven.self, version: 1).contains("Thing.even has no value"))
+    try open(other, [ThingWithoutKey.self]) { realm in
+      #expect(realm.objects(ThingWithoutKey.self).count == 1)
+    }
+  }
+
   private func open<Result>(
     _ file: TemporaryFile, _ types: [ObjectBase.Type], version: UInt64 = 0, readOnly: Bool = false,
     _ body: (Realm) throws -> Result
@@ -190,7 +281,8 @@ private class Wide: Object {
         realm.create(OptionalThing.self, value: ["id": 0])
       }
     }
-    #expect(throws: Realm.Error.self) { try open(file, [RequiredThing.self], version: 1) { _ in } }
+    let message = refusal(file, RequiredThing.self, version: 1)
+    #expect(message.contains("Thing.id can't become required") && message.contains("nil becomes"))
     try open(file, [OptionalThing.self]) { realm in #expect(realm.objects(OptionalThing.self).count == 2) }
   }
 

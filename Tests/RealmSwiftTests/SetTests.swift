@@ -16,6 +16,34 @@ class Club: Object {
 }
 
 @Suite struct SetTests {
+  @Test func `an unmanaged set that was assigned finds the objects that are added to a realm later`() throws {
+    let realm = try memoryRealm([Club.self, Dog.self, Person.self])
+    let (rex, max) = (Dog(), Dog())
+    let (assigned, made) = (Club(), Club(value: ["members": [rex]]))
+    let set: MutableSet<Dog> = [rex, max]
+    assigned.members = set
+    let values = MutableSet<AnyRealmValue>()
+    values._assign([.object(rex)])
+    #expect(assigned.members == set)
+    try realm.write { realm.add(rex) }
+    for members in [assigned.members, made.members] {
+      #expect(members.contains(rex))
+      let count = members.count
+      members.insert(rex)
+      #expect(members.count == count)
+    }
+    #expect(values.contains(.object(rex)))
+    values.insert(.object(rex))
+    #expect(values.count == 1)
+    // Filled after the object was added.
+    let later: MutableSet<Dog> = [rex, max]
+    #expect(assigned.members == later && later == set)
+    try realm.write { realm.add(max) }
+    #expect(later == [max, rex] && set == later && assigned.members.contains(max))
+    assigned.members.remove(rex)
+    #expect(!assigned.members.contains(rex) && assigned.members.count == 1 && assigned.members != set)
+  }
+
   @Test func `a set holds each value once, managed or not`() throws {
     let realm = try memoryRealm([Club.self, Dog.self, Person.self])
     let club = Club()

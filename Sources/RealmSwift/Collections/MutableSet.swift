@@ -82,7 +82,22 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     let member = ElementIdentity(element)
     if members.contains(member) { return true }
     guard mayHaveBecomeManaged, ElementIdentity.object(of: element)?.context != nil else { return false }
-    return unmanaged.contains { ElementIdentity($0) == member }
+    return currentMembers().contains(member)
+  }
+
+  /// Of an unmanaged set: its elements as they are told apart now.
+  private func currentMembers() -> Set<ElementIdentity> {
+    if mayHaveBecomeManaged {
+      members = Set(unmanaged.map { ElementIdentity($0) })
+      mayHaveBecomeManaged = Self.areToBecomeManaged(unmanaged)
+    }
+    return members
+  }
+
+  private static func areToBecomeManaged(_ elements: [Element]) -> Bool {
+    Element._canLink
+      && elements.contains { element in ElementIdentity.object(of: element).map { $0.context == nil } ?? false
+      }
   }
 
   /// Whether all elements are in another set too.
@@ -196,7 +211,8 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     switch (left.cell, right.cell) {
     case (nil, nil):
       left.asStored == nil && right.asStored == nil
-        ? left.members == right.members : left._stored { _ in nil } == right._stored { _ in nil }
+        ? left.currentMembers() == right.currentMembers()
+        : left._stored { _ in nil } == right._stored { _ in nil }
     case (let left?, let right?): left.isSame(as: right)
     default: false
     }
@@ -284,6 +300,7 @@ extension MutableSet: _KeptInstance {
     guard let values = cell?.stored(objects) else {
       if Element._canLink { FreedInTurn.note(self) }
       (unmanaged, members) = (objects, Set(objects.map { ElementIdentity($0) }))
+      mayHaveBecomeManaged = Self.areToBecomeManaged(objects)
       return
     }
     change(values) { elements, values in elements = Self.elements(of: values) }

@@ -68,6 +68,14 @@ extension _CustomPersistable {
     return initial
   }
 
+  /// A property that was given no value holds one all the same.
+  static var hasInitial: Bool {
+    guard let stored = PersistedType.self as? any _Persistable.Type,
+      let first = stored._initial() as? PersistedType
+    else { return true }
+    return _restored(first) != nil
+  }
+
   /// What the class declares for the property.
   static func declaredPlaceholder(of recorder: ObjectBase, _ position: Int) -> Self {
     let model = ObjectModel.of(type(of: recorder))

@@ -11,14 +11,9 @@ extension ObjectBase {
 }
 
 extension ManagedRow {
-  /// That of the primary key; nil of a class without one.
-  ///
-  /// That of a row is kept, since an object may be deleted while it is in a set.
+  /// That of the primary key; nil of a class without one, and of a row that is gone.
   var hashOfKey: Int? {
-    guard let key = context.binding.model.primaryKey else { return nil }
-    guard isThere else { return context.hashesOfKeys[row] ?? row.hashValue }
-    let hash = value(key).hashValue
-    if context.hashesOfKeys[row] != hash { context.hashesOfKeys[row] = hash }
-    return hash
+    guard let key = context.binding.model.primaryKey, isThere else { return nil }
+    return value(key).hashValue
   }
 }

@@ -7,10 +7,12 @@ open class ObjectBase {
   /// Of a managed object: its realm and class there.
   @exclusivity(unchecked) final private(set) var keptContext: ContextReference?
   /// Of a managed object: the key of its row.
-  @exclusivity(unchecked) final var row: UInt64 = 0
+  @exclusivity(unchecked) final private(set) var row: UInt64 = 0
   /// Of a managed object: the generation of its realm in which the row was found. Of an unmanaged one, where it keeps what it
   /// has no values for; 0 where it has all.
   @exclusivity(unchecked) final private(set) var birth: UInt64 = 0
+  /// With a primary key: the hash that was asked for last; 0 where none was. It stays when the row goes.
+  @exclusivity(unchecked) final private var knownHash = 0
 
   /// An unmanaged object with the values its properties declare.
   public init() {}
@@ -40,10 +42,20 @@ open class ObjectBase {
     keptContext.map { ManagedRow($0.counted, row, birth: birth) }
   }
 
+  /// An unmanaged object is about to show the row that was made of it.
+  @inline(never)
+  private final func endUnmanaged() {
+    if birth != 0 { UnknownValues.release(in: birth) }
+    // Made anew, as the key may have changed since it was asked for.
+    if knownHash != 0 { knownHash = hashOfUnmanaged }
+  }
+
   /// Makes a new or unmanaged object show a row, which was found in a generation.
   @inline(__always)
   final func show(_ row: UInt64, of context: ObjectContext, birth: UInt64) {
-    if _slowPath(self.birth != 0), keptContext == nil { UnknownValues.release(in: self.birth) }
+    if _slowPath(self.birth | UInt64(bitPattern: Int64(knownHash)) != 0), keptContext == nil {
+      endUnmanaged()
+    }
     keptContext = ContextReference(context)
     self.row = row
     self.birth = birth
@@ -81,12 +93,29 @@ open class ObjectBase {
   }
 
   /// Of equal objects equal. With a primary key it is that of the key's value, before the object is added to a realm and after;
-  /// so the object is found in a `Set` all the time. An object that is deleted keeps the hash that it was asked for
-  /// while it was in the realm.
+  /// so the object is found in a `Set` all the time. An object that is deleted, or whose transaction is cancelled,
+  /// keeps the hash that it was asked for before; one that was never asked before has another hash from then on, as its key
+  /// can't be read any more.
   ///
   /// Who changes the primary key of an unmanaged object changes its hash: it must be in no `Set` then.
   open var hash: Int {
-    keptContext == nil ? hashOfUnmanaged : managedRow?.hashOfKey ?? ObjectIdentifier(self).hashValue
+    if let keptContext {
+      // The key of a row never changes.
+      if knownHash != 0 { return knownHash }
+      if keptContext.use({ $0.binding.model.primaryKey == nil }) { return ObjectIdentifier(self).hashValue }
+      knownHash = managedRow?.hashOfKey ?? row.hashValue
+      return knownHash
+    }
+    let hash = hashOfUnmanaged
+    if ObjectModel.of(type(of: self)).primaryKey != nil { knownHash = hash }
+    return hash
+  }
+
+  /// The handle shows another row from now on, where nobody can tell it from a new one.
+  @inline(__always)
+  final func move(to row: UInt64) {
+    self.row = row
+    knownHash = 0
   }
 
   /// Whether both show one row of one realm.

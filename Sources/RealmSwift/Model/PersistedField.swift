@@ -27,6 +27,9 @@ protocol PersistedField {
   /// What is done with the property of an object that becomes managed, and keeps its collections.
   static func adopter(position: Int) -> (ObjectBase, _ offset: Int) -> Void
 
+  /// An unmanaged object's property was given no value, and its type has none of its own.
+  static func lacksValue(_ object: ObjectBase, at offset: Int) -> Bool
+
   /// Of an unmanaged object.
   static func stored(_ object: ObjectBase, at offset: Int, _ row: _RowOfObject) -> Value
   static func linked(_ object: ObjectBase, at offset: Int) -> [ObjectBase]
@@ -49,6 +52,7 @@ protocol PersistedField {
 
 extension PersistedField {
   static var contentType: Any.Type { valueType }
+  static func lacksValue(_ object: ObjectBase, at offset: Int) -> Bool { false }
 }
 
 extension Persisted: PersistedField {
@@ -109,6 +113,12 @@ extension Persisted: PersistedField {
   static func adopter(position: Int) -> (ObjectBase, _ offset: Int) -> Void {
     if Value._keepsInstance { return { adopt($0, at: $1, position: position) } }
     return FieldMemory.storing(Self(managedAt: UInt16(position)))
+  }
+
+  static func lacksValue(_ object: ObjectBase, at offset: Int) -> Bool {
+    guard case .unset = field(object, offset).storage, let type = Value.self as? any _CustomPersistable.Type
+    else { return false }
+    return !type.hasInitial
   }
 
   /// What an unmanaged object's property holds, made now where it is the type's default.

@@ -20,6 +20,16 @@ final class KnownClasses: Sendable {
     /// By the names of tables.
     var slots: [String: Int] = [:]
     var nextIndex = 0
+
+    /// The classes as they are known from now on.
+    mutating func keep(_ found: [ClassBinding]) -> [ClassBinding] {
+      found.map { binding in
+        let type = ObjectIdentifier(binding.model.type)
+        if let known = bindings[type] { return known }
+        bindings[type] = binding
+        return binding
+      }
+    }
   }
   private let state = Mutex(State())
 
@@ -51,13 +61,20 @@ final class KnownClasses: Sendable {
     return RealmSchema(bindings, isDefault: list.isDefault)
   }
 
-  /// Makes classes known whose tables are committed. Of threads that bound a class at the same time, the first counts.
-  func keep(_ schema: RealmSchema, _ list: ClassList) {
+  /// Makes classes known whose tables are committed. Of threads that bound a class at the same time, the first counts: what
+  /// is answered has the classes as they are known from now on.
+  @discardableResult
+  func keep(_ schema: RealmSchema, _ list: ClassList) -> RealmSchema {
     state.withLock { state in
-      if state.schemas[list] == nil { state.schemas[list] = schema }
-      for binding in schema.bindings where state.bindings[ObjectIdentifier(binding.model.type)] == nil {
-        state.bindings[ObjectIdentifier(binding.model.type)] = binding
-      }
+      if let known = state.schemas[list] { return known }
+      let bindings = state.keep(schema.bindings)
+      let isSame = zip(bindings, schema.bindings).allSatisfy { $0 === $1 }
+      let kept = isSame ? schema : RealmSchema(bindings, isDefault: schema.isDefault)
+      state.schemas[list] = kept
+      return kept
     }
   }
+
+  /// The same of single classes.
+  func keep(_ bindings: [ClassBinding]) { state.withLock { state in _ = state.keep(bindings) } }
 }

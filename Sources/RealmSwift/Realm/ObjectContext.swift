@@ -60,9 +60,6 @@ final class ObjectContext {
   /// How objects become rows where that is all there is to it; nil of classes with more to it.
   private(set) lazy var plainInsertion = keptInsertion.map { UncountedReference($0) }
 
-  /// By row, the hashes of primary keys that were asked for.
-  var hashesOfKeys: [UInt64: Int] = [:]
-
   /// Its objects are found by a whole number, which is never nil.
   let hasNumberKey: Bool
 

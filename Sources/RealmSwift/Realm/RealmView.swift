@@ -69,12 +69,18 @@ extension RealmSession {
       guard let transaction else {
         let tables = try RealmSchema.bind(models, to: file.database, configuration).tables
         let schema = file.classes.schema(of: models, tables, list)
-        file.classes.keep(schema, list)
-        return schema
+        return file.classes.keep(schema, list)
       }
       let path = file.database.path
       let tables = try RealmSchema.bind(models, in: transaction, configuration, path: path).tables
       let own = provisional.flatMap(\.schema.bindings)
+      // Classes whose tables the transaction neither made nor changed outlive it, however it ends.
+      let committed = Set(try file.database.snapshot().schemas())
+      let found = file.classes.schema(of: models, tables, list, own: own)
+      let lasting = found.bindings.filter { $0.table.map(committed.contains) ?? false }
+      if lasting.count == found.bindings.count { return file.classes.keep(found, list) }
+      file.classes.keep(lasting)
+      // With the classes that other threads may have bound first.
       let schema = file.classes.schema(of: models, tables, list, own: own)
       noteProvisional(schema, list)
       return schema

@@ -28,11 +28,21 @@ struct SchemaDifference {
     }
   }
 
+  /// The class has a primary key that its table has no column for.
+  static func addsKey(_ model: ObjectModel, _ table: TableSchema) -> Bool {
+    guard let key = model.primaryKey.map({ model.properties[$0].columnName }) else { return false }
+    return !table.columns.contains { $0.name == key }
+  }
+
   /// The table serves a realm that is only read as it is.
   var canBeReadOver: Bool { kind == .removed }
 
   /// What differs between a class and its table, properties in the order of the class and then the columns it lacks.
-  static func all(_ model: ObjectModel, _ table: TableSchema, among tables: [TableSchema]) -> [Self] {
+  ///
+  /// - Parameter rows: how many rows the table has, where the class has a primary key that the table lacks.
+  static func all(
+    _ model: ObjectModel, _ table: TableSchema, among tables: [TableSchema], rows: Int
+  ) -> [Self] {
     var differences: [Self] = []
     if table.isEmbedded != model.isEmbedded {
       let change = model.isEmbedded ? "Object to EmbeddedObject" : "EmbeddedObject to Object"
@@ -43,9 +53,14 @@ struct SchemaDifference {
       let targetName = property.type.target.map { ObjectModel.of($0).name }
       let wanted = ColumnText(column, target: targetName)
       guard let found = table.columns.first(where: { $0.name == property.columnName }) else {
+        let added = "property \(model.name).\(property.name): \(wanted.text) was added"
+        // The objects that are there would all have one key.
         differences.append(
-          Self(
-            .added, model, column.name, "property \(model.name).\(property.name): \(wanted.text) was added"))
+          property.role == .primaryKey && rows > 1
+            ? Self(
+              .primaryKey, model, column.name,
+              "\(added) as the primary key, and the \(rows) objects in the file would all have the same")
+            : Self(.added, model, column.name, added))
         continue
       }
       let old = ColumnText(found, target: tables.first { $0.id == found.target }?.name)

@@ -15,10 +15,11 @@ struct SchemaUpdate {
   /// What else differs. None of these is made unless the schema version is raised.
   private(set) var differences: [SchemaDifference] = []
 
+  /// - Parameter rows: tells how many rows a table has, by its name.
   init(
     _ models: [ObjectModel], _ tables: [TableSchema], version: UInt64, _ configuration: Realm.Configuration,
-    path: String
-  ) {
+    path: String, rows: (String) throws(StorageError) -> Int
+  ) throws(StorageError) {
     self.tables = tables
     self.version = version
     self.configuration = configuration
@@ -28,7 +29,9 @@ struct SchemaUpdate {
         missing.append(model)
         continue
       }
-      let found = SchemaDifference.all(model, table, among: tables)
+      let found = SchemaDifference.all(
+        model, table, among: tables,
+        rows: SchemaDifference.addsKey(model, table) ? try rows(table.name) : 0)
       differences += found
       let notKept = Set(found.filter { !$0.canBeMade }.map(\.column))
       for property in model.properties where !notKept.contains(property.columnName) {
@@ -99,7 +102,7 @@ struct SchemaUpdate {
       + "the property a new name, or write the objects to a new file."
   }
 
-  private func mismatch(_ message: String) -> Realm.Error {
+  fileprivate func mismatch(_ message: String) -> Realm.Error {
     Realm.Error(.schemaMismatch, message, path: path)
   }
 }
@@ -119,12 +122,14 @@ extension RealmSchema {
   static func bind(
     _ models: [ObjectModel], to database: Database, _ configuration: Realm.Configuration
   ) throws -> Bound {
-    let found = try Realm.Error.wrapping { () throws(StorageError) in
+    let (found, update) = try Realm.Error.wrapping { () throws(StorageError) in
       let snapshot = try database.snapshot()
-      return Bound(tables: try snapshot.schemas(), version: try snapshot.schemaVersion())
+      let found = Bound(tables: try snapshot.schemas(), version: try snapshot.schemaVersion())
+      let update = try SchemaUpdate(
+        models, found.tables, version: found.version, configuration, path: database.path
+      ) { (name) throws(StorageError) in try snapshot.table(name)?.count ?? 0 }
+      return (found, update)
     }
-    let update = SchemaUpdate(
-      models, found.tables, version: found.version, configuration, path: database.path)
     try update.check()
     guard update.isNeeded, !configuration.readOnly else { return found }
     // Another process may have been faster.
@@ -136,8 +141,9 @@ extension RealmSchema {
     _ models: [ObjectModel], in transaction: WriteTransaction, _ configuration: Realm.Configuration,
     path: String
   ) throws -> Bound {
-    let update = SchemaUpdate(
-      models, try transaction.schemas(), version: try transaction.schemaVersion(), configuration, path: path)
+    let update = try SchemaUpdate(
+      models, try transaction.schemas(), version: try transaction.schemaVersion(), configuration, path: path
+    ) { (name) throws(StorageError) in try transaction.table(name)?.reading().count ?? 0 }
     try update.check()
     try apply(update, in: transaction)
     try transaction.setSchemaVersion(max(configuration.schemaVersion, transaction.schemaVersion()))
@@ -145,9 +151,9 @@ extension RealmSchema {
     return Bound(tables: try transaction.schemas(), version: try transaction.schemaVersion())
   }
 
-  private static func apply(_ update: SchemaUpdate, in transaction: WriteTransaction) throws(StorageError) {
-    try create(update.missing, in: transaction)
-    for difference in update.differences { try make(difference, in: transaction) }
+  private static func apply(_ update: SchemaUpdate, in transaction: WriteTransaction) throws {
+    try create(update.missing, update, in: transaction)
+    for difference in update.differences { try make(difference, update, in: transaction) }
     for (table, column, index) in update.reindexed {
       guard let table = try transaction.table(table), let position = table.position(of: column) else {
         continue
@@ -156,27 +162,50 @@ extension RealmSchema {
     }
   }
 
-  private static func make(_ change: SchemaDifference, in transaction: WriteTransaction) throws(StorageError)
-  {
+  private static func make(
+    _ change: SchemaDifference, _ update: SchemaUpdate, in transaction: WriteTransaction
+  ) throws {
     let property = change.model.properties.first { !$0.isComputed && $0.columnName == change.column }
     guard let table = try transaction.table(change.model.name) else { return }
     if change.kind == .added {
-      if let property { try add(property, to: change.model, in: transaction) }
+      if let property { try add(property, to: change.model, update, in: transaction) }
       return
     }
     guard let position = table.position(of: change.column) else { return }
     switch change.kind {
     case .removed: try table.dropColumn(position)
     case .becameOptional: try table.setOptional(true, ofColumn: position)
-    case .becameRequired:
-      try table.setOptional(
-        false, ofColumn: position, nullsBecome: property?.readableDefault(of: change.model))
+    case .becameRequired: try makeRequired(position, of: table, property, change.model, update)
     case .added, .retyped, .primaryKey, .embedded: break
     }
   }
 
+  private static func makeRequired(
+    _ position: Int, of table: WritableTable, _ property: ModelProperty?, _ model: ObjectModel,
+    _ update: SchemaUpdate
+  ) throws {
+    let column = table.schema.columns[position]
+    var zero: Value?
+    if let property, property.cannotReadZero,
+      try table.reading().count(where: .compare(ColumnPath(position), .equal, .null)) > 0
+    {
+      zero = try property.readableDefault(of: model, update)
+    }
+    do throws(StorageError) {
+      try table.setOptional(false, ofColumn: position, nullsBecome: zero)
+    } catch {
+      guard case .duplicateKey = error else { throw error }
+      throw update.mismatch(
+        "property \(model.name).\(property?.name ?? column.name) can't become required: it is the primary key, nil becomes "
+          + "the zero of its type, and another object has that key already. Open the file with the classes as they were, "
+          + "and delete one of the two objects.")
+    }
+  }
+
   /// Classes may link to one another in circles, so links are added when all tables are there that they point to.
-  private static func create(_ models: [ObjectModel], in transaction: WriteTransaction) throws(StorageError) {
+  private static func create(
+    _ models: [ObjectModel], _ update: SchemaUpdate, in transaction: WriteTransaction
+  ) throws {
     var late: [(ObjectModel, ModelProperty)] = []
     for model in models {
       var columns: [Column] = []
@@ -199,17 +228,20 @@ extension RealmSchema {
       }
       try transaction.createTable(TableSchema(model.name, isEmbedded: model.isEmbedded, columns: columns))
     }
-    for (model, property) in late { try add(property, to: model, in: transaction) }
+    for (model, property) in late { try add(property, to: model, update, in: transaction) }
   }
 
   private static func add(
-    _ property: ModelProperty, to model: ObjectModel, in transaction: WriteTransaction
-  ) throws(StorageError) {
+    _ property: ModelProperty, to model: ObjectModel, _ update: SchemaUpdate, in transaction: WriteTransaction
+  ) throws {
     guard var column = property.column, let table = try transaction.table(model.name) else { return }
     if let target = property.type.target {
       column.target = try transaction.table(ObjectModel.of(target).name)?.schema.id ?? 0
     }
-    if column.collection == .none, !column.isOptional, let value = property.readableDefault(of: model) {
+    // An initializer of the program is called only where there are objects that the value is for.
+    if column.collection == .none, !column.isOptional, try table.reading().count > 0,
+      let value = try property.readableDefault(of: model, update)
+    {
       column = Column(column.name, column.type, index: column.index, storedDefault: value)
     }
     try table.addColumn(column)
@@ -217,12 +249,22 @@ extension RealmSchema {
 }
 
 extension ModelProperty {
+  fileprivate var cannotReadZero: Bool { field.isUnknown(type.column.zero) }
+
   /// What the class declares for the property, as it is stored, where the type can't read zero: an enumeration without such
   /// a case. Nil of all others, whose older objects have zero.
-  fileprivate func readableDefault(of model: ObjectModel) -> Value? {
-    guard field.isUnknown(type.column.zero) else { return nil }
-    let value = field.stored(model.unmanaged(), at: offset) { _ in nil }
-    return value == .null ? nil : value
+  ///
+  /// - Throws: `Realm.Error.schemaMismatch` where the class declares none, and the type has none.
+  fileprivate func readableDefault(of model: ObjectModel, _ update: SchemaUpdate) throws -> Value? {
+    guard cannotReadZero else { return nil }
+    let object = model.unmanaged()
+    if !field.lacksValue(object, at: offset) {
+      let value = field.stored(object, at: offset) { _ in nil }
+      if value != .null { return value }
+    }
+    throw update.mismatch(
+      "property \(model.name).\(name) has no value for the objects that are in the file already: its type can't be made of zero. "
+        + "Declare a value for it in the class, or make it optional.")
   }
 }
 

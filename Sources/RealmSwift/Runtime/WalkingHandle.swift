@@ -28,7 +28,7 @@ struct WalkingHandle {
   mutating func move(to row: UInt64) -> ObjectBase {
     // Looked at before the reference is taken, which counts one more.
     if let place, InstanceMaker.counts(place) == newCounts, let object {
-      object.row = row
+      object.move(to: row)
       return object
     }
     return make(row)

@@ -161,6 +161,56 @@ class WeighedHamster: Object {
     }
   }
 
+  @Test func `classes whose tables are there already outlive a transaction that is cancelled`() throws {
+    let file = TemporaryFile()
+    try onThread {
+      let realm = try Realm(configuration: file.of(Owner.self, Parrot.self))
+      try realm.write {
+        let ann = realm.create(Owner.self, value: ["id": 1, "name": "Ann"])
+        realm.create(Parrot.self, value: ["name": "Polly", "owner": ann])
+      }
+    }
+    try onThread {
+      let owners = try Realm(configuration: file.of(Owner.self))
+      owners.beginWrite()
+      let all = try Realm(configuration: file.of(Parrot.self, Owner.self))
+      let polly = all.objects(Parrot.self)[0]
+      // One with a table of its own, and one that has to be made.
+      let mixed = try Realm(configuration: file.of(Parrot.self, Owner.self, Hamster.self))
+      let again = mixed.objects(Parrot.self)[0]
+      let lost = mixed.create(Hamster.self)
+      owners.cancelWrite()
+      #expect(polly.owner?.name == "Ann" && again.owner?.name == "Ann" && again.name == "Polly")
+      #expect(lost.isInvalidated && mixed.objects(Hamster.self).isEmpty && polly.realm == owners)
+      try all.write { polly.name = "Max" }
+      #expect(again.name == "Max")
+      try all.verify()
+    }
+  }
+
+  @Test func `threads that open the same classes at once bind each once`() throws {
+    for _ in 0..<20 {
+      let file = TemporaryFile()
+      try onThread {
+        let owners = try Realm(configuration: file.of(Owner.self))
+        DispatchQueue.concurrentPerform(iterations: 4) { number in
+          let types: [ObjectBase.Type] =
+            number % 2 == 0 ? [Owner.self, Parrot.self] : [Parrot.self, Owner.self]
+          var configuration = file.configuration
+          configuration.objectTypes = types
+          #expect(throws: Never.self) {
+            let realm = try Realm(configuration: configuration)
+            try realm.write {
+              realm.create(Parrot.self, value: ["owner": realm.create(Owner.self, value: [number])])
+            }
+          }
+        }
+        owners.refresh()
+        #expect(owners.objects(Owner.self).count == 4)
+      }
+    }
+  }
+
   @Test func `two classes may share a table, each by names of its own`() throws {
     let file = TemporaryFile()
     try onThread {
