@@ -78,7 +78,7 @@ private func narrowRealm(_ file: TemporaryFile) throws -> Realm {
     #expect(
       animal.maybes.persistedValues == ["lynx", nil, "cat"] && Array(animal.maybes) == [nil, nil, .cat])
     #expect(
-      animal.map.persistedValues == ["a": "lynx", "b": "dog"] && animal.map.keys == ["a", "b"], "\(what)")
+      animal.map.persistedValues.map(\.value) == ["lynx", "dog"] && animal.map.keys == ["a", "b"], "\(what)")
     #expect(animal.kinds[0] == .cat && animal.kinds[2] == .dog && animal.map["b"] == .dog, "\(what)")
     let text = animal.description
     for part in ["kind = lynx", "level = 7", "even = 3", "[1] lynx", "[a]: lynx", "note = n"] {
@@ -136,7 +136,8 @@ private func narrowRealm(_ file: TemporaryFile) throws -> Realm {
       #expect(!animal.levels.contains(.low))
       animal.map["a2"] = .cat
       animal.map.removeObject(for: "b")
-      #expect(animal.map.persistedValues == ["a": "lynx", "a2": "cat"])
+      #expect(animal.map.persistedValues.map(\.key) == ["a", "a2"])
+      #expect(animal.map.persistedValues.map(\.value) == ["lynx", "cat"])
       animal.kind = .dog
       animal.even = Even(persistedValue: 8)!
       #expect(animal.kind == .dog && animal["kind"] as? Kind == .dog && animal.even.half == 4)
@@ -147,7 +148,8 @@ private func narrowRealm(_ file: TemporaryFile) throws -> Realm {
     try realm.write { change(animal) }
     let other = try memoryRealm([Animal.self])
     try other.write { other.add(copy) }
-    #expect(copy.kinds.persistedValues == ["lynx", "dog", "dog"] && copy.map.persistedValues["a"] == "lynx")
+    #expect(
+      copy.kinds.persistedValues == ["lynx", "dog", "dog"] && copy.map.persistedValues.first?.value == "lynx")
     copy.realm?.invalidate()
     // Walking stops at the element only.
     var seen: [Kind] = []
@@ -186,23 +188,19 @@ extension MisuseTests {
     expectStop(["Unreadable value", "'lynx'", "Kind"]) { _ = Animal(value: try animal()).kinds[1] }
   }
 
-  @Test func `what is no case is not taken, and the message says what is`() {
+  @Test func `what is no case is not taken where it could not be read, and the message says what is`() {
     let remedy = ["Invalid value", "Animal."]
-    expectStop(remedy + ["level", "7", "low", "1, 2"].filter { $0 != "low" }) { Animal()["level"] = 7 }
-    expectStop(remedy + ["level", "7"]) { _ = Animal(value: ["level": 7]) }
+    expectStop(remedy + ["level", "seven", "1, 2"]) { Animal()["level"] = "seven" }
+    expectStop(remedy + ["level", "7.5"]) { _ = Animal(value: ["level": 7.5]) }
     expectStop(remedy + ["kind", "lynx", "cat, dog"]) { Animal()["kind"] = "lynx" }
     expectStop(remedy + ["even", "3", "Even", "Int"]) { _ = Animal(value: ["even": 3]) }
     expectStop(remedy + ["kinds", "lynx", "cat, dog"]) { _ = Animal(value: ["kinds": ["lynx"]]) }
-    expectStop(remedy + ["maybes", "lynx"]) { Animal()["maybes"] = ["lynx", nil] as [String?] }
+    expectStop(remedy + ["maybes", "9"]) { Animal()["maybes"] = [9] }
     expectStop(remedy + ["levels", "9"]) { Animal()["levels"] = [9] }
     expectStop(remedy + ["map", "lynx"]) { Animal()["map"] = ["a": "lynx"] }
-    expectStop(remedy + ["level", "7"]) {
+    expectStop(remedy + ["level", "seven"]) {
       let realm = try memoryRealm([Animal.self])
-      try realm.write { _ = realm.create(Animal.self, value: ["id": 1, "level": 7]) }
-    }
-    expectStop(remedy + ["level", "7"]) {
-      let realm = try memoryRealm([Animal.self])
-      try realm.write { realm.create(Animal.self, value: ["id": 1])["level"] = 7 }
+      try realm.write { realm.create(Animal.self, value: ["id": 1])["level"] = "seven" }
     }
   }
 }

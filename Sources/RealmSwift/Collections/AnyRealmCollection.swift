@@ -33,6 +33,11 @@ extension AnyRealmCollection: ValueCollection {
   var valueContent: ValueContent? { base.values?.valueContent }
 }
 
+extension AnyRealmCollection: MayHoldUnknown {
+  func unknownElement(at index: Int) -> Value? { base.unknown?.unknownElement(at: index) }
+  var storedUnknown: [Value]? { base.unknown?.storedUnknown }
+}
+
 extension AnyRealmCollection: DescribedCollection {
   public var description: String { base.description }
   func describe(in text: inout ObjectDescription, depth: Int) { base.describe(in: &text, depth) }
@@ -43,6 +48,7 @@ extension AnyRealmCollection: Encodable where Element: Encodable {}
 private class Base<Element: RealmCollectionValue> {
   var content: _CollectionContent? { nil }
   var values: (any ValueCollection)? { nil }
+  var unknown: (any MayHoldUnknown)? { nil }
   var realm: Realm? { nil }
   var isInvalidated: Bool { false }
   var count: Int { 0 }
@@ -61,6 +67,7 @@ private final class Holder<C: RealmCollection>: Base<C.Element> {
 
   override var content: _CollectionContent? { collection._content }
   override var values: (any ValueCollection)? { collection as? any ValueCollection }
+  override var unknown: (any MayHoldUnknown)? { collection as? any MayHoldUnknown }
   override var realm: Realm? { collection.realm }
   override var isInvalidated: Bool { collection.isInvalidated }
   override var count: Int { collection.count }

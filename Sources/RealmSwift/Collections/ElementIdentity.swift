@@ -60,6 +60,13 @@ struct ElementIdentity: Hashable {
 extension RealmCollection {
   /// The place of an element, among those of a collection that is not searched by its rows.
   func place(of element: Element) -> Int? {
+    // What is stored may be no element.
+    if Element._mayBeUnknown, Element._elementType.column != .link,
+      let values = (self as? any ValueCollection)?.storedValues
+    {
+      let sought = SetElement(element._elementValue { _ in nil })
+      return values.firstIndex { SetElement($0) == sought }
+    }
     let sought = ElementIdentity(element)
     var place = 0
     for element in self {

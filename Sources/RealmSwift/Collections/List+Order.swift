@@ -16,7 +16,7 @@ extension List: MutableCollection {
       {
         return
       }
-      replaceSubrange(bounds, with: Array(newValue))
+      replaceSubrange(bounds, with: newValue)
     }
   }
 

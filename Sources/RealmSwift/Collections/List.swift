@@ -90,6 +90,25 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     cell?.changeElements(added, moves: moves, values)
   }
 
+  /// The same by values that are stored as they are, of which the program may have none of the elements' type.
+  func change(
+    stored added: [Value], moves: Bool = true, _ values: (inout [Value], _ added: [Value]) -> Void
+  ) {
+    guard cell == nil else {
+      cell?.changeElements(added, moves: moves, values)
+      return
+    }
+    var known = asStored ?? unmanaged.map { $0._elementValue { _ in nil } }
+    (unmanaged, asStored) = ([], nil)
+    values(&known, added)
+    asStored = known
+  }
+
+  /// The elements of a collection of the library as it stores them, where the program has no value for one.
+  private static func stored<S: Sequence>(of elements: S) -> [Value]? {
+    Element._mayBeUnknown ? (elements as? any MayHoldUnknown)?.storedUnknown : nil
+  }
+
   /// Adds an element behind all; an object that is in no realm is added to the list's.
   public func append(_ element: Element) {
     change([element], moves: false, { $0.append(element) }, { values, added in values += added })
@@ -97,6 +116,9 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 
   /// Adds elements behind all, in their order.
   public func append<S: Sequence>(objectsIn elements: S) where S.Iterator.Element == Element {
+    if let stored = Self.stored(of: elements) {
+      return change(stored: stored, moves: false) { values, added in values += added }
+    }
     let elements = Array(elements)
     change(elements, moves: false, { $0.append(contentsOf: elements) }, { values, added in values += added })
   }
@@ -171,6 +193,9 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     let range = range.relative(to: 0..<count)
     checkIndex(range.lowerBound, below: count + 1)
     checkIndex(range.upperBound, below: count + 1)
+    if let stored = Self.stored(of: elements) {
+      return change(stored: stored) { values, added in values.replaceSubrange(range, with: added) }
+    }
     let elements = Array(elements)
     change(
       elements, { $0.replaceSubrange(range, with: elements) },
@@ -249,7 +274,7 @@ extension List: MayHoldUnknown {
   }
 
   /// All elements as they are stored, where the program has no value for one of them.
-  private var storedUnknown: [Value]? {
+  var storedUnknown: [Value]? {
     guard Element._mayBeUnknown, let values = cell?.elements() ?? asStored,
       values.contains(where: { Element._isUnknown($0) })
     else { return nil }
@@ -282,8 +307,13 @@ extension List: _KeptInstance {
     if isNull(any) { return list }
     guard let elements = any as? any Sequence else { return nil }
     for any in elements as any Sequence {
-      guard let element = Element._convertedElement(any) else { return nil }
-      list.append(element)
+      if let element = Element._convertedElement(any) {
+        list.append(element)
+      } else if Element._elementType.isOptional, let unknown = Element._unknown(of: any) {
+        list.change(stored: [unknown], moves: false) { values, added in values += added }
+      } else {
+        return nil
+      }
     }
     return list
   }

@@ -58,7 +58,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
 
   /// The entries as pairs.
   public struct KeyValueSequence: Sequence {
-    private let map: Map<Key, Value>
+    fileprivate let map: Map<Key, Value>
 
     fileprivate init(_ map: Map<Key, Value>) { self.map = map }
 
@@ -121,16 +121,34 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   public func merge<S: Sequence>(
     _ sequence: S, uniquingKeysWith combine: (Value, Value) throws -> Value
   ) rethrows where S.Element == (key: Key, value: Value) {
+    if Value._mayBeUnknown, let entries = sequence as? KeyValueSequence {
+      return try merge(entries.map, uniquingKeysWith: combine)
+    }
     for (key, value) in sequence {
       updateValue(try self[key].map { try combine($0, value) } ?? value, forKey: key)
     }
   }
 
-  /// Adds the keys of another map with their values; of a key that is there already `combine` makes one value of both.
+  /// Adds the keys of another map with their values; of a key that is there already `combine` makes one value of both. What is stored
+  /// and read as nil, since the program has no value for it, stays what it is where `combine` answers nil for it: of two such
+  /// values this map's.
   public func merge(
     _ other: Map<Key, Value>, uniquingKeysWith combine: (Value, Value) throws -> Value
   ) rethrows {
-    try merge(Array(other.asKeyValueSequence()), uniquingKeysWith: combine)
+    guard let theirs = other.storedUnknown ?? (storedUnknown == nil ? nil : other.storedMap) else {
+      return try merge(other.entries.map { ($0.key, $0.value) }, uniquingKeysWith: combine)
+    }
+    for (key, value) in zip(theirs.keys, theirs.values) {
+      guard let own = stored?[key] ?? unmanaged[Key(_mapKey: key).bytes]?.value._elementValue({ _ in nil })
+      else {
+        add(stored: [(key, value)])
+        continue
+      }
+      let made = try combine(element(own, at: key), other.element(value, at: key))
+        ._elementValue { _ in nil }
+      let kept = [own, value].first { Value._isUnknown($0) }
+      add(stored: [(key, made == .null ? kept ?? made : made)])
+    }
   }
 
   private func add(_ entries: [(key: Key, value: Value)]) {
@@ -146,6 +164,25 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     cell?.changeMap(values) { map in
       for (entry, value) in zip(entries, values) { map[entry.key._mapKey] = value }
     }
+  }
+
+  /// As it is or would be stored, of values that link to nothing.
+  private var storedMap: ValueMap {
+    stored ?? ValueMap(entries: entries.map { ($0.key._mapKey, $0.value._elementValue { _ in nil }) })
+  }
+
+  /// Adds values as they are stored, of which the program may have none of the map's type.
+  private func add(stored entries: [(key: String, value: RealmStorage.Value)]) {
+    guard cell == nil else {
+      cell?.changeMap(entries.map(\.value)) { map in
+        for (key, value) in entries { map[key] = value }
+      }
+      return
+    }
+    var known = storedMap
+    (unmanaged, asStored) = ([:], nil)
+    for (key, value) in entries { known[key] = value }
+    asStored = known
   }
 
   /// Such keys could not be told from paths and operators, in other tools that speak of them.
@@ -261,8 +298,14 @@ extension Map: _KeptInstance {
     }
     for (key, any) in entries {
       let any = (any as? UnknownElement)?.value.plain ?? any
-      guard let value = Value._convertedElement(any) else { return nil }
-      map.updateValue(value, forKey: Key(_mapKey: key))
+      if let value = Value._convertedElement(any) {
+        map.updateValue(value, forKey: Key(_mapKey: key))
+      } else if Value._elementType.isOptional, let unknown = Value._unknown(of: any) {
+        check(key)
+        map.add(stored: [(key, unknown)])
+      } else {
+        return nil
+      }
     }
     return map
   }
@@ -277,7 +320,7 @@ extension Map: _KeptInstance {
     let entries = other.entries
     guard let values = cell?.stored(entries.map(\.value)) else {
       unmanaged = other.unmanaged
-      if other.cell != nil { for entry in entries { unmanaged[entry.key.bytes] = entry } }
+      if other.stored != nil { for entry in entries { unmanaged[entry.key.bytes] = entry } }
       return
     }
     cell?.changeMap(values) { map in

@@ -102,11 +102,15 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
   /// Whether all elements are in another set too.
   public func isSubset(of possibleSuperset: MutableSet<Element>) -> Bool {
-    allSatisfy { possibleSuperset.contains($0) }
+    guard Element._mayBeUnknown else { return allSatisfy { possibleSuperset.contains($0) } }
+    return indices.allSatisfy { has($0, in: possibleSuperset) }
   }
 
   /// Whether some element is in another set too.
-  public func intersects(_ otherSet: MutableSet<Element>) -> Bool { contains { otherSet.contains($0) } }
+  public func intersects(_ otherSet: MutableSet<Element>) -> Bool {
+    guard Element._mayBeUnknown else { return contains { otherSet.contains($0) } }
+    return indices.contains { has($0, in: otherSet) }
+  }
 
   private var stored: [Value] { cell?.elements() ?? asStored ?? [] }
 
@@ -117,6 +121,9 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
   /// Adds the elements that are not there.
   public func insert<S: Sequence>(objectsIn objects: S) where S.Iterator.Element == Element {
+    if Element._mayBeUnknown, let values = (objects as? any MayHoldUnknown)?.storedUnknown {
+      return insert(stored: Element._elementType.isOptional ? values : values.filter { $0 != .null })
+    }
     let objects = Array(objects)
     guard let values = cell?.stored(objects) ?? plain(objects) else {
       if Element._canLink { FreedInTurn.note(self) }
@@ -127,16 +134,27 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
       }
       return
     }
-    change(values) { elements, values in
-      guard values.count < Self.fewValues else {
-        elements = Self.elements(of: elements + values)
-        return
-      }
-      for value in values {
-        let place = SetPlace(of: value, in: elements)
-        if !place.isThere { elements.insert(value, at: place.index) }
-      }
+    change(values) { elements, values in Self.sortIn(&elements, values) }
+  }
+
+  private static func sortIn(_ values: inout [Value], _ added: [Value]) {
+    guard added.count < fewValues else {
+      values = elements(of: values + added)
+      return
     }
+    for value in added {
+      let place = SetPlace(of: value, in: values)
+      if !place.isThere { values.insert(value, at: place.index) }
+    }
+  }
+
+  /// Adds values as they are stored, of which the program may have none of the elements' type.
+  private func insert(stored added: [Value]) {
+    if cell == nil, asStored == nil {
+      asStored = Self.elements(of: unmanaged.map { $0._elementValue { _ in nil } })
+      (unmanaged, members) = ([], [])
+    }
+    change(added) { elements, values in Self.sortIn(&elements, values) }
   }
 
   /// Of a set that is kept as it would be stored.
@@ -179,7 +197,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   public func subtract(_ other: MutableSet<Element>) { keep { !has($0, in: other) } }
 
   /// Adds the elements of another set.
-  public func formUnion(_ other: MutableSet<Element>) { insert(objectsIn: Array(other)) }
+  public func formUnion(_ other: MutableSet<Element>) { insert(objectsIn: other) }
 
   /// Whether another set has the element at a place too.
   private func has(_ index: Int, in other: MutableSet) -> Bool {
@@ -251,7 +269,7 @@ extension MutableSet: MayHoldUnknown {
   }
 
   /// All elements as they are stored, where the program has no value for one of them.
-  fileprivate var storedUnknown: [Value]? {
+  var storedUnknown: [Value]? {
     guard Element._mayBeUnknown, let values = cell?.elements() ?? asStored,
       values.contains(where: { Element._isUnknown($0) })
     else { return nil }
@@ -284,8 +302,13 @@ extension MutableSet: _KeptInstance {
     if isNull(any) { return set }
     guard let elements = any as? any Sequence else { return nil }
     for any in elements as any Sequence {
-      guard let element = Element._convertedElement(any) else { return nil }
-      set.insert(element)
+      if let element = Element._convertedElement(any) {
+        set.insert(element)
+      } else if Element._elementType.isOptional, let unknown = Element._unknown(of: any) {
+        set.insert(stored: [unknown])
+      } else {
+        return nil
+      }
     }
     return set
   }

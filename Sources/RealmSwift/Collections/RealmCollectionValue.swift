@@ -66,7 +66,10 @@ extension Optional: RealmCollectionValue where Wrapped: _RealmCollectionValueIns
     Wrapped._elementOrNil(value, in: cell)
   }
   public static func _unmanagedElement(_ value: Value) -> Self {
-    value == .null || Wrapped._isUnknown(value) ? nil : Wrapped._unmanagedElement(value)
+    if value == .null { return nil }
+    // A number that is too great is none of a narrow type, and is not passed over.
+    if Wrapped._isUnknown(value), !(Wrapped.self is any _IntegerScalar.Type) { return nil }
+    return Wrapped._unmanagedElement(value)
   }
   public func _elementValue(_ row: _RowOfObject) -> Value { self?._elementValue(row) ?? .null }
   public static func _convertedElement(_ any: Any) -> Self? {

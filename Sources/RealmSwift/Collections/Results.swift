@@ -68,7 +68,7 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
   public func makeIterator() -> RLMIterator<Element> {
     switch source {
     case .objects(let content): content.iterator()
-    case .values(let content): RLMIterator(content.elements())
+    case .values(let content): content.iterator()
     }
   }
 
@@ -86,6 +86,19 @@ extension Results: ValueCollection {
   var storedValues: [Value] { valueContent?.values ?? [] }
   var valueContent: ValueContent? {
     if case .values(let content) = source { content } else { nil }
+  }
+}
+
+extension Results: MayHoldUnknown {
+  func unknownElement(at index: Int) -> Value? {
+    guard Element._mayBeUnknown, let value = valueContent?.places()[index].value else { return nil }
+    return Element._isUnknown(value) ? value : nil
+  }
+  var storedUnknown: [Value]? {
+    guard Element._mayBeUnknown, let values = valueContent?.values,
+      values.contains(where: { Element._isUnknown($0) })
+    else { return nil }
+    return values
   }
 }
 

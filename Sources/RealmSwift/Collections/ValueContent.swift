@@ -69,7 +69,12 @@ final class ValueContent {
     return Element._element(places[index].value, in: cell, at: places[index].step)
   }
 
-  func elements<Element: RealmCollectionValue>() -> [Element] {
-    places().map { Element._element($0.value, in: cell, at: $0.step) }
+  /// Walks the values there are now.
+  func iterator<Element: RealmCollectionValue>() -> RLMIterator<Element> {
+    let (places, cell) = (places(), cell)
+    func element(_ place: Place) -> Element { Element._element(place.value, in: cell, at: place.step) }
+    // To read one may stop the program.
+    if Element._mayBeUnknown { return RLMIterator(count: places.count) { element(places[$0]) } }
+    return RLMIterator(places.map(element))
   }
 }

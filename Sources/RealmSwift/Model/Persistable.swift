@@ -8,6 +8,9 @@ public protocol _HasPersistedType {
   static var _mayBeUnknown: Bool { get }
   /// What is stored is none of the type.
   static func _isUnknown(_ value: Value) -> Bool
+  /// What is stored of something given as `Any` that is none of the type, but a value of the type that the type is stored as: a raw
+  /// value without a case. Nil of all else.
+  static func _unknown(of any: Any) -> Value?
   /// What a value can be made of, to read by people.
   static var _accepted: String { get }
 }
@@ -193,7 +196,12 @@ extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
   public static func _read(_ object: ObjectBase, _ position: Int) -> Self {
     Wrapped._readOptional(object, position)
   }
-  public static func _readUnknown(_ object: ObjectBase, _ position: Int) -> Self { nil }
+  public static func _readUnknown(_ object: ObjectBase, _ position: Int) -> Self {
+    if let number = Wrapped.self as? any _IntegerScalar.Type {
+      object.stopTooNarrow(position, object.unknownValue(position), number)
+    }
+    return nil
+  }
   public static func _write(_ value: Self, _ object: ObjectBase, _ position: Int) {
     object.store(Wrapped._optionalStored(value, object.addingRow(position)), position)
   }

@@ -144,7 +144,12 @@ extension Persisted: PersistedField {
   }
 
   static func set(_ any: Any, _ object: ObjectBase, at offset: Int, position: Int) -> Bool {
-    guard let value = Value._converted(any) else { return false }
+    guard let value = Value._converted(any) else {
+      // Required, it could not be read.
+      guard Value._type.isOptional, let unknown = Value._unknown(of: any) else { return false }
+      set(unknown: unknown, object, at: offset, position: position)
+      return true
+    }
     if Value._keepsInstance {
       var field = field(object, offset)
       let instance = field.firstRead(by: object)
@@ -161,7 +166,10 @@ extension Persisted: PersistedField {
     return true
   }
 
-  static func stored(of any: Any) -> RealmStorage.Value? { Value._converted(any)?._stored { _ in nil } }
+  static func stored(of any: Any) -> RealmStorage.Value? {
+    if let value = Value._converted(any) { return value._stored { _ in nil } }
+    return Value._type.isOptional ? Value._unknown(of: any) : nil
+  }
 
   static func value(_ object: ObjectBase, at offset: Int, position: Int) -> Any {
     if !Value._keepsInstance, field(object, offset).managedPosition != nil {

@@ -74,7 +74,9 @@ struct PropertyCell<Value: _Persistable> {
         PropertyRecorder.current?.note(object, position)
         return Value._placeholder(of: object, position)
       // Only what may be nil is copied so.
-      case .unknown: return Value._initial()
+      case .unknown(let value):
+        if Value.self is any OptionalWholeNumber.Type { stopUnreadableNumber(value, Value.self) }
+        return Value._initial()
       }
     }
     set {
@@ -123,6 +125,17 @@ struct PropertyCell<Value: _Persistable> {
   }
 }
 
+/// Whole numbers that a narrow type does not hold stop the program where others are read as nil.
+private protocol OptionalWholeNumber {}
+extension Optional: OptionalWholeNumber where Wrapped: _IntegerScalar {}
+
+private func stopUnreadableNumber(_ value: RealmStorage.Value, _ type: Any.Type) -> Never {
+  raise(
+    "Unreadable value",
+    "a property holds \(value.quoted), which is no \(type): a program in which the property has a wider type wrote it; give "
+      + "the property that type.")
+}
+
 /// A handle of a row of whatever class, for what reads and writes cells by their position.
 private final class CellOwner: ObjectBase {}
 
@@ -145,7 +158,10 @@ public final class RealmProperty<Value: RealmPropertyType>: CustomStringConverti
     }
   }
 
-  public var description: String { isNull(value) ? "nil" : ObjectDescription.text(of: value) }
+  public var description: String {
+    if Value._mayBeUnknown, let unknown { return ObjectDescription.text(of: unknown.plain as Any) }
+    return isNull(value) ? "nil" : ObjectDescription.text(of: value)
+  }
 }
 
 /// A number or truth value of a class without `@Persisted`, which may be nil. Declare an optional `@Persisted` property in
@@ -165,7 +181,10 @@ public final class RealmOptional<Value: RealmOptionalType>: CustomStringConverti
     set { cell.value = newValue }
   }
 
-  public var description: String { value.map { "\($0)" } ?? "nil" }
+  public var description: String {
+    if Value._mayBeUnknown, let unknown { return ObjectDescription.text(of: unknown.plain as Any) }
+    return value.map { "\($0)" } ?? "nil"
+  }
 }
 
 // MARK: - Coding and comparing
@@ -183,6 +202,7 @@ extension RealmProperty: Codable where Value: Codable {
 
   /// - Throws: what the encoder throws.
   public func encode(to encoder: any Encoder) throws {
+    if Value._mayBeUnknown, let unknown { return try unknown.encodePlain(to: encoder) }
     var container = encoder.singleValueContainer()
     try container.encode(value)
   }
@@ -221,6 +241,11 @@ extension RealmOptional: RecordingProperty {
   func record(_ object: ObjectBase, _ position: Int) { cell.record(object, position) }
 }
 
+extension RealmProperty: KeepsUnknown {
+  var unknown: RealmStorage.Value? { cell.unknown }
+  func set(unknown value: RealmStorage.Value) { cell.unknown = value }
+}
+
 extension RealmOptional: KeepsUnknown {
   var unknown: RealmStorage.Value? { cell.unknown }
   func set(unknown value: RealmStorage.Value) { cell.unknown = value }
@@ -235,15 +260,33 @@ extension RealmProperty: _KeptInstance {
     return property
   }
   public static func _converted(_ any: Any) -> RealmProperty? {
-    guard let value = instance(any, of: RealmProperty.self)?.value ?? Value._converted(any) else {
+    let property = RealmProperty()
+    if let other = instance(any, of: RealmProperty.self) {
+      property._assign(other)
+    } else if let value = Value._converted(any) {
+      property.value = value
+    } else if let unknown = Value._unknown(of: any) {
+      property.set(unknown: unknown)
+    } else {
       return nil
     }
-    let property = RealmProperty()
-    property.value = value
     return property
   }
-  public func _assign(_ other: RealmProperty) { if self !== other { value = other.value } }
-  public func _stored(_ row: _RowOfObject) -> RealmStorage.Value { value._stored(row) }
+  public static var _mayBeUnknown: Bool { Value._mayBeUnknown }
+  public static func _isUnknown(_ value: RealmStorage.Value) -> Bool { Value._isUnknown(value) }
+  public static var _accepted: String { Value._accepted }
+  public func _assign(_ other: RealmProperty) {
+    if self === other { return }
+    if Value._mayBeUnknown, let unknown = other.unknown {
+      cell.unknown = unknown
+    } else {
+      value = other.value
+    }
+  }
+  public func _stored(_ row: _RowOfObject) -> RealmStorage.Value {
+    if Value._mayBeUnknown, let unknown { return unknown }
+    return value._stored(row)
+  }
   public var _linked: [ObjectBase] { cell.isManaged ? [] : value._linked }
   public func _becomeManaged(_ object: ObjectBase, _ position: Int) { cell.becomeManaged(object, position) }
 }
@@ -257,8 +300,17 @@ extension RealmOptional: _KeptInstance {
     return property
   }
   public static func _converted(_ any: Any) -> RealmOptional? {
-    if let property = instance(any, of: RealmOptional.self) { return RealmOptional(property.value) }
-    return Value?._converted(any).map { RealmOptional($0) }
+    let property = RealmOptional()
+    if let other = instance(any, of: RealmOptional.self) {
+      property._assign(other)
+    } else if let value = Value?._converted(any) {
+      property.value = value
+    } else if let unknown = Value._unknown(of: any) {
+      property.set(unknown: unknown)
+    } else {
+      return nil
+    }
+    return property
   }
   public static var _mayBeUnknown: Bool { Value._mayBeUnknown }
   public static func _isUnknown(_ value: RealmStorage.Value) -> Bool { Value._isUnknown(value) }

@@ -64,11 +64,17 @@ extension _IntegerScalar {
     }
     return fitting
   }
+  public static func _readUnknown(_ object: ObjectBase, _ position: Int) -> Self {
+    object.stopTooNarrow(position, object.unknownValue(position), Self.self)
+  }
   public static func _elementOrNil(_ value: Value, in cell: _CollectionCell) -> Self? {
     guard value != .null else { return nil }
-    guard let loaded = _load(value) else { stopUnreadableElement(Self.self, value) }
+    guard let loaded = _load(value) else { cell.stopUnreadable(value, Self.self) }
     return loaded
   }
+  /// A number that a wider type was stored for.
+  public static var _mayBeUnknown: Bool { Self.self != Int.self && Self.self != Int64.self }
+  public static func _isUnknown(_ value: Value) -> Bool { value != .null && _load(value) == nil }
   public static func _initial() -> Self { 0 }
   public static func _load(_ value: Value) -> Self? {
     guard case .int(let number) = value else { return nil }
@@ -126,6 +132,13 @@ extension ObjectBase {
       "Unreadable value",
       "\(model.name).\(model.properties[position].name) holds \(number), which is not in \(range): a program in which the "
         + "property has a wider type wrote it; give the property that type.")
+  }
+}
+
+extension ObjectBase {
+  func stopTooNarrow<Number: _IntegerScalar>(_ position: Int, _ value: Value, _ type: Number.Type) -> Never {
+    guard case .int(let number) = value else { stopUnreadable(position, value) }
+    stopTooNarrow(position, number, range: "\(Number.min)...\(Number.max)")
   }
 }
 

@@ -8,12 +8,17 @@ public import RealmStorage
 extension _HasPersistedType {
   public static var _mayBeUnknown: Bool { false }
   public static func _isUnknown(_ value: Value) -> Bool { false }
+  public static func _unknown(of any: Any) -> Value? { nil }
   public static var _accepted: String { "a value of that type, or one that converts to it" }
 }
 
 extension PersistableEnum {
   public static var _mayBeUnknown: Bool { true }
   public static func _isUnknown(_ value: Value) -> Bool { value != .null && _load(value) == nil }
+  public static func _unknown(of any: Any) -> Value? {
+    guard let value = RawValue._converted(any)?._value, _isUnknown(value) else { return nil }
+    return value
+  }
   public static var _accepted: String {
     let cases = allCases.map { "\($0.rawValue)" }
     let most = 12
@@ -30,9 +35,17 @@ extension _CustomPersistable {
   }
 }
 
+extension _CustomPersistable where PersistedType: _Scalar {
+  public static func _unknown(of any: Any) -> Value? {
+    guard let value = PersistedType._converted(any)?._value, _isUnknown(value) else { return nil }
+    return value
+  }
+}
+
 extension Optional where Wrapped: _HasPersistedType {
   public static var _mayBeUnknown: Bool { Wrapped._mayBeUnknown }
   public static func _isUnknown(_ value: Value) -> Bool { Wrapped._isUnknown(value) }
+  public static func _unknown(of any: Any) -> Value? { Wrapped._unknown(of: any) }
   public static var _accepted: String { Wrapped._accepted + "; or nil" }
 }
 
@@ -85,6 +98,33 @@ protocol KeepsUnknown {
 protocol MayHoldUnknown {
   /// What is stored at a place, where it is such a value.
   func unknownElement(at index: Int) -> Value?
+  /// All elements as they are stored, where the program has no value for one of them.
+  var storedUnknown: [Value]? { get }
+}
+
+extension Slice: MayHoldUnknown where Base: RealmCollection {
+  func unknownElement(at index: Int) -> Value? { (base as? any MayHoldUnknown)?.unknownElement(at: index) }
+  var storedUnknown: [Value]? {
+    guard let values = (base as? any MayHoldUnknown)?.storedUnknown.map({ $0[startIndex..<endIndex] }),
+      values.contains(where: { Base.Element._isUnknown($0) })
+    else { return nil }
+    return Array(values)
+  }
+}
+
+extension ReversedCollection: MayHoldUnknown where Base: RealmCollection {
+  func unknownElement(at index: Int) -> Value? {
+    (_base as? any MayHoldUnknown)?.unknownElement(at: _base.count - 1 - index)
+  }
+  var storedUnknown: [Value]? { (_base as? any MayHoldUnknown)?.storedUnknown.map { $0.reversed() } }
+}
+
+/// What `reversed()` and `lazy` of collections answer.
+extension LazySequence: MayHoldUnknown where Base: Collection {
+  func unknownElement(at index: Int) -> Value? {
+    (elements as? any MayHoldUnknown)?.unknownElement(at: index)
+  }
+  var storedUnknown: [Value]? { (elements as? any MayHoldUnknown)?.storedUnknown }
 }
 
 /// Such a value, of a map.
@@ -94,17 +134,18 @@ struct UnknownElement {
 
 extension _CollectionCell {
   /// Stops the program, which reads an element as a type that has no value for it.
-  func stopUnreadable(_ value: Value, _ type: Any.Type, at step: _CollectionStep) -> Never {
+  func stopUnreadable(_ value: Value, _ type: Any.Type, at step: _CollectionStep? = nil) -> Never {
     let model = owner.context.binding.model
     let place =
       switch step {
-      case .index(let index): "\(index)"
-      case .key(let key): "\"\(key)\""
+      case .index(let index): "[\(index)]"
+      case .key(let key): "[\"\(key)\"]"
+      case nil: ""
       }
     raise(
       "Unreadable value",
-      "\(model.name).\(model.properties[position].name)[\(place)] holds \(value.quoted), which is no \(type): a program with "
-        + "other types or cases wrote it. Read what is stored by persistedValues, or set it.")
+      "\(model.name).\(model.properties[position].name)\(place) holds \(value.quoted), which is no \(type): a program with "
+        + "other types or cases wrote it. \(unreadableRemedy(type))")
   }
 }
 
@@ -113,7 +154,12 @@ func stopUnreadableElement(_ type: Any.Type, _ value: Value) -> Never {
   raise(
     "Unreadable value",
     "an element is \(value.quoted), which is no \(type): a program with other types or cases wrote it. "
-      + "Read what is stored by persistedValues, or set it.")
+      + unreadableRemedy(type))
+}
+
+private func unreadableRemedy(_ type: Any.Type) -> String {
+  type is any _IntegerScalar.Type
+    ? "Give the property a wider type, or set it." : "Read what is stored by persistedValues, or set it."
 }
 
 // MARK: - Reading what is stored
@@ -127,27 +173,41 @@ extension _ObjectWithCounters {
   /// - Precondition: the key path is a property of the object itself.
   public func persistedValue<Property: _Scalar>(of keyPath: KeyPath<Self, Property>) -> Property.PersistedType
   where Property.PersistedType: _Scalar {
-    let value = storedValue(PropertyRecorder.names(keyPath)) { self[keyPath: keyPath]._value }
-    return Property.PersistedType._load(value) ?? Property.PersistedType._initial()
+    let (value, position) = storedValue(PropertyRecorder.names(keyPath)) { self[keyPath: keyPath]._value }
+    return Property.PersistedType._persisted(value) {
+      stopUnpersisted(position, $0, Property.PersistedType.self)
+    }
   }
 
   /// The same of a property that may be nil.
   public func persistedValue<Property: _Scalar>(of keyPath: KeyPath<Self, Property?>) -> Property
     .PersistedType?
   where Property.PersistedType: _Scalar {
-    let value = storedValue(PropertyRecorder.names(keyPath)) { self[keyPath: keyPath]?._value ?? .null }
-    return Property.PersistedType._load(value)
+    let (value, position) = storedValue(PropertyRecorder.names(keyPath)) {
+      self[keyPath: keyPath]?._value ?? .null
+    }
+    if value == .null { return nil }
+    return Property.PersistedType._persisted(value) {
+      stopUnpersisted(position, $0, Property.PersistedType.self)
+    }
   }
 }
 
 extension ObjectBase {
-  fileprivate func storedValue(_ names: [String], readable: () -> Value) -> Value {
+  fileprivate func stopUnpersisted(_ position: Int, _ value: Value, _ type: Any.Type) -> Never {
+    if let number = type as? any _IntegerScalar.Type { stopTooNarrow(position, value, number) }
+    stopUnreadable(position, value)
+  }
+
+  fileprivate func storedValue(_ names: [String], readable: () -> Value) -> (Value, position: Int) {
     let model = ObjectModel.of(type(of: self))
     guard names.count == 1, let position = model.position(of: names[0]) else {
       raise("Invalid key path", "\(names.joined(separator: ".")) is no property of the object itself.")
     }
     let property = model.properties[position]
-    return property.field.unknown(self, at: property.offset, position: position) ?? readable()
+    return (
+      property.field.unknown(self, at: property.offset, position: position) ?? readable(), position
+    )
   }
 }
 
@@ -155,7 +215,7 @@ extension RealmCollection where Element: _Scalar, Element.PersistedType: _Scalar
   /// What is stored of each element: the raw values of an enumeration, what values of the program's own types are made of. It can be
   /// read where the program has no value for it. Takes time in proportion to the elements.
   public var persistedValues: [Element.PersistedType] {
-    storedValues { $0._value }.map { Element.PersistedType._load($0) ?? Element.PersistedType._initial() }
+    storedValues { $0._value }.map { Element.PersistedType._persisted($0) }
   }
 }
 
@@ -163,7 +223,21 @@ extension RealmCollection
 where Element: OptionalProtocol, Element.Wrapped: _Scalar, Element.Wrapped.PersistedType: _Scalar {
   /// The same of elements that may be nil.
   public var persistedValues: [Element.Wrapped.PersistedType?] {
-    storedValues { ($0 as? Element.Wrapped)?._value ?? .null }.map { Element.Wrapped.PersistedType._load($0) }
+    storedValues { ($0 as? Element.Wrapped)?._value ?? .null }.map {
+      $0 == .null ? nil : Element.Wrapped.PersistedType._persisted($0)
+    }
+  }
+}
+
+extension _Scalar {
+  /// What is stored, as the type that it is stored as; of null that type's first value. A number that is too great for a
+  /// narrow type stops the program.
+  fileprivate static func _persisted(
+    _ value: Value, orStop stop: (Value) -> Never = { stopUnreadableElement(Self.self, $0) }
+  ) -> Self {
+    if value == .null { return _initial() }
+    guard let loaded = _load(value) else { stop(value) }
+    return loaded
   }
 }
 
@@ -176,25 +250,20 @@ extension RealmCollection {
 
 extension Map where Value: _Scalar, Value.PersistedType: _Scalar {
   /// What is stored by each key: the raw values of an enumeration, what values of the program's own types are made of. It can be read
-  /// where the program has no value for it. Takes time in proportion to the entries.
-  public var persistedValues: [Key: Value.PersistedType] {
-    Dictionary(
-      storedEntries { $0._value }.map {
-        (Key(_mapKey: $0), Value.PersistedType._load($1) ?? Value.PersistedType._initial())
-      }
-    ) { first, _ in first }
+  /// where the program has no value for it. The entries are in the order of their keys, and no dictionary, in which equivalent
+  /// texts would be one key. Takes time in proportion to the entries.
+  public var persistedValues: [(key: Key, value: Value.PersistedType)] {
+    storedEntries { $0._value }.map { (Key(_mapKey: $0), Value.PersistedType._persisted($1)) }
   }
 }
 
 extension Map
 where Value: OptionalProtocol, Value.Wrapped: _Scalar, Value.Wrapped.PersistedType: _Scalar {
   /// The same of values that may be nil.
-  public var persistedValues: [Key: Value.Wrapped.PersistedType?] {
-    Dictionary(
-      storedEntries { ($0 as? Value.Wrapped)?._value ?? .null }.map {
-        (Key(_mapKey: $0), Value.Wrapped.PersistedType._load($1))
-      }
-    ) { first, _ in first }
+  public var persistedValues: [(key: Key, value: Value.Wrapped.PersistedType?)] {
+    storedEntries { ($0 as? Value.Wrapped)?._value ?? .null }.map {
+      (Key(_mapKey: $0), $1 == .null ? nil : Value.Wrapped.PersistedType._persisted($1))
+    }
   }
 }
 

@@ -55,7 +55,8 @@ public struct Decimal128: Sendable {
 
   // MARK: - Other forms
 
-  /// A text that names it, with all the zeros it ends on.
+  /// A text that names it, the same for all equal decimals: without zeros at the end of the coefficient, and without a plus sign
+  /// before the exponent. 150 is "1.5E2", 1.50 is "1.5".
   public var stringValue: String { number.shortText }
   /// The nearest double.
   public var doubleValue: Double { Double(number.text) ?? .nan }
