@@ -87,7 +87,7 @@ extension MisuseTests {
       ("double", NSNumber(value: true)), ("float", 1e300), ("uuid", "x"), ("string", 1), ("date", 1),
       ("data", "x"), ("mood", "sad"), ("int", NSNull()), ("ints", ["a"]), ("ints", 5),
       ("ints", [1, NSNull()] as [Any]),
-      ("optionalInt", "a"), ("optionalMood", "sad"), ("string", NSNull()),
+      ("optionalInt", "a"), ("optionalMood", 5), ("string", NSNull()),
     ]
     for (name, value) in bad {
       nonisolated(unsafe) let value = value
