@@ -15,7 +15,7 @@ import Testing
     }
     for round in 0..<2 {
       let transaction = try database.beginWrite()
-      try change(transaction, &sample, rows: [seed == 0 ? Slow.count(150, slow: 400) : 60, 20][round])
+      try change(transaction, &sample, rows: [seed == 0 ? Slow.count(80, slow: 400) : 40, 20][round])
       if round == 1 { try addColumn(transaction, &sample) }
       let others = try #require(try transaction.table("Others"))
       let things = try #require(try transaction.table("Things"))
