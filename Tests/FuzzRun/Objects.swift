@@ -70,11 +70,12 @@ enum Damage {
       list.append(.flip(offset: offset, by: UInt8(1 + generator.below(255))))
     }
     for end in stride(from: 0, to: bytes.count, by: FilePlace.page) {
-      for length in [end - 1, end, end + 1] where bytes.indices.contains(length) {
+      // A file of no bytes is not damaged: it becomes a new realm.
+      for length in [end - 1, end, end + 1] where length > 0 && length < bytes.count {
         list.append(.truncation(length: length))
       }
     }
-    for length in [0, 1, 100, 4096, 8192, 20_000, 100_000] { list.append(.garbage(length: length)) }
+    for length in [1, 100, 4096, 8192, 20_000, 100_000] { list.append(.garbage(length: length)) }
     if !isEncrypted { list += (0..<(isQuick ? 500 : 20_000)).map { .forgery($0) } }
     return list
   }
