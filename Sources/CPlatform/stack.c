@@ -79,7 +79,7 @@ static destroyer search(const void *metadata) {
   }
 }
 
-// Of a thread: the class that it asked for last. Objects that are freed one after another are mostly of one class.
+// The class that this thread asked for last: objects that are freed one after another are mostly of one class.
 static _Thread_local struct {
   const void *metadata;
   destroyer original;
@@ -123,10 +123,10 @@ static struct table *with_room(struct table *table) {
   return larger;
 }
 
-// So many objects deep one frees the next by itself.
+// An object frees the next one by itself until so many stand in each other on the stack.
 enum { CP_MOST_NESTED = 24 };
 
-// Of a thread: how deep it is, and the objects that wait to be freed.
+// How deep this thread is in objects that free each other, and the objects that wait for it to free them.
 static _Thread_local struct {
   void **objects;
   size_t count, capacity;

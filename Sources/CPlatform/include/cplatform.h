@@ -42,8 +42,8 @@ void cp_forget_in_child(int descriptor);
 /// Closes a descriptor, and no longer minds it in children. One that was minded gives up its locks first.
 int cp_close(int descriptor);
 
-/// Where a descriptor has the number of standard input, output or error, moves it to another: what a program prints that
-/// was started without these would else go there. The descriptor, or -1 with errno, as it was given too.
+/// Moves a descriptor that has the number of standard input, output or error to a number above them: else a program that was
+/// started without these would print into the file. Returns the descriptor; returns -1, with errno as it stands, for -1.
 int cp_above_standard(int descriptor);
 
 /// Opens the pipe at a path, making it first where there is none, which `made` tells; the descriptor, or a negated errno.

@@ -1,6 +1,6 @@
 /// Something of a version that can't be read, and the node that keeps it from being read.
 package struct Loss: Sendable, Equatable {
-  /// What is lost with the node.
+  /// The kind of content that is lost with a damaged node.
   package enum What: String, Sendable {
     /// Whole rows of a table.
     case rows

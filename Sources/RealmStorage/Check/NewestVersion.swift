@@ -6,7 +6,7 @@ package final class NewestVersion: NodeReader {
   private let storage: FileStorage
   private let store: NodeStore
   private let version: Version
-  /// Where the version ends, or the file before it.
+  /// The offset below which nodes are read: the end of the version, or of the file where that is shorter.
   private let end: UInt64
 
   /// - Throws: as opening a database, but for damage of what the meta pages name.

@@ -22,13 +22,13 @@ package final class Salvage {
   }
 
   let source: any NodeReader
-  /// By id.
+  /// The tables whose schema can be read, in the order of their ids.
   package private(set) var tables: [SalvagedTable] = []
-  /// By name.
+  /// The named trees that can be found, in the order of their names.
   package private(set) var trees: [SalvagedTree] = []
-  /// What was found to be lost so far, in the order it was found.
+  /// The losses found so far, in the order they were found.
   package private(set) var losses: [Loss] = []
-  /// Where the lost values of a column, which one damaged node holds, stand among the losses.
+  /// The position in `losses` of the entry that counts the lost values of one column and damaged node.
   private var lostCells: [CellPlace: Int] = [:]
 
   private struct CellPlace: Hashable {
@@ -139,7 +139,7 @@ package final class Salvage {
   }
 }
 
-/// What the nodes of a tree hold, for the losses.
+/// Describes the nodes of a tree, so that a loss can say what a damaged one held.
 struct SalvagedNodes {
   var part: FilePart
   var what: Loss.What

@@ -13,7 +13,7 @@ private struct ClusterReader {
 }
 
 extension Salvage {
-  /// What is done with a row; answers whether to go on.
+  /// A function that is called with each row, and answers whether to go on. A value that is lost is nil.
   package typealias RowBody = (_ key: UInt64, _ values: [Value?]) throws(StorageError) -> Bool
 
   /// Calls `body` with each row of a table that can be read, in order, and its values in the order of the schema's columns,

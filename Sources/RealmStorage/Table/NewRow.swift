@@ -1,5 +1,5 @@
-/// A row being made. Columns are named by their position in the schema; those not set get null, or the zero of their
-/// type.
+/// A row being made. Columns are named by their position in the schema. A column that is not set gets null where it is
+/// optional, else its stored default, else the zero of its type.
 ///
 /// - Precondition: of all setters, the table has the column, and it is of the value's type.
 public struct NewRow: ~Copyable {

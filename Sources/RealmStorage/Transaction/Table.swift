@@ -179,7 +179,7 @@ public struct WritableTable {
     return try writer.insert(fill)
   }
 
-  /// Adds a row; columns without a value get null, or the zero of their type.
+  /// Adds a row. A column without a value gets null where it is optional, else its stored default, else the zero of its type.
   ///
   /// - Precondition: each value fits its column, which the table has.
   @discardableResult
