@@ -111,6 +111,12 @@ import Testing
         "date: 1 s and 300 ns, row 7", .date(Timestamp(seconds: 1, nanoseconds: 300)),
         Column("c", .date, index: .plain), 7
       ),
+      ("mixed: int64 1, row 2", .int(1), Column("c", .mixed, index: .plain), 2),
+      (
+        "mixed: decimal −1.5, row 2", .decimal128(try #require(DecimalNumber(parsing: "-1.5")).stored),
+        Column("c", .mixed, index: .plain), 2
+      ),
+      ("mixed: string \"a\", row 2", .string("a"), Column("c", .mixed, index: .plain), 2),
     ]
     for (name, value, column, row) in entries {
       var entry = IndexKey.encode(value, of: column)

@@ -27,7 +27,7 @@ extension TableModel {
     let collection: ColumnCollection = generator.chance(20) ? .list : .none
     var column = Column(
       "added \(addedColumns)", type, isOptional: generator.chance(50), collection: collection,
-      index: collection == .none && type.canBeIndexed && generator.chance(30) ? .plain : .none,
+      index: collection == .none && type.canHave(.plain) && generator.chance(30) ? .plain : .none,
       target: type == .link ? table.schema.id : 0)
     let value = element(Column("", type), &generator)
     if collection == .none, column.canStoreDefault(value), generator.chance(50) {

@@ -24,7 +24,7 @@ package struct TableModel: Equatable, Sendable {
         + [ColumnCollection.list, .set, .map].map { collection in
           let isOptional = (type.rawValue + collection.rawValue) % 2 == 0
           return Column("\(collection) of \(type)", type, isOptional: isOptional, collection: collection)
-        } + (type.canBeIndexed ? [Column("indexed \(type)", type, isOptional: true, index: .plain)] : [])
+        } + (type.canHave(.plain) ? [Column("indexed \(type)", type, isOptional: true, index: .plain)] : [])
     } + few.dropFirst() + [Column("id", .string, isOptional: true, index: .unique)]
 
   package static let few = [

@@ -53,7 +53,17 @@ struct RowQuery {
     else {
       return []
     }
-    return [IndexedPart(column: column, values: distinct(values))]
+    return [IndexedPart(column: column, values: column.type == .mixed ? unequal(values) : distinct(values))]
+  }
+
+  /// Values of several types may be equal: the rows of equal ones are the same.
+  private static func unequal(_ values: [Value]) -> [Value] {
+    var unequal: [Value] = []
+    for value in values.sorted(by: { ValueOrder.sort($0, $1) < 0 }) {
+      if let last = unequal.last, ValueOrder.sort(last, value) == 0 { continue }
+      unequal.append(value)
+    }
+    return unequal
   }
 
   /// Whole numbers ascend, so that those are looked up one after another that stand together.

@@ -41,14 +41,14 @@ public struct Column: Sendable, Hashable {
   /// This is decided when the column is added, and stays as it is when the column becomes optional or required later.
   public internal(set) var isAbsentNull: Bool
 
-  /// - Precondition: only columns of one value each, of a type other than float, double, data, decimal, link and mixed,
-  ///   have an index; `canStoreDefault` holds of a stored default.
+  /// - Precondition: only columns of one value each, of a type other than float, double, data, decimal and link,
+  ///   have an index, and of mixed ones none is unique; `canStoreDefault` holds of a stored default.
   public init(
     _ name: String, _ type: ColumnType, isOptional: Bool = false, collection: ColumnCollection = .none,
     index: ColumnIndex = .none, target: UInt32 = 0, storedDefault: Value? = nil
   ) {
     precondition(
-      index == .none || (collection == .none && type.canBeIndexed),
+      type.canHave(index) && (index == .none || collection == .none),
       "column \(name) of type \(type) can't have an index")
     self.name = name
     self.type = type

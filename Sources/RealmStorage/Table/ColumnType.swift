@@ -45,11 +45,13 @@ public enum ColumnType: UInt8, Sendable, CaseIterable, BitwiseCopyable {
     }
   }
 
-  /// Types whose values are found by an index.
-  public var canBeIndexed: Bool {
+  /// Whether a column of such values can have an index of this kind. A value of any type is found by one, and is no key:
+  /// 1 and 1.0 are equal and not the same.
+  public func canHave(_ index: ColumnIndex) -> Bool {
     switch self {
     case .bool, .int64, .string, .date, .objectID, .uuid: true
-    case .float, .double, .data, .decimal128, .link, .mixed: false
+    case .mixed: index != .unique
+    case .float, .double, .data, .decimal128, .link: index == .none
     }
   }
 

@@ -5,12 +5,18 @@
 /// byte 0 becomes 0 and ff, and two bytes 0 end it; of one of 248 bytes or more the first 248 stand, and ff, which is
 /// in no UTF-8: rows that share them are told apart by reading them.
 ///
+/// A value of any type begins with its place among the types in sorts. All numbers are the double that is nearest to
+/// them, so that those that are equal have one encoding whatever their types; some that differ share it too. Lists and
+/// maps have nothing but their place. Which rows have the very value is told by reading them.
+///
 /// An entry of an index is such a value and the row's key: how many bytes it takes, and these, highest first.
 enum IndexKey {
   static let maximumText = 248
 
-  /// Whether the encoding leaves something out, so that values that differ may have one.
-  static func isCut(_ encoded: [UInt8]) -> Bool { encoded.last == 0xff && encoded.count >= maximumText }
+  /// Whether the encoding may leave something out, so that values that differ may have one.
+  static func isCut(_ encoded: [UInt8], of column: Column) -> Bool {
+    column.type == .mixed || encoded.last == 0xff && encoded.count >= maximumText
+  }
 
   static func encode(_ value: Value, of column: Column) -> [UInt8] {
     var bytes: [UInt8] = []
@@ -22,25 +28,46 @@ enum IndexKey {
   static func append(_ value: Value, of column: Column, to bytes: inout [UInt8]) {
     if case .null = value { return bytes.append(0) }
     if column.isOptional { bytes.append(1) }
+    if column.type == .mixed { bytes.append(ValueOrder.rank(value)) }
     switch value {
     case .bool(let flag): bytes.append(flag ? 1 : 0)
+    case .int(let number) where column.type == .mixed: appendOrdered(Double(number), to: &bytes)
     case .int(let number): appendOrdered(number, to: &bytes)
+    case .float(let number): appendOrdered(Double(number), to: &bytes)
+    case .double(let number): appendOrdered(number, to: &bytes)
+    case .decimal128(let stored):
+      // Texts name one number each, and reading one rounds to the nearest double.
+      appendOrdered(Double(DecimalNumber(stored).text) ?? .nan, to: &bytes)
     case .date(let date):
       appendOrdered(date.seconds, to: &bytes)
       bytes.appendHighestFirst(date.nanoseconds)
     case .string(let text): append(text, to: &bytes)
+    case .data(let data):
+      let start = bytes.count
+      bytes.append(contentsOf: data.prefix(maximumText))
+      endText(from: start, in: &bytes)
     case .objectID(let id):
       bytes.appendHighestFirst(id.high)
       bytes.appendHighestFirst(id.low)
     case .uuid(let id):
       bytes.appendHighestFirst(id.high)
       bytes.appendHighestFirst(id.low)
-    case .null, .float, .double, .data, .decimal128, .link, .typedLink, .list, .map: break
+    case .typedLink(let table, let row):
+      bytes.appendHighestFirst(table)
+      bytes.appendHighestFirst(row)
+    case .null, .link, .list, .map: break
     }
   }
 
   private static func appendOrdered(_ number: Int64, to bytes: inout [UInt8]) {
     bytes.appendHighestFirst(number ^ Int64.min)
+  }
+
+  /// Doubles by their values; all that are no number are one, and so are both zeros.
+  private static func appendOrdered(_ number: Double, to bytes: inout [UInt8]) {
+    guard !number.isNaN else { return }
+    let bits = (number == 0 ? 0 : number).bitPattern
+    bytes.appendHighestFirst(bits >> 63 == 0 ? bits | 1 << 63 : ~bits)
   }
 
   private static func append(_ text: String, to bytes: inout [UInt8]) {
@@ -109,7 +136,22 @@ enum IndexKey {
     case .date, .objectID: return start + 12
     case .uuid: return start + 16
     case .string: return textEnd(entry, from: start)
-    case .float, .double, .data, .decimal128, .link, .mixed: return nil
+    case .mixed:
+      guard entry.byteCount > start else { return nil }
+      return mixedLength(entry, entry.unsafeLoad(fromByteOffset: start, as: UInt8.self), start + 1)
+    case .float, .double, .data, .decimal128, .link: return nil
+    }
+  }
+
+  private static func mixedLength(_ entry: RawSpan, _ rank: UInt8, _ start: Int) -> Int? {
+    switch rank {
+    case ValueOrder.Rank.bool: start + 1
+    case ValueOrder.Rank.nan, ValueOrder.Rank.list, ValueOrder.Rank.map: start
+    case ValueOrder.Rank.number: start + 8
+    case ValueOrder.Rank.string, ValueOrder.Rank.data: textEnd(entry, from: start)
+    case ValueOrder.Rank.date, ValueOrder.Rank.objectID, ValueOrder.Rank.link: start + 12
+    case ValueOrder.Rank.uuid: start + 16
+    default: nil
     }
   }
 

@@ -33,11 +33,11 @@ enum IndexTree {
     let encoded = IndexKey.encode(value, of: column)
     var rows: [UInt64] = []
     try forEachRow(encoded, in: table.index(of: column), access) { (row) throws(StorageError) in
-      if IndexKey.isCut(encoded) {
-        // Others may share what stands of so long a text.
-        guard try TableReading.value(column, ofRow: row, in: table, access) == value else {
-          return true
-        }
+      if IndexKey.isCut(encoded, of: column) {
+        // Others may share what stands of the value.
+        guard let found = try TableReading.value(column, ofRow: row, in: table, access),
+          ValueOrder.areEqual(found, value)
+        else { return true }
       }
       rows.append(row)
       return true
@@ -45,7 +45,7 @@ enum IndexTree {
     return rows
   }
 
-  /// How many rows have a value of a column. O(log n), but for texts that are cut.
+  /// How many rows have a value of a column. O(log n), but for values that are cut.
   static func count(
     with value: Value, of column: Column, table: TableRoot, _ access: borrowing NodeAccess
   ) throws(StorageError) -> UInt64 {
@@ -53,7 +53,7 @@ enum IndexTree {
       return try row(with: value, of: column, table: table, access) == nil ? 0 : 1
     }
     var end = IndexKey.encode(value, of: column)
-    guard !IndexKey.isCut(end) else {
+    guard !IndexKey.isCut(end, of: column) else {
       return UInt64(try rows(with: value, of: column, table: table, access).count)
     }
     let length = end.count
@@ -75,7 +75,7 @@ enum IndexTree {
     let encoded = IndexKey.encode(value, of: column)
     var found: UInt64?
     try forEachRow(encoded, in: table.index(of: column), access) { (key) throws(StorageError) in
-      if IndexKey.isCut(encoded) {
+      if IndexKey.isCut(encoded, of: column) {
         guard try TableReading.value(column, ofRow: key, in: table, access) == value else {
           return true
         }

@@ -114,7 +114,7 @@ public struct TableSchema: Sendable, Hashable {
         let target = reader.integer(UInt32.self), let columnName = reader.name(), columnID > 0,
         columnID < next
       else { return nil }
-      guard form.index == .none || (form.collection == .none && type.canBeIndexed),
+      guard type.canHave(form.index), form.index == .none || form.collection == .none,
         form.isAbsentNull ? form.mayBeAbsentNull(type) : !form.mustBeAbsentNull(type)
       else { return nil }
       var column = Column(

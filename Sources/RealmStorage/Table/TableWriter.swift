@@ -141,10 +141,9 @@ final class TableWriter {
       for slot in buffer.watched.indices {
         if buffer.watched[slot].canLink {
           try addLinks(buffer.watched[slot].value, buffer.watched[slot].column, row: key)
-        } else {
-          try buffer.watched[slot].writer?.use { (index) throws(StorageError) in
-            try index.insert(buffer.watched[slot].value, row: key)
-          }
+        }
+        try buffer.watched[slot].writer?.use { (index) throws(StorageError) in
+          try index.insert(buffer.watched[slot].value, row: key)
         }
       }
     } catch {
@@ -169,7 +168,7 @@ final class TableWriter {
   func checkUnique(_ value: Value, _ column: Column, _ buffer: AppendBuffer?) throws(StorageError) {
     guard let index = index(of: column), try index.mayContain(value) else { return }
     let encoded = IndexKey.encode(value, of: column)
-    if IndexKey.isCut(encoded) {
+    if IndexKey.isCut(encoded, of: column) {
       // Other texts may share what stands of this one.
       try index.flush()
       try appendFull()

@@ -32,6 +32,14 @@ enum ValueOrder {
     }
   }
 
+  /// Whether a query takes them for equal. Nulls are; what is no number is not equal to itself.
+  static func areEqual(_ left: Value, _ right: Value) -> Bool {
+    switch (left, right) {
+    case (.null, .null): true
+    default: compare(left, right) == 0
+    }
+  }
+
   private static func order<Number: Comparable>(_ left: Number, _ right: Number) -> Int {
     left < right ? -1 : left == right ? 0 : 1
   }
@@ -77,24 +85,38 @@ extension ValueOrder {
     zip(elements, elements.dropFirst()).allSatisfy { sort($0, $1) < 0 }
   }
 
-  private static let numbers = 3
+  /// Places of the types in sorts. Indexes of values of any type store them: never renumber.
+  enum Rank {
+    static let null: UInt8 = 0
+    static let bool: UInt8 = 1
+    static let nan: UInt8 = 2
+    static let number: UInt8 = 3
+    static let string: UInt8 = 4
+    static let data: UInt8 = 5
+    static let date: UInt8 = 6
+    static let objectID: UInt8 = 7
+    static let uuid: UInt8 = 8
+    static let link: UInt8 = 9
+    static let list: UInt8 = 10
+    static let map: UInt8 = 11
+  }
 
-  private static func rank(_ value: Value) -> Int {
+  static func rank(_ value: Value) -> UInt8 {
     switch value {
-    case .null: 0
-    case .bool: 1
-    case .float(let number): number.isNaN ? 2 : numbers
-    case .double(let number): number.isNaN ? 2 : numbers
-    case .decimal128(let stored): DecimalNumber(stored).isNaN ? 2 : numbers
-    case .int: numbers
-    case .string: 4
-    case .data: 5
-    case .date: 6
-    case .objectID: 7
-    case .uuid: 8
-    case .link, .typedLink: 9
-    case .list: 10
-    case .map: 11
+    case .null: Rank.null
+    case .bool: Rank.bool
+    case .float(let number): number.isNaN ? Rank.nan : Rank.number
+    case .double(let number): number.isNaN ? Rank.nan : Rank.number
+    case .decimal128(let stored): DecimalNumber(stored).isNaN ? Rank.nan : Rank.number
+    case .int: Rank.number
+    case .string: Rank.string
+    case .data: Rank.data
+    case .date: Rank.date
+    case .objectID: Rank.objectID
+    case .uuid: Rank.uuid
+    case .link, .typedLink: Rank.link
+    case .list: Rank.list
+    case .map: Rank.map
     }
   }
 

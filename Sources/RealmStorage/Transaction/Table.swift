@@ -63,7 +63,8 @@ public struct Table {
     return try IndexTree.rows(with: value, of: column, table: root, beginReading())
   }
 
-  /// How many rows have a value of an indexed column. O(log n), but for texts of 248 bytes or more.
+  /// How many rows have a value of an indexed column. O(log n), but for texts of 248 bytes or more and values of
+  /// any type, of which it takes time in proportion to the rows.
   ///
   /// - Precondition: the column has an index.
   public func count(with value: Value, in column: Column) throws(StorageError) -> Int {
@@ -301,7 +302,7 @@ public struct WritableTable {
     try checkUsable()
     let column = schema.columns[position]
     precondition(
-      index == .none || (!column.isCollection && column.type.canBeIndexed),
+      column.type.canHave(index) && (index == .none || !column.isCollection),
       "\(schema.name).\(column.name) of type \(column.type) can't have an index")
     precondition(
       index != .unique || schema.primaryKey == nil || schema.primaryKey == column,

@@ -81,20 +81,14 @@ extension ObjectModel {
   /// What `@Persisted` refuses by the types of its values, a class may name by its methods.
   private func checkRole(of property: ModelProperty) {
     let column = property.type.column
-    let isOne = property.type.form == .value && column.canBeIndexed
-    if property.role == .indexed, property.type.form == .value, column == .mixed {
+    let isOne = property.type.form == .value
+    if property.role == .indexed, !isOne || !column.canHave(.plain) {
       raise(
         "Invalid schema",
-        "\(name).\(property.name) can't be indexed yet: there is no index of AnyRealmValue; leave out indexed, and queries look "
-          + "at each object.")
-    }
-    if property.role == .indexed, !isOne {
-      raise(
-        "Invalid schema",
-        "\(name).\(property.name) can't be indexed: only single whole numbers, texts, dates, ids and truth values are."
+        "\(name).\(property.name) can't be indexed: only single whole numbers, texts, dates, ids, truth values and AnyRealmValue are."
       )
     }
-    if property.role == .primaryKey, !isOne || column == .date {
+    if property.role == .primaryKey, !isOne || !column.canHave(.unique) || column == .date {
       raise(
         "Invalid schema",
         "\(name).\(property.name) can't be a primary key: only a whole number, a text, an ObjectId or a UUID can."
@@ -125,5 +119,4 @@ extension ObjectModel {
   }
 }
 
-/// Programs may declare such an index, and are told where the class is used that there is none yet.
 extension AnyRealmValue: _Indexable {}

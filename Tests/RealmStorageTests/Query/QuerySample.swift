@@ -16,7 +16,7 @@ struct QuerySample {
         let isOptional = form & 1 != 0
         let collection =
           form & 2 == 0 ? .none : [ColumnCollection.list, .list, .set, .map][generator.below(4)]
-        let isIndexed = collection == .none && type.canBeIndexed && generator.chance(40)
+        let isIndexed = collection == .none && type.canHave(.plain) && generator.chance(40)
         columns.append(
           Column(
             "\(type) \(form)", type, isOptional: isOptional, collection: collection,

@@ -57,7 +57,7 @@ import Testing
       let isOptional = sample.generator.chance(50)
       let some = sample.value(type)
       let stored = sample.generator.chance(50) && Column("", type).canStoreDefault(some) ? some : nil
-      let index: ColumnIndex = type.canBeIndexed && sample.generator.chance(20) ? .plain : .none
+      let index: ColumnIndex = type.canHave(.plain) && sample.generator.chance(20) ? .plain : .none
       try table.addColumn(
         Column("late \(type)", type, isOptional: isOptional, index: index, storedDefault: stored))
     }

@@ -2,12 +2,6 @@ import Foundation
 @_spi(Testing) import RealmSwift
 import Testing
 
-private class IndexedAny: Object {
-  @Persisted(indexed: true) var any: AnyRealmValue
-
-  override class func shouldIncludeInDefaultSchema() -> Bool { false }
-}
-
 extension MisuseTests {
   @Test func `a class that a realm was opened without is named, with what it was opened with`() {
     for body in [
@@ -52,12 +46,6 @@ extension MisuseTests {
         try realm.write { realm.delete(hamster) }
         if isList { realm.delete([hamster]) } else { realm.delete(hamster) }
       }
-    }
-  }
-
-  @Test func `an index of values of any type is refused, as there is none yet`() {
-    expectStop(["Invalid schema", "IndexedAny.any", "no index of AnyRealmValue"]) {
-      _ = try memoryRealm([IndexedAny.self])
     }
   }
 

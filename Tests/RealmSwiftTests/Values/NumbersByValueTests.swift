@@ -3,6 +3,13 @@ import RealmSwift
 import TestSupport
 import Testing
 
+private class IndexedAny: Object {
+  @Persisted(indexed: true) var any: AnyRealmValue
+  @Persisted var same: AnyRealmValue
+
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 /// Numbers of `AnyRealmValue` are equal by their values, by one rule wherever they stand.
 @Suite struct NumbersByValueTests {
   private static var classes: [[AnyRealmValue]] {
@@ -25,6 +32,33 @@ import Testing
       [.bool(true)], [.bool(false)], [.string("1")], [.none], [.date(Date(timeIntervalSince1970: 1))],
       [.string("\u{e9}")], [.string("e\u{301}")],
     ]
+  }
+
+  @Test func `an index finds what a look at each object finds`() throws {
+    let realm = try memoryRealm([IndexedAny.self, Dog.self, Person.self])
+    let rex = try realm.write { realm.create(Dog.self, value: ["name": "Rex"]) }
+    let values = Self.classes.joined() + [.object(rex), .fromArray([.int(1)])]
+    try realm.write {
+      for _ in 0..<20 {
+        for value in values { realm.create(IndexedAny.self, value: ["any": value, "same": value]) }
+      }
+    }
+    let all = realm.objects(IndexedAny.self)
+    func check() {
+      for value in values {
+        let expected = all.where { $0.same == value }.count
+        #expect(all.where { $0.any == value }.count == expected, "\(value)")
+      }
+      #expect(all.where { $0.any == AnyRealmValue.string("1") }.count == 20)
+      #expect(
+        all.where { $0.any.in([.int(1), .double(1), .string("1")]) }.count
+          == all.where { $0.same.in([.int(1), .double(1), .string("1")]) }.count)
+    }
+    check()
+    // An object that is deleted leaves the values that link to it.
+    #expect(all.where { $0.any == AnyRealmValue.object(rex) }.count == 20)
+    try realm.write { realm.delete(rex) }
+    #expect(all.where { $0.any == AnyRealmValue.none }.count == 40)
   }
 
   private func realm() throws -> Realm { try memoryRealm([Box.self, Dog.self, Person.self]) }
