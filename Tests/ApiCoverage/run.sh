@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Asks the compiler for the public declarations of the debug build's module, and compares them with surface.tsv.
+# Asks the compiler for the public declarations of the module that `make test` builds, and compares them with surface.tsv.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-swift build --quiet --product api-coverage
-swift build --quiet --target RealmSwift
-built="$(swift build --show-bin-path)"
+export REALM_OPTIMIZED_TESTS=1
+build=(swift build --scratch-path .build-test)
+"${build[@]}" --quiet --product api-coverage
+"${build[@]}" --quiet --target RealmSwift
+built="$("${build[@]}" --show-bin-path)"
 symbols=build/symbols
 rm -rf "$symbols"
 mkdir -p "$symbols"

@@ -97,7 +97,8 @@ import Testing
   ])
   func `rows are sorted as comparing them column by column does`(columns: [Int]) throws {
     let table = try #require(try database.snapshot().table("T"))
-    for directions in 0..<(1 << columns.count) {
+    let all = (1 << columns.count) - 1
+    for directions in Slow.isAsked ? Array(0...all) : [all / 3, all] {
       let keys = columns.indices.map {
         SortKey(ColumnPath(columns[$0]), ascending: directions >> $0 & 1 == 0)
       }
