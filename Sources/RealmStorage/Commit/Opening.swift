@@ -10,7 +10,7 @@ struct Opening {
   /// See `Database.fellBackTo`.
   let fellBackTo: UInt64?
 
-  init(_ storage: any Storage, _ options: Database.Options) throws(StorageError) {
+  init(_ storage: any Storage, _ options: DatabaseOptions) throws(StorageError) {
     let tables = try SharedTables(storage)
     let writes = !storage.isReadOnly && !options.isReadOnly
     let isListed = storage.control != nil

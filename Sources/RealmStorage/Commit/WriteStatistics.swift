@@ -27,18 +27,3 @@ struct WriteCounters: ~Copyable, Sendable {
   let growthBytes = Atomic<Int>(0)
   let recycledPages = Atomic<Int>(0)
 }
-
-extension Database {
-  /// What this handle has written so far; zeros for one that is opened for reading only. Never waits.
-  public var writeStatistics: WriteStatistics {
-    var statistics = WriteStatistics()
-    guard let writer else { return statistics }
-    statistics.commits = writer.counters.commits.load(ordering: .relaxed)
-    statistics.nodeBytes = writer.counters.nodeBytes.load(ordering: .relaxed)
-    statistics.movedBytes = writer.counters.movedBytes.load(ordering: .relaxed)
-    statistics.metaBytes = writer.counters.metaBytes.load(ordering: .relaxed)
-    statistics.growthBytes = writer.counters.growthBytes.load(ordering: .relaxed)
-    statistics.recycledPages = writer.counters.recycledPages.load(ordering: .relaxed)
-    return statistics
-  }
-}

@@ -92,7 +92,7 @@ final class Writer: @unchecked Sendable {
 
   init(
     store: NodeStore, held: HeldVersions, tables: SharedTables, meta: MetaPair, key: [UInt8]?,
-    recovery: (time: UInt64, version: UInt64), options: Database.Options
+    recovery: (time: UInt64, version: UInt64), options: DatabaseOptions
   ) throws(StorageError) {
     self.store = store
     self.held = held

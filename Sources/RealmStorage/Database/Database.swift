@@ -19,29 +19,7 @@ public final class Database: Sendable {
   /// The schemas read last, with the ref of the tree they stand in, which vouches for them.
   private let knownSchemas = Mutex<(tree: Ref, schemas: [TableSchema])>((.null, []))
 
-  /// How to open a database.
-  public struct Options: Sendable {
-    /// 64 bytes; nil for a file that is not encrypted.
-    public var encryptionKey: [UInt8]?
-    /// Never writes to the file, not even to recover it.
-    public var isReadOnly = false
-    /// Memory for the content of decrypted nodes, in bytes; by default a quarter of the machine's.
-    public var decryptedMemory: Int?
-    /// Memory for the nodes of an open transaction, in bytes: what is beyond is written before it commits.
-    package var spillBytes = 4 << 20
-    /// Removes what this handle made beside the file when it is closed, unless others have the file open then.
-    package var leavesNothing = false
-    /// Rows of a cluster at most: with fewer of them small tables have many.
-    package var clusterRows = ClusterNode.maximumRows
-    /// When nodes are moved so that the file gets smaller, and how many at a time.
-    package var compaction = Mover.Options()
-
-    public init(encryptionKey: [UInt8]? = nil, isReadOnly: Bool = false, decryptedMemory: Int? = nil) {
-      self.encryptionKey = encryptionKey
-      self.isReadOnly = isReadOnly
-      self.decryptedMemory = decryptedMemory
-    }
-  }
+  public typealias Options = DatabaseOptions
 
   // MARK: - Opening
 

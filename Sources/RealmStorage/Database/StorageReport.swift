@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A version other than the newest that somebody reads: nothing it reaches is given out again.
 public struct PinnedVersion: Sendable, Equatable {
   public var version: UInt64
@@ -82,5 +84,20 @@ private struct HeldNodes {
     guard !ref.isNull, seen.insert(ref.unit).inserted else { return false }
     bytes += UInt64(store.extent(ofLength: ref.length))
     return true
+  }
+}
+
+extension Database {
+  /// What this handle has written so far; zeros for one that is opened for reading only. Never waits.
+  public var writeStatistics: WriteStatistics {
+    var statistics = WriteStatistics()
+    guard let writer else { return statistics }
+    statistics.commits = writer.counters.commits.load(ordering: .relaxed)
+    statistics.nodeBytes = writer.counters.nodeBytes.load(ordering: .relaxed)
+    statistics.movedBytes = writer.counters.movedBytes.load(ordering: .relaxed)
+    statistics.metaBytes = writer.counters.metaBytes.load(ordering: .relaxed)
+    statistics.growthBytes = writer.counters.growthBytes.load(ordering: .relaxed)
+    statistics.recycledPages = writer.counters.recycledPages.load(ordering: .relaxed)
+    return statistics
   }
 }

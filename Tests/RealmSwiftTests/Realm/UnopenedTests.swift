@@ -53,7 +53,8 @@ private class OtherPerson: Object {
   }
 
   @Test func `a file of the first draft has a format that is not supported`() throws {
-    let golden = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    let golden = URL(filePath: #filePath)
+      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
       .appending(path: "RealmStorageTests/Golden")
     for name in ["plain", "encrypted"] {
       try withTemporaryPath { path in

@@ -87,11 +87,14 @@ public struct Column: Sendable, Hashable {
     }
   }
 
+  /// Bytes of a string or data that is a stored default: no more than stand in a piece, and not apart from it.
+  private static let maximumStoredDefault = 4096
+
   /// Whether the column's record may hold a value as the stored default: one value that fits the column, of at most 4096 bytes
   /// where it is a string or data.
   public func canStoreDefault(_ value: Value) -> Bool {
     collection == .none && !canLink && value != .null && type.accepts(value)
-      && (value.varyingBytes(of: self)?.count ?? 0) <= PieceNode.maximumInline
+      && (value.varyingBytes(of: self)?.count ?? 0) <= Self.maximumStoredDefault
   }
 
   /// How a cluster stores it.

@@ -78,3 +78,15 @@ extension Value {
     }
   }
 }
+
+extension Value {
+  /// As a column of varying size stores it; nil for null.
+  func varyingBytes(of column: Column) -> [UInt8]? {
+    if column.storage == .composite { return CompositeCell.encode(self, of: column) }
+    return switch self {
+    case .string(let text): Array(text.utf8)
+    case .data(let data): data
+    default: nil
+    }
+  }
+}
