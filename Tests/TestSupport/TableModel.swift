@@ -315,7 +315,11 @@ package struct TableModel: Equatable, Sendable {
     guard let row = rows[key] else { return nil }
     for column in table.schema.columns where column.index != .none {
       guard let value = row[column.name] else { continue }
-      let expected = rows.filter { $0.value[column.name] == value }.keys.sorted()
+      let expected = rows.filter { row in
+        // Numbers of several types may be equal in a column of values of any type.
+        guard column.type == .mixed else { return row.value[column.name] == value }
+        return row.value[column.name].map { ValueOrder.areEqual($0, value) } ?? false
+      }.keys.sorted()
       guard try table.rows(with: value, in: column) == expected,
         try table.count(with: value, in: column) == expected.count
       else { return "the index of \(column.name) does not find \(value)" }

@@ -118,7 +118,9 @@ import Testing
       var bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
       for page in pages {
         let start = page * 4096
-        if draft > 1 { bytes.replaceSubrange(start + 56..<start + 464, with: generator.bytes(408)) }
+        if draft > MetaPage.draft {
+          bytes.replaceSubrange(start + 56..<start + 464, with: generator.bytes(408))
+        }
         bytes.store(draft, at: start + 52)
         bytes.store(bytes[start..<start + 464].withSum, at: start + 464)
       }
@@ -126,7 +128,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [0, 2, 77, UInt32.max])
+  @Test(arguments: [0, MetaPage.draft - 1, MetaPage.draft + 1, 77, UInt32.max])
   func `a file of another draft is told with both numbers, never as damage`(draft: UInt32) throws {
     for isEncrypted in [false, true] {
       for pages in [[0, 1], [0], [1]] {
@@ -148,17 +150,17 @@ import Testing
         .unsupportedDraft(found: draft, supported: MetaPage.draft, path: path)
       }
     }
-    let told = StorageError.unsupportedDraft(found: draft, supported: 1, path: "a").description
-    #expect(told.contains("draft \(draft) ") && told.contains("draft 1"))
-    #expect(told.contains(draft == 0 ? "realm dump --json" : "newer version"))
+    let told = StorageError.unsupportedDraft(found: draft, supported: MetaPage.draft, path: "a").description
+    #expect(told.contains("draft \(draft) ") && told.contains("draft \(MetaPage.draft)"))
+    #expect(told.contains(draft < MetaPage.draft ? "realm dump --json" : "newer version"))
   }
 
   @Test func `a page whose checksum is wrong says nothing about its draft`() throws {
-    var bytes = try Self.file(ofDraft: 1)
-    for page in 0..<2 { bytes.store(UInt32(5), at: page * 4096 + 52) }
+    var bytes = try Self.file(ofDraft: MetaPage.draft)
+    for page in 0..<2 { bytes.store(MetaPage.draft + 4, at: page * 4096 + 52) }
     try expectRefusal(of: bytes, "both", [.init()]) { path, _ in MetaPair.noPage(.metaPages, path: path) }
-    var one = try Self.file(ofDraft: 1)
-    one.store(UInt32(5), at: 52)
+    var one = try Self.file(ofDraft: MetaPage.draft)
+    one.store(MetaPage.draft + 4, at: 52)
     try withTemporaryPath { path in
       try Data(one).write(to: URL(filePath: path))
       #expect(try Database(path: path).snapshot().tree("a").value(for: [1]) == [1])

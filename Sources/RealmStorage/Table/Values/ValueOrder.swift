@@ -3,7 +3,7 @@
 /// Numbers of all types compare by their values: whole numbers and decimals are what they say, a float is the double that
 /// it equals, and a double that is no whole number of 64 bits is the decimal that the shortest text names that names the
 /// double: 0.1 is a tenth. So there is one order of all numbers, in which those that are equal to one are equal.
-enum ValueOrder {
+package enum ValueOrder {
   /// Less, equal, greater as -1, 0, 1; nil for values that do not compare. Of nulls, none.
   static func compare(_ left: Value, _ right: Value) -> Int? {
     switch (left, right) {
@@ -33,7 +33,7 @@ enum ValueOrder {
   }
 
   /// Whether a query takes them for equal. Nulls are; what is no number is not equal to itself.
-  static func areEqual(_ left: Value, _ right: Value) -> Bool {
+  package static func areEqual(_ left: Value, _ right: Value) -> Bool {
     switch (left, right) {
     case (.null, .null): true
     default: compare(left, right) == 0
