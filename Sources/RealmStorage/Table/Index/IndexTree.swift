@@ -24,6 +24,8 @@ enum IndexTree {
   }
 
   /// The rows with a value of a column, in the order of their keys.
+  // Inlined into queries, it makes the compiler (6.3.1) stop as it optimizes these.
+  @inline(never)
   static func rows(
     with value: Value, of column: Column, table: TableRoot, _ access: borrowing NodeAccess
   ) throws(StorageError) -> [UInt64] {
@@ -33,12 +35,7 @@ enum IndexTree {
     let encoded = IndexKey.encode(value, of: column)
     var rows: [UInt64] = []
     try forEachRow(encoded, in: table.index(of: column), access) { (row) throws(StorageError) in
-      if IndexKey.isCut(encoded, of: column) {
-        // Others may share what stands of the value.
-        guard let found = try TableReading.value(column, ofRow: row, in: table, access),
-          ValueOrder.areEqual(found, value)
-        else { return true }
-      }
+      guard try has(value, encoded, column, row, table, access) else { return true }
       rows.append(row)
       return true
     }
@@ -46,6 +43,8 @@ enum IndexTree {
   }
 
   /// How many rows have a value of a column. O(log n), but for values that are cut.
+  // Not inlined, for the same reason as `rows(with:of:)`.
+  @inline(never)
   static func count(
     with value: Value, of column: Column, table: TableRoot, _ access: borrowing NodeAccess
   ) throws(StorageError) -> UInt64 {
@@ -75,14 +74,20 @@ enum IndexTree {
     let encoded = IndexKey.encode(value, of: column)
     var found: UInt64?
     try forEachRow(encoded, in: table.index(of: column), access) { (key) throws(StorageError) in
-      if IndexKey.isCut(encoded, of: column) {
-        guard try TableReading.value(column, ofRow: key, in: table, access) == value else {
-          return true
-        }
-      }
+      guard try has(value, encoded, column, key, table, access) else { return true }
       found = key
       return false
     }
     return found
+  }
+
+  /// Whether a row whose entry has the encoding of a value has that value: others may share what stands of it.
+  private static func has(
+    _ value: Value, _ encoded: [UInt8], _ column: Column, _ row: UInt64, _ table: TableRoot,
+    _ access: borrowing NodeAccess
+  ) throws(StorageError) -> Bool {
+    guard IndexKey.isCut(encoded, of: column) else { return true }
+    let found = try TableReading.value(column, ofRow: row, in: table, access)
+    return found.map { ValueOrder.areEqual($0, value) } ?? false
   }
 }
