@@ -60,8 +60,9 @@ struct RowQuery {
   private static func unequal(_ values: [Value]) -> [Value] {
     var unequal: [Value] = []
     for value in values.sorted(by: { ValueOrder.sort($0, $1) < 0 }) {
-      if let last = unequal.last, ValueOrder.sort(last, value) == 0 { continue }
-      unequal.append(value)
+      // Collections that differ may stand at one place of the order.
+      let alike = unequal.reversed().prefix { ValueOrder.sort($0, value) == 0 }
+      if !alike.contains(where: { ValueOrder.areEqual($0, value) }) { unequal.append(value) }
     }
     return unequal
   }
