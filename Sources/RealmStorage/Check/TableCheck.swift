@@ -176,7 +176,7 @@ struct TableCheck {
 extension ClusterNode {
   /// Whether some rows have codes in a column.
   fileprivate func needsDictionary(_ column: Column) -> Bool {
-    guard column.storage == .varying, let descriptor = findVarying(column) else { return false }
+    guard column.storage == .varying, let descriptor = part(of: column) else { return false }
     return descriptor.encoding == .codes && Int(descriptor.nullCount) < rows
   }
 

@@ -113,7 +113,7 @@ extension ClusterReader {
     _ access: borrowing NodeAccess
   ) throws(StorageError) -> Value {
     var piece: Ref?
-    if column.storage.hasPieces, let descriptor = cluster.findVarying(column),
+    if column.storage.hasPieces, let descriptor = cluster.part(of: column),
       descriptor.encoding == .pieces
     {
       let ref = cluster.piece(descriptor, row).ref

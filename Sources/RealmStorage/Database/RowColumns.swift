@@ -48,7 +48,7 @@ public struct DoubleColumn: ~Escapable, BitwiseCopyable {
     count = node.rows
     nulls = NullBits(node, descriptor, isAbsentNull: form.isAbsentNull)
     absent = Double(bitPattern: form.absentBits)
-    if let descriptor, !nulls.isAll, descriptor.width == 8 {
+    if let descriptor, !nulls.isAll {
       bytes = node.part(descriptor)
     } else {
       bytes = node.noBytes

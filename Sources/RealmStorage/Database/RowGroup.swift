@@ -93,7 +93,7 @@ public struct RowGroup: ~Copyable, ~Escapable {
   public func integers(_ column: Int) throws(StorageError) -> IntegerColumn {
     let form = form(column, .integers)
     note(column)
-    let descriptor = node.find(form.id, .integers)
+    let descriptor = node.integers(of: form.id)
     askAhead(descriptor)
     return IntegerColumn(node, descriptor, form)
   }
@@ -103,7 +103,7 @@ public struct RowGroup: ~Copyable, ~Escapable {
   public func doubles(_ column: Int) throws(StorageError) -> DoubleColumn {
     let form = form(column, .fixed, size: 8)
     note(column)
-    let descriptor = node.find(form.id, .fixed)
+    let descriptor = node.fixed(of: form.id, size: 8)
     askAhead(descriptor)
     return DoubleColumn(node, descriptor, form)
   }

@@ -45,10 +45,7 @@ extension Table {
 
   private func aggregate(_ position: Int, of rows: [UInt64]?) throws(StorageError) -> Aggregate {
     let column = schema.columns[position]
-    switch column.type {
-    case .int64, .float, .double, .decimal128: check(column, !column.isCollection)
-    default: check(column, false)
-    }
+    check(column, column.type.isNumber && !column.isCollection)
     var total = Aggregate(column)
     guard let rows else {
       try ClusterWalk.forEach(in: clusters, reader, ahead: { total.place.prefetch($0, $1) }) { cluster, _ in
@@ -75,11 +72,7 @@ extension Table {
     _ position: Int, of rows: [UInt64]?, isGreatest: Bool
   ) throws(StorageError) -> Value {
     let column = schema.columns[position]
-    switch column.type {
-    case .int64, .float, .double, .decimal128, .date:
-      check(column, !column.isCollection)
-    default: check(column, false)
-    }
+    check(column, (column.type.isNumber || column.type == .date) && !column.isCollection)
     var extreme = Extreme(column, isGreatest: isGreatest)
     if let rows {
       try ClusterWalk.forEachRow(of: rows, in: clusters, reader) {

@@ -44,12 +44,7 @@ extension TableContent {
   ) throws(StorageError) -> (numbers: [Int64], nulls: [Bool]) {
     let form = columns[column]
     let found = try withRow(key, ([], [])) { (cluster, _, _) -> (numbers: [Int64], nulls: [Bool]) in
-      let descriptor: ClusterNode.Descriptor?
-      if form.kind == .integers {
-        descriptor = cluster.find(form.id, .integers)
-      } else {
-        descriptor = cluster.find(form.id, .fixed).flatMap { $0.width == form.size ? $0 : nil }
-      }
+      let descriptor = cluster.part(of: form)
       guard let descriptor, Int(descriptor.nullCount) < cluster.rows else {
         let isNull = descriptor != nil || form.isAbsentNull
         let number = isNull ? 0 : Int64(bitPattern: form.absentBits)
@@ -70,7 +65,7 @@ extension TableContent {
   func texts(_ column: Int, around key: UInt64) throws(StorageError) -> DecodedTexts? {
     let form = columns[column]
     return try withRow(key, nil) { (cluster, _, access) throws(StorageError) in
-      guard let descriptor = cluster.findVarying(form.id, hasCodes: true) else {
+      guard let descriptor = cluster.varying(of: form.id) else {
         var texts = DecodedTexts(cells: [])
         let text = String(decoding: absentBytes[column], as: UTF8.self)
         let cell = form.isAbsentNull ? .null : texts.add(text)

@@ -6,7 +6,7 @@ extension TableContent {
     let form = form(column, .integers)
     noteRead(column)
     return try withRow(key, .noRow) { (cluster, row, _) throws(StorageError) in
-      guard let descriptor = cluster.find(form.id, .integers) else {
+      guard let descriptor = cluster.integers(of: form.id) else {
         return form.isAbsentNull ? .null : .value(Int64(bitPattern: form.absentBits))
       }
       return cluster.isNull(descriptor, row) ? .null : .value(cluster.integer(descriptor, row))
@@ -29,7 +29,7 @@ extension TableContent {
     let form = form(column, .fixed, size: size)
     noteRead(column)
     return try withRow(key, .noRow) { (cluster, row, _) throws(StorageError) in
-      guard let descriptor = cluster.find(form.id, .fixed), descriptor.width == size else {
+      guard let descriptor = cluster.fixed(of: form.id, size: size) else {
         return form.isAbsentNull ? .null : .value(body(form.absentBits))
       }
       if cluster.isNull(descriptor, row) { return .null }
@@ -40,7 +40,7 @@ extension TableContent {
   func date(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<Timestamp> {
     let form = form(column, .dates)
     return try withRow(key, .noRow) { (cluster, row, _) throws(StorageError) in
-      guard let descriptor = cluster.find(form.id, .integers) else {
+      guard let descriptor = cluster.integers(of: form.id) else {
         if case .date(let date) = schema.columns[column].absentValue { return .value(date) }
         return .null
       }
@@ -74,32 +74,13 @@ extension TableContent {
     _ column: Int, _ form: ColumnForm, ofRow key: UInt64, _ body: (RawSpan) -> Content?
   ) throws(StorageError) -> Found<Content> {
     try withRow(key, .noRow) { (cluster, row, access) throws(StorageError) in
-      guard let descriptor = cluster.findVarying(form.id, hasCodes: true) else {
+      guard let part = cluster.varying(of: form.id) else {
         if form.isAbsentNull { return .null }
         let bytes = absentBytes[column]
         return body(bytes.span.bytes).map { .value($0) } ?? .null
       }
-      if descriptor.encoding == .codes {
-        if cluster.isNull(descriptor, row) { return .null }
-        let root = root.dictionaries[form.id]
-        let bytes = try DictionaryReader(root, access.lent).bytes(cluster.integer(descriptor, row))
-        guard let content = body(bytes) else { throw access.corrupted(.structure, root) }
-        return .value(content)
-      }
-      let (ref, index) = cluster.piece(descriptor, row)
-      let piece = PieceNode(try access.node(ref, .piece))
-      guard index < piece.rows else { throw access.corrupted(.rows, ref) }
-      if piece.isNull(index) { return .null }
-      var content: Content?
-      if let (long, length) = piece.long(index) {
-        let bytes = try LongValue.read(long, access)
-        guard bytes.count == length else { throw access.corrupted(.rows, long) }
-        content = body(bytes.span.bytes)
-      } else {
-        content = body(piece.bytes(index))
-      }
-      guard let content else { throw access.corrupted(.structure, ref) }
-      return .value(content)
+      let cell = try cluster.cell(part, row, dictionary: root.dictionaries[form.id], access.lent)
+      return cell.isNull ? .null : .value(try cell.content(access, body))
     }
   }
 

@@ -9,7 +9,7 @@
 ///          8     8  identity   bits 0–47 birth, 48–55 node kind, 56–63 level
 ///         16     8  checksum   of the node's bytes; sealed: the first half of the tag
 ///         24     8             sealed only: the second half of the tag
-package struct Ref: Hashable, Sendable {
+package struct Ref: Hashable, Sendable, BitwiseCopyable {
   package var place: UInt64
   package var identity: UInt64
   package var check: UInt64

@@ -12,13 +12,13 @@ struct Aggregate {
 
   init(_ column: Column) { self.column = column }
 
-  private var isReal: Bool { column.type == .float || column.type == .double }
+  private var isReal: Bool { column.type.isReal }
 
   /// Adds the values of rows of a cluster.
   mutating func add(_ cluster: borrowing ClusterNode, _ rows: RowMask) {
     let isAll = rows.count == cluster.rows
     let isDecimal = column.type == .decimal128
-    guard let descriptor = cluster.find(column.id, isReal || isDecimal ? .fixed : .integers) else {
+    guard let descriptor = cluster.part(of: column) else {
       return addAbsent(rows.count)
     }
     guard Int(descriptor.nullCount) < cluster.rows else { return }
@@ -27,7 +27,6 @@ struct Aggregate {
     let values = rows.subtracting(cluster.nulls(descriptor))
     if isReal {
       let isDouble = column.type == .double
-      guard descriptor.width == (isDouble ? 8 : 4) else { return }
       if isAll {
         // Nulls are stored as zeros.
         let (sum, numbers) = PackedReals.sum(data, cluster.rows, isDouble: isDouble)
@@ -37,7 +36,6 @@ struct Aggregate {
         values.forEach { add(PackedReals.load(data, $0, isDouble: isDouble)) }
       }
     } else if isDecimal {
-      guard descriptor.width == 16 else { return }
       values.forEach { add(DecimalNumber(SixteenBytes(number: PackedIntegers.number(data, $0, size: 16)))) }
     } else {
       let valueCount = values.count
@@ -128,17 +126,15 @@ struct Extreme {
   mutating func add(
     _ cluster: borrowing ClusterNode, _ rows: RowMask, _ access: borrowing NodeAccess
   ) throws(StorageError) {
-    if column.type == .float || column.type == .double, rows.count == cluster.rows,
-      let descriptor = cluster.find(column.id, .fixed), descriptor.nullCount == 0,
-      descriptor.width == (column.type == .double ? 8 : 4)
-    {
-      let data = cluster.data(descriptor)
+    let part = cluster.part(of: column)
+    if column.type.isReal, rows.count == cluster.rows, let part, part.nullCount == 0 {
+      let data = cluster.data(part)
       let found = PackedReals.extremes(data, cluster.rows, isDouble: column.type == .double)
       guard let found, best.map({ improves(found, $0) }) ?? true else { return }
     }
     if column.type == .decimal128 { return try addDecimals(cluster, rows, access) }
     let keys = SortColumn(column)
-    if let descriptor = cluster.find(column.id, .integers), cannotImprove(descriptor) { return }
+    if let part, part.encoding == .integers, cannotImprove(part) { return }
     try rows.forEach { (row) throws(StorageError) in
       let key = try keys.number(0, row, of: cluster, access)
       // Null and NaN stand below all others.

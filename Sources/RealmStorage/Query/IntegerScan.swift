@@ -29,7 +29,7 @@ enum IntegerScan {
   private static func count(
     _ cluster: ClusterNode, _ column: Column, _ range: ClosedRange<Int64>, _ place: inout LikelyPlace
   ) -> Int {
-    guard let descriptor = cluster.find(column.id, .integers) else {
+    guard let descriptor = cluster.integers(of: column.id) else {
       let value = column.absentValue
       return value != .null && range.contains(value.integer) ? cluster.rows : 0
     }

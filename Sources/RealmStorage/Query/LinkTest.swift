@@ -16,7 +16,7 @@ final class LinkTest: ClusterTest {
     of cluster: borrowing ClusterNode, within rows: RowMask, _ access: borrowing NodeAccess
   ) throws(StorageError) -> RowMask {
     if column.isCollection { return try elementMask(of: cluster, within: rows, access) }
-    guard let descriptor = cluster.find(column.id, .integers), Int(descriptor.nullCount) < cluster.rows else {
+    guard let descriptor = cluster.integers(of: column.id), Int(descriptor.nullCount) < cluster.rows else {
       return nullPasses ? rows : .none
     }
     let nulls = cluster.nulls(descriptor)
@@ -31,7 +31,7 @@ final class LinkTest: ClusterTest {
     of cluster: borrowing ClusterNode, within rows: RowMask, _ access: borrowing NodeAccess
   ) throws(StorageError) -> RowMask {
     var found = RowMask.none
-    guard cluster.find(column.id, .pieces) != nil else { return found }
+    guard cluster.composite(of: column.id) != nil else { return found }
     try rows.forEach { (row) throws(StorageError) in
       let value = try TableReading.value(column, row, of: cluster, dictionary: .null, access)
       for case .link(let key) in value.elements ?? [] where try target.passes(key, access) {

@@ -27,7 +27,7 @@ final class IntegerTest: ClusterTest {
   override func mask(
     of cluster: borrowing ClusterNode, within rows: RowMask, _ access: borrowing NodeAccess
   ) throws(StorageError) -> RowMask {
-    guard let descriptor = cluster.find(column.id, .integers) else {
+    guard let descriptor = cluster.integers(of: column.id) else {
       let value = column.absentValue
       return verdict.mask(
         ofAll: value == .null, isFound: ranges.contains { $0.contains(value.integer) }, within: rows)
@@ -167,7 +167,7 @@ final class RealTest: ClusterTest {
     of cluster: borrowing ClusterNode, within rows: RowMask, _ access: borrowing NodeAccess
   ) throws(StorageError) -> RowMask {
     let isDouble = column.type == .double
-    guard let descriptor = cluster.find(column.id, .fixed), descriptor.width == (isDouble ? 8 : 4) else {
+    guard let descriptor = cluster.fixed(of: column.id, size: isDouble ? 8 : 4) else {
       let value = column.absentValue.real
       return verdict.mask(
         ofAll: value == nil, isFound: ranges.contains { $0.contains(value ?? 0) }, within: rows)
@@ -209,7 +209,7 @@ final class DateTest: ClusterTest {
   override func mask(
     of cluster: borrowing ClusterNode, within rows: RowMask, _ access: borrowing NodeAccess
   ) throws(StorageError) -> RowMask {
-    guard let seconds = cluster.find(column.id, .integers) else {
+    guard let seconds = cluster.integers(of: column.id) else {
       guard case .date(let date) = column.absentValue else {
         return verdict.mask(ofAll: true, isFound: false, within: rows)
       }
@@ -231,7 +231,7 @@ final class DateTest: ClusterTest {
     let (low, high) = (range.lowerBound, range.upperBound)
     var found = cluster.mask(seconds, in: low.seconds...high.seconds)
     guard !found.isEmpty else { return found }
-    let nanoseconds = cluster.find(column.id, .nanoseconds)
+    let nanoseconds = cluster.nanoseconds(of: column.id)
     if low.nanoseconds > 0 {
       var early = cluster.mask(seconds, in: low.seconds...low.seconds)
       if let nanoseconds { early = early & cluster.mask(nanoseconds, in: .min...Int64(low.nanoseconds) - 1) }
@@ -264,7 +264,7 @@ final class IdentifierTest: ClusterTest {
     of cluster: borrowing ClusterNode, within rows: RowMask, _ access: borrowing NodeAccess
   ) throws(StorageError) -> RowMask {
     let size = column.type == .objectID ? 12 : 16
-    guard let descriptor = cluster.find(column.id, .fixed), Int(descriptor.width) == size else {
+    guard let descriptor = cluster.fixed(of: column.id, size: UInt8(size)) else {
       let number = column.absentValue.identifierNumber
       return verdict.mask(ofAll: number == nil, isFound: number.map { holds($0) } ?? false, within: rows)
     }

@@ -31,11 +31,11 @@ struct SortColumn {
   var isText: Bool { storage == .varying }
 
   /// Whether the number of each value tells it whole, as `isExact` says.
-  var isAlwaysExact: Bool { storage == .integers || column.type == .float || column.type == .double }
+  var isAlwaysExact: Bool { storage == .integers || column.type.isReal }
 
   /// No number of a cluster's values is less or greater; nil where it does not tell that itself.
   func bounds(of cluster: borrowing ClusterNode) -> ClosedRange<UInt128>? {
-    guard storage == .integers, let descriptor = cluster.find(column.id, .integers),
+    guard storage == .integers, let descriptor = cluster.integers(of: column.id),
       descriptor.nullCount == 0,
       descriptor.least <= descriptor.greatest
     else { return nil }
@@ -59,25 +59,14 @@ struct SortColumn {
   func number(
     _ depth: Int = 0, _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess
   ) throws(StorageError) -> UInt128 {
+    guard let part = cluster.part(of: column) else { return absentNumber(from: 15 * depth) }
+    if storage == .varying { return try text(15 * depth, row, part, of: cluster, access) }
+    if storage != .composite, cluster.isNull(part, row) { return Self.null }
     switch storage {
-    case .integers:
-      guard let descriptor = cluster.find(column.id, .integers) else { return absentNumber() }
-      guard !cluster.isNull(descriptor, row) else { return Self.null }
-      return Self.first + OrderedDomain.number(of: cluster.integer(descriptor, row))
-    case .dates:
-      guard case .date(let date) = try TableReading.value(column, row, of: cluster, dictionary: .null, access)
-      else {
-        return Self.null
-      }
-      return Self.first + OrderedDomain.number(of: date)
-    case .fixed(let size):
-      guard let descriptor = cluster.find(column.id, .fixed), Int(descriptor.width) == size else {
-        return absentNumber()
-      }
-      guard !cluster.isNull(descriptor, row) else { return Self.null }
-      return number(cluster.data(descriptor), row, size)
-    case .varying: return try text(15 * depth, row, of: cluster, access)
-    case .composite:
+    case .integers: return Self.first + OrderedDomain.number(of: cluster.integer(part, row))
+    case .dates: return Self.first + OrderedDomain.number(of: cluster.date(column.id, part, row))
+    case .fixed(let size): return number(cluster.data(part), row, size)
+    case .varying, .composite:
       let value = try TableReading.value(column, row, of: cluster, dictionary: .null, access)
       return value == .null ? Self.null : Self.first
     }
@@ -88,10 +77,10 @@ struct SortColumn {
     _ depth: Int, _ rows: [UInt16], of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess,
     to numbers: inout NumberBuffer
   ) throws(StorageError) {
-    if storage == .varying, let descriptor = cluster.find(column.id, .pieces) {
+    if storage == .varying, let descriptor = cluster.varying(of: column.id), descriptor.encoding == .pieces {
       return try appendTexts(15 * depth, rows, descriptor, of: cluster, access, to: &numbers)
     }
-    if storage == .integers, let descriptor = cluster.find(column.id, .integers), descriptor.nullCount == 0 {
+    if storage == .integers, let descriptor = cluster.integers(of: column.id), descriptor.nullCount == 0 {
       if rows.count > cluster.rows / 2 {
         let values = cluster.integers(descriptor)
         for row in rows { numbers.append(Self.first + OrderedDomain.number(of: values[Int(row)])) }
@@ -116,7 +105,7 @@ struct SortColumn {
       let first = Int(rows[next]) - index
       guard index < piece.rows else { throw access.corrupted(.rows, ref) }
       repeat {
-        numbers.append(try number(start, Int(rows[next]) - first, of: piece, access))
+        numbers.append(try number(start, piece.cell(Int(rows[next]) - first, in: ref), access))
         next += 1
       } while next < rows.count && Int(rows[next]) >= first && Int(rows[next]) < first + piece.rows
     }
@@ -130,6 +119,7 @@ struct SortColumn {
     case .int(let number): return Self.first + OrderedDomain.number(of: number)
     case .float(let number): return Self.number(of: Double(number))
     case .double(let number): return Self.number(of: number)
+    case .date(let date): return Self.first + OrderedDomain.number(of: date)
     case .objectID(let id): return Self.first + id.number
     case .uuid(let id): return max(Self.first, id.number >> 8)
     case .string(let text): return Self.number(Array(text.utf8).span.bytes, from: start)
@@ -155,39 +145,17 @@ struct SortColumn {
 
   /// 15 bytes from one on, behind a 1 and before their count, in which all longer ones are alike.
   private func text(
-    _ start: Int, _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess
+    _ start: Int, _ row: Int, _ part: ClusterNode.Descriptor, of cluster: borrowing ClusterNode,
+    _ access: borrowing NodeAccess
   ) throws(StorageError) -> UInt128 {
-    guard let descriptor = cluster.findVarying(column) else {
-      return absentNumber(from: start)
-    }
-    if descriptor.encoding == .codes {
-      if cluster.isNull(descriptor, row) { return Self.null }
-      let code = cluster.integer(descriptor, row)
-      return Self.number(try DictionaryReader(dictionary, access.lent).bytes(code), from: start)
-    }
-    let (ref, index) = cluster.piece(descriptor, row)
-    let piece = PieceNode(try access.node(ref, .piece))
-    guard index < piece.rows else { throw access.corrupted(.rows, ref) }
-    return try number(start, index, of: piece, access)
+    try number(start, cluster.cell(part, row, dictionary: dictionary, access.lent), access)
   }
 
   @inline(__always)
   private func number(
-    _ start: Int, _ index: Int, of piece: borrowing PieceNode, _ access: borrowing NodeAccess
+    _ start: Int, _ cell: borrowing VaryingCell, _ access: borrowing NodeAccess
   ) throws(StorageError) -> UInt128 {
-    if piece.isNull(index) { return Self.null }
-    if piece.isLong(index) { return try longNumber(start, index, of: piece, access) }
-    return Self.number(piece.bytes(index), from: start)
-  }
-
-  @inline(never)
-  private func longNumber(
-    _ start: Int, _ index: Int, of piece: borrowing PieceNode, _ access: borrowing NodeAccess
-  ) throws(StorageError) -> UInt128 {
-    guard let (long, length) = piece.long(index) else { return Self.null }
-    let bytes = try LongValue.read(long, access)
-    guard bytes.count == length else { throw access.corrupted(.rows, long) }
-    return Self.number(bytes.span.bytes, from: start)
+    cell.isNull ? Self.null : try cell.content(access) { Self.number($0, from: start) }
   }
 
   @inline(__always)

@@ -21,7 +21,7 @@ final class TextColumnTest: ClusterTest {
   override func mask(
     of cluster: borrowing ClusterNode, within rows: RowMask, _ access: borrowing NodeAccess
   ) throws(StorageError) -> RowMask {
-    guard let descriptor = cluster.findVarying(column) else {
+    guard let descriptor = cluster.part(of: column) else {
       let bytes = column.absentValue.varyingBytes(of: column)
       guard let bytes else { return verdict.mask(ofAll: true, isFound: false, within: rows) }
       return verdict.mask(ofAll: false, isFound: search.finds(bytes.span.bytes), within: rows)

@@ -118,12 +118,7 @@ extension ObjectModel {
       raise("Unknown property", "\(name) has no property \(property) that is stored.")
     }
     let type = properties[position].type
-    let fits: Bool =
-      switch type.column {
-      case .int64, .float, .double, .decimal128: true
-      default: type.column == other
-      }
-    guard fits, type.form == .value else {
+    guard type.column.isNumber || type.column == other, type.form == .value else {
       raise(
         "Invalid aggregate",
         "\(name).\(property) is of type \(properties[position].field.valueType), of which there is none; "

@@ -129,7 +129,7 @@ extension ClusterChange {
   ) throws(StorageError) -> WholeChange {
     let access = editor.access()
     let cluster = ClusterNode(try access.node(leaf, .cluster))
-    guard let descriptor = cluster.find(column.id, .fixed), descriptor.width == 8, descriptor.nullCount == 0
+    guard let descriptor = cluster.part(of: column), descriptor.nullCount == 0
     else { return .needsMore }
     let data = cluster.data(descriptor)
     var numbers = [UInt64](repeating: 0, count: cluster.rows)

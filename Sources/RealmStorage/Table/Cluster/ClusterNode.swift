@@ -106,22 +106,54 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
       length: Int(UInt32(truncatingIfNeeded: place >> 32)))
   }
 
-  /// The descriptor of a column, nil when the cluster lacks it.
-  @inline(__always)
-  func find(_ column: UInt16, _ encoding: Encoding) -> Descriptor? { find(column, encoding, or: encoding) }
+  // MARK: - Where a column stands
 
-  /// The descriptor of a column of varying size, nil when the cluster lacks it.
+  // Who reads a column asks here where its values stand, and nowhere else. All answer nil when the cluster lacks the column,
+  // so that each row has `Column.absentValue`. A function for each kind, since a switch is not seen through where these are
+  // inlined.
+
+  /// Of a column of integers, truth values or links; of one of dates the seconds.
   @inline(__always)
-  func findVarying(_ column: Column) -> Descriptor? {
-    findVarying(column.id, hasCodes: column.storage == .varying)
+  func integers(of column: UInt16) -> Descriptor? { find(column, .integers, or: .integers) }
+
+  /// Of a column of dates; nil where all nanoseconds are zero, too.
+  @inline(__always)
+  func nanoseconds(of column: UInt16) -> Descriptor? { find(column, .nanoseconds, or: .nanoseconds) }
+
+  /// Of a column whose values have so many bytes each; a descriptor of another size, which only a forged file has, counts as none.
+  @inline(__always)
+  func fixed(of column: UInt16, size: UInt8) -> Descriptor? {
+    guard let part = find(column, .fixed, or: .fixed), part.width == size else { return nil }
+    return part
   }
 
+  /// Of a column of strings or data: pieces or codes.
   @inline(__always)
-  func findVarying(_ column: UInt16, hasCodes: Bool) -> Descriptor? {
-    find(column, .pieces, or: hasCodes ? .codes : .pieces)
+  func varying(of column: UInt16) -> Descriptor? { find(column, .pieces, or: .codes) }
+
+  /// Of a column of values that have parts.
+  @inline(__always)
+  func composite(of column: UInt16) -> Descriptor? { find(column, .pieces, or: .pieces) }
+
+  func part(of form: ColumnForm) -> Descriptor? {
+    switch form.kind {
+    case .integers, .dates: integers(of: form.id)
+    case .fixed: fixed(of: form.id, size: form.size)
+    case .varying: varying(of: form.id)
+    case .composite: composite(of: form.id)
+    }
   }
 
-  /// The same, and where it stands.
+  func part(of column: Column) -> Descriptor? {
+    switch column.storage {
+    case .integers, .dates: integers(of: column.id)
+    case .fixed(let size): fixed(of: column.id, size: UInt8(truncatingIfNeeded: size))
+    case .varying: varying(of: column.id)
+    case .composite: composite(of: column.id)
+    }
+  }
+
+  /// The part of a column of strings or data, and its place among the descriptors.
   @inline(__always)
   func placeOfVarying(_ column: UInt16) -> (place: Int, Descriptor)? {
     guard let place = place(of: column, .pieces, or: .codes) else { return nil }
@@ -262,7 +294,7 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
   /// - Parameter descriptor: of its seconds.
   @inline(__always)
   func date(_ column: UInt16, _ descriptor: Descriptor, _ row: Int) -> Timestamp {
-    let rest = find(column, .nanoseconds).map { integer($0, row) } ?? 0
+    let rest = nanoseconds(of: column).map { integer($0, row) } ?? 0
     // What is out of range is found by the integrity check.
     let nanoseconds = Timestamp.nanosecondRange.contains(rest) ? Int32(rest) : 0
     return Timestamp(seconds: integer(descriptor, row), nanoseconds: nanoseconds)
@@ -273,14 +305,14 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
   func prefetch(_ column: ColumnForm, _ row: Int, _ access: LentAccess) {
     switch column.kind {
     case .varying, .composite:
-      guard let descriptor = find(column.id, .pieces) else { return }
+      guard let descriptor = composite(of: column.id) else { return }
       let (piece, index) = piece(descriptor, row)
       PieceNode.prefetch(index, of: rowsOfPiece(descriptor), in: piece, access)
     case .integers, .dates:
-      guard let descriptor = find(column.id, .integers) else { return }
+      guard let descriptor = integers(of: column.id) else { return }
       view.prefetch(at: descriptor.offset &+ nullBytes(descriptor) &+ (row &* Int(descriptor.width)) &>> 3)
     case .fixed:
-      guard let descriptor = find(column.id, .fixed) else { return }
+      guard let descriptor = fixed(of: column.id, size: column.size) else { return }
       view.prefetch(at: descriptor.offset &+ nullBytes(descriptor) &+ row &* Int(descriptor.width))
     }
   }
@@ -323,11 +355,11 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
     switch column.kind {
     case .fixed:
       let size = Int(column.size)
-      guard let descriptor = find(column.id, .fixed), Int(descriptor.width) == size, !isNull(descriptor, row)
+      guard let descriptor = fixed(of: column.id, size: column.size), !isNull(descriptor, row)
       else { return nil }
       return (descriptor.offset + nullBytes(descriptor) + row * size, FixedCell(value, size: size))
     case .integers:
-      guard let descriptor = find(column.id, .integers), descriptor.width >= 8, !isNull(descriptor, row)
+      guard let descriptor = integers(of: column.id), descriptor.width >= 8, !isNull(descriptor, row)
       else { return nil }
       let (least, greatest, new, old) = (
         descriptor.least, descriptor.greatest, value.integer, integer(descriptor, row)

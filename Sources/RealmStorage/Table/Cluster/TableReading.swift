@@ -61,49 +61,22 @@ enum TableReading {
     _ column: Column, _ row: Int, of cluster: borrowing ClusterNode, dictionary: Ref,
     _ access: borrowing NodeAccess
   ) throws(StorageError) -> Value {
+    guard let part = cluster.part(of: column) else { return column.absentValue }
     switch column.storage {
     case .integers:
-      guard let descriptor = cluster.find(column.id, .integers) else { return column.absentValue }
-      return cluster.isNull(descriptor, row) ? .null : column.value(integer: cluster.integer(descriptor, row))
+      return cluster.isNull(part, row) ? .null : column.value(integer: cluster.integer(part, row))
     case .dates:
-      guard let descriptor = cluster.find(column.id, .integers) else { return column.absentValue }
-      if cluster.isNull(descriptor, row) { return .null }
-      return .date(cluster.date(column.id, descriptor, row))
+      return cluster.isNull(part, row) ? .null : .date(cluster.date(column.id, part, row))
     case .fixed(let size):
-      guard let descriptor = cluster.find(column.id, .fixed), Int(descriptor.width) == size else {
-        return column.absentValue
-      }
-      if cluster.isNull(descriptor, row) { return .null }
-      return column.value(fixed: cluster.data(descriptor), row, size: size)
+      return cluster.isNull(part, row) ? .null : column.value(fixed: cluster.data(part), row, size: size)
     case .varying, .composite:
-      guard let descriptor = cluster.findVarying(column) else { return column.absentValue }
-      if descriptor.encoding == .codes {
-        if cluster.isNull(descriptor, row) { return .null }
-        let code = cluster.integer(descriptor, row)
-        let bytes = try DictionaryReader(dictionary, access.lent).bytes(code).array
-        guard let value = column.value(varying: bytes) else { throw access.corrupted(.structure, dictionary) }
-        return value
+      let cell = try cluster.cell(part, row, dictionary: dictionary, access.lent)
+      if cell.isNull { return .null }
+      guard let value = column.value(varying: try cell.array(access)) else {
+        throw access.corrupted(.structure, cell.source)
       }
-      let (ref, index) = cluster.piece(descriptor, row)
-      return try value(column, index, ofPiece: ref, access)
+      return value
     }
-  }
-
-  private static func value(
-    _ column: Column, _ index: Int, ofPiece ref: Ref, _ access: borrowing NodeAccess
-  ) throws(StorageError) -> Value {
-    let piece = PieceNode(try access.node(ref, .piece))
-    guard index < piece.rows else { throw access.corrupted(.rows, ref) }
-    if piece.isNull(index) { return .null }
-    var bytes: [UInt8]
-    if let (long, length) = piece.long(index) {
-      bytes = try LongValue.read(long, access)
-      guard bytes.count == length else { throw access.corrupted(.rows, long) }
-    } else {
-      bytes = piece.bytes(index).array
-    }
-    guard let value = column.value(varying: bytes) else { throw access.corrupted(.structure, ref) }
-    return value
   }
 }
 

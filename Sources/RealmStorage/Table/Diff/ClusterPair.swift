@@ -27,28 +27,25 @@ struct ClusterPair: ~Escapable {
     _ pairs: [RowPair], _ oldColumn: Column, _ newColumn: Column, _ body: (Int) -> Void
   ) throws(StorageError) {
     let id = newColumn.id
-    switch newColumn.storage {
-    case .integers:
-      guard let before = old.find(id, .integers), let after = new.find(id, .integers) else { break }
-      return forEachDifference(ofIntegers: pairs, before, after, body)
-    case .dates:
+    // A cluster lacks a column that was added later; only a forged version stores one column in two ways.
+    if oldColumn.storage == newColumn.storage, let before = old.part(of: oldColumn),
+      let after = new.part(of: newColumn)
+    {
+      switch newColumn.storage {
+      case .integers: return forEachDifference(ofIntegers: pairs, before, after, body)
       // Nanoseconds that are absent are zero.
-      guard let before = old.find(id, .integers), let after = new.find(id, .integers),
-        old.find(id, .nanoseconds) == nil, new.find(id, .nanoseconds) == nil
-      else { break }
-      return forEachDifference(ofIntegers: pairs, before, after, body)
-    case .fixed:
-      guard let before = old.find(id, .fixed), let after = new.find(id, .fixed), before.width == after.width
-      else { break }
-      return forEachDifference(ofBytes: pairs, before, after, body)
-    case .varying, .composite:
-      guard let before = old.findVarying(oldColumn), let after = new.findVarying(newColumn) else { break }
-      let left = VaryingCells(old, before, dictionary: oldDictionaries[id], oldAccess)
-      let right = VaryingCells(new, after, dictionary: newDictionaries[id], newAccess)
-      for place in pairs.indices where try !left.isEqual(pairs[place].old, right, pairs[place].new) {
-        body(place)
+      case .dates where old.nanoseconds(of: id) == nil && new.nanoseconds(of: id) == nil:
+        return forEachDifference(ofIntegers: pairs, before, after, body)
+      case .dates: break
+      case .fixed: return forEachDifference(ofBytes: pairs, before, after, body)
+      case .varying, .composite:
+        let left = VaryingCells(old, before, dictionary: oldDictionaries[id], oldAccess)
+        let right = VaryingCells(new, after, dictionary: newDictionaries[id], newAccess)
+        for place in pairs.indices where try !left.isEqual(pairs[place].old, right, pairs[place].new) {
+          body(place)
+        }
+        return
       }
-      return
     }
     try forEachDifference(ofValues: pairs, oldColumn, newColumn, body)
   }
@@ -143,54 +140,14 @@ private struct VaryingCells: ~Escapable {
       )
       if left == right { return true }
     }
-    let (left, right) = (try cell(row), try other.cell(otherRow))
+    let left = try cluster.cell(descriptor, row, dictionary: dictionary, access)
+    let right = try other.cluster.cell(
+      other.descriptor, otherRow, dictionary: other.dictionary, other.access)
     if left.isNull || right.isNull { return left.isNull == right.isNull }
     guard left.length == right.length else { return false }
     // A value has one form: those of one length stand both here or both apart.
     guard left.long != nil || right.long != nil else { return left.bytes.compare(right.bytes) == 0 }
     if left.long == right.long { return true }
-    return try left.contents(access) == right.contents(other.access)
-  }
-
-  @_lifetime(copy self)
-  private func cell(_ row: Int) throws(StorageError) -> VaryingCell {
-    if isCoded {
-      if cluster.isNull(descriptor, row) { return VaryingCell(none: cluster.view) }
-      return VaryingCell(try DictionaryReader(dictionary, access).bytes(cluster.integer(descriptor, row)))
-    }
-    let (ref, index) = cluster.piece(descriptor, row)
-    let piece = PieceNode(try access.node(ref, .piece))
-    guard index < piece.rows else { throw access.corrupted(.rows, ref) }
-    if piece.isNull(index) { return VaryingCell(none: cluster.view) }
-    return VaryingCell(piece.bytes(index), piece.long(index))
-  }
-}
-
-/// A value of varying size where it stands.
-private struct VaryingCell: ~Escapable {
-  let isNull: Bool
-  let length: Int
-  let long: Ref?
-  let bytes: RawSpan
-
-  @_lifetime(copy bytes)
-  init(_ bytes: RawSpan, _ long: (ref: Ref, length: Int)? = nil) {
-    isNull = false
-    self.bytes = bytes
-    self.long = long?.ref
-    length = long?.length ?? bytes.byteCount
-  }
-
-  @_lifetime(copy view)
-  init(none view: NodeView) {
-    isNull = true
-    bytes = view.bytes(at: 0, count: 0)
-    long = nil
-    length = 0
-  }
-
-  func contents(_ access: LentAccess) throws(StorageError) -> [UInt8] {
-    guard let long else { return bytes.array }
-    return try LongValue.read(long, NodeAccess(within: access))
+    return try left.array(NodeAccess(within: access)) == right.array(NodeAccess(within: other.access))
   }
 }

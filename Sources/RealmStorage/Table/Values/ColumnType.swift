@@ -55,6 +55,12 @@ public enum ColumnType: UInt8, Sendable, CaseIterable, BitwiseCopyable {
     }
   }
 
+  /// Values that can be summed up, and compare with those of other such types by what they are.
+  public var isNumber: Bool { self == .int64 || isReal || self == .decimal128 }
+
+  /// Numbers of a binary floating-point format.
+  var isReal: Bool { self == .float || self == .double }
+
   /// How a cluster stores one value a row.
   var storage: ColumnStorage {
     switch self {

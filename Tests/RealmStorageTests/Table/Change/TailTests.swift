@@ -158,7 +158,7 @@ import Testing
     var encodings: [ClusterNode.Encoding?] = []
     try KeyedTree.forEachLeaf(of: table.clusters, access) { (leaf) throws(StorageError) in
       encodings.append(
-        ClusterNode(try access.node(leaf, .cluster)).findVarying(table.schema.columns[2])?.encoding)
+        ClusterNode(try access.node(leaf, .cluster)).part(of: table.schema.columns[2])?.encoding)
       return true
     }
     #expect(encodings.dropLast(2).allSatisfy { $0 == .codes }, "\(encodings)")
@@ -202,7 +202,7 @@ import Testing
     let first = try KeyedTree.leaf(for: 0, in: table.clusters, snapshot.access())
     let access = snapshot.access()
     let cluster = ClusterNode(try access.node(first, .cluster))
-    let pieces = cluster.findVarying(table.schema.columns[1])?.greatest ?? 0
+    let pieces = cluster.part(of: table.schema.columns[1])?.greatest ?? 0
     // Each holds 53 of them.
     #expect(pieces <= Int64(cluster.rows / 53 + 1), "\(pieces) for \(cluster.rows)")
   }

@@ -47,7 +47,7 @@ import Testing
     var found: [ClusterNode.Encoding] = []
     try KeyedTree.forEachLeaf(of: table.clusters, access) { (leaf) throws(StorageError) in
       let cluster = ClusterNode(try access.node(leaf, .cluster))
-      if let descriptor = cluster.findVarying(column) { found.append(descriptor.encoding) }
+      if let descriptor = cluster.part(of: column) { found.append(descriptor.encoding) }
       return true
     }
     return found

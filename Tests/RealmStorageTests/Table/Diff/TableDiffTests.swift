@@ -199,6 +199,47 @@ import Testing
     #expect(other.isEmpty)
   }
 
+  /// Only forged versions do so: a column keeps its type.
+  @Test func `versions that store a column in two ways differ by its values`() throws {
+    let types = ColumnType.allCases.filter { $0 != .link }
+    let snapshots = try types.map { type in
+      let database = try Database(inMemory: "\(type)")
+      try database.write { transaction in
+        let table = try transaction.createTable(TableSchema("Thing", columns: [Column("any", type)]))
+        for row in 0..<300 { _ = try table.insert(["any": Self.value(of: type, row)]) }
+      }
+      return try database.snapshot()
+    }
+    for (old, oldType) in zip(snapshots, types) {
+      for (new, newType) in zip(snapshots, types) where newType != oldType {
+        let changes = try TableDiff.changes(from: Self.side(old), to: Self.side(new))
+        #expect(changes.insertions.isEmpty && changes.deletions.isEmpty)
+        #expect(changes.modifications.count == 300, "\(oldType) and \(newType)")
+      }
+    }
+  }
+
+  private static func side(_ snapshot: Snapshot) throws -> TableDiff.Side {
+    let table = try #require(try snapshot.table("Thing"))
+    return TableDiff.Side(schema: table.schema, root: table.form.root, reader: snapshot)
+  }
+
+  private static func value(of type: ColumnType, _ row: Int) -> Value {
+    switch type {
+    case .bool: .bool(row % 2 == 0)
+    case .int64: .int(Int64(row) << 40)
+    case .float: .float(Float(row) + 0.5)
+    case .double: .double(Double(row) + 0.5)
+    case .string: .string("text \(row)")
+    case .data: .data([1, UInt8(truncatingIfNeeded: row)])
+    case .date: .date(Timestamp(seconds: Int64(row), nanoseconds: Int32(row % 2)))
+    case .objectID: .objectID(ObjectIDBytes(high: UInt64(row), low: 1))
+    case .uuid: .uuid(SixteenBytes(high: UInt64(row), low: 1))
+    case .decimal128: .decimal128(DecimalNumber(row).stored)
+    case .link, .mixed: .list([.int(Int64(row))])
+    }
+  }
+
   // MARK: - Cost
 
   @Test func `the difference of one row in many touches few nodes`() throws {

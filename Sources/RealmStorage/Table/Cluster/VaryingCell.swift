@@ -1,0 +1,98 @@
+/// The cell of a row in a column of strings, data or values that have parts: null, or bytes where they stand, or a long
+/// value apart from its piece.
+struct VaryingCell: ~Escapable, BitwiseCopyable {
+  let isNull: Bool
+  /// Of the value, wherever it stands.
+  let length: Int
+  /// A value that stands apart.
+  let long: Ref?
+  /// Of a value that does not stand apart; none of null.
+  let bytes: RawSpan
+  /// The node that a value that is damaged is damage of.
+  let source: Ref
+
+  @inline(__always)
+  @_lifetime(copy bytes)
+  init(_ bytes: RawSpan, _ long: (ref: Ref, length: Int)? = nil, in source: Ref) {
+    isNull = false
+    self.bytes = bytes
+    self.long = long?.ref
+    length = long?.length ?? bytes.byteCount
+    self.source = source
+  }
+
+  @inline(__always)
+  @_lifetime(copy view)
+  init(none view: NodeView) {
+    isNull = true
+    bytes = view.bytes(at: 0, count: 0)
+    long = nil
+    length = 0
+    source = .null
+  }
+
+  /// What `body` makes of the bytes of a value that is not null.
+  ///
+  /// - Parameter body: answers nil for bytes that are no value of the column: that is damage.
+  @inline(__always)
+  func content<Content>(
+    _ access: borrowing NodeAccess, _ body: (RawSpan) -> Content?
+  ) throws(StorageError) -> Content {
+    let content: Content?
+    if let long {
+      let bytes = try longBytes(long, access)
+      content = body(bytes.span.bytes)
+    } else {
+      content = body(bytes)
+    }
+    guard let content else { throw access.corrupted(.structure, source) }
+    return content
+  }
+
+  /// The bytes of a value that is not null.
+  func array(_ access: borrowing NodeAccess) throws(StorageError) -> [UInt8] {
+    if let long { try longBytes(long, access) } else { bytes.array }
+  }
+
+  @inline(never)
+  private func longBytes(_ long: Ref, _ access: borrowing NodeAccess) throws(StorageError) -> [UInt8] {
+    let bytes = try LongValue.read(long, access)
+    guard bytes.count == length else { throw access.corrupted(.rows, long) }
+    return bytes
+  }
+}
+
+extension ClusterNode {
+  /// The cell of a row: what is null, a code, in a piece or apart from it is decided here, and nowhere else where single
+  /// rows are read.
+  ///
+  /// - Parameters:
+  ///   - part: of a column of varying size.
+  ///   - dictionary: the column's; asked for where values have codes.
+  /// - Throws: `.corrupted` for a code that was not given, and for a row that the piece lacks.
+  @inline(__always)
+  @_lifetime(copy self, copy access)
+  func cell(
+    _ part: Descriptor, _ row: Int, dictionary: @autoclosure () -> Ref, _ access: LentAccess
+  ) throws(StorageError) -> VaryingCell {
+    if part.encoding == .codes {
+      if isNull(part, row) { return VaryingCell(none: view) }
+      let dictionary = dictionary()
+      return VaryingCell(try DictionaryReader(dictionary, access).bytes(integer(part, row)), in: dictionary)
+    }
+    let (ref, index) = piece(part, row)
+    let piece = PieceNode(try access.node(ref, .piece))
+    guard index < piece.rows else { throw access.corrupted(.rows, ref) }
+    return piece.cell(index, in: ref)
+  }
+}
+
+extension PieceNode {
+  /// - Parameter source: the ref of this piece.
+  @inline(__always)
+  @_lifetime(copy self)
+  func cell(_ row: Int, in source: Ref) -> VaryingCell {
+    if isNull(row) { return VaryingCell(none: view) }
+    return VaryingCell(bytes(row), long(row), in: source)
+  }
+}
