@@ -75,11 +75,13 @@ extension ObjectBase {
   final func stopUnreadable(_ position: Int, _ value: Value) -> Never {
     let model = ObjectModel.of(Swift.type(of: self))
     let property = model.properties[position]
+    // A key path is told by a value of the property, and there may be none that could stand for it.
+    let hasValue = (property.field.valueType as? any _CustomPersistable.Type)?.hasInitial ?? true
     raise(
       "Unreadable value",
       "\(model.name).\(property.name) holds \(value.quoted), which is no \(property.field.valueType): a program with other "
-        + "types or cases wrote it. Read it by object[\"\(property.name)\"] or persistedValue(of: \\.\(property.name)), or set it."
-    )
+        + "types or cases wrote it. Read it by object[\"\(property.name)\"]"
+        + (hasValue ? " or persistedValue(of: \\.\(property.name))" : "") + ", or set it.")
   }
 }
 

@@ -42,7 +42,7 @@ extension RealmCollection where Element: ObjectBase {
       (sum, name) = (Sum(of: values.all, type: values.type), values.name)
     }
     guard let result = Aggregate.result(sum, as: T.self, of: name) else {
-      raise("Invalid sum", "the sum of \(name) is no \(T.self).")
+      raise("Invalid sum", "the sum of \(name) is no \(T.self); ask for it as a wider type.")
     }
     return result
   }

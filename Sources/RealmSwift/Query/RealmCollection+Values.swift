@@ -127,7 +127,7 @@ private enum ValueAggregates {
   static func sum<T: RealmCollectionValue>(_ values: [Value], as type: T.Type, of name: String) -> T {
     let sum = Sum(of: values, type: type._elementType.column)
     guard let result = Aggregate.result(sum, as: type, of: name) else {
-      raise("Invalid sum", "the sum of a \(name) is no \(type).")
+      raise("Invalid sum", "the sum of a \(name) is no \(type); let its elements be of a wider type.")
     }
     return result
   }

@@ -109,6 +109,8 @@ final class RealmFile: Sendable {
     guard let ask = configuration.shouldCompactOnLaunch, Realm.fileExists(for: configuration) else { return }
     let path = configuration.url.path
     do {
+      // An empty file becomes a new realm.
+      if try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int == 0 { return }
       guard let (total, used) = try sizes(path, options(configuration)), ask(total, used) else { return }
       let isDone = try Database.compact(path: path, options: options(configuration))
       Logger.shared.log(.info, "\(path) \(isDone ? "was" : "is in use elsewhere and was not") compacted.")

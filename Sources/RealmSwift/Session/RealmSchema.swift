@@ -115,14 +115,35 @@ final class RealmSchema: Sendable {
     checkOwners(models, areListed: types != nil)
     for model in models {
       for property in model.properties {
-        guard let target = property.type.target, !seen.contains(ObjectIdentifier(target)) else { continue }
-        raise(
-          "Invalid schema",
-          "\(model.name).\(property.name) links to \(ObjectModel.unqualifiedName(of: target)), which is not "
-            + "among the classes of the realm; add it to objectTypes.")
+        guard let target = property.type.target else { continue }
+        if !seen.contains(ObjectIdentifier(target)) {
+          raise(
+            "Invalid schema",
+            "\(model.name).\(property.name) links to \(ObjectModel.unqualifiedName(of: target)), which is not "
+              + "among the classes of the realm; add it to objectTypes.")
+        }
+        if case .linkingObjects(let origin) = property.type.form {
+          checkOrigin(origin, of: property.name, model, in: ObjectModel.of(target))
+        }
       }
     }
     return models
+  }
+
+  /// Stops the program where a property would show links that there can't be.
+  private static func checkOrigin(
+    _ origin: String, of property: String, _ model: ObjectModel, in other: ObjectModel
+  ) {
+    // A subclass has the property too, and nobody links to its objects by it.
+    if let position = other.position(of: origin), let target = other.properties[position].type.target,
+      sequence(first: model.type as AnyClass, next: { _getSuperclass($0) }).contains(where: { $0 == target })
+    {
+      return
+    }
+    raise(
+      "Invalid schema",
+      "\(model.name).\(property) shows who links by \(other.name).\(origin), which is no property that links to \(model.name); "
+        + "give the name of one as originProperty.")
   }
 
   private static func defaultTypes() -> [ObjectBase.Type] {

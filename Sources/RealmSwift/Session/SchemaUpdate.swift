@@ -65,7 +65,7 @@ struct SchemaUpdate {
     }
     if configuration.readOnly {
       let unreadable = differences.filter { !$0.canBeReadOver }
-      if !unreadable.isEmpty { throw mismatch(words(unreadable) + readOnlyAdvice) }
+      if !unreadable.isEmpty { throw mismatch(words(unreadable) + advice(toRead: unreadable)) }
       return
     }
     // Both are done by a migration, or by a new file.
@@ -86,9 +86,11 @@ struct SchemaUpdate {
       + differences.map { "- \($0.text)\($0.canBeMade ? "" : " (not possible yet)")\n" }.joined()
   }
 
-  private var readOnlyAdvice: String {
-    "A realm that is only read can't be changed to fit: open it once without readOnly and with a schemaVersion above "
-      + "\(version), or declare the properties as the file has them. Properties that only the file has are passed over."
+  private func advice(toRead differences: [SchemaDifference]) -> String {
+    let canBeMade = differences.allSatisfy { $0.canBeMade }
+    return "A realm that is only read can't be changed to fit: "
+      + (canBeMade ? "open it once without readOnly and with a schemaVersion above \(version), or " : "")
+      + "declare the properties as the file has them. Properties that only the file has are passed over."
   }
 
   private var advice: String {

@@ -93,6 +93,19 @@ private func size(_ url: URL) throws -> Int {
     #expect(asked.all.count <= 2)
   }
 
+  @Test func `a program is not asked about a file that becomes a new realm`() throws {
+    let file = TemporaryFile()
+    try Data().write(to: file.url)
+    let asked = Asked()
+    var configuration = Realm.Configuration(fileURL: file.url, objectTypes: types)
+    configuration.shouldCompactOnLaunch = { total, used in
+      asked.note(total, used)
+      return true
+    }
+    try autoreleasing { try Realm(configuration: configuration).verify() }
+    #expect(asked.all.isEmpty)
+  }
+
   @Test func `a file that can't be compacted is opened as it is, and the question may open realms`() throws {
     let file = TemporaryFile()
     var configuration = try people(file, 3000)

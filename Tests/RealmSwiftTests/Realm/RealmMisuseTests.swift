@@ -2,7 +2,29 @@ import Foundation
 @_spi(Testing) import RealmSwift
 import Testing
 
+/// Neither property of a hamster links to one.
+private class ShowsNothing: Object {
+  @Persisted(originProperty: "nothing") var by: LinkingObjects<Hamster>
+
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private class ShowsNames: Object {
+  @Persisted(originProperty: "name") var by: LinkingObjects<Hamster>
+
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 extension MisuseTests {
+  @Test func `a property that would show links that there can't be stops the program when a realm is opened`()
+  {
+    for type in [ShowsNothing.self, ShowsNames.self] as [ObjectBase.Type] {
+      expectStop(["Invalid schema", "\(type).by", "Hamster.n", "originProperty"]) {
+        _ = try memoryRealm([Hamster.self, type])
+      }
+    }
+  }
+
   @Test func `a class that a realm was opened without is named, with what it was opened with`() {
     for body in [
       { $0.create(Parrot.self) }, { $0.add(Parrot()) }, { $0.add([Parrot()]) },
