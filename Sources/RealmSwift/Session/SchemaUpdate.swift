@@ -154,8 +154,16 @@ extension RealmSchema {
   }
 
   private static func apply(_ update: SchemaUpdate, in transaction: WriteTransaction) throws {
-    try create(update.missing, update, in: transaction)
-    for difference in update.differences { try make(difference, update, in: transaction) }
+    try create(update.missing, in: transaction)
+    var lacking: [String] = []
+    for difference in update.differences {
+      do {
+        try make(difference, update, in: transaction)
+      } catch let error as NoValue {
+        lacking.append(error.property)
+      }
+    }
+    if !lacking.isEmpty { throw update.mismatch(words(ofLacking: lacking)) }
     for (table, column, index) in update.reindexed {
       guard let table = try transaction.table(table), let position = table.position(of: column) else {
         continue
@@ -164,13 +172,21 @@ extension RealmSchema {
     }
   }
 
+  private static func words(ofLacking properties: [String]) -> String {
+    properties.count == 1
+      ? "property \(properties[0]) has no value for the objects that are in the file already: its type can't be made of zero. "
+        + "Declare a value for it in the class, or make it optional."
+      : "properties \(properties.joined(separator: ", ")) have no value for the objects that are in the file already: their types "
+        + "can't be made of zero. Declare values for them in their classes, or make them optional."
+  }
+
   private static func make(
     _ change: SchemaDifference, _ update: SchemaUpdate, in transaction: WriteTransaction
   ) throws {
     let property = change.model.properties.first { !$0.isComputed && $0.columnName == change.column }
     guard let table = try transaction.table(change.model.name) else { return }
     if change.kind == .added {
-      if let property { try add(property, to: change.model, update, in: transaction) }
+      if let property { try add(property, to: change.model, in: transaction) }
       return
     }
     guard let position = table.position(of: change.column) else { return }
@@ -191,7 +207,7 @@ extension RealmSchema {
     if let property, property.cannotReadZero,
       try table.reading().count(where: .compare(ColumnPath(position), .equal, .null)) > 0
     {
-      zero = try property.readableDefault(of: model, update)
+      zero = try property.readableDefault(of: model)
     }
     do throws(StorageError) {
       try table.setOptional(false, ofColumn: position, nullsBecome: zero)
@@ -206,7 +222,7 @@ extension RealmSchema {
 
   /// Classes may link to one another in circles, so links are added when all tables are there that they point to.
   private static func create(
-    _ models: [ObjectModel], _ update: SchemaUpdate, in transaction: WriteTransaction
+    _ models: [ObjectModel], in transaction: WriteTransaction
   ) throws {
     var late: [(ObjectModel, ModelProperty)] = []
     for model in models {
@@ -230,11 +246,11 @@ extension RealmSchema {
       }
       try transaction.createTable(TableSchema(model.name, isEmbedded: model.isEmbedded, columns: columns))
     }
-    for (model, property) in late { try add(property, to: model, update, in: transaction) }
+    for (model, property) in late { try add(property, to: model, in: transaction) }
   }
 
   private static func add(
-    _ property: ModelProperty, to model: ObjectModel, _ update: SchemaUpdate, in transaction: WriteTransaction
+    _ property: ModelProperty, to model: ObjectModel, in transaction: WriteTransaction
   ) throws {
     guard var column = property.column, let table = try transaction.table(model.name) else { return }
     if let target = property.type.target {
@@ -242,12 +258,17 @@ extension RealmSchema {
     }
     // An initializer of the program is called only where there are objects that the value is for.
     if column.collection == .none, !column.isOptional, try table.reading().count > 0,
-      let value = try property.readableDefault(of: model, update)
+      let value = try property.readableDefault(of: model)
     {
       column = Column(column.name, column.type, index: column.index, storedDefault: value)
     }
     try table.addColumn(column)
   }
+}
+
+/// A property whose type can't be made of zero, and for which the class declares no value.
+private struct NoValue: Error {
+  let property: String
 }
 
 extension ModelProperty {
@@ -256,17 +277,15 @@ extension ModelProperty {
   /// What the class declares for the property, as it is stored, where the type can't read zero: an enumeration without such
   /// a case. Nil of all others, whose older objects have zero.
   ///
-  /// - Throws: `Realm.Error.schemaMismatch` where the class declares none, and the type has none.
-  fileprivate func readableDefault(of model: ObjectModel, _ update: SchemaUpdate) throws -> Value? {
+  /// - Throws: `NoValue` where the class declares none, and the type has none.
+  fileprivate func readableDefault(of model: ObjectModel) throws -> Value? {
     guard cannotReadZero else { return nil }
     let object = model.unmanaged()
     if !field.lacksValue(object, at: offset) {
       let value = field.stored(object, at: offset) { _ in nil }
       if value != .null { return value }
     }
-    throw update.mismatch(
-      "property \(model.name).\(name) has no value for the objects that are in the file already: its type can't be made of zero. "
-        + "Declare a value for it in the class, or make it optional.")
+    throw NoValue(property: "\(model.name).\(name)")
   }
 }
 

@@ -119,6 +119,15 @@ private class ThingWithEven: Object {
   override class func _realmObjectName() -> String? { "Thing" }
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
+private class ThingWithTwoEvens: Object {
+  @Persisted var code: Int
+  @Persisted var name: String
+  @Persisted var even: EvenCount
+  @Persisted var other: EvenCount
+  @Persisted var known = EvenCount(2)
+  override class func _realmObjectName() -> String? { "Thing" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
 private class ThingWithMaybeEven: Object {
   @Persisted var code: Int
   @Persisted var name: String
@@ -132,6 +141,17 @@ private class ThingWithMaybeEven: Object {
     let error = #expect(throws: Realm.Error.self) { try open(file, [type], version: version) { _ in } }
     #expect(error?.code == .schemaMismatch)
     return error?.localizedDescription ?? ""
+  }
+
+  @Test func `all properties that have no value for older objects are named at once`() throws {
+    let file = TemporaryFile()
+    try open(file, [ThingWithoutKey.self]) { realm in
+      try realm.write { _ = realm.create(ThingWithoutKey.self) }
+    }
+    let told = refusal(file, ThingWithTwoEvens.self, version: 1)
+    #expect(told.contains("Thing.even, Thing.other have no value") && !told.contains("known"))
+    // Nothing was changed.
+    try open(file, [ThingWithoutKey.self]) { #expect($0.objects(ThingWithoutKey.self).count == 1) }
   }
 
   @Test(arguments: 0...3)
