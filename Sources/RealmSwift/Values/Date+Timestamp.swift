@@ -8,6 +8,8 @@ extension Timestamp {
   /// From the beginning of 1970 to that of 2001, in seconds.
   fileprivate static let from1970To2001: Int64 = 978_307_200
   fileprivate static let nanosecondsPerSecond: Int64 = 1_000_000_000
+  /// So many seconds before and after 2001 have less than 2^53 nanoseconds.
+  fileprivate static let secondsOfExactNanoseconds: UInt64 = 9_000_000
 
   /// The nearest nanosecond. A date outside of what can be stored becomes the nearest that can; one that is no number
   /// becomes 1970.
@@ -55,6 +57,12 @@ extension Date {
       return
     }
     let perSecond = Double(Timestamp.nanosecondsPerSecond)
+    // Near 2001 all nanoseconds are a double, and one division rounds once: microseconds come back equal there.
+    if seconds.magnitude < Timestamp.secondsOfExactNanoseconds {
+      let nanoseconds = seconds * Timestamp.nanosecondsPerSecond + Int64(moment.nanoseconds)
+      self.init(timeIntervalSinceReferenceDate: Double(nanoseconds) / perSecond)
+      return
+    }
     // Before 2001 the whole second that is nearer to it, and what is missing: both parts have one sign, as they had when
     // the date was split.
     if seconds < 0, moment.nanoseconds > 0 {

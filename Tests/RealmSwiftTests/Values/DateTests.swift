@@ -75,7 +75,7 @@ private struct RandomDates {
     }
   }
 
-  @Test(arguments: [UInt64(1), .random(in: 0...(.max))])
+  @Test(arguments: [UInt64(1), 12_548_749_439_957_598_175, .random(in: 0...(.max))])
   func `near the beginning of 2001 dates are stored to the nanosecond`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let realm = try realm()
@@ -92,6 +92,10 @@ private struct RandomDates {
       let micros = Date(timeIntervalSinceReferenceDate: (interval * 1_000_000).rounded() / 1_000_000)
       event.at = micros
       #expect(event.at == micros, "seed \(seed)")
+      // Seconds away, where the parts of a date are rounded apart from each other.
+      let near = Date(timeIntervalSinceReferenceDate: (interval / 100_000 * 1_000_000).rounded() / 1_000_000)
+      event.at = near
+      #expect(event.at == near, "seed \(seed)")
     }
     for interval in [0, -0.0, 0.1, -0.1, -1, -1.5, 1e-9, -1e-9, 0.999999999, -0.999999999] {
       event.at = Date(timeIntervalSinceReferenceDate: interval)
