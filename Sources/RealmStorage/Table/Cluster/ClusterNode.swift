@@ -108,33 +108,35 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
 
   // MARK: - Where a column stands
 
-  // Who reads a column asks here where its values stand, and nowhere else. All answer nil when the cluster lacks the column,
-  // so that each row has `Column.absentValue`. A function for each kind, since a switch is not seen through where these are
-  // inlined.
+  // Every reader of a column asks one of these functions where the column's values stand. They answer nil when the cluster
+  // lacks the column: then each row has `Column.absentValue`. There is a function for each kind of column, because the
+  // compiler does not see through a switch on the kind where it inlines them.
 
-  /// Of a column of integers, truth values or links; of one of dates the seconds.
+  /// The descriptor of a column of integers, truth values or links, or of the seconds of a column of dates.
   @inline(__always)
   func integers(of column: UInt16) -> Descriptor? { find(column, .integers, or: .integers) }
 
-  /// Of a column of dates; nil where all nanoseconds are zero, too.
+  /// The descriptor of the nanoseconds of a column of dates. It is nil also where all nanoseconds are zero.
   @inline(__always)
   func nanoseconds(of column: UInt16) -> Descriptor? { find(column, .nanoseconds, or: .nanoseconds) }
 
-  /// Of a column whose values have so many bytes each; a descriptor of another size, which only a forged file has, counts as none.
+  /// The descriptor of a column whose values have `size` bytes each. The answer is nil for a descriptor of another size,
+  /// which only a forged file has.
   @inline(__always)
   func fixed(of column: UInt16, size: UInt8) -> Descriptor? {
     guard let part = find(column, .fixed, or: .fixed), part.width == size else { return nil }
     return part
   }
 
-  /// Of a column of strings or data: pieces or codes.
+  /// The descriptor of the pieces or the codes of a column of strings or data.
   @inline(__always)
   func varying(of column: UInt16) -> Descriptor? { find(column, .pieces, or: .codes) }
 
-  /// Of a column of values that have parts.
+  /// The descriptor of the pieces of a column of lists, sets, maps or mixed values.
   @inline(__always)
   func composite(of column: UInt16) -> Descriptor? { find(column, .pieces, or: .pieces) }
 
+  /// The descriptor of a column of any kind.
   func part(of form: ColumnForm) -> Descriptor? {
     switch form.kind {
     case .integers, .dates: integers(of: form.id)
@@ -144,6 +146,7 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
     }
   }
 
+  /// The descriptor of a column of any kind.
   func part(of column: Column) -> Descriptor? {
     switch column.storage {
     case .integers, .dates: integers(of: column.id)

@@ -2,13 +2,13 @@
 /// value apart from its piece.
 struct VaryingCell: ~Escapable, BitwiseCopyable {
   let isNull: Bool
-  /// Of the value, wherever it stands.
+  /// The length of the value in bytes, wherever it stands.
   let length: Int
-  /// A value that stands apart.
+  /// The ref of a value that stands apart from its piece; nil for any other.
   let long: Ref?
-  /// Of a value that does not stand apart; none of null.
+  /// The bytes of a value that does not stand apart; there are none for null.
   let bytes: RawSpan
-  /// The node that a value that is damaged is damage of.
+  /// The node that is damaged if these are no bytes of such a value.
   let source: Ref
 
   @inline(__always)
