@@ -19,6 +19,7 @@ public final class Database: Sendable {
   /// The schemas read last, with the ref of the tree they stand in, which vouches for them.
   private let knownSchemas = Mutex<(tree: Ref, schemas: [TableSchema])>((.null, []))
 
+  /// How to open a database.
   public typealias Options = DatabaseOptions
 
   // MARK: - Opening

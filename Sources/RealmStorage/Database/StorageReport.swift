@@ -88,7 +88,7 @@ private struct HeldNodes {
 }
 
 extension Database {
-  /// What this handle has written so far; zeros for one that is opened for reading only. Never waits.
+  /// Counts of what this handle has written so far. A handle that only reads answers zeros. The call never waits.
   public var writeStatistics: WriteStatistics {
     var statistics = WriteStatistics()
     guard let writer else { return statistics }

@@ -81,7 +81,8 @@ package final class ControlFile: Sendable {
     else { return }
     if let pipe { unlink(pipe) }
     guard made.file else { return }
-    // Who opens the file next makes a control file of its own, and must not take this handle for one that shares another.
+    // The process that opens the file next makes a control file of its own. It must not take this handle for one that shares
+    // another control file.
     _ = cp_unlock(file, StorageLock.presence.offset)
     _ = cp_unlock(file, StorageLock.unlistedReader.offset)
     unlink(path)

@@ -1,8 +1,9 @@
 /// Numbers in place of a column's values, in the order of sorts: null, NaN, all others, and last what no value is reached of.
 struct SortColumn {
   let column: Column
-  /// Of it: asked for each row.
+  /// The storage and the form of the column: they are kept, because each row is read by them.
   private let storage: ColumnStorage
+  private let form: ColumnForm
   /// Of the column, where values have codes.
   private let dictionary: Ref
 
@@ -15,6 +16,7 @@ struct SortColumn {
   init(_ column: Column, dictionary: Ref = .null) {
     self.column = column
     storage = column.storage
+    form = ColumnForm(column)
     self.dictionary = dictionary
   }
 
@@ -59,7 +61,7 @@ struct SortColumn {
   func number(
     _ depth: Int = 0, _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess
   ) throws(StorageError) -> UInt128 {
-    guard let part = cluster.part(of: column) else { return absentNumber(from: 15 * depth) }
+    guard let part = cluster.part(of: form) else { return absentNumber(from: 15 * depth) }
     if storage == .varying { return try text(15 * depth, row, part, of: cluster, access) }
     if storage != .composite, cluster.isNull(part, row) { return Self.null }
     switch storage {

@@ -90,7 +90,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     cell?.changeElements(added, moves: moves, values)
   }
 
-  /// The same by values that are stored as they are, of which the program may have none of the elements' type.
+  /// Changes the elements by values that are stored as they are. Some of them may be no value of the elements' type.
   func change(
     stored added: [Value], moves: Bool = true, _ values: (inout [Value], _ added: [Value]) -> Void
   ) {

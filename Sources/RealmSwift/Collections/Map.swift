@@ -166,7 +166,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     }
   }
 
-  /// As it is or would be stored, of values that link to nothing.
+  /// The entries as the file holds them, or would hold them. The values are no links.
   private var storedMap: ValueMap {
     stored ?? ValueMap(entries: entries.map { ($0.key._mapKey, $0.value._elementValue { _ in nil }) })
   }

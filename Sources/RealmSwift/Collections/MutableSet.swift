@@ -85,7 +85,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     return currentMembers().contains(member)
   }
 
-  /// Of an unmanaged set: its elements as they are told apart now.
+  /// The identities that the elements of an unmanaged set have now.
   private func currentMembers() -> Set<ElementIdentity> {
     if mayHaveBecomeManaged {
       members = Set(unmanaged.map { ElementIdentity($0) })

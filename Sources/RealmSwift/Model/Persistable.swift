@@ -8,8 +8,8 @@ public protocol _HasPersistedType {
   static var _mayBeUnknown: Bool { get }
   /// What is stored is none of the type.
   static func _isUnknown(_ value: Value) -> Bool
-  /// What is stored of something given as `Any` that is none of the type, but a value of the type that the type is stored as: a raw
-  /// value without a case. Nil of all else.
+  /// The stored form of a raw value without a case: `any` is no value of this type, and is one of the type that this type is
+  /// stored as. The answer is nil for anything else.
   static func _unknown(of any: Any) -> Value?
   /// What a value can be made of, to read by people.
   static var _accepted: String { get }

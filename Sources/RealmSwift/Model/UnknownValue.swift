@@ -121,7 +121,7 @@ extension ReversedCollection: MayHoldUnknown where Base: RealmCollection {
   var storedUnknown: [Value]? { (_base as? any MayHoldUnknown)?.storedUnknown.map { $0.reversed() } }
 }
 
-/// What `reversed()` and `lazy` of collections answer.
+/// `reversed()` and `lazy` of a collection answer such a sequence.
 extension LazySequence: MayHoldUnknown where Base: Collection {
   func unknownElement(at index: Int) -> Value? {
     (elements as? any MayHoldUnknown)?.unknownElement(at: index)
@@ -232,7 +232,7 @@ where Element: OptionalProtocol, Element.Wrapped: _Scalar, Element.Wrapped.Persi
 }
 
 extension _Scalar {
-  /// What is stored, as the type that it is stored as; of null that type's first value. A number that is too great for a
+  /// The stored value as a value of `PersistedType`; for null, the first value of that type. A number that is too great for a
   /// narrow type stops the program.
   fileprivate static func _persisted(
     _ value: Value, orStop stop: (Value) -> Never = { stopUnreadableElement(Self.self, $0) }

@@ -60,7 +60,7 @@ struct ElementIdentity: Hashable {
 extension RealmCollection {
   /// The place of an element, among those of a collection that is not searched by its rows.
   func place(of element: Element) -> Int? {
-    // What is stored may be no element.
+    // A stored value may be no value of the elements' type.
     if Element._mayBeUnknown, Element._elementType.column != .link,
       let values = (self as? any ValueCollection)?.storedValues
     {

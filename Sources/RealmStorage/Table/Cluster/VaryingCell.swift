@@ -31,7 +31,7 @@ struct VaryingCell: ~Escapable, BitwiseCopyable {
     source = .null
   }
 
-  /// What `body` makes of the bytes of a value that is not null.
+  /// Answers what `body` makes of the bytes of a value that is not null.
   ///
   /// - Parameter body: answers nil for bytes that are no value of the column: that is damage.
   @inline(__always)
@@ -63,12 +63,12 @@ struct VaryingCell: ~Escapable, BitwiseCopyable {
 }
 
 extension ClusterNode {
-  /// The cell of a row: what is null, a code, in a piece or apart from it is decided here, and nowhere else where single
-  /// rows are read.
+  /// The cell of a row. This function decides whether a value is null, a code, in a piece or apart from it, and every
+  /// reader of single rows calls it.
   ///
   /// - Parameters:
-  ///   - part: of a column of varying size.
-  ///   - dictionary: the column's; asked for where values have codes.
+  ///   - part: the descriptor of a column of varying size.
+  ///   - dictionary: the column's dictionary, which is evaluated only where values have codes.
   /// - Throws: `.corrupted` for a code that was not given, and for a row that the piece lacks.
   @inline(__always)
   @_lifetime(copy self, copy access)

@@ -24,7 +24,7 @@ enum IndexTree {
   }
 
   /// The rows with a value of a column, in the order of their keys.
-  // Inlined into queries, it makes the compiler (6.3.1) stop as it optimizes these.
+  // The compiler (6.3.1) stops where this function is inlined into queries and it optimizes them.
   @inline(never)
   static func rows(
     with value: Value, of column: Column, table: TableRoot, _ access: borrowing NodeAccess
@@ -43,7 +43,7 @@ enum IndexTree {
   }
 
   /// How many rows have a value of a column. O(log n), but for values that are cut.
-  // Not inlined, for the same reason as `rows(with:of:)`.
+  // This function is not inlined for the same reason as `rows(with:of:)`.
   @inline(never)
   static func count(
     with value: Value, of column: Column, table: TableRoot, _ access: borrowing NodeAccess

@@ -17,8 +17,8 @@ struct ColumnForm: BitwiseCopyable, Equatable {
   let type: ColumnType
   /// The rows of clusters that lack the column are null in it.
   let isAbsentNull: Bool
-  /// What they have otherwise in a column of integers, truth values, floats or doubles: the number, 0 or 1, or the bits. The
-  /// column itself tells it for other types.
+  /// The value that rows of clusters without the column have where it is not null: a whole number, 0 or 1 for a truth value,
+  /// the bits of a float or double. For columns of other types `Column.absentValue` tells it.
   let absentBits: UInt64
 
   init(_ column: Column) {

@@ -80,7 +80,7 @@ extension Value {
 }
 
 extension Value {
-  /// As a column of varying size stores it; nil for null.
+  /// The bytes by which a column of varying size stores this value; nil for null.
   func varyingBytes(of column: Column) -> [UInt8]? {
     if column.storage == .composite { return CompositeCell.encode(self, of: column) }
     return switch self {

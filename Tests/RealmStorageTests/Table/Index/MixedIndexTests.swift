@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test func `bytes that are no entry have no length`() {
-    let entries: [[UInt8]] = [[], [1], [1, 0], [1, 12], [1, 255], [2 - 1, 4, 97], [1, 5, 0, 0xff]]
+    let entries: [[UInt8]] = [[], [1], [1, 0], [1, 12], [1, 255], [1, 4, 97], [1, 5, 0, 0xff]]
     for entry in entries {
       #expect(IndexKey.valueLength(entry.span.bytes, of: Self.column) == nil, "\(entry)")
     }
