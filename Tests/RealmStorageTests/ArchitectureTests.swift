@@ -8,9 +8,9 @@ import Testing
   private static let engine = House(
     module: "RealmStorage",
     floors: [
-      "File", "Node", "Kernel", "Tree", "Space", "Version", "Table/Values", "Table/Cluster", "Table/Index",
-      "Table/Diff",
-      "Table/Change", "Query", "Commit", "Database", "Check",
+      "File", "Node", "Kernel", "Tree", "Space", "Version", "Table/Values", "Table/Cluster",
+      "Table/Collection",
+      "Table/Index", "Table/Diff", "Table/Change", "Query", "Commit", "Database", "Check",
     ])
   /// Rooms of the object layer, from the lowest up.
   private static let objects = House(

@@ -6,8 +6,13 @@ import Testing
 
 /// The worked example of FORMAT.md is a file that the engine makes.
 @Suite struct FormatExampleTests {
-  private static let start = "<!-- worked example -->"
-  private static let end = "<!-- end of worked example -->"
+  private enum Example: String {
+    case file = "worked example"
+    case list = "worked example of a list"
+
+    var start: String { "<!-- \(rawValue) -->" }
+    var end: String { "<!-- end of \(rawValue) -->" }
+  }
 
   /// What depends on the clock: the time, and the checksum over it.
   private static let masked = [88..<96, 464..<472]
@@ -17,13 +22,21 @@ import Testing
     .appending(path: "FORMAT.md")
 
   @Test func `the worked example of the format's document is what the engine writes`() throws {
-    let listing = try listing()
+    try expect(.file, try listing())
+  }
+
+  @Test func `the worked example of a list that is a tree is what the engine writes`() throws {
+    try expect(.list, try listingOfList())
+  }
+
+  private func expect(_ example: Example, _ listing: String) throws {
     let text = try String(contentsOf: Self.document, encoding: .utf8)
-    let start = try #require(text.range(of: Self.start), "FORMAT.md has no \(Self.start)")
+    let start = try #require(text.range(of: example.start), "FORMAT.md has no \(example.start)")
     let end = try #require(
-      text.range(of: Self.end, range: start.upperBound..<text.endIndex), "FORMAT.md has no \(Self.end)")
+      text.range(of: example.end, range: start.upperBound..<text.endIndex), "FORMAT.md has no \(example.end)")
     let found = text[start.upperBound..<end.lowerBound].trimmingCharacters(in: .newlines)
-    if found != listing { Issue.record("put this between the two markers of FORMAT.md:\n\n\(listing)\n") }
+    guard found != listing else { return }
+    Issue.record("put this between \(example.start) and its end in FORMAT.md:\n\n\(listing)\n")
   }
 
   // MARK: - The file
@@ -56,6 +69,25 @@ import Testing
     try Self.expectZeros(bytes, outside: pieces)
     return pieces.map { Self.hex($0, bytes) }.joined(separator: "\n\n")
       + String(format: "\n\n    %08x  end of the file", bytes.count)
+  }
+
+  /// The nodes of a row and of its list, in the order they stand in the file.
+  private func listingOfList() throws -> String {
+    let disk = SimulatedDisk()
+    try disk.write(Self.emptyPages(of: disk), at: 0)
+    let database = try Database(storage: disk, options: .init())
+    try database.write { transaction in
+      let table = try transaction.createTable(
+        TableSchema("Log", columns: [Column("values", .int64, collection: .list)]))
+      _ = try table.insert(["values": .list(Array(repeating: .int(7), count: 1099) + [.int(8)])])
+    }
+    let kinds: [NodeKind] = [.cluster, .piece, .positionBranch]
+    let nodes = try Self.nodes(of: database.snapshot()).filter { node in
+      kinds.contains { node.name.hasPrefix("\($0.name),") }
+    }
+    database.close()
+    let bytes = try disk.read(Int(disk.length()), at: 0)
+    return nodes.sorted { $0.offset < $1.offset }.map { Self.hex($0, bytes) }.joined(separator: "\n\n")
   }
 
   /// As the engine makes them, but that the file id and the salt are known.

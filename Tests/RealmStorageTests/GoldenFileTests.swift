@@ -28,7 +28,7 @@ import Testing
   @Test(arguments: [nil, GoldenSample.key])
   func `a file of the current draft holds what was stored`(key: [UInt8]?) throws {
     let golden = try Data(contentsOf: Self.file(draft: Self.current, key: key))
-    #expect(golden.count <= 64 << 10)
+    #expect(golden.count <= 96 << 10)
     for isReadOnly in [true, false] {
       try withTemporaryPath { path in
         try golden.write(to: URL(filePath: path))
@@ -49,7 +49,7 @@ import Testing
     throws
   {
     let golden = try Data(contentsOf: Self.file(draft: draft, key: key))
-    #expect(golden.count <= 64 << 10)
+    #expect(golden.count <= 96 << 10)
     for given in [nil, GoldenSample.key, Keys.second] {
       for isReadOnly in [true, false] {
         try withTemporaryPath { path in

@@ -68,7 +68,9 @@ enum GoldenSample {
     if column.isOptional, column.collection == .none, number % 3 == 1 { return .null }
     switch column.collection {
     case .none: return element(column.type, number)
-    case .list: return .list((0..<number % 5).map { element(column.type, number + $0) })
+    // One of them is long enough to be a tree.
+    case .list:
+      return .list((0..<(number == 19 ? 600 : number % 5)).map { element(column.type, number + $0) })
     case .set: return .set((0..<number % 5).map { element(column.type, number + $0) })
     case .map:
       let entries = (0..<number % 4).map { ("key \($0)", element(column.type, number + $0)) }
@@ -79,11 +81,11 @@ enum GoldenSample {
   private static func element(_ type: ColumnType, _ number: Int64) -> Value {
     switch type {
     case .bool: .bool(number % 3 == 0)
-    case .int64: .int((number - 15) << 56)
+    case .int64: .int((number % 20 - 15) << 56)
     case .float: .float(Float(number) / 3)
     case .double: .double(number == 9 ? .infinity : Double(number) / -7)
     case .string: .string(String(repeating: "é\(number) ", count: Int(number % 9)))
-    case .data: .data((0..<number * 3).map { UInt8(truncatingIfNeeded: $0 * number) })
+    case .data: .data((0..<number % 25 * 3).map { UInt8(truncatingIfNeeded: $0 * number) })
     case .date:
       .date(Timestamp(seconds: number * 100_000_000 - 1, nanoseconds: Int32(number % 4) * 333_333_333))
     case .objectID: .objectID(ObjectIDBytes(high: UInt64(number) << 40, low: UInt32(number)))

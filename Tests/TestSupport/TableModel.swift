@@ -86,7 +86,7 @@ package struct TableModel: Equatable, Sendable {
     }
   }
 
-  private func value(_ column: Column, _ generator: inout SeededGenerator) -> Value {
+  func value(_ column: Column, _ generator: inout SeededGenerator) -> Value {
     if Self.repeating.contains(column.name), !generator.chance(8) { return oneOfFew(column, &generator) }
     guard column.isCollection else { return element(column, &generator) }
     let count = generator.below(500) == 0 ? 1200 : generator.below(5)
@@ -129,7 +129,7 @@ package struct TableModel: Equatable, Sendable {
   /// It stands apart from its piece, and has no code.
   private var longText: String { String(repeating: "long ", count: 1000) }
 
-  func element(_ column: Column, _ generator: inout SeededGenerator) -> Value {
+  package func element(_ column: Column, _ generator: inout SeededGenerator) -> Value {
     if column.isOptional, generator.chance(30) { return .null }
     switch column.type {
     case .bool: return .bool(generator.chance(50))
@@ -188,7 +188,8 @@ package struct TableModel: Equatable, Sendable {
       }
       guard try table.set(value, column.name, ofRow: victim) else { return "no row \(victim)" }
       rows[victim]?[column.name] = value
-    case 85..<94:
+    case 85..<88: return try changeList(table, &generator)
+    case 88..<94:
       guard let victim = victim(&generator) else { return nil }
       guard try table.remove(victim) else { return "no row \(victim)" }
       remove([victim], table.schema)
@@ -307,6 +308,7 @@ package struct TableModel: Equatable, Sendable {
       else { return "row \(key) is not at \(position)" }
       if let wrong = try indexDifference(table, key) { return wrong }
       if let wrong = try linkDifference(table, key) { return wrong }
+      if let wrong = try listDifference(table, key, &generator) { return wrong }
     }
     return nil
   }

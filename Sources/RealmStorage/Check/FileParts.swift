@@ -125,15 +125,18 @@ struct FileParts {
 
   /// What of a cluster is whose.
   struct ClusterParts {
-    /// The column that each ref, a piece, belongs to.
+    /// The column that each ref, a piece or a tree, belongs to.
     var pieces: [FilePart] = []
     /// Bytes of each column's data in the cluster itself; the rows' keys are the table's.
     var packed: [(part: FilePart, bytes: Int)] = []
   }
 
+  /// - Parameter table: the part that the cluster belongs to: a table, or the column whose list it is a leaf of.
   func parts(ofCluster ref: Ref, of table: FilePart, _ access: borrowing NodeAccess) throws(StorageError)
     -> ClusterParts
   {
+    // A leaf of a list that is a tree is its column's, whole.
+    if table.role == .column { return ClusterParts() }
     let cluster = ClusterNode(try access.node(ref, .cluster))
     let schema = schemas[table.tableID]
     var parts = ClusterParts()
@@ -143,7 +146,7 @@ struct FileParts {
       // Without a schema that knows the column it is the table's.
       let part = column.flatMap { column in schema.map { .column(column, $0) } } ?? table
       parts.packed.append((part, descriptor.length))
-      if descriptor.encoding == .pieces {
+      if descriptor.encoding.hasRefs {
         parts.pieces += Array(repeating: part, count: Int(descriptor.greatest))
       }
     }

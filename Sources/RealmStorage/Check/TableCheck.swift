@@ -62,7 +62,7 @@ struct TableCheck {
     let (schema, root) = (table.schema, table.root)
     try checkDictionaries(table, reader)
     let found = try KeyedTree.check(root.clusters, reader) { (leaf, access) throws(StorageError) in
-      let cluster = try checkCluster(leaf, table, access)
+      let cluster = try checkCluster(leaf, table, reader, access)
       rows += cluster.rows
       progress(rows)
       return cluster
@@ -99,7 +99,7 @@ struct TableCheck {
   }
 
   private mutating func checkCluster(
-    _ ref: Ref, _ table: Table, _ access: borrowing NodeAccess
+    _ ref: Ref, _ table: Table, _ reader: any NodeReader, _ access: borrowing NodeAccess
   ) throws(StorageError) -> (rows: UInt64, keys: ClosedRange<UInt64>) {
     let cluster = ClusterNode(try access.node(ref, .cluster))
     guard cluster.tellsBoundsRight() else { throw access.corrupted(.structure, ref) }
@@ -109,15 +109,27 @@ struct TableCheck {
       if cluster.needsDictionary(column), dictionaries[column.id].isNull {
         throw access.corrupted(.code, ref).naming(part)
       }
+      var trees = 0
       for row in 0..<cluster.rows {
+        let key = cluster.key(row)
         let value: Value
-        do { value = try TableReading.value(column, row, of: cluster, dictionaries.view, access) } catch {
+        do throws(StorageError) {
+          if let tree = try cluster.tree(ofCell: column, row, access) {
+            trees += 1
+            try checkTree(tree, column, key, table, reader, access)
+            continue
+          }
+          value = try TableReading.value(column, row, of: cluster, dictionaries.view, access)
+        } catch {
           throw error.naming(part)
         }
         guard column.accepts(value) else { throw access.corrupted(.structure, ref).naming(part) }
-        let key = cluster.key(row)
         if column.index != .none { try checkIndex(value, column, key, table, access) }
-        if column.canLink { try checkLinks(value, column, key, table, access) }
+        if column.canLink { try checkLinks(value.linkTargets(of: column), column, key, table, access) }
+      }
+      // Each tree is the collection of a row.
+      guard trees == Int(cluster.trees(of: column.id)?.greatest ?? 0) else {
+        throw access.corrupted(.structure, ref).naming(part)
       }
     }
     let last = cluster.key(cluster.rows - 1)
@@ -144,11 +156,23 @@ struct TableCheck {
     }
   }
 
+  /// Verifies a collection that is a tree, and its links.
+  private mutating func checkTree(
+    _ tree: Ref, _ column: Column, _ key: UInt64, _ table: Table, _ reader: any NodeReader,
+    _ access: borrowing NodeAccess
+  ) throws(StorageError) {
+    var targets: [LinkTarget] = []
+    try CollectionForm.check(tree, column, reader) { (element) in
+      if column.canLink { targets += element.linkTargets(of: column) }
+    }
+    try checkLinks(targets, column, key, table, access)
+  }
+
   private mutating func checkLinks(
-    _ value: Value, _ column: Column, _ key: UInt64, _ table: Table, _ access: borrowing NodeAccess
+    _ targets: [LinkTarget], _ column: Column, _ key: UInt64, _ table: Table, _ access: borrowing NodeAccess
   ) throws(StorageError) {
     var counts: [LinkTarget: UInt64] = [:]
-    for target in value.linkTargets(of: column) { counts[target, default: 0] += 1 }
+    for target in targets { counts[target, default: 0] += 1 }
     for (place, count) in counts {
       guard let target = tables[place.table] else {
         throw access.corrupted(.structure, table.ref).naming(.column(column, table.schema))
@@ -174,34 +198,17 @@ struct TableCheck {
 }
 
 extension ClusterNode {
+  /// The tree of a row's collection; nil for a value that is none.
+  fileprivate func tree(
+    ofCell column: Column, _ row: Int, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> Ref? {
+    guard column.isCollection, let part = composite(of: column.id) else { return nil }
+    return try cell(part, row, dictionary: .null, access.lent).tree
+  }
+
   /// Whether some rows have codes in a column.
   fileprivate func needsDictionary(_ column: Column) -> Bool {
     guard column.storage == .varying, let descriptor = part(of: column) else { return false }
     return descriptor.encoding == .codes && Int(descriptor.nullCount) < rows
-  }
-
-  /// Whether the descriptors tell the nulls, and the bounds that scans rely on, as the values have them, and whether
-  /// nanoseconds are in their range.
-  fileprivate func tellsBoundsRight() -> Bool {
-    for index in 0..<columnCount {
-      let descriptor = descriptor(index)
-      guard descriptor.encoding != .pieces else { continue }
-      var nulls = 0
-      for row in 0..<rows {
-        if isNull(descriptor, row) {
-          nulls += 1
-        } else if descriptor.encoding != .fixed, descriptor.column != Self.keyColumn {
-          guard (descriptor.least...descriptor.greatest).contains(integer(descriptor, row)) else {
-            return false
-          }
-        }
-      }
-      guard nulls == Int(descriptor.nullCount) else { return false }
-      if descriptor.encoding == .nanoseconds {
-        let range = Timestamp.nanosecondRange
-        guard range.contains(descriptor.least), range.contains(descriptor.greatest) else { return false }
-      }
-    }
-    return true
   }
 }

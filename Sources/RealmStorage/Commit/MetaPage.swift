@@ -48,7 +48,7 @@ package struct MetaPage: Equatable, Sendable {
 
   package static let format: UInt32 = 0
   /// Raised by each change of the layout of anything in a file, until format 1 (FORMAT.md, "Versioning policy").
-  package static let draft: UInt32 = 2
+  package static let draft: UInt32 = 3
   /// The greatest version number.
   package static let maximumVersion = Ref.maximumBirth
 

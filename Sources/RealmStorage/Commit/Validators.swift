@@ -10,6 +10,7 @@ extension NodeValidators {
     (.cluster, { ClusterNode.isValid($0) }),
     (.piece, { PieceNode.isValid($0) }),
     (.integerIndex, { IntegerIndexNode.isValid($0) }),
+    (.positionBranch, { PositionBranch.isValid($0) }),
     (.chunkBranch, { LongValue.isValidBranch($0) }),
   ])
 }

@@ -134,6 +134,12 @@ public struct WritableTable {
   private let transaction: WriteTransaction
   private let writer: TableWriter
 
+  /// The table's writer, while the transaction is open.
+  func usableWriter() throws(StorageError) -> TableWriter {
+    try checkUsable()
+    return writer
+  }
+
   init(transaction: WriteTransaction, writer: TableWriter) {
     self.transaction = transaction
     self.writer = writer

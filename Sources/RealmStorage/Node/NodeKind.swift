@@ -23,11 +23,13 @@ package enum NodeKind: UInt8, Sendable, CaseIterable {
   case piece = 9
   /// Numbers in order and the row of each: a leaf of the index of a primary key.
   case integerIndex = 10
+  /// Children of a tree by position, with the elements below each.
+  case positionBranch = 11
 
   /// Nodes on the path that nearly every commit writes anew stand apart from those that stay.
   package var isShortLived: Bool {
     switch self {
-    case .root, .branch, .keyedBranch, .table: true
+    case .root, .branch, .keyedBranch, .positionBranch, .table: true
     case .leaf, .chunk, .chunkBranch, .cluster, .piece, .integerIndex: false
     }
   }
@@ -44,6 +46,7 @@ package enum NodeKind: UInt8, Sendable, CaseIterable {
     case .cluster: "cluster"
     case .piece: "piece"
     case .integerIndex: "integer index"
+    case .positionBranch: "position branch"
     }
   }
 }

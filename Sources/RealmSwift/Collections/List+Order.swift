@@ -34,9 +34,7 @@ extension List {
   ///
   /// - Parameter order: of each place, from which it gets its element: each place once.
   private func reorder(_ order: [Int]) {
-    change(
-      [], { elements in elements = order.map { elements[$0] } },
-      { values, _ in values = order.map { values[$0] } })
+    change(.reorder(order))
   }
 
   /// Puts the elements in an order; of those that are equal by it, the first stays first. A managed list is changed in a

@@ -4,7 +4,7 @@ import RealmStorage
 /// An ordered collection in a property of an object: of values, or of links to objects, which it does not own.
 ///
 /// Unmanaged it is a plain container. Managed it shows its object's row, and is changed in a write transaction only.
-/// The changes of a transaction take time in proportion to the list once, and besides as those of an array do.
+/// To read or change an element takes O(log n) in the number of elements.
 public final class List<Element: RealmCollectionValue>: RealmCollection {
   /// Of an unmanaged list.
   private var unmanaged: [Element] = []
@@ -30,10 +30,20 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   public var realm: Realm? { cell?.realm }
   /// The object it belongs to was deleted, or its realm invalidated.
   public var isInvalidated: Bool { cell?.isInvalidated(.list) ?? false }
-  /// The number of elements. O(1) after the first read of a version.
-  public var count: Int { cell?.elements().count ?? asStored?.count ?? unmanaged.count }
+  /// The number of elements. O(1).
+  public var count: Int { cell?.count() ?? asStored?.count ?? unmanaged.count }
+
+  /// Walks the elements. Of a managed list outside of a write transaction a walk holds a few hundred elements in memory at a
+  /// time; within one it walks the elements as they are when it begins.
   public func makeIterator() -> RLMIterator<Element> {
-    Element._mayBeUnknown ? RLMIterator(count: count) { self[$0] } : RLMIterator(contents)
+    if Element._mayBeUnknown { return RLMIterator(count: count) { self[$0] } }
+    guard !Element._canLink, let cell, let walk = self.cell?.walk() else { return RLMIterator(contents) }
+    var index = 0
+    return RLMIterator(chunks: {
+      let values = walk()
+      defer { index += values.count }
+      return values.enumerated().map { Element._element($1, in: cell, at: .index(index + $0)) }
+    })
   }
 
   private var contents: [Element] {
@@ -51,57 +61,54 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 
   // MARK: - Changing
 
-  /// The element at a place, from 0; a place that there is not stops the program. O(1) after the first read of a version.
+  /// The element at a place, from 0; a place that there is not stops the program. O(log n) in the number of elements.
   public subscript(position: Int) -> Element {
     get {
       if cell == nil, position >= unmanaged.count, let noted = PropertyRecorder.element(of: Element.self) {
         return noted
       }
       checkIndex(position, below: count)
-      guard let values = cell?.elements(), let cell else {
+      guard let value = cell?.element(at: position), let cell else {
         return asStored.map { Element._unmanagedElement($0[position]) } ?? unmanaged[position]
       }
-      return Element._element(values[position], in: cell, at: .index(position))
+      return Element._element(value, in: cell, at: .index(position))
     }
     set {
       checkIndex(position, below: count)
-      change(
-        [newValue], moves: false, { $0[position] = newValue },
-        { values, added in values[position] = added[0] })
+      change(.set(position), [newValue])
     }
   }
 
   /// Changes a list: an unmanaged one by its elements, a managed one by their values.
-  ///
-  /// - Parameters:
-  ///   - added: the elements whose values `values` is given.
-  ///   - moves: elements that stay may stand elsewhere then.
-  func change(
-    _ added: [Element], moves: Bool = true, _ elements: (inout [Element]) -> Void,
-    _ values: (inout [Value], _ added: [Value]) -> Void
-  ) {
-    guard let added = cell?.stored(added) else {
+  func change(_ change: ListChange, _ added: [Element] = []) {
+    guard let values = cell?.stored(added) else {
       if Element._canLink { FreedInTurn.note(self) }
-      guard var known = asStored else { return elements(&unmanaged) }
-      values(&known, added.map { $0._elementValue { _ in nil } })
+      guard var known = asStored else { return change.apply(to: &unmanaged, added) }
+      change.apply(to: &known, added.map { $0._elementValue { _ in nil } })
       asStored = known
       return
     }
-    cell?.changeElements(added, moves: moves, values)
+    self.change(managed: change, values)
   }
 
   /// Changes the elements by values that are stored as they are. Some of them may be no value of the elements' type.
-  func change(
-    stored added: [Value], moves: Bool = true, _ values: (inout [Value], _ added: [Value]) -> Void
-  ) {
-    guard cell == nil else {
-      cell?.changeElements(added, moves: moves, values)
-      return
-    }
+  private func change(_ change: ListChange, stored added: [Value]) {
+    guard cell == nil else { return self.change(managed: change, added) }
     var known = asStored ?? unmanaged.map { $0._elementValue { _ in nil } }
     (unmanaged, asStored) = ([], nil)
-    values(&known, added)
+    change.apply(to: &known, added)
     asStored = known
+  }
+
+  private func change(managed change: ListChange, _ added: [Value]) {
+    if cell?.isList == true {
+      cell?.change(list: change, added)
+    } else {
+      let moves = change.movesElements(of: count)
+      cell?.changeElements(added, moves: moves) { values, added in
+        change.apply(to: &values, added)
+      }
+    }
   }
 
   /// The elements of a collection of the library as it stores them, where the program has no value for one.
@@ -110,61 +117,68 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   }
 
   /// Adds an element behind all; an object that is in no realm is added to the list's.
-  public func append(_ element: Element) {
-    change([element], moves: false, { $0.append(element) }, { values, added in values += added })
-  }
+  public func append(_ element: Element) { change(.insert(at: count), [element]) }
+
+  /// So many elements at most are made values of together.
+  private static var batch: Int { 4096 }
 
   /// Adds elements behind all, in their order.
   public func append<S: Sequence>(objectsIn elements: S) where S.Iterator.Element == Element {
-    if let stored = Self.stored(of: elements) {
-      return change(stored: stored, moves: false) { values, added in values += added }
-    }
-    let elements = Array(elements)
-    change(elements, moves: false, { $0.append(contentsOf: elements) }, { values, added in values += added })
+    if let stored = Self.stored(of: elements) { return change(.insert(at: count), stored: stored) }
+    insert(all: Array(elements), at: count)
+  }
+
+  private func insert(all elements: [Element], at index: Int) {
+    var start = 0
+    repeat {
+      let end = Swift.min(elements.count, start + Self.batch)
+      change(
+        .insert(at: index + start),
+        start == 0 && end == elements.count ? elements : Array(elements[start..<end]))
+      start = end
+    } while start < elements.count
   }
 
   /// - Precondition: `index` is at most `count`.
   public func insert(_ element: Element, at index: Int) {
     checkIndex(index, below: count + 1)
-    change(
-      [element], { $0.insert(element, at: index) }, { values, added in values.insert(added[0], at: index) })
+    change(.insert(at: index), [element])
   }
 
   /// Removes the element at a place, which is one of the list. A linked object stays; an embedded one is deleted.
   public func remove(at index: Int) {
     checkIndex(index, below: count)
-    change([], { $0.remove(at: index) }, { values, _ in values.remove(at: index) })
+    change(.remove(index..<index + 1))
   }
 
   /// Removes the first elements, of which there are so many.
   public func removeFirst(_ number: Int = 1) {
     checkIndex(number, below: count + 1)
-    change([], { $0.removeFirst(number) }, { values, _ in values.removeFirst(number) })
+    change(.remove(0..<number))
   }
 
   /// Removes the last elements, of which there are so many.
   public func removeLast(_ number: Int = 1) {
+    let count = count
     checkIndex(number, below: count + 1)
-    change([], { $0.removeLast(number) }, { values, _ in values.removeLast(number) })
+    change(.remove(count - number..<count))
   }
 
   /// Removes all elements. Linked objects stay; embedded ones are deleted.
-  public func removeAll() { change([], { $0.removeAll() }, { values, _ in values.removeAll() }) }
+  public func removeAll() { change(.remove(0..<count)) }
 
   /// Puts an element to another place; those between move up or down by one.
   public func move(from: Int, to: Int) {
     checkIndex(from, below: count)
     checkIndex(to, below: count)
-    change(
-      [], { $0.insert($0.remove(at: from), at: to) },
-      { values, _ in values.insert(values.remove(at: from), at: to) })
+    change(.move(from: from, to: to))
   }
 
   /// Lets two elements change places.
   public func swapAt(_ first: Int, _ second: Int) {
     checkIndex(first, below: count)
     checkIndex(second, below: count)
-    change([], { $0.swapAt(first, second) }, { values, _ in values.swapAt(first, second) })
+    change(.swap(first, second))
   }
 
   /// Puts an element into another's place.
@@ -193,29 +207,26 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     let range = range.relative(to: 0..<count)
     checkIndex(range.lowerBound, below: count + 1)
     checkIndex(range.upperBound, below: count + 1)
-    if let stored = Self.stored(of: elements) {
-      return change(stored: stored) { values, added in values.replaceSubrange(range, with: added) }
-    }
+    if let stored = Self.stored(of: elements) { return change(.replace(range), stored: stored) }
     let elements = Array(elements)
-    change(
-      elements, { $0.replaceSubrange(range, with: elements) },
-      { values, added in values.replaceSubrange(range, with: added) })
+    if range.isEmpty {
+      insert(all: elements, at: range.lowerBound)
+    } else {
+      change(.replace(range), elements)
+    }
   }
 
   /// Removes the elements at some places, which are those of before the first is removed.
   public func remove(atOffsets offsets: IndexSet) {
     check(offsets)
-    change(
-      [], { $0.remove(atOffsets: offsets) }, { values, _ in values.remove(atOffsets: offsets) })
+    change(.removeOffsets(offsets))
   }
 
   /// Puts the elements at some places before the one that was at `destination`, or behind all; they keep their order.
   public func move(fromOffsets offsets: IndexSet, toOffset destination: Int) {
     check(offsets)
     checkIndex(destination, below: count + 1)
-    change(
-      [], { $0.move(fromOffsets: offsets, toOffset: destination) },
-      { values, _ in values.move(fromOffsets: offsets, toOffset: destination) })
+    change(.moveOffsets(offsets, to: destination))
   }
 
   private func check(_ offsets: IndexSet) {
@@ -235,7 +246,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
       return contents.firstIndex(of: element)
     }
     guard let value = cell.sought(element).map({ SetElement($0) }) else { return nil }
-    return self.cell?.elements().firstIndex { SetElement($0) == value }
+    return self.cell?.firstIndex { SetElement($0) == value }
   }
 
   /// Of unmanaged lists. Those of values of any type may stand in each other.
@@ -269,7 +280,7 @@ extension List: ValueCollection {
 
 extension List: MayHoldUnknown {
   func unknownElement(at index: Int) -> Value? {
-    guard Element._mayBeUnknown, let value = (cell?.elements() ?? asStored)?[index] else { return nil }
+    guard Element._mayBeUnknown, let value = cell?.element(at: index) ?? asStored?[index] else { return nil }
     return Element._isUnknown(value) ? value : nil
   }
 
@@ -310,7 +321,7 @@ extension List: _KeptInstance {
       if let element = Element._convertedElement(any) {
         list.append(element)
       } else if Element._elementType.isOptional, let unknown = Element._unknown(of: any) {
-        list.change(stored: [unknown], moves: false) { values, added in values += added }
+        list.change(.insert(at: list.count), stored: [unknown])
       } else {
         return nil
       }
@@ -320,11 +331,10 @@ extension List: _KeptInstance {
   public func _assign(_ other: List) {
     if self === other || (realm != nil && self == other) { return }
     if let values = other.storedUnknown {
-      if cell == nil { asStored = values } else { cell?.changeElements(values, moves: true) { $0 = $1 } }
+      if cell == nil { asStored = values } else { change(managed: .assign, values) }
       return
     }
-    let elements = Array(other)
-    change(elements, { $0 = elements }, { values, added in values = added })
+    change(.assign, Array(other))
   }
   public func _stored(_ row: _RowOfObject) -> Value {
     if let asStored { return .list(asStored) }

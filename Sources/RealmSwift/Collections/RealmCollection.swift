@@ -79,8 +79,16 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
   @usableFromInline var elements: IndexingIterator<[Element]>
   /// Reads the elements one by one, since to read one may stop the program.
   @usableFromInline var reader: (() -> Element?)?
+  /// Reads more elements, as many as stand together; none behind the last.
+  private var chunks: (() -> [Element])?
 
   init(_ elements: [Element]) { self.elements = elements.makeIterator() }
+
+  /// - Parameter chunks: answers the next elements, and none behind the last.
+  init(chunks: @escaping () -> [Element]) {
+    elements = [].makeIterator()
+    self.chunks = chunks
+  }
 
   init(count: Int, _ element: @escaping (Int) -> Element) {
     elements = [].makeIterator()
@@ -102,7 +110,16 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
   public mutating func next() -> Element? {
     // Inlined where the class is known.
     if let object = objects?.nextObject() { return InstanceMaker.handle(object, as: Element.self) }
-    return elements.next() ?? reader?()
+    return elements.next() ?? nextElsewhere()
+  }
+
+  @usableFromInline
+  mutating func nextElsewhere() -> Element? {
+    if let chunks {
+      elements = chunks().makeIterator()
+      return elements.next()
+    }
+    return reader?()
   }
 }
 

@@ -33,10 +33,14 @@ public struct _CollectionCell {
   let path: [_CollectionStep]
   /// The property holds any values, and may hold none of this form any more.
   let mayBeGone: Bool
+  /// It is the list of a property of its own, whose elements the engine reads and changes.
+  let isList: Bool
   /// How many moves there were in the session when it was found.
   private let moves: UInt64
   /// What the row held at a generation of the realm, outside of transactions.
   private var known: (value: Value, generation: UInt64)?
+  /// The same of a list that the engine reads by its elements.
+  var knownList: (list: StoredList, generation: UInt64)?
 
   /// - Parameter value: what it holds, where that was just read.
   init(_ owner: ManagedRow, position: Int, path: [_CollectionStep] = [], _ value: Value? = nil) {
@@ -44,6 +48,7 @@ public struct _CollectionCell {
     self.position = position
     self.path = path
     let type = owner.context.binding.model.properties[position].type
+    isList = path.isEmpty && type.isListOfElements
     mayBeGone = !path.isEmpty || (type.column == .mixed && type.form == .value)
     moves = owner.session.moves.count
     if let value, !owner.session.isWriting { known = (value, owner.session.generation) }
@@ -111,11 +116,16 @@ public struct _CollectionCell {
 
   // MARK: - Changing
 
+  /// Stops the program where no transaction is open.
+  func checkOpen() {
+    owner.session.check()
+    owner.session.requireTransaction("change \(name)")
+  }
+
   /// Stops the program where it can't be changed.
   private func checkChange() -> ObjectContext {
     let context = owner.context
-    context.session.check()
-    context.session.requireTransaction("change \(name)")
+    checkOpen()
     if !owner.isThere { context.stopInvalidated(position) }
     return context
   }
@@ -178,6 +188,15 @@ public struct _CollectionCell {
   /// The values of elements that are to be stored; objects that are in no realm are added.
   func stored<Element: RealmCollectionValue>(_ elements: [Element]) -> [Value] {
     if elements.isEmpty { return [] }
+    if !Element._canLink, Element._elementType.target == nil {
+      checkOpen()
+      let model = owner.context.binding.model
+      return elements.map { element in
+        let value = element._elementValue { _ in nil }
+        model.check(value, fits: position, depth: path.count)
+        return value
+      }
+    }
     let context = checkChange()
     let adder = ObjectAdder(context.session, .error)
     return elements.map { element in
@@ -200,6 +219,12 @@ public struct _CollectionCell {
     }
     return isElsewhere ? nil : value
   }
+}
+
+extension _PropertyType {
+  /// The engine changes the elements of such lists. Those of lists of any values may hold collections, which are changed as
+  /// parts of the whole.
+  var isListOfElements: Bool { form == .list && column != .mixed }
 }
 
 extension Value {

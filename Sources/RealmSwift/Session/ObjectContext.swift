@@ -183,7 +183,10 @@ final class ObjectContext {
       return try table.value(table.schema.columns[column], ofRow: row)
     }
     guard let found else { stopMissing(position, isNew: isNew) }
-    if isWriting { session.pending.note(found, of: cell(position, row)) }
+    // The engine changes a list where it stands.
+    if isWriting, !binding.model.properties[position].type.isListOfElements {
+      session.pending.note(found, of: cell(position, row))
+    }
     return found
   }
 

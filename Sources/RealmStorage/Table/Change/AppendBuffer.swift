@@ -20,6 +20,8 @@ final class AppendBuffer {
     var firstVarying = 0
     /// The piece in the transaction that `varying` was written to last, or read from.
     var lastPiece: Ref?
+    /// The collections that are trees, in the order of their rows.
+    var trees: [CollectionTree] = []
     /// Of its values, once no row will be added and where they repeat.
     var codes: FixedBuffer?
     let isVarying: Bool
@@ -111,7 +113,8 @@ final class AppendBuffer {
     columns.indices.reduce(0) { sum, index in
       guard columns[index].isVarying else { return sum }
       let heapBytes = columns[index].varying.heapBytes
-      return sum + columns[index].pieces.count + heapBytes * 2 / PieceBuffer.Shape.ofCluster.heapBytes + 1
+      return sum + columns[index].pieces.count + columns[index].trees.count + heapBytes * 2
+        / PieceBuffer.Shape.ofCluster.heapBytes + 1
     }
   }
 
@@ -182,6 +185,7 @@ final class AppendBuffer {
       columns[index].pieces = pieces
       columns[index].firstVarying = last.firstRow
       columns[index].lastPiece = last.ref
+      columns[index].trees = cluster.trees(column)
       guard last.firstRow + columns[index].varying.rows == rows else {
         throw editor.store.corrupted(.rows, last.ref)
       }
@@ -212,7 +216,11 @@ final class AppendBuffer {
 
   private func removeLast(_ index: Int) throws(StorageError) {
     if columns[index].isVarying {
+      let row = columns[index].rows - 1
       if let long = columns[index].varying.removeLast() { try editor.freeTree(long) }
+      if columns[index].trees.last?.row == row, let tree = columns[index].trees.popLast() {
+        try editor.freeTree(tree.ref)
+      }
     } else {
       columns[index].fixed.removeLast()
     }
@@ -242,6 +250,16 @@ final class AppendBuffer {
 
   private func append(_ index: Int, _ value: Value) throws(StorageError) {
     guard columns[index].isVarying else { return columns[index].fixed.append(value) }
+    if columns[index].single == nil {
+      let row = columns[index].rows
+      switch try CollectionForm.content(of: value, columns[index].column, editor) {
+      case .inline(let bytes): try columns[index].varying.append(bytes.span.bytes, editor: editor)
+      case .tree(let tree):
+        columns[index].varying.appendTree()
+        columns[index].trees.append(CollectionTree(row: row, ref: tree))
+      }
+      return
+    }
     guard let bytes = value.varyingBytes(of: columns[index].column) else {
       return columns[index].varying.appendNull()
     }
@@ -341,6 +359,9 @@ final class AppendBuffer {
     node = named(node)
     for index in columns.indices where columns[index].isVarying {
       columns[index].lastPiece = columns[index].lastPiece.map(named)
+      for place in columns[index].trees.indices {
+        columns[index].trees[place].ref = named(columns[index].trees[place].ref)
+      }
       for place in columns[index].pieces.indices {
         columns[index].pieces[place].ref = named(columns[index].pieces[place].ref)
       }
@@ -396,6 +417,7 @@ final class AppendBuffer {
       made = (pieces.count - before, pieces.last)
       if made.count > 1, !isLast { columns[index].pieces += pieces[before...].dropLast() }
     }
+    layout.addTrees(of: id, columns[index].trees)
     if !isLast, made.count > 0, let last = made.last {
       try columns[index].keepLast(last, isOnly: made.count == 1, editor)
     }
@@ -409,7 +431,7 @@ final class AppendBuffer {
     for index in placesByID {
       while place < layout.descriptors.count, layout.descriptors[place].column == columns[index].id {
         let descriptor = layout.descriptors[place]
-        if descriptor.encoding != .pieces {
+        if !descriptor.encoding.hasRefs {
           let offset = layout.offset(place)
           if let codes = columns[index].codes {
             codes.pack(descriptor, to: made, at: offset)
@@ -448,6 +470,8 @@ final class AppendBuffer {
 extension AppendBuffer.ColumnBuffer {
   /// Takes the values of a tail's column, which come after its own and are cut into pieces anew with those of its last one.
   fileprivate mutating func join(_ tail: Self, _ editor: NodeEditor) throws(StorageError) {
+    let before = rows
+    trees += tail.trees.map { CollectionTree(row: before + $0.row, ref: $0.ref) }
     for piece in tail.pieces {
       try varying.append(piece: piece.ref, editor.access())
       editor.free(piece.ref)

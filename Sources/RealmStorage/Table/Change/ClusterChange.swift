@@ -12,6 +12,8 @@ struct ClusterChange {
     try update(key, in: clusters) { (cluster, row) throws(StorageError) in
       if let codes = try cluster.codes(column, editor) {
         try set(value, column, row, of: &cluster, codes)
+      } else if column.isCollection {
+        try set(CollectionForm.content(of: value, column, editor), column, row, of: &cluster)
       } else if column.storage.hasPieces {
         try changePiece(of: row, column, of: &cluster) { (piece, index) throws(StorageError) in
           try piece.replace(index, with: value, of: column, editor: editor)
@@ -22,6 +24,63 @@ struct ClusterChange {
         cluster.pack(buffer, as: column)
       }
     }
+  }
+
+  /// Puts the encoding of a collection that is no tree into the cell of a row that exists. The tree that the cell had is the
+  /// caller's.
+  func set(
+    inline bytes: [UInt8], _ column: Column, ofRow key: UInt64, in clusters: Ref
+  ) throws(StorageError) -> Ref {
+    try update(key, in: clusters) { (cluster, row) throws(StorageError) in
+      _ = try setCell(.inline(bytes), column, row, of: &cluster)
+    }
+  }
+
+  /// Names the tree of a collection in the cell of a row that exists. The tree that the cell had is the caller's.
+  func setTree(
+    _ tree: Ref, _ column: Column, ofRow key: UInt64, in clusters: Ref
+  ) throws(StorageError) -> Ref {
+    var isDone = false
+    let root = try KeyedTree.replace(leafOf: key, in: clusters, editor: editor) {
+      (leaf, access) throws(StorageError) in
+      let cluster = ClusterNode(try access.node(leaf, .cluster))
+      guard let row = cluster.row(of: key), let part = cluster.trees(of: column.id),
+        let place = cluster.placeOfTree(part, row), cluster.view.ref(place).level == tree.level
+      else { return nil }
+      isDone = true
+      return editor.change(leaf, cluster.view) { $0.setRef(place, to: tree) }
+    }
+    if isDone { return root }
+    return try update(key, in: clusters) { (cluster, row) throws(StorageError) in
+      _ = try setCell(.tree(tree), column, row, of: &cluster)
+    }
+  }
+
+  /// Stores a collection in a cell, and frees the tree that it takes the place of.
+  private func set(
+    _ content: CollectionForm.Content, _ column: Column, _ row: Int, of cluster: inout Cluster
+  ) throws(StorageError) {
+    if let old = try setCell(content, column, row, of: &cluster) { try editor.freeTree(old) }
+  }
+
+  /// Stores a collection in a cell; answers the tree that the cell had.
+  private func setCell(
+    _ content: CollectionForm.Content, _ column: Column, _ row: Int, of cluster: inout Cluster
+  ) throws(StorageError) -> Ref? {
+    let wasTree = cluster.trees(column).contains { $0.row == row }
+    var one = PieceBuffer()
+    var tree: Ref?
+    switch content {
+    case .inline(let bytes): try one.append(bytes.span.bytes, editor: editor)
+    case .tree(let ref):
+      tree = ref
+      one.appendTree()
+    }
+    // A cell that stays a tree says in its piece what it said before.
+    if tree == nil || !wasTree {
+      try changePiece(of: row, column, of: &cluster) { piece, index in piece.replace(index, with: one) }
+    }
+    return cluster.setTree(tree, row, of: column)
   }
 
   /// A cluster of the transaction's own, whose values can be replaced in place.
@@ -73,6 +132,7 @@ struct ClusterChange {
       for column in schema.columns where cluster.has(column) {
         if cluster.pieces(column) != nil {
           try changePiece(of: row, column, of: &cluster) { piece, index in piece.remove(index) }
+          if let tree = cluster.removeTree(row, of: column) { try editor.freeTree(tree) }
         } else if !others.isEmpty, let kept = try cluster.kept(others, of: column, editor) {
           cluster.set(kept, of: column.id)
         }
@@ -200,6 +260,9 @@ struct ClusterChange {
         part.set(kept, of: column.id)
       } else if let pieces = cluster.pieces(column) {
         part.setPieces(try cut(pieces, to: rows, end: cluster.rows), of: column)
+        part.setTrees(
+          cluster.trees(column).filter { rows.contains($0.row) }
+            .map { CollectionTree(row: $0.row - rows.lowerBound, ref: $0.ref) }, of: column)
       }
     }
     return part

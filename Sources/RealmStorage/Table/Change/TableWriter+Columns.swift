@@ -109,6 +109,7 @@ extension ClusterChange {
     var cluster = try Cluster(leaf, editor.access())
     guard cluster.has(column) else { return nil }
     for piece in cluster.pieces(column) ?? [] { try editor.freeTree(piece.ref) }
+    for tree in cluster.trees(column) { try editor.freeTree(tree.ref) }
     cluster.remove(column)
     return try replace(leaf, by: cluster)
   }

@@ -51,22 +51,33 @@ extension TableWriter {
 
   /// Takes all links to rows away, but those from some rows of the same table. What links to many is changed once.
   func unlink(_ rows: [UInt64], from spared: NumberSet = NumberSet()) throws(StorageError) {
-    var targets: [Source: Set<LinkTarget>] = [:]
+    var targets: [Source: [LinkTarget: UInt64]] = [:]
     for row in rows {
       for link in try links.links(to: row)
       where link.table != schema.id || !spared.contains(Int64(bitPattern: link.source)) {
-        targets[Source(table: link.table, column: link.column, row: link.source), default: []]
-          .insert(LinkTarget(table: schema.id, row: row))
+        targets[Source(table: link.table, column: link.column, row: link.source), default: [:]][
+          LinkTarget(table: schema.id, row: row)] = link.count
       }
     }
     for (place, targets) in targets {
       guard let source = try tables.writer(id: place.table),
         let column = source.schema.columns.first(where: { $0.id == place.column }),
-        let value = try source.value(column, ofRow: place.row),
-        targets.isSubset(of: value.linkTargets(of: column))
+        try source.unlink(targets, column, ofRow: place.row)
       else { throw editor.store.corrupted(.structure, root.links) }
-      _ = try source.set(value.unlinked(targets, of: column), column, ofRow: place.row)
     }
     try dropBuffer()
+  }
+
+  /// Takes links to rows out of a value; false where it has not all of them.
+  private func unlink(
+    _ targets: [LinkTarget: UInt64], _ column: Column, ofRow row: UInt64
+  ) throws(StorageError) -> Bool {
+    if column.collection == .list, column.type == .link {
+      return try removeLinks(targets, fromList: column, ofRow: row)
+    }
+    guard let value = try self.value(column, ofRow: row) else { return false }
+    let rows = Set(targets.keys)
+    guard rows.isSubset(of: value.linkTargets(of: column)) else { return false }
+    return try set(value.unlinked(rows, of: column), column, ofRow: row)
   }
 }

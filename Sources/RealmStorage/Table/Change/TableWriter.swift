@@ -22,6 +22,7 @@ final class TableWriter {
   /// The buffer's node stands in the tree already.
   private var bufferIsInTree = false
   @exclusivity(unchecked) private var isInserting = false
+  @exclusivity(unchecked) var lists = OpenLists()
   /// Clusters written and not in the tree yet: they come after all that are.
   @exclusivity(unchecked) var full: [KeyedChild] = []
   @exclusivity(unchecked) var indexes: [IndexWriter] = []
@@ -91,6 +92,7 @@ final class TableWriter {
     stored = TableRoot()
     dictionaries.settle(ColumnTrees())
     root.changeRefs(named)
+    lists.removeAll()
     lastChanged = nil
     stored = root
     buffer?.settle(named)
@@ -200,6 +202,8 @@ final class TableWriter {
   @inline(never)
   private func makeBuffer() throws(StorageError) -> AppendBuffer {
     try editor.checkRoom(for: 1 << 20)
+    // The buffer may take over the cluster that they stand in.
+    try forgetLists()
     var (made, isTail): (AppendBuffer?, Bool) = (nil, false)
     if full.isEmpty, !root.clusters.isNull {
       let access = editor.access()
@@ -239,6 +243,8 @@ final class TableWriter {
 
   /// Joins the rows of the tail with those of the cluster before it; where that has no room for them it is complete.
   private func join(_ tail: AppendBuffer) throws(StorageError) {
+    // The buffer takes over the cluster that they may stand in.
+    try forgetLists()
     guard let last = try clusterBefore(tail) else { return }
     let complete = try buffer(of: last)
     guard complete.keys[complete.rows - 1] < tail.keys[0] else {
@@ -303,7 +309,7 @@ final class TableWriter {
     }
   }
 
-  private func appendFull() throws(StorageError) {
+  func appendFull() throws(StorageError) {
     guard !full.isEmpty else { return }
     if !root.clusters.isNull, !root.clusters.isKeyedBranch {
       let access = editor.access()
@@ -339,6 +345,7 @@ final class TableWriter {
   /// Puts all rows into the tree; the buffer stays, for rows to come.
   func flushRows() throws(StorageError) {
     checkNotInserting()
+    try storeLists()
     if let buffer { try indexTexts(buffer) }
     if let buffer, buffer.isChanged, buffer.rows > 0 {
       let old = buffer.node
@@ -355,10 +362,17 @@ final class TableWriter {
     if let buffer, buffer.rows >= tailRows { self.buffer = nil }
   }
 
-  /// Puts all rows into the tree and forgets the buffer: what it holds is about to change.
+  /// Puts all rows into the tree and forgets the buffer and the open lists: what they hold is about to change.
   func dropBuffer() throws(StorageError) {
     try flushRows()
     buffer = nil
+    lists.removeAll()
+  }
+
+  /// Puts a row into the tree, so that its cells can be changed there.
+  func putIntoTree(_ row: UInt64) throws(StorageError) {
+    if let first = buffer?.keys.first, row >= first { return try dropBuffer() }
+    try appendFull()
   }
 
   // MARK: - Reading

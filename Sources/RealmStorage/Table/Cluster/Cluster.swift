@@ -1,8 +1,18 @@
+/// A collection of a cluster's row that stands in a tree.
+struct CollectionTree: Equatable {
+  /// The row's place in its cluster.
+  var row: Int
+  /// The root of the tree.
+  var ref: Ref
+}
+
 /// A cluster being changed: its columns stay packed until one of them is.
 struct Cluster {
   var keys: [UInt64]
   /// In the order of their ids.
   private var columns: [(id: UInt16, column: PackedColumn)] = []
+  /// The collections that stand in trees, by column, in the order of their rows. Most clusters have none.
+  private var trees: [(id: UInt16, trees: [CollectionTree])] = []
 
   /// A column as it stands in a cluster.
   enum PackedColumn {
@@ -69,7 +79,9 @@ struct Cluster {
     for index in 0..<node.columnCount {
       let descriptor = node.descriptor(index)
       guard descriptor.column != ClusterNode.keyColumn else { continue }
-      if descriptor.encoding == .pieces {
+      if descriptor.encoding == .trees {
+        trees.append((descriptor.column, node.trees(descriptor)))
+      } else if descriptor.encoding == .pieces {
         set(.pieces(node.pieces(descriptor)), of: descriptor.column)
       } else {
         let part = FixedPart(
@@ -103,7 +115,24 @@ struct Cluster {
       }
       guard column.storage.hasPieces else { throw editor.store.corrupted(.structure, ref) }
       set(.pieces(node.pieces(first)), of: column.id)
+      if let all = node.trees(of: column.id) { try keep(places, of: node.trees(all), column, editor) }
     }
+  }
+
+  /// Takes over the trees of rows at some places, and frees the others.
+  private mutating func keep(
+    _ places: [UInt16], of all: [CollectionTree], _ column: Column, _ editor: NodeEditor
+  ) throws(StorageError) {
+    var (kept, next): ([CollectionTree], Int) = ([], 0)
+    for tree in all {
+      while next < places.count, Int(places[next]) < tree.row { next += 1 }
+      if next < places.count, Int(places[next]) == tree.row {
+        kept.append(CollectionTree(row: next, ref: tree.ref))
+      } else {
+        try editor.freeTree(tree.ref)
+      }
+    }
+    setTrees(kept, of: column)
   }
 
   /// What a column of fixed size, or codes, has at some places of a node.
@@ -144,8 +173,11 @@ struct Cluster {
     return place < columns.count && columns[place].id == id ? columns[place].column : nil
   }
 
-  /// Takes a column away. Its pieces are the caller's to free.
-  mutating func remove(_ column: Column) { columns.removeAll { $0.id == column.id } }
+  /// Takes a column away. Its pieces and trees are the caller's to free.
+  mutating func remove(_ column: Column) {
+    columns.removeAll { $0.id == column.id }
+    trees.removeAll { $0.id == column.id }
+  }
 
   mutating func set(_ column: PackedColumn, of id: UInt16) {
     let place = place(of: id)
@@ -184,6 +216,38 @@ struct Cluster {
 
   mutating func setPieces(_ pieces: [(firstRow: Int, ref: Ref)], of column: Column) {
     set(.pieces(pieces), of: column.id)
+  }
+
+  // MARK: - Collections that are trees
+
+  /// The collections of a column that are trees, in the order of their rows.
+  func trees(_ column: Column) -> [CollectionTree] { trees.first { $0.id == column.id }?.trees ?? [] }
+
+  mutating func setTrees(_ changed: [CollectionTree], of column: Column) {
+    trees.removeAll { $0.id == column.id }
+    if !changed.isEmpty { trees.append((column.id, changed)) }
+  }
+
+  /// Names the tree of a row's collection, or nil for one that is no tree; answers the tree it had before.
+  mutating func setTree(_ ref: Ref?, _ row: Int, of column: Column) -> Ref? {
+    var all = trees(column)
+    let place = all.firstIndex { $0.row >= row } ?? all.count
+    var old: Ref?
+    if place < all.count, all[place].row == row { old = all.remove(at: place).ref }
+    if let ref { all.insert(CollectionTree(row: row, ref: ref), at: place) }
+    if old != nil || ref != nil { setTrees(all, of: column) }
+    return old
+  }
+
+  /// Forgets a row that is taken away: those behind it move up. Answers the tree that the row had.
+  mutating func removeTree(_ row: Int, of column: Column) -> Ref? {
+    let old = setTree(nil, row, of: column)
+    let all = trees(column)
+    if !all.isEmpty {
+      setTrees(
+        all.map { CollectionTree(row: $0.row > row ? $0.row - 1 : $0.row, ref: $0.ref) }, of: column)
+    }
+    return old
   }
 
   /// The codes of a column whose values stand in its dictionary; nil for any other.
@@ -263,7 +327,8 @@ struct Cluster {
 
   /// Bytes of the node, about.
   func nodeBytes(_ refWidth: RefWidth) -> Int {
-    columns.reduce(8 * rows) { sum, named in
+    let treeBytes = trees.reduce(0) { $0 + $1.trees.count * (refWidth.bytes + 2) }
+    return columns.reduce(8 * rows + treeBytes) { sum, named in
       switch named.column {
       case .fixed(let parts): sum + parts.reduce(0) { $0 + $1.data.count + ClusterNode.Layout.descriptorSize }
       case .pieces(let pieces): sum + pieces.count * (refWidth.bytes + 2) + ClusterNode.Layout.descriptorSize
@@ -277,7 +342,9 @@ struct Cluster {
     for (id, column) in columns {
       switch column {
       case .fixed(let parts): for part in parts { layout.add(part.descriptor(of: id)) }
-      case .pieces(let pieces): layout.addPieces(of: id) { $0 += pieces }
+      case .pieces(let pieces):
+        layout.addPieces(of: id) { $0 += pieces }
+        if !trees.isEmpty { layout.addTrees(of: id, trees.first { $0.id == id }?.trees ?? []) }
       }
     }
     let arena = editor.arena
@@ -290,7 +357,9 @@ struct Cluster {
           node.copy(part.data, at: layout.offset(place))
           place += 1
         }
-      case .pieces: place += 1
+      case .pieces:
+        place += 1
+        if place < layout.descriptors.count, layout.descriptors[place].encoding == .trees { place += 1 }
       }
     }
     return node.ref

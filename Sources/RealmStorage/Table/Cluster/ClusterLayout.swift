@@ -3,7 +3,7 @@
 struct ClusterLayout {
   /// In the order of the columns' ids; offsets count from the end of the last descriptor.
   private(set) var descriptors: [ClusterNode.Descriptor] = []
-  /// Of all columns, in their order.
+  /// The pieces and trees of all columns, in their order.
   private var pieces: [(firstRow: Int, ref: Ref)] = []
   private var length = 0
 
@@ -30,11 +30,25 @@ struct ClusterLayout {
 
   /// Adds a column of varying size, whose pieces `body` adds to a list.
   mutating func addPieces(of column: UInt16, _ body: (inout [(firstRow: Int, ref: Ref)]) -> Void) {
+    addRefs(of: column, .pieces, body)
+  }
+
+  /// Adds the trees of collections of the column that was added last, where there are any.
+  mutating func addTrees(of column: UInt16, _ trees: [CollectionTree]) {
+    guard !trees.isEmpty else { return }
+    addRefs(of: column, .trees) { refs in
+      for tree in trees { refs.append((tree.row, tree.ref)) }
+    }
+  }
+
+  private mutating func addRefs(
+    of column: UInt16, _ encoding: ClusterNode.Encoding, _ body: (inout [(firstRow: Int, ref: Ref)]) -> Void
+  ) {
     let first = pieces.count
     body(&pieces)
     add(
       ClusterNode.Descriptor(
-        column: column, encoding: .pieces, width: 0, nullCount: 0, least: Int64(first),
+        column: column, encoding: encoding, width: 0, nullCount: 0, least: Int64(first),
         greatest: Int64(pieces.count - first), offset: 0, length: 2 * (pieces.count - first)))
   }
 
@@ -62,7 +76,7 @@ struct ClusterLayout {
       node.store(UInt32(head + descriptor.offset), at: at + 24)
       node.store(UInt32(descriptor.length), at: at + 28)
       at += Layout.descriptorSize
-      guard descriptor.encoding == .pieces else { continue }
+      guard descriptor.encoding.hasRefs else { continue }
       for place in 0..<Int(descriptor.greatest) {
         let index = Int(descriptor.least) + place
         node.store(UInt16(pieces[index].firstRow), at: head + descriptor.offset + 2 * place)

@@ -15,17 +15,18 @@
 /// A descriptor, which also tells what scans may skip:
 ///
 ///          0     2  column
-///          2     1  encoding     1 integers, 2 nanoseconds, 3 fixed bytes, 4 pieces, 5 codes
-///          3     1  width        1, 2, 5: bits of each; 3: bytes of each; 4: zero
+///          2     1  encoding     1 integers, 2 nanoseconds, 3 fixed bytes, 4 pieces, 5 codes, 6 trees
+///          3     1  width        1, 2, 5: bits of each; 3: bytes of each; 4, 6: zero
 ///          4     2  nullCount
 ///          6     2  zero
-///          8     8  least        1, 2, 5: of all values that are not null, the base of the packing; 4: the first ref
-///         16     8  greatest     1, 2, 5: of the same; 4: how many pieces
+///          8     8  least        1, 2, 5: of all values that are not null, the base of the packing; 4, 6: the first ref
+///         16     8  greatest     1, 2, 5: of the same; 4: how many pieces; 6: how many trees
 ///         24     4  offset       of the data, in the body
 ///         28     4  length       of the data
 ///
 /// Data is a bit for each row that is null, lowest first, unless none or all are; then the values of all rows. Nulls
-/// are stored as the least value. Where all are null there is no data. Of pieces it is the first row of each, 2 bytes.
+/// are stored as the least value. Where all are null there is no data. Of pieces it is the first row of each, 2 bytes. Of
+/// trees it is the row of each, 2 bytes: the collection of that row stands in the tree.
 struct ClusterNode: ~Escapable, BitwiseCopyable {
   enum Layout {
     static let rows = 0
@@ -45,6 +46,11 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
     case pieces = 4
     /// Integers that are codes of the column's dictionary.
     case codes = 5
+    /// The trees of collections that do not stand in the pieces of their column.
+    case trees = 6
+
+    /// Its data are row numbers of 2 bytes, one for each of some refs that follow each other.
+    var hasRefs: Bool { self == .pieces || self == .trees }
   }
 
   let view: NodeView
@@ -347,6 +353,35 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
     return pieces
   }
 
+  /// The collections of a column that are trees.
+  func trees(_ descriptor: Descriptor) -> [CollectionTree] {
+    var trees: [CollectionTree] = []
+    for (row, ref) in pieces(descriptor) { trees.append(CollectionTree(row: row, ref: ref)) }
+    return trees
+  }
+
+  /// The descriptor of the trees of a column of collections; nil where none of its collections is a tree.
+  func trees(of column: UInt16) -> Descriptor? { find(column, .trees, or: .trees) }
+
+  /// The ref's place of the tree of a row's collection; nil where the row has none.
+  func placeOfTree(_ descriptor: Descriptor, _ row: Int) -> Int? {
+    var (low, high) = (0, Int(descriptor.greatest))
+    while low < high {
+      let middle = (low + high) / 2
+      if firstRow(descriptor, middle) < row { low = middle + 1 } else { high = middle }
+    }
+    guard low < Int(descriptor.greatest), firstRow(descriptor, low) == row else { return nil }
+    return Int(descriptor.least) + low
+  }
+
+  /// The tree of a row's collection; nil where it has none.
+  @inline(never)
+  func tree(of column: UInt16, _ row: Int) -> Ref? {
+    guard let descriptor = trees(of: column), let place = placeOfTree(descriptor, row) else { return nil }
+    return view.ref(place)
+  }
+
+  /// The row of a piece's first value, or of a tree.
   func firstRow(_ descriptor: Descriptor, _ piece: Int) -> Int {
     Int(view.load(UInt16.self, at: descriptor.offset + 2 * piece))
   }
@@ -431,7 +466,7 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
     case .fixed:
       return [4, 8, 12, 16].contains(descriptor.width)
         && descriptor.length == nullBytes(descriptor) + stored * Int(descriptor.width)
-    case .pieces:
+    case .pieces, .trees:
       guard descriptor.width == 0, descriptor.nullCount == 0, descriptor.least == Int64(nextRef),
         descriptor.greatest >= 1, descriptor.greatest <= Int64(rows),
         descriptor.length == 2 * Int(descriptor.greatest), nextRef + Int(descriptor.greatest) <= view.refCount
@@ -440,7 +475,9 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
       var last = -1
       for piece in 0..<Int(descriptor.greatest) {
         let first = firstRow(descriptor, piece)
-        guard first > last, piece > 0 || first == 0, first < rows else { return false }
+        guard first > last, piece > 0 || first == 0 || descriptor.encoding == .trees, first < rows else {
+          return false
+        }
         last = first
       }
       return true

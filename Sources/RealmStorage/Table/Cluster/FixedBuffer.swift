@@ -103,6 +103,33 @@ struct FixedBuffer {
 
   var rows: Int { nulls.count }
 
+  /// The value of a row as one of a column.
+  func value(_ row: Int, of column: Column) -> Value {
+    if nulls[row] { return .null }
+    switch storage {
+    case .integers: return column.value(integer: integers[row])
+    case .dates:
+      // Only a forged node has others.
+      let rest = Timestamp.nanosecondRange.contains(nanoseconds[row]) ? Int32(nanoseconds[row]) : 0
+      return .date(Timestamp(seconds: integers[row], nanoseconds: rest))
+    case .fixed(let size): return column.value(fixed: bytes.span.bytes, row, size: size)
+    case .varying, .composite: preconditionFailure("a column of varying size is no buffer")
+    }
+  }
+
+  /// Takes rows away that follow each other.
+  mutating func remove(_ rows: Range<Int>) {
+    nulls.remove(rows)
+    switch storage {
+    case .integers: integers.removeSubrange(rows)
+    case .dates:
+      integers.removeSubrange(rows)
+      nanoseconds.remove(rows)
+    case .fixed(let size): bytes.removeSubrange(rows.lowerBound * size..<rows.upperBound * size)
+    case .varying, .composite: break
+    }
+  }
+
   @inline(__always)
   mutating func append(_ number: Int64) {
     nulls.append(false)

@@ -11,6 +11,8 @@ struct PieceBuffer {
     case inline = 0
     case null = 1
     case long = 2
+    /// A collection whose tree the cluster names.
+    case tree = 3
   }
 
   private static func cell(_ end: Int, _ kind: Kind) -> UInt32 { UInt32(end) << 2 | kind.rawValue }
@@ -38,7 +40,8 @@ struct PieceBuffer {
     heap += content
     cells.reserveCapacity(cells.count + piece.rows)
     for row in 0..<piece.rows {
-      let kind: Kind = piece.isNull(row) ? .null : piece.isLong(row) ? .long : .inline
+      let kind: Kind =
+        piece.isTree(row) ? .tree : piece.isNull(row) ? .null : piece.isLong(row) ? .long : .inline
       cells.append(Self.cell(base + piece.end(row), kind))
     }
     for index in 0..<refs { longRefs.append(piece.view.ref(index)) }
@@ -94,6 +97,9 @@ struct PieceBuffer {
 
   mutating func appendNull() { cells.append(Self.cell(heap.count, .null)) }
 
+  /// Adds a collection whose tree the cluster names.
+  mutating func appendTree() { cells.append(Self.cell(heap.count, .tree)) }
+
   private mutating func appendLong(_ ref: Ref, length: Int) {
     heap.append(contentsOf: [0, 0])
     heap.appendInteger(UInt64(length))
@@ -107,6 +113,12 @@ struct PieceBuffer {
   {
     var one = PieceBuffer()
     try one.append(value, of: column, editor: editor)
+    return replace(row, with: one)
+  }
+
+  /// Puts the only value of another buffer in the place of a value; answers the ref of the old value where it was a long
+  /// one, which is the caller's to free.
+  mutating func replace(_ row: Int, with one: PieceBuffer) -> Ref? {
     let start = start(row)
     let change = one.heap.count - (end(row) - start)
     heap.replaceSubrange(start..<end(row), with: one.heap)
@@ -116,6 +128,20 @@ struct PieceBuffer {
     cells[row] = cells[row] & ~3 | one.cells[0] & 3
     if change != 0 { moveEnds(from: row, by: change) }
     return old
+  }
+
+  /// Puts a value before the one of a row, or behind all.
+  mutating func insert(_ value: Value, at row: Int, of column: Column, editor: NodeEditor)
+    throws(StorageError)
+  {
+    guard row < rows else { return try append(value, of: column, editor: editor) }
+    var one = PieceBuffer()
+    try one.append(value, of: column, editor: editor)
+    let start = start(row)
+    heap.insert(contentsOf: one.heap, at: start)
+    longRefs.insert(contentsOf: one.longRefs, at: refIndex(before: row))
+    moveEnds(from: row, by: one.heap.count)
+    cells.insert(Self.cell(start + one.heap.count, Kind(rawValue: one.cells[0] & 3) ?? .null), at: row)
   }
 
   /// Puts a value into each row that is null.
@@ -142,6 +168,19 @@ struct PieceBuffer {
     let old = isLong(row) ? longRefs.remove(at: refIndex(before: row)) : nil
     cells.remove(at: row)
     moveEnds(from: row, by: -length)
+    return old
+  }
+
+  /// Takes values away that follow each other; answers the refs of long ones, which are the caller's to free.
+  mutating func remove(_ rows: Range<Int>) -> [Ref] {
+    guard !rows.isEmpty else { return [] }
+    let (start, end) = (start(rows.lowerBound), end(rows.upperBound - 1))
+    let first = refIndex(before: rows.lowerBound)
+    let old = Array(longRefs[first..<refIndex(before: rows.upperBound)])
+    longRefs.removeSubrange(first..<first + old.count)
+    heap.removeSubrange(start..<end)
+    cells.removeSubrange(rows)
+    moveEnds(from: rows.lowerBound, by: start - end)
     return old
   }
 
@@ -191,12 +230,20 @@ struct PieceBuffer {
   // MARK: - Reading
 
   func isNull(_ row: Int) -> Bool { cells[row] & 3 == Kind.null.rawValue }
+  func isTree(_ row: Int) -> Bool { cells[row] & 3 == Kind.tree.rawValue }
   /// The ref of a long value; nil for others.
   func long(_ row: Int) -> Ref? { isLong(row) ? longRefs[refIndex(before: row)] : nil }
 
   /// The bytes of a value that is not long, none of one that is null; of a long one what stands in its place.
   @_lifetime(borrow self)
   func bytes(_ row: Int) -> RawSpan { heap.span.bytes.extracting(start(row)..<end(row)) }
+
+  /// The bytes of a value, wherever it stands; nil for null.
+  func content(_ row: Int, _ access: borrowing NodeAccess) throws(StorageError) -> [UInt8]? {
+    if isNull(row) { return nil }
+    if let long = long(row) { return try LongValue.read(long, access) }
+    return Array(heap[start(row)..<end(row)])
+  }
 
   func text(_ row: Int, _ access: borrowing NodeAccess) throws(StorageError) -> Value {
     if isNull(row) { return .null }

@@ -5,11 +5,14 @@
 ///
 ///     offset  size  field
 ///          0     2  rows   at least 1
-///          2   2·n  ends   where each value ends in the heap, 14 bits; bit 14: null; bit 15: long
+///          2   2·n  ends   where each value ends in the heap, 14 bits; bit 14: null; bit 15: long; both: a tree
 ///             ...   heap
 ///
 /// A value longer than 4,096 bytes stands apart: the heap then holds the 2-byte index of its ref and its length in 8
 /// bytes. Only pieces with such values have refs, so that walks of a version's nodes need not read the others.
+///
+/// A collection that is a tree takes no bytes of the heap: the ref of its tree stands in the cluster's node, so that a
+/// change of the tree writes no piece.
 @usableFromInline
 struct PieceNode: ~Escapable, BitwiseCopyable {
   @usableFromInline
@@ -18,6 +21,7 @@ struct PieceNode: ~Escapable, BitwiseCopyable {
     @inlinable static var ends: Int { 2 }
     @inlinable static var nullFlag: UInt16 { 0x4000 }
     @inlinable static var longFlag: UInt16 { 0x8000 }
+    static var treeFlags: UInt16 { nullFlag | longFlag }
     @inlinable static var endMask: UInt16 { 0x3fff }
     static var endBits: Int { 14 }
   }
@@ -50,8 +54,10 @@ struct PieceNode: ~Escapable, BitwiseCopyable {
       let word = view.load(UInt16.self, at: 2 + 2 * row)
       let end = Int(word & Layout.endMask)
       guard end >= last, heap + end <= view.bodyLength else { return false }
-      if word & Layout.nullFlag != 0, end != last || word & Layout.longFlag != 0 { return false }
-      if word & Layout.longFlag != 0 {
+      if word & Layout.nullFlag != 0 {
+        // A value that is null, or stands in a tree, takes no bytes.
+        guard end == last else { return false }
+      } else if word & Layout.longFlag != 0 {
         guard end - last == longCellBytes, Int(view.load(UInt16.self, at: heap + last)) == nextRef else {
           return false
         }
@@ -83,12 +89,16 @@ struct PieceNode: ~Escapable, BitwiseCopyable {
     bytes.prefetch(guess &+ 64)
   }
 
+  /// Whether a value is null. It is true of a collection that is a tree too, which `isTree` tells.
   @inline(__always)
   func isNull(_ row: Int) -> Bool { word(row) & Layout.nullFlag != 0 }
 
+  /// Whether a value is a collection whose tree the cluster's node names.
+  func isTree(_ row: Int) -> Bool { word(row) & Layout.treeFlags == Layout.treeFlags }
+
   /// The ref of a long value, and its length; nil for others.
   func long(_ row: Int) -> (ref: Ref, length: Int)? {
-    guard word(row) & Layout.longFlag != 0 else { return nil }
+    guard isLong(row) else { return nil }
     let at = heap + start(row)
     return (
       view.ref(Int(view.load(UInt16.self, at: at))),
@@ -104,7 +114,7 @@ struct PieceNode: ~Escapable, BitwiseCopyable {
   }
 
   @inline(__always)
-  func isLong(_ row: Int) -> Bool { word(row) & Layout.longFlag != 0 }
+  func isLong(_ row: Int) -> Bool { word(row) & Layout.treeFlags == Layout.longFlag }
 
   /// Where a value ends in the heap.
   func end(_ row: Int) -> Int { Int(word(row) & Layout.endMask) }

@@ -4,7 +4,8 @@ struct VaryingCell: ~Escapable, BitwiseCopyable {
   let isNull: Bool
   /// The length of the value in bytes, wherever it stands.
   let length: Int
-  /// The ref of a value that stands apart from its piece; nil for any other.
+  /// The ref of a value that stands apart from its piece, be it a long value or a collection that is a tree; nil for any
+  /// other.
   let long: Ref?
   /// The bytes of a value that does not stand apart; there are none for null.
   let bytes: RawSpan
@@ -31,7 +32,23 @@ struct VaryingCell: ~Escapable, BitwiseCopyable {
     source = .null
   }
 
-  /// Answers what `body` makes of the bytes of a value that is not null.
+  /// A collection that is a tree.
+  @_lifetime(copy view)
+  init(tree: Ref, none view: NodeView, in source: Ref) {
+    isNull = false
+    bytes = view.bytes(at: 0, count: 0)
+    long = tree
+    length = 0
+    self.source = source
+  }
+
+  /// The tree of a collection; nil for any other value.
+  var tree: Ref? {
+    guard let long, long.kind != .chunk, long.kind != .chunkBranch else { return nil }
+    return long
+  }
+
+  /// Answers what `body` makes of the bytes of a value that is neither null nor a tree.
   ///
   /// - Parameter body: answers nil for bytes that are no value of the column: that is damage.
   @inline(__always)
@@ -49,7 +66,9 @@ struct VaryingCell: ~Escapable, BitwiseCopyable {
     return content
   }
 
-  /// The bytes of a value that is not null.
+  /// The bytes of a value that is neither null nor a tree.
+  ///
+  /// - Throws: `.corrupted` for a tree, too: only a forged file has one where there is no collection.
   func array(_ access: borrowing NodeAccess) throws(StorageError) -> [UInt8] {
     if let long { try longBytes(long, access) } else { bytes.array }
   }
@@ -83,6 +102,10 @@ extension ClusterNode {
     let (ref, index) = piece(part, row)
     let piece = PieceNode(try access.node(ref, .piece))
     guard index < piece.rows else { throw access.corrupted(.rows, ref) }
+    if piece.isNull(index), piece.isTree(index) {
+      guard let tree = tree(of: part.column, row) else { throw access.corrupted(.structure, ref) }
+      return VaryingCell(tree: tree, none: view, in: ref)
+    }
     return piece.cell(index, in: ref)
   }
 }

@@ -39,8 +39,8 @@ struct ClusterPair: ~Escapable {
       case .dates: break
       case .fixed: return forEachDifference(ofBytes: pairs, before, after, body)
       case .varying, .composite:
-        let left = VaryingCells(old, before, dictionary: oldDictionaries[id], oldAccess)
-        let right = VaryingCells(new, after, dictionary: newDictionaries[id], newAccess)
+        let left = VaryingCells(old, before, oldColumn, dictionary: oldDictionaries[id], oldAccess)
+        let right = VaryingCells(new, after, newColumn, dictionary: newDictionaries[id], newAccess)
         for place in pairs.indices where try !left.isEqual(pairs[place].old, right, pairs[place].new) {
           body(place)
         }
@@ -113,15 +113,18 @@ struct ClusterPair: ~Escapable {
 private struct VaryingCells: ~Escapable {
   private let cluster: ClusterNode
   private let descriptor: ClusterNode.Descriptor
+  private let column: Column
   private let dictionary: Ref
   private let access: LentAccess
 
   @_lifetime(copy cluster, copy access)
   init(
-    _ cluster: ClusterNode, _ descriptor: ClusterNode.Descriptor, dictionary: Ref, _ access: LentAccess
+    _ cluster: ClusterNode, _ descriptor: ClusterNode.Descriptor, _ column: Column, dictionary: Ref,
+    _ access: LentAccess
   ) {
     self.cluster = cluster
     self.descriptor = descriptor
+    self.column = column
     self.dictionary = dictionary
     self.access = access
   }
@@ -138,16 +141,41 @@ private struct VaryingCells: ~Escapable {
       let (left, right) = (
         cluster.piece(descriptor, row), other.cluster.piece(other.descriptor, otherRow)
       )
-      if left == right { return true }
+      // Cells of one piece are equal, but for collections that stand in trees.
+      if left == right, cluster.trees(of: column.id) == nil { return true }
     }
     let left = try cluster.cell(descriptor, row, dictionary: dictionary, access)
     let right = try other.cluster.cell(
       other.descriptor, otherRow, dictionary: other.dictionary, other.access)
     if left.isNull || right.isNull { return left.isNull == right.isNull }
+    if left.tree != nil || right.tree != nil {
+      if left.tree == right.tree { return true }
+      return try isEqual(left, other, right)
+    }
     guard left.length == right.length else { return false }
     // A value has one form: those of one length stand both here or both apart.
     guard left.long != nil || right.long != nil else { return left.bytes.compare(right.bytes) == 0 }
     if left.long == right.long { return true }
     return try left.array(NodeAccess(within: access)) == right.array(NodeAccess(within: other.access))
+  }
+
+  /// Whether two collections are equal, of which one is a tree at least.
+  private func isEqual(
+    _ cell: VaryingCell, _ other: Self, _ otherCell: VaryingCell
+  ) throws(StorageError) -> Bool {
+    if let left = cell.tree, let right = otherCell.tree, column.collection == .list {
+      return try ListTree.areEqual(
+        left, NodeAccess(within: access), right, NodeAccess(within: other.access), column.element)
+    }
+    return try value(cell) == other.value(otherCell)
+  }
+
+  private func value(_ cell: VaryingCell) throws(StorageError) -> Value {
+    let access = NodeAccess(within: access)
+    if let tree = cell.tree { return try CollectionForm.value(tree, column, access) }
+    guard let value = column.value(varying: try cell.array(access)) else {
+      throw access.corrupted(.structure, cell.source)
+    }
+    return value
   }
 }

@@ -111,5 +111,8 @@ public struct Column: Sendable, Hashable {
     }
   }
 
+  /// Whether a value may be an element of a collection of the column.
+  func acceptsElement(_ value: Value) -> Bool { acceptsOne(value) }
+
   private func acceptsOne(_ value: Value) -> Bool { value == .null ? isOptional : type.accepts(value) }
 }

@@ -59,6 +59,11 @@ struct RareValues<Element: Equatable> {
     count -= 1
   }
 
+  mutating func remove(_ rows: Range<Int>) {
+    if !areUsual { values.removeSubrange(rows) }
+    count -= rows.count
+  }
+
   /// Forgets all but those at places in order.
   mutating func keep(_ places: [UInt16]) {
     if !areUsual { values = places.map { values[Int($0)] } }

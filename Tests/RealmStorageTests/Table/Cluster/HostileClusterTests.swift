@@ -139,6 +139,7 @@ import Testing
         case .fixed:
           let width = Int(descriptor.width)
           #expect(cluster.data(descriptor).extracting(row * width..<(row + 1) * width).byteCount == width)
+        case .trees: for tree in cluster.trees(descriptor) { _ = (tree.row, tree.ref.length) }
         case .pieces: _ = cluster.piece(descriptor, row)
         }
       }

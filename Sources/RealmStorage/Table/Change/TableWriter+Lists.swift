@@ -1,0 +1,199 @@
+/// Changes of elements of lists. Each costs O(log n) in the length of the list, less where changes lie near each other.
+///
+/// - Precondition: of all, the column at the position of the schema is one of lists.
+extension TableWriter {
+  /// The list of a row, to be read or changed; nil where there is no such row.
+  func list(_ position: Int, ofRow row: UInt64) throws(StorageError) -> OpenList? {
+    let id = forms[position].id
+    if let open = lists.find(OpenLists.Place(row: row, column: id)) { return open }
+    return try openList(schema.columns[position], ofRow: row)
+  }
+
+  func list(_ column: Column, ofRow row: UInt64) throws(StorageError) -> OpenList? {
+    if let open = lists.find(OpenLists.Place(row: row, column: column.id)) { return open }
+    return try openList(column, ofRow: row)
+  }
+
+  private func openList(_ column: Column, ofRow row: UInt64) throws(StorageError) -> OpenList? {
+    precondition(column.collection == .list, "\(schema.name).\(column.name) is no list")
+    if lists.isFull { try forgetLists() }
+    try putIntoTree(row)
+    guard let list = try readList(column, ofRow: row, editor.access()) else { return nil }
+    lists.add(list, at: OpenLists.Place(row: row, column: column.id))
+    return list
+  }
+
+  private func readList(
+    _ column: Column, ofRow row: UInt64, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> OpenList? {
+    guard !clusters.isNull else { return nil }
+    let cluster = ClusterNode(try access.node(KeyedTree.leaf(for: row, in: clusters, access), .cluster))
+    guard let place = cluster.row(of: row) else { return nil }
+    guard let part = cluster.composite(of: column.id) else { return try OpenList([], of: column, editor) }
+    let cell = try cluster.cell(part, place, dictionary: .null, access.lent)
+    if let tree = cell.tree { return try OpenList(tree: tree, of: column, editor) }
+    let value = try TableReading.value(column, place, of: cluster, dictionary: .null, access)
+    return try OpenList(value.elements ?? [], of: column, editor)
+  }
+
+  /// Names in the cells what became of the lists.
+  func storeLists() throws(StorageError) {
+    guard !lists.isEmpty else { return }
+    for (place, list) in lists.changed() {
+      do throws(StorageError) {
+        switch try list.store() {
+        case .tree(let tree):
+          clusters = try clusterChange.setTree(tree, list.column, ofRow: place.row, in: root.clusters)
+        case .inline(let bytes):
+          clusters = try clusterChange.set(inline: bytes, list.column, ofRow: place.row, in: root.clusters)
+        }
+      } catch {
+        throw tables.fail(error)
+      }
+    }
+  }
+
+  /// The same, and holds none of them any more: what they were read from is about to change.
+  func forgetLists() throws(StorageError) {
+    try storeLists()
+    lists.removeAll()
+  }
+
+  // MARK: - Elements
+
+  /// Inserts values before an element, or behind all. False where there is no such row.
+  ///
+  /// - Precondition: `index` is at most the count, and the values fit the column.
+  func insert(
+    _ values: some Collection<Value>, at index: Int, ofList position: Int, ofRow row: UInt64
+  ) throws(StorageError) -> Bool {
+    guard let list = try list(position, ofRow: row) else { return false }
+    precondition(
+      index >= 0 && index <= list.count,
+      "\(schema.name).\(list.column.name): there is no place \(index) in a list of \(list.count)")
+    for value in values { checkElement(value, list.column) }
+    do throws(StorageError) {
+      var index = index
+      for value in values {
+        if list.column.canLink { try addLinks(value, list.column, row: row) }
+        try list.insert(value, at: index)
+        index += 1
+      }
+    } catch {
+      throw tables.fail(error)
+    }
+    return true
+  }
+
+  /// Replaces an element. False where there is no such row.
+  func setElement(
+    _ value: Value, at index: Int, ofList position: Int, ofRow row: UInt64
+  ) throws(StorageError) -> Bool {
+    guard let list = try list(position, ofRow: row) else { return false }
+    checkIndex(index, list)
+    checkElement(value, list.column)
+    do throws(StorageError) {
+      if list.column.canLink {
+        let old = try list.value(at: index)
+        guard old != value else { return true }
+        try addLinks(value, list.column, row: row)
+        try list.set(value, at: index)
+        try removeLinks(old, list.column, row: row)
+      } else {
+        try list.set(value, at: index)
+      }
+    } catch {
+      throw tables.fail(error)
+    }
+    try tables.removeOrphans()
+    return true
+  }
+
+  /// Removes elements that follow each other. False where there is no such row.
+  func removeElements(
+    _ range: Range<Int>, ofList position: Int, ofRow row: UInt64
+  ) throws(StorageError) -> Bool {
+    guard let list = try list(position, ofRow: row) else { return false }
+    precondition(
+      range.lowerBound >= 0 && range.upperBound <= list.count,
+      "\(schema.name).\(list.column.name): there are no elements \(range) in a list of \(list.count)")
+    do throws(StorageError) {
+      if list.column.canLink {
+        var removed: [Value] = []
+        removed.reserveCapacity(range.count)
+        for index in range { removed.append(try list.value(at: index)) }
+        try list.remove(range)
+        for value in removed { try removeLinks(value, list.column, row: row) }
+      } else {
+        try list.remove(range)
+      }
+    } catch {
+      throw tables.fail(error)
+    }
+    try tables.removeOrphans()
+    return true
+  }
+
+  /// Moves an element to another position, counted without it. False where there is no such row.
+  func moveElement(
+    from old: Int, to new: Int, ofList position: Int, ofRow row: UInt64
+  ) throws(StorageError) -> Bool {
+    guard let list = try list(position, ofRow: row) else { return false }
+    checkIndex(old, list)
+    checkIndex(new, list)
+    do throws(StorageError) {
+      if old != new { try list.move(from: old, to: new) }
+    } catch {
+      throw tables.fail(error)
+    }
+    return true
+  }
+
+  /// Exchanges two elements. False where there is no such row.
+  func swapElements(
+    _ first: Int, _ second: Int, ofList position: Int, ofRow row: UInt64
+  ) throws(StorageError) -> Bool {
+    guard let list = try list(position, ofRow: row) else { return false }
+    checkIndex(first, list)
+    checkIndex(second, list)
+    guard first != second else { return true }
+    do throws(StorageError) {
+      let (left, right) = (try list.value(at: first), try list.value(at: second))
+      try list.set(right, at: first)
+      try list.set(left, at: second)
+    } catch {
+      throw tables.fail(error)
+    }
+    return true
+  }
+
+  /// Takes the links to some rows of a table out of a list, each as often as it is there; answers false where the list has
+  /// other links to them than `known`.
+  func removeLinks(
+    _ known: [LinkTarget: UInt64], fromList column: Column, ofRow row: UInt64
+  ) throws(StorageError) -> Bool {
+    guard let list = try list(column, ofRow: row) else { return false }
+    let total = known.values.reduce(0, &+)
+    let found = try list.remove(linksTo: Set(known.keys.map { $0.row }), atMost: Int(clamping: total))
+    guard found.count == known.count, known.allSatisfy({ UInt64(found[$0.key.row] ?? 0) == $0.value }) else {
+      return false
+    }
+    for (target, count) in found {
+      let targets = Array(repeating: Value.link(target), count: count)
+      try removeLinks(.list(targets), column, row: row)
+    }
+    return true
+  }
+
+  private func checkIndex(_ index: Int, _ list: OpenList) {
+    precondition(
+      index >= 0 && index < list.count,
+      "\(schema.name).\(list.column.name): there is no element \(index) in a list of \(list.count)")
+  }
+
+  private func checkElement(_ value: Value, _ column: Column) {
+    precondition(
+      column.acceptsElement(value),
+      "\(schema.name).\(column.name) holds elements of type \(column.type) and can't hold that value")
+  }
+}

@@ -1,0 +1,145 @@
+/// Lists that are trees by position (FORMAT.md, "Trees of lists").
+///
+/// A leaf is a cluster of one column, whose rows are the elements: what is true of the columns of a table is true of it.
+enum ListTree {
+  /// How many elements there are. O(1).
+  static func count(_ root: Ref, _ access: borrowing NodeAccess) throws(StorageError) -> Int {
+    let count = try PositionTree.count(root, access) { (leaf) throws(StorageError) in
+      UInt64(ClusterNode(try access.node(leaf, .cluster)).rows)
+    }
+    return Int(clamping: count)
+  }
+
+  /// The element at a position. O(log n).
+  ///
+  /// - Parameter element: see `Column.element`.
+  /// - Precondition: there is one.
+  static func value(
+    at position: Int, of root: Ref, _ element: Column, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> Value {
+    let place = try PositionTree.leaf(at: UInt64(position), in: root, access)
+    let cluster = ClusterNode(try access.node(place.leaf, .cluster))
+    let row = position - Int(place.before)
+    guard row < cluster.rows, place.counts(cluster.rows) else { throw access.corrupted(.rows, place.leaf) }
+    return try TableReading.value(element, row, of: cluster, dictionary: .null, access)
+  }
+
+  /// Appends the elements of a leaf to `values`.
+  static func append(
+    leaf: Ref, _ element: Column, _ access: borrowing NodeAccess, to values: inout [Value]
+  ) throws(StorageError) {
+    let cluster = ClusterNode(try access.node(leaf, .cluster))
+    if element.storage == .integers, let part = cluster.integers(of: element.id), part.nullCount == 0 {
+      for number in cluster.integers(part) { values.append(element.value(integer: number)) }
+      return
+    }
+    for row in 0..<cluster.rows {
+      values.append(try TableReading.value(element, row, of: cluster, dictionary: .null, access))
+    }
+  }
+
+  /// All elements. Takes time and memory in proportion to them.
+  static func values(
+    _ root: Ref, _ element: Column, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> [Value] {
+    let count = try count(root, access)
+    var values: [Value] = []
+    // What one node claims earns no more memory than this; the rest comes as the leaves do.
+    values.reserveCapacity(min(count, 1 << 20))
+    try PositionTree.forEachLeaf(of: root, access) { (leaf, before) throws(StorageError) in
+      guard values.count == Int(clamping: before) else { throw access.corrupted(.rows, leaf) }
+      try append(leaf: leaf, element, access, to: &values)
+      return true
+    }
+    guard values.count == count else { throw access.corrupted(.rows, root) }
+    return values
+  }
+
+  /// Whether two lists have the same elements. Takes time in proportion to the nodes that only one of them has, while these
+  /// stand at the same positions in both.
+  static func areEqual(
+    _ left: Ref, _ leftAccess: borrowing NodeAccess, _ right: Ref, _ rightAccess: borrowing NodeAccess,
+    _ element: Column
+  ) throws(StorageError) -> Bool {
+    let count = try count(left, leftAccess)
+    guard try count == self.count(right, rightAccess) else { return false }
+    var (place, lefts, rights): (Int, ArraySlice<Value>, ArraySlice<Value>) = (0, [], [])
+    while place < count {
+      // A subtree that both have at one place is skipped whole.
+      if lefts.isEmpty, rights.isEmpty,
+        let shared = try PositionTree.shared(left, leftAccess, right, rightAccess, from: UInt64(place))
+      {
+        place += Int(clamping: shared)
+        continue
+      }
+      if lefts.isEmpty { lefts = try values(from: place, of: left, element, leftAccess)[...] }
+      if rights.isEmpty { rights = try values(from: place, of: right, element, rightAccess)[...] }
+      let common = min(lefts.count, rights.count)
+      guard lefts.prefix(common) == rights.prefix(common) else { return false }
+      lefts.removeFirst(common)
+      rights.removeFirst(common)
+      place += common
+    }
+    return true
+  }
+
+  /// The elements from a position on that stand in its leaf.
+  ///
+  /// - Precondition: there is one.
+  static func values(
+    from position: Int, of root: Ref, _ element: Column, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> [Value] {
+    let place = try PositionTree.leaf(at: UInt64(position), in: root, access)
+    var values: [Value] = []
+    try append(leaf: place.leaf, element, access, to: &values)
+    let skipped = position - Int(clamping: place.before)
+    guard skipped < values.count, place.counts(values.count) else {
+      throw access.corrupted(.rows, place.leaf)
+    }
+    if skipped > 0 { values.removeFirst(skipped) }
+    return values
+  }
+
+  /// A tree of these elements.
+  static func build(
+    _ values: [Value], _ element: Column, _ editor: NodeEditor
+  ) throws(StorageError) -> Ref {
+    var leaves: [PositionChild] = []
+    var buffer = ElementBuffer(element)
+    for value in values {
+      try buffer.append(value, editor)
+      if buffer.isLarge {
+        leaves += try buffer.makeLeaves(areLast: true, editor)
+        buffer = ElementBuffer(element)
+      }
+    }
+    leaves += try buffer.makeLeaves(areLast: true, editor)
+    return try PositionTree.build(leaves, editor)
+  }
+
+  /// Verifies the tree as a whole: counts, the leaves' form, and that each element is a value of the column. Calls `body`
+  /// with each element.
+  static func check(
+    _ root: Ref, _ column: Column, _ reader: any NodeReader, _ body: (Value) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    let element = column.element
+    _ = try PositionTree.check(root, reader) { (leaf, access) throws(StorageError) in
+      let cluster = ClusterNode(try access.node(leaf, .cluster))
+      guard cluster.isDense, cluster.firstKey == 0, cluster.tellsBoundsRight(),
+        (0..<cluster.columnCount).allSatisfy({ cluster.descriptor($0).column == element.id }),
+        let part = cluster.part(of: element), part.encoding != .codes
+      else { throw access.corrupted(.structure, leaf) }
+      for row in 0..<cluster.rows {
+        let value = try TableReading.value(element, row, of: cluster, dictionary: .null, access)
+        guard column.acceptsElement(value) else { throw access.corrupted(.structure, leaf) }
+        try body(value)
+      }
+      return UInt64(cluster.rows)
+    }
+  }
+}
+
+extension PositionTree.Place {
+  /// Whether the branch above tells right how many elements the leaf has.
+  func counts(_ elements: Int) -> Bool { count == nil || count == UInt64(elements) }
+}

@@ -1,0 +1,113 @@
+/// A branch of a tree by position: for each child the count of the elements below it.
+///
+/// Body, after the refs of the children (FORMAT.md, "Position branch"):
+///
+///     offset  size  field
+///          0     8  zero
+///          8   8·n  counts  of the elements below each child, at least 1
+package struct PositionBranch: ~Escapable, BitwiseCopyable {
+  let view: NodeView
+  package let count: Int
+
+  private static let counts = 8
+
+  @_lifetime(copy view)
+  init(_ view: NodeView) {
+    self.view = view
+    count = view.refCount
+  }
+
+  /// See `NodeValidators`.
+  static func isValid(_ view: NodeView) -> Bool {
+    let count = view.refCount
+    guard count >= 1, counts + 8 * count <= view.bodyLength, view.load(UInt64.self, at: 0) == 0 else {
+      return false
+    }
+    var sum: UInt64 = 0
+    for index in 0..<count {
+      let elements = view.load(UInt64.self, at: counts + 8 * index)
+      let (next, overflow) = sum.addingReportingOverflow(elements)
+      guard elements > 0, !overflow, next < PositionTree.maximumCount else { return false }
+      sum = next
+    }
+    return true
+  }
+
+  func child(_ index: Int) -> Ref { view.ref(index) }
+
+  @inline(__always)
+  func elements(_ index: Int) -> UInt64 { view.load(UInt64.self, at: Self.counts &+ 8 &* index) }
+
+  func entry(_ index: Int) -> PositionChild { PositionChild(count: elements(index), ref: child(index)) }
+
+  var entries: [PositionChild] {
+    var entries: [PositionChild] = []
+    entries.reserveCapacity(count + 1)
+    for index in 0..<count { entries.append(entry(index)) }
+    return entries
+  }
+
+  /// How many elements stand below the branch.
+  var total: UInt64 {
+    var sum: UInt64 = 0
+    for index in 0..<count { sum &+= elements(index) }
+    return sum
+  }
+
+  /// The child that holds a position, or the last child for positions behind all; and how many elements stand before the
+  /// child.
+  @inline(__always)
+  func search(_ position: UInt64) -> (index: Int, before: UInt64) {
+    var (index, before) = (0, UInt64(0))
+    while index < count &- 1 {
+      let next = before &+ elements(index)
+      if position < next { break }
+      before = next
+      index &+= 1
+    }
+    return (index, before)
+  }
+
+  /// The branch, whose ref is `ref`, with another child that stands as high as the one it takes the place of.
+  func replace(_ child: PositionChild, at index: Int, of ref: Ref, _ editor: NodeEditor) -> PositionChild {
+    let sum = total &- elements(index) &+ child.count
+    let new = editor.change(ref, view) { node in
+      node.setRef(index, to: child.ref)
+      node.store(child.count, at: Self.counts + 8 * index)
+    }
+    return PositionChild(count: sum, ref: new)
+  }
+
+  static func write(_ children: ArraySlice<PositionChild>, _ editor: NodeEditor) -> PositionChild {
+    var (level, sum) = (UInt8(0), UInt64(0))
+    for child in children {
+      level = max(level, child.ref.level)
+      sum &+= child.count
+    }
+    let arena = editor.arena
+    let branch = arena.make(
+      kind: .positionBranch, level: level + 1, refCount: children.count,
+      bodyLength: counts + 8 * children.count)
+    branch.store(UInt64(0), at: 0)
+    for (index, child) in children.enumerated() {
+      branch.setRef(index, to: child.ref)
+      branch.store(child.count, at: counts + 8 * index)
+    }
+    return PositionChild(count: sum, ref: branch.ref)
+  }
+}
+
+/// A child of a branch of a tree by position.
+package struct PositionChild: Equatable, Sendable {
+  package var count: UInt64
+  package var ref: Ref
+
+  package init(count: UInt64, ref: Ref) {
+    self.count = count
+    self.ref = ref
+  }
+}
+
+extension Ref {
+  var isPositionBranch: Bool { rawKind == NodeKind.positionBranch.rawValue }
+}

@@ -1,0 +1,326 @@
+/// A B+tree of elements that are found by their position. Another floor lays the leaves out: this one is told how many
+/// elements a leaf has, and what a leaf becomes.
+///
+/// A root that is no branch is the only leaf, and a null root is an empty tree. An operation on one position takes time in
+/// proportion to the height.
+package enum PositionTree {
+  /// The most children of a branch.
+  package static let fanOut = 32
+  /// A branch with fewer children is joined with a neighbour where both fit into one.
+  private static let fewChildren = 8
+  /// All elements of a tree are fewer.
+  static let maximumCount = UInt64(1) << 62
+
+  /// A leaf, and where it stands.
+  package struct Place {
+    package var leaf: Ref
+    /// How many elements stand before the leaf.
+    package var before: UInt64
+    /// How many elements the branch above counts in the leaf; nil for a root that is the only leaf.
+    package var count: UInt64?
+  }
+
+  /// The leaf that holds a position, or the last leaf for positions behind all.
+  @inline(__always)
+  package static func leaf(
+    at position: UInt64, in root: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> Place {
+    var (ref, rest, count) = (root, position, UInt64?.none)
+    while ref.isPositionBranch {
+      let branch = PositionBranch(try access.node(ref))
+      let (index, before) = branch.search(rest)
+      rest &-= before
+      ref = branch.child(index)
+      count = branch.elements(index)
+    }
+    return Place(leaf: ref, before: position &- rest, count: count)
+  }
+
+  /// How many elements there are; `countOfLeaf` answers it for a root that is the only leaf.
+  package static func count(
+    _ root: Ref, _ access: borrowing NodeAccess, countOfLeaf: (Ref) throws(StorageError) -> UInt64
+  ) throws(StorageError) -> UInt64 {
+    guard !root.isNull else { return 0 }
+    guard root.isPositionBranch else { return try countOfLeaf(root) }
+    return PositionBranch(try access.node(root)).total
+  }
+
+  /// Calls `body` with the leaves in order until it answers false, from the leaf that holds `position` on. `body` gets how
+  /// many elements stand before the leaf, too. Answers whether `body` always answered true.
+  @discardableResult
+  package static func forEachLeaf(
+    of root: Ref, from position: UInt64 = 0, _ access: borrowing NodeAccess,
+    _ body: (Ref, _ before: UInt64) throws(StorageError) -> Bool
+  ) throws(StorageError) -> Bool {
+    guard !root.isNull else { return true }
+    var leaves: UInt64 = 0
+    return try forEachLeaf(of: root, before: 0, from: position, access) {
+      (leaf, before) throws(StorageError) in
+      leaves += leaf.isDirty ? 0 : 1
+      // A forged tree may name one leaf many times: no file has more leaves than units.
+      guard leaves <= access.end / UInt64(Ref.unit) else { throw access.corrupted(.overlap, leaf) }
+      return try body(leaf, before)
+    }
+  }
+
+  private static func forEachLeaf(
+    of ref: Ref, before: UInt64, from position: UInt64, _ access: borrowing NodeAccess,
+    _ body: (Ref, _ before: UInt64) throws(StorageError) -> Bool
+  ) throws(StorageError) -> Bool {
+    guard ref.isPositionBranch else { return try body(ref, before) }
+    let branch = PositionBranch(try access.node(ref))
+    var before = before
+    for index in 0..<branch.count {
+      let end = before &+ branch.elements(index)
+      if end > position || index == branch.count - 1 {
+        guard try forEachLeaf(of: branch.child(index), before: before, from: position, access, body) else {
+          return false
+        }
+      }
+      before = end
+    }
+    return true
+  }
+
+  /// How many elements from a position on stand in the largest subtree that two trees share and that begins there in both;
+  /// nil where there is none.
+  static func shared(
+    _ left: Ref, _ leftAccess: borrowing NodeAccess, _ right: Ref, _ rightAccess: borrowing NodeAccess,
+    from position: UInt64
+  ) throws(StorageError) -> UInt64? {
+    var (lefts, rights) = (
+      try path(to: position, in: left, leftAccess)[...], try path(to: position, in: right, rightAccess)[...]
+    )
+    while let one = lefts.first, let other = rights.first {
+      if one.ref == other.ref { return one.count }
+      if one.count >= other.count { lefts.removeFirst() }
+      if other.count >= one.count { rights.removeFirst() }
+    }
+    return nil
+  }
+
+  /// The subtrees that begin at a position, from the largest down to the leaf.
+  private static func path(
+    to position: UInt64, in root: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> [PositionChild] {
+    var path: [PositionChild] = []
+    var (node, rest) = (PositionChild(count: .max, ref: root), position)
+    while node.ref.isPositionBranch {
+      let branch = PositionBranch(try access.node(node.ref))
+      let (index, before) = branch.search(rest)
+      rest -= before
+      node = branch.entry(index)
+      if rest == 0 { path.append(node) }
+    }
+    return path
+  }
+
+  // MARK: - Changing
+
+  /// A tree of these leaves.
+  package static func build(_ leaves: [PositionChild], _ editor: NodeEditor) throws(StorageError) -> Ref {
+    try makeRoot(of: leaves, editor)
+  }
+
+  /// Adds leaves behind all others; answers the new root.
+  package static func append(
+    _ leaves: [PositionChild], to root: Ref, count: UInt64, _ editor: NodeEditor
+  ) throws(StorageError) -> Ref {
+    if leaves.isEmpty { return root }
+    if root.isNull { return try makeRoot(of: leaves, editor) }
+    guard root.isPositionBranch else {
+      return try makeRoot(of: [PositionChild(count: count, ref: root)] + leaves, editor)
+    }
+    return try makeRoot(of: try appended(leaves, to: root, editor), editor)
+  }
+
+  private static func appended(
+    _ leaves: [PositionChild], to ref: Ref, _ editor: NodeEditor
+  ) throws(StorageError) -> [PositionChild] {
+    var children = try entries(of: ref, editor.access())
+    if let last = children.last, last.ref.isPositionBranch {
+      children.removeLast()
+      children += try appended(leaves, to: last.ref, editor)
+    } else {
+      children += leaves
+    }
+    editor.free(ref)
+    return makeBranches(children, editor)
+  }
+
+  /// Replaces the leaf that holds `position`, or the last leaf for a position behind all, by what `change` makes of it: no
+  /// leaf where it became empty, several where it split. Answers the new root. Frees the branches on the way, not the leaf.
+  ///
+  /// - Parameter join: makes one leaf of two neighbours, of which the first argument is the left one; answers nil where
+  ///   they had better stay as they are. It is asked where `change` answers one leaf of at most `fewElements` elements.
+  package static func update(
+    _ position: UInt64, in root: Ref, fewElements: UInt64, _ editor: NodeEditor,
+    join: (PositionChild, PositionChild) throws(StorageError) -> PositionChild?,
+    _ change: (Ref) throws(StorageError) -> [PositionChild]
+  ) throws(StorageError) -> Ref {
+    try makeRoot(
+      of: try updated(position, in: root, fewElements, editor, editor.access(), join, change), editor)
+  }
+
+  private static func updated(
+    _ position: UInt64, in ref: Ref, _ fewElements: UInt64, _ editor: NodeEditor,
+    _ access: borrowing NodeAccess,
+    _ join: (PositionChild, PositionChild) throws(StorageError) -> PositionChild?,
+    _ change: (Ref) throws(StorageError) -> [PositionChild]
+  ) throws(StorageError) -> [PositionChild] {
+    guard ref.isPositionBranch else { return try change(ref) }
+    let branch = PositionBranch(try access.node(ref))
+    let (index, before) = branch.search(position)
+    let child = branch.child(index)
+    let made = try updated(position - before, in: child, fewElements, editor, access, join, change)
+    let isFew =
+      made.count == 1
+      && (child.isPositionBranch
+        ? made[0].ref.length <= shortBranch(editor) : made[0].count <= fewElements)
+    if made.count == 1, !isFew, made[0].ref.level == child.level {
+      return [branch.replace(made[0], at: index, of: ref, editor)]
+    }
+    var children = branch.entries
+    children.replaceSubrange(index...index, with: made)
+    editor.free(ref)
+    if isFew { try joinFew(&children, at: index, editor, join) }
+    return makeBranches(children, editor)
+  }
+
+  private static func shortBranch(_ editor: NodeEditor) -> Int {
+    NodeEditor.headerLength + 8 + fewChildren * (8 + editor.store.refWidth.bytes)
+  }
+
+  /// Joins a child that became small with a neighbour, where one takes both.
+  private static func joinFew(
+    _ children: inout [PositionChild], at index: Int, _ editor: NodeEditor,
+    _ join: (PositionChild, PositionChild) throws(StorageError) -> PositionChild?
+  ) throws(StorageError) {
+    for left in [index - 1, index] where left >= 0 && left + 1 < children.count {
+      let pair = (children[left], children[left + 1])
+      let joined =
+        pair.0.ref.isPositionBranch ? try joinBranches(pair.0, pair.1, editor) : try join(pair.0, pair.1)
+      guard let joined else { continue }
+      return children.replaceSubrange(left...left + 1, with: [joined])
+    }
+  }
+
+  private static func joinBranches(
+    _ left: PositionChild, _ right: PositionChild, _ editor: NodeEditor
+  ) throws(StorageError) -> PositionChild? {
+    // Only a forged tree has a leaf beside a branch.
+    guard right.ref.isPositionBranch else { throw editor.store.corrupted(.structure, right.ref) }
+    let children = try entries(of: left.ref, editor.access()) + entries(of: right.ref, editor.access())
+    guard children.count <= fanOut else { return nil }
+    editor.free(left.ref)
+    editor.free(right.ref)
+    return PositionBranch.write(children[...], editor)
+  }
+
+  /// Replaces leaves, in order, by what `change` makes of them; nil where a leaf is to stay. `change` gets how many elements
+  /// stood before the leaf. Answers the new root. Frees branches, not leaves.
+  ///
+  /// - Parameter range: only leaves with elements at these positions are asked for.
+  package static func updateAll(
+    in root: Ref, _ range: Range<UInt64>, _ editor: NodeEditor,
+    _ change: (Ref, _ before: UInt64, _ count: UInt64) throws(StorageError) -> [PositionChild]?
+  ) throws(StorageError) -> Ref {
+    guard !root.isNull, !range.isEmpty else { return root }
+    let made = try updatedAll(in: PositionChild(count: .max, ref: root), 0, range, editor, change)
+    guard let made else { return root }
+    return try makeRoot(of: made, editor)
+  }
+
+  private static func updatedAll(
+    in node: PositionChild, _ before: UInt64, _ range: Range<UInt64>, _ editor: NodeEditor,
+    _ change: (Ref, _ before: UInt64, _ count: UInt64) throws(StorageError) -> [PositionChild]?
+  ) throws(StorageError) -> [PositionChild]? {
+    guard node.ref.isPositionBranch else { return try change(node.ref, before, node.count) }
+    // By a right that ends here, so that decrypted nodes below can be forgotten.
+    let entries = try entries(of: node.ref, editor.access())
+    var (children, isChanged): ([PositionChild], Bool) = ([], false)
+    var before = before
+    for entry in entries {
+      let end = before &+ entry.count
+      if before < range.upperBound, end > range.lowerBound,
+        let made = try updatedAll(in: entry, before, range, editor, change)
+      {
+        children += made
+        isChanged = true
+      } else {
+        children.append(entry)
+      }
+      before = end
+    }
+    guard isChanged else { return nil }
+    editor.free(node.ref)
+    return children.isEmpty ? [] : makeBranches(children, editor)
+  }
+
+  private static func entries(
+    of ref: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> [PositionChild] {
+    PositionBranch(try access.node(ref)).entries
+  }
+
+  private static func makeRoot(
+    of children: [PositionChild], _ editor: NodeEditor
+  ) throws(StorageError) -> Ref {
+    var children = children
+    while children.count > 1 { children = makeBranches(children, editor) }
+    guard let root = children.first?.ref else { return .null }
+    return try lowered(root, editor)
+  }
+
+  /// A root without the branches above that have a single child.
+  private static func lowered(_ root: Ref, _ editor: NodeEditor) throws(StorageError) -> Ref {
+    var root = root
+    while root.isPositionBranch, let only = try onlyChild(of: root, editor.access()) {
+      editor.free(root)
+      root = only
+    }
+    return root
+  }
+
+  private static func onlyChild(of ref: Ref, _ access: borrowing NodeAccess) throws(StorageError) -> Ref? {
+    let branch = PositionBranch(try access.node(ref))
+    return branch.count == 1 ? branch.child(0) : nil
+  }
+
+  /// As many branches as the children need; children that were appended leave full branches behind them.
+  private static func makeBranches(_ children: [PositionChild], _ editor: NodeEditor) -> [PositionChild] {
+    guard !children.isEmpty else { return [] }
+    guard children.count > fanOut else { return [PositionBranch.write(children[...], editor)] }
+    var made: [PositionChild] = []
+    var rest = children[...]
+    while rest.count > fanOut {
+      // The last two share what is left, so that none is nearly empty.
+      let take = rest.count >= 2 * fanOut ? fanOut : max(rest.count - fanOut / 2, rest.count / 2)
+      made.append(PositionBranch.write(rest.prefix(min(take, fanOut)), editor))
+      rest = rest.dropFirst(min(take, fanOut))
+    }
+    if !rest.isEmpty { made.append(PositionBranch.write(rest, editor)) }
+    return made
+  }
+
+  // MARK: - Checking
+
+  /// Verifies the counts; `checkLeaf` answers the elements of a leaf. Answers how many there are.
+  ///
+  /// Reads each node by a right of its own, so that decrypted nodes can be forgotten behind it.
+  package static func check(
+    _ root: Ref, _ reader: any NodeReader,
+    _ checkLeaf: (Ref, borrowing NodeAccess) throws(StorageError) -> UInt64
+  ) throws(StorageError) -> UInt64 {
+    guard !root.isNull else { return 0 }
+    guard root.isPositionBranch else { return try checkLeaf(root, reader.access()) }
+    var sum: UInt64 = 0
+    for child in try entries(of: root, reader.access()) {
+      guard try check(child.ref, reader, checkLeaf) == child.count else {
+        throw reader.access().corrupted(.rows, root)
+      }
+      sum &+= child.count
+    }
+    return sum
+  }
+}

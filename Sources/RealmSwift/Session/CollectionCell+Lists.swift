@@ -1,0 +1,125 @@
+import RealmStorage
+
+/// Lists that stand in a property of their own: the engine reads and changes their elements, so that nothing takes time in
+/// proportion to the list that need not.
+extension _CollectionCell {
+  private var column: Int { owner.context.binding.columns[position] }
+
+  /// The list as the version has it that the realm reads.
+  ///
+  /// - Precondition: no transaction is open.
+  private mutating func stored() -> StoredList {
+    let session = owner.session
+    session.check()
+    if let knownList, knownList.generation == session.generation, !owner.isInvalid { return knownList.list }
+    let list = owner.context.list(position, owner.row, birth: owner.birth)
+    knownList = (list, session.generation)
+    return list
+  }
+
+  /// Reads the list in the open transaction.
+  private func read<Result>(
+    _ body: (WritableTable) throws(StorageError) -> Result?
+  ) -> Result {
+    let (context, session) = (owner.context, owner.session)
+    session.check()
+    let isNew = context.isNew(birth: owner.birth)
+    let found = reading { () throws(StorageError) -> Result? in
+      if owner.isInvalid { return nil }
+      try session.removeLostParts(context.binding)
+      guard let table = try session.writable(context.binding) else { return nil }
+      return try body(table)
+    }
+    guard let found else { context.stopMissing(position, isNew: isNew) }
+    return found
+  }
+
+  /// The number of elements of a list or set.
+  mutating func count() -> Int {
+    guard isList else { return elements().count }
+    guard owner.session.isWriting else { return stored().count }
+    let (column, row) = (column, owner.row)
+    return read { (table) throws(StorageError) in try table.listCount(column, ofRow: row) }
+  }
+
+  /// An element of a list or set.
+  ///
+  /// - Precondition: there is one at the index.
+  mutating func element(at index: Int) -> Value {
+    guard isList else { return elements()[index] }
+    let (column, row) = (column, owner.row)
+    if owner.session.isWriting {
+      return read { (table) throws(StorageError) in try table.element(at: index, ofList: column, ofRow: row) }
+    }
+    let list = stored()
+    return reading { () throws(StorageError) in try list.element(at: index) }
+  }
+
+  /// The place of the first element of which a condition holds, of a list or set.
+  mutating func firstIndex(where condition: (Value) -> Bool) -> Int? {
+    guard isList else { return elements().firstIndex(where: condition) }
+    guard owner.session.isWriting else {
+      let list = stored()
+      return reading { () throws(StorageError) in
+        try withoutActuallyEscaping(condition) { (condition) throws(StorageError) in
+          try list.firstIndex(where: condition)
+        }
+      }
+    }
+    let (column, row) = (column, owner.row)
+    var index = 0
+    while true {
+      let start = index
+      let values = read { (table) throws(StorageError) -> [Value]? in
+        try table.listCount(column, ofRow: row) == nil
+          ? nil : table.elements(from: start, ofList: column, ofRow: row)
+      }
+      if values.isEmpty { return nil }
+      if let found = values.firstIndex(where: condition) { return start + found }
+      index += values.count
+    }
+  }
+
+  /// The elements of a list, as many at a time as stand together, as they are when the walk begins; nil where they are better
+  /// taken all at once: in a transaction, which changes what is read.
+  mutating func walk() -> (() -> [Value])? {
+    guard isList, !owner.session.isWriting else { return nil }
+    let list = stored()
+    var index = 0
+    return {
+      let values = reading { () throws(StorageError) in try list.elements(from: index) }
+      index += values.count
+      return values
+    }
+  }
+
+  /// Changes a list that the engine changes.
+  func change(list change: ListChange, _ added: [Value]) {
+    let context = owner.context
+    checkOpen()
+    if owner.isInvalid { context.stopInvalidated(position) }
+    let (column, row) = (column, owner.row)
+    let isThere = context.session.writing(context.binding) { (table) throws(StorageError) in
+      try table.change(column, ofRow: row, change, added)
+    }
+    if !isThere { context.stopInvalidated(position) }
+    if context.binding.model.properties[position].type.target is EmbeddedObject.Type {
+      context.session.pending.forgetRead()
+    }
+  }
+}
+
+extension ObjectContext {
+  /// A list as the version has it that the session reads.
+  ///
+  /// - Precondition: no transaction is open.
+  fileprivate func list(_ position: Int, _ row: UInt64, birth: UInt64) -> StoredList {
+    let isInvalid = session.isInvalid(row, birth: birth, binding)
+    let found = reading { () throws(StorageError) -> StoredList? in
+      if isInvalid { return nil }
+      return try currentTable()?.list(binding.columns[position], ofRow: row)
+    }
+    guard let found else { stopMissing(position, isNew: isNew(birth: birth)) }
+    return found
+  }
+}
