@@ -108,6 +108,14 @@ enum EntryCoding {
     return accepts(value, column) ? (rest, value) : nil
   }
 
+  /// The same of most that are strings, without taking them out of their leaf; nil of all else.
+  static func text(_ bytes: RawSpan, _ column: Column) -> String? {
+    guard column.type == .string, (1...128).contains(bytes.byteCount),
+      bytes.number(at: 0, count: 1) == UInt64(bytes.byteCount - 1)
+    else { return nil }
+    return TextMaker().text(bytes.extracting(droppingFirst: 1))
+  }
+
   private static func accepts(_ element: Value, _ column: Column) -> Bool {
     if case .null = element { return column.isOptional }
     return column.type.accepts(element)

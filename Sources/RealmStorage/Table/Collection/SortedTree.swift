@@ -43,20 +43,31 @@ enum SortedTree {
   static func value(
     of key: String, in root: Ref, of column: Column, _ access: borrowing NodeAccess
   ) throws(StorageError) -> Value? {
+    if key.utf8.count <= ElementKey.maximumContent,
+      #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    {
+      // The key's own bytes are looked for, without a copy.
+      return try value(at: key.utf8Span.span.bytes, isCut: false, in: root, of: column, access)
+    }
     let key = ElementKey(mapKey: key)
-    guard key.rest != nil else { return try value(at: key.bytes, isCut: false, in: root, of: column, access) }
+    guard key.rest != nil else {
+      return try value(at: key.bytes.span.bytes, isCut: false, in: root, of: column, access)
+    }
     let place = try EntryPlace(key, in: root, of: column, access)
-    return place.isThere ? try value(at: place.key, isCut: true, in: root, of: column, access) : nil
+    return place.isThere
+      ? try value(at: place.key.span.bytes, isCut: true, in: root, of: column, access) : nil
   }
 
   private static func value(
-    at key: [UInt8], isCut: Bool, in root: Ref, of column: Column, _ access: borrowing NodeAccess
+    at key: RawSpan, isCut: Bool, in root: Ref, of column: Column, _ access: borrowing NodeAccess
   ) throws(StorageError) -> Value? {
-    guard let bytes = try bytes(of: key, in: root, access) else { return nil }
-    guard let read = EntryCoding.mapValue(bytes, isCut: isCut, column) else {
-      throw access.corrupted(.structure, root)
+    try OrderedTree.find(key, in: root, access) { (stored) throws(StorageError) in
+      if !isCut, stored.ref == nil, let text = EntryCoding.text(stored.bytes, column) { return .string(text) }
+      guard let read = EntryCoding.mapValue(try stored.contents(access), isCut: isCut, column) else {
+        throw access.corrupted(.structure, root)
+      }
+      return read.value
     }
-    return read.value
   }
 
   /// How many keys of a map are less, and whether the next one is the same.
@@ -71,8 +82,25 @@ enum SortedTree {
   private static func position(
     of key: ElementKey, in root: Ref, of column: Column, _ access: borrowing NodeAccess
   ) throws(StorageError) -> (position: UInt64, isThere: Bool) {
+    guard key.rest != nil else { return try position(of: key.bytes.span.bytes, in: root, access) }
     let place = try EntryPlace(key, in: root, of: column, access)
     return (try OrderedTree.rank(place.key.span.bytes, in: root, access), place.isThere)
+  }
+
+  private static func position(
+    of key: RawSpan, in root: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> (position: UInt64, isThere: Bool) {
+    guard !root.isNull else { return (0, false) }
+    var (ref, before) = (root, UInt64(0))
+    while ref.isBranch {
+      let branch = BranchNode(try access.node(ref))
+      let index = branch.search(key)
+      ref = branch.child(index)
+      OrderedTree.prefetch(ref, access)
+      for earlier in 0..<index { before &+= branch.rows(earlier) }
+    }
+    let (index, isThere) = try OrderedTree.leaf(ref, access).search(key)
+    return (before &+ UInt64(index), isThere)
   }
 
   /// The entry with `position` others before it; nil from the count on.
@@ -145,8 +173,9 @@ enum SortedTree {
     let count = try count(root, access)
     var scratch: [UInt8] = []
     scratch.appendVarint(count)
-    guard limit >= 0, count <= 8 * UInt64(limit) else { return nil }
-    var length = scratch.count + (column.isOptional ? (Int(count) + 7) / 8 : 0)
+    // Each takes a bit at least.
+    guard limit >= 0, count / 8 <= UInt64(limit) else { return nil }
+    var length = scratch.count + (column.isOptional ? Int(count / 8 + (count % 8 > 0 ? 1 : 0)) : 0)
     guard length <= limit else { return nil }
     try forEachStored(in: root, access) { (key, value) throws(StorageError) in
       if let ref = value.ref, try LongValue.length(ref, access) > limit {

@@ -254,12 +254,14 @@ enum RandomElement {
 
   static func text(_ generator: inout SeededGenerator) -> String {
     let long = String(repeating: "x", count: 999)
-    return switch generator.below(8) {
+    return switch generator.below(9) {
     // The last of the bytes that stand in the key may be the first of a character.
     case 0: long + ["", "a", "é", "x", "xx", "xé", "xa", "xb"][generator.below(8)]
     case 1: long + "x" + String(generator.below(40))
     case 2: long + "xyz" + String(repeating: "y", count: generator.below(3) * 70) + "\(generator.below(5))"
-    case 3: ["", "\0", "\0\0", "a\0", "é", "e\u{301}", "b"][generator.below(7)]
+    // Lengths take one byte or two.
+    case 3: String(repeating: ["z", "ü"][generator.below(2)], count: generator.below(135))
+    case 4: ["", "\0", "\0\0", "a\0", "é", "e\u{301}", "b"][generator.below(7)]
     default: String(generator.below(200))
     }
   }

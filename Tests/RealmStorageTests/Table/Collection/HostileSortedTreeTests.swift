@@ -76,6 +76,7 @@ import Testing
     Case("a group with one string twice", sets, (cut, [0x61]), ([4] + head + ordinal(1), [0x61])),
     Case("a group of data in a set of strings", sets, ([5] + head + ordinal(0), [0x61])),
     Case("a map's key that is no UTF-8", maps, ([0xff], [0])),
+    Case("a map's string that is no UTF-8", maps, ([0x61], [1, 0xff])),
     Case("a map's null where none may be", maps, ([0x61], [])),
     Case("a map's value of another type", map(.bool), ([0x61], [2])),
     Case("a map's value that goes on", maps, ([0x61], [1, 0x61, 0])),

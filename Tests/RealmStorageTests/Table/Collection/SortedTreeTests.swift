@@ -26,6 +26,21 @@ import Testing
     try model.verify(&generator)
   }
 
+  @Test(arguments: [ColumnCollection.set, .map], 0..<2)
+  func `trees of an encrypted file agree too`(collection: ColumnCollection, seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    let fixture = try TreeFixture(key: Keys.first)
+    var model = CollectionModel(Column("c", .mixed, collection: collection), fixture.editor)
+    for step in 0..<200 {
+      if model.count > 0, generator.chance(30) {
+        try model.remove(&generator)
+      } else {
+        try model.add(&generator)
+      }
+      if step % 50 == 49 { try model.verify(&generator) }
+    }
+  }
+
   @Test(arguments: RandomElement.columns.filter { $0.collection == .set }, 0..<2)
   func `elements that are added at once are those that are added one by one`(
     column: Column, seed: UInt64
