@@ -71,9 +71,11 @@ enum GoldenSample {
     // One of them is long enough to be a tree.
     case .list:
       return .list((0..<(number == 19 ? 600 : number % 5)).map { element(column.type, number + $0) })
-    case .set: return .set((0..<number % 5).map { element(column.type, number + $0) })
+    case .set: return .set((0..<(number == 18 ? 300 : number % 5)).map { element(column.type, number + $0) })
     case .map:
-      let entries = (0..<number % 4).map { ("key \($0)", element(column.type, number + $0)) }
+      let entries = (0..<(number == 18 ? 200 : number % 4)).map {
+        ("key \($0)", element(column.type, number + $0))
+      }
       return .map(ValueMap(Dictionary(uniqueKeysWithValues: entries)))
     }
   }

@@ -188,7 +188,8 @@ package struct TableModel: Equatable, Sendable {
       }
       guard try table.set(value, column.name, ofRow: victim) else { return "no row \(victim)" }
       rows[victim]?[column.name] = value
-    case 85..<88: return try changeList(table, &generator)
+    case 85: return try changeSorted(table, &generator)
+    case 86..<88: return try changeList(table, &generator)
     case 88..<94:
       guard let victim = victim(&generator) else { return nil }
       guard try table.remove(victim) else { return "no row \(victim)" }
@@ -309,6 +310,7 @@ package struct TableModel: Equatable, Sendable {
       if let wrong = try indexDifference(table, key) { return wrong }
       if let wrong = try linkDifference(table, key) { return wrong }
       if let wrong = try listDifference(table, key, &generator) { return wrong }
+      if let wrong = try sortedDifference(table, key, &generator) { return wrong }
     }
     return nil
   }

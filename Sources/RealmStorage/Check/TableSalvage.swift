@@ -10,6 +10,8 @@ private struct RowSubtree {
 private struct ClusterReader {
   let table: Salvage.SalvagedTable
   var damagedPieces: [Ref: StorageError] = [:]
+  /// The trees of collections that were read. Each belongs to one row: a forged file may name one many times.
+  var trees: Set<Ref> = []
 }
 
 extension Salvage {
@@ -112,6 +114,9 @@ extension ClusterReader {
     _ column: Column, _ row: Int, of cluster: borrowing ClusterNode, _ dictionaries: ColumnTrees.View,
     _ access: borrowing NodeAccess
   ) throws(StorageError) -> Value {
+    if column.isCollection, let tree = cluster.tree(of: column.id, row), !trees.insert(tree).inserted {
+      throw access.corrupted(.overlap, tree)
+    }
     var piece: Ref?
     if column.storage.hasPieces, let descriptor = cluster.part(of: column),
       descriptor.encoding == .pieces

@@ -173,10 +173,7 @@ package enum PositionTree {
     let (index, before) = branch.search(position)
     let child = branch.child(index)
     let made = try updated(position - before, in: child, fewElements, editor, access, join, change)
-    let isFew =
-      made.count == 1
-      && (child.isPositionBranch
-        ? made[0].ref.length <= shortBranch(editor) : made[0].count <= fewElements)
+    let isFew = made.count == 1 && isFew(made[0], fewElements, editor)
     if made.count == 1, !isFew, made[0].ref.level == child.level {
       return [branch.replace(made[0], at: index, of: ref, editor)]
     }
@@ -209,7 +206,9 @@ package enum PositionTree {
     _ left: PositionChild, _ right: PositionChild, _ editor: NodeEditor
   ) throws(StorageError) -> PositionChild? {
     // Only a forged tree has a leaf beside a branch.
-    guard right.ref.isPositionBranch else { throw editor.store.corrupted(.structure, right.ref) }
+    guard left.ref.isPositionBranch, right.ref.isPositionBranch else {
+      throw editor.store.corrupted(.structure, right.ref)
+    }
     let children = try entries(of: left.ref, editor.access()) + entries(of: right.ref, editor.access())
     guard children.count <= fanOut else { return nil }
     editor.free(left.ref)
@@ -218,21 +217,25 @@ package enum PositionTree {
   }
 
   /// Replaces leaves, in order, by what `change` makes of them; nil where a leaf is to stay. `change` gets how many elements
-  /// stood before the leaf. Answers the new root. Frees branches, not leaves.
+  /// stood before the leaf. Leaves that have become small are joined, see `update`. Answers the new root. Frees branches, not
+  /// leaves.
   ///
   /// - Parameter range: only leaves with elements at these positions are asked for.
   package static func updateAll(
-    in root: Ref, _ range: Range<UInt64>, _ editor: NodeEditor,
+    in root: Ref, _ range: Range<UInt64>, fewElements: UInt64, _ editor: NodeEditor,
+    join: (PositionChild, PositionChild) throws(StorageError) -> PositionChild?,
     _ change: (Ref, _ before: UInt64, _ count: UInt64) throws(StorageError) -> [PositionChild]?
   ) throws(StorageError) -> Ref {
     guard !root.isNull, !range.isEmpty else { return root }
-    let made = try updatedAll(in: PositionChild(count: .max, ref: root), 0, range, editor, change)
+    let all = PositionChild(count: .max, ref: root)
+    let made = try updatedAll(in: all, 0, range, fewElements, editor, join, change)
     guard let made else { return root }
     return try makeRoot(of: made, editor)
   }
 
   private static func updatedAll(
-    in node: PositionChild, _ before: UInt64, _ range: Range<UInt64>, _ editor: NodeEditor,
+    in node: PositionChild, _ before: UInt64, _ range: Range<UInt64>, _ fewElements: UInt64,
+    _ editor: NodeEditor, _ join: (PositionChild, PositionChild) throws(StorageError) -> PositionChild?,
     _ change: (Ref, _ before: UInt64, _ count: UInt64) throws(StorageError) -> [PositionChild]?
   ) throws(StorageError) -> [PositionChild]? {
     guard node.ref.isPositionBranch else { return try change(node.ref, before, node.count) }
@@ -243,7 +246,7 @@ package enum PositionTree {
     for entry in entries {
       let end = before &+ entry.count
       if before < range.upperBound, end > range.lowerBound,
-        let made = try updatedAll(in: entry, before, range, editor, change)
+        let made = try updatedAll(in: entry, before, range, fewElements, editor, join, change)
       {
         children += made
         isChanged = true
@@ -254,7 +257,29 @@ package enum PositionTree {
     }
     guard isChanged else { return nil }
     editor.free(node.ref)
-    return children.isEmpty ? [] : makeBranches(children, editor)
+    return makeBranches(try joinedFew(children, fewElements, editor, join), editor)
+  }
+
+  /// Children of which many may have become small, the small ones joined with their neighbours.
+  private static func joinedFew(
+    _ children: [PositionChild], _ fewElements: UInt64, _ editor: NodeEditor,
+    _ join: (PositionChild, PositionChild) throws(StorageError) -> PositionChild?
+  ) throws(StorageError) -> [PositionChild] {
+    var joined: [PositionChild] = []
+    for child in children {
+      if let last = joined.last, isFew(last, fewElements, editor) || isFew(child, fewElements, editor),
+        let one = try child.ref.isPositionBranch ? joinBranches(last, child, editor) : join(last, child)
+      {
+        joined[joined.count - 1] = one
+      } else {
+        joined.append(child)
+      }
+    }
+    return joined
+  }
+
+  private static func isFew(_ child: PositionChild, _ fewElements: UInt64, _ editor: NodeEditor) -> Bool {
+    child.ref.isPositionBranch ? child.ref.length <= shortBranch(editor) : child.count <= fewElements
   }
 
   private static func entries(

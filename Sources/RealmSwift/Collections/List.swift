@@ -4,7 +4,8 @@ import RealmStorage
 /// An ordered collection in a property of an object: of values, or of links to objects, which it does not own.
 ///
 /// Unmanaged it is a plain container. Managed it shows its object's row, and is changed in a write transaction only.
-/// To read or change an element takes O(log n) in the number of elements.
+/// To read or change an element takes O(log n) in the number of elements; of a list of `AnyRealmValue`, whose elements may be
+/// collections, O(n).
 public final class List<Element: RealmCollectionValue>: RealmCollection {
   /// Of an unmanaged list.
   private var unmanaged: [Element] = []
@@ -33,8 +34,9 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   /// The number of elements. O(1).
   public var count: Int { cell?.count() ?? asStored?.count ?? unmanaged.count }
 
-  /// Walks the elements. Of a managed list outside of a write transaction a walk holds a few hundred elements in memory at a
-  /// time; within one it walks the elements as they are when it begins.
+  /// Walks the elements as they are when the walk begins; where the elements' type may have no value for what is stored, as an
+  /// enumeration, each as it is when the walk comes to it. A walk over the values of a managed list, outside of a write transaction,
+  /// holds a few hundred of them in memory at a time; others hold all.
   public func makeIterator() -> RLMIterator<Element> {
     if Element._mayBeUnknown { return RLMIterator(count: count) { self[$0] } }
     guard !Element._canLink, let cell, let walk = self.cell?.walk() else { return RLMIterator(contents) }

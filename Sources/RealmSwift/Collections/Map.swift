@@ -27,8 +27,11 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   public var realm: Realm? { cell?.realm }
   /// The object it belongs to was deleted, or its realm invalidated.
   public var isInvalidated: Bool { cell?.isInvalidated(.map) ?? false }
-  /// The number of keys. O(1) after the first read of a version.
-  public var count: Int { stored?.count ?? unmanaged.count }
+  /// The number of keys. O(1).
+  public var count: Int {
+    if cell?.isSorted == true { return cell?.sortedCount() ?? 0 }
+    return stored?.count ?? unmanaged.count
+  }
 
   /// As it is stored, where it is.
   private var stored: ValueMap? { cell?.map() ?? asStored }
@@ -81,7 +84,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   /// To store by a key with a `.`, or that begins with `$`, stops the program; `insert(_:forKey:)` throws for keys of data.
   public subscript(key: Key) -> Value? {
     get {
-      guard let map = stored else { return unmanaged[key.bytes]?.value }
+      if cell != nil { return cell?.value(forKey: key._mapKey).map { element($0, at: key._mapKey) } }
+      guard let map = asStored else { return unmanaged[key.bytes]?.value }
       return map[key._mapKey].map { element($0, at: key._mapKey) }
     }
     set {
@@ -108,13 +112,18 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
       asStored?[key._mapKey] = nil
       return
     }
+    if let cell, cell.isSorted {
+      return cell.change { (table, column, row) throws(StorageError) in
+        try table.removeValue(forKey: key._mapKey, ofMap: column, ofRow: row) != nil
+      }
+    }
     cell?.changeMap { $0[key._mapKey] = nil }
   }
 
   /// Removes all keys with their values.
   public func removeAll() {
     (unmanaged, asStored) = ([:], nil)
-    cell?.changeMap { $0 = ValueMap() }
+    replaceManaged(ValueMap())
   }
 
   /// Adds keys with their values; of a key that is there already `combine` makes one value of both.
@@ -161,8 +170,22 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
       }
       return
     }
-    cell?.changeMap(values) { map in
-      for (entry, value) in zip(entries, values) { map[entry.key._mapKey] = value }
+    addManaged(zip(entries, values).map { ($0.key._mapKey, $1) })
+  }
+
+  /// Adds values of keys to a managed map.
+  private func addManaged(_ entries: [(key: String, value: RealmStorage.Value)]) {
+    guard let cell, cell.isSorted else {
+      cell?.changeMap(entries.map(\.value)) { map in
+        for (key, value) in entries { map[key] = value }
+      }
+      return
+    }
+    cell.change { (table, column, row) throws(StorageError) in
+      for (key, value) in entries {
+        guard try table.setValue(value, forKey: key, ofMap: column, ofRow: row) else { return false }
+      }
+      return try table.contains(row)
     }
   }
 
@@ -173,12 +196,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
 
   /// Adds values as they are stored, of which the program may have none of the map's type.
   private func add(stored entries: [(key: String, value: RealmStorage.Value)]) {
-    guard cell == nil else {
-      cell?.changeMap(entries.map(\.value)) { map in
-        for (key, value) in entries { map[key] = value }
-      }
-      return
-    }
+    guard cell == nil else { return addManaged(entries) }
     var known = storedMap
     (unmanaged, asStored) = ([:], nil)
     for (key, value) in entries { known[key] = value }
@@ -312,7 +330,7 @@ extension Map: _KeptInstance {
   public func _assign(_ other: Map) {
     if self === other || (realm != nil && self == other) { return }
     if let map = other.storedUnknown {
-      if cell == nil { asStored = map } else { cell?.changeMap { $0 = map } }
+      if cell == nil { asStored = map } else { replaceManaged(map) }
       return
     }
     asStored = nil
@@ -323,10 +341,18 @@ extension Map: _KeptInstance {
       if other.stored != nil { for entry in entries { unmanaged[entry.key.bytes] = entry } }
       return
     }
-    cell?.changeMap(values) { map in
-      map = ValueMap(entries: Array(zip(entries.map(\.key._mapKey), values)))
-    }
+    replaceManaged(ValueMap(entries: Array(zip(entries.map(\.key._mapKey), values))))
   }
+
+  /// Puts other entries into the place of all of a managed map.
+  private func replaceManaged(_ map: ValueMap) {
+    guard let cell, cell.isSorted else {
+      cell?.changeMap(map.values) { $0 = map }
+      return
+    }
+    cell.change { (table, column, row) throws(StorageError) in try table.set(.map(map), column, ofRow: row) }
+  }
+
   public func _stored(_ row: _RowOfObject) -> RealmStorage.Value {
     if let asStored { return .map(asStored) }
     return .map(ValueMap(entries: entries.map { ($0.key._mapKey, $0.value._elementValue(row)) }))

@@ -34,8 +34,8 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   public var realm: Realm? { cell?.realm }
   /// The object it belongs to was deleted, or its realm invalidated.
   public var isInvalidated: Bool { cell?.isInvalidated(.list) ?? false }
-  /// The number of elements. O(1) after the first read of a version.
-  public var count: Int { cell?.elements().count ?? asStored?.count ?? unmanaged.count }
+  /// The number of elements. O(1).
+  public var count: Int { cell?.count() ?? asStored?.count ?? unmanaged.count }
   public func makeIterator() -> RLMIterator<Element> {
     Element._mayBeUnknown ? RLMIterator(count: count) { self[$0] } : RLMIterator(contents)
   }
@@ -52,16 +52,17 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     guard position >= 0, position < count else {
       raise("Index out of range", "there is no place \(position) in a set of \(count).")
     }
-    guard let values = cell?.elements(), let cell else {
+    guard let value = cell?.element(at: position), let cell else {
       return asStored.map { Element._unmanagedElement($0[position]) } ?? unmanaged[position]
     }
-    return Element._element(values[position], in: cell, at: .index(position))
+    return Element._element(value, in: cell, at: .index(position))
   }
 
   /// Whether a value, or an object of the same realm, is an element. O(log n) managed, O(1) unmanaged.
   public func contains(_ object: Element) -> Bool {
     guard let cell else { return isMember(object) }
-    return cell.sought(object).map { SetPlace(of: $0, in: stored).isThere } ?? false
+    guard let value = cell.sought(object) else { return false }
+    return self.cell?.contains(value) ?? false
   }
 
   /// The place of an element; nil when it is not in the set.
@@ -72,7 +73,8 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     guard let value = cell.map({ $0.sought(object) }) ?? object._elementValue({ _ in nil }) else {
       return nil
     }
-    let place = SetPlace(of: value, in: stored)
+    if cell != nil { return cell?.position(of: value) }
+    let place = SetElements.place(of: value, in: asStored ?? [])
     return place.isThere ? place.index : nil
   }
 
@@ -112,8 +114,6 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     return indices.contains { has($0, in: otherSet) }
   }
 
-  private var stored: [Value] { cell?.elements() ?? asStored ?? [] }
-
   // MARK: - Changing
 
   /// Adds an element where it is not there.
@@ -134,7 +134,17 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
       }
       return
     }
-    change(values) { elements, values in Self.sortIn(&elements, values) }
+    add(values)
+  }
+
+  /// Adds the values that are not there.
+  private func add(_ added: [Value]) {
+    guard let cell, cell.isSorted else {
+      return change(added) { elements, values in Self.sortIn(&elements, values) }
+    }
+    cell.change { (table, column, row) throws(StorageError) in
+      try table.insert(added, intoSet: column, ofRow: row) != nil
+    }
   }
 
   private static func sortIn(_ values: inout [Value], _ added: [Value]) {
@@ -143,7 +153,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
       return
     }
     for value in added {
-      let place = SetPlace(of: value, in: values)
+      let place = SetElements.place(of: value, in: values)
       if !place.isThere { values.insert(value, at: place.index) }
     }
   }
@@ -154,7 +164,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
       asStored = Self.elements(of: unmanaged.map { $0._elementValue { _ in nil } })
       (unmanaged, members) = ([], [])
     }
-    change(added) { elements, values in Self.sortIn(&elements, values) }
+    add(added)
   }
 
   /// Of a set that is kept as it would be stored.
@@ -177,9 +187,15 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
       return
     }
     let value = cell.map { $0.sought(object) } ?? object._elementValue { _ in nil }
+    if let cell, cell.isSorted {
+      return cell.change { (table, column, row) throws(StorageError) in
+        guard let value else { return try table.contains(row) }
+        return try table.remove(value, fromSet: column, ofRow: row) != nil
+      }
+    }
     change { elements, _ in
       guard let value else { return }
-      let place = SetPlace(of: value, in: elements)
+      let place = SetElements.place(of: value, in: elements)
       if place.isThere { elements.remove(at: place.index) }
     }
   }
@@ -217,8 +233,17 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
   private func change(_ added: [Value] = [], _ body: (inout [Value], _ added: [Value]) -> Void) {
     guard var known = asStored else {
-      cell?.changeElements(added, moves: false, body)
-      return
+      guard var cell, cell.isSorted else {
+        cell?.changeElements(added, moves: false, body)
+        return
+      }
+      // What is left of a set is written whole.
+      cell.checkOpen()
+      var elements = cell.elements()
+      body(&elements, added)
+      return cell.change { (table, column, row) throws(StorageError) in
+        try table.set(.list(elements), column, ofRow: row)
+      }
     }
     body(&known, added)
     asStored = known
@@ -237,22 +262,6 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   }
 }
 
-/// Where a value is among the elements of a set, or would be.
-private struct SetPlace {
-  let index: Int
-  let isThere: Bool
-
-  init(of value: Value, in elements: [Value]) {
-    var (low, high) = (0, elements.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if Value.isBefore(elements[middle], value) { low = middle + 1 } else { high = middle }
-    }
-    index = low
-    isThere = low < elements.count && !Value.isBefore(value, elements[low])
-  }
-}
-
 extension MutableSet: DescribedCollection {}
 
 extension MutableSet: ValueCollection {
@@ -264,7 +273,7 @@ extension MutableSet: ValueCollection {
 
 extension MutableSet: MayHoldUnknown {
   func unknownElement(at index: Int) -> Value? {
-    guard Element._mayBeUnknown, let value = (cell?.elements() ?? asStored)?[index] else { return nil }
+    guard Element._mayBeUnknown, let value = cell?.element(at: index) ?? asStored?[index] else { return nil }
     return Element._isUnknown(value) ? value : nil
   }
 
@@ -315,7 +324,7 @@ extension MutableSet: _KeptInstance {
   public func _assign(_ other: MutableSet) {
     if self === other || (realm != nil && self == other) { return }
     if let values = other.storedUnknown {
-      if cell == nil { asStored = values } else { cell?.changeElements(values, moves: false) { $0 = $1 } }
+      if cell == nil { asStored = values } else { change(values) { $0 = $1 } }
       return
     }
     let objects = Array(other)

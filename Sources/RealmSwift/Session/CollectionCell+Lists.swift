@@ -3,7 +3,7 @@ import RealmStorage
 /// Lists that stand in a property of their own: the engine reads and changes their elements, so that nothing takes time in
 /// proportion to the list that need not.
 extension _CollectionCell {
-  private var column: Int { owner.context.binding.columns[position] }
+  var column: Int { owner.context.binding.columns[position] }
 
   /// The list as the version has it that the realm reads.
   ///
@@ -18,7 +18,7 @@ extension _CollectionCell {
   }
 
   /// Reads the list in the open transaction.
-  private func read<Result>(
+  func read<Result>(
     _ body: (WritableTable) throws(StorageError) -> Result?
   ) -> Result {
     let (context, session) = (owner.context, owner.session)
@@ -26,7 +26,6 @@ extension _CollectionCell {
     let isNew = context.isNew(birth: owner.birth)
     let found = reading { () throws(StorageError) -> Result? in
       if owner.isInvalid { return nil }
-      try session.removeLostParts(context.binding)
       guard let table = try session.writable(context.binding) else { return nil }
       return try body(table)
     }
@@ -36,6 +35,7 @@ extension _CollectionCell {
 
   /// The number of elements of a list or set.
   mutating func count() -> Int {
+    if isSorted { return sortedCount() }
     guard isList else { return elements().count }
     guard owner.session.isWriting else { return stored().count }
     let (column, row) = (column, owner.row)
@@ -46,6 +46,7 @@ extension _CollectionCell {
   ///
   /// - Precondition: there is one at the index.
   mutating func element(at index: Int) -> Value {
+    if isSorted { return sortedElement(at: index) }
     guard isList else { return elements()[index] }
     let (column, row) = (column, owner.row)
     if owner.session.isWriting {
@@ -103,9 +104,6 @@ extension _CollectionCell {
       try table.change(column, ofRow: row, change, added)
     }
     if !isThere { context.stopInvalidated(position) }
-    if context.binding.model.properties[position].type.target is EmbeddedObject.Type {
-      context.session.pending.forgetRead()
-    }
   }
 }
 

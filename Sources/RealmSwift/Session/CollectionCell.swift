@@ -35,12 +35,16 @@ public struct _CollectionCell {
   let mayBeGone: Bool
   /// It is the list of a property of its own, whose elements the engine reads and changes.
   let isList: Bool
+  /// The same of a set or map.
+  let isSorted: Bool
   /// How many moves there were in the session when it was found.
   private let moves: UInt64
   /// What the row held at a generation of the realm, outside of transactions.
   private var known: (value: Value, generation: UInt64)?
   /// The same of a list that the engine reads by its elements.
   var knownList: (list: StoredList, generation: UInt64)?
+  /// The same of a set or map.
+  var knownSorted: (sorted: StoredSorted, generation: UInt64)?
 
   /// - Parameter value: what it holds, where that was just read.
   init(_ owner: ManagedRow, position: Int, path: [_CollectionStep] = [], _ value: Value? = nil) {
@@ -48,7 +52,8 @@ public struct _CollectionCell {
     self.position = position
     self.path = path
     let type = owner.context.binding.model.properties[position].type
-    isList = path.isEmpty && type.isListOfElements
+    isList = path.isEmpty && type.isElementwise && type.form == .list
+    isSorted = path.isEmpty && type.isElementwise && type.form != .list
     mayBeGone = !path.isEmpty || (type.column == .mixed && type.form == .value)
     moves = owner.session.moves.count
     if let value, !owner.session.isWriting { known = (value, owner.session.generation) }
@@ -167,20 +172,14 @@ public struct _CollectionCell {
     let context = checkChange()
     if isMoved { stopGone() }
     let cell = cell
-    var (before, after) = (0, 0)
     // To read it is to note it, where it is a collection.
     if context.session.pending.value(cell) == nil { _ = owner.value(position) }
     context.session.pending.change(cell) { root in
-      before = root.elements?.count ?? 0
       if path.isEmpty {
         body(&root)
       } else if !root.changeInner(path[...], body) {
         stopGone()
       }
-      after = root.elements?.count ?? 0
-    }
-    if context.binding.model.properties[position].type.target is EmbeddedObject.Type {
-      context.session.pending.note(parts: added, of: cell, mayHaveLost: after < before + added.count)
     }
     context.session.didWrite()
   }
@@ -222,9 +221,9 @@ public struct _CollectionCell {
 }
 
 extension _PropertyType {
-  /// The engine changes the elements of such lists. Those of lists of any values may hold collections, which are changed as
-  /// parts of the whole.
-  var isListOfElements: Bool { form == .list && column != .mixed }
+  /// The engine reads and changes the elements of such collections. Those of collections of any values may be collections, which
+  /// are changed as parts of the whole.
+  var isElementwise: Bool { form != .value && column != .mixed }
 }
 
 extension Value {

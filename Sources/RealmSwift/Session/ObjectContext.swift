@@ -104,8 +104,6 @@ final class ObjectContext {
     guard !session.isInvalid(row, birth: birth, binding) else { return false }
     return reading { () throws(StorageError) in
       // Asked of what is being written, which is spared putting its indexes in order.
-      // An embedded row goes when its owner lets go of it.
-      try session.removeLostParts(binding)
       if session.transaction != nil { return try session.writable(binding)?.contains(row) ?? false }
       return try currentTable()?.contains(row) ?? false
     }
@@ -173,7 +171,6 @@ final class ObjectContext {
     let isInvalid = session.isInvalid(row, birth: birth, binding)
     let isNew = isNew(birth: birth)
     let isWriting = session.transaction != nil
-    if isWriting { reading { () throws(StorageError) in try session.removeLostParts(binding) } }
     if isWriting, !isInvalid, let value = session.pending.value(cell(position, row)) { return value }
     let found = reading { () throws(StorageError) -> Value? in
       if isInvalid { return nil }
@@ -183,8 +180,8 @@ final class ObjectContext {
       return try table.value(table.schema.columns[column], ofRow: row)
     }
     guard let found else { stopMissing(position, isNew: isNew) }
-    // The engine changes a list where it stands.
-    if isWriting, !binding.model.properties[position].type.isListOfElements {
+    // The engine changes most collections where they stand.
+    if isWriting, !binding.model.properties[position].type.isElementwise {
       session.pending.note(found, of: cell(position, row))
     }
     return found
@@ -198,10 +195,8 @@ final class ObjectContext {
     checkChange(position)
     let isInvalid = session.isInvalid(row, birth: birth, binding)
     let isNew = isNew(birth: birth)
-    reading { () throws(StorageError) in try session.removeLostParts(binding) }
     // Of a collection in a property of any value.
     session.pending.forget(cell(position, row))
-    if binding.model.properties[position].type.target is EmbeddedObject.Type { session.pending.forgetRead() }
     let isThere =
       !isInvalid
       && session.writing(binding) { (table) throws(StorageError) in

@@ -1,11 +1,11 @@
 import RealmStorage
 
-/// The collections of objects in a transaction: those that it changed and has not written to their rows yet, and some that it
-/// read.
+/// The collections of any values in a transaction, those in properties of `AnyRealmValue` with them: those that it changed and
+/// has not written to their rows yet, and some that it read.
 ///
-/// To change one element writes the whole collection, so changes collect here, and a collection is written once: before
+/// Such a collection is a part of a value that is written whole, so changes collect here, and it is written once: before
 /// anything is read that could depend on it, before objects are deleted, and at commit. Until then every handle of the
-/// collection reads it from here.
+/// collection reads it from here. All other collections are changed by the engine, element by element.
 struct PendingCollections {
   struct Cell: Hashable {
     /// `ClassBinding.slot`: classes that share a table share its cells.
@@ -17,10 +17,6 @@ struct PendingCollections {
   private var changed: [Cell: Value] = [:]
   /// As their rows have them: to read one decodes all of it.
   private var read: [Cell: Value] = [:]
-  /// The embedded objects that a changed collection was given, some of which it may have let go of again: their rows.
-  private var parts: [Cell: [UInt64]] = [:]
-  /// A collection let go of embedded objects, which are still there until it is written.
-  private(set) var mayHaveLostParts = false
 
   /// So many at most are kept as they were read.
   private static let mostRead = 64
@@ -54,33 +50,19 @@ struct PendingCollections {
   /// Rows were removed, or changed together.
   mutating func forgetRead() { if !read.isEmpty { read = [:] } }
 
-  /// The collection was given embedded objects, and may have let go of others.
-  mutating func note(parts values: [Value], of cell: Cell, mayHaveLost: Bool) {
-    parts[cell, default: []] += values.compactMap { if case .link(let row) = $0 { row } else { nil } }
-    if mayHaveLost { mayHaveLostParts = true }
-  }
+  typealias Change = (cell: Cell, value: Value)
 
-  typealias Change = (cell: Cell, value: Value, parts: [UInt64])
-
-  /// What waits to be written, with the parts that were given.
+  /// What waits to be written.
   mutating func takeAll() -> [Change] {
     if changed.isEmpty { return [] }
-    if mayHaveLostParts { read = [:] }
-    defer { (changed, parts, mayHaveLostParts) = ([:], [:], false) }
-    return changed.map { ($0, $1, parts[$0] ?? []) }
+    defer { changed = [:] }
+    return changed.map { ($0, $1) }
   }
 
   /// The same of one cell.
   mutating func take(_ cell: Cell) -> Change? {
     guard !changed.isEmpty, let value = changed.removeValue(forKey: cell) else { return nil }
-    return (cell, value, parts.removeValue(forKey: cell) ?? [])
-  }
-}
-
-extension Value {
-  /// Of a collection of links.
-  fileprivate var linkedRows: [UInt64] {
-    (elements ?? []).compactMap { if case .link(let row) = $0 { row } else { nil } }
+    return (cell, value)
   }
 }
 
@@ -98,20 +80,9 @@ extension RealmSession {
     }
   }
 
-  /// Removes the embedded objects of a class that nobody owns any more, where that waits to be done.
-  func removeLostParts(_ binding: ClassBinding) throws(StorageError) {
-    if isWriting, binding.model.isEmbedded, pending.mayHaveLostParts { try writePending() }
-  }
-
   private func write(_ change: PendingCollections.Change) throws(StorageError) {
     guard let binding = binding(ofSlot: change.cell.table), let table = try writable(binding) else { return }
     let isThere = try table.set(change.value, change.cell.column, ofRow: change.cell.row)
     if isThere { pending.note(change.value, of: change.cell) }
-    guard !change.parts.isEmpty, let position = binding.columns.firstIndex(of: change.cell.column),
-      let part = binding.model.properties[position].type.target
-    else { return }
-    // What a collection was given and does not hold any more has no owner; so has all of it without the collection's.
-    let owned = isThere ? Set(change.value.linkedRows) : []
-    try writable(self.binding(part))?.remove(change.parts.filter { !owned.contains($0) })
   }
 }

@@ -72,8 +72,11 @@ extension TableWriter {
   private func unlink(
     _ targets: [LinkTarget: UInt64], _ column: Column, ofRow row: UInt64
   ) throws(StorageError) -> Bool {
-    if column.collection == .list, column.type == .link {
-      return try removeLinks(targets, fromList: column, ofRow: row)
+    switch column.collection {
+    case .list where column.type == .link: return try removeLinks(targets, fromList: column, ofRow: row)
+    case .set: return try removeLinks(targets, fromSorted: column, ofRow: row)
+    case .map where column.type == .link: return try removeLinks(targets, fromSorted: column, ofRow: row)
+    default: break
     }
     guard let value = try self.value(column, ofRow: row) else { return false }
     let rows = Set(targets.keys)

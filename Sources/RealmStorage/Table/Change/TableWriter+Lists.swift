@@ -4,59 +4,28 @@
 extension TableWriter {
   /// The list of a row, to be read or changed; nil where there is no such row.
   func list(_ position: Int, ofRow row: UInt64) throws(StorageError) -> OpenList? {
-    let id = forms[position].id
-    if let open = lists.find(OpenLists.Place(row: row, column: id)) { return open }
-    return try openList(schema.columns[position], ofRow: row)
+    let place = CollectionPlace(row: row, column: forms[position].id)
+    if let open = lists.find(place) { return open }
+    return try openList(schema.columns[position], at: place)
   }
 
   func list(_ column: Column, ofRow row: UInt64) throws(StorageError) -> OpenList? {
-    if let open = lists.find(OpenLists.Place(row: row, column: column.id)) { return open }
-    return try openList(column, ofRow: row)
+    let place = CollectionPlace(row: row, column: column.id)
+    if let open = lists.find(place) { return open }
+    return try openList(column, at: place)
   }
 
-  private func openList(_ column: Column, ofRow row: UInt64) throws(StorageError) -> OpenList? {
+  private func openList(_ column: Column, at place: CollectionPlace) throws(StorageError) -> OpenList? {
     precondition(column.collection == .list, "\(schema.name).\(column.name) is no list")
-    if lists.isFull { try forgetLists() }
-    try putIntoTree(row)
-    guard let list = try readList(column, ofRow: row, editor.access()) else { return nil }
-    lists.add(list, at: OpenLists.Place(row: row, column: column.id))
-    return list
-  }
-
-  private func readList(
-    _ column: Column, ofRow row: UInt64, _ access: borrowing NodeAccess
-  ) throws(StorageError) -> OpenList? {
-    guard !clusters.isNull else { return nil }
-    let cluster = ClusterNode(try access.node(KeyedTree.leaf(for: row, in: clusters, access), .cluster))
-    guard let place = cluster.row(of: row) else { return nil }
-    guard let part = cluster.composite(of: column.id) else { return try OpenList([], of: column, editor) }
-    let cell = try cluster.cell(part, place, dictionary: .null, access.lent)
-    if let tree = cell.tree { return try OpenList(tree: tree, of: column, editor) }
-    let value = try TableReading.value(column, place, of: cluster, dictionary: .null, access)
-    return try OpenList(value.elements ?? [], of: column, editor)
-  }
-
-  /// Names in the cells what became of the lists.
-  func storeLists() throws(StorageError) {
-    guard !lists.isEmpty else { return }
-    for (place, list) in lists.changed() {
-      do throws(StorageError) {
-        switch try list.store() {
-        case .tree(let tree):
-          clusters = try clusterChange.setTree(tree, list.column, ofRow: place.row, in: root.clusters)
-        case .inline(let bytes):
-          clusters = try clusterChange.set(inline: bytes, list.column, ofRow: place.row, in: root.clusters)
-        }
-      } catch {
-        throw tables.fail(error)
-      }
+    if lists.isFull { try forgetCollections() }
+    let list: OpenList
+    switch try collection(column, ofRow: place.row) {
+    case .tree(let tree): list = try OpenList(tree: tree, of: column, openChanges, editor)
+    case .value(let value): list = try OpenList(value.elements ?? [], of: column, openChanges, editor)
+    case nil: return nil
     }
-  }
-
-  /// The same, and holds none of them any more: what they were read from is about to change.
-  func forgetLists() throws(StorageError) {
-    try storeLists()
-    lists.removeAll()
+    lists.add(list, at: place)
+    return list
   }
 
   // MARK: - Elements
@@ -120,7 +89,7 @@ extension TableWriter {
     do throws(StorageError) {
       if list.column.canLink {
         var removed: [Value] = []
-        removed.reserveCapacity(range.count)
+        removed.reserveCapacity(min(range.count, 1 << 16))
         for index in range { removed.append(try list.value(at: index)) }
         try list.remove(range)
         for value in removed { try removeLinks(value, list.column, row: row) }

@@ -107,6 +107,8 @@ extension TableWriter {
     }
     do throws(StorageError) {
       buffer = nil
+      lists.removeAll()
+      sorted.removeAll()
       try editor.freeTree(root.clusters)
       clusters = .null
       root.rows = 0

@@ -22,7 +22,9 @@ final class TableWriter {
   /// The buffer's node stands in the tree already.
   private var bufferIsInTree = false
   @exclusivity(unchecked) private var isInserting = false
-  @exclusivity(unchecked) var lists = OpenLists()
+  @exclusivity(unchecked) var lists = OpenCollections<OpenList>()
+  @exclusivity(unchecked) var sorted = OpenCollections<OpenSorted>()
+  let openChanges = OpenChanges()
   /// Clusters written and not in the tree yet: they come after all that are.
   @exclusivity(unchecked) var full: [KeyedChild] = []
   @exclusivity(unchecked) var indexes: [IndexWriter] = []
@@ -93,6 +95,7 @@ final class TableWriter {
     dictionaries.settle(ColumnTrees())
     root.changeRefs(named)
     lists.removeAll()
+    sorted.removeAll()
     lastChanged = nil
     stored = root
     buffer?.settle(named)
@@ -203,7 +206,7 @@ final class TableWriter {
   private func makeBuffer() throws(StorageError) -> AppendBuffer {
     try editor.checkRoom(for: 1 << 20)
     // The buffer may take over the cluster that they stand in.
-    try forgetLists()
+    try forgetCollections()
     var (made, isTail): (AppendBuffer?, Bool) = (nil, false)
     if full.isEmpty, !root.clusters.isNull {
       let access = editor.access()
@@ -244,7 +247,7 @@ final class TableWriter {
   /// Joins the rows of the tail with those of the cluster before it; where that has no room for them it is complete.
   private func join(_ tail: AppendBuffer) throws(StorageError) {
     // The buffer takes over the cluster that they may stand in.
-    try forgetLists()
+    try forgetCollections()
     guard let last = try clusterBefore(tail) else { return }
     let complete = try buffer(of: last)
     guard complete.keys[complete.rows - 1] < tail.keys[0] else {
@@ -311,7 +314,10 @@ final class TableWriter {
 
   func appendFull() throws(StorageError) {
     guard !full.isEmpty else { return }
+    // A cluster that is in the tree stays in memory: open collections know the trees that it names.
+    var first = 0
     if !root.clusters.isNull, !root.clusters.isKeyedBranch {
+      first = 1
       let access = editor.access()
       let only = ClusterNode(try access.node(root.clusters, .cluster))
       full.insert(
@@ -320,8 +326,10 @@ final class TableWriter {
     }
     // What the buffer may still write anew stays in memory.
     let complete = full.last?.ref == buffer?.node ? full.count - 1 : full.count
-    let refs = try editor.spillIfLarge(full[..<complete].map { $0.ref })
-    for index in 0..<complete { full[index].ref = refs[index] }
+    if first < complete {
+      let refs = try editor.spillIfLarge(full[first..<complete].map { $0.ref })
+      for index in first..<complete { full[index].ref = refs[index - first] }
+    }
     clusters = try KeyedTree.append(full, to: root.clusters, editor: editor)
     full = []
   }
@@ -345,7 +353,7 @@ final class TableWriter {
   /// Puts all rows into the tree; the buffer stays, for rows to come.
   func flushRows() throws(StorageError) {
     checkNotInserting()
-    try storeLists()
+    try storeCollections()
     if let buffer { try indexTexts(buffer) }
     if let buffer, buffer.isChanged, buffer.rows > 0 {
       let old = buffer.node
@@ -362,11 +370,12 @@ final class TableWriter {
     if let buffer, buffer.rows >= tailRows { self.buffer = nil }
   }
 
-  /// Puts all rows into the tree and forgets the buffer and the open lists: what they hold is about to change.
+  /// Puts all rows into the tree and forgets the buffer and the open collections: what they hold is about to change.
   func dropBuffer() throws(StorageError) {
     try flushRows()
     buffer = nil
     lists.removeAll()
+    sorted.removeAll()
   }
 
   /// Puts a row into the tree, so that its cells can be changed there.

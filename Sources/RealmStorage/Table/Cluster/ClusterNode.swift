@@ -429,7 +429,10 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
       guard let encoding = Encoding(rawValue: view.load(UInt8.self, at: at + 2)) else { return false }
       let descriptor = cluster.descriptor(index)
       if let last, (descriptor.column, encoding.rawValue) <= last { return false }
-      if encoding == .codes, descriptor.column == last?.column { return false }
+      // Codes are the only descriptor of their column, and trees stand behind pieces.
+      let before = descriptor.column == last?.column ? last?.encoding : nil
+      if encoding == .codes && before != nil || before == Encoding.codes.rawValue { return false }
+      if encoding == .trees, before != Encoding.pieces.rawValue { return false }
       last = (descriptor.column, encoding.rawValue)
       // Data of two columns never overlap, so that a value stored in one changes no other.
       guard descriptor.offset >= nextData, descriptor.length >= 0,

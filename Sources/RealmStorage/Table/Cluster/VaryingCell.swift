@@ -2,7 +2,9 @@
 /// value apart from its piece.
 struct VaryingCell: ~Escapable, BitwiseCopyable {
   let isNull: Bool
-  /// The length of the value in bytes, wherever it stands.
+  /// It is a collection that is a tree, whose root is `long`.
+  private let isTree: Bool
+  /// The length of the value in bytes, wherever it stands; 0 of a tree.
   let length: Int
   /// The ref of a value that stands apart from its piece, be it a long value or a collection that is a tree; nil for any
   /// other.
@@ -16,6 +18,7 @@ struct VaryingCell: ~Escapable, BitwiseCopyable {
   @_lifetime(copy bytes)
   init(_ bytes: RawSpan, _ long: (ref: Ref, length: Int)? = nil, in source: Ref) {
     isNull = false
+    isTree = false
     self.bytes = bytes
     self.long = long?.ref
     length = long?.length ?? bytes.byteCount
@@ -26,6 +29,7 @@ struct VaryingCell: ~Escapable, BitwiseCopyable {
   @_lifetime(copy view)
   init(none view: NodeView) {
     isNull = true
+    isTree = false
     bytes = view.bytes(at: 0, count: 0)
     long = nil
     length = 0
@@ -36,6 +40,7 @@ struct VaryingCell: ~Escapable, BitwiseCopyable {
   @_lifetime(copy view)
   init(tree: Ref, none view: NodeView, in source: Ref) {
     isNull = false
+    isTree = true
     bytes = view.bytes(at: 0, count: 0)
     long = tree
     length = 0
@@ -43,10 +48,7 @@ struct VaryingCell: ~Escapable, BitwiseCopyable {
   }
 
   /// The tree of a collection; nil for any other value.
-  var tree: Ref? {
-    guard let long, long.kind != .chunk, long.kind != .chunkBranch else { return nil }
-    return long
-  }
+  var tree: Ref? { isTree ? long : nil }
 
   /// Answers what `body` makes of the bytes of a value that is neither null nor a tree.
   ///
@@ -75,6 +77,7 @@ struct VaryingCell: ~Escapable, BitwiseCopyable {
 
   @inline(never)
   private func longBytes(_ long: Ref, _ access: borrowing NodeAccess) throws(StorageError) -> [UInt8] {
+    guard !isTree else { throw access.corrupted(.structure, source) }
     let bytes = try LongValue.read(long, access)
     guard bytes.count == length else { throw access.corrupted(.rows, long) }
     return bytes

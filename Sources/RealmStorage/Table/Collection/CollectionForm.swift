@@ -19,8 +19,9 @@ enum CollectionForm {
     of value: Value, _ column: Column, _ editor: NodeEditor
   ) throws(StorageError) -> Content {
     let bytes = CompositeCell.encode(value, of: column) ?? []
-    guard bytes.count > maximumInline, column.collection == .list, case .list(let elements) = value else {
-      return .inline(bytes)
+    guard bytes.count > maximumInline else { return .inline(bytes) }
+    guard column.collection == .list, case .list(let elements) = value else {
+      return .tree(try SortedTree.build(value, of: column, editor: editor))
     }
     return .tree(try ListTree.build(elements, column.element, editor))
   }
@@ -29,15 +30,32 @@ enum CollectionForm {
   static func check(
     _ tree: Ref, _ column: Column, _ reader: any NodeReader, _ body: (Value) throws(StorageError) -> Void
   ) throws(StorageError) {
-    guard column.collection == .list else { throw reader.access().corrupted(.structure, tree) }
-    try ListTree.check(tree, column, reader, body)
+    if column.collection == .list { return try ListTree.check(tree, column, reader, body) }
+    _ = try SortedTree.check(tree, of: column, reader) { (entry) throws(StorageError) in try body(entry.value)
+    }
   }
 
   /// The whole collection of a tree.
   static func value(
     _ tree: Ref, _ column: Column, _ access: borrowing NodeAccess
   ) throws(StorageError) -> Value {
-    guard column.collection == .list else { throw access.corrupted(.structure, tree) }
+    guard column.collection == .list else { return try SortedTree.all(tree, of: column, access) }
     return .list(try ListTree.values(tree, column.element, access))
   }
+}
+
+/// Whether any of the collections of a table that are open has changes that its cell lacks: so that reads between changes need not
+/// look at each.
+final class OpenChanges {
+  @exclusivity(unchecked) var isAny = false
+}
+
+/// A collection that a transaction changes element by element.
+protocol OpenCollection: AnyObject {
+  /// The column of the table, which is one of collections.
+  var column: Column { get }
+  /// The cell does not name what the collection is now.
+  var isChanged: Bool { get }
+  /// What the cell is to hold from now on; the collection goes on from it.
+  func store() throws(StorageError) -> CollectionForm.Content
 }

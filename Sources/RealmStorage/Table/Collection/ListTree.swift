@@ -7,6 +7,12 @@ enum ListTree {
     let count = try PositionTree.count(root, access) { (leaf) throws(StorageError) in
       UInt64(ClusterNode(try access.node(leaf, .cluster)).rows)
     }
+    // A forged tree may name one leaf many times: no file has more leaves than units.
+    let most = (access.end / UInt64(Ref.unit)).multipliedReportingOverflow(
+      by: UInt64(ClusterNode.maximumRows))
+    guard root.isDirty || most.overflow || count <= most.partialValue else {
+      throw access.corrupted(.overlap, root)
+    }
     return Int(clamping: count)
   }
 

@@ -2,7 +2,7 @@
 ///
 /// The leaf that was changed last is held as a buffer, so that changes near each other cost no node each. A list that is no
 /// tree is one buffer. What is held is put into nodes before anything else reads the list.
-final class OpenList {
+final class OpenList: OpenCollection {
   /// The column of the table, which is one of lists.
   let column: Column
   private let element: Column
@@ -21,20 +21,33 @@ final class OpenList {
   /// The leaf in the tree has not all changes of the buffer.
   private var isLeafChanged = false
   /// The cell does not name what the list is now.
-  private(set) var isChanged = false
+  @exclusivity(unchecked) private(set) var isChanged = false {
+    didSet { if isChanged { changes.isAny = true } }
+  }
+  private let changes: OpenChanges
 
   /// A list that is no tree.
-  init(_ values: [Value], of column: Column, _ editor: NodeEditor) throws(StorageError) {
+  init(
+    _ values: [Value], of column: Column, _ changes: OpenChanges, _ editor: NodeEditor
+  ) throws(StorageError) {
+    self.changes = changes
     self.column = column
     self.editor = editor
     element = column.element
-    root = .null
     count = values.count
     buffer = ElementBuffer(element)
-    for value in values { try buffer.append(value, editor) }
+    if values.count < ElementBuffer.leafElements {
+      root = .null
+      for value in values { try buffer.append(value, editor) }
+    } else {
+      root = try ListTree.build(values, element, editor)
+      // Observers are not called in initializers.
+      (isChanged, changes.isAny) = (true, true)
+    }
   }
 
-  init(tree: Ref, of column: Column, _ editor: NodeEditor) throws(StorageError) {
+  init(tree: Ref, of column: Column, _ changes: OpenChanges, _ editor: NodeEditor) throws(StorageError) {
+    self.changes = changes
     self.column = column
     self.editor = editor
     element = column.element
@@ -135,7 +148,8 @@ final class OpenList {
   private func removeLeaves(_ range: Range<Int>) throws(StorageError) {
     try release()
     root = try PositionTree.updateAll(
-      in: root, UInt64(range.lowerBound)..<UInt64(range.upperBound), editor
+      in: root, UInt64(range.lowerBound)..<UInt64(range.upperBound), fewElements: Self.fewElements, editor,
+      join: join
     ) { [element, editor] (leaf, before, counted) throws(StorageError) in
       let before = Int(before)
       var rest = try ElementBuffer(leaf: leaf, element, editor)
@@ -156,7 +170,9 @@ final class OpenList {
     var found = LinkRemoval(rows, atMost: known)
     if isTree {
       try release()
-      root = try PositionTree.updateAll(in: root, 0..<UInt64(count), editor) {
+      root = try PositionTree.updateAll(
+        in: root, 0..<UInt64(count), fewElements: Self.fewElements, editor, join: join
+      ) {
         [element, editor] (leaf, _, _) throws(StorageError) in
         guard let kept = try found.places(in: leaf, element, editor.access()) else { return nil }
         var rest = try ElementBuffer(leaf: leaf, element, editor)
@@ -223,11 +239,11 @@ final class OpenList {
     guard let leaf, isLeafChanged else { return }
     var made: [PositionChild] = []
     var isJoined = false
-    let (buffer, areLast, element, editor) = (self.buffer, end == count, self.element, self.editor)
+    let (buffer, areLast, editor) = (self.buffer, end == count, self.editor)
     root = try PositionTree.update(
-      UInt64(start), in: root, fewElements: UInt64(ElementBuffer.leafElements / 4), editor,
+      UInt64(start), in: root, fewElements: Self.fewElements, editor,
       join: { (left, right) throws(StorageError) in
-        let joined = try Self.join(left, right, element, editor)
+        let joined = try self.join(left, right)
         isJoined = joined != nil
         return joined
       },
@@ -246,10 +262,11 @@ final class OpenList {
     }
   }
 
+  /// A leaf of no more is joined with a neighbour where one leaf takes both.
+  private static let fewElements = UInt64(ElementBuffer.leafElements / 4)
+
   /// Makes one leaf of two neighbours; nil where they are too large for one.
-  private static func join(
-    _ left: PositionChild, _ right: PositionChild, _ element: Column, _ editor: NodeEditor
-  ) throws(StorageError) -> PositionChild? {
+  private func join(_ left: PositionChild, _ right: PositionChild) throws(StorageError) -> PositionChild? {
     guard left.count + right.count <= UInt64(ElementBuffer.leafElements) * 3 / 4 else { return nil }
     var both = try ElementBuffer(leaf: left.ref, element, editor)
     both.append(contentsOf: try ElementBuffer(leaf: right.ref, element, editor))
@@ -296,9 +313,16 @@ final class OpenList {
   private func fewValues() throws(StorageError) -> [Value]? {
     let limit = CollectionForm.maximumInline / 2
     // Each element takes a byte at least, and one that may be null a bit.
-    guard !root.isPositionBranch, count <= (column.isOptional ? 8 : 1) * limit else { return nil }
-    let values = try ListTree.values(root, element, editor.access())
-    return encoded(values).count < limit ? values : nil
+    guard count <= (column.isOptional ? 8 : 1) * limit else { return nil }
+    var values: [Value] = []
+    let access = editor.access()
+    let areFew = try PositionTree.forEachLeaf(of: root, access) { (leaf, _) throws(StorageError) in
+      // The pieces of such a leaf hold long values.
+      guard leaf.level < 2 else { return false }
+      try ListTree.append(leaf: leaf, element, access, to: &values)
+      return encoded(values).count < limit
+    }
+    return areFew ? values : nil
   }
 }
 
@@ -327,7 +351,9 @@ private struct LinkRemoval {
   ) throws(StorageError) -> [UInt16]? {
     guard total < known else { return nil }
     let cluster = ClusterNode(try access.node(leaf, .cluster))
-    guard let part = cluster.integers(of: element.id) else { throw access.corrupted(.structure, leaf) }
+    guard let part = cluster.integers(of: element.id), part.nullCount == 0 else {
+      throw access.corrupted(.structure, leaf)
+    }
     guard UInt64(bitPattern: part.least) <= greatest, UInt64(bitPattern: part.greatest) >= least else {
       return nil
     }

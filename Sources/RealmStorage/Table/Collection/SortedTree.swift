@@ -192,6 +192,17 @@ enum SortedTree {
     return length <= limit ? length : nil
   }
 
+  /// Whether two sets, or two maps, have the same entries. Takes time in proportion to the leaves that only one of them has.
+  static func areEqual(
+    _ left: Ref, _ leftAccess: borrowing NodeAccess, _ right: Ref, _ rightAccess: borrowing NodeAccess
+  ) throws(StorageError) -> Bool {
+    guard try count(left, leftAccess) == count(right, rightAccess) else { return false }
+    return try TreeDiff.differences(from: left, leftAccess, to: right, rightAccess) {
+      (old, new) throws(StorageError) in
+      try old.contents(leftAccess) == new.contents(rightAccess)
+    }.isEmpty
+  }
+
   // MARK: - What is stored
 
   private static func entry(

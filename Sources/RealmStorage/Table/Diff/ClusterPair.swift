@@ -163,9 +163,13 @@ private struct VaryingCells: ~Escapable {
   private func isEqual(
     _ cell: VaryingCell, _ other: Self, _ otherCell: VaryingCell
   ) throws(StorageError) -> Bool {
-    if let left = cell.tree, let right = otherCell.tree, column.collection == .list {
-      return try ListTree.areEqual(
-        left, NodeAccess(within: access), right, NodeAccess(within: other.access), column.element)
+    if let left = cell.tree, let right = otherCell.tree {
+      let access = NodeAccess(within: access)
+      let otherAccess = NodeAccess(within: other.access)
+      guard column.collection == .list else {
+        return try SortedTree.areEqual(left, access, right, otherAccess)
+      }
+      return try ListTree.areEqual(left, access, right, otherAccess, column.element)
     }
     return try value(cell) == other.value(otherCell)
   }

@@ -31,7 +31,7 @@ import Testing
       _ = try ListTree.values(root, Self.column.element, access)
     }
     #expect(throws: StorageError.self, comment) {
-      let list = try OpenList(tree: root, of: Self.column, editor)
+      let list = try OpenList(tree: root, of: Self.column, OpenChanges(), editor)
       for position in [list.count - 1, list.count / 2, 0] { try list.set(.int(1), at: position) }
       while list.count > 0 { try list.remove(0..<1) }
       _ = try list.store()

@@ -1,0 +1,120 @@
+/// The set or the map of a row, as a version or an open transaction has it: its entries are found one by one, or read in order.
+///
+/// What is read of a set or map of a transaction does not show later changes, and nothing may be read of it after them.
+public struct StoredSorted {
+  private enum Form {
+    case inline(Value)
+    case tree(Ref)
+  }
+
+  private let content: TableContent
+  private let column: Column
+  private let form: Form
+  /// How many elements a set has, or keys a map.
+  public let count: Int
+
+  fileprivate init(_ value: Value, _ content: TableContent, _ column: Column) {
+    self.content = content
+    self.column = column
+    form = .inline(value)
+    count = value.elements?.count ?? 0
+  }
+
+  fileprivate init(
+    tree: Ref, _ content: TableContent, _ column: Column, _ access: borrowing NodeAccess
+  ) throws(StorageError) {
+    self.content = content
+    self.column = column
+    form = .tree(tree)
+    count = Int(clamping: try SortedTree.count(tree, access))
+  }
+
+  /// Whether a set has an element that is equal. O(log n).
+  ///
+  /// - Throws: `.corrupted`.
+  public func contains(_ element: Value) throws(StorageError) -> Bool {
+    switch form {
+    case .inline(let value): return SetPlace(of: element, in: value.elements ?? []).isThere
+    case .tree(let root):
+      return try SortedTree.contains(element, in: root, of: column, content.beginReading(for: content))
+    }
+  }
+
+  /// The position of an element of a set; nil where none is equal. O(log n).
+  ///
+  /// - Throws: `.corrupted`.
+  public func position(of element: Value) throws(StorageError) -> Int? {
+    switch form {
+    case .inline(let value):
+      let place = SetPlace(of: element, in: value.elements ?? [])
+      return place.isThere ? place.index : nil
+    case .tree(let root):
+      let access = content.beginReading(for: content)
+      let place = try SortedTree.position(of: element, in: root, of: column, access)
+      return place.isThere ? Int(clamping: place.position) : nil
+    }
+  }
+
+  /// The value of a key of a map; nil where there is none. O(log n).
+  ///
+  /// - Throws: `.corrupted`.
+  public func value(forKey key: String) throws(StorageError) -> Value? {
+    switch form {
+    case .inline(.map(let map)): return map[key]
+    case .inline: return nil
+    case .tree(let root):
+      return try SortedTree.value(of: key, in: root, of: column, content.beginReading(for: content))
+    }
+  }
+
+  /// The element of a set, or the value of a map, at a position in the order of the elements, or of the keys. O(log n).
+  ///
+  /// - Precondition: there is one.
+  /// - Throws: `.corrupted`.
+  public func element(at position: Int) throws(StorageError) -> Value {
+    precondition(
+      position >= 0 && position < count, "there is no element \(position) in a collection of \(count)")
+    switch form {
+    case .inline(let value): return value.elements?[position] ?? .null
+    case .tree(let root):
+      let access = content.beginReading(for: content)
+      guard let entry = try SortedTree.entry(at: UInt64(position), in: root, of: column, access) else {
+        throw access.corrupted(.rows, root)
+      }
+      return entry.value
+    }
+  }
+
+  /// All of it: `.list` for a set, in order, `.map` for a map.
+  ///
+  /// - Throws: `.corrupted`.
+  public func all() throws(StorageError) -> Value {
+    switch form {
+    case .inline(let value): return value
+    case .tree(let root): return try SortedTree.all(root, of: column, content.beginReading(for: content))
+    }
+  }
+}
+
+extension Table {
+  /// The set or map of a row; nil where there is no such row. O(log n), and O(1) in the size of a large one.
+  ///
+  /// - Precondition: the column, named by its position in the schema, is one of sets or maps.
+  /// - Throws: `.corrupted`.
+  public func sorted(_ column: Int, ofRow key: UInt64) throws(StorageError) -> StoredSorted? {
+    let content = content
+    let stored = schema.columns[column]
+    precondition(
+      stored.collection == .set || stored.collection == .map,
+      "\(schema.name).\(stored.name) is no set and no map")
+    return try content.withRow(key, nil) { (cluster, row, access) throws(StorageError) in
+      guard let part = cluster.composite(of: stored.id) else {
+        return StoredSorted(stored.absentValue, content, stored)
+      }
+      let cell = try cluster.cell(part, row, dictionary: .null, access.lent)
+      if let tree = cell.tree { return try StoredSorted(tree: tree, content, stored, access) }
+      let value = try TableReading.value(stored, row, of: cluster, dictionary: .null, access)
+      return StoredSorted(value, content, stored)
+    }
+  }
+}

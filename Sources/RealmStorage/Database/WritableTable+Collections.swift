@@ -1,0 +1,156 @@
+/// Lists of rows, changed element by element. O(log n) in the length of a list, less where changes lie near each other.
+///
+/// - Precondition: of all, the column, named by its position in the schema, is one of lists, and positions are those of
+///   elements.
+/// - Throws: of all, `.corrupted`, and `.limitExceeded`: then the transaction can't be committed any more.
+extension WritableTable {
+  /// How many elements a list has; nil where there is no such row.
+  public func listCount(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Int? {
+    try usableWriter().list(column, ofRow: key)?.count
+  }
+
+  /// An element of a list, as changed so far; nil where there is no such row.
+  public func element(at position: Int, ofList column: Int, ofRow key: UInt64) throws(StorageError) -> Value?
+  {
+    guard let list = try usableWriter().list(column, ofRow: key) else { return nil }
+    precondition(
+      position >= 0 && position < list.count, "there is no element \(position) in a list of \(list.count)")
+    return try list.value(at: position)
+  }
+
+  /// Elements of a list from a position on, as changed so far, as many as stand together; none behind the last element, or
+  /// where there is no such row.
+  public func elements(
+    from position: Int, ofList column: Int, ofRow key: UInt64
+  ) throws(StorageError) -> [Value] {
+    precondition(position >= 0, "there is no element \(position)")
+    return try usableWriter().list(column, ofRow: key)?.values(from: position) ?? []
+  }
+
+  /// Inserts elements before the one at a position, or behind all. Answers whether there is such a row.
+  ///
+  /// - Precondition: the values fit the column, and links point to rows there are.
+  @discardableResult
+  public func insert(
+    _ values: some Collection<Value>, at position: Int, ofList column: Int, ofRow key: UInt64
+  ) throws(StorageError) -> Bool {
+    try usableWriter().insert(values, at: position, ofList: column, ofRow: key)
+  }
+
+  /// Adds elements behind all others. Answers whether there is such a row.
+  ///
+  /// - Precondition: the values fit the column, and links point to rows there are.
+  @discardableResult
+  public func append(
+    _ values: some Collection<Value>, toList column: Int, ofRow key: UInt64
+  ) throws(StorageError) -> Bool {
+    let writer = try usableWriter()
+    guard let count = try writer.list(column, ofRow: key)?.count else { return false }
+    return try writer.insert(values, at: count, ofList: column, ofRow: key)
+  }
+
+  /// Replaces an element. Answers whether there is such a row.
+  ///
+  /// - Precondition: the value fits the column, and a link points to a row there is.
+  @discardableResult
+  public func setElement(
+    _ value: Value, at position: Int, ofList column: Int, ofRow key: UInt64
+  ) throws(StorageError) -> Bool {
+    try usableWriter().setElement(value, at: position, ofList: column, ofRow: key)
+  }
+
+  /// Removes elements that follow each other. Answers whether there is such a row.
+  @discardableResult
+  public func removeElements(
+    _ range: Range<Int>, ofList column: Int, ofRow key: UInt64
+  ) throws(StorageError) -> Bool {
+    try usableWriter().removeElements(range, ofList: column, ofRow: key)
+  }
+
+  /// Moves an element to another position, counted without it. Answers whether there is such a row.
+  @discardableResult
+  public func moveElement(
+    from old: Int, to new: Int, ofList column: Int, ofRow key: UInt64
+  ) throws(StorageError) -> Bool {
+    try usableWriter().moveElement(from: old, to: new, ofList: column, ofRow: key)
+  }
+
+  /// Exchanges two elements. Answers whether there is such a row.
+  @discardableResult
+  public func swapElements(
+    _ first: Int, _ second: Int, ofList column: Int, ofRow key: UInt64
+  ) throws(StorageError) -> Bool {
+    try usableWriter().swapElements(first, second, ofList: column, ofRow: key)
+  }
+}
+
+/// Sets and maps of rows, changed entry by entry. O(log n) in the number of entries.
+///
+/// - Precondition: of all, the column, named by its position in the schema, is one of sets, or of maps, and values fit it; links
+///   point to rows there are.
+/// - Throws: of all, `.corrupted`, and `.limitExceeded`: then the transaction can't be committed any more.
+extension WritableTable {
+  /// How many elements a set has, or keys a map; nil where there is no such row.
+  public func sortedCount(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Int? {
+    try usableWriter().sorted(column, ofRow: key)?.count()
+  }
+
+  /// Whether a set has an element that is equal, as changed so far; nil where there is no such row.
+  public func contains(_ element: Value, inSet column: Int, ofRow key: UInt64) throws(StorageError) -> Bool? {
+    try usableWriter().sorted(column, ofRow: key)?.contains(element)
+  }
+
+  /// The position of an element of a set, as changed so far; nil where none is equal, or there is no such row.
+  public func position(of element: Value, inSet column: Int, ofRow key: UInt64) throws(StorageError) -> Int? {
+    guard let place = try usableWriter().sorted(column, ofRow: key)?.position(of: element) else { return nil }
+    return place.isThere ? place.position : nil
+  }
+
+  /// The element of a set, or the value of a map, at a position, as changed so far; nil where there is no such row.
+  public func element(
+    at position: Int, ofSorted column: Int, ofRow key: UInt64
+  ) throws(StorageError) -> Value? {
+    guard let open = try usableWriter().sorted(column, ofRow: key) else { return nil }
+    let count = try open.count()
+    precondition(
+      position >= 0 && position < count, "there is no element \(position) in a collection of \(count)")
+    return try open.entry(at: position).value
+  }
+
+  /// The value of a key of a map, as changed so far; nil where there is no such key, or no such row.
+  public func value(
+    forKey mapKey: String, ofMap column: Int, ofRow key: UInt64
+  ) throws(StorageError) -> Value? {
+    try usableWriter().sorted(column, ofRow: key)?.value(of: mapKey)
+  }
+
+  /// Adds the elements that no element of a set is equal to; answers how many, or nil where there is no such row. Of many
+  /// elements each node of the set is written once.
+  @discardableResult
+  public func insert(_ elements: [Value], intoSet column: Int, ofRow key: UInt64) throws(StorageError) -> Int?
+  {
+    try usableWriter().insert(elements, intoSet: column, ofRow: key)
+  }
+
+  /// Removes the element of a set that is equal; answers whether there was one, or nil where there is no such row.
+  @discardableResult
+  public func remove(_ element: Value, fromSet column: Int, ofRow key: UInt64) throws(StorageError) -> Bool? {
+    try usableWriter().remove(element, fromSet: column, ofRow: key)
+  }
+
+  /// Sets the value of a key of a map. Answers whether there is such a row.
+  @discardableResult
+  public func setValue(
+    _ value: Value, forKey mapKey: String, ofMap column: Int, ofRow key: UInt64
+  ) throws(StorageError) -> Bool {
+    try usableWriter().setValue(value, forKey: mapKey, ofMap: column, ofRow: key)
+  }
+
+  /// Removes a key of a map; answers whether it was there, or nil where there is no such row.
+  @discardableResult
+  public func removeValue(
+    forKey mapKey: String, ofMap column: Int, ofRow key: UInt64
+  ) throws(StorageError) -> Bool? {
+    try usableWriter().removeValue(forKey: mapKey, ofMap: column, ofRow: key)
+  }
+}

@@ -1,0 +1,43 @@
+/// The lists, or the sets and maps, of a table that the transaction changes element by element: each stays open, so that
+/// changes that go from one to another cost no nodes each.
+struct OpenCollections<Kind: OpenCollection> {
+  private var all: [CollectionPlace: Kind] = [:]
+  /// The one that was asked for last: most often it is asked for again.
+  private var last: (place: CollectionPlace, found: Kind)?
+
+  /// So many are open at most: each may hold a leaf's elements in memory.
+  private static var most: Int { 256 }
+
+  var isEmpty: Bool { all.isEmpty }
+  var isFull: Bool { all.count >= Self.most }
+
+  mutating func find(_ place: CollectionPlace) -> Kind? {
+    if let last, last.place == place { return last.found }
+    guard let found = all[place] else { return nil }
+    last = (place, found)
+    return found
+  }
+
+  mutating func add(_ open: Kind, at place: CollectionPlace) {
+    all[place] = open
+    last = (place, open)
+  }
+
+  /// Those whose cells do not name what they are now, in the order of their rows.
+  func changed() -> [(place: CollectionPlace, open: Kind)] {
+    all.filter { $0.value.isChanged }
+      .sorted { ($0.key.row, $0.key.column) < ($1.key.row, $1.key.column) }
+      .map { (place: $0.key, open: $0.value) }
+  }
+
+  mutating func removeAll() {
+    last = nil
+    if !all.isEmpty { all.removeAll(keepingCapacity: true) }
+  }
+}
+
+/// The cell of a collection.
+struct CollectionPlace: Hashable {
+  let row: UInt64
+  let column: UInt16
+}

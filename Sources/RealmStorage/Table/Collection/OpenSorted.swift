@@ -1,0 +1,217 @@
+/// A set or a map of a row that a transaction changes entry by entry.
+final class OpenSorted: OpenCollection {
+  let column: Column
+  private let editor: NodeEditor
+  /// The tree; null where the set or map is none.
+  private var root: Ref
+  /// The set or map where it is no tree.
+  private var elements: [Value] = []
+  private var map = ValueMap()
+  @exclusivity(unchecked) private(set) var isChanged = false {
+    didSet { if isChanged { changes.isAny = true } }
+  }
+  private let changes: OpenChanges
+
+  /// So many entries at most are held as they are: to insert one moves those behind it.
+  private static let mostHeld = 512
+
+  /// A set or map that is no tree.
+  init(_ value: Value, of column: Column, _ changes: OpenChanges, _ editor: NodeEditor) {
+    self.changes = changes
+    self.column = column
+    self.editor = editor
+    root = .null
+    hold(value)
+  }
+
+  init(tree: Ref, of column: Column, _ changes: OpenChanges, _ editor: NodeEditor) {
+    self.changes = changes
+    self.column = column
+    self.editor = editor
+    root = tree
+  }
+
+  private var isTree: Bool { !root.isNull }
+  private var isMap: Bool { column.collection == .map }
+
+  private func hold(_ value: Value) {
+    switch value {
+    case .list(let elements): self.elements = elements
+    case .map(let map): self.map = map
+    default: break
+    }
+  }
+
+  private var held: Value { isMap ? .map(map) : .list(elements) }
+
+  // MARK: - Reading
+
+  func count() throws(StorageError) -> Int {
+    guard isTree else { return isMap ? map.count : elements.count }
+    return Int(clamping: try SortedTree.count(root, editor.access()))
+  }
+
+  /// How many elements of a set are less, and whether the next one is equal.
+  func position(of element: Value) throws(StorageError) -> (position: Int, isThere: Bool) {
+    guard isTree else {
+      let place = SetPlace(of: element, in: elements)
+      return (place.index, place.isThere)
+    }
+    let place = try SortedTree.position(of: element, in: root, of: column, editor.access())
+    return (Int(clamping: place.position), place.isThere)
+  }
+
+  func contains(_ element: Value) throws(StorageError) -> Bool {
+    guard isTree else { return SetPlace(of: element, in: elements).isThere }
+    return try SortedTree.contains(element, in: root, of: column, editor.access())
+  }
+
+  /// The value of a key of a map; nil where there is none.
+  func value(of key: String) throws(StorageError) -> Value? {
+    guard isTree else { return map[key] }
+    return try SortedTree.value(of: key, in: root, of: column, editor.access())
+  }
+
+  /// The element of a set, or the key and value of a map, at a position.
+  ///
+  /// - Precondition: there is one.
+  func entry(at position: Int) throws(StorageError) -> SortedEntry {
+    guard isTree else {
+      guard isMap else { return SortedEntry(key: nil, value: elements[position]) }
+      return SortedEntry(key: map.keys[position], value: map.values[position])
+    }
+    let access = editor.access()
+    guard let entry = try SortedTree.entry(at: UInt64(position), in: root, of: column, access) else {
+      throw access.corrupted(.rows, root)
+    }
+    return entry
+  }
+
+  // MARK: - Changing
+
+  /// Adds the elements that no element of a set is equal to; answers them.
+  func insert(_ added: [Value]) throws(StorageError) -> [Value] {
+    var new: [Value] = []
+    if isTree {
+      (root, new) = try SortedTree.insert(added, into: root, of: column, editor: editor)
+    } else if added.count + elements.count > Self.mostHeld {
+      let known = elements
+      guard case .list(let all) = Value.set(known + added) else { return [] }
+      elements = all
+      new = Value.set(added).elements?.filter { !SetPlace(of: $0, in: known).isThere } ?? []
+    } else {
+      for value in added {
+        let place = SetPlace(of: value, in: elements)
+        guard !place.isThere else { continue }
+        elements.insert(value, at: place.index)
+        new.append(value)
+      }
+    }
+    if !new.isEmpty { try didChange() }
+    return new
+  }
+
+  /// Removes the element that is equal; answers it, nil where there was none.
+  func remove(_ element: Value) throws(StorageError) -> Value? {
+    var removed: Value?
+    if isTree {
+      (root, removed) = try SortedTree.remove(element, from: root, of: column, editor: editor)
+    } else {
+      let place = SetPlace(of: element, in: elements)
+      if place.isThere { removed = elements.remove(at: place.index) }
+    }
+    if removed != nil { try didChange() }
+    return removed
+  }
+
+  /// Sets the value of a key; answers the one it had, nil where the key is new.
+  func set(_ value: Value, for key: String) throws(StorageError) -> Value? {
+    var old: Value?
+    if isTree {
+      (root, old) = try SortedTree.set(value, for: key, in: root, of: column, editor: editor)
+    } else {
+      old = map[key]
+      map[key] = value
+    }
+    try didChange()
+    return old
+  }
+
+  /// Removes a key; answers its value, nil where it was not there.
+  func removeValue(for key: String) throws(StorageError) -> Value? {
+    var old: Value?
+    if isTree {
+      (root, old) = try SortedTree.removeValue(for: key, from: root, of: column, editor: editor)
+    } else {
+      old = map[key]
+      map[key] = nil
+    }
+    if old != nil { try didChange() }
+    return old
+  }
+
+  /// Takes the links to some rows out: an element of a set goes, a value of a map becomes null. Answers how many links to each
+  /// there were.
+  func unlink(_ targets: Set<LinkTarget>) throws(StorageError) -> [LinkTarget: UInt64] {
+    var removed: [LinkTarget: UInt64] = [:]
+    if isTree {
+      (root, removed) = try SortedTree.unlink(targets, in: root, of: column, editor: editor)
+    } else {
+      for target in held.linkTargets(of: column) where targets.contains(target) {
+        removed[target, default: 0] += 1
+      }
+      hold(held.unlinked(targets, of: column))
+    }
+    if !removed.isEmpty { try didChange() }
+    return removed
+  }
+
+  private func didChange() throws(StorageError) {
+    isChanged = true
+    if !isTree, max(elements.count, map.count) > Self.mostHeld {
+      root = try SortedTree.build(held, of: column, editor: editor)
+      (elements, map) = ([], ValueMap())
+    }
+    // A set that grows large in one transaction is not held in memory whole.
+    if isTree, editor.hasGrownLarge { root = try editor.spillIfLarge([root])[0] }
+  }
+
+  // MARK: - Storing
+
+  /// What the cell is to hold from now on; the set or map goes on from it.
+  func store() throws(StorageError) -> CollectionForm.Content {
+    isChanged = false
+    if isTree {
+      let limit = CollectionForm.maximumInline / 2 - 1
+      let access = editor.access()
+      guard try SortedTree.inlineLength(root, of: column, atMost: limit, access) != nil else {
+        return .tree(root)
+      }
+      hold(try SortedTree.all(root, of: column, access))
+      try editor.freeTree(root)
+      root = .null
+    }
+    let content = try CollectionForm.content(of: held, column, editor)
+    if case .tree(let tree) = content {
+      root = tree
+      (elements, map) = ([], ValueMap())
+    }
+    return content
+  }
+}
+
+/// Where a value is among the elements of a set, or would be.
+struct SetPlace {
+  let index: Int
+  let isThere: Bool
+
+  init(of value: Value, in elements: [Value]) {
+    var (low, high) = (0, elements.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if ValueOrder.sort(elements[middle], value) < 0 { low = middle + 1 } else { high = middle }
+    }
+    index = low
+    isThere = low < elements.count && ValueOrder.sort(value, elements[low]) == 0
+  }
+}

@@ -1,0 +1,122 @@
+import RealmStorage
+
+/// Sets and maps that stand in a property of their own: the engine reads and changes their entries, so that nothing takes time
+/// in proportion to the set or map that need not.
+extension _CollectionCell {
+  /// The set or map as the version has it that the realm reads.
+  ///
+  /// - Precondition: no transaction is open.
+  private mutating func stored() -> StoredSorted {
+    let session = owner.session
+    session.check()
+    if let knownSorted, knownSorted.generation == session.generation, !owner.isInvalid {
+      return knownSorted.sorted
+    }
+    let sorted = owner.context.sorted(position, owner.row, birth: owner.birth)
+    knownSorted = (sorted, session.generation)
+    return sorted
+  }
+
+  mutating func sortedCount() -> Int {
+    guard owner.session.isWriting else { return stored().count }
+    let (column, row) = (column, owner.row)
+    return read { (table) throws(StorageError) in try table.sortedCount(column, ofRow: row) }
+  }
+
+  /// The element of a set, or the value of a map, at a position.
+  ///
+  /// - Precondition: there is one.
+  mutating func sortedElement(at index: Int) -> Value {
+    let (column, row) = (column, owner.row)
+    if owner.session.isWriting {
+      return read { (table) throws(StorageError) in try table.element(at: index, ofSorted: column, ofRow: row)
+      }
+    }
+    let sorted = stored()
+    return reading { () throws(StorageError) in try sorted.element(at: index) }
+  }
+
+  /// Whether a set has an element that is equal.
+  mutating func contains(_ element: Value) -> Bool {
+    guard isSorted else { return SetElements.place(of: element, in: elements()).isThere }
+    let (column, row) = (column, owner.row)
+    if owner.session.isWriting {
+      return read { (table) throws(StorageError) in try table.contains(element, inSet: column, ofRow: row) }
+    }
+    let sorted = stored()
+    return reading { () throws(StorageError) in try sorted.contains(element) }
+  }
+
+  /// The position of an element of a set; nil where none is equal.
+  mutating func position(of element: Value) -> Int? {
+    guard isSorted else {
+      let place = SetElements.place(of: element, in: elements())
+      return place.isThere ? place.index : nil
+    }
+    let (column, row) = (column, owner.row)
+    if owner.session.isWriting {
+      return read { (table) throws(StorageError) -> Int?? in
+        guard try table.contains(row) else { return nil }
+        return .some(try table.position(of: element, inSet: column, ofRow: row))
+      }
+    }
+    let sorted = stored()
+    return reading { () throws(StorageError) in try sorted.position(of: element) }
+  }
+
+  /// The value of a key of a map; nil where there is none.
+  mutating func value(forKey key: String) -> Value? {
+    guard isSorted else { return map()[key] }
+    let (column, row) = (column, owner.row)
+    if owner.session.isWriting {
+      return read { (table) throws(StorageError) -> Value?? in
+        guard try table.contains(row) else { return nil }
+        return .some(try table.value(forKey: key, ofMap: column, ofRow: row))
+      }
+    }
+    let sorted = stored()
+    return reading { () throws(StorageError) in try sorted.value(forKey: key) }
+  }
+
+  // MARK: - Changing
+
+  /// Changes a set or map that the engine changes. `body` answers false where there is no such row.
+  func change(sorted body: (WritableTable, _ column: Int, _ row: UInt64) throws(StorageError) -> Bool) {
+    let context = owner.context
+    checkOpen()
+    if owner.isInvalid { context.stopInvalidated(position) }
+    let (column, row) = (column, owner.row)
+    let isThere = context.session.writing(context.binding) { (table) throws(StorageError) in
+      try body(table, column, row)
+    }
+    if !isThere { context.stopInvalidated(position) }
+  }
+}
+
+/// The elements of a set, in their order.
+enum SetElements {
+  /// Where a value is, or would be.
+  static func place(of value: Value, in elements: [Value]) -> (index: Int, isThere: Bool) {
+    var (low, high) = (0, elements.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if Value.isBefore(elements[middle], value) { low = middle + 1 } else { high = middle }
+    }
+    return (low, low < elements.count && !Value.isBefore(value, elements[low]))
+  }
+}
+
+extension ObjectContext {
+  /// A set or map as the version has it that the session reads.
+  ///
+  /// - Precondition: no transaction is open.
+  fileprivate func sorted(_ position: Int, _ row: UInt64, birth: UInt64) -> StoredSorted {
+    let isInvalid = session.isInvalid(row, birth: birth, binding)
+    let found = reading { () throws(StorageError) -> StoredSorted? in
+      if isInvalid { return nil }
+      return try currentTable()?.sorted(binding.columns[position], ofRow: row)
+    }
+    guard let found else { stopMissing(position, isNew: isNew(birth: birth)) }
+    return found
+  }
+}
