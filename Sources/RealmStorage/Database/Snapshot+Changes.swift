@@ -20,6 +20,50 @@ extension Snapshot {
     return changes
   }
 
+  /// How a collection of a row differs from that of another version: which elements were deleted, inserted and modified; nil
+  /// where one of the versions lacks the row or the column.
+  ///
+  /// Takes time in proportion to what changed in a large collection: of a list to the stretch from the first difference to the last
+  /// one. Of a small collection, or one that became large or small in between, it takes time in proportion to the whole.
+  ///
+  /// - Parameter column: the position in the schema of this version; the column is one of collections.
+  /// - Precondition: both snapshots are of one file.
+  /// - Throws: `StorageError`, as all reading does.
+  public func collectionChanges(
+    inTable name: String, column: Int, ofRow key: UInt64, since other: Snapshot
+  ) throws(StorageError) -> CollectionChanges? {
+    precondition(
+      other.database.store.storage.identity == database.store.storage.identity,
+      "Snapshot.collectionChanges: the snapshots are of two files; take both from one")
+    guard let old = try other.side(name), let new = try side(name), old.schema.id == new.schema.id else {
+      return nil
+    }
+    let stored = new.schema.columns[column]
+    precondition(stored.isCollection, "\(name).\(stored.name) is no collection")
+    guard old.schema.columns.contains(where: { $0.id == stored.id }) else { return nil }
+    let access = access()
+    let otherAccess = other.access()
+    guard let before = try Self.collection(stored, ofRow: key, in: old.root, otherAccess),
+      let after = try Self.collection(stored, ofRow: key, in: new.root, access)
+    else { return nil }
+    return try CollectionDiff(column: stored).changes(from: before, otherAccess, to: after, access)
+  }
+
+  private static func collection(
+    _ column: Column, ofRow key: UInt64, in table: TableRoot, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> CollectionDiff.Side? {
+    guard !table.clusters.isNull else { return nil }
+    let leaf = try KeyedTree.leaf(for: key, in: table.clusters, access)
+    let cluster = ClusterNode(try access.node(leaf, .cluster))
+    guard let row = cluster.row(of: key) else { return nil }
+    if let part = cluster.composite(of: column.id),
+      let tree = try cluster.cell(part, row, dictionary: .null, access.lent).tree
+    {
+      return .tree(tree)
+    }
+    return .value(try TableReading.value(column, row, of: cluster, dictionary: .null, access))
+  }
+
   private func side(_ name: String) throws(StorageError) -> TableDiff.Side? {
     try table(name).map { TableDiff.Side(schema: $0.schema, root: $0.form.root, reader: self) }
   }

@@ -99,6 +99,40 @@ package enum PositionTree {
     return nil
   }
 
+  /// How many elements stand in the largest subtree that two trees share and that ends before a position in each; nil where
+  /// there is none.
+  static func shared(
+    _ left: Ref, _ leftAccess: borrowing NodeAccess, before leftEnd: UInt64,
+    _ right: Ref, _ rightAccess: borrowing NodeAccess, before rightEnd: UInt64
+  ) throws(StorageError) -> UInt64? {
+    var (lefts, rights) = (
+      try path(before: leftEnd, in: left, leftAccess)[...],
+      try path(before: rightEnd, in: right, rightAccess)[...]
+    )
+    while let one = lefts.first, let other = rights.first {
+      if one.ref == other.ref { return one.count }
+      if one.count >= other.count { lefts.removeFirst() }
+      if other.count >= one.count { rights.removeFirst() }
+    }
+    return nil
+  }
+
+  /// The subtrees that end before a position, from the largest down to the leaf.
+  private static func path(
+    before end: UInt64, in root: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> [PositionChild] {
+    var path: [PositionChild] = []
+    var (node, rest) = (PositionChild(count: .max, ref: root), end)
+    while node.ref.isPositionBranch, rest > 0 {
+      let branch = PositionBranch(try access.node(node.ref))
+      let (index, before) = branch.search(rest - 1)
+      rest -= before
+      node = branch.entry(index)
+      if rest == node.count { path.append(node) }
+    }
+    return path
+  }
+
   /// The subtrees that begin at a position, from the largest down to the leaf.
   private static func path(
     to position: UInt64, in root: Ref, _ access: borrowing NodeAccess

@@ -69,6 +69,15 @@ enum ListTree {
   ) throws(StorageError) -> Bool {
     let count = try count(left, leftAccess)
     guard try count == self.count(right, rightAccess) else { return false }
+    return try commonStart(left, leftAccess, right, rightAccess, element) == count
+  }
+
+  /// How many elements at the beginning of two lists are the same.
+  static func commonStart(
+    _ left: Ref, _ leftAccess: borrowing NodeAccess, _ right: Ref, _ rightAccess: borrowing NodeAccess,
+    _ element: Column
+  ) throws(StorageError) -> Int {
+    let count = min(try count(left, leftAccess), try self.count(right, rightAccess))
     var (place, lefts, rights): (Int, ArraySlice<Value>, ArraySlice<Value>) = (0, [], [])
     while place < count {
       // A subtree that both have at one place is skipped whole.
@@ -80,13 +89,73 @@ enum ListTree {
       }
       if lefts.isEmpty { lefts = try values(from: place, of: left, element, leftAccess)[...] }
       if rights.isEmpty { rights = try values(from: place, of: right, element, rightAccess)[...] }
-      let common = min(lefts.count, rights.count)
-      guard lefts.prefix(common) == rights.prefix(common) else { return false }
-      lefts.removeFirst(common)
-      rights.removeFirst(common)
-      place += common
+      while let one = lefts.first, let other = rights.first {
+        guard one == other else { return place }
+        lefts.removeFirst()
+        rights.removeFirst()
+        place += 1
+      }
     }
-    return true
+    return min(place, count)
+  }
+
+  /// How many elements at the end of two lists are the same, of so many at most.
+  static func commonEnd(
+    _ left: Ref, _ leftAccess: borrowing NodeAccess, _ right: Ref, _ rightAccess: borrowing NodeAccess,
+    _ element: Column, atMost most: Int
+  ) throws(StorageError) -> Int {
+    let (leftCount, rightCount) = (try count(left, leftAccess), try count(right, rightAccess))
+    var (common, lefts, rights): (Int, ArraySlice<Value>, ArraySlice<Value>) = (0, [], [])
+    while common < most {
+      let ends = (left: UInt64(leftCount - common), right: UInt64(rightCount - common))
+      if lefts.isEmpty, rights.isEmpty,
+        let shared = try PositionTree.shared(
+          left, leftAccess, before: ends.left, right, rightAccess, before: ends.right)
+      {
+        common += Int(clamping: shared)
+        continue
+      }
+      if lefts.isEmpty { lefts = try values(before: leftCount - common, of: left, element, leftAccess)[...] }
+      if rights.isEmpty {
+        rights = try values(before: rightCount - common, of: right, element, rightAccess)[...]
+      }
+      while let one = lefts.last, let other = rights.last, common < most {
+        guard one == other else { return common }
+        lefts.removeLast()
+        rights.removeLast()
+        common += 1
+      }
+    }
+    return min(common, most)
+  }
+
+  /// The elements at some positions.
+  ///
+  /// - Precondition: there are such.
+  static func values(
+    _ range: Range<Int>, of root: Ref, _ element: Column, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> [Value] {
+    var found: [Value] = []
+    while found.count < range.count {
+      let rest = try values(from: range.lowerBound + found.count, of: root, element, access)
+      found += rest.prefix(range.count - found.count)
+    }
+    return found
+  }
+
+  /// The elements before a position that stand in the leaf of the last of them.
+  ///
+  /// - Precondition: there is one.
+  private static func values(
+    before end: Int, of root: Ref, _ element: Column, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> [Value] {
+    let place = try PositionTree.leaf(at: UInt64(end - 1), in: root, access)
+    var values: [Value] = []
+    try append(leaf: place.leaf, element, access, to: &values)
+    let kept = end - Int(clamping: place.before)
+    guard kept <= values.count, place.counts(values.count) else { throw access.corrupted(.rows, place.leaf) }
+    values.removeLast(values.count - kept)
+    return values
   }
 
   /// The elements from a position on that stand in its leaf.

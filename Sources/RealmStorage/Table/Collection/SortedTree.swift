@@ -197,10 +197,16 @@ enum SortedTree {
     _ left: Ref, _ leftAccess: borrowing NodeAccess, _ right: Ref, _ rightAccess: borrowing NodeAccess
   ) throws(StorageError) -> Bool {
     guard try count(left, leftAccess) == count(right, rightAccess) else { return false }
-    return try TreeDiff.differences(from: left, leftAccess, to: right, rightAccess) {
-      (old, new) throws(StorageError) in
-      try old.contents(leftAccess) == new.contents(rightAccess)
-    }.isEmpty
+    return try differences(from: left, leftAccess, to: right, rightAccess).isEmpty
+  }
+
+  /// The entries that differ, by the keys of the tree and in their order.
+  static func differences(
+    from old: Ref, _ oldAccess: borrowing NodeAccess, to new: Ref, _ newAccess: borrowing NodeAccess
+  ) throws(StorageError) -> [TreeDiff.Difference] {
+    try TreeDiff.differences(from: old, oldAccess, to: new, newAccess) { (old, new) throws(StorageError) in
+      try old.contents(oldAccess) == new.contents(newAccess)
+    }
   }
 
   // MARK: - What is stored
