@@ -8,7 +8,7 @@ struct RealmBench: ParsableCommand {
     abstract: "Runs the same workloads on this project's engine, on SQLite and on LMDB, side by side.",
     subcommands: [
       Compare.self, BoundsCommand.self, BulkInsertCommand.self, CommitInTurns.self, HoldReader.self,
-      DyingWriter.self,
+      DyingWriter.self, BuildListsCommand.self,
     ], defaultSubcommand: Compare.self)
 }
 
@@ -65,7 +65,7 @@ struct Compare: ParsableCommand {
   private var objects: Int { count ?? (quick ? 100_000 : 1_000_000) }
 
   private func chosenWorkloads() throws -> Set<Workload> {
-    guard let filter else { return Set(Workload.allCases) }
+    guard let filter else { return Set(Workload.allCases).subtracting(Workload.onRequest) }
     return Set(
       try filter.split(separator: ",").map { name in
         guard let workload = Workload(rawValue: String(name)) else {

@@ -6,12 +6,20 @@ enum Promise {
   case relaxed
 }
 
+/// What makes small commits, one after another.
+protocol Committing: AnyObject {
+  /// What the next commits promise; a durable commit where the engine has no other.
+  var promise: Promise { get set }
+  /// What it has written so far; nil where the engine does not tell.
+  var written: WrittenBytes? { get }
+}
+
 /// A storage engine with a file of Persons, in a folder of its own.
 ///
 /// Each engine does a workload the way its own documentation would: statements are prepared once, and a workload that
 /// reads does so in one read transaction. Answers are sums that do not depend on the order of the rows, so that those
 /// of two engines can be compared.
-protocol Engine: AnyObject, Questions, TaskQuestions {
+protocol Engine: Committing, Questions, TaskQuestions {
   /// Adds all Persons in one durable transaction to a file that has none.
   func insertAll(_ source: inout PersonSource) throws
 
@@ -32,8 +40,6 @@ protocol Engine: AnyObject, Questions, TaskQuestions {
 
   /// Whether there are commits that are cheaper than durable ones and survive the death of the process.
   var hasRelaxedCommits: Bool { get }
-  /// What the next commits promise; a durable commit where the engine has no other.
-  var promise: Promise { get set }
   /// Brings the file into the state that small commits find it in while a program runs, where that is not the state
   /// of a file just opened. Changes no content.
   func prepareSmallCommits() throws
@@ -54,9 +60,6 @@ protocol Engine: AnyObject, Questions, TaskQuestions {
   /// The sum of all scores, as the pinned reader sees them.
   func readPinned() throws -> Answer
   func unpin() throws
-
-  /// What it has written so far; nil where the engine does not tell.
-  var written: WrittenBytes? { get }
 
   /// Writes a copy that is as small as the engine can make it; nil where it has no such thing.
   func compacted(at path: String) throws -> Bool

@@ -39,6 +39,10 @@ extension Report {
     Group(
       name: "pairs", title: "Keys and values: times as fast as SQLite", workloads: Workload.keyValues,
       metrics: [.seconds]),
+    Group(
+      name: "collections", title: "Collections: times as fast as SQLite, and as small",
+      workloads: Workload.lists + [.setContains, .mapValue],
+      metrics: [.nanosecondsPerRow, .p50Microseconds, .seconds, .bytesPerObject]),
   ]
 
   /// Charts of what was measured, by file name. None where SQLite was left out: there is nothing to compare with.

@@ -34,6 +34,7 @@ struct Report {
     (.metaKibibytes, "KiB meta", 1),
     (.growthKibibytes, "KiB growth", 1),
     (.writtenKibibytes, "KiB written", 1), (.fileMebibytes, "MiB", 1), (.ratio, "ratio", 1),
+    (.meanRatio, "ratio mean", 1),
   ]
 
   // MARK: - A table

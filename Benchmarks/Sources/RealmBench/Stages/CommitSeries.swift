@@ -1,6 +1,6 @@
 /// Small commits of one engine, one after another, each measured by itself.
 final class CommitSeries {
-  private let engine: any Engine
+  private let engine: any Committing
   private let promise: Promise
   private let commit: (_ index: Int) throws -> Void
   private var seconds: [Double] = []
@@ -10,7 +10,7 @@ final class CommitSeries {
   /// commits leave them, and so few that a disk that gets slower does so for all.
   private static let turn = 100
 
-  init(_ engine: any Engine, _ promise: Promise, _ commit: @escaping (_ index: Int) throws -> Void) {
+  init(_ engine: any Committing, _ promise: Promise, _ commit: @escaping (_ index: Int) throws -> Void) {
     self.engine = engine
     self.promise = promise
     self.commit = commit

@@ -29,8 +29,8 @@ struct Runner {
 
   private static var stages: [any Stage.Type] {
     [
-      PeopleStage.self, LinkStage.self, SeriesStage.self, KeyValueStage.self, GrowthStage.self,
-      ProcessStage.self,
+      PeopleStage.self, LinkStage.self, SeriesStage.self, KeyValueStage.self, ListStage.self,
+      LookupStage.self, GrowthStage.self, ProcessStage.self,
     ]
   }
 }

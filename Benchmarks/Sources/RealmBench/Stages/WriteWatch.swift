@@ -1,12 +1,12 @@
 /// What an engine writes while it is watched.
 struct WriteWatch {
-  private let engine: any Engine
+  private let engine: any Committing
   private var before: (process: Int?, engine: WrittenBytes?)
   /// By what the process handed to write calls, and by what the engine tells of it.
   private var process: Int?
   private var parts: WrittenBytes?
 
-  init(_ engine: any Engine) { self.engine = engine }
+  init(_ engine: any Committing) { self.engine = engine }
 
   mutating func begin() { before = (Measure.writtenBytes, engine.written) }
 

@@ -35,12 +35,22 @@ struct Inputs {
     var relaxedPairs = 50_000
     var pairReads = 1_000_000
     var pairScans = 500_000
+    /// Owners of lists. The long list has a million elements.
+    var listOwners = 100_000
+    /// Commits of each workload on long lists.
+    var listCommits = 1_000
+    /// Reads of elements at random, where they are found by their place, and where all before them are passed.
+    var listReads = 1_000_000
+    var listPasses = 500
+    /// Texts that are looked for in a set and in a map.
+    var memberLookups = 100_000
 
     static let quick = Sizes(
       commits: 500, churn: 5_000, threadCommits: 800, records: 100_000, pinnedCommits: 2_000,
       processRecords: 1 << 16, processCommits: 500, million: 50_000, pairs: 200_000, pairCommits: 200,
       pairBatches: 10,
-      relaxedPairs: 2_000, pairReads: 200_000, pairScans: 50_000)
+      relaxedPairs: 2_000, pairReads: 200_000, pairScans: 50_000, listOwners: 10_000, listCommits: 200,
+      memberLookups: 10_000)
   }
 
   let count: Int

@@ -21,8 +21,11 @@ enum Metric: String {
   case growthKibibytes = "growth_kib"
   /// All that the process handed to write calls: pages, log, whatever a checkpoint copies.
   case writtenKibibytes = "written_kib"
-  /// Of a file to the fresh one, of a median to that of one process, of the time of two threads to twice that of one.
+  /// Of a file to the fresh one, of a median to that of one process, of the time of two threads to twice that of one,
+  /// of the median of commits to that of commits that update a number.
   case ratio
+  /// Of the mean time of commits to that of commits that update a number.
+  case meanRatio = "mean_ratio"
 }
 
 /// What one run of a workload found.
@@ -39,6 +42,8 @@ extension Outcome {
     let samples = try (0..<repeats).map { _ in try Measure.seconds { answer = try body() } }
     return Outcome(values: [(.seconds, Measure.median(samples))], answer: answer)
   }
+
+  func value(_ metric: Metric) -> Double? { values.first { $0.metric == metric }?.value }
 
   init(percentilesOf seconds: [Double]) {
     values = [

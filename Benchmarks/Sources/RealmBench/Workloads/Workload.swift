@@ -126,6 +126,40 @@ enum Workload: String, CaseIterable {
   /// Size of all files then; and compacted.
   case pairFile = "K9"
   case pairFileCompacted = "K9c"
+  /// Relaxed commits, each setting the number of an owner at random, one of whom has a list of 1,000,000 whole numbers.
+  case listOwnerUpdate = "C0"
+  /// Relaxed commits, each adding an element behind the long list.
+  case listAppend = "C1"
+  /// The same, each inserting an element into it at random.
+  case listInsert = "C2"
+  /// The same, each removing an element of it at random.
+  case listRemove = "C2r"
+  /// C0 to C2r of a list of 1,000,000 links to objects.
+  case linkOwnerUpdate = "C3u"
+  case linkAppend = "C3"
+  case linkInsert = "C3i"
+  case linkRemove = "C3r"
+  /// Reads elements of the long list of numbers at random.
+  case listRead = "C4"
+  /// Reads all its elements in order.
+  case listIterate = "C5"
+  /// Adds 1,000,000 numbers behind a list in one durable transaction: together, and one by one.
+  case listAppendTogether = "C6"
+  case listAppendEach = "C6e"
+  /// Asks a set of 1,000,000 texts for texts that it has, and a map for the numbers of its keys.
+  case setContains = "C7"
+  case mapValue = "C7m"
+  /// Removes the first element of the long list 100,000 times in one durable transaction.
+  case listRemoveFirst = "C8"
+  /// Inserts 100,000 objects with a list of three texts each in one durable transaction.
+  case shortLists = "C9"
+  /// Reads all their texts.
+  case iterateShortLists = "C9i"
+  /// Bytes of all files then, closed, for each of these objects.
+  case shortListFile = "C9f"
+  /// Deletes 1,000 objects that the long list of links holds, in one durable transaction: together, and one by one.
+  case deleteListed = "C10"
+  case deleteListedEach = "C10e"
 
   var title: String {
     switch self {
@@ -193,6 +227,26 @@ enum Workload: String, CaseIterable {
     case .removePairs: "remove half of the pairs"
     case .pairFile: "their file"
     case .pairFileCompacted: "their file, compacted"
+    case .listOwnerUpdate: "owners of lists: relaxed update of one"
+    case .listAppend: "relaxed append to a long list"
+    case .listInsert: "relaxed insertion at random"
+    case .listRemove: "relaxed removal at random"
+    case .linkOwnerUpdate: "owners of links: relaxed update of one"
+    case .linkAppend: "relaxed append to a long list of links"
+    case .linkInsert: "relaxed insertion of a link at random"
+    case .linkRemove: "relaxed removal of a link at random"
+    case .listRead: "list[i] at random"
+    case .listIterate: "iterate a long list"
+    case .listAppendTogether: "append a million together"
+    case .listAppendEach: "append a million one by one"
+    case .setContains: "set.contains at random"
+    case .mapValue: "map[key] at random"
+    case .listRemoveFirst: "remove the first, 100,000 times"
+    case .shortLists: "insert objects with lists of three texts"
+    case .iterateShortLists: "iterate these lists"
+    case .shortListFile: "their file"
+    case .deleteListed: "delete 1,000 objects of a list"
+    case .deleteListedEach: "delete 1,000 more one by one"
     }
   }
 
@@ -222,6 +276,32 @@ enum Workload: String, CaseIterable {
   static let growth: Set<Workload> = [
     .freshFile, .pinnedReader, .releasedReader, .pinnedReaders, .smallFile,
   ]
+
+  /// Workloads on lists, in the order of the reports.
+  static let lists: [Workload] = [
+    .listAppend, .listInsert, .listRemove, .linkAppend, .linkInsert, .linkRemove, .listRead, .listIterate,
+    .listAppendTogether, .listAppendEach, .listRemoveFirst, .shortLists, .iterateShortLists, .shortListFile,
+    .deleteListed, .deleteListedEach,
+  ]
+  static let listCommits: Set<Workload> = [
+    .listOwnerUpdate, .listAppend, .listInsert, .listRemove, .linkOwnerUpdate, .linkAppend, .linkInsert,
+    .linkRemove,
+  ]
+  static let lookups: Set<Workload> = [.setContains, .mapValue]
+  /// Those that only run when they are named: sets and maps are read whole as yet, which takes too long a million times.
+  static let onRequest = lookups
+
+  static func onLists(_ kind: Lists.Kind) -> Set<Workload> {
+    switch kind {
+    case .numbers:
+      [
+        .listOwnerUpdate, .listAppend, .listInsert, .listRemove, .listRead, .listIterate, .listAppendTogether,
+        .listAppendEach, .listRemoveFirst,
+      ]
+    case .links: [.linkOwnerUpdate, .linkAppend, .linkInsert, .linkRemove, .deleteListed, .deleteListedEach]
+    case .texts: [.shortLists, .iterateShortLists, .shortListFile]
+    }
+  }
 
   static let steady: Set<Workload> = [.steadyUpdate, .steadyInsert]
   static let smallCommits: Set<Workload> = [

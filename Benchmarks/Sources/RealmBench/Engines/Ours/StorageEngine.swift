@@ -241,12 +241,7 @@ final class StorageEngine: Engine {
 
   // MARK: - The file
 
-  var written: WrittenBytes? {
-    let statistics = database.writeStatistics
-    return WrittenBytes(
-      nodes: statistics.nodeBytes - statistics.movedBytes, moved: statistics.movedBytes,
-      meta: statistics.metaBytes, growth: statistics.growthBytes)
-  }
+  var written: WrittenBytes? { WrittenBytes(database.writeStatistics) }
 
   func compacted(at path: String) throws -> Bool {
     try database.snapshot().copy(to: path, encryptionKey: key)
@@ -254,4 +249,12 @@ final class StorageEngine: Engine {
   }
 
   func close() { database.close() }
+}
+
+extension WrittenBytes {
+  init(_ statistics: WriteStatistics) {
+    self.init(
+      nodes: statistics.nodeBytes - statistics.movedBytes, moved: statistics.movedBytes,
+      meta: statistics.metaBytes, growth: statistics.growthBytes)
+  }
 }
