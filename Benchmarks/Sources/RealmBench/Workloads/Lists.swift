@@ -28,16 +28,16 @@ struct Lists {
   func texts(of owner: Int) -> [String] { words(3, of: owner + owners) }
 
   /// The numbers of a short list, or the items that it links to.
-  func elements(of owner: Int) -> [Int64] {
+  func elements(of owner: Int) -> [Int] {
     var random = SplitMix64(seed: UInt64(owner))
-    return (0..<3).map { _ in Int64(random.next(below: length)) }
+    return (0..<3).map { _ in random.next(below: length) }
   }
 
   /// The elements of the long list.
-  var elements: [Int64] {
+  var elements: [Int] {
     var random = SplitMix64(seed: 23)
-    guard kind == .links else { return (0..<length).map { _ in Int64(random.next(below: length)) } }
-    var items = (0..<Int64(length)).map { $0 }
+    guard kind == .links else { return (0..<length).map { _ in random.next(below: length) } }
+    var items = Array(0..<length)
     for place in stride(from: length - 1, to: 0, by: -1) {
       items.swapAt(place, random.next(below: place + 1))
     }
@@ -54,7 +54,7 @@ struct Lists {
 struct ListChange {
   var place: Int
   /// A number, or the item to link to.
-  var element: Int64
+  var element: Int
 }
 
 extension Inputs {
@@ -72,7 +72,7 @@ extension Inputs {
   func listChanges(_ number: Int, seed: UInt64) -> [ListChange] {
     var random = SplitMix64(seed: seed + 1)
     return places(number, seed: seed).map {
-      ListChange(place: $0, element: Int64(random.next(below: sizes.million)))
+      ListChange(place: $0, element: random.next(below: sizes.million))
     }
   }
 }

@@ -23,6 +23,7 @@ final class TextOwnerObject: Object {
 /// What lists of links hold.
 final class ItemObject: Object {
   @Persisted var number: Int
+  @Persisted(originProperty: "elements") var owners: LinkingObjects<LinkOwnerObject>
 }
 
 /// Lists in this project's object layer, which has durable commits only.
@@ -74,12 +75,12 @@ final class ObjectsLists: ListFile {
     case .numbers:
       let object = NumberOwnerObject()
       (object.number, object.name) = (owner, lists.name(of: owner))
-      object.elements.append(objectsIn: lists.elements(of: owner).map { Int($0) })
+      object.elements.append(objectsIn: lists.elements(of: owner))
       return object
     case .links:
       let object = LinkOwnerObject()
       (object.number, object.name) = (owner, lists.name(of: owner))
-      object.elements.append(objectsIn: lists.elements(of: owner).map { items[Int($0)] })
+      object.elements.append(objectsIn: lists.elements(of: owner).map { items[$0] })
       return object
     case .texts:
       let object = TextOwnerObject()
@@ -89,19 +90,19 @@ final class ObjectsLists: ListFile {
     }
   }
 
-  func append(together elements: [Int64], toListOf owner: Int) throws {
+  func append(together elements: [Int], toListOf owner: Int) throws {
     let realm = try realm()
     guard lists.kind == .numbers else {
       let (links, items) = (try links(of: owner), realm.objects(ItemObject.self))
-      return try realm.write { links.append(objectsIn: elements.lazy.map { items[Int($0)] }) }
+      return try realm.write { links.append(objectsIn: elements.lazy.map { items[$0] }) }
     }
     let numbers = try numbers(of: owner)
-    try realm.write { numbers.append(objectsIn: elements.lazy.map { Int($0) }) }
+    try realm.write { numbers.append(objectsIn: elements) }
   }
 
-  func append(oneByOne elements: [Int64], toListOf owner: Int) throws {
+  func append(oneByOne elements: [Int], toListOf owner: Int) throws {
     let numbers = try numbers(of: owner)
-    try realm().write { for element in elements { numbers.append(Int(element)) } }
+    try realm().write { for element in elements { numbers.append(element) } }
   }
 
   // MARK: - Small commits
@@ -115,11 +116,11 @@ final class ObjectsLists: ListFile {
     try realm().write { owner.number = Int(number) }
   }
 
-  func append(_ element: Int64) throws { try append(oneByOne: [element], toListOf: lists.long) }
+  func append(_ element: Int) throws { try append(oneByOne: [element], toListOf: lists.long) }
 
-  func insert(_ element: Int64, at place: Int) throws {
+  func insert(_ element: Int, at place: Int) throws {
     let numbers = try numbers(of: lists.long)
-    try realm().write { numbers.insert(Int(element), at: place) }
+    try realm().write { numbers.insert(element, at: place) }
   }
 
   func remove(at place: Int) throws {
@@ -153,12 +154,19 @@ final class ObjectsLists: ListFile {
   }
 
   func content() throws -> Answer {
-    guard lists.kind == .numbers else { return Answer(try links(of: lists.long).count) }
     var hash = RowHash()
-    for number in try numbers(of: lists.long) { hash.add(Int64(number)) }
+    if lists.kind == .links {
+      for item in try links(of: lists.long) { hash.add(Int64(item.number)) }
+    } else {
+      for number in try numbers(of: lists.long) { hash.add(Int64(number)) }
+    }
     var answer = Answer()
     answer.add(hash)
     return answer
+  }
+
+  func countLinks() throws -> Int {
+    try realm().objects(ItemObject.self).reduce(0) { $0 + $1.owners.count }
   }
 
   // MARK: - Removing many
@@ -168,16 +176,18 @@ final class ObjectsLists: ListFile {
     try realm().write { for _ in 0..<times { numbers.remove(at: 0) } }
   }
 
-  func delete(items: [Int64], isTogether: Bool) throws {
+  func delete(items: [Int], isTogether: Bool) throws -> Double {
     let realm = try realm()
-    // Those of these numbers, of which some may stand at other places since others were deleted.
+    // They may stand at other places since others were deleted.
     let wanted = Set(items)
-    let objects = Array(realm.objects(ItemObject.self)).filter { wanted.contains(Int64($0.number)) }
-    try realm.write {
-      if isTogether {
-        realm.delete(objects)
-      } else {
-        for object in objects { realm.delete(object) }
+    let objects = Array(realm.objects(ItemObject.self)).filter { wanted.contains($0.number) }
+    return try Measure.seconds {
+      try realm.write {
+        if isTogether {
+          realm.delete(objects)
+        } else {
+          for object in objects { realm.delete(object) }
+        }
       }
     }
   }

@@ -66,18 +66,18 @@ final class StorageLists: ListFile {
       ? lists.texts(of: owner).map { .string($0) } : lists.elements(of: owner).map(value)
   }
 
-  private func value(_ element: Int64) -> Value {
-    lists.kind == .links ? .link(UInt64(element)) : .int(element)
+  private func value(_ element: Int) -> Value {
+    lists.kind == .links ? .link(UInt64(element)) : .int(Int64(element))
   }
 
-  func append(together elements: [Int64], toListOf owner: Int) throws {
+  func append(together elements: [Int], toListOf owner: Int) throws {
     try database.write { transaction in
       _ = try Self.owners(in: transaction).append(
         elements.lazy.map(value), toList: Position.elements, ofRow: UInt64(owner))
     }
   }
 
-  func append(oneByOne elements: [Int64], toListOf owner: Int) throws {
+  func append(oneByOne elements: [Int], toListOf owner: Int) throws {
     try database.write { transaction in
       let table = try Self.owners(in: transaction)
       for element in elements {
@@ -113,13 +113,13 @@ final class StorageLists: ListFile {
     try commit { try $0.set(.int(number), Position.number, ofRow: UInt64(owner)) }
   }
 
-  func append(_ element: Int64) throws {
+  func append(_ element: Int) throws {
     try commit {
       try $0.append(CollectionOfOne(value(element)), toList: Position.elements, ofRow: UInt64(lists.long))
     }
   }
 
-  func insert(_ element: Int64, at place: Int) throws {
+  func insert(_ element: Int, at place: Int) throws {
     try commit {
       try $0.insert(
         CollectionOfOne(value(element)), at: place, ofList: Position.elements, ofRow: UInt64(lists.long))
@@ -182,13 +182,28 @@ final class StorageLists: ListFile {
   }
 
   func content() throws -> Answer {
-    let list = try longList()
-    guard lists.kind == .numbers else { return Answer(list.count) }
     var hash = RowHash()
-    for case .int(let number) in try list.elements() { hash.add(number) }
+    for value in try longList().elements() {
+      switch value {
+      case .int(let number): hash.add(number)
+      case .link(let row): hash.add(Int64(row))
+      default: hash.addNull()
+      }
+    }
     var answer = Answer()
     answer.add(hash)
     return answer
+  }
+
+  func countLinks() throws -> Int {
+    let snapshot = try database.snapshot()
+    guard let owners = try snapshot.table(Self.owners), let items = try snapshot.table(Self.items) else {
+      throw BenchmarkError("there is no table of items")
+    }
+    let column = owners.schema.columns[Position.elements]
+    return try (0..<lists.items).reduce(0) {
+      try $0 + items.linkCount(of: UInt64($1), column: column, of: owners.schema)
+    }
   }
 
   // MARK: - Removing many
@@ -202,16 +217,18 @@ final class StorageLists: ListFile {
     }
   }
 
-  func delete(items: [Int64], isTogether: Bool) throws {
-    try database.write { transaction in
-      guard let table = try transaction.table(Self.items) else {
-        throw BenchmarkError("there is no table of items")
-      }
-      let rows = items.map { UInt64($0) }
-      if isTogether {
-        try table.remove(rows)
-      } else {
-        for row in rows { try table.remove(row) }
+  func delete(items: [Int], isTogether: Bool) throws -> Double {
+    let rows = items.map { UInt64($0) }
+    return try Measure.seconds {
+      try database.write { transaction in
+        guard let table = try transaction.table(Self.items) else {
+          throw BenchmarkError("there is no table of items")
+        }
+        if isTogether {
+          try table.remove(rows)
+        } else {
+          for row in rows { try table.remove(row) }
+        }
       }
     }
   }

@@ -93,19 +93,19 @@ final class SQLiteLists: ListFile {
     }
   }
 
-  private func append(_ elements: [Int64], to owner: Int, behind last: Double) throws {
+  private func append(_ elements: [Int], to owner: Int, behind last: Double) throws {
     let add = try prepared().addElement
     add.bind(1, Int64(owner))
     var position = last
     for element in elements {
       position += Self.gap
       add.bind(2, position)
-      add.bind(3, element)
+      add.bind(3, Int64(element))
       try add.run()
     }
   }
 
-  func append(together elements: [Int64], toListOf owner: Int) throws {
+  func append(together elements: [Int], toListOf owner: Int) throws {
     try writing {
       let last = try connection.prepare("SELECT max(position) FROM Element WHERE owner = ?1")
       last.bind(1, Int64(owner))
@@ -116,12 +116,12 @@ final class SQLiteLists: ListFile {
     }
   }
 
-  func append(oneByOne elements: [Int64], toListOf owner: Int) throws {
+  func append(oneByOne elements: [Int], toListOf owner: Int) throws {
     let append = try prepared().append
     append.bind(1, Int64(owner))
     try writing {
       for element in elements {
-        append.bind(2, element)
+        append.bind(2, Int64(element))
         try append.run()
       }
     }
@@ -154,17 +154,17 @@ final class SQLiteLists: ListFile {
     try set.run()
   }
 
-  func append(_ element: Int64) throws {
+  func append(_ element: Int) throws {
     let append = try prepared().append
     append.bind(1, Int64(lists.long))
-    append.bind(2, element)
+    append.bind(2, Int64(element))
     try append.run()
   }
 
-  func insert(_ element: Int64, at place: Int) throws {
+  func insert(_ element: Int, at place: Int) throws {
     let insert = try prepared().insert
     insert.bind(1, Int64(lists.long))
-    insert.bind(2, element)
+    insert.bind(2, Int64(element))
     insert.bind(3, Int64(place - 1))
     try insert.run()
   }
@@ -220,15 +220,23 @@ final class SQLiteLists: ListFile {
   }
 
   func content() throws -> Answer {
-    var (hash, count) = (RowHash(), 0)
-    try forEachNumber {
-      hash.add($0)
-      count += 1
-    }
-    guard lists.kind == .numbers else { return Answer(count) }
+    var hash = RowHash()
+    try forEachNumber { hash.add($0) }
     var answer = Answer()
     answer.add(hash)
     return answer
+  }
+
+  func countLinks() throws -> Int {
+    try connection.reading {
+      let select = try connection.prepare("SELECT count(*) FROM Element WHERE value = ?1")
+      return try (0..<lists.items).reduce(0) { sum, item in
+        select.bind(1, Int64(item))
+        guard try select.step() else { throw BenchmarkError("a count without a row") }
+        defer { select.reset() }
+        return sum + Int(select.integer(0))
+      }
+    }
   }
 
   // MARK: - Removing many
@@ -237,15 +245,17 @@ final class SQLiteLists: ListFile {
     try writing { for _ in 0..<times { try remove(at: 0) } }
   }
 
-  func delete(items: [Int64], isTogether: Bool) throws {
+  func delete(items: [Int], isTogether: Bool) throws -> Double {
     let deleteElements = try connection.prepare("DELETE FROM Element WHERE value = ?1")
     let deleteItem = try connection.prepare("DELETE FROM Item WHERE id = ?1")
-    try writing {
-      for item in items {
-        deleteElements.bind(1, item)
-        try deleteElements.run()
-        deleteItem.bind(1, item)
-        try deleteItem.run()
+    return try Measure.seconds {
+      try writing {
+        for item in items {
+          deleteElements.bind(1, Int64(item))
+          try deleteElements.run()
+          deleteItem.bind(1, Int64(item))
+          try deleteItem.run()
+        }
       }
     }
   }
