@@ -44,7 +44,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     return RLMIterator(chunks: {
       let values = walk()
       defer { index += values.count }
-      return values.enumerated().map { Element._element($1, in: cell, at: .index(index + $0)) }
+      return Self.elements(values, in: cell, from: index)
     })
   }
 
@@ -52,7 +52,56 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     guard let values = cell?.elements(), let cell else {
       return asStored?.map { Element._unmanagedElement($0) } ?? unmanaged
     }
-    return values.enumerated().map { Element._element($1, in: cell, at: .index($0)) }
+    return Self.elements(values, in: cell, from: 0)
+  }
+
+  /// What a managed list holds from a place on. The usual types have code of their own.
+  @_specialize(where Element == Int)
+  @_specialize(where Element == Int64)
+  @_specialize(where Element == Int32)
+  @_specialize(where Element == Bool)
+  @_specialize(where Element == Float)
+  @_specialize(where Element == Double)
+  @_specialize(where Element == String)
+  @_specialize(where Element == Date)
+  private static func elements(_ values: [Value], in cell: _CollectionCell, from start: Int) -> [Element] {
+    var elements: [Element] = []
+    elements.reserveCapacity(values.count)
+    var index = start
+    for value in values {
+      elements.append(Element._element(value, in: cell, at: .index(index)))
+      index += 1
+    }
+    return elements
+  }
+
+  /// The values of elements to be stored; nil of an unmanaged list.
+  private func managedValues(_ added: [Element]) -> [Value]? {
+    guard let cell else { return nil }
+    guard !added.isEmpty, Self.holdsValues(cell) else { return cell.stored(added) }
+    cell.checkOpen()
+    return Self.values(added)
+  }
+
+  /// The engine changes the elements, which are no objects and made of none.
+  private static func holdsValues(_ cell: _CollectionCell) -> Bool {
+    cell.isList && !Element._canLink && Element._elementType.target == nil
+  }
+
+  /// The values of elements that are no objects.
+  @_specialize(where Element == Int)
+  @_specialize(where Element == Int64)
+  @_specialize(where Element == Int32)
+  @_specialize(where Element == Bool)
+  @_specialize(where Element == Float)
+  @_specialize(where Element == Double)
+  @_specialize(where Element == String)
+  @_specialize(where Element == Date)
+  private static func values(_ elements: [Element]) -> [Value] {
+    var values: [Value] = []
+    values.reserveCapacity(elements.count)
+    for element in elements { values.append(element._elementValue { _ in nil }) }
+    return values
   }
 
   private func checkIndex(_ index: Int, below end: Int) {
@@ -83,7 +132,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 
   /// Changes a list: an unmanaged one by its elements, a managed one by their values.
   func change(_ change: ListChange, _ added: [Element] = []) {
-    guard let values = cell?.stored(added) else {
+    guard let values = managedValues(added) else {
       if Element._canLink { FreedInTurn.note(self) }
       guard var known = asStored else { return change.apply(to: &unmanaged, added) }
       change.apply(to: &known, added.map { $0._elementValue { _ in nil } })
@@ -119,7 +168,10 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   }
 
   /// Adds an element behind all; an object that is in no realm is added to the list's.
-  public func append(_ element: Element) { change(.insert(at: count), [element]) }
+  public func append(_ element: Element) {
+    guard let cell, Self.holdsValues(cell) else { return change(.insert(at: count), [element]) }
+    cell.append(element._elementValue { _ in nil })
+  }
 
   /// So many elements at most are made values of together.
   private static var batch: Int { 4096 }

@@ -94,6 +94,20 @@ extension _CollectionCell {
     }
   }
 
+  /// Adds a value behind all elements of a list that the engine changes, and that holds no objects.
+  func append(_ value: Value) {
+    let (context, session) = (owner.context, owner.session)
+    checkOpen()
+    let isNew = context.isNew(birth: owner.birth)
+    let (column, row) = (column, owner.row)
+    let isThere = session.writing(context.binding) { (table) throws(StorageError) in
+      if owner.isInvalid { return false }
+      try session.removeLostParts(context.binding)
+      return try table.append(CollectionOfOne(value), toList: column, ofRow: row)
+    }
+    if !isThere { context.stopMissing(position, isNew: isNew) }
+  }
+
   /// Changes a list that the engine changes.
   func change(list change: ListChange, _ added: [Value]) {
     let context = owner.context
