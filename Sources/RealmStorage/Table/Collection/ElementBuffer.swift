@@ -17,6 +17,10 @@ struct ElementBuffer {
   init(leaf ref: Ref, _ element: Column, _ editor: NodeEditor) throws(StorageError) {
     self.init(element)
     let access = editor.access()
+    if element.storage == .integers, let numbers = try Self.integers(leaf: ref, element, access) {
+      fixed = numbers
+      return
+    }
     let cluster = try Cluster(ref, access)
     guard isVarying else {
       fixed = try cluster.unpack(column, editor)
@@ -24,6 +28,19 @@ struct ElementBuffer {
     }
     for piece in cluster.pieces(column) ?? [] { try varying.append(piece: piece.ref, access) }
     guard varying.rows == cluster.rows else { throw access.corrupted(.rows, ref) }
+  }
+
+  /// The elements of a leaf of whole numbers or links where they stand, without a cluster in memory that copies all of the
+  /// leaf; nil where some are null.
+  private static func integers(
+    leaf ref: Ref, _ element: Column, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> FixedBuffer? {
+    let node = ClusterNode(try access.node(ref, .cluster))
+    guard let part = node.integers(of: element.id), part.nullCount == 0 else { return nil }
+    // Codes are stored as other whole numbers are.
+    var numbers = FixedBuffer(codesOf: node.rows)
+    for number in node.integers(part) { numbers.append(number) }
+    return numbers
   }
 
   var count: Int { isVarying ? varying.rows : fixed.rows }
