@@ -368,18 +368,21 @@ private struct LinkRemoval {
   }
 
   private mutating func places(of keys: [UInt64]) -> [UInt16]? {
+    // Most leaves hold few of the rows or none: what stays is told from what goes.
+    let rows = rows
+    var gone: [Int] = []
+    for place in keys.indices where rows.contains(Int64(bitPattern: keys[place])) { gone.append(place) }
+    guard !gone.isEmpty else { return nil }
+    total += gone.count
     var kept: [UInt16] = []
-    rows.appendPlacesOfOthers(keys, to: &kept)
-    guard kept.count < keys.count else { return nil }
-    var next = 0
-    for place in keys.indices {
-      if next < kept.count, Int(kept[next]) == place {
-        next += 1
-      } else {
-        counts[keys[place], default: 0] += 1
-        total += 1
-      }
+    kept.reserveCapacity(keys.count - gone.count)
+    var start = 0
+    for place in gone {
+      counts[keys[place], default: 0] += 1
+      for stays in start..<place { kept.append(UInt16(stays)) }
+      start = place + 1
     }
+    for stays in start..<keys.count { kept.append(UInt16(stays)) }
     return kept
   }
 }
