@@ -36,7 +36,12 @@ enum ListTree {
   ) throws(StorageError) {
     let cluster = ClusterNode(try access.node(leaf, .cluster))
     if element.storage == .integers, let part = cluster.integers(of: element.id), part.nullCount == 0 {
-      for number in cluster.integers(part) { values.append(element.value(integer: number)) }
+      let numbers = cluster.integers(part)
+      if element.type == .int64 {
+        for number in numbers { values.append(.int(number)) }
+      } else {
+        for number in numbers { values.append(element.value(integer: number)) }
+      }
       return
     }
     for row in 0..<cluster.rows {
@@ -166,6 +171,8 @@ enum ListTree {
   ) throws(StorageError) -> [Value] {
     let place = try PositionTree.leaf(at: UInt64(position), in: root, access)
     var values: [Value] = []
+    // The branch may be forged: it earns no more room than a leaf can need.
+    values.reserveCapacity(min(Int(clamping: place.count ?? 0), ElementBuffer.leafElements))
     try append(leaf: place.leaf, element, access, to: &values)
     let skipped = position - Int(clamping: place.before)
     guard skipped < values.count, place.counts(values.count) else {
