@@ -31,8 +31,36 @@ extension WritableTable {
   ///
   /// - Precondition: the values fit the column, and links point to rows there are.
   @discardableResult
+  @inlinable
   public func insert(
     _ values: some Collection<Value>, at position: Int, ofList column: Int, ofRow key: UInt64
+  ) throws(StorageError) -> Bool {
+    // Inlined, so that the values are walked by code for their type.
+    if values.count == 1, let value = values.first {
+      return try insert(one: value, at: position, ofList: column, ofRow: key)
+    }
+    var (part, place): ([Value], Int) = ([], position)
+    part.reserveCapacity(Swift.min(values.count, 1024))
+    for value in values {
+      part.append(value)
+      if part.count < 1024 { continue }
+      guard try insert(all: part, at: place, ofList: column, ofRow: key) else { return false }
+      place += part.count
+      part.removeAll(keepingCapacity: true)
+    }
+    return try insert(all: part, at: place, ofList: column, ofRow: key)
+  }
+
+  @usableFromInline
+  func insert(
+    one value: Value, at position: Int, ofList column: Int, ofRow key: UInt64
+  ) throws(StorageError) -> Bool {
+    try usableWriter().insert(value, at: position, ofList: column, ofRow: key)
+  }
+
+  @usableFromInline
+  func insert(
+    all values: [Value], at position: Int, ofList column: Int, ofRow key: UInt64
   ) throws(StorageError) -> Bool {
     try usableWriter().insert(values, at: position, ofList: column, ofRow: key)
   }
@@ -41,12 +69,12 @@ extension WritableTable {
   ///
   /// - Precondition: the values fit the column, and links point to rows there are.
   @discardableResult
+  @inlinable
   public func append(
     _ values: some Collection<Value>, toList column: Int, ofRow key: UInt64
   ) throws(StorageError) -> Bool {
-    let writer = try usableWriter()
-    guard let count = try writer.list(column, ofRow: key)?.count else { return false }
-    return try writer.insert(values, at: count, ofList: column, ofRow: key)
+    guard let count = try listCount(column, ofRow: key) else { return false }
+    return try insert(values, at: count, ofList: column, ofRow: key)
   }
 
   /// Replaces an element. Answers whether there is such a row.

@@ -102,7 +102,6 @@ extension _CollectionCell {
     let (column, row) = (column, owner.row)
     let isThere = session.writing(context.binding) { (table) throws(StorageError) in
       if owner.isInvalid { return false }
-      try session.removeLostParts(context.binding)
       return try table.append(CollectionOfOne(value), toList: column, ofRow: row)
     }
     if !isThere { context.stopMissing(position, isNew: isNew) }

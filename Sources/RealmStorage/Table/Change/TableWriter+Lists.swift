@@ -30,11 +30,29 @@ extension TableWriter {
 
   // MARK: - Elements
 
-  /// Inserts values before an element, or behind all. False where there is no such row.
+  /// Inserts a value before an element, or behind all. False where there is no such row.
   ///
-  /// - Precondition: `index` is at most the count, and the values fit the column.
+  /// - Precondition: `index` is at most the count, and the value fits the column.
   func insert(
-    _ values: some Collection<Value>, at index: Int, ofList position: Int, ofRow row: UInt64
+    _ value: Value, at index: Int, ofList position: Int, ofRow row: UInt64
+  ) throws(StorageError) -> Bool {
+    guard let list = try list(position, ofRow: row) else { return false }
+    precondition(
+      index >= 0 && index <= list.count,
+      "\(schema.name).\(list.column.name): there is no place \(index) in a list of \(list.count)")
+    checkElement(value, list.column)
+    do throws(StorageError) {
+      if list.column.canLink { try addLinks(value, list.column, row: row) }
+      try list.insert(value, at: index)
+    } catch {
+      throw tables.fail(error)
+    }
+    return true
+  }
+
+  /// The same for many values.
+  func insert(
+    _ values: [Value], at index: Int, ofList position: Int, ofRow row: UInt64
   ) throws(StorageError) -> Bool {
     guard let list = try list(position, ofRow: row) else { return false }
     precondition(
