@@ -141,9 +141,26 @@ final class LinkIndexWriter {
     root = .null
   }
 
+  /// So few are put into the tree one by one: a merge makes the leaves on the way anew from their entries.
+  private static let fewEntries = 4
+
+  /// Counts one link more.
+  private func put(_ key: [UInt8]) throws(StorageError) {
+    let old = try OrderedTree.find(key.span.bytes, in: root, editor.access()) { $0.bytes.array }
+    let value = LinkIndex.encode(count: (old.flatMap(LinkIndex.count) ?? 0) + 1)
+    root = try OrderedTree.set(
+      TreeValue(bytes: value.span.bytes), for: key.span.bytes, in: root, shape: .small, editor: editor)
+  }
+
   func flush() throws(StorageError) {
     guard run.count > 0 else { return }
     try editor.checkRoom(for: 2 * run.bytes)
+    guard run.count > Self.fewEntries || root.isNull else {
+      let keys = run.sorted()
+      run.removeAll()
+      for index in 0..<keys.count { try put(keys.key(index).array) }
+      return
+    }
     root = try OrderedTree.merge(run.sorted(), into: root, shape: .small, editor: editor) { old, repeats in
       LinkIndex.encode(count: (old.flatMap(LinkIndex.count) ?? 0) + UInt64(repeats))
     }
