@@ -2,8 +2,8 @@ extension Snapshot {
   /// How a table of this snapshot differs from that of another one, older or newer.
   ///
   /// Takes time in proportion to the clusters that only one of the two has, not to what exists; the versions between them
-  /// cost nothing. A table that a version lacks has no rows in it. For the values of a list that is among the columns of a
-  /// modification see `ListChanges`.
+  /// cost nothing. A table that a version lacks has no rows in it. For the elements of a collection that is among the columns
+  /// of a modification see `collectionChanges(inTable:column:ofRow:since:)`.
   ///
   /// - Precondition: both snapshots are of one file.
   /// - Throws: `StorageError`, as all reading does.
@@ -24,7 +24,8 @@ extension Snapshot {
   /// where one of the versions lacks the row or the column.
   ///
   /// Takes time in proportion to what changed in a large collection: of a list to the stretch from the first difference to the last
-  /// one. Of a small collection, or one that became large or small in between, it takes time in proportion to the whole.
+  /// one. Of a small collection, of one that became large or small in between, and of a set or map in which entries of more than 1000 bytes changed,
+  /// it takes time in proportion to the whole.
   ///
   /// - Parameter column: the position in the schema of this version; the column is one of collections.
   /// - Precondition: both snapshots are of one file.

@@ -3,30 +3,40 @@
 ///
 /// What is read of a list of a transaction does not show later changes, and nothing may be read of it after them.
 public struct StoredList {
-  private enum Form {
-    case inline([Value])
-    case tree(Ref)
+  /// What was found of a list, without the version that it was found in: to keep it keeps no version in use.
+  public struct Found: Sendable {
+    fileprivate enum Form {
+      case inline([Value])
+      case tree(Ref)
+    }
+
+    fileprivate let form: Form
+    fileprivate let element: Column
+    public let count: Int
   }
 
   private let content: TableContent
-  private let element: Column
-  private let form: Form
-  public let count: Int
+  /// See `Table.list(_:)`.
+  public let found: Found
+  private var form: Found.Form { found.form }
+  private var element: Column { found.element }
+  public var count: Int { found.count }
 
   fileprivate init(_ values: [Value], _ content: TableContent, _ column: Column) {
     self.content = content
-    element = column.element
-    form = .inline(values)
-    count = values.count
+    found = Found(form: .inline(values), element: column.element, count: values.count)
+  }
+
+  fileprivate init(_ found: Found, _ content: TableContent) {
+    self.content = content
+    self.found = found
   }
 
   fileprivate init(
     tree: Ref, _ content: TableContent, _ column: Column, _ access: borrowing NodeAccess
   ) throws(StorageError) {
     self.content = content
-    element = column.element
-    form = .tree(tree)
-    count = try ListTree.count(tree, access)
+    found = Found(form: .tree(tree), element: column.element, count: try ListTree.count(tree, access))
   }
 
   /// The element at a position. O(log n).
@@ -87,6 +97,11 @@ public struct StoredList {
 }
 
 extension Table {
+  /// A list that was found before.
+  ///
+  /// - Precondition: it was found in a table of this version.
+  public func list(_ found: StoredList.Found) -> StoredList { StoredList(found, content) }
+
   /// The list of a row; nil where there is no such row. O(log n), and O(1) in the length of a long list.
   ///
   /// - Precondition: the column, named by its position in the schema, is one of lists.

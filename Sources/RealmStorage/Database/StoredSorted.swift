@@ -2,31 +2,43 @@
 ///
 /// What is read of a set or map of a transaction does not show later changes, and nothing may be read of it after them.
 public struct StoredSorted {
-  private enum Form {
-    case inline(Value)
-    case tree(Ref)
+  /// What was found of a set or map, without the version that it was found in: to keep it keeps no version in use.
+  public struct Found: Sendable {
+    fileprivate enum Form {
+      case inline(Value)
+      case tree(Ref)
+    }
+
+    fileprivate let form: Form
+    fileprivate let column: Column
+    /// How many elements a set has, or keys a map.
+    public let count: Int
   }
 
   private let content: TableContent
-  private let column: Column
-  private let form: Form
+  /// See `Table.sorted(_:)`.
+  public let found: Found
+  private var form: Found.Form { found.form }
+  private var column: Column { found.column }
   /// How many elements a set has, or keys a map.
-  public let count: Int
+  public var count: Int { found.count }
 
   fileprivate init(_ value: Value, _ content: TableContent, _ column: Column) {
     self.content = content
-    self.column = column
-    form = .inline(value)
-    count = value.elements?.count ?? 0
+    found = Found(form: .inline(value), column: column, count: value.elements?.count ?? 0)
+  }
+
+  fileprivate init(_ found: Found, _ content: TableContent) {
+    self.content = content
+    self.found = found
   }
 
   fileprivate init(
     tree: Ref, _ content: TableContent, _ column: Column, _ access: borrowing NodeAccess
   ) throws(StorageError) {
     self.content = content
-    self.column = column
-    form = .tree(tree)
-    count = Int(clamping: try SortedTree.count(tree, access))
+    let count = Int(clamping: try SortedTree.count(tree, access))
+    found = Found(form: .tree(tree), column: column, count: count)
   }
 
   /// Whether a set has an element that is equal. O(log n).
@@ -97,6 +109,11 @@ public struct StoredSorted {
 }
 
 extension Table {
+  /// A set or map that was found before.
+  ///
+  /// - Precondition: it was found in a table of this version.
+  public func sorted(_ found: StoredSorted.Found) -> StoredSorted { StoredSorted(found, content) }
+
   /// The set or map of a row; nil where there is no such row. O(log n), and O(1) in the size of a large one.
   ///
   /// - Precondition: the column, named by its position in the schema, is one of sets or maps.

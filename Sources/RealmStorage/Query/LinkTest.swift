@@ -33,11 +33,12 @@ final class LinkTest: ClusterTest {
     var found = RowMask.none
     guard cluster.composite(of: column.id) != nil else { return found }
     try rows.forEach { (row) throws(StorageError) in
-      let value = try TableReading.value(column, row, of: cluster, dictionary: .null, access)
-      for case .link(let key) in value.elements ?? [] where try target.passes(key, access) {
-        found.insert(row)
-        return
+      let passes = try TableReading.contains(column, row, of: cluster, access) {
+        (value) throws(StorageError) in
+        guard case .link(let key) = value else { return false }
+        return try target.passes(key, access)
       }
+      if passes { found.insert(row) }
     }
     return found
   }
@@ -137,11 +138,15 @@ final class ValuesTest: ClusterTest {
   ) throws(StorageError) -> RowMask {
     var found = RowMask.none
     try rows.forEach { (row) throws(StorageError) in
-      let value = try TableReading.value(column, row, of: cluster, dictionary: .null, access)
       let passes: Bool
-      if column.isCollection, !test.isCount, let elements = value.elements {
-        passes = elements.contains { test.holds($0, ordersNull: false) }
+      if column.isCollection, case .count(let comparison, let number) = test {
+        passes = comparison.holds(try TableReading.count(column, row, of: cluster, access), number)
+      } else if column.isCollection {
+        passes = try TableReading.contains(column, row, of: cluster, access) {
+          test.holds($0, ordersNull: false)
+        }
       } else {
+        let value = try TableReading.value(column, row, of: cluster, dictionary: .null, access)
         passes = test.holds(value, ordersNull: false)
       }
       if passes { found.insert(row) }

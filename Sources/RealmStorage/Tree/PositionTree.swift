@@ -372,11 +372,24 @@ package enum PositionTree {
     _ checkLeaf: (Ref, borrowing NodeAccess) throws(StorageError) -> UInt64
   ) throws(StorageError) -> UInt64 {
     guard !root.isNull else { return 0 }
-    guard root.isPositionBranch else { return try checkLeaf(root, reader.access()) }
+    var leafDepth: Int?
+    return try check(root, reader, depth: 0, &leafDepth, checkLeaf)
+  }
+
+  private static func check(
+    _ ref: Ref, _ reader: any NodeReader, depth: Int, _ leafDepth: inout Int?,
+    _ checkLeaf: (Ref, borrowing NodeAccess) throws(StorageError) -> UInt64
+  ) throws(StorageError) -> UInt64 {
+    guard ref.isPositionBranch else {
+      // All leaves are at one depth.
+      guard leafDepth ?? depth == depth else { throw reader.access().corrupted(.structure, ref) }
+      leafDepth = depth
+      return try checkLeaf(ref, reader.access())
+    }
     var sum: UInt64 = 0
-    for child in try entries(of: root, reader.access()) {
-      guard try check(child.ref, reader, checkLeaf) == child.count else {
-        throw reader.access().corrupted(.rows, root)
+    for child in try entries(of: ref, reader.access()) {
+      guard try check(child.ref, reader, depth: depth + 1, &leafDepth, checkLeaf) == child.count else {
+        throw reader.access().corrupted(.rows, ref)
       }
       sum &+= child.count
     }

@@ -11,9 +11,13 @@ extension _CollectionCell {
   private mutating func stored() -> StoredList {
     let session = owner.session
     session.check()
-    if let knownList, knownList.generation == session.generation, !owner.isInvalid { return knownList.list }
+    if let knownList, knownList.generation == session.generation, !owner.isInvalid,
+      let table = reading({ () throws(StorageError) in try owner.context.currentTable() })
+    {
+      return table.list(knownList.found)
+    }
     let list = owner.context.list(position, owner.row, birth: owner.birth)
-    knownList = (list, session.generation)
+    knownList = (list.found, session.generation)
     return list
   }
 
@@ -37,7 +41,13 @@ extension _CollectionCell {
   mutating func count() -> Int {
     if isSorted { return sortedCount() }
     guard isList else { return elements().count }
-    guard owner.session.isWriting else { return stored().count }
+    guard owner.session.isWriting else {
+      owner.session.check()
+      if let knownList, knownList.generation == owner.session.generation, !owner.isInvalid {
+        return knownList.found.count
+      }
+      return stored().count
+    }
     let (column, row) = (column, owner.row)
     return read { (table) throws(StorageError) in try table.listCount(column, ofRow: row) }
   }
@@ -117,6 +127,7 @@ extension _CollectionCell {
       try table.change(column, ofRow: row, change, added)
     }
     if !isThere { context.stopInvalidated(position) }
+    context.forgetRead(ofParts: position)
   }
 }
 

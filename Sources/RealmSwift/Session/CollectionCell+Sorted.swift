@@ -9,11 +9,13 @@ extension _CollectionCell {
   private mutating func stored() -> StoredSorted {
     let session = owner.session
     session.check()
-    if let knownSorted, knownSorted.generation == session.generation, !owner.isInvalid {
-      return knownSorted.sorted
+    if let knownSorted, knownSorted.generation == session.generation, !owner.isInvalid,
+      let table = reading({ () throws(StorageError) in try owner.context.currentTable() })
+    {
+      return table.sorted(knownSorted.found)
     }
     let sorted = owner.context.sorted(position, owner.row, birth: owner.birth)
-    knownSorted = (sorted, session.generation)
+    knownSorted = (sorted.found, session.generation)
     return sorted
   }
 
@@ -90,6 +92,7 @@ extension _CollectionCell {
       try body(table, column, row)
     }
     if !isThere { context.stopInvalidated(position) }
+    context.forgetRead(ofParts: position)
   }
 }
 

@@ -41,10 +41,11 @@ public struct _CollectionCell {
   private let moves: UInt64
   /// What the row held at a generation of the realm, outside of transactions.
   private var known: (value: Value, generation: UInt64)?
-  /// The same of a list that the engine reads by its elements.
-  var knownList: (list: StoredList, generation: UInt64)?
+  /// Where the list stood at a generation of the realm, outside of transactions, where the engine reads its elements. It keeps no
+  /// version in use.
+  var knownList: (found: StoredList.Found, generation: UInt64)?
   /// The same of a set or map.
-  var knownSorted: (sorted: StoredSorted, generation: UInt64)?
+  var knownSorted: (found: StoredSorted.Found, generation: UInt64)?
 
   /// - Parameter value: what it holds, where that was just read.
   init(_ owner: ManagedRow, position: Int, path: [_CollectionStep] = [], _ value: Value? = nil) {

@@ -197,12 +197,18 @@ final class ObjectContext {
     let isNew = isNew(birth: birth)
     // Of a collection in a property of any value.
     session.pending.forget(cell(position, row))
+    forgetRead(ofParts: position)
     let isThere =
       !isInvalid
       && session.writing(binding) { (table) throws(StorageError) in
         try table.set(value, binding.columns[position], ofRow: row)
       }
     if !isThere { stopMissing(position, isNew: isNew) }
+  }
+
+  /// A property of embedded objects is changed, so that some may be deleted: what was read of them is not told any more.
+  func forgetRead(ofParts position: Int) {
+    if binding.model.properties[position].type.target is EmbeddedObject.Type { session.pending.forgetRead() }
   }
 
   /// Stops the program where a property can't be set now.

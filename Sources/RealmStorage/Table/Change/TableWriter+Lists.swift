@@ -80,15 +80,11 @@ extension TableWriter {
     checkIndex(index, list)
     checkElement(value, list.column)
     do throws(StorageError) {
-      if list.column.canLink {
-        let old = try list.value(at: index)
-        guard old != value else { return true }
-        try addLinks(value, list.column, row: row)
-        try list.set(value, at: index)
-        try removeLinks(old, list.column, row: row)
-      } else {
-        try list.set(value, at: index)
-      }
+      let old = try list.value(at: index)
+      guard old != value else { return true }
+      if list.column.canLink { try addLinks(value, list.column, row: row) }
+      try list.set(value, at: index)
+      if list.column.canLink { try removeLinks(old, list.column, row: row) }
     } catch {
       throw tables.fail(error)
     }
@@ -146,6 +142,7 @@ extension TableWriter {
     guard first != second else { return true }
     do throws(StorageError) {
       let (left, right) = (try list.value(at: first), try list.value(at: second))
+      guard left != right else { return true }
       try list.set(right, at: first)
       try list.set(left, at: second)
     } catch {

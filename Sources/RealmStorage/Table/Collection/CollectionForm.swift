@@ -35,6 +35,40 @@ enum CollectionForm {
     }
   }
 
+  /// How many elements a tree has.
+  static func count(
+    _ tree: Ref, _ column: Column, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> Int {
+    guard column.collection == .list else { return Int(clamping: try SortedTree.count(tree, access)) }
+    return try ListTree.count(tree, access)
+  }
+
+  /// Whether `condition` holds of an element of a tree, or of a value of a map; what stands behind is not read.
+  static func contains(
+    _ tree: Ref, _ column: Column, _ access: borrowing NodeAccess,
+    _ condition: (Value) throws(StorageError) -> Bool
+  ) throws(StorageError) -> Bool {
+    var isFound = false
+    guard column.collection == .list else {
+      try SortedTree.forEach(in: tree, of: column, access) { (entry) throws(StorageError) in
+        isFound = try condition(entry.value)
+        return !isFound
+      }
+      return isFound
+    }
+    let element = column.element
+    try PositionTree.forEachLeaf(of: tree, access) { (leaf, _) throws(StorageError) in
+      var values: [Value] = []
+      try ListTree.append(leaf: leaf, element, access, to: &values)
+      for value in values where try condition(value) {
+        isFound = true
+        return false
+      }
+      return true
+    }
+    return isFound
+  }
+
   /// The whole collection of a tree.
   static func value(
     _ tree: Ref, _ column: Column, _ access: borrowing NodeAccess

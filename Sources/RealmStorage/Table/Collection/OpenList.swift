@@ -34,16 +34,10 @@ final class OpenList: OpenCollection {
     self.column = column
     self.editor = editor
     element = column.element
+    root = .null
     count = values.count
     buffer = ElementBuffer(element)
-    if values.count < ElementBuffer.leafElements {
-      root = .null
-      for value in values { try buffer.append(value, editor) }
-    } else {
-      root = try ListTree.build(values, element, editor)
-      // Observers are not called in initializers.
-      (isChanged, changes.isAny) = (true, true)
-    }
+    for value in values { try buffer.append(value, editor) }
   }
 
   init(tree: Ref, of column: Column, _ changes: OpenChanges, _ editor: NodeEditor) throws(StorageError) {
@@ -168,6 +162,7 @@ final class OpenList: OpenCollection {
   /// Leaves are scanned as they stand, until as many were found as are known to be there.
   func remove(linksTo rows: Set<UInt64>, atMost known: Int) throws(StorageError) -> [UInt64: Int] {
     var found = LinkRemoval(rows, atMost: known)
+    if !isTree, buffer.isLarge { try makeTree() }
     if isTree {
       try release()
       root = try PositionTree.updateAll(
@@ -216,11 +211,21 @@ final class OpenList: OpenCollection {
     if isTree {
       try release()
     } else {
-      root = try PositionTree.build(try buffer.makeLeaves(areLast: true, editor), editor)
-      forget()
+      try makeTree()
     }
     // A list that grows long in one transaction is not held in memory whole.
     if editor.hasGrownLarge { root = try editor.spillIfLarge([root])[0] }
+  }
+
+  /// Makes a tree of a list that is none.
+  private func makeTree() throws(StorageError) {
+    if buffer.count > 4 * ElementBuffer.leafElements {
+      // Only another writer leaves so many in a cell.
+      root = try ListTree.build(try buffer.values(editor.access()), element, editor)
+    } else {
+      root = try PositionTree.build(try buffer.makeLeaves(areLast: true, editor), editor)
+    }
+    forget()
   }
 
   /// Puts the buffer into the tree and holds no leaf.
@@ -296,8 +301,7 @@ final class OpenList: OpenCollection {
     let values = try buffer.values(editor.access())
     let bytes = encoded(values)
     guard bytes.count > CollectionForm.maximumInline else { return .inline(bytes) }
-    root = try PositionTree.build(try buffer.makeLeaves(areLast: true, editor), editor)
-    forget()
+    try makeTree()
     return .tree(root)
   }
 

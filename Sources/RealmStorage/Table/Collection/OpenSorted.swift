@@ -12,7 +12,7 @@ final class OpenSorted: OpenCollection {
   }
   private let changes: OpenChanges
 
-  /// So many entries at most are held as they are: to insert one moves those behind it.
+  /// After a change so many entries at most are held as they are: to insert one moves those behind it.
   private static let mostHeld = 512
 
   /// A set or map that is no tree.
@@ -126,6 +126,7 @@ final class OpenSorted: OpenCollection {
 
   /// Sets the value of a key; answers the one it had, nil where the key is new.
   func set(_ value: Value, for key: String) throws(StorageError) -> Value? {
+    if let old = try self.value(of: key), old == value { return old }
     var old: Value?
     if isTree {
       (root, old) = try SortedTree.set(value, for: key, in: root, of: column, editor: editor)

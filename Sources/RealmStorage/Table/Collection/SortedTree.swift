@@ -8,7 +8,10 @@ enum SortedTree {
   static let shape = TreeShape.small
 
   static func count(_ root: Ref, _ access: borrowing NodeAccess) throws(StorageError) -> UInt64 {
-    try OrderedTree.count(root, access)
+    let count = try OrderedTree.count(root, access)
+    // Each entry takes a byte at least: a forged branch may count more.
+    guard root.isDirty || count <= access.end else { throw access.corrupted(.rows, root) }
+    return count
   }
 
   // MARK: - Sets

@@ -79,4 +79,33 @@ enum TableReading {
       return value
     }
   }
+
+  /// How many elements the collection of a row has. O(1) of a tree.
+  static func count(
+    _ column: Column, _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> Int {
+    if let part = cluster.composite(of: column.id),
+      let tree = try cluster.cell(part, row, dictionary: .null, access.lent).tree
+    {
+      return try CollectionForm.count(tree, column, access)
+    }
+    return try value(column, row, of: cluster, dictionary: .null, access).elements?.count ?? 0
+  }
+
+  /// Whether `condition` holds of an element of a row's collection, or of a value of its map. Elements behind the first such one are
+  /// not read, where the collection is a tree.
+  static func contains(
+    _ column: Column, _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess,
+    _ condition: (Value) throws(StorageError) -> Bool
+  ) throws(StorageError) -> Bool {
+    if let part = cluster.composite(of: column.id),
+      let tree = try cluster.cell(part, row, dictionary: .null, access.lent).tree
+    {
+      return try CollectionForm.contains(tree, column, access, condition)
+    }
+    for element in try value(column, row, of: cluster, dictionary: .null, access).elements ?? [] {
+      if try condition(element) { return true }
+    }
+    return false
+  }
 }

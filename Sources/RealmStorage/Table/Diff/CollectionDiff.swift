@@ -12,10 +12,15 @@ struct CollectionDiff {
     from old: Side, _ oldAccess: borrowing NodeAccess, to new: Side, _ newAccess: borrowing NodeAccess
   ) throws(StorageError) -> CollectionChanges {
     if case .tree(let left) = old, case .tree(let right) = new {
-      switch column.collection {
-      case .list: return .list(try list(from: left, oldAccess, to: right, newAccess))
-      case .set: return .set(try set(from: left, oldAccess, to: right, newAccess))
-      case .none, .map: return .map(try map(from: left, oldAccess, to: right, newAccess))
+      guard column.collection != .list else {
+        return .list(try list(from: left, oldAccess, to: right, newAccess))
+      }
+      let differences = try SortedTree.differences(from: left, oldAccess, to: right, newAccess)
+      // Of keys that are cut each entry has another key when one before it comes or goes: such collections are compared whole.
+      if !differences.contains(where: { ElementKey.isCut($0.key, of: column) ?? true }) {
+        return column.collection == .set
+          ? .set(try set(differences, from: left, oldAccess, to: right, newAccess))
+          : .map(try map(differences, from: left, oldAccess, to: right, newAccess))
       }
     }
     let (left, right) = (try value(old, oldAccess), try value(new, newAccess))
@@ -56,10 +61,11 @@ struct CollectionDiff {
   // MARK: - Sets and maps
 
   private func set(
-    from old: Ref, _ oldAccess: borrowing NodeAccess, to new: Ref, _ newAccess: borrowing NodeAccess
+    _ differences: [TreeDiff.Difference], from old: Ref, _ oldAccess: borrowing NodeAccess, to new: Ref,
+    _ newAccess: borrowing NodeAccess
   ) throws(StorageError) -> ElementChanges {
     var changes = ElementChanges()
-    for difference in try SortedTree.differences(from: old, oldAccess, to: new, newAccess) {
+    for difference in differences {
       let key = difference.key.span.bytes
       switch difference {
       case .removed: changes.deletions.append(try rank(key, in: old, oldAccess))
@@ -78,10 +84,11 @@ struct CollectionDiff {
   }
 
   private func map(
-    from old: Ref, _ oldAccess: borrowing NodeAccess, to new: Ref, _ newAccess: borrowing NodeAccess
+    _ differences: [TreeDiff.Difference], from old: Ref, _ oldAccess: borrowing NodeAccess, to new: Ref,
+    _ newAccess: borrowing NodeAccess
   ) throws(StorageError) -> KeyChanges {
     var changes = KeyChanges()
-    for difference in try SortedTree.differences(from: old, oldAccess, to: new, newAccess) {
+    for difference in differences {
       switch difference {
       case .removed(let key): changes.deletions.append(try text(key, in: old, oldAccess))
       case .inserted(let key): changes.insertions.append(try text(key, in: new, newAccess))

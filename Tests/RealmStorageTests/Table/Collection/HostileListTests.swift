@@ -56,6 +56,18 @@ import Testing
     }
   }
 
+  @Test func `a leaf that stands beside a branch is found by the integrity check`() throws {
+    let database = try Database(inMemory: "hostile list")
+    let transaction = try database.beginWrite()
+    defer { transaction.cancel() }
+    let editor = transaction.editor
+    let lower = PositionBranch.write([try leaf(10, editor)], editor)
+    let uneven = branch([lower, try leaf(10, editor)], editor)
+    #expect(throws: StorageError.self) { try ListTree.check(uneven, Self.column, transaction) { _ in } }
+    let even = branch([try leaf(10, editor), try leaf(10, editor)], editor)
+    try ListTree.check(even, Self.column, transaction) { _ in }
+  }
+
   @Test func `one element of a tree that names a leaf without end is found without the others`() throws {
     try withEditor { editor in
       var child = try leaf(512, editor)

@@ -133,4 +133,30 @@ import Testing
     let table = try #require(try database.snapshot().table(Self.name))
     #expect(try table.list(1, ofRow: row)?.elements() == [0, 1, 2, 39_999].map { Value.int($0) })
   }
+
+  @Test func `to read collections, or to write what they hold already, makes no version`() throws {
+    let database = try database()
+    var row: UInt64 = 0
+    let numbers = (0..<700).map { Value.int($0 % 50) }
+    try database.write { transaction in
+      let table = try #require(try transaction.table(Self.name))
+      row = try table.insert([:])
+      try table.append(numbers, toList: 1, ofRow: row)
+      try table.insert([.string("a"), .string("b")], intoSet: 2, ofRow: row)
+      try table.setValue(.string("a"), forKey: "a", ofMap: 3, ofRow: row)
+    }
+    let version = try database.snapshot().version
+    try database.write { transaction in
+      let table = try #require(try transaction.table(Self.name))
+      #expect(try table.listCount(1, ofRow: row) == 700)
+      #expect(try table.element(at: 699, ofList: 1, ofRow: row) == numbers[699])
+      try table.setElement(numbers[3], at: 3, ofList: 1, ofRow: row)
+      try table.swapElements(0, 50, ofList: 1, ofRow: row)
+      try table.insert([.string("b")], intoSet: 2, ofRow: row)
+      try table.remove(.string("c"), fromSet: 2, ofRow: row)
+      try table.setValue(.string("a"), forKey: "a", ofMap: 3, ofRow: row)
+      try table.removeValue(forKey: "b", ofMap: 3, ofRow: row)
+    }
+    #expect(try database.snapshot().version == version)
+  }
 }

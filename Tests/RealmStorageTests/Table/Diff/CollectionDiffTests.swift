@@ -158,4 +158,23 @@ import Testing
       }
     }
   }
+
+  @Test func `keys that share a thousand bytes are told apart`() throws {
+    let (database, row) = try database(Column("map", .int64, collection: .map))
+    let shared = String(repeating: "k", count: 1000)
+    _ = try database.write { transaction in
+      let table = try #require(try transaction.table(Self.name))
+      for key in ["a", "c"] { try table.setValue(.int(1), forKey: shared + key, ofMap: 0, ofRow: row) }
+      for number in 0..<600 { try table.setValue(.int(2), forKey: "\(number)", ofMap: 0, ofRow: row) }
+    }
+    let before = try database.snapshot()
+    _ = try database.write {
+      try $0.table(Self.name)?.setValue(.int(1), forKey: shared + "b", ofMap: 0, ofRow: row)
+    }
+    var expected = KeyChanges()
+    expected.insertions = [shared + "b"]
+    #expect(try changes(database.snapshot(), since: before, row) == .map(expected))
+    (expected.insertions, expected.deletions) = ([], [shared + "b"])
+    #expect(try changes(before, since: database.snapshot(), row) == .map(expected))
+  }
 }

@@ -1,0 +1,130 @@
+import Foundation
+import RealmSwift
+import TestSupport
+import Testing
+
+class CollectionPart: EmbeddedObject {
+  @Persisted var any: List<AnyRealmValue>
+}
+
+private class CollectionHolder: Object {
+  @Persisted var numbers: List<Int>
+  @Persisted var texts: MutableSet<String>
+  @Persisted var map: Map<String, Int>
+  @Persisted var parts: List<CollectionPart>
+}
+
+extension MisuseTests {
+  @Test("An embedded object that its list let go of stops, also where its collections were read")
+  func partsThatWent() {
+    expectStop(["Invalidated object", "CollectionPart.any"]) {
+      let realm = try memoryRealm([CollectionHolder.self, CollectionPart.self])
+      try realm.write {
+        let holder = realm.create(CollectionHolder.self)
+        let part = CollectionPart()
+        part.any.append(.int(1))
+        holder.parts.append(part)
+        let kept = holder.parts[0]
+        #expect(kept.any.count == 1)
+        holder.parts.remove(at: 0)
+        #expect(kept.isInvalidated)
+        _ = kept.any.count
+      }
+    }
+  }
+}
+
+@Suite struct LongCollectionTests {
+  @Test func `collections that were read keep no version in use`() throws {
+    let file = TemporaryFile()
+    var configuration = file.configuration
+    configuration.objectTypes = [CollectionHolder.self, CollectionPart.self]
+    configuration.maximumNumberOfActiveVersions = 2
+    let realm = try Realm(configuration: configuration)
+    try realm.write {
+      let holder = realm.create(CollectionHolder.self)
+      holder.numbers.append(objectsIn: 0..<5000)
+      holder.texts.insert(objectsIn: (0..<2000).map { "text \($0)" })
+      for number in 0..<2000 { holder.map["key \(number)"] = number }
+    }
+    var kept: [(List<Int>, MutableSet<String>, Map<String, Int>)] = []
+    for number in 0..<6 {
+      let holder = realm.objects(CollectionHolder.self)[0]
+      kept.append((holder.numbers, holder.texts, holder.map))
+      #expect(holder.numbers[number] == number && holder.numbers.count == 5000 + number)
+      #expect(holder.texts.contains("text \(number)") && holder.map["key \(number)"] == number)
+      try realm.write { holder.numbers.append(number) }
+    }
+    for (numbers, texts, map) in kept {
+      #expect(numbers.count == 5006 && texts.count == 2000 && map.count == 2000)
+    }
+  }
+
+  @Test(arguments: 0..<4)
+  func `long collections do what arrays, sets and dictionaries do`(seed: UInt64) throws {
+    print("seed \(seed)")
+    var generator = SeededGenerator(seed: seed)
+    let realm = try memoryRealm([CollectionHolder.self, CollectionPart.self])
+    var numbers = Array(0..<3000)
+    var texts = Set((0..<1500).map { "text \($0)" })
+    var map = Dictionary(uniqueKeysWithValues: (0..<1500).map { ("key \($0)", $0) })
+    let holder = CollectionHolder()
+    holder.numbers.append(objectsIn: numbers)
+    holder.texts.insert(objectsIn: texts)
+    for (key, value) in map { holder.map[key] = value }
+    try realm.write { realm.add(holder) }
+    for _ in 0..<6 {
+      try realm.write {
+        for _ in 0..<40 {
+          let (place, value) = (
+            Int.random(in: 0..<numbers.count, using: &generator), Int.random(in: 0..<3000, using: &generator)
+          )
+          switch Int.random(in: 0..<9, using: &generator) {
+          case 0:
+            numbers.insert(value, at: place)
+            holder.numbers.insert(value, at: place)
+          case 1:
+            numbers.remove(at: place)
+            holder.numbers.remove(at: place)
+          case 2:
+            numbers[place] = value
+            holder.numbers[place] = value
+          case 3:
+            numbers.insert(numbers.removeLast(), at: place)
+            holder.numbers.move(from: holder.numbers.count - 1, to: place)
+          case 4:
+            texts.insert("text \(value)")
+            holder.texts.insert("text \(value)")
+          case 5:
+            texts.remove("text \(value)")
+            holder.texts.remove("text \(value)")
+          case 6:
+            map["key \(value)"] = place
+            holder.map["key \(value)"] = place
+          case 7:
+            map["key \(value)"] = nil
+            holder.map["key \(value)"] = nil
+          default:
+            let offsets = IndexSet([place, place / 2, place / 3])
+            let moved = offsets.map { numbers[$0] }
+            let before = offsets.filter { $0 < place / 2 + 1 }.count
+            for offset in offsets.reversed() { numbers.remove(at: offset) }
+            numbers.insert(contentsOf: moved, at: place / 2 + 1 - before)
+            holder.numbers.move(fromOffsets: offsets, toOffset: place / 2 + 1)
+          }
+          #expect(
+            holder.numbers.count == numbers.count
+              && holder.texts.contains("text \(value)") == texts.contains("text \(value)"))
+          #expect(holder.map["key \(value)"] == map["key \(value)"])
+        }
+      }
+      #expect(Array(holder.numbers) == numbers)
+      #expect(Array(holder.texts) == texts.sorted())
+      #expect(holder.map.asKeyValueSequence().map(\.0) == map.keys.sorted())
+      #expect(holder.map.values == map.sorted { $0.key < $1.key }.map(\.value))
+      #expect(holder.numbers.index(of: numbers[1000]) == numbers.firstIndex(of: numbers[1000]))
+      #expect(holder.numbers.filter { $0 % 7 == 0 } == numbers.filter { $0 % 7 == 0 })
+    }
+    try realm.verify()
+  }
+}
