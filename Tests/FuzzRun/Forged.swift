@@ -139,6 +139,7 @@ private enum BoundedReader {
       }
       try attempt { _ = try transaction.table(TableModel.name)?.remove(key) }
     }
+    try changeCollections(database)
     let transaction = try database.beginWrite()
     defer { transaction.cancel() }
     try attempt {
@@ -149,6 +150,35 @@ private enum BoundedReader {
       try table.remove((UInt64(0)..<40).map { 2 * $0 })
       _ = try table.reading().count
     }
+  }
+
+  /// Changes of elements read the nodes that stand before and behind them.
+  private static func changeCollections(_ database: Database) throws {
+    let transaction = try database.beginWrite()
+    defer { transaction.cancel() }
+    for key in stride(from: UInt64(0), to: 80, by: 4) {
+      try attempt {
+        guard let table = try transaction.table(TableModel.name) else { return }
+        for (place, column) in table.schema.columns.enumerated() {
+          switch column.collection {
+          case .list:
+            guard let count = try table.listCount(place, ofRow: key), count > 1 else { continue }
+            try table.moveElement(from: count / 2, to: 0, ofList: place, ofRow: key)
+            try table.removeElements(count - 1..<count, ofList: place, ofRow: key)
+          case .map:
+            try table.removeValue(forKey: "grown 7", ofMap: place, ofRow: key)
+            try table.removeValue(forKey: "grown 170", ofMap: place, ofRow: key)
+          case .set:
+            guard let count = try table.sortedCount(place, ofRow: key), count > 0,
+              let element = try table.element(at: count / 2, ofSorted: place, ofRow: key)
+            else { continue }
+            try table.remove(element, fromSet: place, ofRow: key)
+          case .none: continue
+          }
+        }
+      }
+    }
+    try attempt { _ = try transaction.table(TableModel.name)?.reading().count }
   }
 
   private static func readTree(_ tree: Tree) throws {

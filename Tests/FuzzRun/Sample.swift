@@ -137,6 +137,8 @@ struct Sample {
     for _ in 0..<(round == 0 ? 60 : 3) {
       if let wrong = try things.change(table, &generator) { throw Violation(wrong) }
     }
+    // So that nodes of large collections are among those that are damaged.
+    if round == 1 { try things.growCollections(table, &generator) }
     content.things = things
   }
 

@@ -25,6 +25,28 @@ extension TableModel {
     return nil
   }
 
+  /// Makes the lists and maps of a row so large that they are trees.
+  package mutating func growCollections(
+    _ table: WritableTable, _ generator: inout SeededGenerator
+  ) throws {
+    guard let victim = victim(&generator) else { return }
+    for (place, column) in table.schema.columns.enumerated() {
+      guard let value = rows[victim]?[column.name] else { continue }
+      let elements = (0..<700).map { _ in element(column, &generator) }
+        .filter { $0 != .null || column.isOptional }
+      if column.collection == .list {
+        try table.append(elements, toList: place, ofRow: victim)
+        rows[victim]?[column.name] = .list((value.elements ?? []) + elements)
+      } else if case .map(var map) = value {
+        for (number, element) in elements.prefix(200).enumerated() {
+          map["grown \(number)"] = element
+          try table.setValue(element, forKey: "grown \(number)", ofMap: place, ofRow: victim)
+        }
+        rows[victim]?[column.name] = .map(map)
+      }
+    }
+  }
+
   private struct ListPlace {
     var table: WritableTable
     var column: Int
