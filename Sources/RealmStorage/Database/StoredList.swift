@@ -1,9 +1,9 @@
 /// The list of a row, as a version or an open transaction has it: its elements are read one by one, or as many as stand
 /// together.
 ///
-/// What is read of a list of a transaction does not show later changes, and nothing may be read of it after them.
+/// A list of a transaction shows the changes that were made before it was asked for. It may not be read after a later change.
 public struct StoredList {
-  /// What was found of a list, without the version that it was found in: to keep it keeps no version in use.
+  /// The place of a list in a version, or its content where that is small. A program that keeps it keeps no version in use.
   public struct Found: Sendable {
     fileprivate enum Form {
       case inline([Value])

@@ -1,8 +1,8 @@
 /// The set or the map of a row, as a version or an open transaction has it: its entries are found one by one, or read in order.
 ///
-/// What is read of a set or map of a transaction does not show later changes, and nothing may be read of it after them.
+/// A set or map of a transaction shows the changes that were made before it was asked for. It may not be read after a later change.
 public struct StoredSorted {
-  /// What was found of a set or map, without the version that it was found in: to keep it keeps no version in use.
+  /// The place of a set or map in a version, or its content where that is small. A program that keeps it keeps no version in use.
   public struct Found: Sendable {
     fileprivate enum Form {
       case inline(Value)

@@ -406,16 +406,7 @@ package enum KeyedTree {
   /// As many branches as the children need; appended ones leave full branches behind them.
   static func makeBranches(_ children: [KeyedChild], _ editor: NodeEditor) -> [KeyedChild] {
     guard children.count > fanOut else { return [write(children[...], editor)] }
-    var made: [KeyedChild] = []
-    var rest = children[...]
-    while rest.count > fanOut {
-      // The last two share what is left, so that none is nearly empty.
-      let take = rest.count >= 2 * fanOut ? fanOut : max(rest.count - fanOut / 2, rest.count / 2)
-      made.append(write(rest.prefix(min(take, fanOut)), editor))
-      rest = rest.dropFirst(min(take, fanOut))
-    }
-    if !rest.isEmpty { made.append(write(rest, editor)) }
-    return made
+    return FanOut.parts(of: children.count, most: fanOut).map { write(children[$0], editor) }
   }
 
   private static func write(_ children: ArraySlice<KeyedChild>, _ editor: NodeEditor) -> KeyedChild {
@@ -480,4 +471,26 @@ package enum KeyedTree {
 
 extension Ref {
   var isKeyedBranch: Bool { rawKind == NodeKind.keyedBranch.rawValue }
+}
+
+/// How the children of a level are shared out among branches.
+enum FanOut {
+  /// The children of each branch. All branches but the last two are full, so that children that were appended leave full
+  /// branches behind them; the last two share what is left, so that none is nearly empty.
+  ///
+  /// - Parameters:
+  ///   - count: the number of children, more than one branch takes.
+  ///   - most: the most children of a branch.
+  static func parts(of count: Int, most: Int) -> [Range<Int>] {
+    var parts: [Range<Int>] = []
+    var start = 0
+    while count - start > most {
+      let rest = count - start
+      let taken = rest >= 2 * most ? most : min(max(rest - most / 2, rest / 2), most)
+      parts.append(start..<start + taken)
+      start += taken
+    }
+    if start < count { parts.append(start..<count) }
+    return parts
+  }
 }

@@ -88,15 +88,8 @@ package enum PositionTree {
     _ left: Ref, _ leftAccess: borrowing NodeAccess, _ right: Ref, _ rightAccess: borrowing NodeAccess,
     from position: UInt64
   ) throws(StorageError) -> UInt64? {
-    var (lefts, rights) = (
-      try path(to: position, in: left, leftAccess)[...], try path(to: position, in: right, rightAccess)[...]
-    )
-    while let one = lefts.first, let other = rights.first {
-      if one.ref == other.ref { return one.count }
-      if one.count >= other.count { lefts.removeFirst() }
-      if other.count >= one.count { rights.removeFirst() }
-    }
-    return nil
+    largestShared(
+      try path(to: position, in: left, leftAccess), try path(to: position, in: right, rightAccess))
   }
 
   /// How many elements stand in the largest subtree that two trees share and that ends before a position in each; nil where
@@ -105,10 +98,13 @@ package enum PositionTree {
     _ left: Ref, _ leftAccess: borrowing NodeAccess, before leftEnd: UInt64,
     _ right: Ref, _ rightAccess: borrowing NodeAccess, before rightEnd: UInt64
   ) throws(StorageError) -> UInt64? {
-    var (lefts, rights) = (
-      try path(before: leftEnd, in: left, leftAccess)[...],
-      try path(before: rightEnd, in: right, rightAccess)[...]
-    )
+    largestShared(
+      try path(before: leftEnd, in: left, leftAccess), try path(before: rightEnd, in: right, rightAccess))
+  }
+
+  /// How many elements the first subtree has that stands in both of two paths, which go from the largest subtree down.
+  private static func largestShared(_ left: [PositionChild], _ right: [PositionChild]) -> UInt64? {
+    var (lefts, rights) = (left[...], right[...])
     while let one = lefts.first, let other = rights.first {
       if one.ref == other.ref { return one.count }
       if one.count >= other.count { lefts.removeFirst() }
@@ -154,32 +150,6 @@ package enum PositionTree {
   /// A tree of these leaves.
   package static func build(_ leaves: [PositionChild], _ editor: NodeEditor) throws(StorageError) -> Ref {
     try makeRoot(of: leaves, editor)
-  }
-
-  /// Adds leaves behind all others; answers the new root.
-  package static func append(
-    _ leaves: [PositionChild], to root: Ref, count: UInt64, _ editor: NodeEditor
-  ) throws(StorageError) -> Ref {
-    if leaves.isEmpty { return root }
-    if root.isNull { return try makeRoot(of: leaves, editor) }
-    guard root.isPositionBranch else {
-      return try makeRoot(of: [PositionChild(count: count, ref: root)] + leaves, editor)
-    }
-    return try makeRoot(of: try appended(leaves, to: root, editor), editor)
-  }
-
-  private static func appended(
-    _ leaves: [PositionChild], to ref: Ref, _ editor: NodeEditor
-  ) throws(StorageError) -> [PositionChild] {
-    var children = try entries(of: ref, editor.access())
-    if let last = children.last, last.ref.isPositionBranch {
-      children.removeLast()
-      children += try appended(leaves, to: last.ref, editor)
-    } else {
-      children += leaves
-    }
-    editor.free(ref)
-    return makeBranches(children, editor)
   }
 
   /// Replaces the leaf that holds `position`, or the last leaf for a position behind all, by what `change` makes of it: no
@@ -350,16 +320,7 @@ package enum PositionTree {
   private static func makeBranches(_ children: [PositionChild], _ editor: NodeEditor) -> [PositionChild] {
     guard !children.isEmpty else { return [] }
     guard children.count > fanOut else { return [PositionBranch.write(children[...], editor)] }
-    var made: [PositionChild] = []
-    var rest = children[...]
-    while rest.count > fanOut {
-      // The last two share what is left, so that none is nearly empty.
-      let take = rest.count >= 2 * fanOut ? fanOut : max(rest.count - fanOut / 2, rest.count / 2)
-      made.append(PositionBranch.write(rest.prefix(min(take, fanOut)), editor))
-      rest = rest.dropFirst(min(take, fanOut))
-    }
-    if !rest.isEmpty { made.append(PositionBranch.write(rest, editor)) }
-    return made
+    return FanOut.parts(of: children.count, most: fanOut).map { PositionBranch.write(children[$0], editor) }
   }
 
   // MARK: - Checking

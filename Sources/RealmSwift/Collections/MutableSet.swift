@@ -74,7 +74,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
       return nil
     }
     if cell != nil { return cell?.position(of: value) }
-    let place = SetElements.place(of: value, in: asStored ?? [])
+    let place = SetPlace(of: value, in: asStored ?? [])
     return place.isThere ? place.index : nil
   }
 
@@ -153,7 +153,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
       return
     }
     for value in added {
-      let place = SetElements.place(of: value, in: values)
+      let place = SetPlace(of: value, in: values)
       if !place.isThere { values.insert(value, at: place.index) }
     }
   }
@@ -195,7 +195,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     }
     change { elements, _ in
       guard let value else { return }
-      let place = SetElements.place(of: value, in: elements)
+      let place = SetPlace(of: value, in: elements)
       if place.isThere { elements.remove(at: place.index) }
     }
   }

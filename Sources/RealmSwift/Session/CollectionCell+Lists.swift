@@ -16,7 +16,10 @@ extension _CollectionCell {
     {
       return table.list(knownList.found)
     }
-    let list = owner.context.list(position, owner.row, birth: owner.birth)
+    let list = owner.context.collection(position, owner.row, birth: owner.birth) {
+      (table, column, row) throws(StorageError) in
+      try table.list(column, ofRow: row)
+    }
     knownList = (list.found, session.generation)
     return list
   }
@@ -106,40 +109,31 @@ extension _CollectionCell {
 
   /// Adds a value behind all elements of a list that the engine changes, and that holds no objects.
   func append(_ value: Value) {
-    let (context, session) = (owner.context, owner.session)
-    checkOpen()
-    let isNew = context.isNew(birth: owner.birth)
-    let (column, row) = (column, owner.row)
-    let isThere = session.writing(context.binding) { (table) throws(StorageError) in
-      if owner.isInvalid { return false }
-      return try table.append(CollectionOfOne(value), toList: column, ofRow: row)
+    change { (table, column, row) throws(StorageError) in
+      try table.append(CollectionOfOne(value), toList: column, ofRow: row)
     }
-    if !isThere { context.stopMissing(position, isNew: isNew) }
   }
 
   /// Changes a list that the engine changes.
   func change(list change: ListChange, _ added: [Value]) {
-    let context = owner.context
-    checkOpen()
-    if owner.isInvalid { context.stopInvalidated(position) }
-    let (column, row) = (column, owner.row)
-    let isThere = context.session.writing(context.binding) { (table) throws(StorageError) in
+    self.change { (table, column, row) throws(StorageError) in
       try table.change(column, ofRow: row, change, added)
     }
-    if !isThere { context.stopInvalidated(position) }
-    context.forgetRead(ofParts: position)
   }
 }
 
 extension ObjectContext {
-  /// A list as the version has it that the session reads.
+  /// A collection as the version has it that the session reads.
   ///
   /// - Precondition: no transaction is open.
-  fileprivate func list(_ position: Int, _ row: UInt64, birth: UInt64) -> StoredList {
+  func collection<Found>(
+    _ position: Int, _ row: UInt64, birth: UInt64,
+    _ find: (Table, _ column: Int, _ row: UInt64) throws(StorageError) -> Found?
+  ) -> Found {
     let isInvalid = session.isInvalid(row, birth: birth, binding)
-    let found = reading { () throws(StorageError) -> StoredList? in
-      if isInvalid { return nil }
-      return try currentTable()?.list(binding.columns[position], ofRow: row)
+    let found = reading { () throws(StorageError) -> Found? in
+      guard !isInvalid, let table = try currentTable() else { return nil }
+      return try find(table, binding.columns[position], row)
     }
     guard let found else { stopMissing(position, isNew: isNew(birth: birth)) }
     return found

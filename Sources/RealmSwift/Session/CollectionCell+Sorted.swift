@@ -14,7 +14,10 @@ extension _CollectionCell {
     {
       return table.sorted(knownSorted.found)
     }
-    let sorted = owner.context.sorted(position, owner.row, birth: owner.birth)
+    let sorted = owner.context.collection(position, owner.row, birth: owner.birth) {
+      (table, column, row) throws(StorageError) in
+      try table.sorted(column, ofRow: row)
+    }
     knownSorted = (sorted.found, session.generation)
     return sorted
   }
@@ -40,7 +43,7 @@ extension _CollectionCell {
 
   /// Whether a set has an element that is equal.
   mutating func contains(_ element: Value) -> Bool {
-    guard isSorted else { return SetElements.place(of: element, in: elements()).isThere }
+    guard isSorted else { return SetPlace(of: element, in: elements()).isThere }
     let (column, row) = (column, owner.row)
     if owner.session.isWriting {
       return read { (table) throws(StorageError) in try table.contains(element, inSet: column, ofRow: row) }
@@ -52,7 +55,7 @@ extension _CollectionCell {
   /// The position of an element of a set; nil where none is equal.
   mutating func position(of element: Value) -> Int? {
     guard isSorted else {
-      let place = SetElements.place(of: element, in: elements())
+      let place = SetPlace(of: element, in: elements())
       return place.isThere ? place.index : nil
     }
     let (column, row) = (column, owner.row)
@@ -82,8 +85,8 @@ extension _CollectionCell {
 
   // MARK: - Changing
 
-  /// Changes a set or map that the engine changes. `body` answers false where there is no such row.
-  func change(sorted body: (WritableTable, _ column: Int, _ row: UInt64) throws(StorageError) -> Bool) {
+  /// Changes a collection that the engine changes. `body` answers false where there is no such row.
+  func change(_ body: (WritableTable, _ column: Int, _ row: UInt64) throws(StorageError) -> Bool) {
     let context = owner.context
     checkOpen()
     if owner.isInvalid { context.stopInvalidated(position) }
@@ -93,33 +96,5 @@ extension _CollectionCell {
     }
     if !isThere { context.stopInvalidated(position) }
     context.forgetRead(ofParts: position)
-  }
-}
-
-/// The elements of a set, in their order.
-enum SetElements {
-  /// Where a value is, or would be.
-  static func place(of value: Value, in elements: [Value]) -> (index: Int, isThere: Bool) {
-    var (low, high) = (0, elements.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if Value.isBefore(elements[middle], value) { low = middle + 1 } else { high = middle }
-    }
-    return (low, low < elements.count && !Value.isBefore(value, elements[low]))
-  }
-}
-
-extension ObjectContext {
-  /// A set or map as the version has it that the session reads.
-  ///
-  /// - Precondition: no transaction is open.
-  fileprivate func sorted(_ position: Int, _ row: UInt64, birth: UInt64) -> StoredSorted {
-    let isInvalid = session.isInvalid(row, birth: birth, binding)
-    let found = reading { () throws(StorageError) -> StoredSorted? in
-      if isInvalid { return nil }
-      return try currentTable()?.sorted(binding.columns[position], ofRow: row)
-    }
-    guard let found else { stopMissing(position, isNew: isNew(birth: birth)) }
-    return found
   }
 }

@@ -208,7 +208,10 @@ final class ObjectContext {
 
   /// A property of embedded objects is changed, so that some may be deleted: what was read of them is not told any more.
   func forgetRead(ofParts position: Int) {
-    if binding.model.properties[position].type.target is EmbeddedObject.Type { session.pending.forgetRead() }
+    // Most often nothing was read, and what a property holds need not be looked at.
+    if session.pending.hasRead, binding.model.properties[position].type.target is EmbeddedObject.Type {
+      session.pending.forgetRead()
+    }
   }
 
   /// Stops the program where a property can't be set now.

@@ -47,6 +47,9 @@ struct PendingCollections {
     if !read.isEmpty { read[cell] = nil }
   }
 
+  /// Some are kept as they were read.
+  var hasRead: Bool { !read.isEmpty }
+
   /// Rows were removed, or changed together.
   mutating func forgetRead() { if !read.isEmpty { read = [:] } }
 

@@ -5,7 +5,7 @@ struct OpenCollections<Kind: OpenCollection> {
   /// The one that was asked for last: most often it is asked for again.
   private var last: (place: CollectionPlace, found: Kind)?
 
-  /// So many are open at most: each may hold a leaf's elements in memory.
+  /// The most collections that are open at a time. Each may hold a leaf's elements in memory.
   private static var most: Int { 256 }
 
   var isEmpty: Bool { all.isEmpty }
@@ -23,7 +23,7 @@ struct OpenCollections<Kind: OpenCollection> {
     last = (place, open)
   }
 
-  /// Those whose cells do not name what they are now, in the order of their rows.
+  /// The collections whose cells lack their changes, in the order of their rows.
   func changed() -> [(place: CollectionPlace, open: Kind)] {
     all.filter { $0.value.isChanged }
       .sorted { ($0.key.row, $0.key.column) < ($1.key.row, $1.key.column) }

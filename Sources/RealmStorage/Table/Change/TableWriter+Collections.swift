@@ -1,6 +1,6 @@
 /// Collections that are open: how they are read from their cells, and put back.
 extension TableWriter {
-  /// What the cell of a collection holds.
+  /// The content of the cell of a collection: the root of its tree, or the collection itself.
   enum CollectionCell {
     case tree(Ref)
     case value(Value)

@@ -37,6 +37,29 @@ extension TableWriter {
     _ value: Value, at index: Int, ofList position: Int, ofRow row: UInt64
   ) throws(StorageError) -> Bool {
     guard let list = try list(position, ofRow: row) else { return false }
+    try insert(value, at: index, of: list, row)
+    return true
+  }
+
+  /// Inserts values that follow each other before an element, or behind all. False where there is no such row.
+  ///
+  /// - Precondition: `index` is at most the count, and the values fit the column.
+  func insert(
+    _ values: [Value], at index: Int, ofList position: Int, ofRow row: UInt64
+  ) throws(StorageError) -> Bool {
+    guard let list = try list(position, ofRow: row) else { return false }
+    var index = index
+    for value in values {
+      try insert(value, at: index, of: list, row)
+      index += 1
+    }
+    return true
+  }
+
+  @inline(__always)
+  private func insert(
+    _ value: Value, at index: Int, of list: OpenList, _ row: UInt64
+  ) throws(StorageError) {
     precondition(
       index >= 0 && index <= list.count,
       "\(schema.name).\(list.column.name): there is no place \(index) in a list of \(list.count)")
@@ -47,29 +70,6 @@ extension TableWriter {
     } catch {
       throw tables.fail(error)
     }
-    return true
-  }
-
-  /// The same for many values.
-  func insert(
-    _ values: [Value], at index: Int, ofList position: Int, ofRow row: UInt64
-  ) throws(StorageError) -> Bool {
-    guard let list = try list(position, ofRow: row) else { return false }
-    precondition(
-      index >= 0 && index <= list.count,
-      "\(schema.name).\(list.column.name): there is no place \(index) in a list of \(list.count)")
-    for value in values { checkElement(value, list.column) }
-    do throws(StorageError) {
-      var index = index
-      for value in values {
-        if list.column.canLink { try addLinks(value, list.column, row: row) }
-        try list.insert(value, at: index)
-        index += 1
-      }
-    } catch {
-      throw tables.fail(error)
-    }
-    return true
   }
 
   /// Replaces an element. False where there is no such row.

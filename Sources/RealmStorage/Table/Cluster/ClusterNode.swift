@@ -171,7 +171,7 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
   }
 
   @inline(__always)
-  private func find(_ column: UInt16, _ encoding: Encoding, or other: Encoding) -> Descriptor? {
+  func find(_ column: UInt16, _ encoding: Encoding, or other: Encoding) -> Descriptor? {
     guard let place = place(of: column, encoding, or: other) else { return nil }
     return descriptor(place, encodingByte(place) == encoding.rawValue ? encoding : other)
   }
@@ -351,34 +351,6 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
       pieces.append((firstRow(descriptor, piece), view.ref(Int(descriptor.least) + piece)))
     }
     return pieces
-  }
-
-  /// The collections of a column that are trees.
-  func trees(_ descriptor: Descriptor) -> [CollectionTree] {
-    var trees: [CollectionTree] = []
-    for (row, ref) in pieces(descriptor) { trees.append(CollectionTree(row: row, ref: ref)) }
-    return trees
-  }
-
-  /// The descriptor of the trees of a column of collections; nil where none of its collections is a tree.
-  func trees(of column: UInt16) -> Descriptor? { find(column, .trees, or: .trees) }
-
-  /// The ref's place of the tree of a row's collection; nil where the row has none.
-  func placeOfTree(_ descriptor: Descriptor, _ row: Int) -> Int? {
-    var (low, high) = (0, Int(descriptor.greatest))
-    while low < high {
-      let middle = (low + high) / 2
-      if firstRow(descriptor, middle) < row { low = middle + 1 } else { high = middle }
-    }
-    guard low < Int(descriptor.greatest), firstRow(descriptor, low) == row else { return nil }
-    return Int(descriptor.least) + low
-  }
-
-  /// The tree of a row's collection; nil where it has none.
-  @inline(never)
-  func tree(of column: UInt16, _ row: Int) -> Ref? {
-    guard let descriptor = trees(of: column), let place = placeOfTree(descriptor, row) else { return nil }
-    return view.ref(place)
   }
 
   /// The row of a piece's first value, or of a tree.

@@ -18,7 +18,7 @@ extension Column {
     }
   }
 
-  /// Nil for bytes that are no value of the column.
+  /// The value that some bytes encode; nil for bytes that are no value of the column.
   func value(varying bytes: [UInt8]) -> Value? {
     if storage == .composite { return CompositeCell.decode(bytes, of: self) }
     guard type == .string else { return .data(bytes) }

@@ -6,7 +6,7 @@ enum CollectionForm {
   /// A piece holds up to 512 collections and is written whole when one of them changes.
   static let maximumInline = 1024
 
-  /// What a cell stores.
+  /// The content of a cell: the encoding of a collection, or the root of its tree.
   enum Content {
     case inline([UInt8])
     case tree(Ref)
@@ -90,6 +90,6 @@ protocol OpenCollection: AnyObject {
   var column: Column { get }
   /// The cell does not name what the collection is now.
   var isChanged: Bool { get }
-  /// What the cell is to hold from now on; the collection goes on from it.
+  /// Answers the content that the cell gets. The collection can be changed further from that state.
   func store() throws(StorageError) -> CollectionForm.Content
 }

@@ -104,7 +104,7 @@ struct ElementBuffer {
   /// Elements of varying size share a leaf while they take no more than this, in bytes.
   static let leafBytes = 4096
 
-  /// So much is held before leaves are made of it, where elements are added one by one.
+  /// The buffer holds so much that leaves are to be made of it, where elements are added one by one.
   var isLarge: Bool { count >= 2 * Self.leafElements || varying.heapBytes >= 4 * Self.leafBytes }
 
   /// One leaf takes all elements.

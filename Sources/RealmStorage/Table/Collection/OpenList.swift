@@ -286,7 +286,7 @@ final class OpenList: OpenCollection {
 
   // MARK: - Storing
 
-  /// What the cell is to hold from now on; the list goes on from it.
+  /// Answers the content that the cell gets. The list can be changed further from that state.
   func store() throws(StorageError) -> CollectionForm.Content {
     try putBack()
     isChanged = false

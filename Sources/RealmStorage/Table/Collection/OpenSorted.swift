@@ -179,7 +179,7 @@ final class OpenSorted: OpenCollection {
 
   // MARK: - Storing
 
-  /// What the cell is to hold from now on; the set or map goes on from it.
+  /// Answers the content that the cell gets. The set or map can be changed further from that state.
   func store() throws(StorageError) -> CollectionForm.Content {
     isChanged = false
     if isTree {
@@ -202,11 +202,11 @@ final class OpenSorted: OpenCollection {
 }
 
 /// Where a value is among the elements of a set, or would be.
-struct SetPlace {
-  let index: Int
-  let isThere: Bool
+package struct SetPlace {
+  package let index: Int
+  package let isThere: Bool
 
-  init(of value: Value, in elements: [Value]) {
+  package init(of value: Value, in elements: [Value]) {
     var (low, high) = (0, elements.count)
     while low < high {
       let middle = (low + high) / 2
