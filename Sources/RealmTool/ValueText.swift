@@ -5,9 +5,9 @@ extension Value {
   /// The form that docs/dump-format.md describes of a value of a column, which keeps every bit.
   func json(of column: Column, _ names: TableNames) -> String {
     switch self {
-    case .list(let elements) where column.isCollection:
+    case .list(let elements, _) where column.isCollection:
       JSON.array(elements.map { $0.json(ofOne: column.type, names) })
-    case .map(let map) where column.isCollection: map.json { $0.json(ofOne: column.type, names) }
+    case .map(let map, _) where column.isCollection: map.json { $0.json(ofOne: column.type, names) }
     default: json(ofOne: column.type, names)
     }
   }
@@ -26,8 +26,8 @@ extension Value {
       JSON.object([
         ("$link", JSON.array([names[table].map(JSON.string) ?? "null", JSON.integer(key)]))
       ])
-    case .list(let elements): JSON.array(elements.map { $0.mixedJSON(names) })
-    case .map(let map): JSON.object([("$map", map.json { $0.mixedJSON(names) })])
+    case .list(let elements, _): JSON.array(elements.map { $0.mixedJSON(names) })
+    case .map(let map, _): JSON.object([("$map", map.json { $0.mixedJSON(names) })])
     default: json
     }
   }
@@ -70,8 +70,8 @@ extension Value {
     case .decimal128(let id): DecimalNumber(id).text
     case .link(let key): "->\(key)"
     case .typedLink(let table, let key): "->\(table):\(key)"
-    case .list(let elements): "[" + elements.map(\.text).joined(separator: ", ") + "]"
-    case .map(let map):
+    case .list(let elements, _): "[" + elements.map(\.text).joined(separator: ", ") + "]"
+    case .map(let map, _):
       "{" + zip(map.keys, map.values).map { "\(JSON.string($0)): \($1.text)" }.joined(separator: ", ") + "}"
     }
   }

@@ -96,9 +96,10 @@ import Testing
     try expectLine(
       "link to row 300 of table 2",
       Self.digits(CompositeCell.encode(.typedLink(table: 2, row: 300), of: column)))
-    let nested = Value.list([.null, .bool(true), .map(ValueMap(["k": .double(1)]))])
+    let nested = Value.list([.null, .bool(true), .map(ValueMap(["k": .double(1)]), id: 2)], id: 1)
     try expectLine(
-      "list of null, true and the map of \"k\" to 1.0", Self.digits(CompositeCell.encode(nested, of: column)))
+      "list with the id 1 of null, true and the map with the id 2 of \"k\" to 1.0",
+      Self.digits(CompositeCell.encode(nested, of: column)))
   }
 
   @Test func `entries of indexes`() throws {

@@ -248,8 +248,8 @@ extension Value {
     switch self {
     case .link(let row): .link(try key(nil, row))
     case .typedLink(let table, let row): .typedLink(table: table, row: try key(table, row))
-    case .list(let elements): .list(try elements.map { try $0.mapped(key) })
-    case .map(let map): .map(try map.mapped { try $0.mapped(key) })
+    case .list(let elements, _): .list(try elements.map { try $0.mapped(key) })
+    case .map(let map, _): .map(try map.mapped { try $0.mapped(key) })
     default: self
     }
   }

@@ -87,9 +87,9 @@ import Testing
     case (.float(let left), .float(let right)): left.bitPattern == right.bitPattern
     case (.double(let left), .double(let right)): left.bitPattern == right.bitPattern
     case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
-    case (.list(let left), .list(let right)):
+    case (.list(let left, _), .list(let right, _)):
       left.count == right.count && zip(left, right).allSatisfy { isSame($0, $1) }
-    case (.map(let left), .map(let right)):
+    case (.map(let left, _), .map(let right, _)):
       zip(left.keys, right.keys).allSatisfy { $0.utf8.elementsEqual($1.utf8) }
         && isSame(.list(left.values), .list(right.values))
     default: left == right

@@ -41,13 +41,13 @@ package struct Fingerprint {
     case .typedLink(let table, let row):
       add(UInt64(table))
       add(row)
-    case .map(let map):
+    case .map(let map, _):
       add(UInt64(map.count))
       for (key, value) in zip(map.keys, map.values) {
         add(Array(key.utf8))
         add(value)
       }
-    case .list(let elements):
+    case .list(let elements, _):
       add(UInt64(elements.count))
       for element in elements { add(element) }
     }

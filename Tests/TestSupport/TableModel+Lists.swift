@@ -37,7 +37,7 @@ extension TableModel {
       if column.collection == .list {
         try table.append(elements, toList: place, ofRow: victim)
         rows[victim]?[column.name] = .list((value.elements ?? []) + elements)
-      } else if case .map(var map) = value {
+      } else if case .map(var map, _) = value {
         for (number, element) in elements.prefix(200).enumerated() {
           map["grown \(number)"] = element
           try table.setValue(element, forKey: "grown \(number)", ofMap: place, ofRow: victim)

@@ -59,7 +59,7 @@ extension TableModel {
     _ value: inout Value, _ count: Int, _ table: WritableTable, _ place: Int, _ row: UInt64,
     _ generator: inout SeededGenerator
   ) throws -> Bool {
-    guard case .map(var map) = value else { return false }
+    guard case .map(var map, _) = value else { return false }
     defer { value = .map(map) }
     for _ in 0..<count {
       // Equivalent texts are two keys, and some are longer than the key of a tree.
@@ -94,7 +94,7 @@ extension TableModel {
       if elements.isEmpty { continue }
       let index = generator.below(elements.count)
       var isRight = try found.element(at: index) == elements[index]
-      if case .map(let map) = expected {
+      if case .map(let map, _) = expected {
         isRight = try isRight && found.value(forKey: map.keys[index]) == elements[index]
       } else {
         isRight =

@@ -106,7 +106,7 @@ package struct TableModel: Equatable, Sendable {
   }
 
   /// Of any type, and now and then nested.
-  private func mixed(_ generator: inout SeededGenerator, levels: Int = 4) -> Value {
+  func mixed(_ generator: inout SeededGenerator, levels: Int = 4) -> Value {
     let types = ColumnType.allCases.filter { $0 != .mixed }
     let type = types[generator.below(types.count)]
     if levels > 0, generator.chance(15) {
@@ -178,7 +178,7 @@ package struct TableModel: Equatable, Sendable {
     tableID = table.schema.id
     switch generator.below(100) {
     case 0..<60: return try insert(table, &generator)
-    case 60..<85:
+    case 60..<84:
       guard let victim = victim(&generator) else { return nil }
       let column = table.schema.columns[generator.below(table.schema.columns.count)]
       let value = value(column, &generator)
@@ -188,6 +188,7 @@ package struct TableModel: Equatable, Sendable {
       }
       guard try table.set(value, column.name, ofRow: victim) else { return "no row \(victim)" }
       rows[victim]?[column.name] = value
+    case 84: return try changeNested(table, &generator)
     case 85: return try changeSorted(table, &generator)
     case 86..<88: return try changeList(table, &generator)
     case 88..<94:
@@ -262,14 +263,14 @@ package struct TableModel: Equatable, Sendable {
   private func without(_ victims: Set<UInt64>, _ value: Value, _ column: Column) -> Value? {
     switch value {
     case .link(let row), .typedLink(tableID, let row): return victims.contains(row) ? .null : nil
-    case .list(let elements):
+    case .list(let elements, _):
       let rest = elements.map { without(victims, $0, column) }
       guard rest.contains(where: { $0 != nil }) else { return nil }
       if column.type == .link || column.collection == .set {
         return .list(zip(elements, rest).filter { $1 == nil }.map(\.0))
       }
       return .list(zip(elements, rest).map { $1 ?? $0 })
-    case .map(let map):
+    case .map(let map, _):
       let rest = map.values.map { without(victims, $0, column) }
       guard rest.contains(where: { $0 != nil }) else { return nil }
       return .map(
@@ -282,8 +283,8 @@ package struct TableModel: Equatable, Sendable {
   private func linkCount(_ value: Value?, to key: UInt64) -> Int {
     switch value {
     case .link(key), .typedLink(tableID, key): 1
-    case .list(let elements): elements.reduce(0) { $0 + linkCount($1, to: key) }
-    case .map(let map): map.values.reduce(0) { $0 + linkCount($1, to: key) }
+    case .list(let elements, _): elements.reduce(0) { $0 + linkCount($1, to: key) }
+    case .map(let map, _): map.values.reduce(0) { $0 + linkCount($1, to: key) }
     default: 0
     }
   }

@@ -126,6 +126,8 @@ struct TableCheck {
         guard column.accepts(value) else { throw access.corrupted(.structure, ref).naming(part) }
         if column.index != .none { try checkIndex(value, column, key, table, access) }
         if column.canLink { try checkLinks(value.linkTargets(of: column), column, key, table, access) }
+        var ids = FoundNestedIDs(below: table.root.nextNested)
+        guard ids.add(value, of: column) else { throw access.corrupted(.structure, ref).naming(part) }
       }
       // Each tree is the collection of a row.
       guard trees == Int(cluster.trees(of: column.id)?.greatest ?? 0) else {
@@ -162,8 +164,12 @@ struct TableCheck {
     _ access: borrowing NodeAccess
   ) throws(StorageError) {
     var targets: [LinkTarget] = []
-    try CollectionForm.check(tree, column, reader) { (element) in
+    var ids = FoundNestedIDs(below: table.root.nextNested)
+    try CollectionForm.check(tree, column, reader) { (element) throws(StorageError) in
       if column.canLink { targets += element.linkTargets(of: column) }
+      guard ids.add(element) else {
+        throw access.corrupted(.structure, tree).naming(.column(column, table.schema))
+      }
     }
     try checkLinks(targets, column, key, table, access)
   }
@@ -194,6 +200,32 @@ struct TableCheck {
         guard count == 1, all == 1 else { throw access.corrupted(.link, links).naming(.links(target.schema)) }
       }
     }
+  }
+}
+
+/// The ids of the lists and maps that stand in mixed values of a cell: each is there once, and was given.
+private struct FoundNestedIDs {
+  private let end: UInt64
+  private var found: Set<UInt64> = []
+
+  init(below end: UInt64) { self.end = end }
+
+  /// False where an id is not right.
+  mutating func add(_ value: Value, of column: Column) -> Bool {
+    guard column.type == .mixed, value.isNested else { return true }
+    guard column.isCollection else { return add(value) }
+    for element in value.elements ?? [] { if !add(element) { return false } }
+    return true
+  }
+
+  /// The same of a mixed value.
+  mutating func add(_ value: Value) -> Bool {
+    guard value.isNested else { return true }
+    guard value.nestedID > 0, value.nestedID < end, found.insert(value.nestedID).inserted else {
+      return false
+    }
+    for element in value.elements ?? [] { if !add(element) { return false } }
+    return true
   }
 }
 

@@ -72,7 +72,7 @@ public struct StoredSorted {
   /// - Throws: `.corrupted`.
   public func value(forKey key: String) throws(StorageError) -> Value? {
     switch form {
-    case .inline(.map(let map)): return map[key]
+    case .inline(.map(let map, _)): return map[key]
     case .inline: return nil
     case .tree(let root):
       return try SortedTree.value(of: key, in: root, of: column, content.beginReading(for: content))
@@ -133,5 +133,43 @@ extension Table {
       let value = try TableReading.value(stored, row, of: cluster, dictionary: .null, access)
       return StoredSorted(value, content, stored)
     }
+  }
+
+  /// The list or map that stands in a mixed value; nil where there is no such row, or it is not in its cell any more.
+  ///
+  /// Takes time in proportion to the mixed value in which it stands, where `place.near` is right; else to what stands before it in the
+  /// cell.
+  ///
+  /// - Precondition: the column is one of mixed values.
+  /// - Throws: `.corrupted`.
+  public func value(at place: NestedPlace) throws(StorageError) -> Value? {
+    let column = schema.columns[place.column]
+    precondition(column.type == .mixed, "\(schema.name).\(column.name) holds no mixed values")
+    func found(in value: Value?) -> Value? {
+      guard let value, let path = value.nestedPath(to: place.id) else { return nil }
+      return value.nested(at: path)
+    }
+    switch column.collection {
+    case .none: return found(in: try value(column, ofRow: place.row))
+    case .list:
+      guard let list = try list(place.column, ofRow: place.row) else { return nil }
+      if case .position(let index)? = place.near, (0..<list.count).contains(index),
+        let value = found(in: try list.element(at: index))
+      {
+        return value
+      }
+      var index = 0
+      while index < list.count {
+        let values = try list.elements(from: index)
+        for value in values { if let value = found(in: value) { return value } }
+        index += values.count
+      }
+    case .map:
+      guard let map = try sorted(place.column, ofRow: place.row) else { return nil }
+      if case .key(let key)? = place.near, let value = found(in: try map.value(forKey: key)) { return value }
+      for value in try map.all().elements ?? [] { if let value = found(in: value) { return value } }
+    case .set: break
+    }
+    return nil
   }
 }

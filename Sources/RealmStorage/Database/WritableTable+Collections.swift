@@ -6,16 +6,13 @@
 extension WritableTable {
   /// How many elements a list has; nil where there is no such row.
   public func listCount(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Int? {
-    try usableWriter().list(column, ofRow: key)?.count
+    try usableWriter().listCount(column, ofRow: key)
   }
 
   /// An element of a list, as changed so far; nil where there is no such row.
   public func element(at position: Int, ofList column: Int, ofRow key: UInt64) throws(StorageError) -> Value?
   {
-    guard let list = try usableWriter().list(column, ofRow: key) else { return nil }
-    precondition(
-      position >= 0 && position < list.count, "there is no element \(position) in a list of \(list.count)")
-    return try list.value(at: position)
+    try usableWriter().element(at: position, ofList: column, ofRow: key)
   }
 
   /// Elements of a list from a position on, as changed so far, as many as stand together; none behind the last element, or
@@ -110,6 +107,17 @@ extension WritableTable {
   ) throws(StorageError) -> Bool {
     try usableWriter().swapElements(first, second, ofList: column, ofRow: key)
   }
+
+  /// Puts elements into other places. Answers whether there is such a row. Takes time in proportion to the list.
+  ///
+  /// - Parameter order: of each place, from which it gets its element.
+  /// - Precondition: `order` names each position once.
+  @discardableResult
+  public func reorderElements(_ order: [Int], ofList column: Int, ofRow key: UInt64) throws(StorageError)
+    -> Bool
+  {
+    try usableWriter().reorderElements(order, ofList: column, ofRow: key)
+  }
 }
 
 /// Sets and maps of rows, changed entry by entry. O(log n) in the number of entries.
@@ -120,7 +128,7 @@ extension WritableTable {
 extension WritableTable {
   /// How many elements a set has, or keys a map; nil where there is no such row.
   public func sortedCount(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Int? {
-    try usableWriter().sorted(column, ofRow: key)?.count()
+    try usableWriter().sortedCount(column, ofRow: key)
   }
 
   /// Whether a set has an element that is equal, as changed so far; nil where there is no such row.
@@ -149,7 +157,7 @@ extension WritableTable {
   public func value(
     forKey mapKey: String, ofMap column: Int, ofRow key: UInt64
   ) throws(StorageError) -> Value? {
-    try usableWriter().sorted(column, ofRow: key)?.value(of: mapKey)
+    try usableWriter().value(forKey: mapKey, ofMap: column, ofRow: key)
   }
 
   /// Adds the elements that no element of a set is equal to; answers how many, or nil where there is no such row. Of many
@@ -180,5 +188,71 @@ extension WritableTable {
     forKey mapKey: String, ofMap column: Int, ofRow key: UInt64
   ) throws(StorageError) -> Bool? {
     try usableWriter().removeValue(forKey: mapKey, ofMap: column, ofRow: key)
+  }
+}
+
+/// Lists and maps that stand in mixed values, each found by its id. An operation takes time in proportion to the mixed value in
+/// which the list or map stands, when it is the first one there; those that follow take as long as on an array or a `ValueMap`, since the
+/// mixed value is written once.
+///
+/// - Precondition: of all, the column of a place is one of mixed values, positions are those of elements, and values may stand in a mixed
+///   value, not more than `Value.mostLevels` deep; links point to rows there are.
+/// - Throws: of all, `.corrupted`, and `.limitExceeded`: then the transaction can't be committed any more.
+extension WritableTable {
+  /// The list or map, as changed so far; nil where there is no such row, or it is not in its cell any more.
+  public func value(at place: NestedPlace) throws(StorageError) -> Value? {
+    try usableWriter().nested(at: place)?.value
+  }
+
+  /// Inserts elements before the one at a position, or behind all. Answers whether there is such a list.
+  @discardableResult
+  public func insert(_ values: [Value], at position: Int, of place: NestedPlace) throws(StorageError) -> Bool
+  {
+    try usableWriter().insert(values, at: position, of: place)
+  }
+
+  /// Replaces an element. Answers whether there is such a list.
+  @discardableResult
+  public func setElement(_ value: Value, at position: Int, of place: NestedPlace) throws(StorageError) -> Bool
+  {
+    try usableWriter().setElement(value, at: position, of: place)
+  }
+
+  /// Removes elements that follow each other. Answers whether there is such a list.
+  @discardableResult
+  public func removeElements(_ range: Range<Int>, of place: NestedPlace) throws(StorageError) -> Bool {
+    try usableWriter().removeElements(range, of: place)
+  }
+
+  /// Moves an element to another position, counted without it. Answers whether there is such a list.
+  @discardableResult
+  public func moveElement(from old: Int, to new: Int, of place: NestedPlace) throws(StorageError) -> Bool {
+    try usableWriter().moveElement(from: old, to: new, of: place)
+  }
+
+  /// Exchanges two elements. Answers whether there is such a list.
+  @discardableResult
+  public func swapElements(_ first: Int, _ second: Int, of place: NestedPlace) throws(StorageError) -> Bool {
+    try usableWriter().swapElements(first, second, of: place)
+  }
+
+  /// Puts elements into other places: `order` tells of each place from which it gets its element. Answers whether there is such a
+  /// list.
+  @discardableResult
+  public func reorderElements(_ order: [Int], of place: NestedPlace) throws(StorageError) -> Bool {
+    try usableWriter().reorderElements(order, of: place)
+  }
+
+  /// Sets the value of a key. Answers whether there is such a map.
+  @discardableResult
+  public func setValue(_ value: Value, forKey key: String, of place: NestedPlace) throws(StorageError) -> Bool
+  {
+    try usableWriter().setValue(value, forKey: key, of: place)
+  }
+
+  /// Removes a key; answers whether it was there, or nil where there is no such map.
+  @discardableResult
+  public func removeValue(forKey key: String, of place: NestedPlace) throws(StorageError) -> Bool? {
+    try usableWriter().removeValue(forKey: key, of: place)
   }
 }

@@ -15,8 +15,8 @@ extension ValueOrder {
       let double = Double(number.text) ?? .nan
       if number.isNaN || number.order(DecimalNumber(double)) == 0 { return canonical(mixed: .double(double)) }
       return .decimal128(number.stored)
-    case .list(let elements): return .list(elements.map { canonical(mixed: $0) })
-    case .map(let map): return .map(map.mapped { canonical(mixed: $0) })
+    case .list(let elements, _): return .list(elements.map { canonical(mixed: $0) })
+    case .map(let map, _): return .map(map.mapped { canonical(mixed: $0) })
     default: return value
     }
   }

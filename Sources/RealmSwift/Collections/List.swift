@@ -69,7 +69,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     elements.reserveCapacity(values.count)
     var index = start
     for value in values {
-      elements.append(Element._element(value, in: cell, at: .index(index)))
+      elements.append(Element._element(value, in: cell, at: .position(index)))
       index += 1
     }
     return elements
@@ -122,7 +122,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
       guard let value = cell?.element(at: position), let cell else {
         return asStored.map { Element._unmanagedElement($0[position]) } ?? unmanaged[position]
       }
-      return Element._element(value, in: cell, at: .index(position))
+      return Element._element(value, in: cell, at: .position(position))
     }
     set {
       checkIndex(position, below: count)
@@ -151,16 +151,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     asStored = known
   }
 
-  private func change(managed change: ListChange, _ added: [Value]) {
-    if cell?.isList == true {
-      cell?.change(list: change, added)
-    } else {
-      let moves = change.movesElements(of: count)
-      cell?.changeElements(added, moves: moves) { values, added in
-        change.apply(to: &values, added)
-      }
-    }
-  }
+  private func change(managed change: ListChange, _ added: [Value]) { cell?.change(list: change, added) }
 
   /// The elements of a collection of the library as it stores them, where the program has no value for one.
   private static func stored<S: Sequence>(of elements: S) -> [Value]? {

@@ -107,23 +107,15 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
 
   /// Removes a key and its value; nothing where it is not there. A linked object stays; an embedded one is deleted.
   public func removeObject(for key: Key) {
-    guard cell != nil else {
-      unmanaged[key.bytes] = nil
-      asStored?[key._mapKey] = nil
-      return
-    }
-    if let cell, cell.isSorted {
-      return cell.change { (table, column, row) throws(StorageError) in
-        try table.removeValue(forKey: key._mapKey, ofMap: column, ofRow: row) != nil
-      }
-    }
-    cell?.changeMap { $0[key._mapKey] = nil }
+    if let cell { return cell.remove(key._mapKey) }
+    unmanaged[key.bytes] = nil
+    asStored?[key._mapKey] = nil
   }
 
   /// Removes all keys with their values.
   public func removeAll() {
     (unmanaged, asStored) = ([:], nil)
-    replaceManaged(ValueMap())
+    cell?.replace(by: ValueMap())
   }
 
   /// Adds keys with their values; of a key that is there already `combine` makes one value of both.
@@ -170,23 +162,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
       }
       return
     }
-    addManaged(zip(entries, values).map { ($0.key._mapKey, $1) })
-  }
-
-  /// Adds values of keys to a managed map.
-  private func addManaged(_ entries: [(key: String, value: RealmStorage.Value)]) {
-    guard let cell, cell.isSorted else {
-      cell?.changeMap(entries.map(\.value)) { map in
-        for (key, value) in entries { map[key] = value }
-      }
-      return
-    }
-    cell.change { (table, column, row) throws(StorageError) in
-      for (key, value) in entries {
-        guard try table.setValue(value, forKey: key, ofMap: column, ofRow: row) else { return false }
-      }
-      return try table.contains(row)
-    }
+    cell?.set(zip(entries, values).map { ($0.key._mapKey, $1) })
   }
 
   /// The entries as the file holds them, or would hold them. The values are no links.
@@ -196,7 +172,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
 
   /// Adds values as they are stored, of which the program may have none of the map's type.
   private func add(stored entries: [(key: String, value: RealmStorage.Value)]) {
-    guard cell == nil else { return addManaged(entries) }
+    if let cell { return cell.set(entries) }
     var known = storedMap
     (unmanaged, asStored) = ([:], nil)
     for (key, value) in entries { known[key] = value }
@@ -330,7 +306,7 @@ extension Map: _KeptInstance {
   public func _assign(_ other: Map) {
     if self === other || (realm != nil && self == other) { return }
     if let map = other.storedUnknown {
-      if cell == nil { asStored = map } else { replaceManaged(map) }
+      if cell == nil { asStored = map } else { cell?.replace(by: map) }
       return
     }
     asStored = nil
@@ -341,16 +317,7 @@ extension Map: _KeptInstance {
       if other.stored != nil { for entry in entries { unmanaged[entry.key.bytes] = entry } }
       return
     }
-    replaceManaged(ValueMap(entries: Array(zip(entries.map(\.key._mapKey), values))))
-  }
-
-  /// Puts other entries into the place of all of a managed map.
-  private func replaceManaged(_ map: ValueMap) {
-    guard let cell, cell.isSorted else {
-      cell?.changeMap(map.values) { $0 = map }
-      return
-    }
-    cell.change { (table, column, row) throws(StorageError) in try table.set(.map(map), column, ofRow: row) }
+    cell?.replace(by: ValueMap(entries: Array(zip(entries.map(\.key._mapKey), values))))
   }
 
   public func _stored(_ row: _RowOfObject) -> RealmStorage.Value {

@@ -44,7 +44,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     guard let values = cell?.elements(), let cell else {
       return asStored?.map { Element._unmanagedElement($0) } ?? unmanaged
     }
-    return values.enumerated().map { Element._element($1, in: cell, at: .index($0)) }
+    return values.enumerated().map { Element._element($1, in: cell, at: .position($0)) }
   }
 
   /// An element at a place, which changes with the set.
@@ -55,7 +55,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     guard let value = cell?.element(at: position), let cell else {
       return asStored.map { Element._unmanagedElement($0[position]) } ?? unmanaged[position]
     }
-    return Element._element(value, in: cell, at: .index(position))
+    return Element._element(value, in: cell, at: .position(position))
   }
 
   /// Whether a value, or an object of the same realm, is an element. O(log n) managed, O(1) unmanaged.
@@ -139,9 +139,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
   /// Adds the values that are not there.
   private func add(_ added: [Value]) {
-    guard let cell, cell.isSorted else {
-      return change(added) { elements, values in Self.sortIn(&elements, values) }
-    }
+    guard let cell else { return change(added) { elements, values in Self.sortIn(&elements, values) } }
     cell.change { (table, column, row) throws(StorageError) in
       try table.insert(added, intoSet: column, ofRow: row) != nil
     }
@@ -187,7 +185,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
       return
     }
     let value = cell.map { $0.sought(object) } ?? object._elementValue { _ in nil }
-    if let cell, cell.isSorted {
+    if let cell {
       return cell.change { (table, column, row) throws(StorageError) in
         guard let value else { return try table.contains(row) }
         return try table.remove(value, fromSet: column, ofRow: row) != nil
@@ -233,10 +231,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
   private func change(_ added: [Value] = [], _ body: (inout [Value], _ added: [Value]) -> Void) {
     guard var known = asStored else {
-      guard var cell, cell.isSorted else {
-        cell?.changeElements(added, moves: false, body)
-        return
-      }
+      guard var cell else { return }
       // What is left of a set is written whole.
       cell.checkOpen()
       var elements = cell.elements()

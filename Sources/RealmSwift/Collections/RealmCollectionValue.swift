@@ -4,7 +4,7 @@ public import RealmStorage
 public protocol RealmCollectionValue: Hashable, _HasPersistedType {
   static var _elementType: _PropertyType { get }
   /// What a managed collection holds at a place.
-  static func _element(_ value: Value, in cell: _CollectionCell, at step: _CollectionStep) -> Self
+  static func _element(_ value: Value, in cell: _CollectionCell, at step: NestedPlace.Step) -> Self
   /// What an unmanaged collection holds that is a copy of one which stores what the program has no values for.
   static func _unmanagedElement(_ value: Value) -> Self
   func _elementValue(_ row: _RowOfObject) -> Value
@@ -38,7 +38,7 @@ extension Object: RealmFetchable {}
 
 extension RealmCollectionValue where Self: ObjectBase {
   public static var _elementType: _PropertyType { _PropertyType(.link, target: Self.self) }
-  public static func _element(_ value: Value, in cell: _CollectionCell, at step: _CollectionStep) -> Self {
+  public static func _element(_ value: Value, in cell: _CollectionCell, at step: NestedPlace.Step) -> Self {
     guard let object = _elementOrNil(value, in: cell) else { cell.stopUnreadable(value, Self.self, at: step) }
     return object
   }
@@ -62,7 +62,7 @@ extension Optional: RealmCollectionValue where Wrapped: _RealmCollectionValueIns
     type.isOptional = true
     return type
   }
-  public static func _element(_ value: Value, in cell: _CollectionCell, at step: _CollectionStep) -> Self {
+  public static func _element(_ value: Value, in cell: _CollectionCell, at step: NestedPlace.Step) -> Self {
     Wrapped._elementOrNil(value, in: cell)
   }
   public static func _unmanagedElement(_ value: Value) -> Self {

@@ -16,7 +16,7 @@ final class ValueContent {
   }
 
   /// A value, and where it stands in the collection.
-  typealias Place = (value: Value, step: _CollectionStep)
+  typealias Place = (value: Value, step: NestedPlace.Step)
 
   /// Of the collection.
   private(set) var cell: _CollectionCell
@@ -42,7 +42,7 @@ final class ValueContent {
     if isInvalidated { return [] }
     var places: [Place]
     switch form {
-    case .list: places = cell.elements().enumerated().map { ($1, .index($0)) }
+    case .list: places = cell.elements().enumerated().map { ($1, .position($0)) }
     case .map:
       let map = cell.map()
       places = zip(map.keys, map.values).map { ($1, .key($0)) }

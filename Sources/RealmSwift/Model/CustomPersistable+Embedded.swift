@@ -69,7 +69,7 @@ extension _CustomPersistable where PersistedType: EmbeddedObject {
     return _restored(unsafeDowncast(object, to: PersistedType.self))
   }
 
-  public static func _element(_ value: Value, in cell: _CollectionCell, at step: _CollectionStep) -> Self {
+  public static func _element(_ value: Value, in cell: _CollectionCell, at step: NestedPlace.Step) -> Self {
     guard let part = part(value, in: cell) else { return _initial() }
     guard let element = _restored(part) else { cell.stopUnreadable(value, Self.self, at: step) }
     return element

@@ -165,7 +165,7 @@ extension _Scalar {
   public static func _optionalLinked(_ value: Self?) -> [ObjectBase] { [] }
 
   public static var _elementType: _PropertyType { _type }
-  public static func _element(_ value: Value, in cell: _CollectionCell, at step: _CollectionStep) -> Self {
+  public static func _element(_ value: Value, in cell: _CollectionCell, at step: NestedPlace.Step) -> Self {
     guard let loaded = _load(value) else { cell.stopUnreadable(value, Self.self, at: step) }
     return loaded
   }

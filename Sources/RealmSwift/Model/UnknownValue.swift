@@ -136,11 +136,11 @@ struct UnknownElement {
 
 extension _CollectionCell {
   /// Stops the program, which reads an element as a type that has no value for it.
-  func stopUnreadable(_ value: Value, _ type: Any.Type, at step: _CollectionStep? = nil) -> Never {
+  func stopUnreadable(_ value: Value, _ type: Any.Type, at step: NestedPlace.Step? = nil) -> Never {
     let model = owner.context.binding.model
     let place =
       switch step {
-      case .index(let index): "[\(index)]"
+      case .position(let index): "[\(index)]"
       case .key(let key): "[\"\(key)\"]"
       case nil: ""
       }

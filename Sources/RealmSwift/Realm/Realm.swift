@@ -252,8 +252,6 @@ public struct Realm {
     let isNew = context.isNew(birth: object.birth)
     let isInvalid = object.managedRow?.isInvalid == true
     let wasThere = session.writing(context.binding) { (table) throws(StorageError) in
-      try session.writePending()
-      session.pending.forgetRead()
       return isInvalid ? false : try table.remove(object.row)
     }
     if !wasThere { context.stopMissing(nil, isNew: isNew) }
@@ -286,9 +284,7 @@ public struct Realm {
       }
     }
     for (binding, rows) in classes {
-      session.writing(binding) { (table) throws(StorageError) in
-        try session.writePending()
-        session.pending.forgetRead()
+      _ = session.writing(binding) { (table) throws(StorageError) in
         try table.remove(rows)
       }
     }
@@ -313,9 +309,7 @@ public struct Realm {
         "results of \(Element.className()) can be deleted by the realm they were found in only.")
     }
     let rows = objects.content.rows()
-    session.writing(objects.content.context.binding) { (table) throws(StorageError) in
-      try session.writePending()
-      session.pending.forgetRead()
+    _ = session.writing(objects.content.context.binding) { (table) throws(StorageError) in
       try table.remove(rows)
     }
   }
@@ -325,8 +319,6 @@ public struct Realm {
     session.check()
     let transaction = session.requireTransaction("delete all objects")
     reading { () throws(StorageError) in
-      try session.writePending()
-      session.pending.forgetRead()
       try transaction.removeAllRows(of: classes.bindings.map(\.model.name))
     }
     session.didWrite()

@@ -1,6 +1,6 @@
 import RealmStorage
 
-/// Lists that stand in a property of their own: the engine reads and changes their elements, so that nothing takes time in
+/// Lists: the engine reads and changes the elements of those that stand in a property of their own, so that nothing takes time in
 /// proportion to the list that need not.
 extension _CollectionCell {
   var column: Int { owner.context.binding.columns[position] }
@@ -114,10 +114,9 @@ extension _CollectionCell {
     }
   }
 
-  /// Changes a list that the engine changes.
   func change(list change: ListChange, _ added: [Value]) {
     self.change { (table, column, row) throws(StorageError) in
-      try table.change(column, ofRow: row, change, added)
+      try WritableList(table, column, row, nestedPlace).change(change, added)
     }
   }
 }

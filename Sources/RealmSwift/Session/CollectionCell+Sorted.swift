@@ -85,7 +85,45 @@ extension _CollectionCell {
 
   // MARK: - Changing
 
-  /// Changes a collection that the engine changes. `body` answers false where there is no such row.
+  /// Sets the values of keys of a map.
+  func set(_ entries: [(key: String, value: Value)]) {
+    let nestedPlace = nestedPlace
+    change { (table, column, row) throws(StorageError) in
+      for (key, value) in entries {
+        let isThere =
+          if let nestedPlace {
+            try table.setValue(value, forKey: key, of: nestedPlace)
+          } else {
+            try table.setValue(value, forKey: key, ofMap: column, ofRow: row)
+          }
+        if !isThere { return false }
+      }
+      return try table.contains(row)
+    }
+  }
+
+  /// Removes a key of a map.
+  func remove(_ key: String) {
+    let nestedPlace = nestedPlace
+    change { (table, column, row) throws(StorageError) in
+      if let nestedPlace { return try table.removeValue(forKey: key, of: nestedPlace) != nil }
+      return try table.removeValue(forKey: key, ofMap: column, ofRow: row) != nil
+    }
+  }
+
+  /// Puts other entries into the place of all of a map.
+  mutating func replace(by map: ValueMap) {
+    guard nestedPlace != nil else {
+      return change { (table, column, row) throws(StorageError) in
+        try table.set(.map(map), column, ofRow: row)
+      }
+    }
+    checkOpen()
+    for key in self.map().keys where map[key] == nil { remove(key) }
+    set(zip(map.keys, map.values).map { ($0, $1) })
+  }
+
+  /// Changes a collection. `body` answers false where there is no such row, or the collection is not in it any more.
   func change(_ body: (WritableTable, _ column: Int, _ row: UInt64) throws(StorageError) -> Bool) {
     let context = owner.context
     checkOpen()
@@ -94,7 +132,8 @@ extension _CollectionCell {
     let isThere = context.session.writing(context.binding) { (table) throws(StorageError) in
       try body(table, column, row)
     }
-    if !isThere { context.stopInvalidated(position) }
-    context.forgetRead(ofParts: position)
+    if isThere { return }
+    if nestedPlace != nil, owner.isThere { stopGone() }
+    context.stopInvalidated(position)
   }
 }

@@ -20,15 +20,6 @@ enum ListChange {
   /// Puts what is added into the place of all elements.
   case assign
 
-  /// Elements that stay may stand elsewhere then, in a list of so many.
-  func movesElements(of count: Int) -> Bool {
-    switch self {
-    case .set: false
-    case .insert(let index): index < count
-    default: true
-    }
-  }
-
   /// Changes the elements of an array.
   func apply<Element>(to elements: inout [Element], _ added: [Element]) {
     switch self {
@@ -46,37 +37,77 @@ enum ListChange {
   }
 }
 
-extension WritableTable {
-  /// Changes the elements of a list of a row; answers false where there is no such row.
+/// A list in the open transaction. Each operation answers false where there is no such list.
+struct WritableList {
+  private let table: WritableTable
+  private let column: Int
+  private let row: UInt64
+  /// Where it stands in an `AnyRealmValue`; nil of the list of a property of its own.
+  private let place: NestedPlace?
+
+  init(_ table: WritableTable, _ column: Int, _ row: UInt64, _ place: NestedPlace?) {
+    self.table = table
+    self.column = column
+    self.row = row
+    self.place = place
+  }
+
+  /// Changes the elements.
   ///
-  /// - Parameters:
-  ///   - column: the position of the column of lists.
-  ///   - added: the values of the elements that are added.
-  func change(
-    _ column: Int, ofRow row: UInt64, _ change: ListChange, _ added: [Value]
-  ) throws(StorageError) -> Bool {
+  /// - Parameter added: the values of the elements that are added.
+  func change(_ change: ListChange, _ added: [Value]) throws(StorageError) -> Bool {
     switch change {
-    case .insert(let index): return try insert(added, at: index, ofList: column, ofRow: row)
-    case .set(let index): return try setElement(added[0], at: index, ofList: column, ofRow: row)
-    case .remove(let range): return try removeElements(range, ofList: column, ofRow: row)
+    case .insert(let index): return try insert(added, at: index)
+    case .set(let index): return try set(added[0], at: index)
+    case .remove(let range): return try remove(range)
     case .removeOffsets(let offsets):
       for range in offsets.rangeView.reversed() {
-        guard try removeElements(range, ofList: column, ofRow: row) else { return false }
+        guard try remove(range) else { return false }
       }
-      return try contains(row)
-    case .move(let old, let new): return try moveElement(from: old, to: new, ofList: column, ofRow: row)
+      return try isThere()
+    case .move(let old, let new): return try move(from: old, to: new)
     case .moveOffsets(let offsets, let place):
       for move in Self.moves(of: offsets, to: place) {
-        guard try moveElement(from: move.old, to: move.new, ofList: column, ofRow: row) else { return false }
+        guard try self.move(from: move.old, to: move.new) else { return false }
       }
-      return try contains(row)
-    case .swap(let first, let second): return try swapElements(first, second, ofList: column, ofRow: row)
-    case .replace(let range): return try replace(range, ofList: column, ofRow: row, added)
+      return try isThere()
+    case .swap(let first, let second):
+      guard let place else { return try table.swapElements(first, second, ofList: column, ofRow: row) }
+      return try table.swapElements(first, second, of: place)
+    case .replace(let range): return try replace(range, by: added)
     case .reorder(let order):
-      guard let elements = try value(column, ofRow: row)?.elements else { return false }
-      return try set(.list(order.map { elements[$0] }), column, ofRow: row)
-    case .assign: return try set(.list(added), column, ofRow: row)
+      guard let place else { return try table.reorderElements(order, ofList: column, ofRow: row) }
+      return try table.reorderElements(order, of: place)
+    case .assign:
+      guard let place else { return try table.set(.list(added), column, ofRow: row) }
+      guard let elements = try table.value(at: place)?.elements else { return false }
+      return try replace(0..<elements.count, by: added)
     }
+  }
+
+  private func isThere() throws(StorageError) -> Bool {
+    guard let place else { return try table.contains(row) }
+    return try table.value(at: place) != nil
+  }
+
+  private func insert(_ values: [Value], at index: Int) throws(StorageError) -> Bool {
+    guard let place else { return try table.insert(values, at: index, ofList: column, ofRow: row) }
+    return try table.insert(values, at: index, of: place)
+  }
+
+  private func set(_ value: Value, at index: Int) throws(StorageError) -> Bool {
+    guard let place else { return try table.setElement(value, at: index, ofList: column, ofRow: row) }
+    return try table.setElement(value, at: index, of: place)
+  }
+
+  private func remove(_ range: Range<Int>) throws(StorageError) -> Bool {
+    guard let place else { return try table.removeElements(range, ofList: column, ofRow: row) }
+    return try table.removeElements(range, of: place)
+  }
+
+  private func move(from old: Int, to new: Int) throws(StorageError) -> Bool {
+    guard let place else { return try table.moveElement(from: old, to: new, ofList: column, ofRow: row) }
+    return try table.moveElement(from: old, to: new, of: place)
   }
 
   /// Moves of one element each that together move many: those behind the place from the first on, those before it from the last
@@ -87,19 +118,13 @@ extension WritableTable {
       + behind.enumerated().map { ($1, place + $0) }
   }
 
-  private func replace(
-    _ range: Range<Int>, ofList column: Int, ofRow row: UInt64, _ added: [Value]
-  ) throws(StorageError) -> Bool {
+  private func replace(_ range: Range<Int>, by added: [Value]) throws(StorageError) -> Bool {
     let common = min(range.count, added.count)
-    for place in 0..<common {
-      let isThere = try setElement(
-        added[place], at: range.lowerBound + place, ofList: column, ofRow: row)
-      guard isThere else { return false }
+    for offset in 0..<common {
+      guard try set(added[offset], at: range.lowerBound + offset) else { return false }
     }
     let end = range.lowerBound + common
-    if end < range.upperBound {
-      return try removeElements(end..<range.upperBound, ofList: column, ofRow: row)
-    }
-    return try insert(added[common...], at: end, ofList: column, ofRow: row)
+    if end < range.upperBound { return try remove(end..<range.upperBound) }
+    return try insert(Array(added[common...]), at: end)
   }
 }

@@ -136,10 +136,10 @@ final class ObjectAdder {
     let value = property.field.value(object, at: property.offset, position: position)
     var pairs: [(part: Any?, old: Value?)] = []
     switch stored {
-    case .list(let old):
+    case .list(let old, _):
       let parts = property.field.linked(object, at: property.offset)
       pairs = zip(parts, old).map { ($0, $1) }
-    case .map(let old):
+    case .map(let old, _):
       let parts = (value as? any EntriesOfMap)?.anyEntries ?? []
       pairs = parts.map { ($1, old[$0]) }
     default: pairs = [(value, stored)]
@@ -156,7 +156,6 @@ final class ObjectAdder {
   private func stored(_ position: Int, ofRow row: UInt64, _ model: ObjectModel) -> Value? {
     reading { () throws(StorageError) in
       let binding = session.binding(model.type)
-      try session.writePending(of: row, binding)
       return try session.writable(binding)?.value(binding.columns[position], ofRow: row)
     }
   }
@@ -264,8 +263,6 @@ final class ObjectAdder {
     _ table: WritableTable, _ row: UInt64, _ object: ObjectBase, _ values: [(column: Int, value: Value)],
     _ binding: ClassBinding, except key: Int?
   ) throws(StorageError) {
-    try session.writePending(of: row, binding)
-    defer { session.pending.forgetRead() }
     let given = given[ObjectIdentifier(object)]
     for (position, column) in binding.columns.enumerated() {
       guard column >= 0, column != key, given?.contains(position) ?? true,

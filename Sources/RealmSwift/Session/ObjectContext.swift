@@ -171,7 +171,6 @@ final class ObjectContext {
     let isInvalid = session.isInvalid(row, birth: birth, binding)
     let isNew = isNew(birth: birth)
     let isWriting = session.transaction != nil
-    if isWriting, !isInvalid, let value = session.pending.value(cell(position, row)) { return value }
     let found = reading { () throws(StorageError) -> Value? in
       if isInvalid { return nil }
       let column = binding.columns[position]
@@ -180,38 +179,19 @@ final class ObjectContext {
       return try table.value(table.schema.columns[column], ofRow: row)
     }
     guard let found else { stopMissing(position, isNew: isNew) }
-    // The engine changes most collections where they stand.
-    if isWriting, !binding.model.properties[position].type.isElementwise {
-      session.pending.note(found, of: cell(position, row))
-    }
     return found
-  }
-
-  func cell(_ position: Int, _ row: UInt64) -> PendingCollections.Cell {
-    PendingCollections.Cell(table: binding.slot, row: row, column: binding.columns[position])
   }
 
   func set(_ value: Value, _ position: Int, _ row: UInt64, birth: UInt64) {
     checkChange(position)
     let isInvalid = session.isInvalid(row, birth: birth, binding)
     let isNew = isNew(birth: birth)
-    // Of a collection in a property of any value.
-    session.pending.forget(cell(position, row))
-    forgetRead(ofParts: position)
     let isThere =
       !isInvalid
       && session.writing(binding) { (table) throws(StorageError) in
         try table.set(value, binding.columns[position], ofRow: row)
       }
     if !isThere { stopMissing(position, isNew: isNew) }
-  }
-
-  /// A property of embedded objects is changed, so that some may be deleted: what was read of them is not told any more.
-  func forgetRead(ofParts position: Int) {
-    // Most often nothing was read, and what a property holds need not be looked at.
-    if session.pending.hasRead, binding.model.properties[position].type.target is EmbeddedObject.Type {
-      session.pending.forgetRead()
-    }
   }
 
   /// Stops the program where a property can't be set now.

@@ -43,9 +43,6 @@ final class RealmSession {
   private struct WeakLife { weak var life: SessionLife? }
   /// Which handles may still be used.
   @exclusivity(unchecked) private var validity = HandleValidity()
-  var pending = PendingCollections()
-  /// Outlive transactions, as handles do.
-  var moves = CollectionMoves()
   /// What the open transaction did with each table.
   @exclusivity(unchecked) private var written: [Written] = []
 
@@ -218,10 +215,7 @@ final class RealmSession {
   /// The table of a class, as of now; nil where there is none.
   func readTable(_ binding: ClassBinding) throws(StorageError) -> Table? {
     guard let schema = binding.table else { return nil }
-    if transaction != nil {
-      try writePending()
-      return try writable(binding)?.reading()
-    }
+    if transaction != nil { return try writable(binding)?.reading() }
     let table = try currentSnapshot().table(schema.name)
     if let table, !binding.fits(table.schema) {
       raise("Changed schema", changedSchema(try currentSnapshot().schemaVersion()))
@@ -324,7 +318,6 @@ final class RealmSession {
     let key = key.map { Array($0) }
     do {
       if let transaction {
-        try writePending()
         try transaction.copy(to: path, encryptionKey: key)
       } else {
         try currentSnapshot().copy(to: path, encryptionKey: key)
@@ -340,7 +333,6 @@ final class RealmSession {
     check()
     let open = requireTransaction("commit", isEnd: true)
     do {
-      try writePending()
       try open.commit()
     } catch {
       open.cancel()
@@ -360,7 +352,6 @@ final class RealmSession {
 
   private func end(cancelled: Bool) {
     transaction = nil
-    pending = PendingCollections()
     endProvisional(cancelled: cancelled)
     for index in written.indices {
       if cancelled, written[index].firstRow != .max {

@@ -246,7 +246,7 @@ extension AnyRealmValue: _Persistable, _QueryNumeric, SortableType {
   public static func _read(_ object: ObjectBase, _ position: Int) -> AnyRealmValue {
     let value = object.stored(position)
     guard let owner = object.managedRow else { return .none }
-    return AnyRealmValue(value, owner.session) { _CollectionCell(owner, position: position, value) }
+    return AnyRealmValue(value, owner.session) { _CollectionCell(owner, position: position, holding: value) }
   }
   public static func _write(_ value: AnyRealmValue, _ object: ObjectBase, _ position: Int) {
     object.store(value.value(object.addingRow(position)), position)
@@ -296,7 +296,7 @@ extension _CustomPersistable {
 
 extension AnyRealmValue: RealmCollectionValue {
   public static var _elementType: _PropertyType { _type }
-  public static func _element(_ value: Value, in cell: _CollectionCell, at step: _CollectionStep)
+  public static func _element(_ value: Value, in cell: _CollectionCell, at step: NestedPlace.Step)
     -> AnyRealmValue
   {
     AnyRealmValue(value, cell.owner.session) { cell.inner(at: step, value) }

@@ -141,7 +141,9 @@ private func box(_ realm: Realm, _ id: Int = 1) throws -> Box {
     #expect(holder.any == .int(5))
   }
 
-  @Test func `a nested collection is not valid any more where others were put before it`() throws {
+  @Test func `a nested collection stays the same where others are put before it, and goes with its element`()
+    throws
+  {
     let realm = try memoryRealm(types)
     let holder = try box(realm)
     try realm.write { holder.list.append(objectsIn: [.fromArray([.int(1)]), .fromArray([.int(2)])]) }
@@ -149,14 +151,71 @@ private func box(_ realm: Realm, _ id: Int = 1) throws -> Box {
     try realm.write {
       holder.list.append(.none)
       first.append(.int(10))
-      #expect(!first.isInvalidated && !second.isInvalidated)
       holder.list.insert(.fromArray([]), at: 0)
-      #expect(first.isInvalidated && second.isInvalidated)
+      first.append(.int(11))
+      holder.list.move(from: 1, to: 3)
+      second.insert(.int(0), at: 0)
+      #expect(first.map(\.intValue) == [1, 10, 11] && second.map(\.intValue) == [0, 2])
     }
-    #expect(holder.list[1].listValue?.map(\.intValue) == [1, 10] && first.isInvalidated)
-    let inner = try #require(holder.list[1].listValue)
-    try realm.write { inner.remove(at: 0) }
-    #expect(inner.map(\.intValue) == [10], "its own elements have moved, not it")
+    #expect(holder.list[3].listValue == first && holder.list[1].listValue == second)
+    try realm.write { holder.list.remove(at: 3) }
+    #expect(first.isInvalidated && !second.isInvalidated && second.map(\.intValue) == [0, 2])
+    try realm.write { holder.list[1] = .fromArray([.int(0), .int(2)]) }
+    #expect(!second.isInvalidated, "the value that is there already changes nothing")
+    try realm.write { holder.list[1] = .fromArray([.int(0)]) }
+    #expect(second.isInvalidated)
+    try realm.verify()
+  }
+
+  @Test func `what holds a list was replaced by another list, and a handle of the first shows nothing of it`()
+    throws
+  {
+    let realm = try memoryRealm(types)
+    let holder = try box(realm)
+    try realm.write {
+      holder.any = .fromArray([.int(1)])
+      holder.map["k"] = .fromDictionary(["a": .int(1)])
+    }
+    let (list, map) = (try #require(holder.any.listValue), try #require(holder.map["k"]?.dictionaryValue))
+    try realm.write {
+      holder.any = .fromArray([.int(2)])
+      holder.map["j"] = holder.map["k"]
+      holder.map["k"] = AnyRealmValue.none
+      #expect(list.isInvalidated && map.isInvalidated)
+    }
+    #expect(list.isInvalidated && map.isInvalidated && holder.any.listValue?.first == .int(2))
+    #expect(holder.map["j"]?.dictionaryValue?["a"] == .int(1))
+    try realm.verify()
+  }
+
+  @Test func `changes of many nested collections are kept by a commit, and undone by a cancel`() throws {
+    let realm = try memoryRealm(types)
+    try realm.write {
+      for id in 0..<200 {
+        let box = realm.create(Box.self, value: ["id": id])
+        box.list.append(.fromArray([]))
+        box.any = .fromDictionary(["n": .fromArray([])])
+      }
+    }
+    let boxes = Array(realm.objects(Box.self))
+    func change() {
+      for round in 0..<3 {
+        for box in boxes {
+          box.list[0].listValue?.append(.int(round))
+          box.any.dictionaryValue?["n"]?.listValue?.append(.int(round))
+        }
+      }
+    }
+    realm.beginWrite()
+    change()
+    realm.cancelWrite()
+    #expect(boxes.allSatisfy { $0.list[0].listValue?.isEmpty == true })
+    try realm.write { change() }
+    for box in boxes {
+      #expect(box.list[0].listValue?.map(\.intValue) == [0, 1, 2])
+      #expect(box.any.dictionaryValue?["n"]?.listValue?.map(\.intValue) == [0, 1, 2])
+    }
+    try realm.verify()
   }
 
   @Test func `objects in another realm's collections are told, and copied by create`() throws {

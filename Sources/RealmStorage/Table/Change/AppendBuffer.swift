@@ -3,6 +3,7 @@
 final class AppendBuffer {
   let editor: NodeEditor
   private let dictionaries: DictionaryWriters
+  private let nestedIDs: NestedIDs
   /// As in the schema.
   let columns: FixedArray<ColumnBuffer>
   @exclusivity(unchecked) private(set) var keys: [UInt64] = []
@@ -123,9 +124,10 @@ final class AppendBuffer {
   ///   - indexes: those of the schema, which outlive the buffer.
   init(
     schema: TableSchema, rowLimit: Int, indexes: [IndexWriter], dictionaries: DictionaryWriters,
-    editor: NodeEditor
+    nestedIDs: NestedIDs, editor: NodeEditor
   ) {
     self.editor = editor
+    self.nestedIDs = nestedIDs
     self.dictionaries = dictionaries
     var columns = schema.columns.map { ColumnBuffer($0) }
     var watched: [Watched] = []
@@ -158,10 +160,11 @@ final class AppendBuffer {
   /// Goes on with a cluster that has room.
   convenience init(
     _ node: Ref, schema: TableSchema, rowLimit: Int, indexes: [IndexWriter],
-    dictionaries: DictionaryWriters, editor: NodeEditor
+    dictionaries: DictionaryWriters, nestedIDs: NestedIDs, editor: NodeEditor
   ) throws(StorageError) {
     self.init(
-      schema: schema, rowLimit: rowLimit, indexes: indexes, dictionaries: dictionaries, editor: editor)
+      schema: schema, rowLimit: rowLimit, indexes: indexes, dictionaries: dictionaries, nestedIDs: nestedIDs,
+      editor: editor)
     self.node = node
     let access = editor.access()
     let cluster = try Cluster(node, access)
@@ -244,6 +247,7 @@ final class AppendBuffer {
 
   func set(_ index: Int, _ value: Value) throws(StorageError) {
     try prepare(index)
+    let value = value.isNested ? nestedIDs.identify(value, of: columns[index].column) : value
     try append(index, value)
     didSet(index, value)
   }

@@ -36,6 +36,32 @@ struct OpenCollections<Kind: OpenCollection> {
   }
 }
 
+/// The mixed values of a table whose lists and maps the transaction changes where they are; of a cell one.
+struct OpenNestedValues {
+  private var all: [CollectionPlace: OpenNested] = [:]
+
+  /// The most values that are open at a time. Each is in memory whole.
+  private static var most: Int { 64 }
+
+  var isAny: Bool { !all.isEmpty }
+  var isFull: Bool { all.count >= Self.most }
+
+  func find(_ place: CollectionPlace) -> OpenNested? { all.isEmpty ? nil : all[place] }
+
+  mutating func add(_ open: OpenNested, at place: CollectionPlace) { all[place] = open }
+
+  mutating func remove(at place: CollectionPlace) { all[place] = nil }
+
+  /// The values that their cells lack, in the order of their rows.
+  func changed() -> [(place: CollectionPlace, open: OpenNested)] {
+    all.filter { $0.value.isChanged }
+      .sorted { ($0.key.row, $0.key.column) < ($1.key.row, $1.key.column) }
+      .map { (place: $0.key, open: $0.value) }
+  }
+
+  mutating func removeAll() { if !all.isEmpty { all.removeAll() } }
+}
+
 /// The cell of a collection.
 struct CollectionPlace: Hashable {
   let row: UInt64

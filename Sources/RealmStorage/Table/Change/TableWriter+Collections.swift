@@ -27,6 +27,8 @@ extension TableWriter {
   /// Names in the cells what became of the collections.
   func storeCollections() throws(StorageError) {
     guard openChanges.isAny else { return }
+    // They stand in lists and maps, too.
+    for (place, open) in nested.changed() { try store(open, at: place) }
     for (place, list) in lists.changed() { try store(list, at: place) }
     for (place, open) in sorted.changed() { try store(open, at: place) }
     openChanges.isAny = false
@@ -48,7 +50,15 @@ extension TableWriter {
   /// The same, and holds none of them any more: what they were read from is about to change.
   func forgetCollections() throws(StorageError) {
     try storeCollections()
+    dropCollections()
+  }
+
+  /// Holds no collection any more.
+  ///
+  /// - Precondition: none is changed, or what was changed is gone.
+  func dropCollections() {
     lists.removeAll()
     sorted.removeAll()
+    nested.removeAll()
   }
 }

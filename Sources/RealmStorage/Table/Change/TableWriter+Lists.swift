@@ -5,14 +5,37 @@ extension TableWriter {
   /// The list of a row, to be read or changed; nil where there is no such row.
   func list(_ position: Int, ofRow row: UInt64) throws(StorageError) -> OpenList? {
     let place = CollectionPlace(row: row, column: forms[position].id)
-    if let open = lists.find(place) { return open }
-    return try openList(schema.columns[position], at: place)
+    if nested.isAny { try closeNested(at: place) }
+    return try list(position, at: place)
   }
 
   func list(_ column: Column, ofRow row: UInt64) throws(StorageError) -> OpenList? {
     let place = CollectionPlace(row: row, column: column.id)
+    if nested.isAny { try closeNested(at: place) }
     if let open = lists.find(place) { return open }
     return try openList(column, at: place)
+  }
+
+  /// The same, though an element may have changes in a mixed value that is open.
+  @inline(__always)
+  private func list(_ position: Int, at place: CollectionPlace) throws(StorageError) -> OpenList? {
+    if let open = lists.find(place) { return open }
+    return try openList(schema.columns[position], at: place)
+  }
+
+  /// How many elements a list has; nil where there is no such row.
+  func listCount(_ position: Int, ofRow row: UInt64) throws(StorageError) -> Int? {
+    let place = CollectionPlace(row: row, column: forms[position].id)
+    return try list(position, at: place)?.count
+  }
+
+  /// An element of a list; nil where there is no such row.
+  func element(at index: Int, ofList position: Int, ofRow row: UInt64) throws(StorageError) -> Value? {
+    let place = CollectionPlace(row: row, column: forms[position].id)
+    if nested.isAny, let open = nested.find(place), open.part == .position(index) { return open.value }
+    guard let list = try list(position, at: place) else { return nil }
+    checkIndex(index, list)
+    return try list.value(at: index)
   }
 
   private func openList(_ column: Column, at place: CollectionPlace) throws(StorageError) -> OpenList? {
@@ -64,6 +87,7 @@ extension TableWriter {
       index >= 0 && index <= list.count,
       "\(schema.name).\(list.column.name): there is no place \(index) in a list of \(list.count)")
     checkElement(value, list.column)
+    let value = value.isNested ? nestedIDs.identify(value) : value
     do throws(StorageError) {
       if list.column.canLink { try addLinks(value, list.column, row: row) }
       try list.insert(value, at: index)
@@ -82,6 +106,7 @@ extension TableWriter {
     do throws(StorageError) {
       let old = try list.value(at: index)
       guard old != value else { return true }
+      let value = value.isNested ? nestedIDs.identify(value) : value
       if list.column.canLink { try addLinks(value, list.column, row: row) }
       try list.set(value, at: index)
       if list.column.canLink { try removeLinks(old, list.column, row: row) }
@@ -149,6 +174,20 @@ extension TableWriter {
       throw tables.fail(error)
     }
     return true
+  }
+
+  /// Puts elements into other places: of each place, from which it gets its element. False where there is no such row.
+  func reorderElements(_ order: [Int], ofList position: Int, ofRow row: UInt64) throws(StorageError) -> Bool {
+    let column = schema.columns[position]
+    guard let elements = try value(column, ofRow: row)?.elements else { return false }
+    checkOrder(order, of: elements.count, column)
+    return try set(.list(order.map { elements[$0] }), column, ofRow: row)
+  }
+
+  func checkOrder(_ order: [Int], of count: Int, _ column: Column) {
+    precondition(
+      order.count == count && Set(order) == Set(0..<count),
+      "\(schema.name).\(column.name): an order of \(count) elements names each place once")
   }
 
   /// Takes the links to some rows of a table out of a list, each as often as it is there; answers false where the list has

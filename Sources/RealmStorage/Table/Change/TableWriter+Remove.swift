@@ -107,8 +107,7 @@ extension TableWriter {
     }
     do throws(StorageError) {
       buffer = nil
-      lists.removeAll()
-      sorted.removeAll()
+      dropCollections()
       try editor.freeTree(root.clusters)
       clusters = .null
       root.rows = 0

@@ -17,20 +17,26 @@ extension TableWriter {
       schema.columns[position].accepts(value),
       "\(schema.name).\(schema.columns[position].name) is of type \(schema.columns[position].type) and can't hold that "
         + "value")
-    return try change(value, schema.columns[position], ofRow: row)
+    return try change(value, schema.columns[position], ofRow: row, isNew: true)
   }
 
   /// Sets a value, and leaves rows that nobody owns then; false where there is no such row.
   func set(_ value: Value, _ column: Column, ofRow row: UInt64) throws(StorageError) -> Bool {
     let form = ColumnForm(column)
     if form.isPlain, try replace(value, form, ofRow: row) { return true }
-    return try change(value, column, ofRow: row)
+    return try change(value, column, ofRow: row, isNew: false)
   }
 
   /// Sets a value, with all that changes with it.
-  private func change(_ value: Value, _ column: Column, ofRow row: UInt64) throws(StorageError) -> Bool {
+  ///
+  /// - Parameter isNew: lists and maps that stand in a mixed value are others than those that stood there, and get ids of their
+  ///   own.
+  private func change(
+    _ value: Value, _ column: Column, ofRow row: UInt64, isNew: Bool
+  ) throws(StorageError) -> Bool {
     guard let old = try self.value(column, ofRow: row) else { return false }
     guard old != value else { return true }
+    let value = isNew ? nestedIDs.identify(value, of: column) : value
     if column.index == .unique { try checkUnique(value, column, nil) }
     do throws(StorageError) {
       try dropBuffer()

@@ -5,8 +5,27 @@ extension TableWriter {
   /// The set or map of a row, to be read or changed; nil where there is no such row.
   func sorted(_ position: Int, ofRow row: UInt64) throws(StorageError) -> OpenSorted? {
     let place = CollectionPlace(row: row, column: forms[position].id)
+    if nested.isAny { try closeNested(at: place) }
+    return try sorted(position, at: place)
+  }
+
+  /// The same, though a value of a map may have changes in a mixed value that is open.
+  private func sorted(_ position: Int, at place: CollectionPlace) throws(StorageError) -> OpenSorted? {
     if let open = sorted.find(place) { return open }
     return try openSorted(schema.columns[position], at: place)
+  }
+
+  /// How many elements a set has, or keys a map; nil where there is no such row.
+  func sortedCount(_ position: Int, ofRow row: UInt64) throws(StorageError) -> Int? {
+    let place = CollectionPlace(row: row, column: forms[position].id)
+    return try sorted(position, at: place)?.count()
+  }
+
+  /// The value of a key of a map; nil where there is none, or no such row.
+  func value(forKey key: String, ofMap position: Int, ofRow row: UInt64) throws(StorageError) -> Value? {
+    let place = CollectionPlace(row: row, column: forms[position].id)
+    if nested.isAny, let open = nested.find(place), open.part == .key(key) { return open.value }
+    return try sorted(position, at: place)?.value(of: key)
   }
 
   private func openSorted(_ column: Column, at place: CollectionPlace) throws(StorageError) -> OpenSorted? {
@@ -60,6 +79,8 @@ extension TableWriter {
   ) throws(StorageError) -> Bool {
     guard let map = try sorted(position, ofRow: row) else { return false }
     check(value, map.column, .map)
+    if let old = try map.value(of: key), old == value { return true }
+    let value = value.isNested ? nestedIDs.identify(value) : value
     do throws(StorageError) {
       let old = try map.set(value, for: key)
       if map.column.canLink { try changeLinks(from: old ?? .null, to: value, map.column, row: row) }

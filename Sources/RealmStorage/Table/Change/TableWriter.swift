@@ -24,7 +24,9 @@ final class TableWriter {
   @exclusivity(unchecked) private var isInserting = false
   @exclusivity(unchecked) var lists = OpenCollections<OpenList>()
   @exclusivity(unchecked) var sorted = OpenCollections<OpenSorted>()
+  @exclusivity(unchecked) var nested = OpenNestedValues()
   let openChanges = OpenChanges()
+  let nestedIDs: NestedIDs
   /// Clusters written and not in the tree yet: they come after all that are.
   @exclusivity(unchecked) var full: [KeyedChild] = []
   @exclusivity(unchecked) var indexes: [IndexWriter] = []
@@ -43,6 +45,7 @@ final class TableWriter {
     openTables = UncountedReference(tables)
     stored = root
     schemaChanged = isNew
+    nestedIDs = NestedIDs(root.nextNested)
     primaryKey = schema.primaryKey
     forms = schema.columns.map { ColumnForm($0) }
     editor = tables.editor
@@ -75,6 +78,7 @@ final class TableWriter {
     }
     try links.flush()
     root.links = links.root
+    root.nextNested = nestedIDs.next
     return root
   }
 
@@ -94,8 +98,7 @@ final class TableWriter {
     stored = TableRoot()
     dictionaries.settle(ColumnTrees())
     root.changeRefs(named)
-    lists.removeAll()
-    sorted.removeAll()
+    dropCollections()
     lastChanged = nil
     stored = root
     buffer?.settle(named)
@@ -220,7 +223,9 @@ final class TableWriter {
     let buffer =
       made
       ?? AppendBuffer(
-        schema: schema, rowLimit: rowLimit, indexes: indexes, dictionaries: dictionaries, editor: editor)
+        schema: schema, rowLimit: rowLimit, indexes: indexes, dictionaries: dictionaries,
+        nestedIDs: nestedIDs,
+        editor: editor)
     if isTail { buffer.joinRows = tailRows }
     self.buffer = buffer
     return buffer
@@ -232,7 +237,7 @@ final class TableWriter {
   private func buffer(of cluster: Ref) throws(StorageError) -> AppendBuffer {
     try AppendBuffer(
       cluster, schema: schema, rowLimit: rowLimit, indexes: indexes, dictionaries: dictionaries,
-      editor: editor)
+      nestedIDs: nestedIDs, editor: editor)
   }
 
   @inline(never)
@@ -374,8 +379,7 @@ final class TableWriter {
   func dropBuffer() throws(StorageError) {
     try flushRows()
     buffer = nil
-    lists.removeAll()
-    sorted.removeAll()
+    dropCollections()
   }
 
   /// Puts a row into the tree, so that its cells can be changed there.
@@ -403,6 +407,9 @@ final class TableWriter {
   }
 
   func value(_ column: Column, ofRow row: UInt64) throws(StorageError) -> Value? {
+    if let open = nested.find(CollectionPlace(row: row, column: column.id)), open.part == nil {
+      return open.value
+    }
     try flushRows()
     // The root itself is not handed on: a copy of it would count references.
     let dictionary = column.storage == .varying ? root.dictionaries[column.id] : .null

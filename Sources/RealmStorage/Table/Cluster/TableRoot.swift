@@ -10,11 +10,14 @@
 ///         18     2  indexCount
 ///         20     2  dictionaryCount
 ///         22     2  zero
-///         24   2·n  columns     of the indexes, growing
+///         24     8  nextNested  never goes back
+///         32   2·n  columns     of the indexes, growing
 ///              2·n  columns     of the dictionaries, growing
 struct TableRoot: Equatable {
   var nextKey: UInt64 = 0
   var rows: UInt64 = 0
+  /// The id that the next list or map gets that stands in a mixed value.
+  var nextNested: UInt64 = 1
   var clusters = Ref.null
   /// See `LinkIndex`.
   var links = Ref.null
@@ -29,7 +32,8 @@ struct TableRoot: Equatable {
     static let trees = 16
     static let indexCount = 18
     static let dictionaryCount = 20
-    static let columns = 24
+    static let nextNested = 24
+    static let columns = 32
   }
 
   /// Keys have 62 bits.
@@ -45,11 +49,13 @@ struct TableRoot: Equatable {
     let (nextKey, rows) = (
       view.load(UInt64.self, at: Layout.nextKey), view.load(UInt64.self, at: Layout.rows)
     )
+    let nextNested = view.load(UInt64.self, at: Layout.nextNested)
     let trees = view.load(UInt16.self, at: Layout.trees)
     let indexes = Int(view.load(UInt16.self, at: Layout.indexCount))
     let dictionaries = Int(view.load(UInt16.self, at: Layout.dictionaryCount))
     let count = indexes + dictionaries
-    guard nextKey <= maximumKey, rows <= nextKey, trees < 4, (rows == 0) == (trees & 1 == 0),
+    guard nextKey <= maximumKey, rows <= nextKey, (1...maximumKey).contains(nextNested), trees < 4,
+      (rows == 0) == (trees & 1 == 0),
       view.refCount == trees.nonzeroBitCount + count, Layout.columns + 2 * count <= view.bodyLength
     else { return false }
     return columnsGrow(view, 0..<indexes) && columnsGrow(view, indexes..<count)
@@ -70,6 +76,7 @@ struct TableRoot: Equatable {
     let view = try access.node(ref, .table)
     nextKey = view.load(UInt64.self, at: Layout.nextKey)
     rows = view.load(UInt64.self, at: Layout.rows)
+    nextNested = view.load(UInt64.self, at: Layout.nextNested)
     let trees = view.load(UInt16.self, at: Layout.trees)
     var next = 0
     if trees & 1 != 0 {
@@ -112,7 +119,8 @@ struct TableRoot: Equatable {
     node.store(trees, at: Layout.trees)
     node.store(UInt16(indexes.all.count), at: Layout.indexCount)
     node.store(UInt16(dictionaries.all.count), at: Layout.dictionaryCount)
-    node.store(UInt16(0), at: Layout.columns - 2)
+    node.store(UInt16(0), at: Layout.nextNested - 2)
+    node.store(nextNested, at: Layout.nextNested)
     if !clusters.isNull { node.setRef(0, to: clusters) }
     if !links.isNull { node.setRef(treeCount - 1, to: links) }
     for place in 0..<columnCount {

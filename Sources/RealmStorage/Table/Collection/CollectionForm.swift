@@ -20,7 +20,7 @@ enum CollectionForm {
   ) throws(StorageError) -> Content {
     let bytes = CompositeCell.encode(value, of: column) ?? []
     guard bytes.count > maximumInline else { return .inline(bytes) }
-    guard column.collection == .list, case .list(let elements) = value else {
+    guard column.collection == .list, case .list(let elements, _) = value else {
       return .tree(try SortedTree.build(value, of: column, editor: editor))
     }
     return .tree(try ListTree.build(elements, column.element, editor))

@@ -36,8 +36,8 @@ final class OpenSorted: OpenCollection {
 
   private func hold(_ value: Value) {
     switch value {
-    case .list(let elements): self.elements = elements
-    case .map(let map): self.map = map
+    case .list(let elements, _): self.elements = elements
+    case .map(let map, _): self.map = map
     default: break
     }
   }
@@ -96,7 +96,7 @@ final class OpenSorted: OpenCollection {
       (root, new) = try SortedTree.insert(added, into: root, of: column, editor: editor)
     } else if added.count + elements.count > Self.mostHeld {
       let known = elements
-      guard case .list(let all) = Value.set(known + added) else { return [] }
+      guard case .list(let all, _) = Value.set(known + added) else { return [] }
       elements = all
       new = Value.set(added).elements?.filter { !SetPlace(of: $0, in: known).isThere } ?? []
     } else {
@@ -126,7 +126,6 @@ final class OpenSorted: OpenCollection {
 
   /// Sets the value of a key; answers the one it had, nil where the key is new.
   func set(_ value: Value, for key: String) throws(StorageError) -> Value? {
-    if let old = try self.value(of: key), old == value { return old }
     var old: Value?
     if isTree {
       (root, old) = try SortedTree.set(value, for: key, in: root, of: column, editor: editor)

@@ -8,12 +8,12 @@ extension SortedTree {
   ) throws(StorageError) -> Ref {
     var build = Build(shape: shape, editor: editor)
     switch value {
-    case .list(let elements):
+    case .list(let elements, _):
       for element in elements {
         let key = ElementKey(element, of: column)
         try build.append(key, EntryCoding.value(of: element, key, column))
       }
-    case .map(let map):
+    case .map(let map, _):
       for (key, value) in zip(map.keys, map.values) {
         let key = ElementKey(mapKey: key)
         try build.append(key, EntryCoding.value(value, of: key, column))

@@ -197,19 +197,35 @@ enum SortedTree {
 
   /// Whether two sets, or two maps, have the same entries. Takes time in proportion to the leaves that only one of them has.
   static func areEqual(
-    _ left: Ref, _ leftAccess: borrowing NodeAccess, _ right: Ref, _ rightAccess: borrowing NodeAccess
+    _ left: Ref, _ leftAccess: borrowing NodeAccess, _ right: Ref, _ rightAccess: borrowing NodeAccess,
+    of column: Column
   ) throws(StorageError) -> Bool {
     guard try count(left, leftAccess) == count(right, rightAccess) else { return false }
-    return try differences(from: left, leftAccess, to: right, rightAccess).isEmpty
+    return try differences(from: left, leftAccess, to: right, rightAccess, of: column).isEmpty
   }
 
   /// The entries that differ, by the keys of the tree and in their order.
   static func differences(
-    from old: Ref, _ oldAccess: borrowing NodeAccess, to new: Ref, _ newAccess: borrowing NodeAccess
+    from old: Ref, _ oldAccess: borrowing NodeAccess, to new: Ref, _ newAccess: borrowing NodeAccess,
+    of column: Column
   ) throws(StorageError) -> [TreeDiff.Difference] {
-    try TreeDiff.differences(from: old, oldAccess, to: new, newAccess) { (old, new) throws(StorageError) in
+    var differences = try TreeDiff.differences(from: old, oldAccess, to: new, newAccess) {
+      (old, new) throws(StorageError) in
       try old.contents(oldAccess) == new.contents(newAccess)
     }
+    guard column.type == .mixed, column.collection == .map else { return differences }
+    // Lists and maps in mixed values are equal whatever their ids.
+    var real: [TreeDiff.Difference] = []
+    for difference in differences {
+      if case .changed(let key) = difference,
+        try entry(at: key, in: old, of: column, oldAccess) == entry(at: key, in: new, of: column, newAccess)
+      {
+        continue
+      }
+      real.append(difference)
+    }
+    differences = real
+    return differences
   }
 
   // MARK: - What is stored

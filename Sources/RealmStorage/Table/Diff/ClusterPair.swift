@@ -152,6 +152,8 @@ private struct VaryingCells: ~Escapable {
       if left.tree == right.tree { return true }
       return try isEqual(left, other, right)
     }
+    // Lists and maps in mixed values are equal whatever their ids.
+    if column.type == .mixed { return try isEqual(left, other, right) }
     guard left.length == right.length else { return false }
     // A value has one form: those of one length stand both here or both apart.
     guard left.long != nil || right.long != nil else { return left.bytes.compare(right.bytes) == 0 }
@@ -159,7 +161,7 @@ private struct VaryingCells: ~Escapable {
     return try left.array(NodeAccess(within: access)) == right.array(NodeAccess(within: other.access))
   }
 
-  /// Whether two collections are equal, of which one is a tree at least.
+  /// Whether two collections are equal, of which one is a tree, or two mixed values.
   private func isEqual(
     _ cell: VaryingCell, _ other: Self, _ otherCell: VaryingCell
   ) throws(StorageError) -> Bool {
@@ -167,7 +169,7 @@ private struct VaryingCells: ~Escapable {
       let access = NodeAccess(within: access)
       let otherAccess = NodeAccess(within: other.access)
       guard column.collection == .list else {
-        return try SortedTree.areEqual(left, access, right, otherAccess)
+        return try SortedTree.areEqual(left, access, right, otherAccess, of: column)
       }
       return try ListTree.areEqual(left, access, right, otherAccess, column.element)
     }

@@ -15,7 +15,7 @@ struct CollectionDiff {
       guard column.collection != .list else {
         return .list(try list(from: left, oldAccess, to: right, newAccess))
       }
-      let differences = try SortedTree.differences(from: left, oldAccess, to: right, newAccess)
+      let differences = try SortedTree.differences(from: left, oldAccess, to: right, newAccess, of: column)
       // Of keys that are cut each entry has another key when one before it comes or goes: such collections are compared whole.
       if !differences.contains(where: { ElementKey.isCut($0.key, of: column) ?? true }) {
         return column.collection == .set
@@ -25,7 +25,7 @@ struct CollectionDiff {
     }
     let (left, right) = (try value(old, oldAccess), try value(new, newAccess))
     switch (left, right) {
-    case (.map(let left), .map(let right)): return .map(changes(from: left, to: right))
+    case (.map(let left, _), .map(let right, _)): return .map(changes(from: left, to: right))
     default:
       let (left, right) = (left.elements ?? [], right.elements ?? [])
       if column.collection == .set { return .set(changes(fromSet: left, to: right)) }

@@ -103,10 +103,10 @@ public struct Column: Sendable, Hashable {
   func accepts(_ value: Value) -> Bool {
     switch (collection, value) {
     case (.none, _): acceptsOne(value)
-    case (.list, .list(let elements)): elements.allSatisfy(acceptsOne)
-    case (.set, .list(let elements)):
+    case (.list, .list(let elements, _)): elements.allSatisfy(acceptsOne)
+    case (.set, .list(let elements, _)):
       elements.allSatisfy { acceptsOne($0) && !$0.isNested } && ValueOrder.isSet(elements)
-    case (.map, .map(let map)): map.values.allSatisfy(acceptsOne)
+    case (.map, .map(let map, _)): map.values.allSatisfy(acceptsOne)
     default: false
     }
   }

@@ -10,8 +10,8 @@ enum CompositeCell {
     switch (column.collection, value) {
     case (.none, .null): return nil
     case (.none, _): ValueCoding.appendMixed(value, to: &bytes)
-    case (_, .list(let elements)): append(elements, of: column, keys: [], to: &bytes)
-    case (_, .map(let map)): append(map.values, of: column, keys: map.keys, to: &bytes)
+    case (_, .list(let elements, _)): append(elements, of: column, keys: [], to: &bytes)
+    case (_, .map(let map, _)): append(map.values, of: column, keys: map.keys, to: &bytes)
     default: return nil
     }
     return bytes

@@ -21,10 +21,10 @@ public struct SetElement: Hashable, Sendable {
       } else {
         Self.hash(number.isNaN ? .nan : Double(number.text) ?? .nan, into: &hasher)
       }
-    case .list(let elements):
+    case .list(let elements, _):
       hasher.combine(elements.count)
       for element in elements { hasher.combine(SetElement(element)) }
-    case .map(let map):
+    case .map(let map, _):
       hasher.combine(map.count)
       for element in map.values { hasher.combine(SetElement(element)) }
     default: hasher.combine(value)

@@ -9,9 +9,17 @@ extension Value {
   /// The elements of a list or set, the values of a map; nil of one value.
   public var elements: [Value]? {
     switch self {
-    case .list(let elements): elements
-    case .map(let map): map.values
+    case .list(let elements, _): elements
+    case .map(let map, _): map.values
     default: nil
+    }
+  }
+
+  /// The id of a list or map that stands in a mixed value; 0 of all else.
+  public var nestedID: UInt64 {
+    switch self {
+    case .list(_, let id), .map(_, let id): id
+    default: 0
     }
   }
 
@@ -67,13 +75,13 @@ extension Value {
     switch self {
     case .link(let row): targets.contains(LinkTarget(table: column.target, row: row)) ? .null : self
     case .typedLink(let table, let row): targets.contains(LinkTarget(table: table, row: row)) ? .null : self
-    case .list(let elements):
+    case .list(let elements, let id):
       if column.type == .link || column.collection == .set {
         .list(elements.filter { $0.unlinked(targets, of: column) == $0 })
       } else {
-        .list(elements.map { $0.unlinked(targets, of: column) })
+        .list(elements.map { $0.unlinked(targets, of: column) }, id: id)
       }
-    case .map(let map): .map(map.mapped { $0.unlinked(targets, of: column) })
+    case .map(let map, let id): .map(map.mapped { $0.unlinked(targets, of: column) }, id: id)
     default: self
     }
   }

@@ -1,6 +1,7 @@
 /// A value of a column.
 ///
-/// Two are equal when they are stored alike: strings by their UTF-8 bytes, floating-point numbers by their bits.
+/// Two are equal when they are stored alike: strings by their UTF-8 bytes, floating-point numbers by their bits. The ids of
+/// lists and maps do not count.
 public enum Value: Sendable {
   case null
   case bool(Bool)
@@ -19,10 +20,13 @@ public enum Value: Sendable {
   case link(UInt64)
   /// A row of any table, by the table's id and its key: in mixed columns.
   case typedLink(table: UInt32, row: UInt64)
-  /// Of a column of lists, in order; of sets, in the order that `Value.set(_:)` gives; or in a mixed column.
-  case list([Value])
-  /// Of a column of maps, or in a mixed column.
-  case map(ValueMap)
+  /// Of a column of lists, in order; of sets, in the order that `Value.set(_:)` gives; or in a mixed value.
+  ///
+  /// A list that is read from a mixed value has an id, by which it is found however the collections around it change:
+  /// see `WritableTable.nested(_:_:ofRow:hint:)`. Others have 0, and a writer gives what it stores an id of its own.
+  case list([Value], id: UInt64 = 0)
+  /// Of a column of maps, or in a mixed value; the id is as of lists.
+  indirect case map(ValueMap, id: UInt64 = 0)
 }
 
 extension Value: Hashable {
@@ -42,8 +46,8 @@ extension Value: Hashable {
     case (.link(let left), .link(let right)): left == right
     case (.typedLink(let left, let leftRow), .typedLink(let right, let rightRow)):
       left == right && leftRow == rightRow
-    case (.list(let left), .list(let right)): left == right
-    case (.map(let left), .map(let right)): left == right
+    case (.list(let left, _), .list(let right, _)): left == right
+    case (.map(let left, _), .map(let right, _)): left == right
     default: false
     }
   }
@@ -64,8 +68,8 @@ extension Value: Hashable {
     case .typedLink(let table, let row):
       hasher.combine(table)
       hasher.combine(row)
-    case .list(let elements): hasher.combine(elements)
-    case .map(let map): hasher.combine(map)
+    case .list(let elements, _): hasher.combine(elements)
+    case .map(let map, _): hasher.combine(map)
     }
   }
 }

@@ -45,10 +45,12 @@ enum ValueCoding {
   static func appendMixed(_ value: Value, to bytes: inout [UInt8]) {
     bytes.append(tag(value))
     switch value {
-    case .list(let elements):
+    case .list(let elements, let id):
+      bytes.appendVarint(id)
       bytes.appendVarint(UInt64(elements.count))
       for element in elements { appendMixed(element, to: &bytes) }
-    case .map(let map):
+    case .map(let map, let id):
+      bytes.appendVarint(id)
       bytes.appendVarint(UInt64(map.count))
       for (key, value) in zip(map.keys, map.values) {
         append(key, to: &bytes)
@@ -117,24 +119,28 @@ enum ValueCoding {
 
   private static func list(_ reader: inout ByteReader, _ levels: Int) -> Value? {
     // Each element takes a byte at least.
-    guard let count = reader.varint(), count <= UInt64(reader.count) else { return nil }
+    guard let id = reader.varint(), id > 0, let count = reader.varint(), count <= UInt64(reader.count) else {
+      return nil
+    }
     var elements: [Value] = []
     for _ in 0..<count {
       guard let element = mixed(&reader, levels: levels) else { return nil }
       elements.append(element)
     }
-    return .list(elements)
+    return .list(elements, id: id)
   }
 
   private static func map(_ reader: inout ByteReader, _ levels: Int) -> Value? {
-    guard let count = reader.varint(), count <= UInt64(reader.count) else { return nil }
+    guard let id = reader.varint(), id > 0, let count = reader.varint(), count <= UInt64(reader.count) else {
+      return nil
+    }
     var (keys, values): ([String], [Value]) = ([], [])
     for _ in 0..<count {
       guard let key = reader.text(), let value = mixed(&reader, levels: levels) else { return nil }
       keys.append(key)
       values.append(value)
     }
-    return ValueMap(ascending: keys, values).map { .map($0) }
+    return ValueMap(ascending: keys, values).map { .map($0, id: id) }
   }
 
   private static func date(_ reader: inout ByteReader) -> Value? {

@@ -61,6 +61,11 @@ public struct ValueMap: Sendable, Hashable {
     return mapped
   }
 
+  /// Changes the value at a place where it is.
+  mutating func change<Result>(at place: Int, _ body: (inout Value) -> Result) -> Result {
+    body(&values[place])
+  }
+
   /// Where a key is, or would be.
   private func place(of key: String) -> (Int, isThere: Bool) {
     var (low, high) = (0, keys.count)

@@ -126,8 +126,8 @@ extension ValueOrder {
     case (.link(let left), .link(let right)): order(left, right)
     case (.typedLink(let left, let leftRow), .typedLink(let right, let rightRow)):
       left == right ? order(leftRow, rightRow) : order(left, right)
-    case (.list(let left), .list(let right)): order(left, right)
-    case (.map(let left), .map(let right)):
+    case (.list(let left, _), .list(let right, _)): order(left, right)
+    case (.map(let left, _), .map(let right, _)):
       switch order(left.keys.map { .string($0) }, right.keys.map { .string($0) }) {
       case 0: order(left.values, right.values)
       case let keys: keys

@@ -53,7 +53,8 @@ import Testing
       for place in columns.indices { schema.columns[place].id = columns[place].id }
       let buffer = AppendBuffer(
         schema: schema, rowLimit: 512, indexes: [],
-        dictionaries: DictionaryWriters(ColumnTrees(), editor: editor), editor: editor)
+        dictionaries: DictionaryWriters(ColumnTrees(), editor: editor), nestedIDs: NestedIDs(1),
+        editor: editor)
       let bits = columns.map { _ in [0, 1, 2, 4, 8, 13, 16, 30, 32, 50, 64][generator.below(11)] }
       // Of no row, some, or all.
       let nulls = columns.map { $0.isOptional ? [0, 30, 100][generator.below(3)] : 0 }

@@ -197,7 +197,8 @@ import Testing
       cluster.setPieces([(0, try piece(40)), (10, try piece(90))], of: schema.columns[0])
       let buffer = try AppendBuffer(
         cluster.write(editor), schema: schema, rowLimit: 512, indexes: [],
-        dictionaries: DictionaryWriters(ColumnTrees(), editor: editor), editor: editor)
+        dictionaries: DictionaryWriters(ColumnTrees(), editor: editor), nestedIDs: NestedIDs(1),
+        editor: editor)
       buffer.beginRow(100)
       try buffer.endRow()
       #expect(throws: StorageError.self) { try buffer.encode() }

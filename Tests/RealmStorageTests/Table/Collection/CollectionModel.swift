@@ -99,7 +99,7 @@ struct CollectionModel {
     #expect(unlinked.removed == expected)
     root = unlinked.root
     switch value.unlinked(targets, of: column) {
-    case .map(let map): self.map = map
+    case .map(let map, _): self.map = map
     case let value: elements = value.elements ?? []
     }
   }
@@ -232,8 +232,9 @@ enum RandomElement {
     if column.isOptional, generator.chance(15) { return .null }
     guard column.type == .mixed, generator.chance(20) else { return one(column.type, &generator) }
     let parts = (0..<generator.below(4)).map { _ in element(column, &generator) }
-    guard generator.chance(50) else { return .list(parts) }
-    return .map(ValueMap(entries: parts.enumerated().map { ("\($0.offset)", $0.element) }))
+    let id = UInt64(1 + generator.below(1000))
+    guard generator.chance(50) else { return .list(parts, id: id) }
+    return .map(ValueMap(entries: parts.enumerated().map { ("\($0.offset)", $0.element) }), id: id)
   }
 
   /// An element that a set takes for the same, and that may be another value.

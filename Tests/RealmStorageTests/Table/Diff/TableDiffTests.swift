@@ -50,8 +50,8 @@ import Testing
     #expect(found == expected)
     for modification in found.modifications {
       for column in modification.columns {
-        guard case .list(let before) = old.model.rows[modification.key]?[schema[column].name],
-          case .list(let after) = new.model.rows[modification.key]?[schema[column].name]
+        guard case .list(let before, _) = old.model.rows[modification.key]?[schema[column].name],
+          case .list(let after, _) = new.model.rows[modification.key]?[schema[column].name]
         else { continue }
         expect(ListChanges(from: before, to: after), toLead: before, to: after)
       }

@@ -44,7 +44,7 @@ import Testing
     for (place, left) in sorted.enumerated() {
       for right in sorted[place...] { #expect(order(left, right) <= 0, "\(left) and \(right), seed \(seed)") }
     }
-    guard case .list(let elements) = Value.set(numbers) else { return }
+    guard case .list(let elements, _) = Value.set(numbers) else { return }
     #expect(elements.count == Set(numbers.map { SetElement($0) }).count)
   }
 

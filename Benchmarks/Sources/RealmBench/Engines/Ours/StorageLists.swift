@@ -173,7 +173,7 @@ final class StorageLists: ListFile {
     var answer = Answer()
     try owners().forEachGroup { (group) throws(StorageError) in
       for row in 0..<group.count {
-        guard case .list(let elements) = try group.value(Position.elements, row) else { continue }
+        guard case .list(let elements, _) = try group.value(Position.elements, row) else { continue }
         for element in elements { answer.add(element) }
       }
       return true

@@ -1,0 +1,253 @@
+/// Changes of lists and maps that stand in mixed values. Each is found by its id; the mixed value in which it stands is read once,
+/// and written once however often it changes.
+///
+/// - Precondition: of all, the column of a place is one of mixed values, and values that are added may stand in one.
+extension TableWriter {
+  /// A list or map of a mixed value, to be read or changed where it is.
+  struct FoundNested {
+    let open: OpenNested
+    let path: [Int]
+
+    var value: Value { open.value.nested(at: path) ?? .null }
+  }
+
+  /// What a place names; nil where there is no such row, or no such list or map in its cell.
+  func nested(at place: NestedPlace) throws(StorageError) -> FoundNested? {
+    let cell = CollectionPlace(row: place.row, column: forms[place.column].id)
+    if let open = nested.find(cell), let path = open.path(to: place.id) {
+      return FoundNested(open: open, path: path)
+    }
+    let column = schema.columns[place.column]
+    precondition(column.type == .mixed, "\(schema.name).\(column.name) holds no mixed values")
+    if nested.isFull { try forgetCollections() }
+    try closeNested(at: cell)
+    guard let open = try openNested(place, column), let path = open.path(to: place.id) else { return nil }
+    nested.add(open, at: cell)
+    return FoundNested(open: open, path: path)
+  }
+
+  private func openNested(_ place: NestedPlace, _ column: Column) throws(StorageError) -> OpenNested? {
+    switch column.collection {
+    case .none:
+      try putIntoTree(place.row)
+      return try value(column, ofRow: place.row).map { OpenNested($0, nil, of: column) }
+    case .list:
+      guard let list = try list(place.column, ofRow: place.row) else { return nil }
+      if case .position(let index)? = place.near, (0..<list.count).contains(index) {
+        let value = try list.value(at: index)
+        if value.nestedPath(to: place.id) != nil { return OpenNested(value, .position(index), of: column) }
+      }
+      var index = 0
+      while index < list.count {
+        let values = try list.values(from: index)
+        if let found = values.firstIndex(where: { $0.nestedPath(to: place.id) != nil }) {
+          return OpenNested(values[found], .position(index + found), of: column)
+        }
+        index += values.count
+      }
+    case .map:
+      guard let map = try sorted(place.column, ofRow: place.row) else { return nil }
+      if case .key(let key)? = place.near, let value = try map.value(of: key),
+        value.nestedPath(to: place.id) != nil
+      {
+        return OpenNested(value, .key(key), of: column)
+      }
+      for position in 0..<(try map.count()) {
+        let entry = try map.entry(at: position)
+        if entry.value.nestedPath(to: place.id) != nil, let key = entry.key {
+          return OpenNested(entry.value, .key(key), of: column)
+        }
+      }
+    case .set: break
+    }
+    return nil
+  }
+
+  /// Writes the mixed value of a cell that is open, and holds it no more: what is around it is about to change.
+  func closeNested(at place: CollectionPlace) throws(StorageError) {
+    guard let open = nested.find(place) else { return }
+    if open.isChanged { try store(open, at: place) }
+    nested.remove(at: place)
+  }
+
+  /// Writes a mixed value to its cell. Its links were noted as they changed.
+  func store(_ open: OpenNested, at place: CollectionPlace) throws(StorageError) {
+    open.isChanged = false
+    do throws(StorageError) {
+      switch open.part {
+      case nil:
+        clusters = try clusterChange.set(open.value, open.column, ofRow: place.row, in: root.clusters)
+      case .position(let index)?:
+        // The list and the map are open for as long as this is.
+        guard let list = lists.find(place) else { preconditionFailure("an element of a closed list is open") }
+        try list.set(open.value, at: index)
+      case .key(let key)?:
+        guard let map = sorted.find(place) else { preconditionFailure("a value of a closed map is open") }
+        _ = try map.set(open.value, for: key)
+      }
+    } catch {
+      throw tables.fail(error)
+    }
+  }
+
+  // MARK: - Lists
+
+  /// Inserts values that follow each other before an element, or behind all. False where there is no such list.
+  func insert(_ values: [Value], at index: Int, of place: NestedPlace) throws(StorageError) -> Bool {
+    guard let (found, count) = try nestedList(place) else { return false }
+    precondition(
+      index >= 0 && index <= count, "\(name(place)): there is no place \(index) in a list of \(count)")
+    if values.isEmpty { return true }
+    let values = values.map { add($0, found, place) }
+    try change(found, adding: values, removing: [], place) { elements in
+      elements.insert(contentsOf: values, at: index)
+    }
+    return true
+  }
+
+  /// Replaces an element. False where there is no such list.
+  func setElement(_ value: Value, at index: Int, of place: NestedPlace) throws(StorageError) -> Bool {
+    guard let (found, count) = try nestedList(place) else { return false }
+    check(index, count, place)
+    let old = found.value.elements?[index] ?? .null
+    guard old != value else { return true }
+    let value = add(value, found, place)
+    try change(found, adding: [value], removing: [old], place) { $0[index] = value }
+    return true
+  }
+
+  /// Removes elements that follow each other. False where there is no such list.
+  func removeElements(_ range: Range<Int>, of place: NestedPlace) throws(StorageError) -> Bool {
+    guard let (found, count) = try nestedList(place) else { return false }
+    precondition(
+      range.lowerBound >= 0 && range.upperBound <= count,
+      "\(name(place)): there are no elements \(range) in a list of \(count)")
+    if range.isEmpty { return true }
+    let old = Array((found.value.elements ?? [])[range])
+    try change(found, adding: [], removing: old, place) { $0.removeSubrange(range) }
+    return true
+  }
+
+  /// Moves an element to another position, counted without it. False where there is no such list.
+  func moveElement(from old: Int, to new: Int, of place: NestedPlace) throws(StorageError) -> Bool {
+    guard let (found, count) = try nestedList(place) else { return false }
+    check(old, count, place)
+    check(new, count, place)
+    if old == new { return true }
+    try change(found, adding: [], removing: [], place) { $0.insert($0.remove(at: old), at: new) }
+    return true
+  }
+
+  /// Exchanges two elements. False where there is no such list.
+  func swapElements(_ first: Int, _ second: Int, of place: NestedPlace) throws(StorageError) -> Bool {
+    guard let (found, count) = try nestedList(place) else { return false }
+    check(first, count, place)
+    check(second, count, place)
+    if first == second { return true }
+    try change(found, adding: [], removing: [], place) { $0.swapAt(first, second) }
+    return true
+  }
+
+  /// Puts elements into other places. False where there is no such list.
+  func reorderElements(_ order: [Int], of place: NestedPlace) throws(StorageError) -> Bool {
+    guard let (found, count) = try nestedList(place) else { return false }
+    checkOrder(order, of: count, schema.columns[place.column])
+    try change(found, adding: [], removing: [], place) { elements in elements = order.map { elements[$0] } }
+    return true
+  }
+
+  private func nestedList(_ place: NestedPlace) throws(StorageError) -> (found: FoundNested, count: Int)? {
+    guard let found = try nested(at: place) else { return nil }
+    guard case .list(let elements, _) = found.value else {
+      preconditionFailure("\(name(place)): that is a map, and no list")
+    }
+    return (found, elements.count)
+  }
+
+  // MARK: - Maps
+
+  /// Sets the value of a key. False where there is no such map.
+  func setValue(_ value: Value, forKey key: String, of place: NestedPlace) throws(StorageError) -> Bool {
+    guard let (found, old) = try nestedMap(place, key) else { return false }
+    if old == value { return true }
+    let value = add(value, found, place)
+    try change(found, adding: [value], removing: old.map { [$0] } ?? [], key, value, place)
+    return true
+  }
+
+  /// Removes a key; answers whether it was there, or nil where there is no such map.
+  func removeValue(forKey key: String, of place: NestedPlace) throws(StorageError) -> Bool? {
+    guard let (found, old) = try nestedMap(place, key) else { return nil }
+    guard let old else { return false }
+    try change(found, adding: [], removing: [old], key, nil, place)
+    return true
+  }
+
+  private func nestedMap(
+    _ place: NestedPlace, _ key: String
+  ) throws(StorageError) -> (found: FoundNested, old: Value?)? {
+    guard let found = try nested(at: place) else { return nil }
+    guard case .map(let map, _) = found.value else {
+      preconditionFailure("\(name(place)): that is a list, and no map")
+    }
+    return (found, map[key])
+  }
+
+  // MARK: - Changing
+
+  /// A value that is to stand in a list or map: lists and maps in it get ids.
+  private func add(_ value: Value, _ found: FoundNested, _ place: NestedPlace) -> Value {
+    // The list or map counts too.
+    let levels = Value.mostLevels - found.path.count - 1
+    precondition(value.isMixed(levels: levels), "\(name(place)) can't hold that value so deep")
+    return value.isNested ? nestedIDs.identify(value) : value
+  }
+
+  private func change(
+    _ found: FoundNested, adding added: [Value], removing removed: [Value], _ place: NestedPlace,
+    _ body: (inout [Value]) -> Void
+  ) throws(StorageError) {
+    try change(found, adding: added, removing: removed, place) { (value: inout Value) in
+      guard case .list(var elements, let id) = value else { return }
+      // So that the elements are changed where they are.
+      value = .null
+      body(&elements)
+      value = .list(elements, id: id)
+    }
+  }
+
+  private func change(
+    _ found: FoundNested, adding added: [Value], removing removed: [Value], _ key: String, _ new: Value?,
+    _ place: NestedPlace
+  ) throws(StorageError) {
+    try change(found, adding: added, removing: removed, place) { (value: inout Value) in
+      guard case .map(var map, let id) = value else { return }
+      value = .null
+      map[key] = new
+      value = .map(map, id: id)
+    }
+  }
+
+  private func change(
+    _ found: FoundNested, adding added: [Value], removing removed: [Value], _ place: NestedPlace,
+    _ body: (inout Value) -> Void
+  ) throws(StorageError) {
+    let column = found.open.column
+    do throws(StorageError) {
+      for value in added { try addLinks(value, column, row: place.row) }
+      found.open.change(at: found.path, body)
+      openChanges.isAny = true
+      for value in removed { try removeLinks(value, column, row: place.row) }
+    } catch {
+      throw tables.fail(error)
+    }
+    try tables.removeOrphans()
+  }
+
+  private func check(_ index: Int, _ count: Int, _ place: NestedPlace) {
+    precondition(
+      index >= 0 && index < count, "\(name(place)): there is no element \(index) in a list of \(count)")
+  }
+
+  private func name(_ place: NestedPlace) -> String { "\(schema.name).\(schema.columns[place.column].name)" }
+}
