@@ -97,6 +97,24 @@ public struct StoredSorted {
     }
   }
 
+  /// Entries from a position on, in their order, a few hundred at most; none behind the last. A set has no keys. O(log n) beside the
+  /// entries.
+  ///
+  /// - Throws: `.corrupted`.
+  public func entries(from position: Int) throws(StorageError) -> [(key: String?, value: Value)] {
+    guard position < count else { return [] }
+    switch form {
+    case .inline(.map(let map, _)):
+      return zip(map.keys, map.values).dropFirst(position).map { ($0, $1) }
+    case .inline(let value): return (value.elements ?? []).dropFirst(position).map { (nil, $0) }
+    case .tree(let root):
+      let access = content.beginReading(for: content)
+      return try SortedTree.entries(
+        from: position, atMost: HeldCollection.entriesAtATime, in: root, of: column, access
+      ).map { ($0.key, $0.value) }
+    }
+  }
+
   /// All of it: `.list` for a set, in order, `.map` for a map.
   ///
   /// - Throws: `.corrupted`.

@@ -120,6 +120,20 @@ extension WritableTable {
   }
 }
 
+extension WritableTable {
+  /// A list, set or map as it is now, to be walked while the transaction changes it; nil where there is no such row. O(log n), and O(1)
+  /// in the size of a large one.
+  ///
+  /// - Precondition: the column, named by its position in the schema, is one of collections.
+  /// - Throws: `.corrupted`, `.limitExceeded`.
+  public func holding(_ column: Int, ofRow key: UInt64) throws(StorageError) -> HeldCollection? {
+    if schema.columns[column].collection == .list {
+      return try usableWriter().list(column, ofRow: key)?.holding()
+    }
+    return try usableWriter().sorted(column, ofRow: key)?.holding()
+  }
+}
+
 /// Sets and maps of rows, changed entry by entry. O(log n) in the number of entries.
 ///
 /// - Precondition: of all, the column, named by its position in the schema, is one of sets, or of maps, and values fit it; links

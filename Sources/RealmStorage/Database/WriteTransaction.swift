@@ -56,6 +56,7 @@ public final class WriteTransaction {
 
   private func sealTrees(_ durability: Durability) throws(StorageError) -> SealedTransaction.Fate {
     defer { end() }
+    editor.endHolds()
     let added = try storeTrees() + storeTables()
     guard root != base.root else { return writer.basis.map { .basis($0) } ?? .known(base.number) }
     return .own(try writer.seal(root: root, tables: openTables, added: added, durability: durability))
@@ -64,6 +65,7 @@ public final class WriteTransaction {
   /// Forgets the changes and ends the transaction. Does nothing when it has ended.
   public func cancel() {
     guard isOpen else { return }
+    editor.endHolds()
     end()
     writer.rest()
   }

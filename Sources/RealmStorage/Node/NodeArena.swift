@@ -30,6 +30,13 @@ package final class NodeArena {
   /// What lies from here on was made since the mark: so many units of it are taken.
   private var markedUnit = UInt64.max
   private var unitsSinceMark = 0
+  /// The open transaction's nodes that lie before are held: they do not change, and their places are not given again.
+  private var heldUnit: UInt64 = 0
+  /// Nodes that were freed while they were held.
+  @exclusivity(unchecked) private var freedHeld: [Ref] = []
+  /// Places that were free when nodes were held first, by size.
+  private var asideUnits: [[UInt64]] = []
+
   /// Memory was touched up to here.
   private var touchedUnit: UInt64 = 1
 
@@ -96,12 +103,54 @@ package final class NodeArena {
   }
 
   private func forgetFreed() {
+    (heldUnit, freedHeld, asideUnits) = (0, [], [])
     for units in freedSizes { freeUnits[units].removeAll(keepingCapacity: true) }
     freedSizes.removeAll(keepingCapacity: true)
   }
 
   /// Whether a node is the open transaction's.
   package func owns(_ ref: Ref) -> Bool { ref.isDirty && ref.unit >= ownStart }
+
+  /// Whether a node may change where it is.
+  func mayEdit(_ ref: Ref) -> Bool { owns(ref) && ref.unit >= heldUnit }
+
+  /// Holds the nodes that there are; answers where they end.
+  func hold() -> UInt64 {
+    // What is made from here on lies behind them, and is told from them by that.
+    if asideUnits.isEmpty {
+      (asideUnits, freeUnits, freedSizes) = (freeUnits, [], [])
+    } else {
+      for units in freedSizes {
+        asideUnits[units] += freeUnits[units]
+        freeUnits[units] = []
+      }
+      freedSizes = []
+    }
+    heldUnit = nextUnit
+    // Places that were set aside are not given by going back to a mark before them.
+    markedUnit = .max
+    return heldUnit
+  }
+
+  /// Holds the nodes before a place only, and none where it is 0.
+  func setHeld(to unit: UInt64) {
+    guard heldUnit > 0 else { return }
+    heldUnit = unit
+    let freed = freedHeld
+    freedHeld = []
+    for ref in freed { free(ref) }
+    guard unit == 0 else { return }
+    for (units, places) in asideUnits.enumerated() where !places.isEmpty {
+      makeFreeLists()
+      if freeUnits[units].isEmpty { freedSizes.append(units) }
+      freeUnits[units] += places
+    }
+    asideUnits = []
+  }
+
+  private func makeFreeLists() {
+    if freeUnits.isEmpty { freeUnits = Array(repeating: [], count: Ref.maximumLength / Ref.unit + 1) }
+  }
 
   /// Makes a node of `bodyLength` bytes after `refCount` refs.
   ///
@@ -159,8 +208,12 @@ package final class NodeArena {
   /// Gives a dirty node's space back.
   package func free(_ ref: Ref) {
     precondition(owns(ref), "only a transaction's own nodes lie in its part of the arena")
+    guard ref.unit >= heldUnit else {
+      freedHeld.append(ref)
+      return
+    }
     let units = (ref.length + Ref.unit - 1) / Ref.unit
-    if freeUnits.isEmpty { freeUnits = Array(repeating: [], count: Ref.maximumLength / Ref.unit + 1) }
+    makeFreeLists()
     if freeUnits[units].isEmpty { freedSizes.append(units) }
     freeUnits[units].append(ref.unit)
     liveBytes -= units * Ref.unit

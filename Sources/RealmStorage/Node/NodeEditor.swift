@@ -11,6 +11,7 @@ package final class NodeEditor {
   private var spill: Spill = { roots in roots }
   /// What the arena held when subtrees were offered to be written last.
   private var liveBytesLast = 0
+  private var holds = NodeHolds()
 
   /// Writes subtrees of the transaction to the file; answers the refs that name them there.
   package typealias Spill = ([Ref]) throws(StorageError) -> [Ref]
@@ -76,7 +77,7 @@ package final class NodeEditor {
   /// A node with some of its refs or bytes changed: in place where it is the transaction's own, else in a copy, and `ref`
   /// is free.
   func change(_ ref: Ref, _ node: NodeView, _ body: (borrowing NodeWriter) -> Void) -> Ref {
-    if arena.owns(ref) {
+    if arena.mayEdit(ref) {
       arena.edit(ref) { body($0) }
       return ref
     }
@@ -85,6 +86,19 @@ package final class NodeEditor {
     body(copy)
     free(ref)
     return copy.ref
+  }
+
+  /// The transaction's nodes stay as they are for somebody who reads them.
+  func hold(_ holder: any NodeHolder) { holds.add(holder, mark: arena.hold()) }
+
+  /// A holder has gone.
+  func releaseGone() { arena.setHeld(to: holds.removeGone()) }
+
+  /// The transaction is about to end: nobody reads its nodes any more.
+  func endHolds() {
+    guard !holds.isEmpty else { return }
+    holds.end()
+    arena.setHeld(to: 0)
   }
 
   /// Bytes of a node before its refs.

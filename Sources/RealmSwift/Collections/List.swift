@@ -34,17 +34,20 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   /// The number of elements. O(1).
   public var count: Int { cell?.count() ?? asStored?.count ?? unmanaged.count }
 
-  /// Walks the elements as they are when the walk begins; where the elements' type may have no value for what is stored, as an
-  /// enumeration, each as it is when the walk comes to it. A walk over the values of a managed list, outside of a write transaction,
-  /// holds a few hundred of them in memory at a time; others hold all.
+  /// Walks the elements as they are when the walk begins, also where the loop changes the list. A walk over a managed list holds
+  /// a few hundred elements in memory at a time.
   public func makeIterator() -> RLMIterator<Element> {
-    if Element._mayBeUnknown { return RLMIterator(count: count) { self[$0] } }
-    guard !Element._canLink, let cell, let walk = self.cell?.walk() else { return RLMIterator(contents) }
-    var index = 0
-    return RLMIterator(chunks: {
-      let values = walk()
-      defer { index += values.count }
-      return Self.elements(values, in: cell, from: index)
+    guard let cell, let walk = self.cell?.walk() else {
+      return Element._mayBeUnknown ? RLMIterator(count: count) { self[$0] } : RLMIterator(contents)
+    }
+    // To read one may stop the program.
+    guard !Element._mayBeUnknown else {
+      return RLMIterator(count: walk.count) {
+        Element._element(walk.element(at: $0), in: cell, at: .position($0))
+      }
+    }
+    return RLMIterator(chunks: { start in
+      walk.making { Self.elements(walk.elements(from: start), in: cell, from: start) }
     })
   }
 

@@ -57,7 +57,19 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     return Value._element(value, in: cell, at: .key(key))
   }
 
-  public func makeIterator() -> RLMMapIterator<SingleMapEntry<Key, Value>> { RLMMapIterator(entries) }
+  /// Walks the entries as they are when the walk begins, also where the loop changes the map. A walk over a managed map holds a
+  /// few hundred entries in memory at a time.
+  public func makeIterator() -> RLMMapIterator<SingleMapEntry<Key, Value>> {
+    guard let walk = cell?.walk() else {
+      let entries = entries
+      return RLMMapIterator(chunks: { $0 == 0 ? entries : [] })
+    }
+    return RLMMapIterator(chunks: { [self] start in
+      walk.making {
+        walk.entries(from: start).map { SingleMapEntry(key: Key(_mapKey: $0), value: element($1, at: $0)) }
+      }
+    })
+  }
 
   /// The entries as pairs.
   public struct KeyValueSequence: Sequence {
@@ -65,7 +77,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
 
     fileprivate init(_ map: Map<Key, Value>) { self.map = map }
 
-    public func makeIterator() -> RLMKeyValueIterator<Key, Value> { RLMKeyValueIterator(map.entries) }
+    public func makeIterator() -> RLMKeyValueIterator<Key, Value> { RLMKeyValueIterator(map.makeIterator()) }
   }
 
   /// The entries as pairs of key and value.

@@ -36,8 +36,22 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   public var isInvalidated: Bool { cell?.isInvalidated(.list) ?? false }
   /// The number of elements. O(1).
   public var count: Int { cell?.count() ?? asStored?.count ?? unmanaged.count }
+  /// Walks the elements as they are when the walk begins, also where the loop changes the set. A walk over a managed set holds a
+  /// few hundred elements in memory at a time.
   public func makeIterator() -> RLMIterator<Element> {
-    Element._mayBeUnknown ? RLMIterator(count: count) { self[$0] } : RLMIterator(contents)
+    guard let cell, let walk = self.cell?.walk() else {
+      return Element._mayBeUnknown ? RLMIterator(count: count) { self[$0] } : RLMIterator(contents)
+    }
+    func element(_ value: Value, _ position: Int) -> Element {
+      Element._element(value, in: cell, at: .position(position))
+    }
+    // To read one may stop the program.
+    guard !Element._mayBeUnknown else {
+      return RLMIterator(count: walk.count) { element(walk.element(at: $0), $0) }
+    }
+    return RLMIterator(chunks: { start in
+      walk.making { walk.elements(from: start).enumerated().map { element($1, start + $0) } }
+    })
   }
 
   private var contents: [Element] {

@@ -79,13 +79,15 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
   @usableFromInline var elements: IndexingIterator<[Element]>
   /// Reads the elements one by one, since to read one may stop the program.
   @usableFromInline var reader: (() -> Element?)?
-  /// Reads more elements, as many as stand together; none behind the last.
-  private var chunks: (() -> [Element])?
+  /// Reads elements from a position on, as many as stand together; none behind the last.
+  private var chunks: ((Int) -> [Element])?
+  /// So many elements were read by that.
+  private var chunkEnd = 0
 
   init(_ elements: [Element]) { self.elements = elements.makeIterator() }
 
-  /// - Parameter chunks: answers the next elements, and none behind the last.
-  init(chunks: @escaping () -> [Element]) {
+  /// - Parameter chunks: answers elements from a position on, and none behind the last.
+  init(chunks: @escaping (Int) -> [Element]) {
     elements = [].makeIterator()
     self.chunks = chunks
   }
@@ -116,7 +118,9 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
   @usableFromInline
   mutating func nextElsewhere() -> Element? {
     if let chunks {
-      elements = chunks().makeIterator()
+      let read = chunks(chunkEnd)
+      chunkEnd += read.count
+      elements = read.makeIterator()
       return elements.next()
     }
     return reader?()

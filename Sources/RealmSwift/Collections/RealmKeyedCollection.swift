@@ -82,20 +82,30 @@ public struct MapIndex: Hashable, Comparable, Sendable {
 
 /// Walks the entries that a map had when the walk began.
 public struct RLMMapIterator<Element: _RealmMapValue>: IteratorProtocol {
-  private var entries: IndexingIterator<[Element]>
+  private var entries: IndexingIterator<[Element]> = [].makeIterator()
+  /// Reads entries from a position on, as many as stand together; none behind the last.
+  private let chunks: (Int) -> [Element]
+  /// So many entries were read.
+  private var end = 0
 
-  init(_ entries: [Element]) { self.entries = entries.makeIterator() }
+  init(chunks: @escaping (Int) -> [Element]) { self.chunks = chunks }
 
-  public mutating func next() -> Element? { entries.next() }
+  public mutating func next() -> Element? {
+    if let entry = entries.next() { return entry }
+    let read = chunks(end)
+    end += read.count
+    entries = read.makeIterator()
+    return entries.next()
+  }
 }
 
 /// Walks the keys and values that a map had when the walk began.
 public struct RLMKeyValueIterator<Key: _MapKey, Value: RealmCollectionValue>: IteratorProtocol {
   /// A key with its value.
   public typealias Element = (key: Key, value: Value)
-  private var entries: IndexingIterator<[SingleMapEntry<Key, Value>]>
+  private var entries: RLMMapIterator<SingleMapEntry<Key, Value>>
 
-  init(_ entries: [SingleMapEntry<Key, Value>]) { self.entries = entries.makeIterator() }
+  init(_ entries: RLMMapIterator<SingleMapEntry<Key, Value>>) { self.entries = entries }
 
   public mutating func next() -> Element? { entries.next().map { ($0.key, $0.value) } }
 }

@@ -8,7 +8,7 @@ extension _CollectionCell {
   /// The list as the version has it that the realm reads.
   ///
   /// - Precondition: no transaction is open.
-  private mutating func stored() -> StoredList {
+  mutating func storedList() -> StoredList {
     let session = owner.session
     session.check()
     if let knownList, knownList.generation == session.generation, !owner.isInvalid,
@@ -49,7 +49,7 @@ extension _CollectionCell {
       if let knownList, knownList.generation == owner.session.generation, !owner.isInvalid {
         return knownList.found.count
       }
-      return stored().count
+      return storedList().count
     }
     let (column, row) = (column, owner.row)
     return read { (table) throws(StorageError) in try table.listCount(column, ofRow: row) }
@@ -65,7 +65,7 @@ extension _CollectionCell {
     if owner.session.isWriting {
       return read { (table) throws(StorageError) in try table.element(at: index, ofList: column, ofRow: row) }
     }
-    let list = stored()
+    let list = storedList()
     return reading { () throws(StorageError) in try list.element(at: index) }
   }
 
@@ -73,7 +73,7 @@ extension _CollectionCell {
   mutating func firstIndex(where condition: (Value) -> Bool) -> Int? {
     guard isList else { return elements().firstIndex(where: condition) }
     guard owner.session.isWriting else {
-      let list = stored()
+      let list = storedList()
       return reading { () throws(StorageError) in
         try withoutActuallyEscaping(condition) { (condition) throws(StorageError) in
           try list.firstIndex(where: condition)
@@ -91,19 +91,6 @@ extension _CollectionCell {
       if values.isEmpty { return nil }
       if let found = values.firstIndex(where: condition) { return start + found }
       index += values.count
-    }
-  }
-
-  /// The elements of a list, as many at a time as stand together, as they are when the walk begins; nil where they are better
-  /// taken all at once: in a transaction, which changes what is read.
-  mutating func walk() -> (() -> [Value])? {
-    guard isList, !owner.session.isWriting else { return nil }
-    let list = stored()
-    var index = 0
-    return {
-      let values = reading { () throws(StorageError) in try list.elements(from: index) }
-      index += values.count
-      return values
     }
   }
 

@@ -6,7 +6,7 @@ extension _CollectionCell {
   /// The set or map as the version has it that the realm reads.
   ///
   /// - Precondition: no transaction is open.
-  private mutating func stored() -> StoredSorted {
+  mutating func storedSorted() -> StoredSorted {
     let session = owner.session
     session.check()
     if let knownSorted, knownSorted.generation == session.generation, !owner.isInvalid,
@@ -23,7 +23,7 @@ extension _CollectionCell {
   }
 
   mutating func sortedCount() -> Int {
-    guard owner.session.isWriting else { return stored().count }
+    guard owner.session.isWriting else { return storedSorted().count }
     let (column, row) = (column, owner.row)
     return read { (table) throws(StorageError) in try table.sortedCount(column, ofRow: row) }
   }
@@ -37,7 +37,7 @@ extension _CollectionCell {
       return read { (table) throws(StorageError) in try table.element(at: index, ofSorted: column, ofRow: row)
       }
     }
-    let sorted = stored()
+    let sorted = storedSorted()
     return reading { () throws(StorageError) in try sorted.element(at: index) }
   }
 
@@ -48,7 +48,7 @@ extension _CollectionCell {
     if owner.session.isWriting {
       return read { (table) throws(StorageError) in try table.contains(element, inSet: column, ofRow: row) }
     }
-    let sorted = stored()
+    let sorted = storedSorted()
     return reading { () throws(StorageError) in try sorted.contains(element) }
   }
 
@@ -65,7 +65,7 @@ extension _CollectionCell {
         return .some(try table.position(of: element, inSet: column, ofRow: row))
       }
     }
-    let sorted = stored()
+    let sorted = storedSorted()
     return reading { () throws(StorageError) in try sorted.position(of: element) }
   }
 
@@ -79,7 +79,7 @@ extension _CollectionCell {
         return .some(try table.value(forKey: key, ofMap: column, ofRow: row))
       }
     }
-    let sorted = stored()
+    let sorted = storedSorted()
     return reading { () throws(StorageError) in try sorted.value(forKey: key) }
   }
 

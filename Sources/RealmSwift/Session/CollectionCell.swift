@@ -123,6 +123,12 @@ public struct _CollectionCell {
       "\(name) does not hold this collection any more: it was replaced or removed; ask isInvalidated before.")
   }
 
+  /// The list or map that stands in an `AnyRealmValue`.
+  mutating func nestedValue() -> Value {
+    guard let value = value(), value.form != nil else { stopGone() }
+    return value
+  }
+
   /// The elements of a list or set.
   mutating func elements() -> [Value] {
     if case .list(let elements, _) = value() { return elements }

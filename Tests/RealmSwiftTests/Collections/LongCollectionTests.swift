@@ -35,6 +35,84 @@ extension MisuseTests {
 }
 
 @Suite struct LongCollectionTests {
+  @Test func `a loop that changes its collection walks what there was when it began`() throws {
+    let realm = try memoryRealm([CollectionHolder.self, CollectionPart.self])
+    try realm.write {
+      let holder = realm.create(CollectionHolder.self)
+      holder.numbers.append(objectsIn: 0..<5000)
+      holder.texts.insert(objectsIn: (1000..<4000).map { "text \($0)" })
+      for number in 1000..<4000 { holder.map["key \(number)"] = number }
+      for _ in 0..<600 { holder.parts.append(CollectionPart()) }
+    }
+    let holder = realm.objects(CollectionHolder.self)[0]
+    try realm.write {
+      var seen: [Int] = []
+      for number in holder.numbers {
+        seen.append(number)
+        if number % 2 == 0 { holder.numbers.remove(at: number / 2) }
+        if number % 500 == 0 { holder.numbers.append(-number) }
+      }
+      #expect(seen == Array(0..<5000) && holder.numbers.count == 2510)
+      var texts: [String] = []
+      for text in holder.texts {
+        texts.append(text)
+        holder.texts.remove(text)
+        holder.texts.insert("new " + text)
+      }
+      #expect(texts == (1000..<4000).map { "text \($0)" })
+      #expect(holder.texts.count == 3000 && holder.texts.first == "new text 1000")
+      var keys: [String] = []
+      for entry in holder.map {
+        keys.append(entry.key)
+        holder.map[entry.key] = entry.key == "key 2000" ? nil : entry.value + 1
+      }
+      #expect(keys == (1000..<4000).map { "key \($0)" })
+      #expect(holder.map.count == 2999 && holder.map["key 1500"] == 1501)
+      var live = 0
+      for part in holder.parts {
+        if part.isInvalidated { continue }
+        live += 1
+        holder.parts.removeLast()
+      }
+      #expect(live == 300 && holder.parts.count == 300)
+    }
+    try realm.verify()
+  }
+
+  @Test func `a loop goes on over what there was when its transaction ends`() throws {
+    let realm = try memoryRealm([CollectionHolder.self, CollectionPart.self])
+    try realm.write { realm.create(CollectionHolder.self).numbers.append(objectsIn: 0..<3000) }
+    let holder = realm.objects(CollectionHolder.self)[0]
+    for isCancelled in [true, false] {
+      realm.beginWrite()
+      holder.numbers.append(1)
+      let expected = Array(holder.numbers)
+      var seen: [Int] = []
+      for number in holder.numbers {
+        seen.append(number)
+        guard seen.count == 1000 else { continue }
+        holder.numbers.removeAll()
+        if isCancelled { realm.cancelWrite() } else { try realm.commitWrite() }
+      }
+      #expect(seen == expected)
+    }
+    #expect(holder.numbers.isEmpty)
+  }
+
+  @Test func `two copies of a walk over a list do not disturb each other`() throws {
+    let realm = try memoryRealm([CollectionHolder.self, CollectionPart.self])
+    try realm.write { realm.create(CollectionHolder.self).numbers.append(objectsIn: 0..<3000) }
+    var first = realm.objects(CollectionHolder.self)[0].numbers.makeIterator()
+    for _ in 0..<700 { _ = first.next() }
+    var second = first
+    var numbers: [Int] = []
+    while let number = first.next() { numbers.append(number) }
+    #expect(numbers == Array(700..<3000))
+    numbers = []
+    while let number = second.next() { numbers.append(number) }
+    #expect(numbers == Array(700..<3000))
+  }
+
   @Test func `collections that were read keep no version in use`() throws {
     let file = TemporaryFile()
     var configuration = file.configuration

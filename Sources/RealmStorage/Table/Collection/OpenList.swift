@@ -77,6 +77,16 @@ final class OpenList: OpenCollection {
     return values
   }
 
+  /// The list as it is now, which stays so.
+  func holding() throws(StorageError) -> HeldCollection {
+    guard isTree else {
+      let values = try buffer.values(editor.access())
+      return HeldCollection(values.map { SortedEntry(key: nil, value: $0) }, of: column, editor)
+    }
+    try putBack()
+    return try HeldCollection(tree: root, of: column, editor)
+  }
+
   // MARK: - Changing
 
   /// - Precondition: `position` is at most `count`, and the value fits the column.

@@ -87,6 +87,16 @@ final class OpenSorted: OpenCollection {
     return entry
   }
 
+  /// The set or map as it is now, which stays so.
+  func holding() throws(StorageError) -> HeldCollection {
+    guard !isTree else { return try HeldCollection(tree: root, of: column, editor) }
+    let entries =
+      isMap
+      ? zip(map.keys, map.values).map { SortedEntry(key: $0, value: $1) }
+      : elements.map { SortedEntry(key: nil, value: $0) }
+    return HeldCollection(entries, of: column, editor)
+  }
+
   // MARK: - Changing
 
   /// Adds the elements that no element of a set is equal to; answers them.

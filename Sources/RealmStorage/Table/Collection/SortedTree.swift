@@ -144,6 +144,18 @@ enum SortedTree {
     }
   }
 
+  /// Entries from a position on, so many at most.
+  static func entries(
+    from position: Int, atMost most: Int, in root: Ref, of column: Column, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> [SortedEntry] {
+    var entries: [SortedEntry] = []
+    try forEach(in: root, of: column, from: UInt64(position), access) { (entry) throws(StorageError) in
+      entries.append(entry)
+      return entries.count < most
+    }
+    return entries
+  }
+
   /// The whole set, a list in its order, or the whole map.
   static func all(
     _ root: Ref, of column: Column, _ access: borrowing NodeAccess
