@@ -69,6 +69,8 @@ public enum Limit: Sendable, Equatable {
   case fileSize
   /// 2^62 rows have been made in a table.
   case rows
+  /// 2^62 ids of lists and maps that stand in mixed values have been given in a table.
+  case nestedCollections
   /// 2^32 tables have been made in a database.
   case tables
   /// A table has more than `maximum` columns, those that were removed included.
@@ -208,6 +210,7 @@ extension Limit: CustomStringConvertible {
     case .memory: "it would hold more than 64 GiB in memory; commit in smaller parts."
     case .fileSize: "the file would pass 2^47 bytes."
     case .rows: "all 2^62 keys of a table have been given."
+    case .nestedCollections: "all 2^62 ids of nested lists and maps of a table have been given."
     case .tables: "all 2^32 numbers of tables have been given."
     case .columns(let count, let maximum):
       "a table has at most \(maximum) columns; this one would have \(count)."

@@ -84,6 +84,7 @@ final class Writer: @unchecked Sendable {
   @exclusivity(unchecked) private var turn = WriterTurn()
   /// Rows of a cluster, at most.
   let clusterRows: Int
+  let givenNestedIDs: GivenNestedIDs
 
   /// Transactions of more bytes of nodes than this become a version of their own, that they write themselves.
   private static let largestSealed = 512 << 10
@@ -102,6 +103,7 @@ final class Writer: @unchecked Sendable {
     control = tables.block
     constants = meta.constants
     clusterRows = options.clusterRows
+    givenNestedIDs = GivenNestedIDs()
     storage = store.storage
     run = RunBuffer(store: store, adopts: true)
     compaction = Compaction(options.compaction)

@@ -155,8 +155,8 @@ extension Table {
 
   /// The list or map that stands in a mixed value; nil where there is no such row, or it is not in its cell any more.
   ///
-  /// Takes time in proportion to the mixed value in which it stands, where `place.near` is right; else to what stands before it in the
-  /// cell.
+  /// Takes time in proportion to the mixed value in which it stands, where `place.near` is right or nearly so; else to what stands before
+  /// it in the cell.
   ///
   /// - Precondition: the column is one of mixed values.
   /// - Throws: `.corrupted`.
@@ -171,10 +171,8 @@ extension Table {
     case .none: return found(in: try value(column, ofRow: place.row))
     case .list:
       guard let list = try list(place.column, ofRow: place.row) else { return nil }
-      if case .position(let index)? = place.near, (0..<list.count).contains(index),
-        let value = found(in: try list.element(at: index))
-      {
-        return value
+      for index in place.positionsToLook(in: list.count) {
+        if let value = found(in: try list.element(at: index)) { return value }
       }
       var index = 0
       while index < list.count {
@@ -184,7 +182,7 @@ extension Table {
       }
     case .map:
       guard let map = try sorted(place.column, ofRow: place.row) else { return nil }
-      if case .key(let key)? = place.near, let value = found(in: try map.value(forKey: key)) { return value }
+      if case .key(let key)? = place.near { return found(in: try map.value(forKey: key)) }
       for value in try map.all().elements ?? [] { if let value = found(in: value) { return value } }
     case .set: break
     }

@@ -100,7 +100,7 @@ public final class WriteTransaction {
     let catalogue = try Catalogue(base.root, access)
     let tables = OpenTables(
       catalogue: catalogue, schemas: try database.schemas(catalogue, access),
-      clusterRows: writer.clusterRows, editor: editor)
+      clusterRows: writer.clusterRows, givenNestedIDs: writer.givenNestedIDs, editor: editor)
     openTables = tables
     return tables
   }

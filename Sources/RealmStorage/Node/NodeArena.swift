@@ -32,10 +32,17 @@ package final class NodeArena {
   private var unitsSinceMark = 0
   /// The open transaction's nodes that lie before are held: they do not change, and their places are not given again.
   private var heldUnit: UInt64 = 0
-  /// Nodes that were freed while they were held.
-  @exclusivity(unchecked) private var freedHeld: [Ref] = []
-  /// Places that were free when nodes were held first, by size.
-  private var asideUnits: [[UInt64]] = []
+  /// What each hold changed, by the end of its nodes.
+  @exclusivity(unchecked) private var holds: [Hold] = []
+
+  private struct Hold {
+    let end: UInt64
+    /// Nodes that were freed while they were held.
+    var freed: [Ref] = []
+    /// Places that were free before, by size, and the sizes of which there are some.
+    var places: [[UInt64]]
+    var sizes: [Int]
+  }
 
   /// Memory was touched up to here.
   private var touchedUnit: UInt64 = 1
@@ -103,7 +110,7 @@ package final class NodeArena {
   }
 
   private func forgetFreed() {
-    (heldUnit, freedHeld, asideUnits) = (0, [], [])
+    (heldUnit, holds) = (0, [])
     for units in freedSizes { freeUnits[units].removeAll(keepingCapacity: true) }
     freedSizes.removeAll(keepingCapacity: true)
   }
@@ -117,15 +124,8 @@ package final class NodeArena {
   /// Holds the nodes that there are; answers where they end.
   func hold() -> UInt64 {
     // What is made from here on lies behind them, and is told from them by that.
-    if asideUnits.isEmpty {
-      (asideUnits, freeUnits, freedSizes) = (freeUnits, [], [])
-    } else {
-      for units in freedSizes {
-        asideUnits[units] += freeUnits[units]
-        freeUnits[units] = []
-      }
-      freedSizes = []
-    }
+    holds.append(Hold(end: nextUnit, places: freeUnits, sizes: freedSizes))
+    (freeUnits, freedSizes) = ([], [])
     heldUnit = nextUnit
     // Places that were set aside are not given by going back to a mark before them.
     markedUnit = .max
@@ -134,18 +134,20 @@ package final class NodeArena {
 
   /// Holds the nodes before a place only, and none where it is 0.
   func setHeld(to unit: UInt64) {
-    guard heldUnit > 0 else { return }
-    heldUnit = unit
-    let freed = freedHeld
-    freedHeld = []
-    for ref in freed { free(ref) }
-    guard unit == 0 else { return }
-    for (units, places) in asideUnits.enumerated() where !places.isEmpty {
-      makeFreeLists()
-      if freeUnits[units].isEmpty { freedSizes.append(units) }
-      freeUnits[units] += places
+    while let last = holds.last, last.end > unit {
+      holds.removeLast()
+      heldUnit = holds.last?.end ?? 0
+      // Of places that were free before, the hold before it has those that it still keeps from being given.
+      if freeUnits.isEmpty {
+        (freeUnits, freedSizes) = (last.places, last.sizes)
+      } else {
+        for units in last.sizes {
+          if freeUnits[units].isEmpty { freedSizes.append(units) }
+          freeUnits[units] += last.places[units]
+        }
+      }
+      for ref in last.freed { free(ref) }
     }
-    asideUnits = []
   }
 
   private func makeFreeLists() {
@@ -209,7 +211,7 @@ package final class NodeArena {
   package func free(_ ref: Ref) {
     precondition(owns(ref), "only a transaction's own nodes lie in its part of the arena")
     guard ref.unit >= heldUnit else {
-      freedHeld.append(ref)
+      holds[holds.count - 1].freed.append(ref)
       return
     }
     let units = (ref.length + Ref.unit - 1) / Ref.unit

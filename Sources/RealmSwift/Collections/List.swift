@@ -4,8 +4,7 @@ import RealmStorage
 /// An ordered collection in a property of an object: of values, or of links to objects, which it does not own.
 ///
 /// Unmanaged it is a plain container. Managed it shows its object's row, and is changed in a write transaction only.
-/// To read or change an element takes O(log n) in the number of elements; of a list of `AnyRealmValue`, whose elements may be
-/// collections, O(n).
+/// To read or change an element takes O(log n) in the number of elements.
 public final class List<Element: RealmCollectionValue>: RealmCollection {
   /// Of an unmanaged list.
   private var unmanaged: [Element] = []
@@ -37,8 +36,9 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   /// Walks the elements as they are when the walk begins, also where the loop changes the list. A walk over a managed list holds
   /// a few hundred elements in memory at a time.
   public func makeIterator() -> RLMIterator<Element> {
-    guard let cell, let walk = self.cell?.walk() else {
-      return Element._mayBeUnknown ? RLMIterator(count: count) { self[$0] } : RLMIterator(contents)
+    guard let walk = self.cell?.walk(), let cell = cell?.walking(since: walk.generation) else {
+      guard let asStored else { return RLMIterator(unmanaged) }
+      return RLMIterator(count: asStored.count) { Element._unmanagedElement(asStored[$0]) }
     }
     // To read one may stop the program.
     guard !Element._mayBeUnknown else {
@@ -46,9 +46,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
         Element._element(walk.element(at: $0), in: cell, at: .position($0))
       }
     }
-    return RLMIterator(chunks: { start in
-      walk.making { Self.elements(walk.elements(from: start), in: cell, from: start) }
-    })
+    return RLMIterator(chunks: { Self.elements(walk.elements(from: $0), in: cell, from: $0) })
   }
 
   private var contents: [Element] {

@@ -60,13 +60,13 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   /// Walks the entries as they are when the walk begins, also where the loop changes the map. A walk over a managed map holds a
   /// few hundred entries in memory at a time.
   public func makeIterator() -> RLMMapIterator<SingleMapEntry<Key, Value>> {
-    guard let walk = cell?.walk() else {
+    guard let walk = self.cell?.walk(), let cell = cell?.walking(since: walk.generation) else {
       let entries = entries
       return RLMMapIterator(chunks: { $0 == 0 ? entries : [] })
     }
-    return RLMMapIterator(chunks: { [self] start in
-      walk.making {
-        walk.entries(from: start).map { SingleMapEntry(key: Key(_mapKey: $0), value: element($1, at: $0)) }
+    return RLMMapIterator(chunks: { start in
+      walk.entries(from: start).map { key, value in
+        SingleMapEntry(key: Key(_mapKey: key), value: Value._element(value, in: cell, at: .key(key)))
       }
     })
   }

@@ -39,8 +39,9 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   /// Walks the elements as they are when the walk begins, also where the loop changes the set. A walk over a managed set holds a
   /// few hundred elements in memory at a time.
   public func makeIterator() -> RLMIterator<Element> {
-    guard let cell, let walk = self.cell?.walk() else {
-      return Element._mayBeUnknown ? RLMIterator(count: count) { self[$0] } : RLMIterator(contents)
+    guard let walk = self.cell?.walk(), let cell = cell?.walking(since: walk.generation) else {
+      guard let asStored else { return RLMIterator(unmanaged) }
+      return RLMIterator(count: asStored.count) { Element._unmanagedElement(asStored[$0]) }
     }
     func element(_ value: Value, _ position: Int) -> Element {
       Element._element(value, in: cell, at: .position(position))
@@ -50,7 +51,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
       return RLMIterator(count: walk.count) { element(walk.element(at: $0), $0) }
     }
     return RLMIterator(chunks: { start in
-      walk.making { walk.elements(from: start).enumerated().map { element($1, start + $0) } }
+      walk.elements(from: start).enumerated().map { element($1, start + $0) }
     })
   }
 

@@ -77,8 +77,6 @@ extension RealmCollection {
 public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
   @usableFromInline var objects: ObjectWalk?
   @usableFromInline var elements: IndexingIterator<[Element]>
-  /// Reads the elements one by one, since to read one may stop the program.
-  @usableFromInline var reader: (() -> Element?)?
   /// Reads elements from a position on, as many as stand together; none behind the last.
   private var chunks: ((Int) -> [Element])?
   /// So many elements were read by that.
@@ -92,14 +90,9 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
     self.chunks = chunks
   }
 
+  /// Reads the elements one by one, where to read one may stop the program.
   init(count: Int, _ element: @escaping (Int) -> Element) {
-    elements = [].makeIterator()
-    var index = 0
-    reader = {
-      guard index < count else { return nil }
-      defer { index += 1 }
-      return element(index)
-    }
+    self.init(chunks: { $0 < count ? [element($0)] : [] })
   }
 
   /// - Precondition: `Element` is the class of the walk's objects.
@@ -117,13 +110,11 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
 
   @usableFromInline
   mutating func nextElsewhere() -> Element? {
-    if let chunks {
-      let read = chunks(chunkEnd)
-      chunkEnd += read.count
-      elements = read.makeIterator()
-      return elements.next()
-    }
-    return reader?()
+    guard let chunks else { return nil }
+    let read = chunks(chunkEnd)
+    chunkEnd += read.count
+    elements = read.makeIterator()
+    return elements.next()
   }
 }
 

@@ -45,7 +45,8 @@ extension RealmCollectionValue where Self: ObjectBase {
   public func _elementValue(_ row: _RowOfObject) -> Value { row(self).map { .link($0) } ?? .null }
   public static func _elementOrNil(_ value: Value, in cell: _CollectionCell) -> Self? {
     guard case .link(let row) = value else { return nil }
-    return unsafeDowncast(cell.owner.session.context(Self.self).object(row), to: Self.self)
+    return unsafeDowncast(
+      cell.owner.session.context(Self.self).object(row, birth: cell.elementBirth), to: Self.self)
   }
   public static func _convertedElement(_ any: Any) -> Self? {
     ofThisClass(any)

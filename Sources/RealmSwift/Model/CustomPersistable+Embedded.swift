@@ -80,7 +80,8 @@ extension _CustomPersistable where PersistedType: EmbeddedObject {
   private static func part(_ value: Value, in cell: _CollectionCell) -> PersistedType? {
     guard case .link(let row) = value else { return nil }
     return unsafeDowncast(
-      cell.owner.session.context(PersistedType.self).object(row), to: PersistedType.self)
+      cell.owner.session.context(PersistedType.self).object(row, birth: cell.elementBirth),
+      to: PersistedType.self)
   }
   public func _elementValue(_ row: _RowOfObject) -> Value { _stored(row) }
 }

@@ -8,6 +8,8 @@ public struct _CollectionCell {
   let owner: ManagedRow
   let position: Int
   let kind: Kind
+  /// The generation of the realm in which a loop began that elements are made for; nil where they are made of what is there now.
+  private var walkGeneration: UInt64?
   /// What the row held at a generation of the realm, outside of transactions.
   private var known: (value: Value, generation: UInt64)?
   /// Where the list stood at a generation of the realm, outside of transactions, where the engine reads its elements. It keeps no
@@ -35,26 +37,39 @@ public struct _CollectionCell {
 
   /// Of the list or map that a property of any value holds.
   init(_ owner: ManagedRow, position: Int, holding value: Value) {
-    self.init(owner, position: position, value, near: nil, depth: 0)
+    self.init(
+      owner, position: position, value, near: nil, depth: 0, generation: owner.session.generation)
   }
 
   private init(
-    _ owner: ManagedRow, position: Int, _ value: Value, near: NestedPlace.Step?, depth: Int
+    _ owner: ManagedRow, position: Int, _ value: Value, near: NestedPlace.Step?, depth: Int,
+    generation: UInt64
   ) {
     self.owner = owner
     self.position = position
     let place = NestedPlace(
       column: owner.context.binding.columns[position], row: owner.row, id: value.nestedID, near: near)
     kind = .nested(place, depth: depth)
-    if !owner.session.isWriting { known = (value, owner.session.generation) }
+    if !owner.session.isWriting { known = (value, generation) }
   }
+
+  /// The same, for elements of a loop that began in a generation.
+  func walking(since generation: UInt64) -> _CollectionCell {
+    var cell = self
+    cell.walkGeneration = generation
+    return cell
+  }
+
+  /// The generation in which elements were there that are made now.
+  var elementBirth: UInt64 { walkGeneration ?? owner.session.generation }
 
   /// Of a collection that stands in this one, and holds `value`.
   func inner(at step: NestedPlace.Step, _ value: Value) -> _CollectionCell {
     if case .nested(let place, let depth) = kind {
-      return _CollectionCell(owner, position: position, value, near: place.near, depth: depth + 1)
+      return _CollectionCell(
+        owner, position: position, value, near: place.near, depth: depth + 1, generation: elementBirth)
     }
-    return _CollectionCell(owner, position: position, value, near: step, depth: 1)
+    return _CollectionCell(owner, position: position, value, near: step, depth: 1, generation: elementBirth)
   }
 
   var realm: Realm { Realm(owner.session) }

@@ -11,8 +11,9 @@ struct CollectionWalk {
 
   private let source: Source
   private let session: RealmSession
-  /// The generation in which it began.
-  private let generation: UInt64
+  /// The generation in which it began: objects among its elements may be gone since, by a deletion or since their transaction was
+  /// cancelled.
+  let generation: UInt64
 
   fileprivate init(_ source: Source, _ session: RealmSession) {
     self.source = source
@@ -31,6 +32,7 @@ struct CollectionWalk {
 
   /// The elements, or values of a map, from a position on; none behind the last.
   func elements(from position: Int) -> [Value] {
+    session.check()
     return reading { () throws(StorageError) in
       switch source {
       case .list(let list): try list.elements(from: min(position, list.count))
@@ -43,6 +45,7 @@ struct CollectionWalk {
 
   /// The entries of a map from a position on; none behind the last.
   func entries(from position: Int) -> [(key: String, value: Value)] {
+    session.check()
     let entries = reading { () throws(StorageError) -> [(key: String?, value: Value)] in
       switch source {
       case .list: []
@@ -58,6 +61,7 @@ struct CollectionWalk {
   ///
   /// - Precondition: there is one.
   func element(at position: Int) -> Value {
+    session.check()
     return reading { () throws(StorageError) in
       switch source {
       case .list(let list): try list.element(at: position)
@@ -68,15 +72,6 @@ struct CollectionWalk {
     }
   }
 
-  /// Calls `body`, which makes elements of what is read.
-  func making<Elements>(_ body: () -> Elements) -> Elements {
-    session.check()
-    let elements = body()
-    // Objects among them may have been deleted since the walk began: that these are missing is no damage of the file, which it
-    // would be where nothing was written since they were made.
-    if session.isWriting, session.generation != generation { session.didWrite() }
-    return elements
-  }
 }
 
 extension _CollectionCell {

@@ -139,8 +139,12 @@ final class ObjectContext {
   /// A handle of a row that is there now.
   @inline(__always)
   func object(_ row: UInt64) -> ObjectBase {
-    model.use { $0.handle(self, row, birth: sessionOfHandles.use { $0.generation }) }
+    object(row, birth: sessionOfHandles.use { $0.generation })
   }
+
+  /// A handle of a row that was there in a generation of the session.
+  @inline(__always)
+  func object(_ row: UInt64, birth: UInt64) -> ObjectBase { model.use { $0.handle(self, row, birth: birth) } }
 
   /// Stops the program where a row is not there any more.
   func stopInvalidated(_ position: Int?) -> Never {

@@ -202,8 +202,12 @@ extension AnyRealmValue {
     }
   }
 
-  /// - Parameter cell: that of the value, should it be a list or a dictionary.
-  fileprivate init(_ value: Value, _ session: RealmSession, in cell: () -> _CollectionCell) {
+  /// - Parameters:
+  ///   - cell: that of the value, should it be a list or a dictionary.
+  ///   - birth: the generation of the session in which it was there.
+  fileprivate init(
+    _ value: Value, _ session: RealmSession, birth: UInt64, in cell: () -> _CollectionCell
+  ) {
     switch value {
     case .null: self = .none
     case .bool(let flag): self = .bool(flag)
@@ -216,16 +220,18 @@ extension AnyRealmValue {
     case .objectID: self = ObjectId._load(value).map { .objectId($0) } ?? .none
     case .uuid: self = UUID._load(value).map { .uuid($0) } ?? .none
     case .decimal128: self = Decimal128._load(value).map { .decimal128($0) } ?? .none
-    case .typedLink(let table, let row): self = .object(Self.object(table, row, session))
+    case .typedLink(let table, let row): self = .object(Self.object(table, row, session, birth))
     case .link: stopUnreadableElement(Self.self, value)
     case .list: self = .list(List(cell()))
     case .map: self = .dictionary(Map(cell()))
     }
   }
 
-  private static func object(_ table: UInt32, _ row: UInt64, _ session: RealmSession) -> Object {
+  private static func object(
+    _ table: UInt32, _ row: UInt64, _ session: RealmSession, _ birth: UInt64
+  ) -> Object {
     guard let binding = session.schema.binding(table: table),
-      let object = session.context(binding).object(row) as? Object
+      let object = session.context(binding).object(row, birth: birth) as? Object
     else {
       raise(
         "Class not in the realm",
@@ -246,7 +252,9 @@ extension AnyRealmValue: _Persistable, _QueryNumeric, SortableType {
   public static func _read(_ object: ObjectBase, _ position: Int) -> AnyRealmValue {
     let value = object.stored(position)
     guard let owner = object.managedRow else { return .none }
-    return AnyRealmValue(value, owner.session) { _CollectionCell(owner, position: position, holding: value) }
+    return AnyRealmValue(value, owner.session, birth: owner.session.generation) {
+      _CollectionCell(owner, position: position, holding: value)
+    }
   }
   public static func _write(_ value: AnyRealmValue, _ object: ObjectBase, _ position: Int) {
     object.store(value.value(object.addingRow(position)), position)
@@ -299,7 +307,7 @@ extension AnyRealmValue: RealmCollectionValue {
   public static func _element(_ value: Value, in cell: _CollectionCell, at step: NestedPlace.Step)
     -> AnyRealmValue
   {
-    AnyRealmValue(value, cell.owner.session) { cell.inner(at: step, value) }
+    AnyRealmValue(value, cell.owner.session, birth: cell.elementBirth) { cell.inner(at: step, value) }
   }
   public func _elementValue(_ row: _RowOfObject) -> Value { value(row) }
   public static func _convertedElement(_ any: Any) -> AnyRealmValue? { _converted(any) }

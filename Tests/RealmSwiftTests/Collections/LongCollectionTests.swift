@@ -99,6 +99,31 @@ extension MisuseTests {
     #expect(holder.numbers.isEmpty)
   }
 
+  @Test func `objects that went while a loop ran are invalid in it`() throws {
+    let realm = try memoryRealm([CollectionHolder.self, CollectionPart.self])
+    try realm.write {
+      let holder = realm.create(CollectionHolder.self)
+      for _ in 0..<2000 { holder.parts.append(CollectionPart()) }
+    }
+    let holder = realm.objects(CollectionHolder.self)[0]
+    var kept: [CollectionPart] = []
+    for part in holder.parts {
+      if kept.isEmpty { try realm.write { holder.parts.remove(at: 1999) } }
+      kept.append(part)
+    }
+    #expect(kept.count == 2000 && kept[1999].isInvalidated && !kept[1998].isInvalidated)
+    kept = []
+    realm.beginWrite()
+    for _ in 0..<2000 { holder.parts.append(CollectionPart()) }
+    for part in holder.parts {
+      if kept.count == 10 { realm.cancelWrite() }
+      kept.append(part)
+    }
+    try realm.write { for _ in 0..<2000 { holder.parts.append(CollectionPart()) } }
+    #expect(kept.count == 3999)
+    #expect(kept.enumerated().allSatisfy { $1.isInvalidated == ($0 >= 1999) })
+  }
+
   @Test func `two copies of a walk over a list do not disturb each other`() throws {
     let realm = try memoryRealm([CollectionHolder.self, CollectionPart.self])
     try realm.write { realm.create(CollectionHolder.self).numbers.append(objectsIn: 0..<3000) }

@@ -188,6 +188,64 @@ private func box(_ realm: Realm, _ id: Int = 1) throws -> Box {
     try realm.verify()
   }
 
+  @Test func `a list of a cancelled transaction shows nothing of a later one`() throws {
+    let realm = try memoryRealm(types)
+    let holder = try box(realm)
+    realm.beginWrite()
+    holder.any = .fromArray([.int(1)])
+    holder.list.append(.fromArray([.int(1)]))
+    let stale = [try #require(holder.any.listValue), try #require(holder.list[0].listValue)]
+    realm.cancelWrite()
+    #expect(stale.allSatisfy { $0.isInvalidated })
+    try realm.write {
+      holder.any = .fromArray([.int(7)])
+      holder.list.append(.fromArray([.int(7)]))
+      #expect(stale.allSatisfy { $0.isInvalidated })
+    }
+    #expect(stale.allSatisfy { $0.isInvalidated })
+    try realm.verify()
+  }
+
+  @Test func `equal nested lists change places`() throws {
+    let realm = try memoryRealm(types)
+    let holder = try box(realm)
+    try realm.write {
+      holder.list.append(objectsIn: [.fromArray([]), .fromArray([])])
+      let first = try #require(holder.list[0].listValue)
+      holder.list.swapAt(0, 1)
+      first.append(.int(1))
+      #expect(holder.list[0].listValue?.count == 0 && holder.list[1].listValue == first)
+      holder.list.reverse()
+      holder.list.append(.fromArray([.int(1)]))
+      holder.list.swapAt(0, 2)
+      #expect(holder.list[2].listValue == first)
+    }
+    try realm.verify()
+  }
+
+  @Test func `a loop that changes what comes later shows it as it is`() throws {
+    let realm = try memoryRealm(types)
+    let holder = try box(realm)
+    let count = 2000
+    try realm.write { for _ in 0..<count { holder.list.append(.fromArray([])) } }
+    var seen = 0
+    for value in holder.list {
+      if seen == 0 { try realm.write { holder.list[count - 1].listValue?.append(.int(1)) } }
+      seen += 1
+      #expect(value.listValue?.count == (seen == count ? 1 : 0))
+    }
+    try realm.write {
+      for value in holder.list {
+        if seen % 2 == 0 { holder.list.remove(at: 0) } else { value.listValue?.append(.int(2)) }
+        seen += 1
+      }
+    }
+    #expect(holder.list.count == count / 2)
+    // Each was visited before it was removed.
+    #expect(holder.list.count { $0.listValue?.contains(.int(2)) == true } == count / 4)
+    try realm.verify()
+  }
+
   @Test func `changes of many nested collections are kept by a commit, and undone by a cancel`() throws {
     let realm = try memoryRealm(types)
     try realm.write {

@@ -1,6 +1,7 @@
 /// The tables a transaction has asked for.
 final class OpenTables {
   let editor: NodeEditor
+  let givenNestedIDs: GivenNestedIDs
   /// Rows of a cluster, at most.
   let clusterRows: Int
   @exclusivity(unchecked) private var catalogue: Catalogue
@@ -13,7 +14,11 @@ final class OpenTables {
   /// What interrupted a change half-way: such a transaction can't be committed.
   @exclusivity(unchecked) private(set) var failure: StorageError?
 
-  init(catalogue: Catalogue, schemas: [TableSchema], clusterRows: Int, editor: NodeEditor) {
+  init(
+    catalogue: Catalogue, schemas: [TableSchema], clusterRows: Int, givenNestedIDs: GivenNestedIDs,
+    editor: NodeEditor
+  ) {
+    self.givenNestedIDs = givenNestedIDs
     self.clusterRows = clusterRows
     self.catalogue = catalogue
     self.schemas = schemas

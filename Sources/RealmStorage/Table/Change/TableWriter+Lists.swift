@@ -167,7 +167,8 @@ extension TableWriter {
     guard first != second else { return true }
     do throws(StorageError) {
       let (left, right) = (try list.value(at: first), try list.value(at: second))
-      guard left != right else { return true }
+      // Equal lists and maps in mixed values are two.
+      guard left != right || left.isNested else { return true }
       try list.set(right, at: first)
       try list.set(left, at: second)
     } catch {

@@ -33,7 +33,7 @@ extension TableWriter {
       return try value(column, ofRow: place.row).map { OpenNested($0, nil, of: column) }
     case .list:
       guard let list = try list(place.column, ofRow: place.row) else { return nil }
-      if case .position(let index)? = place.near, (0..<list.count).contains(index) {
+      for index in place.positionsToLook(in: list.count) {
         let value = try list.value(at: index)
         if value.nestedPath(to: place.id) != nil { return OpenNested(value, .position(index), of: column) }
       }
@@ -47,9 +47,8 @@ extension TableWriter {
       }
     case .map:
       guard let map = try sorted(place.column, ofRow: place.row) else { return nil }
-      if case .key(let key)? = place.near, let value = try map.value(of: key),
-        value.nestedPath(to: place.id) != nil
-      {
+      if case .key(let key)? = place.near {
+        guard let value = try map.value(of: key), value.nestedPath(to: place.id) != nil else { return nil }
         return OpenNested(value, .key(key), of: column)
       }
       for position in 0..<(try map.count()) {
@@ -102,6 +101,7 @@ extension TableWriter {
     try change(found, adding: values, removing: [], place) { elements in
       elements.insert(contentsOf: values, at: index)
     }
+    for (offset, value) in values.enumerated() { found.open.note(value, at: found.path + [index + offset]) }
     return true
   }
 
@@ -113,6 +113,7 @@ extension TableWriter {
     guard old != value else { return true }
     let value = add(value, found, place)
     try change(found, adding: [value], removing: [old], place) { $0[index] = value }
+    found.open.note(value, at: found.path + [index])
     return true
   }
 
@@ -172,6 +173,9 @@ extension TableWriter {
     if old == value { return true }
     let value = add(value, found, place)
     try change(found, adding: [value], removing: old.map { [$0] } ?? [], key, value, place)
+    if value.isNested, case .map(let map, _) = found.value {
+      found.open.note(value, at: found.path + [map.place(of: key).0])
+    }
     return true
   }
 

@@ -35,7 +35,8 @@ extension TableWriter {
     _ value: Value, _ column: Column, ofRow row: UInt64, isNew: Bool
   ) throws(StorageError) -> Bool {
     guard let old = try self.value(column, ofRow: row) else { return false }
-    guard old != value else { return true }
+    // Lists and maps that change places may be equal.
+    guard old != value || (!isNew && column.type == .mixed) else { return true }
     let value = isNew ? nestedIDs.identify(value, of: column) : value
     if column.index == .unique { try checkUnique(value, column, nil) }
     do throws(StorageError) {

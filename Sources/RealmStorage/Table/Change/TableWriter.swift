@@ -27,6 +27,8 @@ final class TableWriter {
   @exclusivity(unchecked) var nested = OpenNestedValues()
   let openChanges = OpenChanges()
   let nestedIDs: NestedIDs
+  /// The first id that the transaction gives to a list or map in a mixed value.
+  private var firstNestedID: UInt64
   /// Clusters written and not in the tree yet: they come after all that are.
   @exclusivity(unchecked) var full: [KeyedChild] = []
   @exclusivity(unchecked) var indexes: [IndexWriter] = []
@@ -45,7 +47,9 @@ final class TableWriter {
     openTables = UncountedReference(tables)
     stored = root
     schemaChanged = isNew
-    nestedIDs = NestedIDs(root.nextNested)
+    nestedIDs = tables.givenNestedIDs.ids(ofTable: schema.id)
+    nestedIDs.follow(root.nextNested)
+    firstNestedID = nestedIDs.next
     primaryKey = schema.primaryKey
     forms = schema.columns.map { ColumnForm($0) }
     editor = tables.editor
@@ -78,7 +82,11 @@ final class TableWriter {
     }
     try links.flush()
     root.links = links.root
-    root.nextNested = nestedIDs.next
+    // What a cancelled transaction gave is noted with what another one gives.
+    if nestedIDs.next != firstNestedID { root.nextNested = nestedIDs.next }
+    guard root.nextNested <= TableRoot.maximumKey else {
+      throw .limitExceeded(.nestedCollections, path: editor.store.storage.path)
+    }
     return root
   }
 
@@ -101,6 +109,7 @@ final class TableWriter {
     dropCollections()
     lastChanged = nil
     stored = root
+    firstNestedID = nestedIDs.next
     buffer?.settle(named)
     for index in indexes { index.settle(named) }
     links.settle(named)
@@ -359,6 +368,12 @@ final class TableWriter {
   func flushRows() throws(StorageError) {
     checkNotInserting()
     try storeCollections()
+    try putRowsIntoTree()
+  }
+
+  /// The same, though collections that are open may have changes that their cells lack: their rows stand in the tree.
+  private func putRowsIntoTree() throws(StorageError) {
+    checkNotInserting()
     if let buffer { try indexTexts(buffer) }
     if let buffer, buffer.isChanged, buffer.rows > 0 {
       let old = buffer.node
@@ -410,7 +425,9 @@ final class TableWriter {
     if let open = nested.find(CollectionPlace(row: row, column: column.id)), open.part == nil {
       return open.value
     }
-    try flushRows()
+    // Other columns have no part in open collections.
+    if column.isCollection { try storeCollections() }
+    try putRowsIntoTree()
     // The root itself is not handed on: a copy of it would count references.
     let dictionary = column.storage == .varying ? root.dictionaries[column.id] : .null
     return try TableReading.value(

@@ -8,8 +8,8 @@ public struct NestedPlace: Sendable, Hashable {
   public var row: UInt64
   /// `Value.nestedID` of the list or map.
   public var id: UInt64
-  /// The element of the cell's own list or map in which it stood last: it is looked for there first, and then everywhere. It need not
-  /// be right.
+  /// The element of the cell's own list or map in which it stands. A position need not be right: it is looked for there first, then around
+  /// it, and then everywhere. A key must be right: the value of a key never gets another key.
   public var near: Step?
 
   /// An element of a list by its position, or of a map by its key.
@@ -54,6 +54,15 @@ extension Value {
     return nil
   }
 
+  /// Calls `body` with the id of each list and map of which the value consists, and with the positions that lead to it.
+  func forEachNested(_ path: [Int] = [], _ body: (_ id: UInt64, _ path: [Int]) -> Void) {
+    guard isNested else { return }
+    body(nestedID, path)
+    for (place, element) in (elements ?? []).enumerated() where element.isNested {
+      element.forEachNested(path + [place], body)
+    }
+  }
+
   /// What stands at the end of a path; nil where it leads nowhere.
   func nested(at path: some Sequence<Int>) -> Value? {
     var found = self
@@ -84,12 +93,41 @@ extension Value {
   }
 }
 
+extension NestedPlace {
+  /// The positions of a list where it is looked for first: from where it stood last outwards.
+  func positionsToLook(in count: Int) -> [Int] {
+    guard case .position(let near)? = near, count > 0 else { return [] }
+    let first = min(max(near, 0), count - 1)
+    return (0..<64).map { $0 % 2 == 0 ? first - $0 / 2 : first + ($0 + 1) / 2 }.filter {
+      (0..<count).contains($0)
+    }
+  }
+}
+
+/// The ids that a process gave to the lists and maps that stand in mixed values, by table.
+///
+/// It outlives transactions: a handle of a list that a cancelled transaction made must not find another list, so an id is not
+/// given again though the file does not know it.
+final class GivenNestedIDs {
+  private var tables: [UInt32: NestedIDs] = [:]
+
+  func ids(ofTable id: UInt32) -> NestedIDs {
+    if let ids = tables[id] { return ids }
+    let ids = NestedIDs(1)
+    tables[id] = ids
+    return ids
+  }
+}
+
 /// Gives ids to the lists and maps that stand in mixed values of a table.
 final class NestedIDs {
-  /// The next one.
-  @exclusivity(unchecked) var next: UInt64
+  /// The next one. It never goes back.
+  @exclusivity(unchecked) private(set) var next: UInt64
 
   init(_ next: UInt64) { self.next = next }
+
+  /// The table's node names the next id.
+  func follow(_ stored: UInt64) { next = max(next, stored) }
 
   /// The same value; each list and map that it consists of has a new id.
   func identify(_ value: Value) -> Value {

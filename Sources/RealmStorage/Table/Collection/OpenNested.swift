@@ -7,8 +7,8 @@ final class OpenNested {
   @exclusivity(unchecked) private(set) var value: Value
   /// The cell has another value.
   @exclusivity(unchecked) var isChanged = false
-  /// Where the list or map was found that was asked for last.
-  @exclusivity(unchecked) private var known: (id: UInt64, path: [Int])?
+  /// Where lists and maps were found. A path is wrong where something before it came or went since.
+  @exclusivity(unchecked) private var paths: [UInt64: [Int]] = [:]
 
   init(_ value: Value, _ part: NestedPlace.Step?, of column: Column) {
     self.value = value
@@ -18,11 +18,15 @@ final class OpenNested {
 
   /// The positions that lead to the list or map of an id; nil where it is not in the value.
   func path(to id: UInt64) -> [Int]? {
-    if let known, known.id == id, value.nested(at: known.path)?.nestedID == id { return known.path }
-    guard let path = value.nestedPath(to: id) else { return nil }
-    known = (id, path)
-    return path
+    if let path = paths[id], value.nested(at: path)?.nestedID == id { return path }
+    // Who changes one most often changes those beside it next.
+    paths = [:]
+    value.forEachNested { paths[$0] = $1 }
+    return paths[id]
   }
+
+  /// A value was put to a place: its lists and maps, which nobody asked for yet, are found there.
+  func note(_ added: Value, at path: [Int]) { added.forEachNested(path) { paths[$0] = $1 } }
 
   /// Changes what stands at a path.
   func change<Result>(at path: [Int], _ body: (inout Value) -> Result) -> Result {

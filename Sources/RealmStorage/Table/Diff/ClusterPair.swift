@@ -152,13 +152,19 @@ private struct VaryingCells: ~Escapable {
       if left.tree == right.tree { return true }
       return try isEqual(left, other, right)
     }
+    if left.length == right.length {
+      // A value has one form: those of one length stand both here or both apart.
+      if left.long == nil, right.long == nil {
+        if left.bytes.compare(right.bytes) == 0 { return true }
+      } else {
+        if left.long == right.long { return true }
+        let bytes = try left.array(NodeAccess(within: access))
+        if try bytes == right.array(NodeAccess(within: other.access)) { return true }
+      }
+    }
     // Lists and maps in mixed values are equal whatever their ids.
-    if column.type == .mixed { return try isEqual(left, other, right) }
-    guard left.length == right.length else { return false }
-    // A value has one form: those of one length stand both here or both apart.
-    guard left.long != nil || right.long != nil else { return left.bytes.compare(right.bytes) == 0 }
-    if left.long == right.long { return true }
-    return try left.array(NodeAccess(within: access)) == right.array(NodeAccess(within: other.access))
+    guard column.type == .mixed else { return false }
+    return try isEqual(left, other, right)
   }
 
   /// Whether two collections are equal, of which one is a tree, or two mixed values.

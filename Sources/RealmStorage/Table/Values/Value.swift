@@ -23,7 +23,7 @@ public enum Value: Sendable {
   /// Of a column of lists, in order; of sets, in the order that `Value.set(_:)` gives; or in a mixed value.
   ///
   /// A list that is read from a mixed value has an id, by which it is found however the collections around it change:
-  /// see `WritableTable.nested(_:_:ofRow:hint:)`. Others have 0, and a writer gives what it stores an id of its own.
+  /// see `NestedPlace`. Others have 0, and a writer gives what it stores an id of its own.
   case list([Value], id: UInt64 = 0)
   /// Of a column of maps, or in a mixed value; the id is as of lists.
   indirect case map(ValueMap, id: UInt64 = 0)

@@ -67,7 +67,7 @@ public struct ValueMap: Sendable, Hashable {
   }
 
   /// Where a key is, or would be.
-  private func place(of key: String) -> (Int, isThere: Bool) {
+  func place(of key: String) -> (Int, isThere: Bool) {
     var (low, high) = (0, keys.count)
     while low < high {
       let middle = (low + high) / 2
