@@ -141,7 +141,8 @@ package final class NodeArena {
       if freeUnits.isEmpty {
         (freeUnits, freedSizes) = (last.places, last.sizes)
       } else {
-        for units in last.sizes {
+        // A size stands there once for each time that its list was empty.
+        for units in Set(last.sizes) where !last.places[units].isEmpty {
           if freeUnits[units].isEmpty { freedSizes.append(units) }
           freeUnits[units] += last.places[units]
         }
