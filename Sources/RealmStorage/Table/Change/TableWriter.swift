@@ -71,7 +71,7 @@ final class TableWriter {
     try flushRows()
     for index in indexes {
       try index.flush()
-      root.indexes[index.columnID] = index.root
+      root.indexes[index.indexID] = index.root
     }
     try links.flush()
     root.links = links.root
