@@ -348,6 +348,33 @@ public struct WritableTable {
     try writer.setOptional(isOptional, at: position, nullsBecome: value)
   }
 
+  /// Gives the column at a position of the schema another type. It keeps its id, its collection and its index.
+  ///
+  /// Takes time in proportion to the rows, whose clusters are each written once, and O(log n) for each link and entry of an index.
+  /// Two versions of the table, one before and one after it, differ in the rows whose values do.
+  ///
+  /// - Parameters:
+  ///   - target: the table that links point to; 0 for this one.
+  ///   - convert: answers what takes the place of a value, where the column is one of collections of a whole one. It must not use
+  ///     the table.
+  /// - Precondition: the type can have the index that the column has; what `convert` answers fits the column, and links
+  ///   point to rows there are.
+  /// - Throws: `.duplicateKey` where the column is unique and two rows have one value then. After an error the
+  ///   transaction can't be committed.
+  public func changeType(
+    ofColumn position: Int, to type: ColumnType, isOptional: Bool = false, target: UInt32 = 0,
+    convert: (Value) -> Value
+  ) throws(StorageError) {
+    try checkUsable()
+    let column = schema.columns[position]
+    precondition(
+      type.canHave(column.index), "\(schema.name).\(column.name) has an index, which a \(type) can't have")
+    var new = column
+    (new.type, new.target) = (type, target)
+    try transaction.check(new)
+    try writer.changeType(at: position, to: type, isOptional: isOptional, target: target, convert)
+  }
+
   private func checkUsable() throws(StorageError) {
     precondition(transaction.isOpen, "table \(schema.name): its transaction has ended")
     try writer.checkWhole()

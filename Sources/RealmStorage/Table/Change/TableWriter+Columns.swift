@@ -82,13 +82,13 @@ extension TableWriter {
     if column.index != .none { try fillIndex(of: schema.columns[position]) }
   }
 
-  private func removeLinks(of column: Column) throws(StorageError) {
+  func removeLinks(of column: Column) throws(StorageError) {
     for key in try allKeys() {
       if let value = try value(column, ofRow: key) { try removeLinks(value, column, row: key) }
     }
   }
 
-  private func removeIndex(of column: Column) throws(StorageError) {
+  func removeIndex(of column: Column) throws(StorageError) {
     guard let place = indexes.firstIndex(where: { $0.columnID == column.id }) else { return }
     try indexes[place].removeAll()
     indexes.remove(at: place)
@@ -96,7 +96,7 @@ extension TableWriter {
   }
 
   /// Makes the index of a column, with an entry for each row.
-  private func fillIndex(of column: Column) throws(StorageError) {
+  func fillIndex(of column: Column) throws(StorageError) {
     let index = IndexWriter(column: column, root: .null, editor: editor)
     indexes.append(index)
     do throws(StorageError) {

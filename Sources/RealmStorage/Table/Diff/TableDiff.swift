@@ -152,5 +152,8 @@ private struct RowWalk {
 
 extension Column {
   /// Whether the same bytes are the same value in both.
-  func hasValues(like other: Column) -> Bool { type == other.type && collection == other.collection }
+  func hasValues(like other: Column) -> Bool {
+    // A collection has bits for its nulls only where there may be some.
+    type == other.type && collection == other.collection && (!isCollection || isOptional == other.isOptional)
+  }
 }

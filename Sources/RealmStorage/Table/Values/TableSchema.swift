@@ -73,6 +73,23 @@ public struct TableSchema: Sendable, Hashable {
     columns[position].storedDefault = value == columns[position].type.zero ? nil : value
   }
 
+  /// Gives a column another type; it keeps its id, its collection and its index. The stored default is converted too.
+  ///
+  /// Clusters that lack the column read what a column that is added now reads there.
+  mutating func changeType(
+    at position: Int, to type: ColumnType, isOptional: Bool, target: UInt32, _ convert: (Value) -> Value
+  ) {
+    let old = columns[position]
+    var new = Column(
+      old.name, type, isOptional: isOptional, collection: old.collection, index: old.index,
+      target: target == 0 && type == .link ? id : target)
+    (new.id, new.indexID) = (old.id, old.indexID)
+    if let value = old.storedDefault.map(convert), new.canStoreDefault(value), value != type.zero {
+      new.storedDefault = value
+    }
+    columns[position] = new
+  }
+
   /// Takes a column away; its id is not given again.
   mutating func remove(at position: Int) {
     unknown.columns[columns[position].id] = nil
