@@ -5,7 +5,7 @@ public struct TableSchema: Sendable, Hashable {
   public var name: String
   /// Each row belongs to the row that links to it, and goes with that link. Nothing else may link to it.
   public let isEmbedded: Bool
-  /// The table is the library's own: no listing of tables has it, and its name is none that a program's tables could not have.
+  /// The table is the library's own: no listing of tables has it, and another table may have the same name.
   public let isHidden: Bool
   public internal(set) var columns: [Column]
   /// The id that the next column gets; 65,536 when all are given.
@@ -13,7 +13,21 @@ public struct TableSchema: Sendable, Hashable {
   /// The id that the next index gets; 65,536 when all are given.
   var nextIndexID: UInt32 = 1
   /// See `UnknownAttributes`; nothing for a schema that was not read from a file.
-  var unknown = UnknownAttributes()
+  var unknown: UnknownAttributes {
+    get { others?.content ?? UnknownAttributes() }
+    set { others = newValue == UnknownAttributes() ? nil : Others(newValue) }
+  }
+  /// Nil where there are none, as in nearly every schema: schemas are copied often, and a copy counts each part of them.
+  private var others: Others?
+
+  private final class Others: Sendable, Hashable {
+    let content: UnknownAttributes
+
+    init(_ content: UnknownAttributes) { self.content = content }
+
+    static func == (left: Others, right: Others) -> Bool { left.content == right.content }
+    func hash(into hasher: inout Hasher) { hasher.combine(content) }
+  }
 
   public init(_ name: String, isEmbedded: Bool = false, columns: [Column]) {
     self.init(name, isEmbedded: isEmbedded, isHidden: false, columns: columns)
