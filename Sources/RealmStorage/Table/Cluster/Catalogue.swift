@@ -19,6 +19,9 @@ package struct Catalogue: Equatable {
     case namedSlots = 3
   }
 
+  /// The bits of all slots.
+  private static let knownSlots: UInt32 = 0b1111
+
   enum Layout {
     static let slots = 0
     static let lastTable = 4
@@ -57,9 +60,8 @@ package struct Catalogue: Equatable {
     schemaVersion = view.load(UInt64.self, at: Layout.schemaVersion)
     let slots = view.load(UInt32.self, at: Layout.slots)
     lastTable = view.load(UInt32.self, at: Layout.lastTable)
-    let known = Slot.allCases.reduce(UInt32(0)) { $0 | 1 << UInt32($1.rawValue) }
-    guard slots & ~known == 0 else {
-      throw access.unknown(.init("slots \(slots & ~known)", of: "the catalogue", need: .read))
+    guard slots & ~Self.knownSlots == 0 else {
+      throw access.unknown(.init("slots \(slots & ~Self.knownSlots)", of: "the catalogue", need: .read))
     }
     var index = 0
     for slot in Slot.allCases where slots & 1 << UInt32(slot.rawValue) != 0 {
