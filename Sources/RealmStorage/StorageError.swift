@@ -12,6 +12,9 @@ public indirect enum StorageError: Error, Sendable, Equatable {
   case unsupportedFormat(found: UInt32, supported: UInt32, path: String)
   /// The file has the format number this engine reads, 0, in another of its drafts.
   case unsupportedDraft(found: UInt32, supported: UInt32, path: String)
+  /// The file uses something that this version of the library does not know, and that must be known to read the file, or to
+  /// write it.
+  case unknownFeature(Feature, path: String)
   /// The file has no bytes, and was opened for reading only: there is no database in it yet.
   case emptyFile(path: String)
   /// The file is shorter than its newest version needs.
@@ -73,8 +76,12 @@ public enum Limit: Sendable, Equatable {
   case nestedCollections
   /// 2^32 tables have been made in a database.
   case tables
-  /// A table has more than `maximum` columns, those that were removed included.
+  /// A table has more than `maximum` columns at once.
   case columns(Int, maximum: Int)
+  /// All 65,535 ids of a table's columns have been given, which are never given again.
+  case columnIDs
+  /// All 65,535 ids of a table's indexes have been given, which are never given again.
+  case indexIDs
   /// 2^48 versions have been given.
   case versions
   /// 256 handles have the database open.
@@ -83,6 +90,35 @@ public enum Limit: Sendable, Equatable {
   case readers
   /// A name of a tree, table or column is longer than `maximum` bytes, or empty.
   case nameLength(Int, maximum: Int)
+}
+
+extension StorageError {
+  /// Something of a file that this version of the library does not know.
+  public struct Feature: Sendable, Hashable {
+    /// What can't be done without knowing it.
+    public enum Need: String, Sendable {
+      /// The file can't be read, nor written.
+      case read
+      /// The file can be read, and not written.
+      case write
+    }
+
+    /// What it belongs to, as "table Person", "column Person.name" or "the catalogue".
+    public let owner: String
+    /// What it is there, as "attribute 9", "type 16" or "slot sync".
+    public let name: String
+    public let need: Need
+
+    package init(_ name: String, of owner: String, need: Need) {
+      self.name = name
+      self.owner = owner
+      self.need = need
+    }
+  }
+}
+
+extension StorageError.Feature: CustomStringConvertible {
+  public var description: String { "\(name) of \(owner)" }
 }
 
 /// What breaks the format, and where.
@@ -154,6 +190,9 @@ extension StorageError: CustomStringConvertible {
           ? "Use a newer version of this library."
           : "Write its content out by the version of this library that made it, for example by `realm dump --json`, and "
             + "build a new file from that.") + " The file was not touched."
+    case .unknownFeature(let feature, let path):
+      "\(path) uses what this version of the library does not know and must know to \(feature.need.rawValue) it: "
+        + "\(feature). Use a newer version of this library. The content of the file was not changed."
     case .emptyFile(let path):
       "\(path) is empty: it has 0 bytes, and who only reads makes no realm of it. Open it once for writing."
     case .truncated(let path, let length, let needed):
@@ -214,6 +253,9 @@ extension Limit: CustomStringConvertible {
     case .tables: "all 2^32 numbers of tables have been given."
     case .columns(let count, let maximum):
       "a table has at most \(maximum) columns; this one would have \(count)."
+    case .columnIDs:
+      "all 65,535 ids of a table's columns have been given, those of removed ones included; make another table."
+    case .indexIDs: "all 65,535 ids of a table's indexes have been given; make another table."
     case .processes: "256 handles have it open; close some."
     case .readers: "32,768 versions are pinned by processes; release snapshots."
     case .versions:

@@ -19,6 +19,10 @@ struct Check: ParsableCommand {
     if let failure = report.failure, findings.isEmpty { throw failure }
     try Output.telling(findings.isEmpty ? "No damage was found." : "Damage was found.") {
       for finding in findings { try Output.line("DAMAGE: \(finding)") }
+      for feature in report.unknown {
+        try Output.line(
+          "UNKNOWN: \(feature): this version of the library can read the file, and not write it.")
+      }
       // Of what was not looked at nothing is said.
       if let failure = report.failure { try Output.line("Not all could be looked at: \(failure)") }
       try Output.line(

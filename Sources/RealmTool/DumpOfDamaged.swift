@@ -45,7 +45,7 @@ extension Dump {
     guard table != nil || tree != nil else { return salvage.losses }
     return salvage.losses.filter { loss in
       switch loss.part.role {
-      case .catalogue: true
+      case .catalogue, .slot: true
       case .tree: tree?.utf8.elementsEqual(loss.part.name.utf8) ?? false
       case .table, .column, .index, .links: table?.utf8.elementsEqual(loss.part.name.utf8) ?? false
       }
@@ -66,7 +66,7 @@ extension Loss {
   fileprivate var json: String {
     var members = [("what", JSON.string(what.rawValue)), ("count", count.map(JSON.integer) ?? "null")]
     switch part.role {
-    case .catalogue: break
+    case .catalogue, .slot: break
     case .tree: members.append(("tree", JSON.string(part.name)))
     case .table, .column, .index, .links: members.append(("table", JSON.string(part.name)))
     }

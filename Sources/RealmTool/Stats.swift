@@ -12,8 +12,8 @@ struct Stats: ParsableCommand {
       dictionary, whose entries are the values.
 
       With --json it is one object: "fileBytes", "liveBytes", "metaBytes", "otherBytes"; "parts", each with "role" \
-      (catalogue, table, column, index, links, tree), "name" of the table or tree, "column", "nodes", "bytes", \
-      "packedBytes" and "entries"; "kinds", each with "kind", "nodes" and "bytes"; and "pinned", the older versions that \
+      (catalogue, table, column, index, links, tree, slot), "name" of the table, tree or slot, "column", "hidden" (only of \
+      the library's own tables), "nodes", "bytes", "packedBytes" and "entries"; "kinds", each with "kind", "nodes" and "bytes"; and "pinned", the older versions that \
       processes read, each with "version", "process" (null: of another container), "seconds" and "bytes" that no newer \
       version needs.
       """)
@@ -91,6 +91,7 @@ struct Stats: ParsableCommand {
       var members = [("role", JSON.string(part.part.role.rawValue))]
       if part.part.role != .catalogue { members.append(("name", JSON.string(part.part.name))) }
       if let column = part.part.column { members.append(("column", JSON.string(column))) }
+      if part.part.isHidden { members.append(("hidden", JSON.bool(true))) }
       members += [
         ("nodes", "\(part.space.nodes)"), ("bytes", "\(part.space.bytes)"),
         ("packedBytes", "\(part.packedBytes)"), ("entries", "\(part.entries)"),

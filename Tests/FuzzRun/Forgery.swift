@@ -8,6 +8,7 @@ struct Forgery {
   static var all: [Forgery] {
     let groups: [[Forgery]] = [
       metaPages, kinds, cycles, births, leaves, branches, rows, sharedChunks, sharedBranches, dictionaries,
+      unknown,
     ]
     return groups.flatMap { $0 }
   }
@@ -257,9 +258,40 @@ extension Forgery {
   }
 }
 
+extension Forgery {
+  /// What later versions may have: other slots, other trees of a table, flags of branches. The last slot that is there is taken for
+  /// that of the named slots, too.
+  fileprivate static var unknown: [Forgery] {
+    let slots = [11, 0x13, 0x8000_0003, 15, 3].map { (value: UInt32) in
+      Forgery(name: "slots \(value)") { forge in forge.storeInBody(of: 0, value, at: 0) }
+    }
+    let trees = [4, 5, 0x8001, 7, 0xffff].map { (value: UInt16) in
+      Forgery(name: "trees \(value) of a table") { forge in
+        let table = Place.table.index(in: forge)
+        forge.storeInBody(of: table, value, at: 16)
+      }
+    }
+    let flags = [1, 2, 1 << 63].map { (value: UInt64) in
+      Forgery(name: "flags \(value) of a position branch") { forge in
+        guard let branch = forge.nodes.firstIndex(where: { $0.ref.kind == .positionBranch }) else { return }
+        forge.storeInBody(of: branch, value, at: 0)
+      }
+    }
+    return slots + trees + flags
+  }
+}
+
 // MARK: - Parts of forgeries
 
 extension Forge {
+  /// Changes a field of a node, and vouches for it.
+  fileprivate mutating func storeInBody<Number: FixedWidthInteger>(
+    of node: Int, _ number: Number, at offset: Int
+  ) {
+    store(number, at: nodes[node].start + Header.size + nodes[node].refCount * Self.refWidth + offset)
+    vouch(for: node)
+  }
+
   /// Puts the ref of the node that is `steps` above `node`, or its own, where its first child is named.
   fileprivate mutating func makeCycle(at node: Int, steps: Int, lies: Bool) {
     guard let child = children(of: node).first else { return }

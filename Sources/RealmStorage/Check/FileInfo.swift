@@ -107,12 +107,12 @@ extension NodeStore {
 }
 
 extension Snapshot {
-  /// All tables, by id. Reads what each starts from, not its rows.
+  /// All tables but hidden ones, by id. Reads what each starts from, not its rows.
   package func tables() throws(StorageError) -> [Table] {
     let access = access()
     let catalogue = try Catalogue(root, access)
     var tables: [Table] = []
-    for schema in try database.schemas(catalogue, access) {
+    for schema in try database.schemas(catalogue, access) where !schema.isHidden {
       let root = try Tables.root(of: schema.id, catalogue, access)
       tables.append(Table(schema: schema, root: root, reader: self))
     }

@@ -13,13 +13,17 @@ package struct FilePart: Hashable, Sendable {
     case links
     /// A named tree, with its long values.
     case tree
+    /// The nodes of a named slot, which this version does not know.
+    case slot
   }
 
   package var role: Role
-  /// Of the table or the named tree; empty for the catalogue.
+  /// Of the table, the named tree or the slot; empty for the catalogue.
   package var name = ""
   /// The column's name, where the part is one's.
   package var column: String?
+  /// It is a hidden table, or a part of one.
+  package var isHidden = false
   /// Names from a file may be alike: ids tell parts apart.
   var tableID: UInt32 = 0
   var columnID: UInt16 = 0
@@ -29,31 +33,37 @@ extension FilePart: CustomStringConvertible {
   package var description: String {
     switch role {
     case .catalogue: "catalogue"
-    case .table: "table \(name)"
-    case .column: "column \(name).\(column ?? "")"
-    case .index: "index \(name).\(column ?? "")"
-    case .links: "links to \(name)"
+    case .table: "\(hidden)table \(name)"
+    case .column: "\(hidden)column \(name).\(column ?? "")"
+    case .index: "\(hidden)index \(name).\(column ?? "")"
+    case .links: "links to \(hidden.isEmpty ? "" : "hidden table ")\(name)"
     case .tree: "tree \(name)"
+    case .slot: "slot \(name)"
     }
   }
+
+  private var hidden: String { isHidden ? "hidden " : "" }
 }
 
 extension FilePart {
   static func table(_ schema: TableSchema) -> FilePart {
-    FilePart(role: .table, name: schema.name, tableID: schema.id)
+    FilePart(role: .table, name: schema.name, isHidden: schema.isHidden, tableID: schema.id)
   }
 
   static func column(_ column: Column, _ schema: TableSchema) -> FilePart {
     FilePart(
-      role: .column, name: schema.name, column: column.name, tableID: schema.id, columnID: column.id)
+      role: .column, name: schema.name, column: column.name, isHidden: schema.isHidden, tableID: schema.id,
+      columnID: column.id)
   }
 
   static func index(_ column: Column, _ schema: TableSchema) -> FilePart {
-    FilePart(role: .index, name: schema.name, column: column.name, tableID: schema.id, columnID: column.id)
+    FilePart(
+      role: .index, name: schema.name, column: column.name, isHidden: schema.isHidden, tableID: schema.id,
+      columnID: column.id)
   }
 
   static func links(_ schema: TableSchema) -> FilePart {
-    FilePart(role: .links, name: schema.name, tableID: schema.id)
+    FilePart(role: .links, name: schema.name, isHidden: schema.isHidden, tableID: schema.id)
   }
 }
 
@@ -88,6 +98,9 @@ struct FileParts {
         do { try add(schema, catalogue, access) } catch { failure = failure ?? error }
       }
       try addTrees(catalogue, access)
+      for slot in try NamedSlots.all(catalogue.namedSlots, access) where !slot.root.isNull {
+        add(FilePart(role: .slot, name: slot.name), at: slot.root)
+      }
     } catch {
       failure = failure ?? error
     }

@@ -18,6 +18,8 @@ package struct IntegrityCheck {
     /// Rows of all tables and entries of all named trees.
     package var entries: UInt64 = 0
     package var findings: [StorageError] = []
+    /// What must be known to write the file, and is not known to this version of the library: nothing was found about it.
+    package var unknown: [StorageError.Feature] = []
     /// Why not all could be looked at; it says nothing about the bytes.
     package var failure: StorageError?
     package var isClean: Bool { problem == nil }
@@ -32,6 +34,11 @@ package struct IntegrityCheck {
     // Where it can't find all parts, the walk over the nodes finds out why.
     let parts = FileParts(snapshot.root, snapshot.access())
     var check = IntegrityCheck(snapshot, parts, progress)
+    if case .unknownFeature = parts.failure {
+      // Nobody can tell what is damage of what is not known.
+      check.report.failure = parts.failure
+      return check.report
+    }
     check.checkNode(snapshot.root, FilePart(role: .catalogue))
     check.checkTrees()
     check.report.failure = check.report.findings.first { !$0.isDamage }
@@ -88,6 +95,7 @@ package struct IntegrityCheck {
     do {
       let catalogue = try Catalogue(snapshot.root, snapshot.access())
       try checkCatalogue(catalogue)
+      report.unknown = try snapshot.database.unknownToWrite(snapshot)
       let trees = parts.all.filter { $0.part.role == .tree }
       let tables = try TableCheck(catalogue, snapshot.access())
       var total = Double(tables.expectedRows)
@@ -119,7 +127,7 @@ package struct IntegrityCheck {
 
   private func checkCatalogue(_ catalogue: Catalogue) throws(StorageError) {
     if let failure = parts.failure { throw failure }
-    for tree in [catalogue.namedTrees, catalogue.schema, catalogue.tables] {
+    for tree in [catalogue.namedTrees, catalogue.schema, catalogue.tables, catalogue.namedSlots] {
       _ = try OrderedTree.check(tree, snapshot) { _, _ in }
     }
   }

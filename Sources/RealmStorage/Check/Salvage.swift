@@ -22,7 +22,7 @@ package final class Salvage {
   }
 
   let source: any NodeReader
-  /// The tables whose schema can be read, in the order of their ids.
+  /// The tables whose schema can be read, hidden ones left out, in the order of their ids.
   package private(set) var tables: [SalvagedTable] = []
   /// The named trees that can be found, in the order of their names.
   package private(set) var trees: [SalvagedTree] = []
@@ -43,9 +43,15 @@ package final class Salvage {
     self.source = source
     var catalogue = Catalogue()
     do throws(StorageError) {
-      catalogue = try Catalogue(source.root, source.access())
+      // Damage of the named slots hides nothing that this version knows.
+      catalogue = try Catalogue(slotsOf: source.root, source.access())
     } catch {
       try lose(.everything, of: FilePart(role: .catalogue), count: nil, keys: .unknown, error)
+    }
+    do throws(StorageError) {
+      try NamedSlots.checkReadable(catalogue.namedSlots, source.access())
+    } catch {
+      if case .unknownFeature = error { throw error }
     }
     try findTables(catalogue)
     try findTrees(catalogue)
@@ -58,17 +64,15 @@ package final class Salvage {
       (key, value, leaf, access) throws(StorageError) in
       do throws(StorageError) {
         let id = key.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-        guard key.count == 4, let schema = TableSchema(try value.contents(access), id: id) else {
-          throw access.corrupted(.structure, leaf)
-        }
-        schemas.append(schema)
+        guard key.count == 4 else { throw access.corrupted(.structure, leaf) }
+        schemas.append(try Tables.schema(value, id, leaf, access))
       } catch {
         try self.lose(.tables, of: tree.part, count: 1, keys: .unknown, error)
       }
       return true
     }
     let source = source
-    for schema in schemas {
+    for schema in schemas where !schema.isHidden {
       var root = TableRoot()
       do throws(StorageError) {
         root = try Tables.root(of: schema.id, catalogue, source.access())

@@ -48,7 +48,7 @@ package struct SpaceReport: Sendable {
       case .table: found.entries = try TableRoot(root, access).rows
       case .column: found.entries = UInt64(try ColumnDictionary.count(root, access))
       case .index, .links, .tree: found.entries = try Self.entries(of: root, access)
-      case .catalogue: break
+      case .catalogue, .slot: break
       }
       self.parts.append(found)
     }

@@ -68,8 +68,8 @@ struct TableCheck {
       return cluster
     }
     guard found == root.rows else { throw reader.access().corrupted(.rows, table.ref) }
-    for entry in root.indexes.all {
-      guard let column = schema.columns.first(where: { $0.id == entry.column && $0.index != .none }) else {
+    for entry in root.indexes.all where !schema.unknown.foreignIndexes.contains(entry.id) {
+      guard let column = schema.columns.first(where: { $0.index != .none && $0.indexID == entry.id }) else {
         throw reader.access().corrupted(.structure, table.ref)
       }
       do throws(StorageError) {
@@ -88,7 +88,7 @@ struct TableCheck {
 
   private func checkDictionaries(_ table: Table, _ reader: any NodeReader) throws(StorageError) {
     for entry in table.root.dictionaries.all {
-      let column = table.schema.columns.first { $0.id == entry.column }
+      let column = table.schema.columns.first { $0.id == entry.id }
       guard let column, column.storage == .varying else {
         throw reader.access().corrupted(.structure, table.ref)
       }

@@ -9,7 +9,7 @@
 ///         16    16  fileID        random
 ///         32    16  salt          random; for key derivation
 ///         48     4  flags         bit 0 encrypted, bit 1 cleanly closed
-///         52     4  draft         of format 0; this one is 1
+///         52     4  draft         of format 0; this one is 4
 ///         56     8  version
 ///         64     8  greatest      the greatest version number given when the page was written
 ///         72     8  durable       the newest version known durable when the page was written
@@ -48,7 +48,7 @@ package struct MetaPage: Equatable, Sendable {
 
   package static let format: UInt32 = 0
   /// Raised by each change of the layout of anything in a file, until format 1 (FORMAT.md, "Versioning policy").
-  package static let draft: UInt32 = 3
+  package static let draft: UInt32 = 4
   /// The greatest version number.
   package static let maximumVersion = Ref.maximumBirth
 

@@ -18,6 +18,9 @@ public final class Database: Sendable {
   private let leavesNothing = Atomic<Bool>(false)
   /// The schemas read last, with the ref of the tree they stand in, which vouches for them.
   private let knownSchemas = Mutex<(tree: Ref, schemas: [TableSchema])>((.null, []))
+  /// The version that was looked at last for what must be known to write the file, or was written by this handle since; 0
+  /// before the first.
+  private let writableVersion = Atomic<UInt64>(0)
 
   /// How to open a database.
   public typealias Options = DatabaseOptions
@@ -220,18 +223,55 @@ public final class Database: Sendable {
   /// - Precondition: this thread has no open transaction on the same database: it would wait for itself.
   /// - Throws: `.readOnly`, `.poisoned`; the first time also `.corrupted`, where the space of the file can't be told,
   ///   and `.system`, where no range of addresses is left for its nodes;
-  ///   `.limitExceeded` when all version numbers are given.
+  ///   `.limitExceeded` when all version numbers are given; `.unknownFeature` where the file uses something that must be known
+  ///   to write it, and this version of the library does not know it.
   public func beginWrite() throws(StorageError) -> WriteTransaction {
     guard let writer else { throw .readOnly(path: storage.path) }
     guard !storage.isForked else { throw .forked(path: storage.path) }
     writer.gate.enter()
+    let transaction: WriteTransaction
     do {
-      return WriteTransaction(database: self, writer: writer, base: try writer.begin())
+      // The writer walks over the nodes of the version it begins with, as this version of the library knows them.
+      if writableVersion.load(ordering: .relaxed) == 0, let snapshot = try? snapshot() {
+        try checkWritable(snapshot, snapshot.version)
+      }
+      transaction = WriteTransaction(database: self, writer: writer, base: try writer.begin())
     } catch {
       writer.gate.leave()
       writer.rest()
       throw error
     }
+    do {
+      try checkWritable(transaction, transaction.base.number)
+    } catch {
+      transaction.cancel()
+      throw error
+    }
+    return transaction
+  }
+
+  /// Throws where a version has what must be known to write the file, and is not. O(1) for versions that this handle made.
+  private func checkWritable(_ reader: any NodeReader, _ number: UInt64) throws(StorageError) {
+    guard writableVersion.load(ordering: .relaxed) != number else { return }
+    do throws(StorageError) {
+      if let feature = try unknownToWrite(reader).first {
+        throw .unknownFeature(feature, path: storage.path)
+      }
+    } catch {
+      // Damage is met by who reads what is damaged, and told then.
+      guard error.isDamage else { throw error }
+    }
+    noteWritable(number)
+  }
+
+  /// Notes that a version has nothing that must be known to write the file, and is not.
+  func noteWritable(_ number: UInt64) { writableVersion.store(number, ordering: .relaxed) }
+
+  /// What of a version must be known to write the file, and is not known to this version of the library.
+  func unknownToWrite(_ reader: any NodeReader) throws(StorageError) -> [StorageError.Feature] {
+    let access = reader.access()
+    let catalogue = try Catalogue(reader.root, access)
+    return try catalogue.unknownToWrite(schemas(catalogue, access), access)
   }
 
   /// Calls `body` in a transaction and commits what it did; cancels it when `body` throws.

@@ -85,12 +85,16 @@ extension Snapshot {
   /// - Parameter encryptionKey: 64 bytes that the copy is encrypted with; nil for a copy that is not encrypted, whatever this
   ///   file is.
   /// - Throws: `.system` with `EEXIST` where there is a file at `path`; `.corrupted`; what opening and committing throw. No file
-  ///   is left then.
+  ///   is left then. `.unknownFeature` where this version of the library does not know what must be known to write the file.
   public func copy(to path: String, encryptionKey: [UInt8]? = nil) throws(StorageError) {
     try copy(to: path, options: Database.Options(encryptionKey: encryptionKey))
   }
 
   package func copy(to path: String, options: Database.Options) throws(StorageError) {
+    // What is not known may name places of nodes, or must not be there twice.
+    if let feature = try database.unknownToWrite(self).first {
+      throw .unknownFeature(feature, path: database.path)
+    }
     try DatabaseCopy.write(self, from: database.path, to: path, options)
   }
 }

@@ -8,10 +8,16 @@ extension Snapshot {
   /// - Precondition: both snapshots are of one file.
   /// - Throws: `StorageError`, as all reading does.
   public func changes(inTable name: String, since other: Snapshot) throws(StorageError) -> TableChanges {
+    try changes(inTable: name, isHidden: false, since: other)
+  }
+
+  package func changes(
+    inTable name: String, isHidden: Bool, since other: Snapshot
+  ) throws(StorageError) -> TableChanges {
     precondition(
       other.database.store.storage.identity == database.store.storage.identity,
       "Snapshot.changes(inTable:since:): the snapshots are of two files; take both from one")
-    let (old, new) = (try other.side(name), try side(name))
+    let (old, new) = (try other.side(name, isHidden: isHidden), try side(name, isHidden: isHidden))
     if let old, let new, old.schema.id == new.schema.id { return try TableDiff.changes(from: old, to: new) }
     // Only a table of the same id has the same rows.
     var changes = TableChanges()
@@ -21,7 +27,7 @@ extension Snapshot {
   }
 
   /// How a collection of a row differs from that of another version: which elements were deleted, inserted and modified; nil
-  /// where one of the versions lacks the row or the column.
+  /// where one of the versions lacks the row or the column, or the column is of another type there.
   ///
   /// Takes time in proportion to what changed in a large collection: of a list to the stretch from the first difference to the last
   /// one. Of a small collection, of one that became large or small in between, and of a set or map in which entries of more than 1000 bytes changed,
@@ -41,7 +47,9 @@ extension Snapshot {
     }
     let stored = new.schema.columns[column]
     precondition(stored.isCollection, "\(name).\(stored.name) is no collection")
-    guard old.schema.columns.contains(where: { $0.id == stored.id }) else { return nil }
+    guard old.schema.columns.contains(where: { $0.id == stored.id && $0.hasValues(like: stored) }) else {
+      return nil
+    }
     let access = access()
     let otherAccess = other.access()
     guard let before = try Self.collection(stored, ofRow: key, in: old.root, otherAccess),
@@ -65,8 +73,10 @@ extension Snapshot {
     return .value(try TableReading.value(column, row, of: cluster, dictionary: .null, access))
   }
 
-  private func side(_ name: String) throws(StorageError) -> TableDiff.Side? {
-    try table(name).map { TableDiff.Side(schema: $0.schema, root: $0.form.root, reader: self) }
+  private func side(_ name: String, isHidden: Bool = false) throws(StorageError) -> TableDiff.Side? {
+    try table(name, isHidden: isHidden).map {
+      TableDiff.Side(schema: $0.schema, root: $0.form.root, reader: self)
+    }
   }
 }
 

@@ -290,12 +290,13 @@ public struct WritableTable {
   /// Adds a column; the rows there are have its default. O(1) in the number of rows, but for a column with an index.
   ///
   /// - Precondition: no column has that name.
+  /// - Throws: `.limitExceeded` where the table has 1000 columns, or all 65,535 ids of its columns have been given.
   public func addColumn(_ column: Column) throws(StorageError) {
     try checkUsable()
     precondition(
       schema.column(column.name) == nil, "table \(schema.name) has a column \(column.name) already")
     try transaction.check(column)
-    try transaction.checkColumns(Int(schema.nextColumnID))
+    try transaction.checkColumns(schema.columns.count + 1)
     try writer.add(column)
   }
 
@@ -347,6 +348,33 @@ public struct WritableTable {
     try writer.setOptional(isOptional, at: position, nullsBecome: value)
   }
 
+  /// Gives the column at a position of the schema another type. It keeps its id, its collection and its index.
+  ///
+  /// Takes time in proportion to the rows, whose clusters are each written once, and O(log n) for each link and entry of an index.
+  /// Two versions of the table, one before and one after it, differ in the rows whose values do.
+  ///
+  /// - Parameters:
+  ///   - target: the table that links point to; 0 for this one.
+  ///   - convert: answers what takes the place of a value, where the column is one of collections of a whole one. It must not use
+  ///     the table.
+  /// - Precondition: the type can have the index that the column has; what `convert` answers fits the column, and links
+  ///   point to rows there are.
+  /// - Throws: `.duplicateKey` where the column is unique and two rows have one value then. After an error the
+  ///   transaction can't be committed.
+  public func changeType(
+    ofColumn position: Int, to type: ColumnType, isOptional: Bool = false, target: UInt32 = 0,
+    convert: (Value) -> Value
+  ) throws(StorageError) {
+    try checkUsable()
+    let column = schema.columns[position]
+    precondition(
+      type.canHave(column.index), "\(schema.name).\(column.name) has an index, which a \(type) can't have")
+    var new = column
+    (new.type, new.target) = (type, target)
+    try transaction.check(new)
+    try writer.changeType(at: position, to: type, isOptional: isOptional, target: target, convert)
+  }
+
   private func checkUsable() throws(StorageError) {
     precondition(transaction.isOpen, "table \(schema.name): its transaction has ended")
     try writer.checkWhole()
@@ -364,28 +392,37 @@ extension Snapshot {
   /// The number that was set last by `WriteTransaction.setSchemaVersion`; 0 until then.
   public func schemaVersion() throws(StorageError) -> UInt64 { try Catalogue(root, access()).schemaVersion }
 
-  /// The tables there are, by id.
+  /// The tables there are, by id; hidden ones are not told.
   public func schemas() throws(StorageError) -> [TableSchema] {
     let access = access()
-    return try database.schemas(Catalogue(root, access), access)
+    return try database.schemas(Catalogue(root, access), access).filter { !$0.isHidden }
   }
 
   /// The table of that name, or nil.
-  public func table(_ name: String) throws(StorageError) -> Table? {
+  public func table(_ name: String) throws(StorageError) -> Table? { try table(name, isHidden: false) }
+
+  /// The hidden table of that name, or nil.
+  package func hiddenTable(_ name: String) throws(StorageError) -> Table? { try table(name, isHidden: true) }
+
+  func table(_ name: String, isHidden: Bool) throws(StorageError) -> Table? {
     let access = access()
     let catalogue = try Catalogue(root, access)
-    guard let schema = try database.schemas(catalogue, access).first(where: { $0.isNamed(name) }) else {
-      return nil
-    }
+    let schemas = try database.schemas(catalogue, access)
+    guard let schema = schemas.first(where: { $0.isNamed(name, isHidden: isHidden) }) else { return nil }
     return Table(schema: schema, root: try Tables.root(of: schema.id, catalogue, access), reader: self)
   }
 }
 
 extension WriteTransaction {
-  /// The tables there are, as changed so far.
+  /// The tables there are, as changed so far; hidden ones are not told.
   public func schemas() throws(StorageError) -> [TableSchema] {
     precondition(isOpen, "WriteTransaction.schemas: the transaction has ended")
-    return try tables().allSchemas
+    return try tables().allSchemas.filter { !$0.isHidden }
+  }
+
+  /// The hidden table of that name, or nil.
+  package func hiddenTable(_ name: String) throws(StorageError) -> WritableTable? {
+    try tables().writer(name, isHidden: true).map { WritableTable(transaction: self, writer: $0) }
   }
 
   /// The table of that name, or nil.
@@ -408,7 +445,7 @@ extension WriteTransaction {
 
   /// Makes a table.
   ///
-  /// - Precondition: no table has that name; its columns' names differ, one of them at most is unique, and those that
+  /// - Precondition: no table has that name, of hidden tables where this is one; its columns' names differ, one of them at most is unique, and those that
   ///   link name a table there is, or by 0 the table itself.
   /// - Throws: `.limitExceeded` for a name that is empty or too long, or too many columns.
   @discardableResult
@@ -421,7 +458,7 @@ extension WriteTransaction {
     try checkName(schema.name)
     try checkColumns(schema.columns.count)
     for column in schema.columns { try check(column) }
-    let exists = try table(schema.name) != nil
+    let exists = try tables().writer(schema.name, isHidden: schema.isHidden) != nil
     precondition(!exists, "there is a table \(schema.name) already")
     return WritableTable(transaction: self, writer: try tables().create(schema))
   }

@@ -59,7 +59,9 @@ public final class WriteTransaction {
     editor.endHolds()
     let added = try storeTrees() + storeTables()
     guard root != base.root else { return writer.basis.map { .basis($0) } ?? .known(base.number) }
-    return .own(try writer.seal(root: root, tables: openTables, added: added, durability: durability))
+    let pending = try writer.seal(root: root, tables: openTables, added: added, durability: durability)
+    database.noteWritable(pending.number)
+    return .own(pending)
   }
 
   /// Forgets the changes and ends the transaction. Does nothing when it has ended.

@@ -78,6 +78,20 @@ package struct NodeAccess: ~Copyable, ~Escapable {
   package func corrupted(_ finding: Corruption.Finding, _ ref: Ref) -> StorageError {
     reach.store.corrupted(finding, ref)
   }
+
+  /// The error that tells of something of the file that this version does not know.
+  package func unknown(_ feature: StorageError.Feature) -> StorageError {
+    .unknownFeature(feature, path: reach.store.storage.path)
+  }
+
+  /// Whether the tree below `root` was looked through before, as `noteKnown` tells.
+  package func isKnown(_ root: Ref) -> Bool { reach.store.knownTree == root }
+
+  /// Notes that the tree below `root` was looked through, and that nothing in it stands in the way of reading the file.
+  package func noteKnown(_ root: Ref) {
+    // What is not written yet has a place that is given again.
+    if !root.isDirty { reach.store.knownTree = root }
+  }
 }
 
 /// A `NodeAccess`, lent to a view that lives no longer than it.

@@ -8,6 +8,12 @@ package final class NodeStore: @unchecked Sendable {
   let cipher: NodeCipher?
   private let validators: NodeValidators
   private let decryptedLimit: Int
+  /// The root of the tree that was noted last by `NodeAccess.noteKnown`.
+  var knownTree: Ref {
+    get { lockedKnownTree.withLock { $0 } }
+    set { lockedKnownTree.withLock { $0 = newValue } }
+  }
+  private let lockedKnownTree = Mutex(Ref.null)
   /// Nodes that were touched for the first time.
   private let touches = Atomic<Int>(0)
   /// Who has touched so many is going to touch more.

@@ -3,7 +3,7 @@
 /// Body, after the refs of the children (FORMAT.md, "Position branch"):
 ///
 ///     offset  size  field
-///          0     8  zero
+///          0     8  flags   bit 0: visible counts stand after the counts; this version knows no branch with flags
 ///          8   8·n  counts  of the elements below each child, at least 1
 package struct PositionBranch: ~Escapable, BitwiseCopyable {
   let view: NodeView
@@ -12,17 +12,31 @@ package struct PositionBranch: ~Escapable, BitwiseCopyable {
   private static let counts = 8
 
   @_lifetime(copy view)
-  init(_ view: NodeView) {
+  private init(_ view: NodeView) {
     self.view = view
     count = view.refCount
+  }
+
+  /// - Throws: `.corrupted`; `.unknownFeature` for a branch with flags.
+  @inline(__always)
+  @_lifetime(borrow access)
+  init(_ ref: Ref, _ access: borrowing NodeAccess) throws(StorageError) {
+    self.init(try access.node(ref))
+    let flags = view.load(UInt64.self, at: 0)
+    guard _fastPath(flags == 0) else { throw Self.unknown(flags, access) }
+  }
+
+  @inline(never)
+  private static func unknown(_ flags: UInt64, _ access: borrowing NodeAccess) -> StorageError {
+    access.unknown(.init("flags \(flags)", of: "a position branch", need: .read))
   }
 
   /// See `NodeValidators`.
   static func isValid(_ view: NodeView) -> Bool {
     let count = view.refCount
-    guard count >= 1, counts + 8 * count <= view.bodyLength, view.load(UInt64.self, at: 0) == 0 else {
-      return false
-    }
+    guard count >= 1, counts + 8 * count <= view.bodyLength else { return false }
+    let hasVisible = view.load(UInt64.self, at: 0) & 1 != 0
+    guard !hasVisible || counts + 16 * count <= view.bodyLength else { return false }
     var sum: UInt64 = 0
     for index in 0..<count {
       let elements = view.load(UInt64.self, at: counts + 8 * index)

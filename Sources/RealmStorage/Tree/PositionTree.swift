@@ -27,7 +27,7 @@ package enum PositionTree {
   ) throws(StorageError) -> Place {
     var (ref, rest, count) = (root, position, UInt64?.none)
     while ref.isPositionBranch {
-      let branch = PositionBranch(try access.node(ref))
+      let branch = try PositionBranch(ref, access)
       let (index, before) = branch.search(rest)
       rest &-= before
       ref = branch.child(index)
@@ -42,7 +42,7 @@ package enum PositionTree {
   ) throws(StorageError) -> UInt64 {
     guard !root.isNull else { return 0 }
     guard root.isPositionBranch else { return try countOfLeaf(root) }
-    return PositionBranch(try access.node(root)).total
+    return try PositionBranch(root, access).total
   }
 
   /// Calls `body` with the leaves in order until it answers false, from the leaf that holds `position` on. `body` gets how
@@ -68,7 +68,7 @@ package enum PositionTree {
     _ body: (Ref, _ before: UInt64) throws(StorageError) -> Bool
   ) throws(StorageError) -> Bool {
     guard ref.isPositionBranch else { return try body(ref, before) }
-    let branch = PositionBranch(try access.node(ref))
+    let branch = try PositionBranch(ref, access)
     var before = before
     for index in 0..<branch.count {
       let end = before &+ branch.elements(index)
@@ -120,7 +120,7 @@ package enum PositionTree {
     var path: [PositionChild] = []
     var (node, rest) = (PositionChild(count: .max, ref: root), end)
     while node.ref.isPositionBranch, rest > 0 {
-      let branch = PositionBranch(try access.node(node.ref))
+      let branch = try PositionBranch(node.ref, access)
       let (index, before) = branch.search(rest - 1)
       rest -= before
       node = branch.entry(index)
@@ -136,7 +136,7 @@ package enum PositionTree {
     var path: [PositionChild] = []
     var (node, rest) = (PositionChild(count: .max, ref: root), position)
     while node.ref.isPositionBranch {
-      let branch = PositionBranch(try access.node(node.ref))
+      let branch = try PositionBranch(node.ref, access)
       let (index, before) = branch.search(rest)
       rest -= before
       node = branch.entry(index)
@@ -173,7 +173,7 @@ package enum PositionTree {
     _ change: (Ref) throws(StorageError) -> [PositionChild]
   ) throws(StorageError) -> [PositionChild] {
     guard ref.isPositionBranch else { return try change(ref) }
-    let branch = PositionBranch(try access.node(ref))
+    let branch = try PositionBranch(ref, access)
     let (index, before) = branch.search(position)
     let child = branch.child(index)
     let made = try updated(position - before, in: child, fewElements, editor, access, join, change)
@@ -289,7 +289,7 @@ package enum PositionTree {
   private static func entries(
     of ref: Ref, _ access: borrowing NodeAccess
   ) throws(StorageError) -> [PositionChild] {
-    PositionBranch(try access.node(ref)).entries
+    try PositionBranch(ref, access).entries
   }
 
   private static func makeRoot(
@@ -312,7 +312,7 @@ package enum PositionTree {
   }
 
   private static func onlyChild(of ref: Ref, _ access: borrowing NodeAccess) throws(StorageError) -> Ref? {
-    let branch = PositionBranch(try access.node(ref))
+    let branch = try PositionBranch(ref, access)
     return branch.count == 1 ? branch.child(0) : nil
   }
 

@@ -41,7 +41,8 @@ extension Realm {
       case outOfDiskSpace = 14
       /// A session with a server no longer fits the file. Not thrown: nothing is synced.
       case incompatibleSession = 15
-      /// The file has a format, or a draft of one, that this library does not read, or is one of the original Realm. The
+      /// The file has a format, or a draft of one, that this library does not read, or is one of the original Realm; or it
+      /// uses something that this library must know to read or to write it, and does not. The
       /// message says what it is; use a library of the file's age, or export it by one and build the objects anew.
       case unsupportedFileFormatVersion = 16
       /// Several processes sync one file. Not thrown: nothing is synced.
@@ -168,7 +169,7 @@ extension Realm.Error {
       .keyForPlainFile(let file), .corrupted(_, let file), .truncated(let file, _, _):
       (code, path) = (.invalidDatabase, file)
     case .unsupportedFormat(_, _, let file), .unsupportedDraft(_, _, let file),
-      .originalRealmFile(_, let file):
+      .originalRealmFile(_, let file), .unknownFeature(_, let file):
       (code, path) = (.unsupportedFileFormatVersion, file)
     case .invalidKeyLength: code = .invalidInput
     case .system(let call, let number, let file, _):

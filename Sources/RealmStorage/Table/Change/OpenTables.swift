@@ -67,7 +67,7 @@ final class OpenTables {
     }
   }
 
-  /// Of all tables, as changed so far.
+  /// Of all tables, hidden ones too, as changed so far.
   var allSchemas: [TableSchema] { schemas.filter { opened($0.id) == nil } + writers.map { $0.schema } }
 
   func fail(_ error: StorageError) -> StorageError {
@@ -75,9 +75,9 @@ final class OpenTables {
     return error
   }
 
-  func writer(_ name: String) throws(StorageError) -> TableWriter? {
-    if let open = writers.first(where: { $0.schema.isNamed(name) }) { return open }
-    guard let schema = schemas.first(where: { $0.isNamed(name) }) else { return nil }
+  func writer(_ name: String, isHidden: Bool = false) throws(StorageError) -> TableWriter? {
+    if let open = writers.first(where: { $0.schema.isNamed(name, isHidden: isHidden) }) { return open }
+    guard let schema = schemas.first(where: { $0.isNamed(name, isHidden: isHidden) }) else { return nil }
     return try open(schema)
   }
 
@@ -162,5 +162,8 @@ final class OpenTables {
 }
 
 extension TableSchema {
-  func isNamed(_ name: String) -> Bool { self.name.utf8.elementsEqual(name.utf8) }
+  /// Whether it is the table of that name: hidden tables have names of their own.
+  func isNamed(_ name: String, isHidden: Bool = false) -> Bool {
+    self.isHidden == isHidden && self.name.utf8.elementsEqual(name.utf8)
+  }
 }

@@ -1,17 +1,28 @@
 /// Changes of a table's columns. Each is part of the open transaction, as changes of rows are.
 extension TableWriter {
   /// Adds a column; rows there are have its default.
+  ///
+  /// - Throws: `.limitExceeded` where all ids of columns, or of indexes, were given.
   func add(_ column: Column) throws(StorageError) {
+    guard schema.hasColumnIDs else { throw .limitExceeded(.columnIDs, path: editor.store.storage.path) }
+    if column.index != .none { try checkIndexIDs() }
     try changeSchema { $0.add(column) }
     if column.index != .none, let added = schema.columns.last { try fillIndex(of: added) }
   }
 
+  private func checkIndexIDs() throws(StorageError) {
+    guard schema.hasIndexIDs else { throw .limitExceeded(.indexIDs, path: editor.store.storage.path) }
+  }
+
   /// Gives a column another index, or takes away the one it has.
+  ///
+  /// - Throws: `.limitExceeded` where all ids of indexes were given.
   func setIndex(_ index: ColumnIndex, at position: Int) throws(StorageError) {
     // Rows that wait to be put into the tree use the index.
     try dropBuffer()
     let column = schema.columns[position]
     guard column.index != index else { return }
+    if index != .none { try checkIndexIDs() }
     do throws(StorageError) {
       try removeIndex(of: column)
       try changeSchema { $0.setIndex(index, at: position) }
@@ -71,21 +82,21 @@ extension TableWriter {
     if column.index != .none { try fillIndex(of: schema.columns[position]) }
   }
 
-  private func removeLinks(of column: Column) throws(StorageError) {
+  func removeLinks(of column: Column) throws(StorageError) {
     for key in try allKeys() {
       if let value = try value(column, ofRow: key) { try removeLinks(value, column, row: key) }
     }
   }
 
-  private func removeIndex(of column: Column) throws(StorageError) {
+  func removeIndex(of column: Column) throws(StorageError) {
     guard let place = indexes.firstIndex(where: { $0.columnID == column.id }) else { return }
     try indexes[place].removeAll()
     indexes.remove(at: place)
-    root.indexes[column.id] = .null
+    root.indexes[column.indexID] = .null
   }
 
   /// Makes the index of a column, with an entry for each row.
-  private func fillIndex(of column: Column) throws(StorageError) {
+  func fillIndex(of column: Column) throws(StorageError) {
     let index = IndexWriter(column: column, root: .null, editor: editor)
     indexes.append(index)
     do throws(StorageError) {

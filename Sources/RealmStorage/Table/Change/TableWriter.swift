@@ -78,13 +78,13 @@ final class TableWriter {
     try flushRows()
     for index in indexes {
       try index.flush()
-      root.indexes[index.columnID] = index.root
+      root.indexes[index.indexID] = index.root
     }
     try links.flush()
     root.links = links.root
     // What a cancelled transaction gave is noted with what another one gives.
     if nestedIDs.next != firstNestedID { root.nextNested = nestedIDs.next }
-    guard root.nextNested <= TableRoot.maximumKey else {
+    guard root.nextNested <= TableRoot.maximumNested else {
       throw .limitExceeded(.nestedCollections, path: editor.store.storage.path)
     }
     return root

@@ -3,7 +3,7 @@
 /// Body, after the refs of the trees that are not empty, in the order of their slots (FORMAT.md, "Root"):
 ///
 ///     offset  size  field
-///          0     4  slots          a bit for each tree that is there
+///          0     4  slots          a bit for each tree that is there; others than those of `Slot` are unknown
 ///          4     4  lastTable      the greatest id given to a table
 ///          8     8  schemaVersion  the user's
 package struct Catalogue: Equatable {
@@ -15,7 +15,12 @@ package struct Catalogue: Equatable {
     case tables = 1
     /// Name → root of a named tree, without a ref while the tree is empty.
     case namedTrees = 2
+    /// See `NamedSlots`.
+    case namedSlots = 3
   }
+
+  /// The bits of all slots.
+  private static let knownSlots: UInt32 = 0b1111
 
   enum Layout {
     static let slots = 0
@@ -29,6 +34,7 @@ package struct Catalogue: Equatable {
   package var schema = Ref.null
   package var tables = Ref.null
   package var namedTrees = Ref.null
+  package var namedSlots = Ref.null
 
   package static let maximumNameLength = 255
 
@@ -37,23 +43,33 @@ package struct Catalogue: Equatable {
   /// See `NodeValidators`.
   static func isValid(_ view: NodeView) -> Bool {
     guard view.bodyLength >= Layout.size else { return false }
-    let slots = view.load(UInt32.self, at: Layout.slots)
-    let known = Slot.allCases.reduce(UInt32(0)) { $0 | 1 << UInt32($1.rawValue) }
-    return slots & ~known == 0 && slots.nonzeroBitCount == view.refCount
+    // Slots that are unknown have refs as well.
+    return view.load(UInt32.self, at: Layout.slots).nonzeroBitCount == view.refCount
   }
 
+  /// - Throws: `.corrupted`; `.unknownFeature` where something that this version does not know must be known to read the file.
   package init(_ root: Ref, _ access: borrowing NodeAccess) throws(StorageError) {
+    try self.init(slotsOf: root, access)
+    try NamedSlots.checkReadable(namedSlots, access)
+  }
+
+  /// The same; the named slots are not looked at.
+  init(slotsOf root: Ref, _ access: borrowing NodeAccess) throws(StorageError) {
     guard !root.isNull else { return }
     let view = try access.node(root, .root)
     schemaVersion = view.load(UInt64.self, at: Layout.schemaVersion)
     let slots = view.load(UInt32.self, at: Layout.slots)
     lastTable = view.load(UInt32.self, at: Layout.lastTable)
+    guard slots & ~Self.knownSlots == 0 else {
+      throw access.unknown(.init("slots \(slots & ~Self.knownSlots)", of: "the catalogue", need: .read))
+    }
     var index = 0
     for slot in Slot.allCases where slots & 1 << UInt32(slot.rawValue) != 0 {
       switch slot {
       case .schema: schema = view.ref(index)
       case .tables: tables = view.ref(index)
       case .namedTrees: namedTrees = view.ref(index)
+      case .namedSlots: namedSlots = view.ref(index)
       }
       index += 1
     }
@@ -64,6 +80,7 @@ package struct Catalogue: Equatable {
     schema = change(schema)
     tables = change(tables)
     namedTrees = change(namedTrees)
+    namedSlots = change(namedSlots)
   }
 
   package func write(_ editor: NodeEditor) -> Ref {
@@ -91,6 +108,7 @@ package struct Catalogue: Equatable {
     case .schema: schema
     case .tables: tables
     case .namedTrees: namedTrees
+    case .namedSlots: namedSlots
     }
   }
 }

@@ -1,24 +1,24 @@
-/// Trees of some columns of a table, by the columns' ids.
+/// Trees of a table that are named by ids: its indexes by their own, or its dictionaries by those of their columns.
 struct ColumnTrees: Equatable {
-  /// Growing by column; none is null.
+  /// Growing by id; none is null.
   private(set) var all: [Entry] = []
 
   struct Entry: Equatable {
-    var column: UInt16
+    var id: UInt16
     var root: Ref
   }
 
-  /// Null for a column that has none.
-  subscript(column: UInt16) -> Ref {
-    get { view[column] }
+  /// Null for an id that has none.
+  subscript(id: UInt16) -> Ref {
+    get { view[id] }
     set {
-      let place = place(of: column)
-      let isThere = place < all.count && all[place].column == column
+      let place = place(of: id)
+      let isThere = place < all.count && all[place].id == id
       if isThere, !newValue.isNull {
         if all[place].root != newValue { all[place].root = newValue }
         return
       }
-      let entries = newValue.isNull ? [] : [Entry(column: column, root: newValue)]
+      let entries = newValue.isNull ? [] : [Entry(id: id, root: newValue)]
       all.replaceSubrange(place..<place + (isThere ? 1 : 0), with: entries)
     }
   }
@@ -28,8 +28,8 @@ struct ColumnTrees: Equatable {
     for place in all.indices { all[place].root = change(all[place].root) }
   }
 
-  private func place(of column: UInt16) -> Int {
-    all.partitioningIndex { $0.column >= column }
+  private func place(of id: UInt16) -> Int {
+    all.partitioningIndex { $0.id >= id }
   }
 
   /// The same to read, without counting references.
@@ -41,9 +41,9 @@ struct ColumnTrees: Equatable {
     @_lifetime(copy all)
     fileprivate init(_ all: Span<Entry>) { self.all = all }
 
-    /// Null for a column that has none.
-    subscript(column: UInt16) -> Ref {
-      for index in all.indices where all[index].column == column { return all[index].root }
+    /// Null for an id that has none.
+    subscript(id: UInt16) -> Ref {
+      for index in all.indices where all[index].id == id { return all[index].root }
       return .null
     }
   }

@@ -6,24 +6,24 @@
 ///     offset  size  field
 ///          0     8  nextKey     never goes back
 ///          8     8  rows
-///         16     2  trees       bit 0: rows, bit 1: links
+///         16     2  trees       bit 0: rows, bit 1: links; others are of trees that this version does not know
 ///         18     2  indexCount
 ///         20     2  dictionaryCount
 ///         22     2  zero
-///         24     8  nextNested  never goes back
-///         32   2·n  columns     of the indexes, growing
-///              2·n  columns     of the dictionaries, growing
+///         24     8  nextNested
+///         32   2·n  ids         of the indexes, growing
+///              2·n  ids         of the columns of the dictionaries, growing
 struct TableRoot: Equatable {
   var nextKey: UInt64 = 0
   var rows: UInt64 = 0
-  /// The id that the next list or map gets that stands in a mixed value.
+  /// The id that the next nested collection gets: at least 1, at most 2^62.
   var nextNested: UInt64 = 1
   var clusters = Ref.null
   /// See `LinkIndex`.
   var links = Ref.null
-  /// By column; see `IndexTree`. Those of columns that no row has a value in are absent.
+  /// By the ids of the indexes; see `IndexTree`. Those of a table without rows are absent.
   var indexes = ColumnTrees()
-  /// See `ColumnDictionary`.
+  /// By column; see `ColumnDictionary`.
   var dictionaries = ColumnTrees()
 
   enum Layout {
@@ -33,44 +33,49 @@ struct TableRoot: Equatable {
     static let indexCount = 18
     static let dictionaryCount = 20
     static let nextNested = 24
-    static let columns = 32
+    static let ids = 32
   }
 
   /// Keys have 62 bits.
   static let maximumKey = UInt64(1) << 62
+  /// So have the ids of nested collections.
+  static let maximumNested = UInt64(1) << 62
+  private static let knownTrees: UInt16 = 3
 
   init() {}
 
-  func index(of column: Column) -> Ref { indexes[column.id] }
+  /// Null for a column without an index.
+  func index(of column: Column) -> Ref { indexes[column.indexID] }
 
   /// See `NodeValidators`.
   static func isValid(_ view: NodeView) -> Bool {
-    guard view.bodyLength >= Layout.columns else { return false }
+    guard view.bodyLength >= Layout.ids else { return false }
     let (nextKey, rows) = (
       view.load(UInt64.self, at: Layout.nextKey), view.load(UInt64.self, at: Layout.rows)
     )
-    let nextNested = view.load(UInt64.self, at: Layout.nextNested)
     let trees = view.load(UInt16.self, at: Layout.trees)
     let indexes = Int(view.load(UInt16.self, at: Layout.indexCount))
     let dictionaries = Int(view.load(UInt16.self, at: Layout.dictionaryCount))
     let count = indexes + dictionaries
-    guard nextKey <= maximumKey, rows <= nextKey, (1...maximumKey).contains(nextNested), trees < 4,
-      (rows == 0) == (trees & 1 == 0),
-      view.refCount == trees.nonzeroBitCount + count, Layout.columns + 2 * count <= view.bodyLength
+    let nextNested = view.load(UInt64.self, at: Layout.nextNested)
+    guard nextKey <= maximumKey, rows <= nextKey, (rows == 0) == (trees & 1 == 0),
+      nextNested > 0, nextNested <= maximumNested,
+      view.refCount == trees.nonzeroBitCount + count, Layout.ids + 2 * count <= view.bodyLength
     else { return false }
-    return columnsGrow(view, 0..<indexes) && columnsGrow(view, indexes..<count)
+    return idsGrow(view, 0..<indexes) && idsGrow(view, indexes..<count)
   }
 
-  private static func columnsGrow(_ view: NodeView, _ places: Range<Int>) -> Bool {
+  private static func idsGrow(_ view: NodeView, _ places: Range<Int>) -> Bool {
     var last: UInt16 = 0
     for place in places {
-      let column = view.load(UInt16.self, at: Layout.columns + 2 * place)
-      guard column > last else { return false }
-      last = column
+      let id = view.load(UInt16.self, at: Layout.ids + 2 * place)
+      guard id > last else { return false }
+      last = id
     }
     return true
   }
 
+  /// - Throws: `.corrupted`; `.unknownFeature` for a table with trees that this version does not know.
   init(_ ref: Ref, _ access: borrowing NodeAccess) throws(StorageError) {
     guard !ref.isNull else { return }
     let view = try access.node(ref, .table)
@@ -78,6 +83,9 @@ struct TableRoot: Equatable {
     rows = view.load(UInt64.self, at: Layout.rows)
     nextNested = view.load(UInt64.self, at: Layout.nextNested)
     let trees = view.load(UInt16.self, at: Layout.trees)
+    guard trees & ~Self.knownTrees == 0 else {
+      throw access.unknown(.init("trees \(trees & ~Self.knownTrees)", of: "a table", need: .read))
+    }
     var next = 0
     if trees & 1 != 0 {
       clusters = view.ref(next)
@@ -89,11 +97,11 @@ struct TableRoot: Equatable {
     }
     let indexCount = Int(view.load(UInt16.self, at: Layout.indexCount))
     for place in 0..<indexCount + Int(view.load(UInt16.self, at: Layout.dictionaryCount)) {
-      let column = view.load(UInt16.self, at: Layout.columns + 2 * place)
+      let id = view.load(UInt16.self, at: Layout.ids + 2 * place)
       if place < indexCount {
-        indexes[column] = view.ref(next + place)
+        indexes[id] = view.ref(next + place)
       } else {
-        dictionaries[column] = view.ref(next + place)
+        dictionaries[id] = view.ref(next + place)
       }
     }
   }
@@ -113,7 +121,7 @@ struct TableRoot: Equatable {
     let columnCount = indexes.all.count + dictionaries.all.count
     let node = arena.make(
       kind: .table, level: level, refCount: treeCount + columnCount,
-      bodyLength: Layout.columns + 2 * columnCount)
+      bodyLength: Layout.ids + 2 * columnCount)
     node.store(nextKey, at: Layout.nextKey)
     node.store(rows, at: Layout.rows)
     node.store(trees, at: Layout.trees)
@@ -127,7 +135,7 @@ struct TableRoot: Equatable {
       let first = indexes.all.count
       let entry = place < first ? indexes.all[place] : dictionaries.all[place - first]
       node.setRef(treeCount + place, to: entry.root)
-      node.store(entry.column, at: Layout.columns + 2 * place)
+      node.store(entry.id, at: Layout.ids + 2 * place)
     }
     return node.ref
   }

@@ -10,14 +10,29 @@ enum Tables {
       schemas.append(
         try cursor.withEntry(access) { (leaf, index) throws(StorageError) in
           let id = leaf.key(index).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-          guard leaf.keyLength(index) == 4,
-            let schema = TableSchema(try leaf.value(index).contents(access), id: id)
-          else { throw access.corrupted(.structure, catalogue.schema) }
-          return schema
+          guard leaf.keyLength(index) == 4 else { throw access.corrupted(.structure, catalogue.schema) }
+          return try schema(leaf.value(index), id, catalogue.schema, access)
         })
       try cursor.next(access)
     }
     return schemas
+  }
+
+  /// The schema that a value of a leaf holds.
+  ///
+  /// - Parameter node: what is damaged where the value is no schema.
+  static func schema(
+    _ value: TreeValue, _ id: UInt32, _ node: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> TableSchema {
+    let bytes = try value.contents(access)
+    do {
+      return try TableSchema(record: bytes, id: id)
+    } catch {
+      switch error {
+      case .damaged: throw access.corrupted(.structure, node)
+      case .unknown(let feature): throw access.unknown(feature)
+      }
+    }
   }
 
   static func root(

@@ -27,8 +27,8 @@ struct ClusterPair: ~Escapable {
     _ pairs: [RowPair], _ oldColumn: Column, _ newColumn: Column, _ body: (Int) -> Void
   ) throws(StorageError) {
     let id = newColumn.id
-    // A cluster lacks a column that was added later; only a forged version stores one column in two ways.
-    if oldColumn.storage == newColumn.storage, let before = old.part(of: oldColumn),
+    // A cluster lacks a column that was added later. Values of two types are never compared by their bytes.
+    if oldColumn.hasValues(like: newColumn), let before = old.part(of: oldColumn),
       let after = new.part(of: newColumn)
     {
       switch newColumn.storage {

@@ -27,17 +27,18 @@ struct TableDiff {
   private init(_ old: Side, _ new: Side) throws(StorageError) {
     self.old = old
     self.new = new
-    // A column's id is given once, so its type is that of both versions.
+    // A column's id is given once, and stays when its type changes.
     columns = new.schema.columns.enumerated().compactMap { position, column in
       old.schema.columns.first { $0.id == column.id }.map { ($0, column, position) }
     }
     let leaves: (old: [Ref], new: [Ref])
-    if columns.allSatisfy({ $0.old.absentValue == $0.new.absentValue }) {
+    if columns.allSatisfy({ $0.old.absentValue == $0.new.absentValue && $0.old.hasValues(like: $0.new) }) {
       leaves = try UnsharedLeaves.find(
         in: old.root.clusters, old.reader.access(), and: new.root.clusters, new.reader.access()
       ) { $0.isKeyedBranch }
     } else {
-      // Rows of clusters that lack such a column have another value now, and their clusters are the same.
+      // Rows of clusters that lack such a column have another value now, and their clusters are the same. So have rows whose
+      // bytes are read as another type.
       leaves = (try Self.leaves(of: old), try Self.leaves(of: new))
     }
     oldRows = RowWalk(leaves.old)
@@ -146,5 +147,13 @@ private struct RowWalk {
     lastKey = cluster.key(row - 1)
     leaf += 1
     row = 0
+  }
+}
+
+extension Column {
+  /// Whether the same bytes are the same value in both.
+  func hasValues(like other: Column) -> Bool {
+    // A collection has bits for its nulls only where there may be some.
+    type == other.type && collection == other.collection && (!isCollection || isOptional == other.isOptional)
   }
 }

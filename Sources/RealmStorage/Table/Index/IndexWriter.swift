@@ -3,6 +3,7 @@ final class IndexWriter {
   let column: Column
   /// Of it: to copy a column counts references.
   let columnID: UInt16
+  let indexID: UInt16
   private let integers: IntegerIndexWriter?
   /// The same; to take it out of its optional counts a reference.
   private let integersOfRows: UncountedReference<IntegerIndexWriter>?
@@ -17,7 +18,7 @@ final class IndexWriter {
 
   init(column: Column, root: Ref, editor: NodeEditor) {
     self.column = column
-    columnID = column.id
+    (columnID, indexID) = (column.id, column.indexID)
     self.editor = editor
     tree = root
     fills = root.isNull && column.index != .unique

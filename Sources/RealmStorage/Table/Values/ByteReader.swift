@@ -40,12 +40,6 @@ struct ByteReader {
 
   /// A length as a varint, and so many bytes of UTF-8.
   mutating func text() -> String? { counted().flatMap { String(validating: $0, as: UTF8.self) } }
-
-  /// A length in 2 bytes, and so many bytes of UTF-8.
-  mutating func name() -> String? {
-    guard let length = integer(UInt16.self), let text = bytes(Int(length)) else { return nil }
-    return String(validating: text, as: UTF8.self)
-  }
 }
 
 extension [UInt8] {

@@ -30,6 +30,9 @@ public struct Column: Sendable, Hashable {
   public var isOptional: Bool
   public var collection: ColumnCollection
   public var index: ColumnIndex
+  /// The id of the index, by which the table's node names its tree; 0 without one. Given once in a table, never again. Assigned
+  /// by the engine.
+  package internal(set) var indexID: UInt16 = 0
   /// The table that links point to.
   public var target: UInt32 = 0
   /// The value of rows that were never given one, where that is neither null nor the zero of the type; nil otherwise.

@@ -1,43 +1,80 @@
-/// A table's name and columns.
-///
-/// Stored in the schema tree under the table's id, 4 bytes with the highest first, as (FORMAT.md, "Schema"):
-/// name, flags (bit 0 embedded), next column id in 2 bytes, count of columns in 2 bytes, and for each its id in 2 bytes,
-/// type, flags (bit 0 optional, bit 1 null in clusters that lack the column, bits 2 and 3 the index, bits 4 and 5 the
-/// collection, bit 6 a stored default), target table in 4 bytes, name, and the stored default where there is one. A name is
-/// its length in 2 bytes and its UTF-8.
+/// A table's name, columns and indexes. `SchemaRecord.swift` has its stored form.
 public struct TableSchema: Sendable, Hashable {
   /// Given once, never again. Assigned by the engine.
   public internal(set) var id: UInt32 = 0
   public var name: String
   /// Each row belongs to the row that links to it, and goes with that link. Nothing else may link to it.
   public let isEmbedded: Bool
+  /// The table is the library's own: no listing of tables has it, and another table may have the same name.
+  public let isHidden: Bool
   public internal(set) var columns: [Column]
-  var nextColumnID: UInt16 = 1
+  /// The id that the next column gets; 65,536 when all are given.
+  var nextColumnID: UInt32 = 1
+  /// The id that the next index gets; 65,536 when all are given.
+  var nextIndexID: UInt32 = 1
+  /// See `UnknownAttributes`; nothing for a schema that was not read from a file.
+  var unknown: UnknownAttributes {
+    get { others?.content ?? UnknownAttributes() }
+    set { others = newValue == UnknownAttributes() ? nil : Others(newValue) }
+  }
+  /// Nil where there are none, as in nearly every schema: schemas are copied often, and a copy counts each part of them.
+  private var others: Others?
+
+  private final class Others: Sendable, Hashable {
+    let content: UnknownAttributes
+
+    init(_ content: UnknownAttributes) { self.content = content }
+
+    static func == (left: Others, right: Others) -> Bool { left.content == right.content }
+    func hash(into hasher: inout Hasher) { hasher.combine(content) }
+  }
 
   public init(_ name: String, isEmbedded: Bool = false, columns: [Column]) {
+    self.init(name, isEmbedded: isEmbedded, isHidden: false, columns: columns)
+  }
+
+  package init(_ name: String, isEmbedded: Bool = false, isHidden: Bool, columns: [Column]) {
     self.name = name
     self.isEmbedded = isEmbedded
+    self.isHidden = isHidden
     self.columns = []
     for column in columns { add(column) }
   }
 
-  private enum Flags {
-    static let embedded: UInt8 = 1
-  }
+  /// What the next id of a column or an index may be.
+  static let nextIDs = UInt32(1)...UInt32(UInt16.max) + 1
 
   static let maximumNameLength = 255
   /// A cluster's node has room for the descriptors of so many.
   static let maximumColumns = 1000
 
+  /// - Precondition: `hasColumnIDs`, and for a column with an index `hasIndexIDs`, where the schema is to be stored.
   mutating func add(_ column: Column) {
     var column = column
-    column.id = nextColumnID
+    column.id = UInt16(clamping: nextColumnID)
     if column.type == .link, column.target == 0 { column.target = id }
     nextColumnID += 1
     columns.append(column)
+    columns[columns.count - 1].indexID = 0
+    setIndex(column.index, at: columns.count - 1)
   }
 
-  mutating func setIndex(_ index: ColumnIndex, at position: Int) { columns[position].index = index }
+  /// Whether there is an id for another column.
+  var hasColumnIDs: Bool { nextColumnID < Self.nextIDs.upperBound }
+  /// Whether there is an id for another index.
+  var hasIndexIDs: Bool { nextIndexID < Self.nextIDs.upperBound }
+
+  /// Gives a column an index of a new id, or takes away the one it has.
+  ///
+  /// - Precondition: `hasIndexIDs` for one that is given, where the schema is to be stored.
+  mutating func setIndex(_ index: ColumnIndex, at position: Int) {
+    unknown.indexes[columns[position].indexID] = nil
+    columns[position].index = index
+    columns[position].indexID = 0
+    guard index != .none else { return }
+    columns[position].indexID = UInt16(clamping: nextIndexID)
+    nextIndexID += 1
+  }
 
   /// Makes a column optional; clusters that lack it read what they did.
   mutating func makeOptional(at position: Int) { columns[position].isOptional = true }
@@ -50,8 +87,29 @@ public struct TableSchema: Sendable, Hashable {
     columns[position].storedDefault = value == columns[position].type.zero ? nil : value
   }
 
+  /// Gives a column another type; it keeps its id, its collection and its index. The stored default is converted too.
+  ///
+  /// Clusters that lack the column read what a column that is added now reads there.
+  mutating func changeType(
+    at position: Int, to type: ColumnType, isOptional: Bool, target: UInt32, _ convert: (Value) -> Value
+  ) {
+    let old = columns[position]
+    var new = Column(
+      old.name, type, isOptional: isOptional, collection: old.collection, index: old.index,
+      target: target == 0 && type == .link ? id : target)
+    (new.id, new.indexID) = (old.id, old.indexID)
+    if let value = old.storedDefault.map(convert), new.canStoreDefault(value), value != type.zero {
+      new.storedDefault = value
+    }
+    columns[position] = new
+  }
+
   /// Takes a column away; its id is not given again.
-  mutating func remove(at position: Int) { columns.remove(at: position) }
+  mutating func remove(at position: Int) {
+    unknown.columns[columns[position].id] = nil
+    unknown.indexes[columns[position].indexID] = nil
+    columns.remove(at: position)
+  }
 
   /// The column that no two rows have one value of, where there is one.
   public var primaryKey: Column? { columns.first { $0.index == .unique } }
@@ -70,102 +128,5 @@ public struct TableSchema: Sendable, Hashable {
 
   static func key(_ id: UInt32) -> [UInt8] {
     (0..<4).map { UInt8(truncatingIfNeeded: id >> (24 - 8 * UInt32($0))) }
-  }
-
-  // MARK: - Coding
-
-  var encoded: [UInt8] {
-    var bytes = Self.encoded(name)
-    bytes.append(isEmbedded ? Flags.embedded : 0)
-    bytes.appendInteger(nextColumnID)
-    bytes.appendInteger(UInt16(columns.count))
-    for column in columns {
-      bytes.appendInteger(column.id)
-      bytes += [column.type.rawValue, column.flags]
-      bytes.appendInteger(column.target)
-      bytes += Self.encoded(column.name)
-      if let value = column.storedDefault { ValueCoding.append(value, to: &bytes) }
-    }
-    return bytes
-  }
-
-  private static func encoded(_ name: String) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.appendInteger(UInt16(name.utf8.count))
-    return bytes + Array(name.utf8)
-  }
-
-  /// Nil for bytes that are no schema.
-  init?(_ bytes: [UInt8], id: UInt32) {
-    var reader = ByteReader(bytes)
-    guard let name = reader.name(), let flags = reader.integer(UInt8.self), flags <= Flags.embedded,
-      let next = reader.integer(UInt16.self),
-      let count = reader.integer(UInt16.self)
-    else { return nil }
-    self.id = id
-    self.name = name
-    isEmbedded = flags == Flags.embedded
-    nextColumnID = next
-    columns = []
-    for _ in 0..<count {
-      guard let columnID = reader.integer(UInt16.self), let rawType = reader.integer(UInt8.self),
-        let type = ColumnType(rawValue: rawType), let flags = reader.integer(UInt8.self),
-        let form = Column.Form(flags),
-        let target = reader.integer(UInt32.self), let columnName = reader.name(), columnID > 0,
-        columnID < next
-      else { return nil }
-      guard type.canHave(form.index), form.index == .none || form.collection == .none,
-        form.isAbsentNull ? form.mayBeAbsentNull(type) : !form.mustBeAbsentNull(type)
-      else { return nil }
-      var column = Column(
-        columnName, type, isOptional: form.isOptional, collection: form.collection, index: form.index,
-        target: target)
-      column.id = columnID
-      column.isAbsentNull = form.isAbsentNull
-      if form.hasStoredDefault {
-        guard let value = ValueCoding.value(type, &reader), column.canStoreDefault(value) else { return nil }
-        column.storedDefault = value
-      }
-      columns.append(column)
-    }
-    guard reader.isAtEnd, Set(columns.map { $0.id }).count == columns.count,
-      Set(columns.map { Array($0.name.utf8) }).count == columns.count
-    else { return nil }
-  }
-}
-
-extension Column {
-  /// What the flags of a stored column say.
-  fileprivate struct Form {
-    let isOptional: Bool
-    let isAbsentNull: Bool
-    let collection: ColumnCollection
-    let index: ColumnIndex
-    let hasStoredDefault: Bool
-
-    init?(_ flags: UInt8) {
-      guard flags & 0x80 == 0, let index = ColumnIndex(rawValue: flags >> 2 & 3),
-        let collection = ColumnCollection(rawValue: flags >> 4 & 3)
-      else { return nil }
-      isOptional = flags & 1 != 0
-      isAbsentNull = flags & 2 != 0
-      hasStoredDefault = flags & 0x40 != 0
-      self.collection = collection
-      self.index = index
-    }
-
-    /// A single link or mixed value is null in clusters that lack its column, whatever else is.
-    func mustBeAbsentNull(_ type: ColumnType) -> Bool {
-      collection == .none && (type == .link || type == .mixed)
-    }
-
-    func mayBeAbsentNull(_ type: ColumnType) -> Bool {
-      collection == .none && (isOptional || mustBeAbsentNull(type))
-    }
-  }
-
-  fileprivate var flags: UInt8 {
-    (isOptional ? 1 : 0) | (isAbsentNull ? 2 : 0) | index.rawValue << 2 | collection.rawValue << 4
-      | (storedDefault == nil ? 0 : 0x40)
   }
 }

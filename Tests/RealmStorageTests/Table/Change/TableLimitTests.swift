@@ -1,6 +1,7 @@
-import RealmStorage
 import TestSupport
 import Testing
+
+@testable import RealmStorage
 
 @Suite struct TableLimitTests {
   private func made(_ columns: [Column]) throws -> (Database, WriteTransaction, WritableTable) {
@@ -73,6 +74,64 @@ import Testing
     try table.insert([:])
     try transaction.commit()
     try expectClean(database, rows: 1)
+  }
+
+  @Test func `a removed column makes room for another one, and ids are given once until all are given`()
+    throws
+  {
+    let database = try Database(inMemory: "test")
+    try database.write { transaction in
+      let table = try transaction.createTable(
+        TableSchema("T", columns: (0..<1000).map { Column("c\($0)", .bool) }))
+      #expect(throws: StorageError.limitExceeded(.columns(1001, maximum: 1000), path: "test")) {
+        try table.addColumn(Column("more", .bool))
+      }
+      try table.dropColumn(7)
+      try table.addColumn(Column("more", .int64))
+      #expect(table.schema.columns.last?.id == 1001)
+      let writer = try #require(try transaction.tables().writer("T"))
+      try writer.changeSchema { $0.nextColumnID = 65_535 }
+      try table.insert(["more": .int(1)])
+      try table.dropColumn(0)
+      try table.addColumn(Column("last", .int64))
+      #expect(table.schema.columns.last?.id == 65_535)
+      try table.dropColumn(0)
+      #expect(throws: StorageError.limitExceeded(.columnIDs, path: "test")) {
+        try table.addColumn(Column("none", .int64))
+      }
+      try table.set(.int(5), "last", ofRow: 0)
+    }
+    let table = try #require(try database.snapshot().table("T"))
+    #expect(table.schema.nextColumnID == 65_536 && table.schema.columns.count == 999)
+    #expect(try table.value(table.schema.columns[998], ofRow: 0) == .int(5))
+    try expectClean(database, rows: 1)
+  }
+
+  @Test func `ids of indexes are given once until all are given`() throws {
+    let database = try Database(inMemory: "test")
+    try database.write { transaction in
+      let table = try transaction.createTable(
+        TableSchema("T", columns: [Column("a", .int64, index: .plain), Column("b", .string, index: .unique)]))
+      #expect(table.schema.columns.map(\.indexID) == [1, 2])
+      for number in Int64(0)..<5 { try table.insert(["a": .int(number % 2), "b": .string("\(number)")]) }
+      try table.setIndex(.none, ofColumn: 0)
+      try table.setIndex(.plain, ofColumn: 0)
+      try table.setOptional(true, ofColumn: 1)
+      #expect(table.schema.columns.map(\.indexID) == [3, 2])
+      let writer = try #require(try transaction.tables().writer("T"))
+      try writer.changeSchema { $0.nextIndexID = 65_535 }
+      try table.setIndex(.none, ofColumn: 0)
+      try table.setIndex(.plain, ofColumn: 0)
+      try table.setIndex(.none, ofColumn: 1)
+      let refusal = StorageError.limitExceeded(.indexIDs, path: "test")
+      #expect(throws: refusal) { try table.setIndex(.unique, ofColumn: 1) }
+      #expect(throws: refusal) { try table.addColumn(Column("c", .int64, index: .plain)) }
+      try table.addColumn(Column("c", .int64))
+    }
+    let table = try #require(try database.snapshot().table("T"))
+    #expect(table.schema.columns.map(\.indexID) == [65_535, 0, 0])
+    #expect(try table.rows(with: .int(1), in: table.schema.columns[0]) == [1, 3])
+    try expectClean(database, rows: 5)
   }
 
   @Test func `values are what their bytes are`() throws {

@@ -1,0 +1,100 @@
+/// A column that gets another type. It keeps its id: what rows hold in it is what they held, in another form.
+extension TableWriter {
+  /// Gives the column at a position another type. Each cluster that has the column is written once; so is one that lacks it, where
+  /// the rows would not read what they are to hold.
+  ///
+  /// - Parameter convert: answers what takes the place of a value; a collection is converted as a whole. Must not use the table.
+  /// - Precondition: the column's index, if it has one, is one that the type can have; what `convert` answers fits the column.
+  func changeType(
+    at position: Int, to type: ColumnType, isOptional: Bool, target: UInt32, _ convert: (Value) -> Value
+  ) throws(StorageError) {
+    let old = schema.columns[position]
+    do throws(StorageError) {
+      try dropBuffer()
+      if old.canLink { try removeLinks(of: old) }
+      if old.index != .none { try removeIndex(of: old) }
+      // The stored values are read by the column as it was, and clusters are written by the schema as it is.
+      let (rows, dictionaries) = (root.clusters, root.dictionaries)
+      try changeSchema {
+        $0.changeType(at: position, to: type, isOptional: isOptional, target: target, convert)
+      }
+      let new = schema.columns[position]
+      clusters = try KeyedTree.updateAll(in: rows, editor: editor, spills: true) {
+        [clusterChange, nestedIDs] (leaf) throws(StorageError) in
+        try clusterChange.changeType(of: old, to: new, leaf, dictionaries) {
+          let value = convert($0)
+          precondition(
+            new.accepts(value), "\(schema.name).\(new.name): a value was converted to one that does not fit")
+          return nestedIDs.identify(value, of: new)
+        }
+      }
+      try self.dictionaries.remove(of: old)
+      root.dictionaries[old.id] = .null
+      if new.canLink { try addLinks(of: new) }
+    } catch {
+      throw tables.fail(error)
+    }
+    if old.index != .none { try fillIndex(of: schema.columns[position]) }
+    try tables.removeOrphans()
+  }
+
+  private func addLinks(of column: Column) throws(StorageError) {
+    for key in try allKeys() {
+      if let value = try value(column, ofRow: key) { try addLinks(value, column, row: key) }
+    }
+  }
+}
+
+extension ClusterChange {
+  /// The cluster with other values in a column; nil where it lacks the column and its rows read what they are to hold.
+  fileprivate func changeType(
+    of old: Column, to new: Column, _ leaf: Ref, _ dictionaries: ColumnTrees, _ convert: (Value) -> Value
+  ) throws(StorageError) -> [KeyedChild]? {
+    var cluster = try Cluster(leaf, editor.access())
+    guard cluster.has(old) || convert(old.absentValue) != new.absentValue else { return nil }
+    let values = try converted(old, leaf, dictionaries, convert)
+    for piece in cluster.pieces(old) ?? [] { try editor.freeTree(piece.ref) }
+    for tree in cluster.trees(old) { try editor.freeTree(tree.ref) }
+    cluster.remove(old)
+    try store(values, as: new, in: &cluster)
+    return try replace(leaf, by: cluster)
+  }
+
+  private func converted(
+    _ column: Column, _ leaf: Ref, _ dictionaries: ColumnTrees, _ convert: (Value) -> Value
+  ) throws(StorageError) -> [Value] {
+    // By a right of its own, so that decrypted nodes can be forgotten behind it.
+    let access = editor.access()
+    let node = ClusterNode(try access.node(leaf, .cluster))
+    var values: [Value] = []
+    values.reserveCapacity(node.rows)
+    for row in 0..<node.rows {
+      values.append(convert(try TableReading.value(column, row, of: node, dictionaries.view, access)))
+    }
+    return values
+  }
+
+  /// Gives a cluster a column that it lacks.
+  private func store(_ values: [Value], as column: Column, in cluster: inout Cluster) throws(StorageError) {
+    guard column.storage.hasPieces else {
+      var buffer = FixedBuffer(absent: column, rows: 0)
+      for value in values { buffer.append(value) }
+      return cluster.pack(buffer, as: column)
+    }
+    var (pieces, trees): (PieceBuffer, [CollectionTree]) = (PieceBuffer(), [])
+    for (row, value) in values.enumerated() {
+      guard column.isCollection else {
+        try pieces.append(value, of: column, editor: editor)
+        continue
+      }
+      switch try CollectionForm.content(of: value, column, editor) {
+      case .inline(let bytes): try pieces.append(bytes.span.bytes, editor: editor)
+      case .tree(let ref):
+        pieces.appendTree()
+        trees.append(CollectionTree(row: row, ref: ref))
+      }
+    }
+    cluster.setPieces(pieces.makePieces(from: 0, editor: editor), of: column)
+    cluster.setTrees(trees, of: column)
+  }
+}
