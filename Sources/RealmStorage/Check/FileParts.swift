@@ -95,15 +95,21 @@ struct FileParts {
       let catalogue = try Catalogue(root, access)
       for schema in try Tables.schemas(catalogue, access) {
         schemas[schema.id] = schema
-        do { try add(schema, catalogue, access) } catch { failure = failure ?? error }
+        do { try add(schema, catalogue, access) } catch { note(error) }
       }
       try addTrees(catalogue, access)
       for slot in try NamedSlots.all(catalogue.namedSlots, access) where !slot.root.isNull {
         add(FilePart(role: .slot, name: slot.name), at: slot.root)
       }
     } catch {
-      failure = failure ?? error
+      note(error)
     }
+  }
+
+  /// What is not known comes before damage: nobody can tell what is damage of what is not known.
+  private mutating func note(_ error: StorageError) {
+    if case .unknownFeature = failure { return }
+    if case .unknownFeature = error { failure = error } else { failure = failure ?? error }
   }
 
   /// The part that starts at a node; nil for a node within one.

@@ -51,7 +51,7 @@ package final class Salvage {
     do throws(StorageError) {
       try NamedSlots.checkReadable(catalogue.namedSlots, source.access())
     } catch {
-      if case .unknownFeature = error { throw error }
+      guard error.isDamage else { throw error }
     }
     try findTables(catalogue)
     try findTrees(catalogue)

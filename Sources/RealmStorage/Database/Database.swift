@@ -232,7 +232,7 @@ public final class Database: Sendable {
     let transaction: WriteTransaction
     do {
       // The writer walks over the nodes of the version it begins with, as this version of the library knows them.
-      if writableVersion.load(ordering: .relaxed) == 0, let snapshot = try? snapshot() {
+      if writableVersion.load(ordering: .relaxed) != version, let snapshot = try? snapshot() {
         try checkWritable(snapshot, snapshot.version)
       }
       transaction = WriteTransaction(database: self, writer: writer, base: try writer.begin())
@@ -253,15 +253,32 @@ public final class Database: Sendable {
   /// Throws where a version has what must be known to write the file, and is not. O(1) for versions that this handle made.
   private func checkWritable(_ reader: any NodeReader, _ number: UInt64) throws(StorageError) {
     guard writableVersion.load(ordering: .relaxed) != number else { return }
+    let access = reader.access()
+    var isWhole = true
+    // Damage is met by who reads what is damaged, and told then. It does not hide what is beside it.
     do throws(StorageError) {
-      if let feature = try unknownToWrite(reader).first {
-        throw .unknownFeature(feature, path: storage.path)
+      let slots = try Catalogue(reader.root, access).slotsUnknownToWrite(access)
+      if let feature = slots.first { throw .unknownFeature(feature, path: storage.path) }
+    } catch {
+      guard error.isDamage else { throw error }
+      isWhole = false
+    }
+    do throws(StorageError) {
+      let catalogue = try Catalogue(reader.root, access)
+      let schemas: [TableSchema]
+      do throws(StorageError) { schemas = try self.schemas(catalogue, access) } catch {
+        guard error.isDamage else { throw error }
+        isWhole = false
+        schemas = try Tables.wholeSchemas(catalogue, access)
+      }
+      for schema in schemas {
+        if let feature = schema.unknown.feature { throw .unknownFeature(feature, path: storage.path) }
       }
     } catch {
-      // Damage is met by who reads what is damaged, and told then.
       guard error.isDamage else { throw error }
+      isWhole = false
     }
-    noteWritable(number)
+    if isWhole { noteWritable(number) }
   }
 
   /// Notes that a version has nothing that must be known to write the file, and is not.

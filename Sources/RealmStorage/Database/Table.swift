@@ -356,10 +356,12 @@ public struct WritableTable {
   /// - Parameters:
   ///   - target: the table that links point to; 0 for this one.
   ///   - convert: answers what takes the place of a value, where the column is one of collections of a whole one. It must not use
-  ///     the table.
+  ///     the table. It is asked for the default of the column, too: what it answers for that is the default from now on, where a
+  ///     column of the type can have it.
   /// - Precondition: the type can have the index that the column has; what `convert` answers fits the column, and links
   ///   point to rows there are.
-  /// - Throws: `.duplicateKey` where the column is unique and two rows have one value then. After an error the
+  /// - Throws: `.duplicateKey` where the column is unique and two rows have one value then; `.corrupted` for a link that leads
+  ///   nowhere. After an error the
   ///   transaction can't be committed.
   public func changeType(
     ofColumn position: Int, to type: ColumnType, isOptional: Bool = false, target: UInt32 = 0,

@@ -228,6 +228,39 @@ import Testing
     }
   }
 
+  @Test func `damage does not hide what must be known to write`() throws {
+    let marked: @Sendable (inout TableSchema) -> Void = {
+      $0.unknown.table = [Attribute(number: 30, rule: .knownToWrite, value: [])]
+    }
+    for hasSlot in [true, false] {
+      try withTemporaryPath { path in
+        try ForgedFile.make(path, from: Self.original()) { node, editor in
+          guard node.kind == .root else { return }
+          node.children[0] = try StoredValue.set([1, 2, 3], for: TableSchema.key(1), in: .null, editor)
+          if hasSlot {
+            try ForgedFile.addSlots([("later", 1, .null)], to: &node, editor)
+          } else {
+            var schema = Self.sample
+            marked(&schema)
+            schema.name = "Other"
+            node.children[0] = try StoredValue.set(
+              schema.encoded, for: TableSchema.key(2), in: node.children[0], editor)
+          }
+        }
+        let database = try Database(path: path)
+        for _ in 0..<2 {
+          do throws(StorageError) {
+            try database.beginWrite().cancel()
+            Issue.record("a transaction began")
+          } catch {
+            guard case .unknownFeature(let feature, _) = error else { throw error }
+            #expect(feature.need == .write)
+          }
+        }
+      }
+    }
+  }
+
   @Test func `slots that are damaged are damage`() throws {
     let wrong: [(key: [UInt8], value: [UInt8])] = [([0xff], [0]), ([], [0]), ([1], []), ([1], [3])]
     for (key, value) in wrong {

@@ -40,7 +40,14 @@ extension TableWriter {
 
   private func addLinks(of column: Column) throws(StorageError) {
     for key in try allKeys() {
-      if let value = try value(column, ofRow: key) { try addLinks(value, column, row: key) }
+      guard let value = try value(column, ofRow: key) else { continue }
+      for target in value.linkTargets(of: column) {
+        // A file may hold links that lead nowhere.
+        guard try tables.writer(id: target.table)?.contains(target.row) == true else {
+          throw editor.store.corrupted(.link, clusters)
+        }
+      }
+      try addLinks(value, column, row: key)
     }
   }
 }

@@ -53,7 +53,12 @@ extension Catalogue {
   func unknownToWrite(
     _ schemas: [TableSchema], _ access: borrowing NodeAccess
   ) throws(StorageError) -> [StorageError.Feature] {
-    let slots = try NamedSlots.all(namedSlots, access).filter { $0.rule == .knownToWrite }
-    return slots.map { $0.feature(need: .write) } + schemas.compactMap { $0.unknown.feature }
+    try slotsUnknownToWrite(access) + schemas.compactMap { $0.unknown.feature }
+  }
+
+  /// The same of the named slots alone.
+  func slotsUnknownToWrite(_ access: borrowing NodeAccess) throws(StorageError) -> [StorageError.Feature] {
+    try NamedSlots.all(namedSlots, access).filter { $0.rule == .knownToWrite }
+      .map { $0.feature(need: .write) }
   }
 }

@@ -7,15 +7,20 @@ enum Tables {
     var cursor = TreeCursor(catalogue.schema)
     try cursor.seekFirst(access)
     while cursor.isValid {
-      schemas.append(
-        try cursor.withEntry(access) { (leaf, index) throws(StorageError) in
-          let id = leaf.key(index).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-          guard leaf.keyLength(index) == 4 else { throw access.corrupted(.structure, catalogue.schema) }
-          return try schema(leaf.value(index), id, catalogue.schema, access)
-        })
+      schemas.append(try schema(at: cursor, catalogue, access))
       try cursor.next(access)
     }
     return schemas
+  }
+
+  private static func schema(
+    at cursor: TreeCursor, _ catalogue: Catalogue, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> TableSchema {
+    try cursor.withEntry(access) { (leaf, index) throws(StorageError) in
+      let id = leaf.key(index).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+      guard leaf.keyLength(index) == 4 else { throw access.corrupted(.structure, catalogue.schema) }
+      return try schema(leaf.value(index), id, catalogue.schema, access)
+    }
   }
 
   /// The schema that a value of a leaf holds.
@@ -33,6 +38,24 @@ enum Tables {
       case .unknown(let feature): throw access.unknown(feature)
       }
     }
+  }
+
+  /// The schemas that can be read; those of records that are damaged are left out.
+  static func wholeSchemas(
+    _ catalogue: Catalogue, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> [TableSchema] {
+    var schemas: [TableSchema] = []
+    var cursor = TreeCursor(catalogue.schema)
+    try cursor.seekFirst(access)
+    while cursor.isValid {
+      do throws(StorageError) {
+        schemas.append(try schema(at: cursor, catalogue, access))
+      } catch {
+        guard error.isDamage else { throw error }
+      }
+      try cursor.next(access)
+    }
+    return schemas
   }
 
   static func root(

@@ -101,10 +101,14 @@ struct ClusterPair: ~Escapable {
   ) throws(StorageError) {
     let left = NodeAccess(within: oldAccess)
     let right = NodeAccess(within: newAccess)
+    let targetsDiffer =
+      oldColumn.type == .link && newColumn.type == .link && oldColumn.target != newColumn.target
     for (place, pair) in pairs.enumerated() {
       let before = try TableReading.value(oldColumn, pair.old, of: old, oldDictionaries.view, left)
       let after = try TableReading.value(newColumn, pair.new, of: new, newDictionaries.view, right)
-      if before != after { body(place) }
+      // A link to a row of another table is another, whatever the row's key.
+      let areOthers = targetsDiffer && !before.linkTargets(of: oldColumn).isEmpty
+      if areOthers || before != after { body(place) }
     }
   }
 }

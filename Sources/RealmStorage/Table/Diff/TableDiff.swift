@@ -155,5 +155,6 @@ extension Column {
   func hasValues(like other: Column) -> Bool {
     // A collection has bits for its nulls only where there may be some.
     type == other.type && collection == other.collection && (!isCollection || isOptional == other.isOptional)
+      && (type != .link || target == other.target)
   }
 }

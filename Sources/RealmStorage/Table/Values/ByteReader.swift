@@ -23,6 +23,15 @@ struct ByteReader {
 
   /// 7 bits a byte, lowest first, bit 7 set on all but the last.
   mutating func varint() -> UInt64? {
+    // Most are lengths and small numbers.
+    if at < source.count, source[at] < 0x80 {
+      defer { at += 1 }
+      return UInt64(source[at])
+    }
+    return longVarint()
+  }
+
+  private mutating func longVarint() -> UInt64? {
     var value: UInt64 = 0
     for shift in stride(from: 0, to: 64, by: 7) {
       guard let byte = integer(UInt8.self), shift < 63 || byte <= 1 else { return nil }
@@ -39,7 +48,11 @@ struct ByteReader {
   }
 
   /// A length as a varint, and so many bytes of UTF-8.
-  mutating func text() -> String? { counted().flatMap { String(validating: $0, as: UTF8.self) } }
+  mutating func text() -> String? {
+    guard let length = varint(), length <= UInt64(source.count - at) else { return nil }
+    defer { at += Int(length) }
+    return TextMaker().text(source.span.bytes.extracting(at..<at + Int(length)))
+  }
 }
 
 extension [UInt8] {

@@ -88,6 +88,8 @@ extension TableSchema {
         names.insert(Array(column.name.utf8)).inserted
       else { throw .damaged }
       columns.append(column)
+      // A cluster's node has no room for more.
+      guard columns.count <= Self.maximumColumns else { throw .damaged }
       if !others.isEmpty {
         unknown.columns[column.id] = others
         unknown.note(others, of: "column \(name).\(column.name)")
@@ -96,28 +98,31 @@ extension TableSchema {
   }
 
   private mutating func readIndexes(_ bytes: [UInt8]) throws(RecordFault) {
+    var ids: Set<UInt16> = []
+    let positions = Dictionary(uniqueKeysWithValues: columns.indices.map { (columns[$0].id, $0) })
     for record in try Self.records(in: bytes) {
       let index = try IndexRecord(record, of: name)
-      guard index.id > 0, UInt32(index.id) < nextIndexID, !indexIDs.contains(index.id) else { throw .damaged }
-      if let feature = index.unknown ?? self.unknown(in: index) {
+      guard index.id > 0, UInt32(index.id) < nextIndexID, ids.insert(index.id).inserted else {
+        throw .damaged
+      }
+      let position = index.columns.first.flatMap { positions[$0] }
+      if let feature = index.unknown ?? position.flatMap({ self.unknown(in: index, of: columns[$0]) }) {
         unknown.note(feature)
         unknown.foreignIndexes.append(index.id)
         continue
       }
-      guard let kind = ColumnIndex(rawValue: index.kind),
-        let position = columns.firstIndex(where: { $0.id == index.columns[0] }),
-        columns[position].index == .none
-      else { throw .damaged }
+      guard let kind = ColumnIndex(rawValue: index.kind), let position else { throw .damaged }
       columns[position].index = kind
       columns[position].indexID = index.id
       if !index.others.isEmpty { unknown.indexes[index.id] = index.others }
     }
   }
 
-  /// What this version does not know of an index, whose attributes it knows: it makes such indexes for other columns only.
-  private func unknown(in index: IndexRecord) -> StorageError.Feature? {
-    guard let column = columns.first(where: { $0.id == index.columns[0] }),
-      let kind = ColumnIndex(rawValue: index.kind), !column.type.canHave(kind) || column.isCollection
+  /// What this version does not know of an index, whose attributes it knows: it makes such indexes for other columns only, and one
+  /// for a column.
+  private func unknown(in index: IndexRecord, of column: Column) -> StorageError.Feature? {
+    guard let kind = ColumnIndex(rawValue: index.kind),
+      !column.type.canHave(kind) || column.isCollection || column.index != .none
     else { return nil }
     return .init("index \(index.id) of kind \(index.kind)", of: "column \(name).\(column.name)", need: .write)
   }

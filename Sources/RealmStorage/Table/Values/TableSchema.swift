@@ -98,8 +98,10 @@ public struct TableSchema: Sendable, Hashable {
       old.name, type, isOptional: isOptional, collection: old.collection, index: old.index,
       target: target == 0 && type == .link ? id : target)
     (new.id, new.indexID) = (old.id, old.indexID)
-    if let value = old.storedDefault.map(convert), new.canStoreDefault(value), value != type.zero {
-      new.storedDefault = value
+    // A program may have no meaning for the zero of the new type, as it had one for that of the old.
+    if !old.isCollection, !old.canLink, old.storedDefault != nil || !old.isOptional {
+      let value = convert(old.storedDefault ?? old.type.zero)
+      if new.canStoreDefault(value), value != type.zero { new.storedDefault = value }
     }
     columns[position] = new
   }

@@ -159,6 +159,42 @@ import Testing
     #expect(try database.snapshot().table("T")?.row(withPrimaryKey: .int(2)) == 2)
   }
 
+  @Test func `a link to a row of the same key in another table is another value`() throws {
+    let database = try Database(inMemory: "targets")
+    var (other, before): (UInt32, Snapshot?) = (0, nil)
+    try database.write { transaction in
+      other = try transaction.createTable(TableSchema("Other", columns: [Column("n", .int64)])).schema.id
+      let table = try transaction.createTable(
+        TableSchema("T", columns: [Column("next", .link), Column("all", .link, collection: .list)]))
+      try #require(try transaction.table("Other")).insert([:])
+      for number in 0..<5 {
+        try table.insert([
+          "next": number == 3 ? .null : .link(0), "all": .list(number == 4 ? [.link(0)] : []),
+        ])
+      }
+    }
+    before = try database.snapshot()
+    try database.write { transaction in
+      let table = try #require(try transaction.table("T"))
+      try table.changeType(ofColumn: 0, to: .link, isOptional: true, target: other) { $0 }
+      try table.changeType(ofColumn: 1, to: .link, target: other) { $0 }
+    }
+    let changes = try database.snapshot().changes(inTable: "T", since: try #require(before))
+    #expect(changes.modifications.map { $0.key } == [0, 1, 2, 4])
+    #expect(IntegrityCheck.run(try database.snapshot()).findings == [])
+  }
+
+  @Test func `the default is converted, also where it is the zero`() throws {
+    let database = try Database(inMemory: "defaults")
+    try database.write { transaction in
+      let table = try transaction.createTable(TableSchema("T", columns: [Column("kind", .int64)]))
+      try table.insert([:])
+      try table.changeType(ofColumn: 0, to: .string) { $0 == .int(0) ? .string("none") : .string("?") }
+      let row = try table.insert([:])
+      for key in [0, row] { #expect(try table.value(0, ofRow: key) == .string("none")) }
+    }
+  }
+
   @Test func `what a column owns goes with its links`() throws {
     let database = try Database(inMemory: "test")
     try database.write { transaction in

@@ -171,6 +171,11 @@ import Testing
       change(&schema)
       #expect(throws: RecordFault.damaged, "\(name)") { try TableSchema(record: schema.encoded, id: 0) }
     }
+    let many = TableSchema("T", columns: (0...1000).map { Column("\($0)", .int64) })
+    #expect(throws: RecordFault.damaged) { try TableSchema(record: many.encoded, id: 0) }
+    var second = TableSchema("T", columns: [Column("n", .int64)])
+    second.index([.kind: [1]], again: true)
+    #expect(try TableSchema(record: second.encoded, id: 0).unknown.feature?.need == .write)
     var twice = TableSchema("T", columns: [Column("a", .int64), Column("b", .int64)])
     twice.columns[1].name = "a"
     #expect(throws: RecordFault.damaged) { try TableSchema(record: twice.encoded, id: 0) }
@@ -234,16 +239,20 @@ extension TableSchema {
   fileprivate enum IndexAttributes: UInt16 { case id = 1, kind, columns, options }
 
   /// Gives the record an index that the engine would not write.
-  fileprivate mutating func index(_ changed: [IndexAttributes: [UInt8]]) {
-    var values: [IndexAttributes: [UInt8]] = [.id: [1, 0], .kind: [1], .columns: [1, 0]]
-    values.merge(changed) { $1 }
-    let record = AttributeRecord(
-      keeping: values.sorted { $0.key.rawValue < $1.key.rawValue }.map {
-        Attribute(number: $0.key.rawValue, rule: .knownToWrite, value: $0.value)
-      })
+  ///
+  /// - Parameter again: it has another one of the same column.
+  fileprivate mutating func index(_ changed: [IndexAttributes: [UInt8]], again: Bool = false) {
     var indexes: [UInt8] = []
-    indexes.appendCounted(record.encoded)
-    nextIndexID = 2
+    for id in 1...(again ? UInt8(2) : 1) {
+      var values: [IndexAttributes: [UInt8]] = [.id: [id, 0], .kind: [1], .columns: [1, 0]]
+      values.merge(changed) { $1 }
+      let record = AttributeRecord(
+        keeping: values.sorted { $0.key.rawValue < $1.key.rawValue }.map {
+          Attribute(number: $0.key.rawValue, rule: .knownToWrite, value: $0.value)
+        })
+      indexes.appendCounted(record.encoded)
+    }
+    nextIndexID = again ? 3 : 2
     unknown.table = [Attribute(number: 6, rule: .knownToWrite, value: indexes)]
   }
 }
