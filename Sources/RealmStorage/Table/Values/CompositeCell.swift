@@ -42,8 +42,10 @@ enum CompositeCell {
   static func decode(_ bytes: [UInt8], of column: Column) -> Value? {
     var reader = ByteReader(bytes)
     let value = column.isCollection ? collection(of: column, &reader) : ValueCoding.mixed(&reader)
-    guard let value, reader.isAtEnd, column.accepts(value) else { return nil }
-    return value
+    guard let value, reader.isAtEnd else { return nil }
+    // What is read as elements of the column's type are such; sets have an order, and mixed values a depth.
+    let isAccepted = column.isCollection && column.collection != .set && column.type != .mixed
+    return isAccepted || column.accepts(value) ? value : nil
   }
 
   private static func collection(of column: Column, _ reader: inout ByteReader) -> Value? {
