@@ -232,7 +232,7 @@ public final class Database: Sendable {
     let transaction: WriteTransaction
     do {
       // The writer walks over the nodes of the version it begins with, as this version of the library knows them.
-      if writableVersion.load(ordering: .relaxed) != version, let snapshot = try? snapshot() {
+      if version > writableVersion.load(ordering: .relaxed), let snapshot = try? snapshot() {
         try checkWritable(snapshot, snapshot.version)
       }
       transaction = WriteTransaction(database: self, writer: writer, base: try writer.begin())
