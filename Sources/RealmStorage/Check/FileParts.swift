@@ -20,13 +20,15 @@ package struct FilePart: Hashable, Sendable {
   package var role: Role
   /// Of the table, the named tree or the slot; empty for the catalogue.
   package var name = ""
-  /// The column's name, where the part is one's.
+  /// The column's name, where the part is one's; of an index that this version does not know, its number.
   package var column: String?
   /// It is a hidden table, or a part of one.
   package var isHidden = false
   /// Names from a file may be alike: ids tell parts apart.
   var tableID: UInt32 = 0
   var columnID: UInt16 = 0
+  /// Of an index that this version does not know; 0 of all else.
+  var indexID: UInt16 = 0
 }
 
 extension FilePart: CustomStringConvertible {
@@ -60,6 +62,13 @@ extension FilePart {
     FilePart(
       role: .index, name: schema.name, column: column.name, isHidden: schema.isHidden, tableID: schema.id,
       columnID: column.id)
+  }
+
+  /// An index that this version does not know how to use.
+  static func foreignIndex(_ id: UInt16, _ schema: TableSchema) -> FilePart {
+    FilePart(
+      role: .index, name: schema.name, column: "#\(id)", isHidden: schema.isHidden, tableID: schema.id,
+      indexID: id)
   }
 
   static func links(_ schema: TableSchema) -> FilePart {
@@ -129,6 +138,9 @@ struct FileParts {
     for column in schema.columns { add(.column(column, schema), at: root.dictionaries[column.id]) }
     for column in schema.columns where column.index != .none {
       add(.index(column, schema), at: root.index(of: column))
+    }
+    for id in schema.unknown.foreignIndexes {
+      add(.foreignIndex(id, schema), at: root.indexes[id])
     }
     if !root.links.isNull { add(.links(schema), at: root.links) }
   }

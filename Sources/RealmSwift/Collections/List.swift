@@ -46,7 +46,9 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
         Element._element(walk.element(at: $0), in: cell, at: .position($0))
       }
     }
-    return RLMIterator(chunks: { Self.elements(walk.elements(from: $0), in: cell, from: $0) })
+    let first = Self.elements(walk.elements(from: 0), in: cell, from: 0)
+    if first.count == walk.count { return RLMIterator(first) }
+    return RLMIterator(first: first) { Self.elements(walk.elements(from: $0), in: cell, from: $0) }
   }
 
   private var contents: [Element] {

@@ -61,14 +61,16 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   /// few hundred entries in memory at a time.
   public func makeIterator() -> RLMMapIterator<SingleMapEntry<Key, Value>> {
     guard let walk = self.cell?.walk(), let cell = cell?.walking(since: walk.generation) else {
-      let entries = entries
-      return RLMMapIterator(chunks: { $0 == 0 ? entries : [] })
+      return RLMMapIterator(first: entries)
     }
-    return RLMMapIterator(chunks: { start in
+    func read(_ start: Int) -> [SingleMapEntry<Key, Value>] {
       walk.entries(from: start).map { key, value in
         SingleMapEntry(key: Key(_mapKey: key), value: Value._element(value, in: cell, at: .key(key)))
       }
-    })
+    }
+    let first = read(0)
+    return first.count == walk.count
+      ? RLMMapIterator(first: first) : RLMMapIterator(first: first) { read($0) }
   }
 
   /// The entries as pairs.

@@ -50,9 +50,11 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     guard !Element._mayBeUnknown else {
       return RLMIterator(count: walk.count) { element(walk.element(at: $0), $0) }
     }
-    return RLMIterator(chunks: { start in
+    let first = walk.elements(from: 0).enumerated().map { element($1, $0) }
+    if first.count == walk.count { return RLMIterator(first) }
+    return RLMIterator(first: first) { start in
       walk.elements(from: start).enumerated().map { element($1, start + $0) }
-    })
+    }
   }
 
   private var contents: [Element] {

@@ -84,9 +84,12 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
 
   init(_ elements: [Element]) { self.elements = elements.makeIterator() }
 
-  /// - Parameter chunks: answers elements from a position on, and none behind the last.
-  init(chunks: @escaping (Int) -> [Element]) {
-    elements = [].makeIterator()
+  /// - Parameters:
+  ///   - first: the first elements.
+  ///   - chunks: answers elements from a position on, and none behind the last.
+  init(first: [Element] = [], chunks: @escaping (Int) -> [Element]) {
+    elements = first.makeIterator()
+    chunkEnd = first.count
     self.chunks = chunks
   }
 

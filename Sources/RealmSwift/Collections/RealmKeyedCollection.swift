@@ -82,16 +82,22 @@ public struct MapIndex: Hashable, Comparable, Sendable {
 
 /// Walks the entries that a map had when the walk began.
 public struct RLMMapIterator<Element: _RealmMapValue>: IteratorProtocol {
-  private var entries: IndexingIterator<[Element]> = [].makeIterator()
+  private var entries: IndexingIterator<[Element]>
   /// Reads entries from a position on, as many as stand together; none behind the last.
-  private let chunks: (Int) -> [Element]
+  private let chunks: ((Int) -> [Element])?
   /// So many entries were read.
-  private var end = 0
+  private var end: Int
 
-  init(chunks: @escaping (Int) -> [Element]) { self.chunks = chunks }
+  /// - Parameters:
+  ///   - first: the first entries, and all where there are no chunks.
+  ///   - chunks: answers entries from a position on, and none behind the last.
+  init(first: [Element], chunks: ((Int) -> [Element])? = nil) {
+    (entries, end, self.chunks) = (first.makeIterator(), first.count, chunks)
+  }
 
   public mutating func next() -> Element? {
     if let entry = entries.next() { return entry }
+    guard let chunks else { return nil }
     let read = chunks(end)
     end += read.count
     entries = read.makeIterator()
