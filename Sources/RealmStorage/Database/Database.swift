@@ -253,32 +253,36 @@ public final class Database: Sendable {
   /// Throws where a version has what must be known to write the file, and is not. O(1) for versions that this handle made.
   private func checkWritable(_ reader: any NodeReader, _ number: UInt64) throws(StorageError) {
     guard writableVersion.load(ordering: .relaxed) != number else { return }
-    let access = reader.access()
-    var isWhole = true
     // Damage is met by who reads what is damaged, and told then. It does not hide what is beside it.
+    guard
+      let catalogue = try undamaged({ () throws(StorageError) in try Catalogue(reader.root, reader.access()) }
+      )
+    else { return }
+    let slots = try undamaged { () throws(StorageError) in
+      try catalogue.slotsUnknownToWrite(reader.access())
+    }
+    let all = try undamaged { () throws(StorageError) in try schemas(catalogue, reader.access()) }
+    var found = all
+    if found == nil {
+      found = try undamaged { () throws(StorageError) in
+        try Tables.wholeSchemas(catalogue, reader.access())
+      }
+    }
+    let features = (slots ?? []) + (found ?? []).compactMap { $0.unknown.feature }
+    if let feature = features.first { throw .unknownFeature(feature, path: storage.path) }
+    if slots != nil, all != nil { noteWritable(number) }
+  }
+
+  /// What `body` reads; nil where that is damaged.
+  private func undamaged<Result>(
+    _ body: () throws(StorageError) -> Result
+  ) throws(StorageError) -> Result? {
     do throws(StorageError) {
-      let slots = try Catalogue(reader.root, access).slotsUnknownToWrite(access)
-      if let feature = slots.first { throw .unknownFeature(feature, path: storage.path) }
+      return try body()
     } catch {
       guard error.isDamage else { throw error }
-      isWhole = false
+      return nil
     }
-    do throws(StorageError) {
-      let catalogue = try Catalogue(reader.root, access)
-      let schemas: [TableSchema]
-      do throws(StorageError) { schemas = try self.schemas(catalogue, access) } catch {
-        guard error.isDamage else { throw error }
-        isWhole = false
-        schemas = try Tables.wholeSchemas(catalogue, access)
-      }
-      for schema in schemas {
-        if let feature = schema.unknown.feature { throw .unknownFeature(feature, path: storage.path) }
-      }
-    } catch {
-      guard error.isDamage else { throw error }
-      isWhole = false
-    }
-    if isWhole { noteWritable(number) }
   }
 
   /// Notes that a version has nothing that must be known to write the file, and is not.
