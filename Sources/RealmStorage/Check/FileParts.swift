@@ -18,7 +18,7 @@ package struct FilePart: Hashable, Sendable {
   }
 
   package var role: Role
-  /// Of the table, the named tree or the slot; empty for the catalogue.
+  /// The name of the table, the named tree or the slot; empty for the catalogue.
   package var name = ""
   /// The column's name, where the part is one's; of an index that this version does not know, its number.
   package var column: String?
@@ -27,7 +27,7 @@ package struct FilePart: Hashable, Sendable {
   /// Names from a file may be alike: ids tell parts apart.
   var tableID: UInt32 = 0
   var columnID: UInt16 = 0
-  /// Of an index that this version does not know; 0 of all else.
+  /// The id of an index that this version does not know; 0 for all other parts.
   var indexID: UInt16 = 0
 }
 
@@ -115,7 +115,7 @@ struct FileParts {
     }
   }
 
-  /// What is not known comes before damage: nobody can tell what is damage of what is not known.
+  /// Keeps the error. An unknown part of the format comes before damage: nobody can tell whether an unknown part is damaged.
   private mutating func note(_ error: StorageError) {
     if case .unknownFeature = failure { return }
     if case .unknownFeature = error { failure = error } else { failure = failure ?? error }

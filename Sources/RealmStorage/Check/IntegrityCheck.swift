@@ -18,7 +18,7 @@ package struct IntegrityCheck {
     /// Rows of all tables and entries of all named trees.
     package var entries: UInt64 = 0
     package var findings: [StorageError] = []
-    /// What must be known to write the file, and is not known to this version of the library: nothing was found about it.
+    /// The parts that a library must know to write the file, and that this library does not know: the check did not look into them.
     package var unknown: [StorageError.Feature] = []
     /// Why not all could be looked at; it says nothing about the bytes.
     package var failure: StorageError?

@@ -218,7 +218,7 @@ private struct FoundNestedIDs {
     return true
   }
 
-  /// The same of a mixed value.
+  /// Adds the ids of a mixed value; answers false where one is not right.
   mutating func add(_ value: Value) -> Bool {
     guard value.isNested else { return true }
     guard value.nestedID > 0, value.nestedID < end, found.insert(value.nestedID).inserted else {

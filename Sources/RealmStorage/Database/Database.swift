@@ -273,7 +273,7 @@ public final class Database: Sendable {
     if slots != nil, all != nil { noteWritable(number) }
   }
 
-  /// What `body` reads; nil where that is damaged.
+  /// Answers what `body` reads; nil where that is damaged.
   private func undamaged<Result>(
     _ body: () throws(StorageError) -> Result
   ) throws(StorageError) -> Result? {
@@ -288,7 +288,7 @@ public final class Database: Sendable {
   /// Notes that a version has nothing that must be known to write the file, and is not.
   func noteWritable(_ number: UInt64) { writableVersion.store(number, ordering: .relaxed) }
 
-  /// What of a version must be known to write the file, and is not known to this version of the library.
+  /// Answers the parts of a version that a library must know to write the file, and that this library does not know.
   func unknownToWrite(_ reader: any NodeReader) throws(StorageError) -> [StorageError.Feature] {
     let access = reader.access()
     let catalogue = try Catalogue(reader.root, access)

@@ -91,7 +91,7 @@ extension Snapshot {
   }
 
   package func copy(to path: String, options: Database.Options) throws(StorageError) {
-    // What is not known may name places of nodes, or must not be there twice.
+    // A part of the file that this version does not know may name places of nodes, or must not stand in two files.
     if let feature = try database.unknownToWrite(self).first {
       throw .unknownFeature(feature, path: database.path)
     }

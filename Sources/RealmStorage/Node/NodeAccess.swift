@@ -89,7 +89,7 @@ package struct NodeAccess: ~Copyable, ~Escapable {
 
   /// Notes that the tree below `root` was looked through, and that nothing in it stands in the way of reading the file.
   package func noteKnown(_ root: Ref) {
-    // What is not written yet has a place that is given again.
+    // The place of a node that is not written yet is given to another node later.
     if !root.isDirty { reach.store.knownTree = root }
   }
 }

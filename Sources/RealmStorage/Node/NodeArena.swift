@@ -32,7 +32,7 @@ package final class NodeArena {
   private var unitsSinceMark = 0
   /// The open transaction's nodes that lie before are held: they do not change, and their places are not given again.
   private var heldUnit: UInt64 = 0
-  /// What each hold changed, by the end of its nodes.
+  /// The holds that last, in the order in which they began; the ends of their nodes grow.
   @exclusivity(unchecked) private var holds: [Hold] = []
 
   private struct Hold {
@@ -123,7 +123,7 @@ package final class NodeArena {
 
   /// Holds the nodes that there are; answers where they end.
   func hold() -> UInt64 {
-    // What is made from here on lies behind them, and is told from them by that.
+    // Nodes that are made from here on lie behind the held ones. So free places before them are set aside.
     holds.append(Hold(end: nextUnit, places: freeUnits, sizes: freedSizes))
     (freeUnits, freedSizes) = ([], [])
     heldUnit = nextUnit
@@ -137,7 +137,7 @@ package final class NodeArena {
     while let last = holds.last, last.end > unit {
       holds.removeLast()
       heldUnit = holds.last?.end ?? 0
-      // Of places that were free before, the hold before it has those that it still keeps from being given.
+      // These places became free after the hold before began, so they lie behind its nodes and can be given again.
       if freeUnits.isEmpty {
         (freeUnits, freedSizes) = (last.places, last.sizes)
       } else {

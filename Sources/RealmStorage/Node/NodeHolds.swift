@@ -1,7 +1,7 @@
-/// Who reads nodes of the open transaction as they are now, while the transaction goes on. The nodes there are stay as they are:
-/// who changes one changes a copy, and what is freed keeps its place.
+/// A reader of nodes of the open transaction that goes on reading them while the transaction changes. The nodes that there are when it
+/// begins stay as they are: the transaction changes copies of them, and gives their places to no other node.
 protocol NodeHolder: AnyObject {
-  /// Reads what it still needs: the transaction ends, and its nodes with it.
+  /// Reads all that it still needs, since the transaction ends and its nodes go with it.
   func takeAll()
 }
 
@@ -20,7 +20,7 @@ struct NodeHolds {
 
   /// Answers the end of the nodes that are held from now on: 0 where none are.
   ///
-  /// A holder that goes can't be found any more: its hold is one whose holder is gone.
+  /// A holder calls this while it is being freed. It is found by its weak reference, which is nil then.
   mutating func removeGone() -> UInt64 {
     holds.removeAll { $0.holder.holder == nil }
     return holds.map { $0.mark }.max() ?? 0

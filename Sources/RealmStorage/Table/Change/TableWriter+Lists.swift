@@ -16,7 +16,7 @@ extension TableWriter {
     return try openList(column, at: place)
   }
 
-  /// The same, though an element may have changes in a mixed value that is open.
+  /// The list of a row, though the transaction may hold a newer form of one of its elements as an open mixed value.
   @inline(__always)
   private func list(_ position: Int, at place: CollectionPlace) throws(StorageError) -> OpenList? {
     if let open = lists.find(place) { return open }

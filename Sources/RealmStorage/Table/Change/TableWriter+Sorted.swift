@@ -9,7 +9,7 @@ extension TableWriter {
     return try sorted(position, at: place)
   }
 
-  /// The same, though a value of a map may have changes in a mixed value that is open.
+  /// The set or map of a row, though the transaction may hold a newer form of one of its values as an open mixed value.
   private func sorted(_ position: Int, at place: CollectionPlace) throws(StorageError) -> OpenSorted? {
     if let open = sorted.find(place) { return open }
     return try openSorted(schema.columns[position], at: place)

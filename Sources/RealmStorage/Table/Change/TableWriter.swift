@@ -371,7 +371,7 @@ final class TableWriter {
     try putRowsIntoTree()
   }
 
-  /// The same, though collections that are open may have changes that their cells lack: their rows stand in the tree.
+  /// Puts all rows into the tree, and leaves open collections as they are: their rows stand in the tree already.
   private func putRowsIntoTree() throws(StorageError) {
     checkNotInserting()
     if let buffer { try indexTexts(buffer) }

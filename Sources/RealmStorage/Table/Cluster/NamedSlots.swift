@@ -49,14 +49,14 @@ extension NamedSlots.Slot {
 }
 
 extension Catalogue {
-  /// What of a version must be known to write the file, and is not known to this version of the library.
+  /// Answers the parts of a version that a library must know to write the file, and that this library does not know.
   func unknownToWrite(
     _ schemas: [TableSchema], _ access: borrowing NodeAccess
   ) throws(StorageError) -> [StorageError.Feature] {
     try slotsUnknownToWrite(access) + schemas.compactMap { $0.unknown.feature }
   }
 
-  /// The same of the named slots alone.
+  /// Answers those of these parts that are named slots.
   func slotsUnknownToWrite(_ access: borrowing NodeAccess) throws(StorageError) -> [StorageError.Feature] {
     try NamedSlots.all(namedSlots, access).filter { $0.rule == .knownToWrite }
       .map { $0.feature(need: .write) }
