@@ -1,9 +1,9 @@
 /// The lists, or the sets and maps, of a table that the transaction changes element by element: each stays open, so that
 /// changes that go from one to another cost no nodes each.
 struct OpenCollections<Kind: OpenCollection> {
-  private var all: [CollectionPlace: Kind] = [:]
+  private var all: [CellPlace: Kind] = [:]
   /// The one that was asked for last: most often it is asked for again.
-  private var last: (place: CollectionPlace, found: Kind)?
+  private var last: (place: CellPlace, found: Kind)?
 
   /// The most collections that are open at a time. Each may hold a leaf's elements in memory.
   private static var most: Int { 256 }
@@ -11,20 +11,20 @@ struct OpenCollections<Kind: OpenCollection> {
   var isEmpty: Bool { all.isEmpty }
   var isFull: Bool { all.count >= Self.most }
 
-  mutating func find(_ place: CollectionPlace) -> Kind? {
+  mutating func find(_ place: CellPlace) -> Kind? {
     if let last, last.place == place { return last.found }
     guard let found = all[place] else { return nil }
     last = (place, found)
     return found
   }
 
-  mutating func add(_ open: Kind, at place: CollectionPlace) {
+  mutating func add(_ open: Kind, at place: CellPlace) {
     all[place] = open
     last = (place, open)
   }
 
   /// The collections whose cells lack their changes, in the order of their rows.
-  func changed() -> [(place: CollectionPlace, open: Kind)] {
+  func changed() -> [(place: CellPlace, open: Kind)] {
     all.filter { $0.value.isChanged }
       .sorted { ($0.key.row, $0.key.column) < ($1.key.row, $1.key.column) }
       .map { (place: $0.key, open: $0.value) }
@@ -38,7 +38,7 @@ struct OpenCollections<Kind: OpenCollection> {
 
 /// The mixed values of a table whose lists and maps the transaction changes where they are; of a cell one.
 struct OpenNestedValues {
-  private var all: [CollectionPlace: OpenNested] = [:]
+  private var all: [CellPlace: OpenNested] = [:]
 
   /// The most values that are open at a time. Each is in memory whole.
   private static var most: Int { 64 }
@@ -46,24 +46,18 @@ struct OpenNestedValues {
   var isAny: Bool { !all.isEmpty }
   var isFull: Bool { all.count >= Self.most }
 
-  func find(_ place: CollectionPlace) -> OpenNested? { all.isEmpty ? nil : all[place] }
+  func find(_ place: CellPlace) -> OpenNested? { all.isEmpty ? nil : all[place] }
 
-  mutating func add(_ open: OpenNested, at place: CollectionPlace) { all[place] = open }
+  mutating func add(_ open: OpenNested, at place: CellPlace) { all[place] = open }
 
-  mutating func remove(at place: CollectionPlace) { all[place] = nil }
+  mutating func remove(at place: CellPlace) { all[place] = nil }
 
   /// The values that their cells lack, in the order of their rows.
-  func changed() -> [(place: CollectionPlace, open: OpenNested)] {
+  func changed() -> [(place: CellPlace, open: OpenNested)] {
     all.filter { $0.value.isChanged }
       .sorted { ($0.key.row, $0.key.column) < ($1.key.row, $1.key.column) }
       .map { (place: $0.key, open: $0.value) }
   }
 
   mutating func removeAll() { if !all.isEmpty { all.removeAll() } }
-}
-
-/// The cell of a collection.
-struct CollectionPlace: Hashable {
-  let row: UInt64
-  let column: UInt16
 }

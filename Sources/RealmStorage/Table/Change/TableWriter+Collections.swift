@@ -34,7 +34,7 @@ extension TableWriter {
     openChanges.isAny = false
   }
 
-  private func store(_ open: some OpenCollection, at place: CollectionPlace) throws(StorageError) {
+  private func store(_ open: some OpenCollection, at place: CellPlace) throws(StorageError) {
     do throws(StorageError) {
       switch try open.store() {
       case .tree(let tree):

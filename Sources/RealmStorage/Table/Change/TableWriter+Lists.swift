@@ -4,13 +4,13 @@
 extension TableWriter {
   /// The list of a row, to be read or changed; nil where there is no such row.
   func list(_ position: Int, ofRow row: UInt64) throws(StorageError) -> OpenList? {
-    let place = CollectionPlace(row: row, column: forms[position].id)
+    let place = CellPlace(row: row, column: forms[position].id)
     if nested.isAny { try closeNested(at: place) }
     return try list(position, at: place)
   }
 
   func list(_ column: Column, ofRow row: UInt64) throws(StorageError) -> OpenList? {
-    let place = CollectionPlace(row: row, column: column.id)
+    let place = CellPlace(row: row, column: column.id)
     if nested.isAny { try closeNested(at: place) }
     if let open = lists.find(place) { return open }
     return try openList(column, at: place)
@@ -18,27 +18,27 @@ extension TableWriter {
 
   /// The list of a row, though the transaction may hold a newer form of one of its elements as an open mixed value.
   @inline(__always)
-  private func list(_ position: Int, at place: CollectionPlace) throws(StorageError) -> OpenList? {
+  private func list(_ position: Int, at place: CellPlace) throws(StorageError) -> OpenList? {
     if let open = lists.find(place) { return open }
     return try openList(schema.columns[position], at: place)
   }
 
   /// How many elements a list has; nil where there is no such row.
   func listCount(_ position: Int, ofRow row: UInt64) throws(StorageError) -> Int? {
-    let place = CollectionPlace(row: row, column: forms[position].id)
+    let place = CellPlace(row: row, column: forms[position].id)
     return try list(position, at: place)?.count
   }
 
   /// An element of a list; nil where there is no such row.
   func element(at index: Int, ofList position: Int, ofRow row: UInt64) throws(StorageError) -> Value? {
-    let place = CollectionPlace(row: row, column: forms[position].id)
+    let place = CellPlace(row: row, column: forms[position].id)
     if nested.isAny, let open = nested.find(place), open.part == .position(index) { return open.value }
     guard let list = try list(position, at: place) else { return nil }
     checkIndex(index, list)
     return try list.value(at: index)
   }
 
-  private func openList(_ column: Column, at place: CollectionPlace) throws(StorageError) -> OpenList? {
+  private func openList(_ column: Column, at place: CellPlace) throws(StorageError) -> OpenList? {
     precondition(column.collection == .list, "\(schema.name).\(column.name) is no list")
     if lists.isFull { try forgetCollections() }
     let list: OpenList

@@ -13,7 +13,7 @@ extension TableWriter {
 
   /// What a place names; nil where there is no such row, or no such list or map in its cell.
   func nested(at place: NestedPlace) throws(StorageError) -> FoundNested? {
-    let cell = CollectionPlace(row: place.row, column: forms[place.column].id)
+    let cell = CellPlace(row: place.row, column: forms[place.column].id)
     if let open = nested.find(cell), let path = open.path(to: place.id) {
       return FoundNested(open: open, path: path)
     }
@@ -63,14 +63,14 @@ extension TableWriter {
   }
 
   /// Writes the mixed value of a cell that is open, and holds it no more: what is around it is about to change.
-  func closeNested(at place: CollectionPlace) throws(StorageError) {
+  func closeNested(at place: CellPlace) throws(StorageError) {
     guard let open = nested.find(place) else { return }
     if open.isChanged { try store(open, at: place) }
     nested.remove(at: place)
   }
 
   /// Writes a mixed value to its cell. Its links were noted as they changed.
-  func store(_ open: OpenNested, at place: CollectionPlace) throws(StorageError) {
+  func store(_ open: OpenNested, at place: CellPlace) throws(StorageError) {
     open.isChanged = false
     do throws(StorageError) {
       switch open.part {

@@ -4,31 +4,31 @@
 extension TableWriter {
   /// The set or map of a row, to be read or changed; nil where there is no such row.
   func sorted(_ position: Int, ofRow row: UInt64) throws(StorageError) -> OpenSorted? {
-    let place = CollectionPlace(row: row, column: forms[position].id)
+    let place = CellPlace(row: row, column: forms[position].id)
     if nested.isAny { try closeNested(at: place) }
     return try sorted(position, at: place)
   }
 
   /// The set or map of a row, though the transaction may hold a newer form of one of its values as an open mixed value.
-  private func sorted(_ position: Int, at place: CollectionPlace) throws(StorageError) -> OpenSorted? {
+  private func sorted(_ position: Int, at place: CellPlace) throws(StorageError) -> OpenSorted? {
     if let open = sorted.find(place) { return open }
     return try openSorted(schema.columns[position], at: place)
   }
 
   /// How many elements a set has, or keys a map; nil where there is no such row.
   func sortedCount(_ position: Int, ofRow row: UInt64) throws(StorageError) -> Int? {
-    let place = CollectionPlace(row: row, column: forms[position].id)
+    let place = CellPlace(row: row, column: forms[position].id)
     return try sorted(position, at: place)?.count()
   }
 
   /// The value of a key of a map; nil where there is none, or no such row.
   func value(forKey key: String, ofMap position: Int, ofRow row: UInt64) throws(StorageError) -> Value? {
-    let place = CollectionPlace(row: row, column: forms[position].id)
+    let place = CellPlace(row: row, column: forms[position].id)
     if nested.isAny, let open = nested.find(place), open.part == .key(key) { return open.value }
     return try sorted(position, at: place)?.value(of: key)
   }
 
-  private func openSorted(_ column: Column, at place: CollectionPlace) throws(StorageError) -> OpenSorted? {
+  private func openSorted(_ column: Column, at place: CellPlace) throws(StorageError) -> OpenSorted? {
     precondition(
       column.collection == .set || column.collection == .map,
       "\(schema.name).\(column.name) is no set and no map")

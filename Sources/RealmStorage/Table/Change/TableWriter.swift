@@ -422,7 +422,7 @@ final class TableWriter {
   }
 
   func value(_ column: Column, ofRow row: UInt64) throws(StorageError) -> Value? {
-    if let open = nested.find(CollectionPlace(row: row, column: column.id)), open.part == nil {
+    if let open = nested.find(CellPlace(row: row, column: column.id)), open.part == nil {
       return open.value
     }
     // Other columns have no part in open collections.

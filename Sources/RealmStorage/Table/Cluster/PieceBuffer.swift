@@ -245,6 +245,24 @@ struct PieceBuffer {
     return Array(heap[start(row)..<end(row)])
   }
 
+  /// Whether all values stand here: none is long, and none is a collection whose tree the cluster names.
+  var isWhole: Bool { longRefs.isEmpty && !cells.contains { $0 & 3 == Kind.tree.rawValue } }
+
+  /// The value of a row of a column.
+  ///
+  /// - Precondition: `isWhole`, and the values were made by this library.
+  func wholeValue(_ row: Int, of column: Column) -> Value {
+    if isNull(row) { return .null }
+    let bytes = heap[start(row)..<end(row)]
+    if column.storage == .varying, column.type == .string {
+      return .string(String(decoding: bytes, as: UTF8.self))
+    }
+    guard let value = column.value(varying: Array(bytes)) else {
+      preconditionFailure("a value that was just written can't be read")
+    }
+    return value
+  }
+
   func text(_ row: Int, _ access: borrowing NodeAccess) throws(StorageError) -> Value {
     if isNull(row) { return .null }
     if isLong(row) {
