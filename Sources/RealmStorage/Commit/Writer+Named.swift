@@ -37,7 +37,7 @@ extension Writer {
     }
     names.note(try self.names(of: base, known), of: base.number)
     held.named.withLock { $0 = names }
-    listNamed(names.all)
+    listNamed(names.all, besides: known.all)
   }
 
   private func names(
@@ -74,12 +74,16 @@ extension Writer {
     }
     let isNew = names != known.newestNames
     held.named.withLock { $0.note(names, of: version.number) }
-    if isNew { listNamed(names.versions) }
+    if isNew { listNamed(names.versions, besides: known.all) }
   }
 
   /// Puts named versions into the table of those that can be read: whoever pins one may read it when its name is gone, and
   /// who looks for free space then must find its root. Where there is no more room nothing becomes free meanwhile.
-  private func listNamed(_ versions: [Version]) {
+  ///
+  /// - Parameter known: those that were listed before. They are kept there for as long as they are named.
+  private func listNamed(_ versions: [Version], besides known: [Version]) {
+    let listed = known.map(\.number)
+    let versions = versions.filter { listed.binarySearch($0.number) == nil }
     guard !versions.isEmpty else { return }
     var holders = group.holders
     held.addHolders(to: &holders)

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -120,7 +121,12 @@ import Testing
       #expect(try database.snapshot(named: name) == nil)
       #expect(try !database.dropVersion(named: name))
     }
-    for number in 1..<1000 { try database.keepVersion(named: "\(number)") }
+    let kept = VersionSlots.Kept(try database.snapshot().base, since: 1)
+    let transaction = try database.beginWrite()
+    try transaction.changeCatalogue(added: 999) { (catalogue, editor) throws(StorageError) in
+      for number in 1..<1000 { try VersionSlots.set(kept, for: "\(number)", in: &catalogue, editor) }
+    }
+    try transaction.commit()
     #expect(throws: StorageError.limitExceeded(.namedVersions(maximum: 1000), path: database.path)) {
       try database.keepVersion(named: "one more")
     }
@@ -212,6 +218,57 @@ import Testing
     }
   }
 
+  /// Readers take no lock that a writer has: a name may go while they look for what it leads to.
+  @Test(arguments: [nil, Keys.first])
+  func `threads read named versions while others name, drop and write`(key: [UInt8]?) throws {
+    try withTemporaryPath { path in
+      var options = Database.Options(encryptionKey: key)
+      options.compaction = .eager
+      let handles = [try Database(path: path, options: options), try Database(path: path, options: options)]
+      try set(handles[0], 0)
+      let failures = Mutex<[String]>([])
+      let found = Mutex(0)
+      DispatchQueue.concurrentPerform(iterations: 4) { thread in
+        var generator = SeededGenerator(seed: UInt64(thread))
+        let database = handles[thread % 2]
+        do {
+          for round in 0..<Slow.count(150, slow: 2000) {
+            let name = "\(generator.below(3))"
+            if thread < 2 {
+              // All values of a version are alike.
+              try database.write(generator.chance(20) ? .full : .relaxed) { transaction in
+                let tree = try transaction.tree("alike")
+                for key in UInt8(0)..<20 {
+                  try tree.set([UInt8](repeating: UInt8(round & 255), count: 700), for: [key])
+                }
+              }
+              if generator.chance(30) { try database.keepVersion(named: name) }
+              if generator.chance(30) {
+                try database.dropVersion(named: name, durability: generator.chance(50) ? .full : .relaxed)
+              }
+              continue
+            }
+            guard let snapshot = try database.snapshot(named: name) else { continue }
+            found.withLock { $0 += 1 }
+            for _ in 0..<3 {
+              var values: Set<[UInt8]> = []
+              try snapshot.tree("alike").forEach { _, value in
+                values.insert(value)
+                return true
+              }
+              if values.count > 1 { failures.withLock { $0.append("version \(snapshot.version) is mixed") } }
+            }
+          }
+        } catch {
+          failures.withLock { $0.append("\(error)") }
+        }
+      }
+      #expect(failures.withLock { $0 } == [])
+      #expect(found.withLock { $0 } > 0)
+      #expect(try NamedVersionCheck.run(handles[0]).findings.isEmpty)
+    }
+  }
+
   /// What the oracle knows of a name.
   private struct Kept {
     var version: UInt64
@@ -232,7 +289,7 @@ import Testing
       var content = Content()
       var names: [String: Kept] = [:]
       var pinned: [(snapshot: Snapshot, fingerprint: UInt64)] = []
-      for round in 0..<Slow.count(120, slow: 500) {
+      for round in 0..<Slow.count(80, slow: 500) {
         let database = handles[generator.below(handles.count)]
         var next = content
         do {
