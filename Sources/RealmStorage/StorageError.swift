@@ -35,6 +35,9 @@ public indirect enum StorageError: Error, Sendable, Equatable {
   case poisoned(path: String)
   /// A snapshot of a version that a failed sync left unsure; it can't be read any more.
   case snapshotExpired(path: String)
+  /// The version that was kept by this name is kept no longer: more was kept by names than `DatabaseOptions.namedVersionLimit`
+  /// allows, and it was the oldest.
+  case versionEnded(name: String, version: UInt64, path: String)
   /// Another process has the file open, and what it shares with others can't be found: its folder `.management` was
   /// deleted or replaced, or it runs an engine of another age.
   case inUse(path: String)
@@ -88,11 +91,13 @@ public enum Limit: Sendable, Equatable {
   case indexIDs
   /// 2^48 versions have been given.
   case versions
+  /// `maximum` versions are kept by name.
+  case namedVersions(maximum: Int)
   /// 256 handles have the database open.
   case processes
   /// 32,768 pins of versions by processes are held.
   case readers
-  /// A name of a tree, table or column is longer than `maximum` bytes, or empty.
+  /// A name of a tree, table, column or version is longer than `maximum` bytes, or empty.
   case nameLength(Int, maximum: Int)
 }
 
@@ -221,6 +226,10 @@ extension StorageError: CustomStringConvertible {
     case .snapshotExpired(let path):
       "A sync of \(path) failed, and this snapshot is of a later version than the disk surely holds; "
         + "close the database, open it again and take a new one."
+    case .versionEnded(let name, let version, let path):
+      "Version \(version) of \(path), kept by the name \(name), was given up: more was kept by names than is allowed. "
+        + "Read the newest version in full, and keep that by the name; keep versions for a shorter time, or allow more by "
+        + "DatabaseOptions.namedVersionLimit."
     case .inUse(let path):
       "\(path) is open in a process that this one can't share it with: its .management folder was deleted or replaced, "
         + "or that process runs another version of this library. Close it there first."
@@ -270,6 +279,8 @@ extension Limit: CustomStringConvertible {
     case .readers: "32,768 versions are pinned by processes; release snapshots."
     case .versions:
       "all 2^48 version numbers have been given; build a new file from what `realm dump --json` writes."
+    case .namedVersions(let maximum):
+      "\(maximum) versions are kept by name; drop some by Database.dropVersion(named:)."
     case .nameLength(let length, let maximum): "a name has 1 to \(maximum) bytes; this one has \(length)."
     }
   }

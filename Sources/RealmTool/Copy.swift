@@ -16,8 +16,11 @@ struct Copy: ParsableCommand {
 
   func run() throws {
     let key = try targetKeyFile.map { try FileOptions.key(inFile: $0) }
-    try options.open().snapshot().copy(to: target, encryptionKey: key)
+    let snapshot = try options.open().snapshot()
+    try snapshot.copy(to: target, encryptionKey: key)
     try Output.telling("The copy was made.") {
+      try Compact.tell(
+        of: (try? snapshot.namedVersions()) ?? [], "Versions that the copy does not keep by name")
       let (size, before) = (try Wording.size(target), try Wording.size(options.file))
       try Output.line("\(target): \(Wording.bytes(size)), from \(Wording.bytes(before)).")
     }
@@ -36,6 +39,8 @@ struct Compact: ParsableCommand {
     let before = try Wording.size(options.file)
     // Nothing is to be made smaller, and this is no tool that makes realms.
     guard before > 0 else { throw StorageError.emptyFile(path: options.file) }
+    // What is damaged is told by compacting, where that can't be done.
+    let named = (try? options.open().namedVersions()) ?? []
     let isDone = try Database.compact(
       path: options.file, options: .init(encryptionKey: try options.key()))
     guard isDone else {
@@ -43,8 +48,16 @@ struct Compact: ParsableCommand {
       throw ExitCode(3)
     }
     try Output.telling("The file was compacted.") {
+      try Self.tell(of: named, "Versions that are no longer kept by name")
       let size = try Wording.size(options.file)
       try Output.line("\(options.file): \(Wording.bytes(size)), was \(Wording.bytes(before)).")
     }
+  }
+
+  /// A copy has only one version.
+  static func tell(of dropped: [NamedVersion], _ what: String) throws {
+    guard !dropped.isEmpty else { return }
+    let names = dropped.map { "\($0.name) (version \($0.version))" }.joined(separator: ", ")
+    try Output.line("\(what): \(names).")
   }
 }

@@ -14,8 +14,8 @@ struct Stats: ParsableCommand {
       With --json it is one object: "fileBytes", "liveBytes", "metaBytes", "otherBytes"; "parts", each with "role" \
       (catalogue, table, column, index, links, tree, slot), "name" of the table, tree or slot, "column", "hidden" (only of \
       the library's own tables), "nodes", "bytes", "packedBytes" and "entries"; "kinds", each with "kind", "nodes" and "bytes"; and "pinned", the older versions that \
-      processes read, each with "version", "process" (null: of another container), "seconds" and "bytes" that no newer \
-      version needs.
+      processes read or that are kept by name, each with "version", "name" (null: a process reads it), "process" (null: of \
+      another container, or none), "seconds" and "bytes" that no newer version needs.
       """)
 
   @OptionGroup var options: FileOptions
@@ -57,9 +57,10 @@ struct Stats: ParsableCommand {
     try Output.row("Live", share(report.liveBytes, of: total))
     try Output.row("Meta pages", share(report.metaBytes, of: total))
     for pin in pinned {
-      let holder = pin.processID.map { "process \($0)" } ?? "a process of another container"
+      let process = pin.processID.map { "process \($0)" } ?? "a process of another container"
+      let holder = pin.name.map { "kept by the name \($0)" } ?? "read by \(process)"
       let age = "\(pin.age.components.seconds) s"
-      try Output.row("Version \(pin.version)", "\(share(pin.bytes, of: total)), read by \(holder) for \(age)")
+      try Output.row("Version \(pin.version)", "\(share(pin.bytes, of: total)), \(holder) for \(age)")
     }
     let kept = pinned.reduce(0) { $0 + $1.bytes }
     try Output.row("Free or rounding", share(report.otherBytes - min(report.otherBytes, kept), of: total))
@@ -105,7 +106,8 @@ struct Stats: ParsableCommand {
     }
     let readers = pinned.map {
       JSON.object([
-        ("version", "\($0.version)"), ("process", $0.processID.map { "\($0)" } ?? "null"),
+        ("version", "\($0.version)"), ("name", $0.name.map { JSON.string($0) } ?? "null"),
+        ("process", $0.processID.map { "\($0)" } ?? "null"),
         ("seconds", "\($0.age / .seconds(1))"), ("bytes", "\($0.bytes)"),
       ])
     }

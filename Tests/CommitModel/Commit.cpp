@@ -17,7 +17,7 @@ bool Model::writeMeta(State& t, int page, int root, int durable) {
 }
 
 // A thread's commit up to the moment its version is pending; a large one up to its sync.
-bool Model::commit(State& t, bool isFull, bool isLarge, int leaf, bool high) {
+bool Model::commit(State& t, bool isFull, bool isLarge, int leaf, bool high, Naming naming) {
   Writer& w = t.writer;
   const int p = w.holder - 1;
   PageMap& map = t.process[p].map;
@@ -35,7 +35,8 @@ bool Model::commit(State& t, bool isFull, bool isLarge, int leaf, bool high) {
   const int newLeaf = addNode(t, number, took[0], 0, 0);
   u8 leaves[2] = {old.leaf[0], old.leaf[1]};
   leaves[leaf] = u8(newLeaf);
-  const int root = addNode(t, number, took[1], leaves[0], leaves[1]);
+  const int named = naming == Naming::none ? old.named : naming == Naming::keep ? base : 0;
+  const int root = addNode(t, number, took[1], leaves[0], leaves[1], named);
   if (!writeNode(t, newLeaf) || !writeNode(t, root)) return false;
 
   Pending pending;
@@ -64,19 +65,29 @@ void Model::commits(const State& s) {
   for (int isLarge = 0; isLarge <= bounds.large; isLarge++)
     for (int isFull = bounds.relaxed ? 0 : 1; isFull <= 1; isFull++)
       for (int leaf = 0; leaf <= bounds.bothLeaves; leaf++)
-        for (int high = 0; high <= bounds.bothPlaces; high++) {
-          const int version = s.control.greatest + 1;
-          attempt(
-              s,
-              [&](const State& t) {
-                const Pending& last = t.writer.large ? t.writer.next : t.writer.pending[t.writer.count - 1];
-                return text("process ", t.writer.holder - 1, ": ", isLarge ? "large " : "", isFull ? "full" : "relaxed",
-                            " commit ", version, " on ", int(last.delta.base), ": leaf ", leaf, " to page ",
-                            int(last.delta.took[0]), ", root to page ", int(last.delta.took[1]),
-                            t.writer.large ? "; its nodes wait for their sync" : "; pending");
-              },
-              [&](State& t) { return commit(t, isFull, isLarge, leaf, high); });
-        }
+        for (int high = 0; high <= bounds.bothPlaces; high++)
+          for (Naming naming : {Naming::none, Naming::keep, Naming::drop}) {
+            if (naming != Naming::none && !bounds.names) continue;
+            // Only what is durable is named, by a commit that is.
+            const bool isDurable = s.control.published == s.control.durable || !keeps(Rule::nameDurable);
+            if (naming == Naming::keep && (!isFull || w.count || !isDurable)) continue;
+            const int base = w.count ? w.pending[w.count - 1].root : s.control.published;
+            if (naming == Naming::drop && !s.node[base].named) continue;
+            const int version = s.control.greatest + 1;
+            attempt(
+                s,
+                [&](const State& t) {
+                  const Pending& last = t.writer.large ? t.writer.next : t.writer.pending[t.writer.count - 1];
+                  return text("process ", t.writer.holder - 1, ": ", isLarge ? "large " : "",
+                              isFull ? "full" : "relaxed", " commit ", version, " on ", int(last.delta.base),
+                              naming == Naming::keep   ? ", which it names"
+                              : naming == Naming::drop ? ", dropping the name"
+                                                       : "",
+                              ": leaf ", leaf, " to page ", int(last.delta.took[0]), ", root to page ",
+                              int(last.delta.took[1]), t.writer.large ? "; its nodes wait for their sync" : "; pending");
+                },
+                [&](State& t) { return commit(t, isFull, isLarge, leaf, high, naming); });
+          }
 }
 
 // Whether the leader syncs the page it wrote.

@@ -8,8 +8,8 @@ namespace model {
 State Model::first() const {
   State s;
   clear(s);
-  for (int page = 2; page <= 3; page++) s.node[++s.nodes] = {1, u8(page), {0, 0}};
-  s.node[++s.nodes] = {1, 4, {1, 2}};
+  for (int page = 2; page <= 3; page++) s.node[++s.nodes] = {1, u8(page), {0, 0}, 0};
+  s.node[++s.nodes] = {1, 4, {1, 2}, 0};
   for (int id = 1; id <= 3; id++) s.cell[s.node[id].page].disk = u8(id);
   s.meta[++s.metas] = {3, 1, 1};
   s.cell[0].disk = s.cell[1].disk = 1;
@@ -244,7 +244,10 @@ void Model::judge(const State& s) const {
     isAlive |= p.alive;
     if (p.alive && !p.isExpired && p.pin) look(p.pin, "the pinned version");
   }
-  if (isAlive && isPublishedSure(s) && s.control.published) look(s.control.published, "the published version");
+  if (isAlive && isPublishedSure(s) && s.control.published) {
+    look(s.control.published, "the published version");
+    if (s.node[s.control.published].named) look(s.node[s.control.published].named, "the named version");
+  }
   // A number means one content, wherever its root may still be found.
   bool named[maxNodes] = {};
   for (int page : {0, 1}) {
@@ -277,10 +280,13 @@ void Model::tidy(State& t) const {
     seeMeta(cell.disk);
     for (int i = 0; i < cell.count; i++) seeMeta(cell.written[i]);
   }
-  bool isNamed[maxNodes] = {};
+  bool isNamed[maxNodes] = {}, mayOpen[maxNodes] = {};
   const auto name = [&](int root) {
     if (!root) return;
-    isNamed[root] = isNamed[t.node[root].leaf[0]] = isNamed[t.node[root].leaf[1]] = true;
+    // What a named version names itself matters no more, unless that version may be opened too.
+    for (int id : {root, int(t.node[root].named)})
+      if (id) isNamed[id] = isNamed[t.node[id].leaf[0]] = isNamed[t.node[id].leaf[1]] = true;
+    mayOpen[root] = true;
   };
   Writer& w = t.writer;
   for (int id = 1; id <= t.metas; id++)
@@ -295,7 +301,7 @@ void Model::tidy(State& t) const {
   for (int id = 1; id <= t.nodes; id++)
     if (isNamed[id]) {
       const Node& n = t.node[id];
-      node[nodeTo[id]] = {n.birth, n.page, {nodeTo[n.leaf[0]], nodeTo[n.leaf[1]]}};
+      node[nodeTo[id]] = {n.birth, n.page, {nodeTo[n.leaf[0]], nodeTo[n.leaf[1]]}, mayOpen[id] ? nodeTo[n.named] : u8(0)};
     }
   std::memcpy(t.node, node, sizeof node);
   t.nodes = nodes;

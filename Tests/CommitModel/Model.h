@@ -38,7 +38,8 @@ class Model {
   void commits(const State& s);
   void leader(const State& s);
   void largeCommit(const State& s);
-  bool commit(State& t, bool isFull, bool isLarge, int leaf, bool high);
+  enum class Naming { none, keep, drop };
+  bool commit(State& t, bool isFull, bool isLarge, int leaf, bool high, Naming naming);
   bool writeMeta(State& t, int page, int root, int durable);
   bool mustSync(const State& s) const;
   void publishCovered(State& t);
@@ -65,13 +66,14 @@ class Model {
   // Space.cpp
   void maps(const State& s);
   std::vector<u8> holders(const State& s, int process) const;
+  std::vector<u8> named(const State& s) const;
   std::vector<u8> freePages(const State& s, int process, const PageMap& map) const;
   void catchUp(State& t, int process);
   void rebuild(State& t, int process);
   void walkOlder(State& t, int process);
   void judgeFree(const State& t, const std::vector<u8>& free) const;
   bool writeNode(State& t, int id);
-  int addNode(State& t, int birth, int page, int leaf0, int leaf1);
+  int addNode(State& t, int birth, int page, int leaf0, int leaf1, int named = 0);
 
   // Faults.cpp
   void readers(const State& s);

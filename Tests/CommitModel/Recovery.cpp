@@ -33,6 +33,11 @@ void Model::judgeOpened(const State& s, int root) const {
   for (int id : {root, int(s.node[root].leaf[0]), int(s.node[root].leaf[1])})
     if (!s.holds(id))
       throw Violation{text("version ", version, " opens without its node in page ", int(s.node[id].page))};
+  if (const int named = s.node[root].named)
+    for (int id : {named, int(s.node[named].leaf[0]), int(s.node[named].leaf[1])})
+      if (!s.holds(id))
+        throw Violation{text("version ", version, " opens, and version ", int(s.version(named)),
+                             ", which it names, lacks its node in page ", int(s.node[id].page))};
   if (version < s.fullFloor)
     throw Violation{text("the acknowledged full commit ", int(s.fullFloor), " is lost; ", version, " opens")};
   if (!s.mayHaveLost && version < s.anyFloor)
@@ -139,7 +144,7 @@ bool Model::rewrite(State& t, int process, bool asLarge) {
     leaf = u8(copy);
   }
   if (used == free.size()) return false;
-  const int root = addNode(t, number, free[used], leaves[0], leaves[1]);
+  const int root = addNode(t, number, free[used], leaves[0], leaves[1], old.named);
   if (!writeNode(t, root)) return false;
   c.inWrite = 1;
   w.root = u8(root);

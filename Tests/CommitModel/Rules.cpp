@@ -54,6 +54,11 @@ const std::vector<RuleText> ruleTexts = {
     {Rule::holdUntilFreed, "hold-until-freed", "maps",
      "a walk says of an older version's pages that this very version freed them"},
     {Rule::appendWhileWalking, "append-while-walking", "maps", "a writer takes pages from a map that is not complete"},
+
+    {Rule::holdNamed, "hold-named", "names", "pages of named versions are written"},
+    {Rule::holdDropped, "hold-dropped", "names", "a name holds nothing once a pending version has dropped it"},
+    {Rule::nameDurable, "name-durable", "names", "a version is named that is not durable"},
+    {Rule::walkNamed, "walk-named", "names", "a rebuilt map leaves out named versions"},
 };
 
 }  // namespace model

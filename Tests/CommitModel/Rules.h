@@ -45,6 +45,10 @@ enum class Rule {
   appendWhileWalking,
   freeFromBirth,
   holdUntilFreed,
+  holdNamed,
+  holdDropped,
+  nameDurable,
+  walkNamed,
 };
 
 struct RuleText {

@@ -5,9 +5,9 @@
 
 namespace model {
 
-int Model::addNode(State& t, int birth, int page, int leaf0, int leaf1) {
+int Model::addNode(State& t, int birth, int page, int leaf0, int leaf1, int named) {
   if (t.nodes + 1 >= maxNodes) throw Violation{"the model has too few nodes"};
-  t.node[++t.nodes] = {u8(birth), u8(page), {u8(leaf0), u8(leaf1)}};
+  t.node[++t.nodes] = {u8(birth), u8(page), {u8(leaf0), u8(leaf1)}, u8(named)};
   return t.nodes;
 }
 
@@ -34,6 +34,26 @@ void Model::judgeFree(const State& t, const std::vector<u8>& free) const {
   guard(t.writer.opened, "the opened version");
   for (const Process& p : t.process)
     if (p.alive && !p.isExpired) guard(p.pin, "the pinned version");
+  for (u8 root : named(t)) guard(root, "the named version");
+}
+
+// What the versions that may be opened after a crash keep by name.
+std::vector<u8> Model::named(const State& s) const {
+  std::vector<u8> all;
+  const auto add = [&](int root) {
+    if (root && s.node[root].named) all.push_back(s.node[root].named);
+  };
+  const Writer& w = s.writer;
+  const int newest = w.next.root ? w.next.root : w.count ? w.pending[w.count - 1].root : int(s.control.published);
+  if (!keeps(Rule::holdDropped)) {
+    add(newest);
+    return all;
+  }
+  add(s.control.durable);
+  add(s.control.published);
+  for (int i = 0; i < w.count; i++) add(w.pending[i].root);
+  for (int root : {int(w.next.root), int(w.opened), int(w.root)}) add(root);
+  return all;
 }
 
 // Versions that hold pages, as the writer in `process` sees them.
@@ -54,6 +74,8 @@ std::vector<u8> Model::holders(const State& s, int process) const {
   if (keeps(Rule::holdPinned))
     for (int i = 0; i < bounds.processes; i++)
       if (s.process[i].alive && (i == process || keeps(Rule::everyonesPins))) add(s.process[i].pin);
+  if (keeps(Rule::holdNamed))
+    for (u8 root : named(s)) add(root);
   return all;
 }
 
@@ -138,6 +160,8 @@ void Model::walkOlder(State& t, int process) {
     const Process& p = t.process[i];
     if (p.alive && !p.isExpired && keeps(Rule::walkPins)) add(p.pin);
   }
+  if (keeps(Rule::walkNamed))
+    for (u8 root : named(t)) add(root);
   std::sort(roots.begin(), roots.end(), [&](int a, int b) { return t.version(a) > t.version(b); });
   u8 next = map.version;
   for (int root : roots) {

@@ -22,6 +22,7 @@ constexpr int ringSize = 2;
 struct Node {
   u8 birth, page;
   u8 leaf[2];  // of a root; 0 in a leaf
+  u8 named;    // of a root: that of the version which this one keeps by name
 };
 
 struct Meta {
@@ -129,6 +130,7 @@ struct Bounds {
   bool bothPlaces = true;  // commits take the first free pages or the last, else the first only
   bool bothLeaves = true;
   bool ends = false;  // processes end in peace, which is no crash
+  bool names = false;  // commits keep the published version by name, move the name on, and drop it
 };
 
 struct Violation {

@@ -12,12 +12,13 @@
 // Modelled: both meta pages; full and relaxed commits; a sync that fails, seen or unseen; kill -9 at each step and
 // between the words that note an outcome; power loss, after which each page written since its last sync is as it was,
 // as any of the writes left it, or garbage; pages that the cache drops after a failed sync; recovery, killed and begun
-// again; large commits, whose nodes are synced first; threads whose versions are pending together; processes that share
+// again; versions kept by name, names moved on and dropped; large commits, whose nodes are synced first; threads whose versions are pending together; processes that share
 // a control block, one killed while others read and take over; maps of pages kept up by deltas or rebuilt by a walk.
 //
 // Checked: what opens is one committed version, whole, and not older than what was acknowledged; what is published or
-// pinned does not change; a number means one content; no page that D, the published version, one that is pending or in
-// flight, or a pin reaches may be taken, by either kind of map.
+// pinned does not change, nor what either keeps by name; what opens has what it names, whole; a number means one content;
+// no page that D, the published version, one that is pending or in flight, what one of these names, or a pin reaches may be
+// taken, by either kind of map.
 //
 // Not modelled: several nodes in a page and runs of pages; a write torn by kill -9; growth, truncation and compaction;
 // cancelled transactions; the limit of what is not synced; clean close; opening for reading only; copies of a file in
@@ -101,6 +102,12 @@ void ring(Bounds& b) {
   b.bothLeaves = true;
   b.failures = 0;
 }
+void names(Bounds& b) {
+  b.names = true;
+  b.pending = 2;
+  b.mapLosses = 1;
+  b.pins = b.bothPlaces = b.bothLeaves = false;
+}
 void maps(Bounds& b) {
   heirs(b);
   b.pending = 2;
@@ -119,6 +126,7 @@ const Profile profiles[] = {
     {"heirs", "two processes, two crashes", bounds(3, 2, 9, heirs), bounds(3, 3, 9, heirs)},
     {"ring", "maps kept up by deltas", bounds(4, 0, 10, ring), bounds(5, 0, 9, ring)},
     {"maps", "maps rebuilt and kept up", bounds(3, 1, 9, maps), bounds(3, 2, 9, maps)},
+    {"names", "versions kept by name", bounds(4, 1, 11, names), bounds(4, 2, 11, names)},
 };
 
 double now() {

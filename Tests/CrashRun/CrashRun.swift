@@ -26,6 +26,10 @@ struct CrashRun {
     var fallBacks = 0
     var failedSyncs = 0
     var cleanCloses = 0
+    /// States that opened with a version that is kept by name.
+    var named = 0
+    /// States that opened with a name whose version was given up.
+    var ended = 0
   }
 
   init(isEncrypted: Bool, seed: UInt64, states: Int) {
@@ -37,14 +41,15 @@ struct CrashRun {
   var reachesItsFloors: Bool {
     seen.count >= states && figures.afterRecycling * 5 >= figures.states
       && figures.depthTwo * 10 >= figures.states && figures.afterMoving * 10 >= figures.states
-      && figures.afterTruncation * 20 >= figures.states
+      && figures.afterTruncation * 20 >= figures.states && figures.named * 5 >= figures.states
+      && figures.ended * 100 >= figures.states
   }
 
   var summary: String {
     "crash encrypted=\(isEncrypted) states=\(seen.count) opened=\(figures.states) commits=\(figures.commits) groups=\(figures.groups) "
       + "recycled=\(figures.afterRecycling) moved=\(figures.afterMoving) cut=\(figures.afterTruncation) "
       + "fallBacks=\(figures.fallBacks) depth2=\(figures.depthTwo) "
-      + "failedSyncs=\(figures.failedSyncs) cleanCloses=\(figures.cleanCloses) lost=0 wrong=0 hung=0 seed=\(seed)"
+      + "failedSyncs=\(figures.failedSyncs) cleanCloses=\(figures.cleanCloses) named=\(figures.named) ended=\(figures.ended) lost=0 wrong=0 hung=0 seed=\(seed)"
   }
 
   mutating func explore(watchedBy alarm: Alarm) throws(Violation) {
@@ -65,26 +70,55 @@ struct CrashRun {
 
   // MARK: - One chain
 
-  /// What the oracle knows: every content a version may have, and what was acknowledged.
+  /// What a version holds, and which versions it keeps by name.
+  private struct Known {
+    var content = Content()
+    var names: [String: Name] = [:]
+
+    struct Name {
+      var version: UInt64
+      /// Of what that version holds.
+      var fingerprint: UInt64
+    }
+
+    /// Of the content, and of the names and the numbers of their versions.
+    var fingerprint: UInt64 { Self.fingerprint(content.fingerprint, names.mapValues(\.version)) }
+
+    static func fingerprint(_ content: UInt64, _ names: [String: UInt64]) -> UInt64 {
+      var hash = Fingerprint()
+      hash.add(Array("\(content)".utf8))
+      for (name, version) in names.sorted(by: { $0.key < $1.key }) {
+        hash.add(Array("\(name) \(version)".utf8))
+      }
+      return hash.value
+    }
+  }
+
+  /// What the oracle knows: all that a version may hold, and what was acknowledged.
   private struct History {
-    /// By fingerprint of the content, in the order they were made.
+    /// By fingerprint, in the order they were made.
     var order: [UInt64: Int] = [:]
-    var contents: [Content] = []
-    /// Index of the last content acknowledged to survive power loss, and of any kind.
+    var known: [Known] = []
+    /// Index of the last one acknowledged to survive power loss, and of any kind.
     var full = 0
     var any = 0
 
-    mutating func add(_ content: Content) -> Int {
-      order[content.fingerprint] = contents.count
-      contents.append(content)
-      return contents.count - 1
+    mutating func add(_ made: Known) -> Int {
+      order[made.fingerprint] = known.count
+      known.append(made)
+      return known.count - 1
+    }
+
+    mutating func acknowledge(_ index: Int, _ durability: Durability) {
+      any = max(any, index)
+      if durability == .full { full = max(full, index) }
     }
   }
 
   private mutating func runChain(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var history = History()
-    _ = history.add(Content())
+    _ = history.add(Known())
     var disk = SimulatedDisk()
     do { _ = try Database(creatingIn: disk, options: options) } catch {
       throw Violation(seed: seed, what: "an empty database can't be made: \(error)")
@@ -148,6 +182,8 @@ struct CrashRun {
     options.clusterRows = 8
     // Files are small here too: nodes are moved and the end is cut off in them all the same.
     options.compaction = .eager
+    // So little that versions are given up.
+    options.namedVersionLimit = 192 << 10
     return options
   }
 
@@ -174,7 +210,7 @@ struct CrashRun {
     on disk: SimulatedDisk, seed: UInt64, _ history: inout History, _ generator: inout SeededGenerator
   ) throws -> Life {
     var life = Life()
-    let known = greatestNumber(on: disk)
+    let greatest = greatestNumber(on: disk)
     let database: Database
     do {
       database = try Database(storage: disk, options: options)
@@ -184,22 +220,30 @@ struct CrashRun {
       throw Violation(seed: seed, what: "nothing opens: \(error)")
     }
     life.opened = true
-    var (content, _) = try compare(database, seed: seed, &history)
+    var known = try compare(database, seed: seed, &history)
     var pinned: [(snapshot: Snapshot, fingerprint: UInt64)] = []
     for _ in 0..<generator.below(12) {
-      if generator.chance(20) { try pinned.append((database.snapshot(), content.fingerprint)) }
+      if generator.chance(20) { try pinned.append((database.snapshot(), known.content.fingerprint)) }
       let version = database.version
-      guard let next = try commit(to: database, disk, content, &history, &generator, &life) else { break }
-      content = next
-      guard database.version == version || database.version > known else {
-        throw Violation(seed: seed, what: "version \(database.version) is given though \(known) was")
+      guard let next = try commit(to: database, disk, known, &history, &generator, &life) else { break }
+      known = next
+      guard database.version == version || database.version > greatest else {
+        throw Violation(seed: seed, what: "version \(database.version) is given though \(greatest) was")
       }
       figures.commits += 1
       for pin in pinned where try Content.fingerprint(of: pin.snapshot) != pin.fingerprint {
         throw Violation(seed: seed, what: "the snapshot of version \(pin.snapshot.version) changed")
       }
+      if generator.chance(30) {
+        let pin = generator.chance(30) ? pinned.first : nil
+        guard let next = try changeNames(of: database, disk, known, pin, &history, &generator, &life) else {
+          break
+        }
+        known = next
+      }
       if generator.chance(30), !pinned.isEmpty { pinned.removeFirst() }
     }
+    if !disk.isDead, !life.syncFailed { _ = try checkNames(of: database, known, seed: seed) }
     life.recycled = database.recycledPages > 0
     let compacted = database.compacted
     life.moved = compacted.movedNodes > 0
@@ -233,10 +277,10 @@ struct CrashRun {
   }
 
   private mutating func commit(
-    to database: Database, _ disk: SimulatedDisk, _ content: Content, _ history: inout History,
+    to database: Database, _ disk: SimulatedDisk, _ known: Known, _ history: inout History,
     _ generator: inout SeededGenerator, _ life: inout Life
-  ) throws -> Content? {
-    var next = content
+  ) throws -> Known? {
+    var next = known
     var onTheirWay: [(transaction: SealedTransaction, index: Int, durability: Durability)] = []
     do {
       // Those of several threads are sealed one upon another while the disk is busy.
@@ -245,11 +289,11 @@ struct CrashRun {
         let transaction = try database.beginWrite()
         // What was sealed may have failed to be written meanwhile: this one then begins without it.
         if disk.isDead { return nil }
-        try Workload.change(transaction, &changed, &generator)
+        try Workload.change(transaction, &changed.content, &generator)
         // Each content is its own, so that it tells the version.
         let stamp = generator.bytes(8)
         try transaction.tree("stamp").set(stamp, for: [0])
-        changed.trees["stamp"] = [[0]: stamp]
+        changed.content.trees["stamp"] = [[0]: stamp]
         if generator.chance(10) {
           transaction.cancel()
           continue
@@ -264,8 +308,7 @@ struct CrashRun {
       if generator.chance(50) { onTheirWay.reverse() }
       for (transaction, index, durability) in onTheirWay {
         try transaction.wait()
-        history.any = max(history.any, index)
-        if durability == .full { history.full = max(history.full, index) }
+        history.acknowledge(index, durability)
       }
       return next
     } catch {
@@ -276,15 +319,81 @@ struct CrashRun {
     }
   }
 
+  /// Keeps the newest version by a name, or a pinned one, or drops a name.
+  private mutating func changeNames(
+    of database: Database, _ disk: SimulatedDisk, _ known: Known,
+    _ pin: (snapshot: Snapshot, fingerprint: UInt64)?, _ history: inout History,
+    _ generator: inout SeededGenerator, _ life: inout Life
+  ) throws -> Known? {
+    let name = ["one", "two", "three"][generator.below(3)]
+    var (next, durability) = (known, Durability.full)
+    let drops = pin == nil && known.names[name] != nil && generator.chance(50)
+    if drops {
+      next.names[name] = nil
+      durability = generator.chance(50) ? .full : .relaxed
+    } else {
+      next.names[name] = Known.Name(
+        version: pin?.snapshot.version ?? database.version,
+        fingerprint: pin?.fingerprint ?? known.content.fingerprint)
+    }
+    let index = history.add(next)
+    do {
+      if drops {
+        try database.dropVersion(named: name, durability: durability)
+      } else if let pin {
+        try database.keepVersion(of: pin.snapshot, named: name)
+      } else {
+        try database.keepVersion(named: name)
+      }
+      history.acknowledge(index, durability)
+      return next
+    } catch {
+      life.syncFailed = disk.hasFailedSync
+      guard disk.isDead || life.syncFailed else { throw error }
+      return nil
+    }
+  }
+
+  /// Each name leads to what it was given to.
+  private func checkNames(
+    of database: Database, _ known: Known, seed: UInt64
+  ) throws -> (whole: Int, ended: Int) {
+    var (whole, ended) = (0, 0)
+    for version in try database.namedVersions() {
+      if version.isEnded {
+        ended += 1
+        continue
+      }
+      whole += 1
+      let what = "version \(version.version), kept by the name \(version.name),"
+      guard let snapshot = try database.snapshot(named: version.name), let name = known.names[version.name]
+      else {
+        throw Violation(seed: seed, what: "\(what) is not there")
+      }
+      do {
+        if figures.states % 8 == 0, let problem = IntegrityCheck.run(snapshot).problem { throw problem }
+        guard try Content.fingerprint(of: snapshot) == name.fingerprint else {
+          throw Violation(seed: seed, what: "\(what) changed")
+        }
+      } catch let error as StorageError {
+        throw Violation(seed: seed, what: "\(what) is damaged: \(error)")
+      }
+    }
+    return (whole, ended)
+  }
+
   @discardableResult
   private mutating func compare(
     _ database: Database, seed: UInt64, _ history: inout History
-  ) throws -> (Content, Int) {
+  ) throws -> Known {
     let snapshot = try database.snapshot()
     if let problem = IntegrityCheck.run(snapshot).problem {
       throw Violation(seed: seed, what: "version \(snapshot.version) opens damaged: \(problem)")
     }
-    guard let index = history.order[try Content.fingerprint(of: snapshot)] else {
+    let names = try Dictionary(
+      uniqueKeysWithValues: database.namedVersions().map { ($0.name, $0.version) })
+    let fingerprint = Known.fingerprint(try Content.fingerprint(of: snapshot), names)
+    guard let index = history.order[fingerprint] else {
       throw Violation(seed: seed, what: "version \(snapshot.version) opens with content nobody committed")
     }
     guard index >= history.any else {
@@ -292,10 +401,13 @@ struct CrashRun {
         seed: seed,
         what: "content \(index) opens, but \(history.any) was acknowledged (full: \(history.full))")
     }
-    if index < history.contents.count - 1 { figures.fallBacks += 1 }
+    let (whole, ended) = try checkNames(of: database, history.known[index], seed: seed)
+    if whole > 0 { figures.named += 1 }
+    if ended > 0 { figures.ended += 1 }
+    if index < history.known.count - 1 { figures.fallBacks += 1 }
     // Whatever opened is durable now, and is what the next life builds on.
     history.any = index
     history.full = index
-    return (history.contents[index], index)
+    return history.known[index]
   }
 }

@@ -55,7 +55,8 @@ struct CrashRunCommand: ParsableCommand {
       return Outcome(
         text: run.summary
           + "\nThe run does not reach its floors: of the states 20 % after space was recycled, 10 % after nodes were "
-          + "moved, 5 % after the file was made shorter, 10 % at depth two.", code: 1)
+          + "moved, 5 % after the file was made shorter, 10 % at depth two, 20 % with a named version, 1 % with one that was "
+          + "given up.", code: 1)
     }
     return Outcome(text: run.summary)
   }

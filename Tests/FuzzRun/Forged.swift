@@ -65,6 +65,9 @@ private enum BoundedReader {
         }
       }
     }
+    try attempt { for name in try database.namedVersions() { _ = try database.snapshot(named: name.name) } }
+    try attempt { _ = try NamedVersionCheck.run(database) }
+    try attempt { _ = try database.pinnedVersions() }
     for name in ["a", "b", "c"] {
       try attempt { try readTree(snapshot.tree(name)) }
       try attempt { _ = try snapshot.treeDifferences(name, since: original) }

@@ -15,12 +15,13 @@ struct Forgery {
 
   /// Nodes that stand for all of their kind.
   enum Place: CaseIterable {
-    case catalogue, names, tree, leaf, longValue, chunk, table, cluster, dictionary
+    case catalogue, names, tree, leaf, longValue, chunk, table, cluster, dictionary, namedSlots
 
     func index(in forge: Forge) -> Int {
       let nodes = forge.nodes
-      // After the trees of schemas and of tables.
-      let names = forge.children(of: 0).last ?? 0
+      // After the trees of schemas and of tables come the named trees, and then the named slots.
+      let trees = forge.children(of: 0)
+      let names = trees.count > 2 ? trees[2] : 0
       let tree = forge.children(of: names).first ?? 0
       return switch self {
       case .catalogue: 0
@@ -35,6 +36,7 @@ struct Forgery {
         nodes.firstIndex { node in
           node.ref.kind == .piece && node.parent.map { nodes[$0].ref.kind == .table } ?? false
         } ?? 0
+      case .namedSlots: trees.count > 3 ? trees[3] : 0
       }
     }
   }
@@ -259,10 +261,23 @@ extension Forgery {
 }
 
 extension Forgery {
+  /// Versions that are kept by name, other than they are.
+  private static var versions: [Forgery] {
+    (0..<240).flatMap { offset in
+      [UInt64(0), 1, 1 << 20, 0xffff_ffff_ffff, UInt64.max].map { value in
+        Forgery(name: "byte \(offset) of the named slots on is \(value)") { forge in
+          let slots = Place.namedSlots.index(in: forge)
+          guard offset + 8 <= forge.nodes[slots].body.count else { return }
+          forge.storeInBody(of: slots, value, at: offset)
+        }
+      }
+    }
+  }
+
   /// What later versions may have: other slots, other trees of a table, flags of branches. The last slot that is there is taken for
   /// that of the named slots, too.
   fileprivate static var unknown: [Forgery] {
-    let slots = [11, 0x13, 0x8000_0003, 15, 3].map { (value: UInt32) in
+    let slots = [0x1b, 0x17, 0x8000_0007, 0x1d, 0x1f, 7].map { (value: UInt32) in
       Forgery(name: "slots \(value)") { forge in forge.storeInBody(of: 0, value, at: 0) }
     }
     let trees = [4, 5, 0x8001, 7, 0xffff].map { (value: UInt16) in
@@ -277,7 +292,7 @@ extension Forgery {
         forge.storeInBody(of: branch, value, at: 0)
       }
     }
-    return slots + trees + flags
+    return slots + trees + flags + versions
   }
 }
 

@@ -18,7 +18,26 @@ enum Probe {
     } catch {
       return .refused(error)
     }
+    try lookAtNames(of: database)
     return try look(at: database.snapshot())
+  }
+
+  /// Versions that are kept by name: what can't be read of one the check tells, and the rest is read all the same.
+  private static func lookAtNames(of database: Database) throws {
+    guard let names = try? database.namedVersions(), let report = try? NamedVersionCheck.run(database) else {
+      return
+    }
+    for name in names where !name.isEnded {
+      do {
+        guard let snapshot = try database.snapshot(named: name.name) else { continue }
+        guard case .unreadable(let error) = try read(snapshot) else { continue }
+        throw error
+      } catch let error as StorageError {
+        guard report.findings.contains(where: { $0.name == name.name }) else {
+          throw Violation("the check finds nothing in version \(name.name), but reading throws \(error)")
+        }
+      }
+    }
   }
 
   /// The same for a file in a folder; what is written to it is not synced, which nobody here can tell.

@@ -17,6 +17,19 @@ struct Compaction {
 }
 
 extension Writer {
+  /// Pages this handle has written that had held something before.
+  var recycledPages: Int { atDesk { space.recycledPages } }
+  /// Nodes this handle has moved.
+  var movedNodes: Int { atDesk { compaction.mover.movedNodes } }
+  /// Times this handle has made the file shorter.
+  var truncations: Int { atDesk { compaction.truncations } }
+
+  private func atDesk<Result>(_ body: () -> Result) -> Result {
+    desk.enter()
+    defer { desk.leave() }
+    return body()
+  }
+
   /// Before the nodes of a commit are written: some that did not change become part of it, to be written elsewhere.
   /// Inside the gate. Answers the root to commit instead: the same one where it was made by this transaction, also when
   /// nodes were moved.
@@ -46,20 +59,26 @@ extension Writer {
   private var longestPin: UInt64 {
     let published = held.block.current.number
     var pinned: UInt64 = 0
-    held.readers.forEachPin { pin in
-      if pin.version &+ Compaction.longPin < published { pinned = max(pinned, pin.version) }
+    func note(_ version: UInt64) {
+      if version &+ Compaction.longPin < published { pinned = max(pinned, version) }
     }
+    held.readers.forEachPin { note($0.version) }
+    for version in held.named.withLock({ $0.newestNames?.versions ?? [] }) { note(version.number) }
     return pinned
   }
 
   /// At the desk, where the map has changed: tells who makes the next transaction.
-  func notePressure() { pressure.store(space.map?.pressure ?? .none, ordering: .relaxed) }
+  func notePressure() {
+    // Where no page becomes free nothing is gained by moving nodes.
+    let found = space.isPartial ? nil : space.map?.pressure
+    pressure.store(found ?? .none, ordering: .relaxed)
+  }
 
   /// While nothing is pending: gives the end of the file back where it is free and the file far larger than what is
   /// held in it. So what is given back is not written ahead again soon. What goes wrong here loses nothing.
   ///
   /// All held versions lie below the new end, so whichever of them is opened next finds its nodes: D and the published
-  /// one after a crash, pins until they go. A version that vacated the end is durable by then: D is one, or older and ends
+  /// one after a crash, pins until they go, named ones until no version that may open has the name. A version that vacated the end is durable by then: D is one, or older and ends
   /// higher.
   func makeSmaller() {
     guard let map = space.map else { return }
@@ -81,10 +100,16 @@ extension Writer {
   /// nil where that can't be told, or somebody reads who is not listed.
   private func highestEnd() -> Int? {
     guard !store.storage.isHeldElsewhere(.unlistedReader) else { return nil }
-    var highest = 2
+    let named = held.named.withLock { $0 }
+    guard named.isComplete else { return nil }
+    let kept = named.all
+    var highest = kept.reduce(2) { max($0, $1.pageCount) }
     for holder in held.holders where !held.block.isLost(holder) {
-      guard let version = held.versions.find(holder).flatMap(held.versions.version) else { return nil }
-      highest = max(highest, version.pageCount)
+      if let version = held.versions.find(holder).flatMap(held.versions.version) {
+        highest = max(highest, version.pageCount)
+      } else if !kept.contains(where: { $0.number == holder }) {
+        return nil
+      }
     }
     let other = UInt64((1 - held.block.durable.page) * FilePlace.page)
     guard let page = try? store.storage.read(FilePlace.page, at: other) else { return nil }

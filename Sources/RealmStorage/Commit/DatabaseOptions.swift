@@ -6,6 +6,11 @@ public struct DatabaseOptions: Sendable {
   public var isReadOnly = false
   /// Memory for the content of decrypted nodes, in bytes; by default a quarter of the machine's.
   public var decryptedMemory: Int?
+  /// Bytes of the file that may be kept for named versions alone (`Database.keepVersion(named:)`): what they need and the newest
+  /// version does not. A commit of this handle that finds more kept lets the next one end the oldest of them; reading that
+  /// version throws `StorageError.versionEnded` then. Nil, the default, is as much as the newest version takes, and 64 MiB at
+  /// least.
+  public var namedVersionLimit: Int?
   /// Memory for the nodes of an open transaction, in bytes: what is beyond is written before it commits.
   package var spillBytes = 4 << 20
   /// Removes what this handle made beside the file when it is closed, unless others have the file open then.

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The page map of a writer, and which version of which epoch it tells of.
 ///
 /// A map that another process's commits have left behind is brought up to date from the ring; where that does not lead
@@ -12,6 +14,10 @@ struct TrackedSpace: ~Copyable {
   var recycles = true
   private var version: UInt64 = 0
   private var epoch: UInt64 = 0
+  /// Of the map: named versions of which it can't be told what they reach, since they are damaged.
+  private var unwalked: [Version] = []
+  /// Of the map: it is known what all names lead to.
+  private var knowsNames = true
 
   init(store: NodeStore, ring: PageRing, slack: Int) {
     self.store = store
@@ -26,18 +32,26 @@ struct TrackedSpace: ~Copyable {
   var recycledPages: Int { map?.recycledCount ?? 0 }
   var isSpacious: Bool { map?.isSpacious ?? false }
   var liveBytes: Int { (map?.liveUnits ?? 0) * Ref.unit }
+  /// Something is held of which it can't be told where it is: no page is free that was not free before the file was walked.
+  var isPartial: Bool { !unwalked.isEmpty || !knowsNames }
+  var waitingBytes: Int { (map?.waitingCount ?? 0) * FilePlace.page }
   func waitingBytes(for holder: UInt64) -> Int { (map?.waitingCount(heldBy: holder) ?? 0) * FilePlace.page }
 
   // MARK: - Following
 
   /// Brings the map to the newest version, by the ring or by a walk. Where it must not recycle, since somebody reads who
-  /// is not listed, no page becomes free.
+  /// is not listed, no page becomes free. Nor does one while a named version is damaged: the file can be written, and grows, until
+  /// the name is dropped.
   ///
   /// - Throws: `.corrupted` where the space of the file can't be told.
   mutating func follow(
     _ newest: Version, fileLength: UInt64, held: HeldVersions, holders: [UInt64]
   ) throws(StorageError) {
     let pages = Int(clamping: fileLength / UInt64(FilePlace.page))
+    let named = held.named.withLock { $0 }
+    if named.isComplete != knowsNames || !unwalked.isEmpty && !unwalked.allSatisfy(named.all.contains) {
+      map = nil
+    }
     if map != nil, epoch == ring.epoch, catchUp(with: newest, holders, limit: pages), usedEnd <= pages {
       let known = pageCount
       if pages > known { map?.extend(by: pages - known) } else if pages < known { map?.shrink(to: pages) }
@@ -46,7 +60,7 @@ struct TrackedSpace: ~Copyable {
     let recycled = recycledPages
     map = nil
     epoch = ring.epoch
-    map = try walk(newest, pages: pages, held: held)
+    map = try walk(newest, pages: pages, held: held, named)
     if !recycles { map?.holdFreePages() }
     _ = map?.takeChanged(atMost: 0)
     map?.recycledCount = recycled
@@ -73,25 +87,46 @@ struct TrackedSpace: ~Copyable {
     return true
   }
 
-  private func walk(_ newest: Version, pages: Int, held: HeldVersions) throws(StorageError) -> PageMap {
+  private mutating func walk(
+    _ newest: Version, pages: Int, held: HeldVersions, _ named: NamedVersions
+  ) throws(StorageError) -> PageMap {
     // What expired is not read any more, and may not be readable.
     let holders = held.holders.filter { !held.block.isLost($0) }
-    let older = holders.filter { $0 != newest.number }.reversed().compactMap { number in
-      held.versions.find(number).flatMap(held.versions.version)
-    }
+    let kept = named.all
+    var older: [(version: Version, isNamed: Bool)] = []
     // A version that is held and not to be found: what it reaches can't be told from free space.
-    let isComplete = older.count == holders.count { $0 != newest.number }
-    let count = max(newest.pageCount, pages, older.map { $0.pageCount }.max() ?? 0)
+    var isComplete = named.isComplete
+    for number in holders.reversed() where number != newest.number {
+      let own = kept.filter { $0.number == number }
+      let listed = held.versions.find(number).flatMap(held.versions.version)
+      if listed == nil, own.isEmpty { isComplete = false }
+      if let listed, !own.contains(listed) { older.append((listed, false)) }
+      older += own.map { ($0, true) }
+    }
+    (unwalked, knowsNames) = ([], named.isComplete)
+    // The name of a version that ends beyond the file is damaged.
+    older.removeAll { version, isNamed in
+      guard isNamed, version.pageCount > pages else { return false }
+      unwalked.append(version)
+      return true
+    }
+    let count = max(newest.pageCount, pages, older.map { $0.version.pageCount }.max() ?? 0)
     let access = store.access(below: UInt64(count * FilePlace.page))
     var walk = SpaceWalk(store: store, pageCount: count, slack: slack)
     try walk.walkNewest(newest.root, access: access)
-    var next = newest.number
-    for version in older where version.number < newest.number {
-      try walk.walkOlder(version.root, next: next, holders: holders, access: access)
-      next = version.number
+    var (next, last) = (newest.number, newest.number)
+    for (version, isNamed) in older where version.number < newest.number {
+      if version.number < last { (next, last) = (last, version.number) }
+      do throws(StorageError) {
+        try walk.walkOlder(version.root, next: next, holders: holders, access: access)
+      } catch {
+        // Who keeps it need not read it. The file can be written without it, but nothing is given out of what it may reach.
+        guard isNamed, error.isDamage else { throw error }
+        unwalked.append(version)
+      }
     }
     var map = walk.map
-    if !isComplete { map.forgetFreePages() }
+    if !isComplete || !unwalked.isEmpty { map.forgetFreePages() }
     return map
   }
 

@@ -53,6 +53,8 @@ extension Writer {
     for written in spilledBefore { claim(written, birth: sealed.number) }
     claim(last, birth: sealed.number)
     space.commit(version, after: written?.number ?? 0, freed: freed, holders: holders)
+    noteNames(of: version, madeOf: sealed.root)
+    noteNamedBytes()
     notePressure()
     written = version
     counters.recycledPages.store(space.recycledPages, ordering: .relaxed)
@@ -212,6 +214,17 @@ extension Writer {
     defer { space.map = map }
     try write(zeros: pages, to: &map)
   }
+
+  /// Commits that are not synced are on their way to disk all the same, so that the sync which they lead to waits for the
+  /// last of them only.
+  ///
+  /// - Parameter before: bytes that no sync had reached before the newest commit.
+  func startWriting(after before: Int, below end: UInt64) {
+    guard control.unsyncedBytes / Self.writingStep > before / Self.writingStep else { return }
+    let start = UInt64(2 * FilePlace.page)
+    storage.startWriting(Int(end - start), at: start)
+  }
+  private static let writingStep = 4 << 20
 
   /// The disk works on the nodes while they are noted and the meta page is made.
   private func startWriting(_ written: WrittenNodes) {

@@ -66,6 +66,7 @@ final class Writer: @unchecked Sendable {
 
   /// Makes the file smaller where it is far larger than what is held in it.
   @exclusivity(unchecked) var compaction: Compaction
+  let namedLimit: NamedLimit
   @exclusivity(unchecked) private var kept = KeptTables()
   /// The open transaction builds on what is sealed.
   private var isOnSealed = false
@@ -107,6 +108,7 @@ final class Writer: @unchecked Sendable {
     storage = store.storage
     run = RunBuffer(store: store, adopts: true)
     compaction = Compaction(options.compaction)
+    namedLimit = NamedLimit(options.namedVersionLimit)
     space = TrackedSpace(store: store, ring: tables.ring, slack: compaction.slack)
     editor = NodeEditor(store: store, arena: NodeArena(refWidth: store.refWidth, capacity: 1 << 36))
     editor.onSpill(above: options.spillBytes) { [unowned self] (roots) throws(StorageError) in
@@ -169,6 +171,7 @@ final class Writer: @unchecked Sendable {
     guard length >= base.end else { throw .truncated(path: storage.path, length: length, needed: base.end) }
     try store.reserve(length)
     discardSpilled()
+    try noteNames(of: base)
     lookForHolders()
     try space.follow(base, fileLength: length, held: held, holders: holders)
     space.settle(holders: holders)
@@ -208,7 +211,8 @@ final class Writer: @unchecked Sendable {
     guard !isPoisoned else { throw .poisoned(path: storage.path) }
     let pending = CommitGroup.Pending(editor.arena.birth, durability)
     let isLarge = hasSpilled || isRewriting || editor.arena.liveBytes > Self.largestSealed
-    let (moved, didMove) = hasSpilled || isRewriting ? (root, false) : moveNodes(below: root)
+    let named = try endNamed(below: root)
+    let (moved, didMove) = hasSpilled || isRewriting ? (named, false) : moveNodes(below: named)
     let bytes = editor.arena.liveBytes
     let sealed = CommitGroup.Sealed(
       root: moved, freed: editor.seal(), added: added, bytes: bytes, members: [pending])
@@ -217,7 +221,7 @@ final class Writer: @unchecked Sendable {
     } else {
       try group.add(sealed)
       // What was moved they know by the refs from before.
-      if let tables, !didMove { kept.keep(tables, of: pending.number) }
+      if let tables, !didMove, named == root { kept.keep(tables, of: pending.number) }
     }
     counters.commits.wrappingAdd(1, ordering: .relaxed)
     return pending
@@ -302,17 +306,6 @@ final class Writer: @unchecked Sendable {
     if syncs { held.setDurable(named, page: nextMetaPage) }
   }
 
-  /// Commits that are not synced are on their way to disk all the same, so that the sync which they lead to waits for the
-  /// last of them only.
-  ///
-  /// - Parameter before: bytes that no sync had reached before the newest commit.
-  private func startWriting(after before: Int, below end: UInt64) {
-    guard control.unsyncedBytes / Self.writingStep > before / Self.writingStep else { return }
-    let start = UInt64(2 * FilePlace.page)
-    storage.startWriting(Int(end - start), at: start)
-  }
-  private static let writingStep = 4 << 20
-
   // MARK: - The lock of the file
 
   private func takeLock() throws(StorageError) {
@@ -367,6 +360,7 @@ final class Writer: @unchecked Sendable {
     try store.reserve(storage.length())
     let found = try recovery.run(tables, isAlone: false)
     try recovery.publish(found, in: tables, holders: held.holders)
+    held.named.withLock { $0 = NamedVersions() }
     held.wake()
     if found.rejectedPage { self.recovery = (Clock.now, found.version.number) }
     if found.mustRewrite { try rewrite(bornAfter: found.durable) }
@@ -384,6 +378,7 @@ final class Writer: @unchecked Sendable {
   private func rewrite(bornAfter durable: Version) throws(StorageError) {
     isRewriting = true
     defer { isRewriting = false }
+    control.noteRewriting(after: durable.number)
     let base = try beginLocked()
     let root = try editor.copy(base.root, bornAfter: durable.number)
     _ = try finish(seal(root: root, tables: nil, added: 0, durability: .full))
@@ -396,19 +391,6 @@ final class Writer: @unchecked Sendable {
     defer { gate.leave() }
     try rewrite(bornAfter: found.durable)
     control.inWrite = false
-  }
-
-  /// Pages this handle has written that had held something before.
-  var recycledPages: Int { atDesk { space.recycledPages } }
-  /// Nodes this handle has moved.
-  var movedNodes: Int { atDesk { compaction.mover.movedNodes } }
-  /// Times this handle has made the file shorter.
-  var truncations: Int { atDesk { compaction.truncations } }
-
-  private func atDesk<Result>(_ body: () -> Result) -> Result {
-    desk.enter()
-    defer { desk.leave() }
-    return body()
   }
 
   /// Lets nobody write any more, and nobody vouch for what was written.
@@ -425,6 +407,21 @@ final class Writer: @unchecked Sendable {
     defer { storage.unlock(.writer) }
     guard control.isDirty, !control.needsRecovery, storage.isControlInPlace else { return }
     if isLast { try? markClean() } else { try? syncPublished() }
+  }
+
+  /// Waits for what is on its way and makes the published version durable; inside the gate. Then nothing newer is on its way.
+  ///
+  /// - Throws: as `begin`.
+  func makeDurable() throws(StorageError) {
+    do throws(StorageError) {
+      try takeLock()
+      group.waitUntilIdle(lead: lead)
+      guard !isPoisoned else { throw .poisoned(path: storage.path) }
+      try syncPublished()
+    } catch {
+      release()
+      throw error
+    }
   }
 
   /// The meta page that does not name D names the published version, where that is another.

@@ -226,6 +226,15 @@ public final class Database: Sendable {
   ///   `.limitExceeded` when all version numbers are given; `.unknownFeature` where the file uses something that must be known
   ///   to write it, and this version of the library does not know it.
   public func beginWrite() throws(StorageError) -> WriteTransaction {
+    try beginWrite { _ in }
+  }
+
+  /// The same.
+  ///
+  /// - Parameter prepare: is called when nobody else makes a transaction, before this one begins.
+  func beginWrite(
+    _ prepare: (Writer) throws(StorageError) -> Void
+  ) throws(StorageError) -> WriteTransaction {
     guard let writer else { throw .readOnly(path: storage.path) }
     guard !storage.isForked else { throw .forked(path: storage.path) }
     writer.gate.enter()
@@ -235,6 +244,7 @@ public final class Database: Sendable {
       if version > writableVersion.load(ordering: .relaxed), let snapshot = try? snapshot() {
         try checkWritable(snapshot, snapshot.version)
       }
+      try prepare(writer)
       transaction = WriteTransaction(database: self, writer: writer, base: try writer.begin())
     } catch {
       writer.gate.leave()
@@ -385,4 +395,34 @@ public final class Database: Sendable {
     return encoded + encoded
   }
 
+}
+
+/// One version of a database, which never changes. Held until it is released; reading waits for nobody.
+///
+/// Safe to use from any number of threads at once.
+public final class Snapshot: Sendable {
+  let database: Database
+  package let base: Version
+  /// How many syncs had failed when it was taken.
+  let failures: UInt64
+
+  init(database: Database, version: Version, failures: UInt64) {
+    self.database = database
+    self.failures = failures
+    base = version
+  }
+
+  deinit { database.unpin(base.number) }
+
+  /// The number of the version.
+  public var version: UInt64 { base.number }
+}
+
+extension Snapshot: NodeReader {
+  package var root: Ref { base.root }
+  /// What it may read, for as long as it lives. Of a version that can't be believed any more every read throws.
+  @inline(__always)
+  var reach: NodeReach { database.reach(of: base, seenFailures: failures) }
+  @_lifetime(borrow self)
+  package func access() -> NodeAccess { NodeAccess(reach, keptBy: self) }
 }

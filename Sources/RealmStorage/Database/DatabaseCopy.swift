@@ -1,5 +1,6 @@
 /// A copy of a version as a file of its own: node by node, each with its refs written anew, so that nothing is in it but
-/// what the version reaches. Keys of rows, ids and order stay as they are.
+/// what the version reaches. Keys of rows, ids and order stay as they are. Versions that are kept by name stay behind: they are
+/// other versions of that file.
 struct DatabaseCopy {
   private let source: any NodeReader
   private let editor: NodeEditor
@@ -39,6 +40,7 @@ struct DatabaseCopy {
     var copy = DatabaseCopy(source, transaction.editor)
     let root = try copy.copy(source.root)
     transaction.begin(with: root)
+    try transaction.dropNamedVersions()
     try transaction.commit()
     return UInt32(mode)
   }
@@ -78,7 +80,8 @@ struct DatabaseCopy {
 }
 
 extension Snapshot {
-  /// Writes a copy of this version to a new file, without what free space takes.
+  /// Writes a copy of this version to a new file, without what free space takes, and without the versions that are kept by name
+  /// (`Database.namedVersions()`).
   ///
   /// Takes time in proportion to what the version holds, and memory for a small part of it.
   ///
@@ -100,6 +103,18 @@ extension Snapshot {
 }
 
 extension WriteTransaction {
+  /// Keeps no version by name any more.
+  fileprivate func dropNamedVersions() throws(StorageError) {
+    guard !root.isNull else { return }
+    let access = access()
+    let slots = try NamedSlots.all(Catalogue(root, access).namedSlots, access)
+    let names = slots.compactMap { VersionSlots.name(ofSlot: $0.name) }
+    guard !names.isEmpty else { return }
+    try changeCatalogue(added: -names.count) { (catalogue, editor) throws(StorageError) in
+      for name in names { _ = try VersionSlots.remove(name, from: &catalogue, editor) }
+    }
+  }
+
   /// Writes a copy of the database as changed so far to a new file; see `Snapshot.copy`.
   public func copy(to path: String, encryptionKey: [UInt8]? = nil) throws(StorageError) {
     try settle()
@@ -112,7 +127,8 @@ extension Database {
   /// Makes the file at `path` as small as what its newest version holds, by putting a copy in its place. Answers false, and
   /// leaves the file as it is, while anyone else has it open.
   ///
-  /// The file is whole at any time: a crash leaves the old one or the new one. Needs room for both.
+  /// The file is whole at any time: a crash leaves the old one or the new one. Needs room for both. Versions that are kept by name
+  /// are dropped: who reads changes since one of them has to read all again (`Database.namedVersions()` tells them before).
   ///
   /// - Throws: what opening, reading and committing throw.
   @discardableResult

@@ -1,12 +1,14 @@
 import Synchronization
 
-/// A version other than the newest that somebody reads: nothing it reaches is given out again.
+/// A version other than the newest that somebody reads, or that is kept by name: nothing it reaches is given out again.
 public struct PinnedVersion: Sendable, Equatable {
   public var version: UInt64
-  /// How long it has been read without a break.
+  /// How long it has been read without a break, or kept.
   public var age: Duration
-  /// The process that reads it; nil where its number means nothing here, as between containers.
+  /// The process that reads it; nil where its number means nothing here, as between containers, and where no process reads it.
   public var processID: Int32?
+  /// The name that it is kept by (`Database.keepVersion(named:)`); nil where a process reads it.
+  public var name: String?
   /// Bytes of nodes that no newer version needs, so that they are kept for this one and for older ones.
   public var bytes: UInt64
 }
@@ -16,7 +18,7 @@ public struct StorageReport: Sendable, Equatable {
   public var fileBytes: UInt64
   /// Bytes of the nodes that the newest version reaches.
   public var liveBytes: UInt64
-  /// Bytes of the nodes that only pinned versions reach.
+  /// Bytes of the nodes that only pinned versions reach, those that are kept by name included.
   public var pinnedBytes: UInt64
   /// Oldest version first.
   public var pinned: [PinnedVersion]
@@ -25,7 +27,7 @@ public struct StorageReport: Sendable, Equatable {
 }
 
 extension Database {
-  /// Who reads which version other than the newest, in all processes, oldest version first.
+  /// Who reads which version other than the newest, in all processes, and which are kept by name; oldest version first.
   ///
   /// Costs what `storageReport` costs.
   public func pinnedVersions() throws(StorageError) -> [PinnedVersion] { try storageReport().pinned }
@@ -42,23 +44,50 @@ extension Database {
     try walk.visit(snapshot.root, snapshot.access())
     let live = walk.bytes
     var pinned: [PinnedVersion] = []
-    let older = held.readers.pins.filter { $0.version < snapshot.version }
-      .sorted { ($0.version, $0.since) > ($1.version, $1.since) }
-    for pin in older {
-      guard let version = held.versions.find(pin.version).flatMap(held.versions.version) else { continue }
+    for (version, pin) in try olderVersions(than: snapshot) {
       let before = walk.bytes
       // It may be released and written over at any time: its nodes are looked at in copies.
-      guard (try? walk.visitCopies(version.root)) != nil else { continue }
-      let process = held.participants.process(pin.participant)
-      let now = Clock.now
-      pinned.append(
-        PinnedVersion(
-          version: pin.version, age: .nanoseconds(Int64(clamping: now - min(pin.since, now))),
-          processID: process.isLocal ? Int32(clamping: process.id) : nil, bytes: walk.bytes - before))
+      guard (try? walk.visitCopies(version.root)) != nil || pin.name != nil else { continue }
+      var pin = pin
+      pin.bytes = walk.bytes - before
+      pinned.append(pin)
     }
     return StorageReport(
       fileBytes: try store.storage.length(), liveBytes: live, pinnedBytes: walk.bytes - live,
       pinned: pinned.reversed())
+  }
+
+  /// Those that are read or kept, newest first, without their bytes.
+  private func olderVersions(
+    than newest: Snapshot
+  ) throws(StorageError) -> [(version: Version, pin: PinnedVersion)] {
+    let now = Clock.now
+    var older: [(version: Version, pin: PinnedVersion)] = []
+    for pin in held.readers.pins where pin.version < newest.version {
+      guard let version = held.versions.find(pin.version).flatMap(held.versions.version) else { continue }
+      let process = held.participants.process(pin.participant)
+      older.append(
+        (
+          version,
+          PinnedVersion(
+            version: pin.version, age: .nanoseconds(Int64(clamping: now - min(pin.since, now))),
+            processID: process.isLocal ? Int32(clamping: process.id) : nil, name: nil, bytes: 0)
+        ))
+    }
+    let access = newest.access()
+    for slot in try VersionSlots.all(Catalogue(newest.root, access), before: newest.version, access) {
+      // One that is damaged is told of by the check.
+      guard let kept = slot.kept, !kept.isEnded else { continue }
+      let seconds = now / 1_000_000_000
+      older.append(
+        (
+          kept.version,
+          PinnedVersion(
+            version: kept.version.number, age: .seconds(Int64(clamping: seconds - min(kept.since, seconds))),
+            processID: nil, name: slot.name, bytes: 0)
+        ))
+    }
+    return older.sorted { ($0.pin.version, $1.pin.age) > ($1.pin.version, $0.pin.age) }
   }
 }
 

@@ -12,6 +12,8 @@ public final class WriteTransaction {
   @exclusivity(unchecked) var openTrees: [(name: String, root: Ref)] = []
   /// The tables asked for; nil before the first.
   @exclusivity(unchecked) private var openTables: OpenTables?
+  /// Named slots that there are more than before.
+  private var addedSlots = 0
   /// Neither committed nor cancelled yet.
   @exclusivity(unchecked) public private(set) var isOpen = true
 
@@ -57,7 +59,7 @@ public final class WriteTransaction {
   private func sealTrees(_ durability: Durability) throws(StorageError) -> SealedTransaction.Fate {
     defer { end() }
     editor.endHolds()
-    let added = try storeTrees() + storeTables()
+    let added = try storeTrees() + storeTables() + addedSlots
     guard root != base.root else { return writer.basis.map { .basis($0) } ?? .known(base.number) }
     let pending = try writer.seal(root: root, tables: openTables, added: added, durability: durability)
     database.noteWritable(pending.number)
@@ -145,6 +147,19 @@ public final class WriteTransaction {
     catalogue.schemaVersion = number
     if !root.isNull { editor.free(root) }
     root = catalogue.write(editor)
+  }
+
+  /// Changes what the version holds besides tables and named trees.
+  ///
+  /// - Parameter added: entries that there are more then.
+  func changeCatalogue(
+    added: Int, _ change: (inout Catalogue, NodeEditor) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    var catalogue = try Catalogue(root, access())
+    try change(&catalogue, editor)
+    if !root.isNull { editor.free(root) }
+    root = catalogue.write(editor)
+    addedSlots += added
   }
 
   /// Puts all that was changed so far under the root, as a commit does. The transaction goes on.

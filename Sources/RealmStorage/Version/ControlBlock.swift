@@ -23,6 +23,8 @@ package struct ControlBlock: Sendable {
     static let unsynced = 12
     static let lastSure = 16
     static let lastUnsure = 80
+    static let rewrittenAfter = 144
+    static let rewrittenTo = 145
     static let last = 511
   }
 
@@ -158,5 +160,20 @@ package struct ControlBlock: Sendable {
   private func isLost(_ version: UInt64, in failure: UInt64) -> Bool {
     let place = Int(failure % Self.rememberedFailures)
     return memory[word: Word.lastSure + place] < version && version <= memory[word: Word.lastUnsure + place]
+  }
+
+  // MARK: - Versions that were written again
+
+  /// Notes that what was written after `durable` is about to be written again as a new version: whether the disk has it where
+  /// it stood first is known to nobody.
+  func noteRewriting(after durable: UInt64) {
+    let isFirst = memory[word: Word.rewrittenTo] == 0
+    memory[word: Word.rewrittenAfter] = isFirst ? durable : min(memory[word: Word.rewrittenAfter], durable)
+    memory[word: Word.rewrittenTo] = greatest
+  }
+
+  /// Whether a version older than D may be missing on the disk: it is none that may be named.
+  func isUnsure(_ version: UInt64) -> Bool {
+    memory[word: Word.rewrittenAfter] < version && version <= memory[word: Word.rewrittenTo]
   }
 }

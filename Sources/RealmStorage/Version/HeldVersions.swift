@@ -11,6 +11,8 @@ final class HeldVersions: Sendable {
   let participants: Participants
   /// The number of this handle among the participants.
   let participant: Int
+  /// What is kept by name. Only a handle that writes knows it, from the beginning of its first transaction on.
+  let named = Mutex(NamedVersions())
   private let control: ControlLock
   private let storage: any Storage
   private let state = Mutex(State())
@@ -77,6 +79,25 @@ final class HeldVersions: Sendable {
       }
       state.pins[pinned.number] = Pin(version: version, entry: entry, count: 1)
       return (version, failures)
+    }
+  }
+
+  /// Pins a version that a name leads to. Nobody is kept from overwriting it before.
+  ///
+  /// It is surely held where the name is found to lead to it still, in a version that was current after this call: who
+  /// overwrites what the name led to has made a version without it current before it looks at the pins.
+  func pin(named version: Version) throws(StorageError) {
+    guard !storage.isForked else { throw .forked(path: storage.path) }
+    try state.withLock { (state) throws(StorageError) in
+      guard !state.isClosed else { throw .closed(path: storage.path) }
+      if state.pins[version.number] != nil {
+        state.pins[version.number]?.count += 1
+        return
+      }
+      let entry: Int
+      if let idle = state.idle.popLast() { entry = idle } else { entry = try readers.take(for: participant) }
+      readers.pin(entry, version: version.number)
+      state.pins[version.number] = Pin(version: version, entry: entry, count: 1)
     }
   }
 
@@ -174,7 +195,7 @@ final class HeldVersions: Sendable {
     return version
   }
 
-  /// Versions that are held by readers, as published or as durable, ascending.
+  /// Versions that are held by readers, by names, as published or as durable, ascending.
   var holders: [UInt64] {
     var held: [UInt64] = []
     addHolders(to: &held)
@@ -185,9 +206,15 @@ final class HeldVersions: Sendable {
   /// Adds them to others, in no order.
   func addHolders(to held: inout [UInt64]) {
     held.reserveCapacity(held.count + Self.fewHolders)
-    // Loads what is current first, then the pins (`ReaderTable`).
+    // Loads what is current first, then the pins (`ReaderTable`). What is durable is loaded before it: names that no version
+    // from there on has are forgotten, and then one without them is current, which who pins a named version looks for.
+    let durable = block.durable.number
+    held.append(durable)
+    named.withLock { named in
+      named.forget(before: durable)
+      named.addNumbers(to: &held)
+    }
     held.append(block.current.number)
-    held.append(block.durable.number)
     readers.forEachPin { held.append($0.version) }
   }
   /// Most often there are no more.

@@ -56,6 +56,12 @@ struct ReaderTable: Sendable {
     }
   }
 
+  /// Pins a version, in an entry of the caller's.
+  func pin(_ entry: Int, version: UInt64) {
+    memory[word: word(entry) + 2] = Clock.now
+    memory[word: word(entry) + 1] = version
+  }
+
   func unpin(_ entry: Int) { memory[word: word(entry) + 1] = 0 }
 
   func giveBack(_ entry: Int) {

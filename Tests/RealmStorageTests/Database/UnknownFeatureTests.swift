@@ -69,7 +69,7 @@ import Testing
   private static let absentLinks = Attribute(number: 9, rule: .knownToRead, value: [1])
 
   static let cases: [Case] = [
-    slot("sync", 1), slot("changelog", 1, hasNodes: true), slot("version/before", 1), slot("later", 2),
+    slot("sync", 1), slot("changelog", 1, hasNodes: true), slot("version/", 1), slot("later", 2),
     slot("later", 2, hasNodes: true),
     Case(told: "slots 32 of the catalogue", need: .read) { node, editor in
       guard node.kind == .root else { return }

@@ -1,5 +1,5 @@
 /// What a version holds besides its tables and named trees, by names: room for what later versions of the library add. This one
-/// knows no such name, and writes none.
+/// knows those of versions that are kept (`VersionSlots`).
 ///
 /// The ordered tree in slot 3 of the catalogue (FORMAT.md, "Named slots"). A key is a name; a value is a byte, the rule for those
 /// who do not know the name, and then bytes of the slot's own; it has a ref where there are nodes below the slot.
@@ -9,6 +9,8 @@ enum NamedSlots {
     var rule: AttributeRule
     /// Null where the slot has no nodes.
     var root: Ref
+    /// What stands in it behind the rule.
+    var bytes: [UInt8] = []
   }
 
   /// All slots, in the order of their names.
@@ -21,15 +23,68 @@ enum NamedSlots {
     while cursor.isValid {
       slots.append(
         try cursor.withEntry(access) { (leaf, index) throws(StorageError) in
-          let (key, value) = (leaf.key(index), leaf.value(index))
+          let key = leaf.key(index)
           guard (1...Catalogue.maximumNameLength).contains(key.count), let name = key.text,
-            value.bytes.byteCount > 0, let rule = AttributeRule(rawValue: UInt16(value.bytes.array[0]))
+            let slot = slot(name, leaf.value(index))
           else { throw access.corrupted(.structure, tree) }
-          return Slot(name: name, rule: rule, root: value.ref ?? .null)
+          return slot
         })
       try cursor.next(access)
     }
     return slots
+  }
+
+  /// Nil for a value without a rule.
+  private static func slot(_ name: String, _ value: TreeValue) -> Slot? {
+    var bytes = value.bytes.array
+    guard let first = bytes.first, let rule = AttributeRule(rawValue: UInt16(first)) else { return nil }
+    bytes.removeFirst()
+    return Slot(name: name, rule: rule, root: value.ref ?? .null, bytes: bytes)
+  }
+
+  /// The slot of a name.
+  ///
+  /// - Throws: `.corrupted`.
+  static func find(
+    _ name: String, in tree: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> Slot? {
+    let key = Array(name.utf8)
+    return try OrderedTree.find(key.span.bytes, in: tree, access) { (value) throws(StorageError) in
+      guard let slot = slot(name, value) else { throw access.corrupted(.structure, tree) }
+      return slot
+    }
+  }
+
+  /// Writes a slot without nodes.
+  static func set(
+    _ rule: AttributeRule, _ bytes: [UInt8], for name: String, in catalogue: inout Catalogue,
+    _ editor: NodeEditor
+  ) throws(StorageError) {
+    let key = Array(name.utf8)
+    let value = [UInt8(rule.rawValue)] + bytes
+    let old = try root(of: key, in: catalogue.namedSlots, editor)
+    catalogue.namedSlots = try OrderedTree.set(
+      TreeValue(bytes: value.span.bytes), for: key.span.bytes, in: catalogue.namedSlots, editor: editor)
+    if let old { try editor.freeTree(old) }
+  }
+
+  /// Removes a slot, with all that is below it; answers whether there was one.
+  static func remove(
+    _ name: String, from catalogue: inout Catalogue, _ editor: NodeEditor
+  ) throws(StorageError) -> Bool {
+    let key = Array(name.utf8)
+    guard let old = try root(of: key, in: catalogue.namedSlots, editor) else { return false }
+    catalogue.namedSlots = try OrderedTree.removeFound(
+      key.span.bytes, from: catalogue.namedSlots, editor: editor)
+    try editor.freeTree(old)
+    return true
+  }
+
+  /// The root of what stands below a slot, null for nothing; nil where there is no such slot.
+  private static func root(
+    of key: [UInt8], in tree: Ref, _ editor: NodeEditor
+  ) throws(StorageError) -> Ref? {
+    try OrderedTree.find(key.span.bytes, in: tree, editor.access()) { $0.ref ?? .null }
   }
 
   /// Throws where a slot must be known to read the file. O(1) while the tree is the one that was asked for last.
@@ -58,7 +113,7 @@ extension Catalogue {
 
   /// Answers those of these parts that are named slots.
   func slotsUnknownToWrite(_ access: borrowing NodeAccess) throws(StorageError) -> [StorageError.Feature] {
-    try NamedSlots.all(namedSlots, access).filter { $0.rule == .knownToWrite }
+    try NamedSlots.all(namedSlots, access).filter { $0.rule == .knownToWrite && !$0.isKnown }
       .map { $0.feature(need: .write) }
   }
 }

@@ -1,0 +1,140 @@
+import Synchronization
+
+/// How much may be kept for named versions.
+struct NamedLimit: ~Copyable {
+  private let bytes: Int?
+  /// More was kept when a version was written last: the next transaction gives up the oldest.
+  let isPassed = Atomic<Bool>(false)
+
+  /// - Parameter bytes: nil for as much as the newest version takes, and 64 MiB at least.
+  init(_ bytes: Int?) { self.bytes = bytes }
+
+  func bytes(beside live: Int) -> Int { bytes ?? max(Self.least, live) }
+  private static let least = 64 << 20
+}
+
+/// Versions that are kept by name (`NamedVersions`): how the writer knows them, and gives up those that cost too much.
+extension Writer {
+  /// Before the holders are looked for, when a line of transactions begins: the names of what it begins with, and of D. Costs
+  /// nothing where this handle wrote the last version, and two nodes that are often read where another did.
+  ///
+  /// Names that can't be read for damage are passed over: the version may hold anything then (`TrackedSpace`).
+  ///
+  /// - Throws: `.unknownFeature`, `.system`.
+  func noteNames(of base: Version) throws(StorageError) {
+    let known = held.named.withLock { $0 }
+    guard known.newest != base.number else { return }
+    var names = NamedVersions()
+    let durable = control.durable
+    if durable.number < base.number {
+      let found =
+        if let version = held.versions.version(durable) {
+          try self.names(of: version, known)
+        } else {
+          NamedVersions.Names(tree: .null, isComplete: false)
+        }
+      names.note(found, of: durable.number)
+    }
+    names.note(try self.names(of: base, known), of: base.number)
+    held.named.withLock { $0 = names }
+    listNamed(names.all, besides: known.all)
+  }
+
+  private func names(
+    of version: Version, _ known: NamedVersions
+  ) throws(StorageError) -> NamedVersions.Names {
+    do throws(StorageError) {
+      let access = store.access(below: version.end)
+      let catalogue = try Catalogue(slotsOf: version.root, access)
+      if let names = known.names(in: catalogue.namedSlots) { return names }
+      return try NamedVersions.Names(catalogue, before: version.number, access)
+    } catch {
+      guard error.isDamage else { throw error }
+      return NamedVersions.Names(tree: .null, isComplete: false)
+    }
+  }
+
+  /// The same of a version whose nodes were just written, before it is pending. At the desk.
+  ///
+  /// - Parameter root: its root, as it stands in the arena.
+  func noteNames(of version: Version, madeOf root: Ref) {
+    let known = held.named.withLock { $0 }
+    var names = NamedVersions.Names(tree: .null, isComplete: false)
+    do throws(StorageError) {
+      let access = store.access(below: version.end, arena: editor.arena)
+      var catalogue = try Catalogue(slotsOf: root, access)
+      if let tree = writtenRefs.find(catalogue.namedSlots) { catalogue.namedSlots = tree }
+      if let same = known.names(in: catalogue.namedSlots) {
+        names = same
+      } else {
+        names = try NamedVersions.Names(catalogue, before: version.number, access)
+      }
+    } catch {
+      // What was written can't be read. Nothing is given out until the names are known again.
+    }
+    let isNew = names != known.newestNames
+    held.named.withLock { $0.note(names, of: version.number) }
+    if isNew { listNamed(names.versions, besides: known.all) }
+  }
+
+  /// Puts named versions into the table of those that can be read: whoever pins one may read it when its name is gone, and
+  /// who looks for free space then must find its root. Where there is no more room nothing becomes free meanwhile.
+  ///
+  /// - Parameter known: those that were listed before. They are kept there for as long as they are named.
+  private func listNamed(_ versions: [Version], besides known: [Version]) {
+    let listed = known.map(\.number)
+    let versions = versions.filter { listed.binarySearch($0.number) == nil }
+    guard !versions.isEmpty else { return }
+    var holders = group.holders
+    held.addHolders(to: &holders)
+    holders.sortWithoutRepeats()
+    for version in versions { _ = try? held.versions.entry(of: version, holders: holders) }
+  }
+
+  /// Where a version has been written, at the desk: whether too much is kept. O(1) while less waits for all holders together.
+  ///
+  /// What a name keeps are the pages that no older version needs and the newest does not. Whether a newer one needs them too
+  /// does not matter: they are kept for the name in any case. A version that the newest has no name for any more is not looked
+  /// at: it is held for a moment yet.
+  func noteNamedBytes() {
+    guard let kept = held.named.withLock({ $0.newestNames?.versions }), !kept.isEmpty else { return }
+    let limit = namedLimit.bytes(beside: space.liveBytes)
+    guard space.waitingBytes > limit else { return }
+    var (bytes, last) = (0, UInt64(0))
+    for version in kept where version.number != last {
+      last = version.number
+      bytes += space.waitingBytes(for: version.number)
+    }
+    if bytes > limit { namedLimit.isPassed.store(true, ordering: .relaxed) }
+  }
+
+  /// Inside the gate, before a transaction is sealed: it gives up the oldest named version where too much was kept for names.
+  /// Answers the root to commit.
+  ///
+  /// - Throws: `.corrupted`.
+  func endNamed(below root: Ref) throws(StorageError) -> Ref {
+    guard namedLimit.isPassed.load(ordering: .relaxed), !isRewriting else { return root }
+    namedLimit.isPassed.store(false, ordering: .relaxed)
+    var catalogue = try Catalogue(slotsOf: root, editor.access())
+    guard try VersionSlots.endOldest(in: &catalogue, editor) else { return root }
+    editor.free(root)
+    return catalogue.write(editor)
+  }
+}
+
+extension NamedVersions.Names {
+  /// - Parameter number: that of the version that has the catalogue.
+  init(
+    _ catalogue: Catalogue, before number: UInt64, _ access: borrowing NodeAccess
+  ) throws(StorageError) {
+    self.init(tree: catalogue.namedSlots)
+    for slot in try VersionSlots.all(catalogue, before: number, access) {
+      guard let kept = slot.kept else {
+        isComplete = false
+        continue
+      }
+      if !kept.isEnded { versions.append(kept.version) }
+    }
+    versions.sort { $0.number < $1.number }
+  }
+}
