@@ -1,5 +1,5 @@
 /// The values of a fixed-size column of a cluster, one by one.
-struct FixedBuffer {
+struct FixedBuffer: Sendable {
   private let storage: ColumnStorage
   private var integers: [Int64] = []
   private var bytes: [UInt8] = []

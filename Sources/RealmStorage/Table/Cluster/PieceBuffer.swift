@@ -1,5 +1,5 @@
 /// Values of varying size being changed: one heap, as in the pieces it is read from and written to.
-struct PieceBuffer {
+struct PieceBuffer: Sendable {
   private var heap: [UInt8] = []
   /// Where each value ends in the heap, and, in the two lowest bits, what it is.
   private var cells: [UInt32] = []

@@ -70,3 +70,5 @@ struct RareValues<Element: Equatable> {
     count = places.count
   }
 }
+
+extension RareValues: Sendable where Element: Sendable {}
