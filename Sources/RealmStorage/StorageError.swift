@@ -50,6 +50,9 @@ public indirect enum StorageError: Error, Sendable, Equatable {
   case remoteFileSystem(path: String)
   /// Another row has the value in a column that no two rows may have one value of.
   case duplicateKey(table: String, column: String, path: String)
+  /// Two versions differ by more than tables and columns that the newer one has in addition: a table, or a column of it, was removed,
+  /// or what it is was changed. Such a difference is no list of changes of rows.
+  case schemaChanged(table: String, column: String?, path: String)
   /// A limit of the format stands against what was asked; nothing was written.
   case limitExceeded(Limit, path: String)
 }
@@ -235,6 +238,10 @@ extension StorageError: CustomStringConvertible {
     case .duplicateKey(let table, let column, let path):
       "Another row of table \(table) in \(path) has that value of \(column), which is unique; "
         + "change that row, or take another value."
+    case .schemaChanged(let table, let column, let path):
+      "The two versions of \(path) can't be told apart by changes of rows: "
+        + (column.map { "column \($0) of table \(table)" } ?? "table \(table)")
+        + " was removed, renamed or made another. Read the newer version anew."
     case .limitExceeded(let limit, let path):
       "\(path): \(limit.description)"
     }

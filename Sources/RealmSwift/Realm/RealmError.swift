@@ -181,7 +181,7 @@ extension Realm.Error {
     case .readOnly(let file): (code, path) = (.filePermissionDenied, file)
     case .remoteFileSystem(let file): (code, path) = (.fileAccess, file)
     case .duplicateKey(_, _, let file): (code, path) = (.invalidInput, file)
-    case .limitExceeded(_, let file): (code, path) = (.fail, file)
+    case .limitExceeded(_, let file), .schemaChanged(_, _, let file): (code, path) = (.fail, file)
     }
     self.init(code, error.description, path: path)
   }
