@@ -11,6 +11,7 @@ import Testing
       "File", "Node", "Kernel", "Tree", "Space", "Version", "Table/Values", "Table/Cluster",
       "Table/Collection",
       "Table/Index", "Table/Change", "Table/Diff", "Query", "Commit", "Database", "Check",
+      "Compare",
     ])
   /// Rooms of the object layer, from the lowest up.
   private static let objects = House(

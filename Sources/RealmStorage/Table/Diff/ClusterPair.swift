@@ -112,7 +112,9 @@ struct ClusterPair: ~Escapable {
     _ pairs: [RowPair], _ before: ClusterNode.Descriptor, _ after: ClusterNode.Descriptor
   ) -> Bool {
     guard pairs.count == old.rows, pairs.count == new.rows, before.width == after.width,
-      before.nullCount == after.nullCount, before.least == after.least
+      before.nullCount == after.nullCount, before.least == after.least,
+      // Rows of two files may be paired across.
+      pairs.allSatisfy({ $0.old == $0.new })
     else { return false }
     return old.view.bytes(at: before.offset, count: before.length)
       .compare(new.view.bytes(at: after.offset, count: after.length)) == 0
