@@ -57,6 +57,9 @@ public indirect enum StorageError: Error, Sendable, Equatable {
   case changeDoesNotFit(ChangeMismatch, path: String)
   /// A change of the schema that a recorder can't be told was made in a transaction that has one; nothing was changed.
   case schemaChangeWhileRecording(table: String, path: String)
+  /// Two versions differ by more than tables and columns that the newer one has in addition: a table, or a column of it, was removed,
+  /// or what it is was changed. Such a difference is no list of changes of rows.
+  case schemaChanged(table: String, column: String?, path: String)
   /// A limit of the format stands against what was asked; nothing was written.
   case limitExceeded(Limit, path: String)
 }
@@ -254,6 +257,10 @@ extension StorageError: CustomStringConvertible {
     case .schemaChangeWhileRecording(let table, let path):
       "While a recorder is told the changes of a transaction on \(path), the schema of table \(table) can get new columns, and nothing "
         + "else of it can be changed. Make that change in a transaction without a recorder."
+    case .schemaChanged(let table, let column, let path):
+      "The two versions of \(path) can't be told apart by changes of rows: "
+        + (column.map { "column \($0) of table \(table)" } ?? "table \(table)")
+        + " was removed, renamed or made another. Read the newer version anew."
     case .limitExceeded(let limit, let path):
       "\(path): \(limit.description)"
     }

@@ -206,7 +206,7 @@ struct EntryLine {
     ])
   }
 
-  private static func text(_ bytes: [UInt8]) -> String {
+  static func text(_ bytes: [UInt8]) -> String {
     String(validating: bytes, as: UTF8.self)?.replacingOccurrences(of: "\n", with: "\\n")
       ?? "base64:\(Data(bytes).base64EncodedString())"
   }

@@ -17,9 +17,14 @@ struct FileOptions: ParsableArguments {
   /// Opens the file for reading; nothing of it is changed, and nothing stays beside it that was not there.
   func open() throws -> Database {
     try requireFile()
-    var options = Database.Options(encryptionKey: try key(), isReadOnly: true)
+    return try Self.open(file, key: key())
+  }
+
+  /// Opens a file for reading, as `open` does.
+  static func open(_ path: String, key: [UInt8]?) throws -> Database {
+    var options = Database.Options(encryptionKey: key, isReadOnly: true)
     options.leavesNothing = true
-    return try Database(path: file, options: options)
+    return try Database(path: path, options: options)
   }
 
   /// Opens the newest version for reading, damaged or not.
@@ -31,7 +36,7 @@ struct FileOptions: ParsableArguments {
     }
   }
 
-  private static func isDamage(_ error: any Error) -> Bool {
+  static func isDamage(_ error: any Error) -> Bool {
     switch error as? StorageError {
     case .corrupted, .truncated: true
     default: false
@@ -39,9 +44,11 @@ struct FileOptions: ParsableArguments {
   }
 
   /// What is no file of bytes is not opened at all: opening a pipe would wait for who writes to it.
-  func requireFile() throws {
-    if let reason = Self.reasonAgainst(file) {
-      Output.complain("\(file) \(reason).")
+  func requireFile() throws { try Self.requireFile(file) }
+
+  static func requireFile(_ path: String) throws {
+    if let reason = reasonAgainst(path) {
+      Output.complain("\(path) \(reason).")
       throw ExitCode(3)
     }
   }
@@ -63,8 +70,13 @@ struct FileOptions: ParsableArguments {
 
   func key() throws -> [UInt8]? {
     if let keyFile { return try Self.key(inFile: keyFile) }
+    return try Self.keyOfEnvironment()
+  }
+
+  /// The key that REALM_KEY tells; nil where it tells none.
+  static func keyOfEnvironment() throws -> [UInt8]? {
     guard let digits = ProcessInfo.processInfo.environment["REALM_KEY"], !digits.isEmpty else { return nil }
-    return try Self.key(fromDigits: digits, source: "REALM_KEY")
+    return try key(fromDigits: digits, source: "REALM_KEY")
   }
 
   static func key(inFile path: String) throws -> [UInt8] {

@@ -9,13 +9,17 @@ struct RealmTool: ParsableCommand {
     commandName: "realm",
     abstract: "Looks into .realm files: what is in them, where the bytes go, and whether all is whole.",
     discussion: """
-      Exit codes: 0 fine, 1 damage found, 2 wrong usage, 3 the file can't be opened, 4 the output can't be written. \
+      Exit codes: 0 fine, 1 damage found, 2 wrong usage, 3 the file can't be opened, 4 the output can't be written; of diff 0 \
+      equal, 1 different, 5 damage kept it from comparing. \
       4 comes before all others: what was found is then not told, or only in part; a line on standard error says what is \
       known.
       """,
     version:
       "realm \(LibraryVersion.current), file format \(MetaPage.format) (draft \(MetaPage.draft))",
-    subcommands: [Info.self, Check.self, Dump.self, Schema.self, Stats.self, Copy.self, Compact.self])
+    subcommands: [
+      Info.self, Check.self, Dump.self, Schema.self, Stats.self, Diff.self, Copy.self,
+      Compact.self,
+    ])
 
   static func main() {
     do {

@@ -59,7 +59,7 @@ struct TableNames {
     return JSON.object(members)
   }
 
-  private func json(_ column: Column) -> String {
+  func json(_ column: Column) -> String {
     var members = [
       ("name", JSON.string(column.name)), ("type", JSON.string(column.type.name)),
       ("optional", JSON.bool(column.isOptional)), ("collection", JSON.string(column.collection.name)),
@@ -76,17 +76,21 @@ struct TableNames {
   func lines(_ schema: TableSchema) -> [String] {
     let width = schema.columns.map(\.name.count).max() ?? 0
     return schema.columns.map { column in
-      var words: [String] = []
-      if column.isCollection { words.append("\(column.collection.name) of") }
-      // Of links and mixed values it follows from the rest; to say so of each would be noise.
-      if column.isOptional, column.type != .link, column.type != .mixed { words.append("optional") }
-      words.append(column.type.name)
-      if column.type == .link { words.append("to \(names[column.target] ?? "a table that is not there")") }
-      let index = column.index == .none ? "" : ", \(column.index.name)"
-      let stored = column.storedDefault.map { ", default \($0.text)" } ?? ""
-      return column.name + String(repeating: " ", count: width - column.name.count + 2)
-        + words.joined(separator: " ") + index + stored
+      column.name + String(repeating: " ", count: width - column.name.count + 2) + words(column)
     }
+  }
+
+  /// What a column holds.
+  func words(_ column: Column) -> String {
+    var words: [String] = []
+    if column.isCollection { words.append("\(column.collection.name) of") }
+    // Of links and mixed values it follows from the rest; to say so of each would be noise.
+    if column.isOptional, column.type != .link, column.type != .mixed { words.append("optional") }
+    words.append(column.type.name)
+    if column.type == .link { words.append("to \(names[column.target] ?? "a table that is not there")") }
+    let index = column.index == .none ? "" : ", \(column.index.name)"
+    let stored = column.storedDefault.map { ", default \($0.text)" } ?? ""
+    return words.joined(separator: " ") + index + stored
   }
 }
 

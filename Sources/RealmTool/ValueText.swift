@@ -12,7 +12,8 @@ extension Value {
     }
   }
 
-  private func json(ofOne type: ColumnType, _ names: TableNames) -> String {
+  /// The same of a value, or of an element of a collection, of a type.
+  func json(ofOne type: ColumnType, _ names: TableNames) -> String {
     type == .mixed ? mixedJSON(names) : json
   }
 

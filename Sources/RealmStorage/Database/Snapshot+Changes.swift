@@ -65,18 +65,82 @@ extension Snapshot {
     let leaf = try KeyedTree.leaf(for: key, in: table.clusters, access)
     let cluster = ClusterNode(try access.node(leaf, .cluster))
     guard let row = cluster.row(of: key) else { return nil }
-    if let part = cluster.composite(of: column.id),
-      let tree = try cluster.cell(part, row, dictionary: .null, access.lent).tree
-    {
-      return .tree(tree)
-    }
-    return .value(try TableReading.value(column, row, of: cluster, dictionary: .null, access))
+    return try CollectionDiff.Side(column, row, of: cluster, access)
   }
 
   private func side(_ name: String, isHidden: Bool = false) throws(StorageError) -> TableDiff.Side? {
     try table(name, isHidden: isHidden).map {
       TableDiff.Side(schema: $0.schema, root: $0.form.root, reader: self)
     }
+  }
+}
+
+/// What differs, as changes of rows that can be applied.
+extension Snapshot {
+  /// The changes that lead from an older version to this one. See `forEachRowChange(since:tables:_:)`.
+  ///
+  /// Takes memory in proportion to them.
+  public func rowChanges(
+    since older: Snapshot, tables: [String]? = nil
+  ) throws(StorageError) -> [RecordedChange] {
+    var changes: [RecordedChange] = []
+    try forEachRowChange(since: older, tables: tables) { change in
+      changes.append(change)
+      return true
+    }
+    return changes
+  }
+
+  /// Calls `body` with the changes that lead from an older version to this one, until it answers false.
+  ///
+  /// The older version with the changes applied in their order has what this version has, and this version with their inverses applied
+  /// in the opposite order has what the older one had, but for the tables and columns that were added, which stay. Each change fits what those before it
+  /// leave; only links may lead to rows that come by a later change, or that went by an earlier one: links are complete behind the last
+  /// change. Nothing is derived: a link that went with its row is a change of its own, and an embedded object is a row.
+  ///
+  /// Tables and columns that were added come first. Then come, table by table, rows that went, values that differ, and rows that came; of
+  /// several rows of a cluster `deleteMany` and `createMany` tell. A value of a cell, of mixed ones also a whole list or map, differs by `set`; a
+  /// collection by changes of its elements, as few as `collectionChanges(inTable:column:ofRow:since:)` finds. A row whose primary key another row
+  /// takes comes before that one; where rows swap their keys, one of them has another key meanwhile. Hidden tables are not told, nor are
+  /// indexes that were made or removed, but for primary keys.
+  ///
+  /// Takes time in proportion to the clusters that only one version has, as `changes(inTable:since:)` does. Takes memory for what differs of
+  /// one cluster, and for the primary keys that rows have changed.
+  ///
+  /// - Parameters:
+  ///   - older: the version to begin with, which may also be one that is newer by its number.
+  ///   - tables: the names of the tables that are compared; all where it is nil.
+  /// - Precondition: both snapshots are of one file.
+  /// - Throws: `.schemaChanged` where a table or column of the older version is not there, or is another: nothing was told then. Else as all
+  ///   reading does, and what `body` throws.
+  public func forEachRowChange(
+    since older: Snapshot, tables: [String]? = nil,
+    _ body: (RecordedChange) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    precondition(
+      older.database.store.storage.identity == database.store.storage.identity,
+      "Snapshot.forEachRowChange: the snapshots are of two files; take both from one")
+    let isAskedFor = { (schema: TableSchema) in
+      tables?.contains { $0.utf8.elementsEqual(schema.name.utf8) } ?? true
+    }
+    let schemas = try SchemaDiff(
+      from: older.schemas(), to: schemas(), path: database.store.storage.path, isAskedFor)
+    for change in schemas.changes {
+      guard try body(RecordedChange(change)) else { return }
+    }
+    for pair in schemas.pairs {
+      let new = try side(of: pair.new)
+      let old = try pair.old.map { (schema) throws(StorageError) in try older.side(of: schema) }
+      // A table that was made has all of its columns before its first row.
+      let empty = TableDiff.Side(schema: pair.new, root: TableRoot(), reader: older)
+      guard try RowDiff(old ?? empty, new).forEach(body) else { return }
+    }
+  }
+
+  private func side(of schema: TableSchema) throws(StorageError) -> TableDiff.Side {
+    let access = access()
+    let root = try Tables.root(of: schema.id, Catalogue(self.root, access), access)
+    return TableDiff.Side(schema: schema, root: root, reader: self)
   }
 }
 

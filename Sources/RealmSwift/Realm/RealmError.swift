@@ -183,7 +183,8 @@ extension Realm.Error {
     case .duplicateKey(_, _, let file), .changeDoesNotFit(_, let file),
       .schemaChangeWhileRecording(_, let file):
       (code, path) = (.invalidInput, file)
-    case .limitExceeded(_, let file), .versionEnded(_, _, let file): (code, path) = (.fail, file)
+    case .limitExceeded(_, let file), .versionEnded(_, _, let file), .schemaChanged(_, _, let file):
+      (code, path) = (.fail, file)
     }
     self.init(code, error.description, path: path)
   }

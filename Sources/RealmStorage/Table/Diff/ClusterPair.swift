@@ -26,7 +26,6 @@ struct ClusterPair: ~Escapable {
   func forEachDifference(
     _ pairs: [RowPair], _ oldColumn: Column, _ newColumn: Column, _ body: (Int) -> Void
   ) throws(StorageError) {
-    let id = newColumn.id
     // A cluster lacks a column that was added later. Values of two types are never compared by their bytes.
     if oldColumn.hasValues(like: newColumn), let before = old.part(of: oldColumn),
       let after = new.part(of: newColumn)
@@ -34,13 +33,13 @@ struct ClusterPair: ~Escapable {
       switch newColumn.storage {
       case .integers: return forEachDifference(ofIntegers: pairs, before, after, body)
       // Nanoseconds that are absent are zero.
-      case .dates where old.nanoseconds(of: id) == nil && new.nanoseconds(of: id) == nil:
+      case .dates where old.nanoseconds(of: oldColumn.id) == nil && new.nanoseconds(of: newColumn.id) == nil:
         return forEachDifference(ofIntegers: pairs, before, after, body)
       case .dates: break
       case .fixed: return forEachDifference(ofBytes: pairs, before, after, body)
       case .varying, .composite:
-        let left = VaryingCells(old, before, oldColumn, dictionary: oldDictionaries[id], oldAccess)
-        let right = VaryingCells(new, after, newColumn, dictionary: newDictionaries[id], newAccess)
+        let left = VaryingCells(old, before, oldColumn, dictionary: oldDictionaries[oldColumn.id], oldAccess)
+        let right = VaryingCells(new, after, newColumn, dictionary: newDictionaries[newColumn.id], newAccess)
         for place in pairs.indices where try !left.isEqual(pairs[place].old, right, pairs[place].new) {
           body(place)
         }
@@ -48,6 +47,30 @@ struct ClusterPair: ~Escapable {
       }
     }
     try forEachDifference(ofValues: pairs, oldColumn, newColumn, body)
+  }
+
+  /// How many pairs from the first on have the same value of a column.
+  func commonStart(
+    _ pairs: [RowPair], _ oldColumn: Column, _ newColumn: Column
+  ) throws(StorageError) -> Int {
+    var count = pairs.count
+    try forEachDifference(pairs, oldColumn, newColumn) { count = min(count, $0) }
+    return count
+  }
+
+  /// The same for a column that only the newer version has: the older rows have its default.
+  func forEachDifference(
+    _ pairs: [RowPair], fromAbsent column: Column, _ body: (Int) -> Void
+  ) throws(StorageError) {
+    // A cluster that lacks the column has the default too.
+    guard new.part(of: column) != nil else { return }
+    let access = NodeAccess(within: newAccess)
+    let absent = column.absentValue
+    for (place, pair) in pairs.enumerated() {
+      if try TableReading.value(column, pair.new, of: new, newDictionaries.view, access) != absent {
+        body(place)
+      }
+    }
   }
 
   private func forEachDifference(
@@ -89,7 +112,9 @@ struct ClusterPair: ~Escapable {
     _ pairs: [RowPair], _ before: ClusterNode.Descriptor, _ after: ClusterNode.Descriptor
   ) -> Bool {
     guard pairs.count == old.rows, pairs.count == new.rows, before.width == after.width,
-      before.nullCount == after.nullCount, before.least == after.least
+      before.nullCount == after.nullCount, before.least == after.least,
+      // Rows of two files may be paired across.
+      pairs.allSatisfy({ $0.old == $0.new })
     else { return false }
     return old.view.bytes(at: before.offset, count: before.length)
       .compare(new.view.bytes(at: after.offset, count: after.length)) == 0

@@ -54,8 +54,8 @@ public struct ElementChanges: Sendable, Equatable {
       let kept = min(
         old.first.map { $0 - oldNext } ?? .max, new.first.map { $0 - newNext } ?? .max)
       (oldNext, newNext) = (oldNext + kept, newNext + kept)
-      let deleted = Self.run(from: oldNext, in: &old)
-      let inserted = Self.run(from: newNext, in: &new)
+      let deleted = old.takeRun(from: oldNext)
+      let inserted = new.takeRun(from: newNext)
       let paired = pairs ? min(deleted, inserted) : 0
       for place in 0..<paired {
         modifications.append(Modification(old: start + oldNext + place, new: start + newNext + place))
@@ -64,16 +64,6 @@ public struct ElementChanges: Sendable, Equatable {
       insertions += (newNext + paired..<newNext + inserted).map { start + $0 }
       (oldNext, newNext) = (oldNext + deleted, newNext + inserted)
     }
-  }
-
-  /// How many positions follow each other from one on; they are taken away.
-  private static func run(from first: Int, in positions: inout ArraySlice<Int>) -> Int {
-    var count = 0
-    while positions.first == first + count {
-      positions.removeFirst()
-      count += 1
-    }
-    return count
   }
 }
 

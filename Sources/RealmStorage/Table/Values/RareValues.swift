@@ -70,3 +70,5 @@ struct RareValues<Element: Equatable & Sendable>: Sendable {
     count = places.count
   }
 }
+
+extension RareValues: Sendable where Element: Sendable {}

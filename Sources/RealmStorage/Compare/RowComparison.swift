@@ -1,0 +1,174 @@
+/// Compares the rows of a table of two databases that were paired, and tells how objects differ.
+struct RowComparison {
+  typealias Body = (RowDifference) throws(StorageError) -> Bool
+  typealias TableOfSide = ComparedSide.TableOfSide
+
+  /// Columns of both tables with values of one type.
+  struct ColumnPair {
+    var old: Column
+    var new: Column
+    /// How cells are compared before they are told.
+    var way: Way
+  }
+
+  enum Way {
+    /// The stored values tell whether two are equal.
+    case stored
+    /// Links have to be followed.
+    case seen
+    /// Where the stored values are equal so are the cells; else links have to be followed.
+    case storedThenSeen
+  }
+
+  let old: ComparedSide
+  let new: ComparedSide
+  let oldTable: TableOfSide?
+  let newTable: TableOfSide?
+  private let columns: [ColumnPair]
+  /// The values of objects are told, and not only which objects differ.
+  let tellsValues: Bool
+
+  /// - Parameter areVersions: the two are versions of one file, in which a link to one row leads to one object.
+  init(
+    _ pair: ComparedSchemas.Pair, _ old: ComparedSide, _ new: ComparedSide, areVersions: Bool,
+    tellsValues: Bool
+  ) {
+    self.old = old
+    self.new = new
+    oldTable = pair.old.flatMap { old[$0.id] }
+    newTable = pair.new.flatMap { new[$0.id] }
+    self.tellsValues = tellsValues
+    columns = pair.columns.map { before, after in
+      let way: Way = !before.canLink ? .stored : areVersions ? .storedThenSeen : .seen
+      return ColumnPair(old: before, new: after, way: way)
+    }
+  }
+
+  private var name: String { oldTable?.name ?? newTable?.name ?? "" }
+
+  /// Tells the objects of a stretch that differ; answers whether more are wanted.
+  func tell(_ stretch: DiffWalk.Stretch, _ body: Body) throws(StorageError) -> Bool {
+    for key in try keys(stretch.deletions, of: stretch.old, oldTable) {
+      guard try tellRemoved(key, body) else { return false }
+    }
+    for pair in try differing(stretch) {
+      guard try tellChanged(pair.old, pair.new, in: pair.columns, body) else { return false }
+    }
+    for key in try keys(stretch.insertions, of: stretch.new, newTable) {
+      guard try tellAdded(key, body) else { return false }
+    }
+    return true
+  }
+
+  /// The keys of rows of a cluster.
+  func keys(_ rows: [Int], of leaf: Ref?, _ table: TableOfSide?) throws(StorageError) -> [UInt64] {
+    guard let leaf, let table, !rows.isEmpty else { return [] }
+    let reader = table.side.reader
+    let access = reader.access()
+    let cluster = ClusterNode(try access.node(leaf, .cluster))
+    return rows.map { [cluster = copy cluster] in cluster.key($0) }
+  }
+
+  // MARK: - Which rows differ
+
+  private typealias Differing = (old: UInt64, new: UInt64, columns: [Int])
+
+  /// The pairs of rows that differ, or seem to, by their keys, with the columns.
+  private func differing(_ stretch: DiffWalk.Stretch) throws(StorageError) -> [Differing] {
+    guard let oldLeaf = stretch.old, let newLeaf = stretch.new, let oldTable, let newTable,
+      !stretch.pairs.isEmpty
+    else { return [] }
+    let (oldReader, newReader) = (oldTable.side.reader, newTable.side.reader)
+    let oldAccess = oldReader.access()
+    let newAccess = newReader.access()
+    let before = ClusterNode(try oldAccess.node(oldLeaf, .cluster))
+    let after = ClusterNode(try newAccess.node(newLeaf, .cluster))
+    let clusters = ClusterPair(before, after, oldTable.side, newTable.side, oldAccess.lent, newAccess.lent)
+    var found: [(pair: Int, column: Int)] = []
+    for (place, column) in columns.enumerated() {
+      if case .seen = column.way {
+        for (index, pair) in stretch.pairs.enumerated() {
+          let left = try TableReading.value(
+            column.old, pair.old, of: before, oldTable.side.root.dictionaries.view, oldAccess)
+          let right = try TableReading.value(
+            column.new, pair.new, of: after, newTable.side.root.dictionaries.view, newAccess)
+          if try !areEqual(left, right, column) { found.append((index, place)) }
+        }
+      } else {
+        try clusters.forEachDifference(stretch.pairs, column.old, column.new) { found.append(($0, place)) }
+      }
+    }
+    guard !found.isEmpty else { return [] }
+    // The sort keeps the order of the columns.
+    found.sort { ($0.pair, $0.column) < ($1.pair, $1.column) }
+    var differing: [Differing] = []
+    var last = -1
+    for (pair, column) in found {
+      if pair != last {
+        let rows = stretch.pairs[pair]
+        differing.append((before.key(rows.old), after.key(rows.new), []))
+        last = pair
+      }
+      differing[differing.count - 1].columns.append(column)
+    }
+    return differing
+  }
+
+  private func areEqual(_ left: Value, _ right: Value, _ column: ColumnPair) throws(StorageError) -> Bool {
+    if left == .null || right == .null { return left == right }
+    if column.old.type == .mixed, left.linkTargets(of: column.old).isEmpty,
+      right.linkTargets(of: column.new).isEmpty
+    {
+      return left == right
+    }
+    return try old.seen(left, column.old) == new.seen(right, column.new)
+  }
+
+  // MARK: - How they differ
+
+  func tellRemoved(_ key: UInt64, _ body: Body) throws(StorageError) -> Bool {
+    guard let oldTable else { return true }
+    var cells: [RowDifference.Cell] = []
+    if tellsValues {
+      for column in oldTable.columns {
+        let value = try old.seen(old.value(column, ofRow: key, in: oldTable), column)
+        cells.append(RowDifference.Cell(column: column, old: value, new: nil))
+      }
+    }
+    let identity = try old.identity(ofRow: key, in: oldTable)
+    return try body(RowDifference(table: name, kind: .removed, identity: identity, cells: cells))
+  }
+
+  func tellAdded(_ key: UInt64, _ body: Body) throws(StorageError) -> Bool {
+    guard let newTable else { return true }
+    var cells: [RowDifference.Cell] = []
+    if tellsValues {
+      for column in newTable.columns {
+        let value = try new.seen(new.value(column, ofRow: key, in: newTable), column)
+        cells.append(RowDifference.Cell(column: column, old: nil, new: value))
+      }
+    }
+    let identity = try new.identity(ofRow: key, in: newTable)
+    return try body(RowDifference(table: name, kind: .added, identity: identity, cells: cells))
+  }
+
+  /// Tells an object of both databases, where it differs in some columns, or in any of those that links lead from.
+  ///
+  /// - Parameter places: the columns that differ or seem to; all are looked at where it is nil.
+  func tellChanged(
+    _ oldKey: UInt64, _ newKey: UInt64, in places: [Int]? = nil, _ body: Body
+  ) throws(StorageError) -> Bool {
+    guard let oldTable, let newTable else { return true }
+    var cells: [RowDifference.Cell] = []
+    for place in places ?? Array(columns.indices) {
+      let column = columns[place]
+      let before = try old.seen(old.value(column.old, ofRow: oldKey, in: oldTable), column.old)
+      let after = try new.seen(new.value(column.new, ofRow: newKey, in: newTable), column.new)
+      if before != after { cells.append(RowDifference.Cell(column: column.new, old: before, new: after)) }
+    }
+    guard !cells.isEmpty else { return true }
+    let identity = try old.identity(ofRow: oldKey, in: oldTable)
+    return try body(
+      RowDifference(table: name, kind: .changed, identity: identity, cells: tellsValues ? cells : []))
+  }
+}

@@ -1,0 +1,86 @@
+/// Compares a table of two versions of one file, at the cost of what differs.
+///
+/// An object is the same as long as its row is; one whose row went, and that was made again with the same primary key, is told as changed.
+struct VersionComparison {
+  typealias Body = RowComparison.Body
+
+  let rows: RowComparison
+  private let oldTable: ComparedSide.TableOfSide
+  private let newTable: ComparedSide.TableOfSide
+  private let primaryKey: (old: Column, new: Column)?
+  /// Rows of the table to which embedded objects belong that differ.
+  private let owners: Set<UInt64>
+
+  /// - Precondition: both versions have the table.
+  init?(_ rows: RowComparison, primaryKey: (old: Column, new: Column)?, owners: Set<UInt64>) {
+    guard let old = rows.oldTable, let new = rows.newTable else { return nil }
+    (oldTable, newTable) = (old, new)
+    self.rows = rows
+    self.primaryKey = primaryKey
+    self.owners = owners
+  }
+
+  func forEach(_ body: Body) throws(StorageError) -> Bool {
+    var walk = try DiffWalk(oldTable.side, newTable.side)
+    while var stretch = try walk.next() {
+      try leaveOwnersOut(of: &stretch)
+      guard let primaryKey, !stretch.deletions.isEmpty || !stretch.insertions.isEmpty else {
+        guard try rows.tell(stretch, body) else { return false }
+        continue
+      }
+      for key in try rows.keys(stretch.deletions, of: stretch.old, oldTable) {
+        let again = try row(
+          withKeyOf: key, primaryKey.old, in: oldTable, rows.old, as: primaryKey.new, newTable)
+        if let again {
+          guard try rows.tellChanged(key, again, body) else { return false }
+        } else {
+          guard try rows.tellRemoved(key, body) else { return false }
+        }
+      }
+      let added = try rows.keys(stretch.insertions, of: stretch.new, newTable)
+      (stretch.deletions, stretch.insertions) = ([], [])
+      guard try rows.tell(stretch, body) else { return false }
+      for key in added {
+        // One that was there before was told where it went.
+        let earlier = try row(
+          withKeyOf: key, primaryKey.new, in: newTable, rows.new, as: primaryKey.old, oldTable)
+        if earlier == nil, try !rows.tellAdded(key, body) { return false }
+      }
+    }
+    return try tellRest(body)
+  }
+
+  /// The row of another version that has the primary key of a row, and is a row that this version lacks.
+  private func row(
+    withKeyOf key: UInt64, _ column: Column, in table: ComparedSide.TableOfSide, _ side: ComparedSide,
+    as otherColumn: Column, _ other: ComparedSide.TableOfSide
+  ) throws(StorageError) -> UInt64? {
+    let value = try side.value(column, ofRow: key, in: table)
+    let (reader, otherReader) = (table.side.reader, other.side.reader)
+    let found = try IndexTree.row(
+      with: value, of: otherColumn, table: other.side.root, otherReader.access())
+    guard let found, try !TableReading.contains(found, in: table.side.root.clusters, reader.access()) else {
+      return nil
+    }
+    return found
+  }
+
+  // MARK: - Embedded objects
+
+  /// Owners are compared in all columns, behind all stretches.
+  private func leaveOwnersOut(of stretch: inout DiffWalk.Stretch) throws(StorageError) {
+    guard !owners.isEmpty, !stretch.pairs.isEmpty else { return }
+    let keys = try rows.keys(stretch.pairs.map(\.new), of: stretch.new, newTable)
+    stretch.pairs = zip(stretch.pairs, keys).filter { !owners.contains($1) }.map(\.0)
+  }
+
+  private func tellRest(_ body: Body) throws(StorageError) -> Bool {
+    for key in owners.sorted() {
+      let reader = oldTable.side.reader
+      // An owner that was made since is told as added.
+      guard try TableReading.contains(key, in: oldTable.side.root.clusters, reader.access()) else { continue }
+      guard try rows.tellChanged(key, key, body) else { return false }
+    }
+    return true
+  }
+}

@@ -1,0 +1,49 @@
+import ArgumentParser
+import Foundation
+import RealmStorage
+
+/// One of the two states that are compared: a file as it is now, or a version that it keeps under a name.
+struct DiffSide {
+  let path: String
+  /// Nil for the newest version.
+  private let version: String?
+
+  /// - Parameter argument: a path, or a path, `@` and the name of a version. A file whose own name has an `@` is found first.
+  init(_ argument: String) {
+    guard !FileManager.default.fileExists(atPath: argument), let mark = argument.lastIndex(of: "@"),
+      mark > argument.startIndex
+    else {
+      (path, version) = (argument, nil)
+      return
+    }
+    path = String(argument[..<mark])
+    version = String(argument[argument.index(after: mark)...])
+  }
+
+  func open(key: [UInt8]?) throws -> Snapshot {
+    try FileOptions.requireFile(path)
+    let database = try FileOptions.open(path, key: key)
+    guard let version else {
+      if let number = database.fellBackTo {
+        Output.complain("\(path): its newest version is not whole; version \(number) is compared.")
+      }
+      return try database.snapshot()
+    }
+    return try Self.snapshot(named: version, of: database, path)
+  }
+
+  /// The version that a file keeps under a name.
+  private static func snapshot(named name: String, of database: Database, _ path: String) throws -> Snapshot {
+    throw NamedVersionsUnknown(name: name, path: path)
+  }
+}
+
+/// A version was asked for by its name.
+struct NamedVersionsUnknown: Error, CustomStringConvertible {
+  let name: String
+  let path: String
+
+  var description: String {
+    "The version '\(name)' of \(path) can't be read: named versions are not known here yet. Compare whole files."
+  }
+}
