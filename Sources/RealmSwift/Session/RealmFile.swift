@@ -202,8 +202,28 @@ final class RealmFile: Sendable {
 
   /// A session has ended. With the last the file is closed, before anyone can open it again.
   func leave(_ owner: Confinement, _ id: ObjectIdentifier) {
+    leave { self.sessions.withLock { if $0[owner]?.id == id { $0[owner] = nil } } }
+  }
+
+  /// Keeps the file open, for who uses it beside its sessions.
+  ///
+  /// - Precondition: a session is there.
+  func hold() -> Hold {
+    Self.open.withLock { $0[place]?.sessions += 1 }
+    return Hold(self)
+  }
+
+  /// The file stays open until this goes.
+  final class Hold: Sendable {
+    let file: RealmFile
+
+    fileprivate init(_ file: RealmFile) { self.file = file }
+    deinit { file.leave {} }
+  }
+
+  private func leave(_ forget: () -> Void) {
     let isClosed = Self.open.withLock { open in
-      sessions.withLock { if $0[owner]?.id == id { $0[owner] = nil } }
+      forget()
       guard var entry = open[place] else { return false }
       entry.sessions -= 1
       open[place] = entry.sessions > 0 ? entry : nil
