@@ -77,6 +77,7 @@ private struct Round {
     let snapshot = try scene.verify(database, slots: slots)
     if number % 10 == 9 { try Scene.check(snapshot) }
     try held.verify()
+    try named(database)
     // Begin-write recovers what the killed one left, where no other was faster.
     if generator.chance(30) {
       try database.beginWrite().cancel()
@@ -91,6 +92,13 @@ private struct Round {
     guard self.database != nil else { return database.close() }
     if held.count < 3, generator.chance(40) { try held.add(snapshot) }
     if generator.chance(20) { try held.releaseOldest() }
+  }
+
+  /// What is kept by name is whole, whoever named it and was killed.
+  private func named(_ database: Database) throws {
+    for name in try database.namedVersions() {
+      if let snapshot = try database.snapshot(named: name.name) { _ = try Ledger.verify(snapshot) }
+    }
   }
 
   /// Who is left must go on: the killed one's lock is free.

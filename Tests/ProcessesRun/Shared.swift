@@ -8,7 +8,9 @@ struct Pin: Equatable {
 
 extension Database {
   func pins() throws -> [Pin] {
-    try pinnedVersions().map { Pin(version: $0.version, process: $0.processID ?? 0) }
+    try pinnedVersions().filter { $0.name == nil }.map {
+      Pin(version: $0.version, process: $0.processID ?? 0)
+    }
   }
 }
 

@@ -67,7 +67,8 @@ private struct SlotWriter {
       switch isRecycling ? 0 : generator.below(100) {
       case 0..<65: try commit(database)
       case 65..<75: _ = try Ledger.verify(database.snapshot())
-      case 75..<90: try Ledger.glance(database.snapshot(), &generator)
+      case 75..<80: try changeName(in: database)
+      case 80..<90: try Ledger.glance(database.snapshot(), &generator)
       case 90..<97: if held.count < 3 { try held.add(database.snapshot()) }
       default: try held.releaseOldest()
       }
@@ -90,6 +91,17 @@ private struct SlotWriter {
     }
     try transaction.commit(.relaxed)
     try journal.append(.settled, count)
+  }
+
+  /// Each slot has a name, which moves on, is read and dropped.
+  private mutating func changeName(in database: Database) throws {
+    let name = "slot \(slot)"
+    if generator.chance(60) { try database.keepVersion(named: name) }
+    // Nobody else drops it.
+    if let snapshot = try database.snapshot(named: name) { _ = try Ledger.verify(snapshot) }
+    if generator.chance(20) {
+      try database.dropVersion(named: name, durability: generator.chance(50) ? .full : .relaxed)
+    }
   }
 
   private mutating func commit(_ database: Database) throws {
