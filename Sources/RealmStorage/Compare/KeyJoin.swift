@@ -31,6 +31,7 @@ struct KeyJoin {
   }
 
   /// The rows of a cluster with those of another table that have the same keys, and the places of those without one.
+  @inline(never)
   private static func join(
     _ leaf: Ref, of side: TableDiff.Side, _ key: Column, with other: TableDiff.Side, _ otherKey: Column,
     _ cursor: inout LeafCursor

@@ -78,6 +78,7 @@ struct MultisetComparison {
       return first.1
     }
 
+    @inline(never)
     private mutating func read(from key: UInt64) throws(StorageError) {
       let (leaf, following) = try Leaves.leaf(for: key, of: table.side)
       nextKey = following

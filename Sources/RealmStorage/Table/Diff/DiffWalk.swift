@@ -57,6 +57,7 @@ struct DiffWalk {
   /// Compares the keys from where the walk stands until one of the two clusters ends. Nil at the end of both versions.
   ///
   /// Gives up its right to read at its end, so that decrypted nodes can be forgotten behind it.
+  @inline(never)
   mutating func next() throws(StorageError) -> Stretch? {
     let (oldReader, newReader) = (old.reader, new.reader)
     let oldAccess = oldReader.access()
