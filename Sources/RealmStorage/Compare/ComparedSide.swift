@@ -41,6 +41,7 @@ struct ComparedSide {
   /// A value of a row that must be there.
   ///
   /// - Throws: `.corrupted` where it is not: a link leads to no row.
+  @inline(never)
   func value(_ column: Column, ofRow key: UInt64, in table: TableOfSide) throws(StorageError) -> Value {
     let access = snapshot.access()
     guard let value = try TableReading.value(column, ofRow: key, in: table.side.root, access) else {
@@ -74,6 +75,7 @@ struct ComparedSide {
     }
   }
 
+  @inline(never)
   private func object(
     _ target: LinkTarget, _ owned: inout Set<LinkTarget>
   ) throws(StorageError) -> ComparedValue {

@@ -73,7 +73,9 @@ public struct DatabaseComparison {
       return try versions.forEach(body)
     }
     if let key {
-      let join = KeyJoin(old: oldTable.side, new: newTable.side, oldKey: key.old, newKey: key.new)
+      let join = KeyJoin(
+        old: oldTable.side, new: newTable.side, oldKey: key.old, newKey: key.new,
+        forms: pair.columns.map { ColumnForm($0.new) })
       return try join.forEach { (stretch) throws(StorageError) in try rows.tell(stretch, body) }
     }
     if haveSameRows, oldTable.side.schema.id == newTable.side.schema.id {

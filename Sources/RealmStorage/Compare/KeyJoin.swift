@@ -7,13 +7,15 @@ struct KeyJoin {
   let new: TableDiff.Side
   let oldKey: Column
   let newKey: Column
+  /// The columns of the newer table whose values are read of rows that are paired.
+  let forms: [ColumnForm]
 
   /// Calls `body` with stretches that have each row of both tables once, until it answers false; answers whether it wanted all.
   func forEach(_ body: (DiffWalk.Stretch) throws(StorageError) -> Bool) throws(StorageError) -> Bool {
     var cursor = try LeafCursor(new)
     var paired: UInt64 = 0
     let goesOn = try Leaves.forEach(of: old) { (leaf) throws(StorageError) in
-      let found = try Self.join(leaf, of: old, oldKey, with: new, newKey, &cursor)
+      let found = try Self.join(leaf, of: old, oldKey, with: new, newKey, forms, &cursor)
       for stretch in found.stretches {
         paired += UInt64(stretch.pairs.count)
         guard try body(stretch) else { return false }
@@ -25,15 +27,16 @@ struct KeyJoin {
     guard goesOn, paired < new.root.rows else { return goesOn }
     cursor = try LeafCursor(old)
     return try Leaves.forEach(of: new) { (leaf) throws(StorageError) in
-      let alone = try Self.join(leaf, of: new, newKey, with: old, oldKey, &cursor).alone
+      let alone = try Self.join(leaf, of: new, newKey, with: old, oldKey, [], &cursor).alone
       return alone.isEmpty ? true : try body(DiffWalk.Stretch(new: leaf, insertions: alone))
     }
   }
 
   /// The rows of a cluster with those of another table that have the same keys, and the places of those without one.
+  @inline(never)
   private static func join(
     _ leaf: Ref, of side: TableDiff.Side, _ key: Column, with other: TableDiff.Side, _ otherKey: Column,
-    _ cursor: inout LeafCursor
+    _ forms: [ColumnForm], _ cursor: inout LeafCursor
   ) throws(StorageError) -> (stretches: [DiffWalk.Stretch], alone: [Int]) {
     let (reader, otherReader) = (side.reader, other.reader)
     let access = reader.access()
@@ -47,8 +50,8 @@ struct KeyJoin {
         stretches.append(DiffWalk.Stretch(old: leaf, new: there, pairs: pairs))
       }
     }
-    // How many rows are compared at once: few where the order was another just before.
-    var (row, most) = (0, 1)
+    // How many rows are compared at once: few where the order was another just before. How many are looked up: few where it was the same.
+    var (row, most, lookups) = (0, 1, 1)
     while row < cluster.rows {
       if let there = cursor.leaf {
         let node = ClusterNode(try otherAccess.node(there, .cluster))
@@ -60,39 +63,74 @@ struct KeyJoin {
         row += same
         try cursor.advance(to: cursor.row + same, of: node.rows, otherAccess)
         most = same == asked ? min(2 * most, ClusterNode.maximumRows) : 1
-        if same == asked { continue }
+        if same == asked {
+          lookups = 1
+          continue
+        }
       }
-      if let found = try find(row, of: cluster, side, key, access, in: other, otherKey, otherAccess, &cursor)
-      {
-        add([RowPair(old: row, new: found.row)], found.leaf)
-      } else {
-        alone.append(row)
+      let rows = row..<min(row + lookups, cluster.rows)
+      let found = try find(rows, of: cluster, side, key, access, in: other, otherKey, otherAccess, &cursor)
+      try ask(for: found, forms, otherAccess)
+      for (row, place) in zip(rows, found) {
+        if let place { add([RowPair(old: row, new: place.row)], place.leaf) } else { alone.append(row) }
       }
-      row += 1
+      row = rows.upperBound
+      lookups = min(2 * lookups, mostLookups)
     }
     return (stretches, alone)
   }
 
-  /// The row with the key of another, by the index; the cursor is set behind it.
+  private typealias Place = (leaf: Ref, row: Int)
+
+  /// So many lookups that memory is kept busy, and so few that what was asked for is still in the cache when it is read.
+  private static let mostLookups = 32
+
+  /// The rows with the keys of others, by the index; the cursor is set behind the last one.
   @inline(never)
   private static func find(
-    _ row: Int, of cluster: borrowing ClusterNode, _ side: TableDiff.Side, _ key: Column,
+    _ rows: Range<Int>, of cluster: borrowing ClusterNode, _ side: TableDiff.Side, _ key: Column,
     _ access: borrowing NodeAccess, in other: TableDiff.Side, _ otherKey: Column,
     _ otherAccess: borrowing NodeAccess, _ cursor: inout LeafCursor
-  ) throws(StorageError) -> (leaf: Ref, row: Int)? {
-    let value = try TableReading.value(key, row, of: cluster, side.root.dictionaries.view, access)
-    guard let found = try IndexTree.row(with: value, of: otherKey, table: other.root, otherAccess) else {
-      return nil
+  ) throws(StorageError) -> [Place?] {
+    var leaves: [(key: UInt64, leaf: Ref, next: UInt64?)?] = []
+    for row in rows {
+      let value = try TableReading.value(key, row, of: cluster, side.root.dictionaries.view, access)
+      guard let found = try IndexTree.row(with: value, of: otherKey, table: other.root, otherAccess) else {
+        leaves.append(nil)
+        continue
+      }
+      guard !other.root.clusters.isNull else {
+        throw otherAccess.corrupted(.index, other.root.index(of: otherKey))
+      }
+      let (leaf, next) = try KeyedTree.leafAndNext(for: found, in: other.root.clusters, otherAccess)
+      otherAccess.prefetch(leaf, count: RowGroup.headBytes)
+      leaves.append((found, leaf, next))
     }
-    guard !other.root.clusters.isNull else {
-      throw otherAccess.corrupted(.index, other.root.index(of: otherKey))
+    var places: [Place?] = []
+    for found in leaves {
+      guard let (key, leaf, next) = found else {
+        places.append(nil)
+        continue
+      }
+      let node = ClusterNode(try otherAccess.node(leaf, .cluster))
+      guard let place = node.row(of: key) else { throw otherAccess.corrupted(.index, leaf) }
+      cursor.set(leaf, next)
+      try cursor.advance(to: place + 1, of: node.rows, otherAccess)
+      places.append((leaf, place))
     }
-    let (leaf, next) = try KeyedTree.leafAndNext(for: found, in: other.root.clusters, otherAccess)
-    let node = ClusterNode(try otherAccess.node(leaf, .cluster))
-    guard let place = node.row(of: found) else { throw otherAccess.corrupted(.index, leaf) }
-    cursor.set(leaf, next)
-    try cursor.advance(to: place + 1, of: node.rows, otherAccess)
-    return (leaf, place)
+    return places
+  }
+
+  /// Asks memory for what is read of rows that stand apart.
+  @inline(never)
+  private static func ask(
+    for places: [Place?], _ forms: [ColumnForm], _ access: borrowing NodeAccess
+  ) throws(StorageError) {
+    guard places.count > 1 else { return }
+    for case let (leaf, row)? in places {
+      let node = ClusterNode(try access.node(leaf, .cluster))
+      for form in forms { node.prefetch(form, row, access.lent) }
+    }
   }
 }
 

@@ -16,6 +16,7 @@ enum Leaves {
   }
 
   /// The leaf that may hold `key`, and the least key that may stand in the leaf after it.
+  @inline(never)
   static func leaf(
     for key: UInt64, of side: TableDiff.Side
   ) throws(StorageError) -> (Ref, UInt64?) {
@@ -31,6 +32,7 @@ enum Leaves {
   }
 
   /// The places of the rows of a leaf.
+  @inline(never)
   static func places(in leaf: Ref, of side: TableDiff.Side) throws(StorageError) -> [Int] {
     let reader = side.reader
     let access = reader.access()

@@ -8,8 +8,8 @@ struct MultisetComparison {
   let columns: [(old: Column, new: Column)]
   private var counts: [Digest: Int] = [:]
 
-  /// What stands for the values of a row. That two rows with different values have one digest is as likely as one in 2^64 for a pair
-  /// of rows each, by numbers that each process chooses anew.
+  /// What stands for the values of a row: two hashes by numbers that each process chooses anew, so that no file can be made to
+  /// have rows with other values and one digest.
   private struct Digest: Hashable {
     var first: Int
     var second: Int
@@ -78,6 +78,7 @@ struct MultisetComparison {
       return first.1
     }
 
+    @inline(never)
     private mutating func read(from key: UInt64) throws(StorageError) {
       let (leaf, following) = try Leaves.leaf(for: key, of: table.side)
       nextKey = following

@@ -61,6 +61,7 @@ struct RowComparison {
   }
 
   /// The keys of rows of a cluster.
+  @inline(never)
   func keys(_ rows: [Int], of leaf: Ref?, _ table: TableOfSide?) throws(StorageError) -> [UInt64] {
     guard let leaf, let table, !rows.isEmpty else { return [] }
     let reader = table.side.reader
@@ -74,6 +75,7 @@ struct RowComparison {
   private typealias Differing = (old: UInt64, new: UInt64, columns: [Int])
 
   /// The pairs of rows that differ, or seem to, by their keys, with the columns.
+  @inline(never)
   private func differing(_ stretch: DiffWalk.Stretch) throws(StorageError) -> [Differing] {
     guard let oldLeaf = stretch.old, let newLeaf = stretch.new, let oldTable, let newTable,
       !stretch.pairs.isEmpty

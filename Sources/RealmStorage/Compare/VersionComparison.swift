@@ -51,18 +51,22 @@ struct VersionComparison {
   }
 
   /// The row of another version that has the primary key of a row, and is a row that this version lacks.
+  @inline(never)
   private func row(
     withKeyOf key: UInt64, _ column: Column, in table: ComparedSide.TableOfSide, _ side: ComparedSide,
     as otherColumn: Column, _ other: ComparedSide.TableOfSide
   ) throws(StorageError) -> UInt64? {
     let value = try side.value(column, ofRow: key, in: table)
-    let (reader, otherReader) = (table.side.reader, other.side.reader)
-    let found = try IndexTree.row(
-      with: value, of: otherColumn, table: other.side.root, otherReader.access())
-    guard let found, try !TableReading.contains(found, in: table.side.root.clusters, reader.access()) else {
-      return nil
-    }
+    let reader = other.side.reader
+    let found = try IndexTree.row(with: value, of: otherColumn, table: other.side.root, reader.access())
+    guard let found, try !contains(found, table) else { return nil }
     return found
+  }
+
+  @inline(never)
+  private func contains(_ key: UInt64, _ table: ComparedSide.TableOfSide) throws(StorageError) -> Bool {
+    let reader = table.side.reader
+    return try TableReading.contains(key, in: table.side.root.clusters, reader.access())
   }
 
   // MARK: - Embedded objects
@@ -76,9 +80,8 @@ struct VersionComparison {
 
   private func tellRest(_ body: Body) throws(StorageError) -> Bool {
     for key in owners.sorted() {
-      let reader = oldTable.side.reader
       // An owner that was made since is told as added.
-      guard try TableReading.contains(key, in: oldTable.side.root.clusters, reader.access()) else { continue }
+      guard try contains(key, oldTable) else { continue }
       guard try rows.tellChanged(key, key, body) else { return false }
     }
     return true

@@ -94,6 +94,25 @@ import Testing
     }
   }
 
+  @Test func `objects that exchanged their values differ, where the files store the same columns`() throws {
+    func snapshot(_ ids: [Int64]) throws -> Snapshot {
+      let database = try Database(creatingIn: SimulatedDisk(), options: .init())
+      try database.write { transaction in
+        let table = try transaction.createTable(
+          TableSchema(
+            "Thing",
+            columns: [Column("id", .int64, index: .unique), Column("n", .int64), Column("d", .double)]))
+        for (place, id) in ids.enumerated() {
+          try table.insert(["id": .int(id), "n": .int(Int64(place)), "d": .double(Double(place))])
+        }
+      }
+      return try database.snapshot()
+    }
+    #expect(
+      try found(from: snapshot([1, 2, 3]), to: snapshot([2, 1, 3]))
+        == [1, 2].map { "changed Thing primaryKey(RealmStorage.Value.int(\($0))) [\"d\", \"n\"]" })
+  }
+
   // MARK: - Objects without primary keys
 
   private static let notes = TableSchema(

@@ -160,6 +160,14 @@ enum Workload: String, CaseIterable {
   /// Deletes 1,000 objects that the long list of links holds, in one durable transaction: together, and one by one.
   case deleteListed = "C10"
   case deleteListedEach = "C10e"
+  /// Finds the objects that differ between two versions of a file, 1,000 of all, with their values.
+  case diffVersions = "D3"
+  /// The same as changes of rows, which can be applied and undone.
+  case rowChanges = "D3c"
+  /// Finds them between two files that were made apart, with the same Persons in the same order.
+  case diffFiles = "D4"
+  /// Compares two files that hold the same Persons, added in another order.
+  case diffFilesInOtherOrder = "D4o"
 
   var title: String {
     switch self {
@@ -247,6 +255,10 @@ enum Workload: String, CaseIterable {
     case .shortListFile: "their file"
     case .deleteListed: "delete 1,000 objects of a list"
     case .deleteListedEach: "delete 1,000 more one by one"
+    case .diffVersions: "what differs between two versions"
+    case .rowChanges: "the same as changes of rows"
+    case .diffFiles: "what differs between two files"
+    case .diffFilesInOtherOrder: "two files in another order"
     }
   }
 
@@ -287,6 +299,7 @@ enum Workload: String, CaseIterable {
     .listOwnerUpdate, .listAppend, .listInsert, .listRemove, .linkOwnerUpdate, .linkAppend, .linkInsert,
     .linkRemove,
   ]
+  static let differences: Set<Workload> = [.diffVersions, .rowChanges, .diffFiles, .diffFilesInOtherOrder]
   static let lookups: Set<Workload> = [.setContains, .mapValue]
   /// Those that only run when they are named: sets and maps are read whole as yet, which takes too long a million times.
   static let onRequest = lookups

@@ -38,6 +38,7 @@ struct ClusterPair: ~Escapable {
       case .dates: break
       case .fixed: return forEachDifference(ofBytes: pairs, before, after, body)
       case .varying, .composite:
+        if isSamePieces(pairs, before, oldColumn, after, newColumn) { return }
         let left = VaryingCells(old, before, oldColumn, dictionary: oldDictionaries[oldColumn.id], oldAccess)
         let right = VaryingCells(new, after, newColumn, dictionary: newDictionaries[newColumn.id], newAccess)
         for place in pairs.indices where try !left.isEqual(pairs[place].old, right, pairs[place].new) {
@@ -104,6 +105,24 @@ struct ClusterPair: ~Escapable {
         if left.compare(right) != 0 { body(place) }
       }
     }
+  }
+
+  /// The same of a column whose values stand in pieces, or as codes of one dictionary; false where collections stand in trees.
+  private func isSamePieces(
+    _ pairs: [RowPair], _ before: ClusterNode.Descriptor, _ oldColumn: Column,
+    _ after: ClusterNode.Descriptor, _ newColumn: Column
+  ) -> Bool {
+    // Most rows of two files are not compared with a whole cluster.
+    guard pairs.count == old.rows, pairs.count == new.rows, before.encoding == after.encoding else {
+      return false
+    }
+    if before.encoding == .codes {
+      return oldDictionaries[oldColumn.id] == newDictionaries[newColumn.id] && isSame(pairs, before, after)
+    }
+    guard pairs.allSatisfy({ $0.old == $0.new }), old.trees(of: oldColumn.id) == nil,
+      new.trees(of: newColumn.id) == nil
+    else { return false }
+    return old.pieces(before).elementsEqual(new.pieces(after)) { $0 == $1 }
   }
 
   /// Whether all rows of both stand in `pairs`, and all bytes of a column are the same: most columns of a cluster in which

@@ -20,6 +20,8 @@ struct DiffWalk {
   private let new: TableDiff.Side
   private var oldRows: RowWalk
   private var newRows: RowWalk
+  /// The pairs of clusters that have the same rows, as of the last ones.
+  private var aligned: [RowPair] = []
 
   /// - Parameter skipsShared: clusters that both have are left out: rows of two versions of one file differ in none of them.
   init(
@@ -57,6 +59,7 @@ struct DiffWalk {
   /// Compares the keys from where the walk stands until one of the two clusters ends. Nil at the end of both versions.
   ///
   /// Gives up its right to read at its end, so that decrypted nodes can be forgotten behind it.
+  @inline(never)
   mutating func next() throws(StorageError) -> Stretch? {
     let (oldReader, newReader) = (old.reader, new.reader)
     let oldAccess = oldReader.access()
@@ -74,6 +77,13 @@ struct DiffWalk {
     }
     let before = try oldRows.cluster(oldAccess)
     let after = try newRows.cluster(newAccess)
+    if oldRows.row == 0, newRows.row == 0, before.isDense, after.isDense, before.firstKey == after.firstKey,
+      before.rows == after.rows
+    {
+      if aligned.count != before.rows { aligned = (0..<before.rows).map { RowPair(old: $0, new: $0) } }
+      stretch.pairs = aligned
+      (oldRows.row, newRows.row) = (before.rows, after.rows)
+    }
     while oldRows.row < before.rows, newRows.row < after.rows {
       let (oldKey, newKey) = (before.key(oldRows.row), after.key(newRows.row))
       if oldKey < newKey {

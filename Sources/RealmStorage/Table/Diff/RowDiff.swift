@@ -34,11 +34,11 @@ struct RowDiff {
   /// Takes memory for the rows of a cluster that differ, beside the refs of clusters, and for the primary keys that rows of both versions have
   /// changed.
   func forEach(_ body: Body) throws(StorageError) -> Bool {
-    var moves = PrimaryKeyMoves()
-    guard try forEachDeletion(body), try forEachModification(&moves, body), try tell(moves, body) else {
-      return false
-    }
-    return try forEachCreation(body)
+    var (moves, hasCreations) = (PrimaryKeyMoves(), false)
+    guard try forEachDeletion(&hasCreations, body), try forEachModification(&moves, body),
+      try tell(moves, body)
+    else { return false }
+    return hasCreations ? try forEachCreation(body) : true
   }
 
   /// Calls `body` with each stretch of rows that have to be compared.
@@ -58,8 +58,11 @@ struct RowDiff {
 
   // MARK: - Rows
 
-  private func forEachDeletion(_ body: Body) throws(StorageError) -> Bool {
-    try forEachStretch { (stretch) throws(StorageError) in
+  private func forEachDeletion(_ hasCreations: inout Bool, _ body: Body) throws(StorageError) -> Bool {
+    var isAnyNew = false
+    defer { hasCreations = isAnyNew }
+    return try forEachStretch { (stretch) throws(StorageError) in
+      isAnyNew = isAnyNew || !stretch.insertions.isEmpty
       guard let leaf = stretch.old, !stretch.deletions.isEmpty else { return true }
       let batch = try batch(stretch.deletions, of: leaf, old, columns.map(\.old))
       let keys = batch.keys
