@@ -30,7 +30,7 @@ struct Runner {
   private static var stages: [any Stage.Type] {
     [
       PeopleStage.self, LinkStage.self, SeriesStage.self, KeyValueStage.self, ListStage.self,
-      LookupStage.self, DiffStage.self, GrowthStage.self, ProcessStage.self,
+      LookupStage.self, RecordStage.self, DiffStage.self, FeedStage.self, GrowthStage.self, ProcessStage.self,
     ]
   }
 }

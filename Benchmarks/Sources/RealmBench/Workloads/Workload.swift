@@ -160,10 +160,18 @@ enum Workload: String, CaseIterable {
   /// Deletes 1,000 objects that the long list of links holds, in one durable transaction: together, and one by one.
   case deleteListed = "C10"
   case deleteListedEach = "C10e"
+  /// As 12b, with relaxed commits: without a recorder, and with one that keeps each change with what stood before it.
+  case plainInsert = "D1p"
+  case recordedInsert = "D1"
+  /// As 1, in the process of the others: without a recorder, and with one.
+  case plainBulkInsert = "D2p"
+  case recordedBulkInsert = "D2"
   /// Finds the objects that differ between two versions of a file, 1,000 of all, with their values.
   case diffVersions = "D3"
   /// The same as changes of rows, which can be applied and undone.
   case rowChanges = "D3c"
+  /// The same as objects and properties of a change feed, without the commit that moves its token.
+  case feedChanges = "D5"
   /// Finds them between two files that were made apart, with the same Persons in the same order.
   case diffFiles = "D4"
   /// Compares two files that hold the same Persons, added in another order.
@@ -255,6 +263,11 @@ enum Workload: String, CaseIterable {
     case .shortListFile: "their file"
     case .deleteListed: "delete 1,000 objects of a list"
     case .deleteListedEach: "delete 1,000 more one by one"
+    case .plainInsert: "relaxed inserts, not recorded"
+    case .recordedInsert: "relaxed inserts, recorded"
+    case .plainBulkInsert: "bulk insert, not recorded"
+    case .recordedBulkInsert: "bulk insert, recorded"
+    case .feedChanges: "what differs, by a change feed"
     case .diffVersions: "what differs between two versions"
     case .rowChanges: "the same as changes of rows"
     case .diffFiles: "what differs between two files"
@@ -298,6 +311,9 @@ enum Workload: String, CaseIterable {
   static let listCommits: Set<Workload> = [
     .listOwnerUpdate, .listAppend, .listInsert, .listRemove, .linkOwnerUpdate, .linkAppend, .linkInsert,
     .linkRemove,
+  ]
+  static let recordings: Set<Workload> = [
+    .plainInsert, .recordedInsert, .plainBulkInsert, .recordedBulkInsert,
   ]
   static let differences: Set<Workload> = [.diffVersions, .rowChanges, .diffFiles, .diffFilesInOtherOrder]
   static let lookups: Set<Workload> = [.setContains, .mapValue]

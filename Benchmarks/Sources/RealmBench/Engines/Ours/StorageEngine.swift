@@ -37,8 +37,11 @@ final class StorageEngine: Engine {
 
   // MARK: - Writing
 
-  func insertAll(_ source: inout PersonSource) throws {
+  func insertAll(_ source: inout PersonSource) throws { try insertAll(&source, recorder: nil) }
+
+  func insertAll(_ source: inout PersonSource, recorder: (any ChangeRecorder)?) throws {
     try database.write { transaction in
+      if let recorder { try transaction.record(into: recorder) }
       let table = try transaction.createTable(Self.schema)
       while let people = source.next() {
         for person in people { try Self.insert(person, into: table) }
@@ -46,7 +49,7 @@ final class StorageEngine: Engine {
     }
   }
 
-  private static func insert(_ person: Person, into table: WritableTable) throws {
+  static func insert(_ person: Person, into table: WritableTable) throws {
     try table.insert { (row: inout NewRow) throws(StorageError) in
       try row.set(Position.id, person.id)
       try row.set(Position.name, person.name)
@@ -99,8 +102,11 @@ final class StorageEngine: Engine {
     return seconds
   }
 
-  func insert(_ person: Person) throws {
+  func insert(_ person: Person) throws { try insert(person, recorder: nil) }
+
+  func insert(_ person: Person, recorder: (any ChangeRecorder)?) throws {
     try database.write(durability) { transaction in
+      if let recorder { try transaction.record(into: recorder) }
       try Self.insert(person, into: Self.people(in: transaction))
     }
   }
