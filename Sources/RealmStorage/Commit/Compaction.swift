@@ -78,8 +78,8 @@ extension Writer {
   /// held in it. So what is given back is not written ahead again soon. What goes wrong here loses nothing.
   ///
   /// All held versions lie below the new end, so whichever of them is opened next finds its nodes: D and the published
-  /// one after a crash, pins until they go, named ones until no version that may open has the name. A version that vacated the end is durable by then: D is one, or older and ends
-  /// higher.
+  /// one after a crash, pins until they go, named ones until no version that may open has the name. A version that vacated
+  /// the end is durable by then: D is one, or older and ends higher.
   func makeSmaller() {
     guard let map = space.map else { return }
     let least = map.worthCutting

@@ -3,8 +3,8 @@ import Synchronization
 /// How much may be kept for named versions.
 struct NamedLimit: ~Copyable {
   private let bytes: Int?
-  /// More was kept when a version was written last: the next transaction gives up the oldest.
-  let isPassed = Atomic<Bool>(false)
+  /// More was kept when a version was written last: the next transaction gives up this version, the oldest then. 0 for none.
+  let excess = Atomic<UInt64>(0)
 
   /// - Parameter bytes: nil for as much as the newest version takes, and 64 MiB at least.
   init(_ bytes: Int?) { self.bytes = bytes }
@@ -105,18 +105,19 @@ extension Writer {
       last = version.number
       bytes += space.waitingBytes(for: version.number)
     }
-    if bytes > limit { namedLimit.isPassed.store(true, ordering: .relaxed) }
+    if bytes > limit { namedLimit.excess.store(kept[0].number, ordering: .relaxed) }
   }
 
-  /// Inside the gate, before a transaction is sealed: it gives up the oldest named version where too much was kept for names.
-  /// Answers the root to commit.
+  /// Inside the gate, before a transaction is sealed: it gives up the version that was the oldest where too much was kept for
+  /// names. Where the transaction drops that version itself, or moves its name on, no other goes in its place. Answers the root to
+  /// commit.
   ///
   /// - Throws: `.corrupted`.
   func endNamed(below root: Ref) throws(StorageError) -> Ref {
-    guard namedLimit.isPassed.load(ordering: .relaxed), !isRewriting else { return root }
-    namedLimit.isPassed.store(false, ordering: .relaxed)
+    guard !isRewriting, namedLimit.excess.load(ordering: .relaxed) != 0 else { return root }
+    let version = namedLimit.excess.exchange(0, ordering: .relaxed)
     var catalogue = try Catalogue(slotsOf: root, editor.access())
-    guard try VersionSlots.endOldest(in: &catalogue, editor) else { return root }
+    guard try VersionSlots.end(version, in: &catalogue, editor) else { return root }
     editor.free(root)
     return catalogue.write(editor)
   }

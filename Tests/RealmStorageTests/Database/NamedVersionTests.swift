@@ -193,6 +193,37 @@ import Testing
     }
   }
 
+  @Test func `who moves the oldest name on, or drops it, lets no other be ended in its place`() throws {
+    for drops in [true, false] {
+      try withTemporaryPath { path in
+        var options = Database.Options()
+        options.namedVersionLimit = 256 << 10
+        let database = try Database(path: path, options: options)
+        for name in ["a", "b"] {
+          for number in 0..<40 { try set(database, number) }
+          try database.keepVersion(named: name)
+        }
+        let writer = try #require(database.writer)
+        var round = UInt8(0)
+        // Each version is named by the next, in one commit with a change.
+        while writer.namedLimit.excess.load(ordering: .relaxed) == 0, round < 200 {
+          round += 1
+          let transaction = try database.beginWrite()
+          try transaction.tree("b").set([UInt8](repeating: round, count: 9000), for: [1])
+          let kept = VersionSlots.Kept(transaction.base, since: 1)
+          try transaction.changeCatalogue(added: 1) { (catalogue, editor) throws(StorageError) in
+            try VersionSlots.set(kept, for: "n \(round)", in: &catalogue, editor)
+          }
+          try transaction.commit()
+        }
+        #expect(round > 10 && round < 200)
+        if drops { try database.dropVersion(named: "a") } else { try database.keepVersion(named: "a") }
+        let ended = try database.namedVersions().filter(\.isEnded)
+        #expect(ended == [])
+      }
+    }
+  }
+
   @Test func `copies and a compacted file hold no named versions, and all else`() throws {
     try withTemporaryPath { path in
       do {

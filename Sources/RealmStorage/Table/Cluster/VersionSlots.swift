@@ -139,19 +139,20 @@ enum VersionSlots {
     return try NamedSlots.remove(prefix + name, from: &catalogue, editor)
   }
 
-  /// Keeps the oldest version no longer, under none of its names, which stay; answers whether there was one.
+  /// Keeps a version no longer, under none of its names, which stay; answers whether there was one.
   ///
   /// - Throws: `.corrupted`.
-  static func endOldest(in catalogue: inout Catalogue, _ editor: NodeEditor) throws(StorageError) -> Bool {
-    let kept = try all(catalogue, before: .max, editor.access()).compactMap { slot in
-      slot.kept.flatMap { $0.isEnded ? nil : (name: slot.name, kept: $0) }
+  static func end(
+    _ version: UInt64, in catalogue: inout Catalogue, _ editor: NodeEditor
+  ) throws(StorageError) -> Bool {
+    var wasThere = false
+    for slot in try all(catalogue, before: .max, editor.access()) {
+      guard let kept = slot.kept, !kept.isEnded, kept.version.number == version else { continue }
+      let ended = Kept(Version(number: version, root: .null, pageCount: 0), since: kept.since)
+      try NamedSlots.set(.knownToWrite, ended.bytes, for: prefix + slot.name, in: &catalogue, editor)
+      wasThere = true
     }
-    guard let oldest = kept.map(\.kept.version.number).min() else { return false }
-    for (name, kept) in kept where kept.version.number == oldest {
-      let ended = Kept(Version(number: oldest, root: .null, pageCount: 0), since: kept.since)
-      try NamedSlots.set(.knownToWrite, ended.bytes, for: prefix + name, in: &catalogue, editor)
-    }
-    return true
+    return wasThere
   }
 }
 
