@@ -1,5 +1,5 @@
 /// A value for each row, most often the usual one: they take memory, and time, from the first other on.
-struct RareValues<Element: Equatable> {
+struct RareValues<Element: Equatable & Sendable>: Sendable {
   private let usual: Element
   private(set) var count = 0
   /// Empty while all are the usual one.
