@@ -70,5 +70,3 @@ struct RareValues<Element: Equatable & Sendable>: Sendable {
     count = places.count
   }
 }
-
-extension RareValues: Sendable where Element: Sendable {}
