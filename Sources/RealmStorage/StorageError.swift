@@ -53,6 +53,10 @@ public indirect enum StorageError: Error, Sendable, Equatable {
   /// Two versions differ by more than tables and columns that the newer one has in addition: a table, or a column of it, was removed,
   /// or what it is was changed. Such a difference is no list of changes of rows.
   case schemaChanged(table: String, column: String?, path: String)
+  /// A change that was recorded elsewhere does not fit what there is; the transaction can't be committed.
+  case changeDoesNotFit(ChangeMismatch, path: String)
+  /// A change of the schema that a recorder can't be told was made in a transaction that has one; nothing was changed.
+  case schemaChangeWhileRecording(table: String, path: String)
   /// A limit of the format stands against what was asked; nothing was written.
   case limitExceeded(Limit, path: String)
 }
@@ -242,6 +246,12 @@ extension StorageError: CustomStringConvertible {
       "The two versions of \(path) can't be told apart by changes of rows: "
         + (column.map { "column \($0) of table \(table)" } ?? "table \(table)")
         + " was removed, renamed or made another. Read the newer version anew."
+    case .changeDoesNotFit(let mismatch, let path):
+      "A recorded change does not fit the version of \(path) that it was applied to: \(mismatch). Apply changes to the version "
+        + "that they were recorded on, each of them once and in their order. The transaction can't be committed."
+    case .schemaChangeWhileRecording(let table, let path):
+      "While a recorder is told the changes of a transaction on \(path), the schema of table \(table) can get new columns, and nothing "
+        + "else of it can be changed. Make that change in a transaction without a recorder."
     case .limitExceeded(let limit, let path):
       "\(path): \(limit.description)"
     }
@@ -269,5 +279,51 @@ extension Limit: CustomStringConvertible {
       "all 2^48 version numbers have been given; build a new file from what `realm dump --json` writes."
     case .nameLength(let length, let maximum): "a name has 1 to \(maximum) bytes; this one has \(length)."
     }
+  }
+}
+
+/// Why a recorded change could not be applied.
+public struct ChangeMismatch: Sendable, Equatable {
+  public enum Reason: String, Sendable, CaseIterable {
+    case noTable = "there is no table of that id"
+    case tableExists = "a table of that id or name is there already, or was there"
+    case noColumn = "the table has no column of that id"
+    case columnExists = "a column of that id or name is there already, or was there"
+    case invalidSchema = "the schema of the table or column is none"
+    case noRow = "there is no row of that key"
+    case rowExists = "there is a row of that key already"
+    case wrongCount = "there are more values than columns, or other than rows"
+    case wrongType = "the value does not fit the column"
+    case wrongCollection = "the cell holds another kind of collection, or none"
+    case noCollection = "the cell holds no list or map of that id"
+    case outOfBounds = "the collection has no such position"
+    case noElement = "the collection has no such element or key"
+    case elementExists = "the set has such an element already"
+    case noNumber = "the number is null, or the sum has more than 64 bits"
+    case noTarget = "a link leads to a row that is not there after the last change"
+    case isLinked = "a row that was deleted is linked to after the last change"
+    case noOwner = "an embedded object has no owner, or several, after the last change"
+    case nestedID = "the id of a list or map that stands in the value is none"
+  }
+
+  public var reason: Reason
+  /// The position of the change among those that were applied; nil for what is looked at after the last one.
+  public internal(set) var index: Int?
+  /// The id of the table.
+  public var table: UInt32
+  /// The name of the table; nil where there is none of that id.
+  public var tableName: String?
+  /// The id of the column.
+  public var column: UInt16?
+  public var row: UInt64?
+}
+
+extension ChangeMismatch: CustomStringConvertible {
+  public var description: String {
+    let change = index.map { "change \($0)" } ?? "all changes"
+    let table = tableName.map { "table \($0)" } ?? "table of the id \(table)"
+    let row = row.map { ", row \($0)" } ?? ""
+    let column = column.map { ", column of the id \($0)" } ?? ""
+    return "\(change), \(table)\(row)\(column): \(reason.rawValue)"
   }
 }

@@ -56,6 +56,25 @@ import Testing
     #expect(found.sorted() == HouseExceptions.unsafe.sorted())
   }
 
+  /// Else a change could pass the recorder by.
+  @Test func `the public tables change rows by the writer's one door only`() {
+    let doors: Set = ["apply", "insert", "change"]
+    let reads: Set = [
+      "cell", "elements", "checkNotRecorded", "checkWhole", "contains", "element", "flushed", "list",
+      "listCount",
+      "nested", "row", "sorted", "sortedCount", "value",
+    ]
+    // Changes of columns that there are, which a recorder refuses.
+    let columns: Set = ["changeType", "drop", "setIndex", "setOptional"]
+    let tables: Set = ["Table.swift", "WritableTable+Collections.swift"]
+    for file in Self.engine.files(of: "Database") where tables.contains(file.name) {
+      for call in file.code.matches(of: /(?:writer|usableWriter\(\))\??\.(\w+)\(/) {
+        let name = String(call.1)
+        #expect(doors.union(reads).union(columns).contains(name), "\(file.name) calls \(name) of the writer")
+      }
+    }
+  }
+
   @Test func `every file stands in a room, and no room holds more than 25`() throws {
     for house in [Self.engine, Self.objects] {
       #expect(try house.folders() == Set(house.floors))

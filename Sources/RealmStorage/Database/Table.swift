@@ -212,7 +212,7 @@ public struct WritableTable {
   @discardableResult
   public func set(_ value: Value, _ column: Int, ofRow key: UInt64) throws(StorageError) -> Bool {
     try checkUsable()
-    return try writer.set(value, at: column, ofRow: key)
+    return try writer.apply(.set(value, writer.cell(column, key))).isDone
   }
 
   /// Adds to a whole number. O(log n).
@@ -231,7 +231,10 @@ public struct WritableTable {
     precondition(
       !form.isCollection && form.type == .int64,
       "\(schema.name).\(form.name) holds no whole numbers")
-    return try writer.add(amount, to: column, ofRow: key, within: range)
+    guard
+      case .addition(let addition) = try writer.apply(.add(amount, writer.cell(column, key)), within: range)
+    else { return .noRow }
+    return addition
   }
 
   /// Changes the whole numbers of a column in many rows at once, those that are null excepted: in all, or in those of some
@@ -268,7 +271,7 @@ public struct WritableTable {
   @discardableResult
   public func remove(_ key: UInt64) throws(StorageError) -> Bool {
     try checkUsable()
-    return try writer.remove(key)
+    return try writer.apply(.delete(row: key)).count == 1
   }
 
   /// Removes rows, as one by one. Answers how many there were; of keys that are given twice the second finds none.
@@ -278,13 +281,13 @@ public struct WritableTable {
   @discardableResult
   public func remove(_ keys: [UInt64]) throws(StorageError) -> Int {
     try checkUsable()
-    return try writer.remove(keys)
+    return try writer.apply(.deleteMany(keys)).count ?? 0
   }
 
   /// Removes all rows. Keys given before are not given again.
   public func removeAll() throws(StorageError) {
     try checkUsable()
-    try writer.removeAll()
+    try writer.apply(.deleteAll)
   }
 
   /// Adds a column; the rows there are have its default. O(1) in the number of rows, but for a column with an index.
@@ -297,7 +300,7 @@ public struct WritableTable {
       schema.column(column.name) == nil, "table \(schema.name) has a column \(column.name) already")
     try transaction.check(column)
     try transaction.checkColumns(schema.columns.count + 1)
-    try writer.add(column)
+    try writer.apply(.addColumn(column))
   }
 
   /// Gives the column at a position of the schema an index, another or none. Takes time in proportion to the rows.
@@ -314,6 +317,7 @@ public struct WritableTable {
     precondition(
       index != .unique || schema.primaryKey == nil || schema.primaryKey == column,
       "table \(schema.name) has a primary key already")
+    try writer.checkNotRecorded()
     try writer.setIndex(index, at: position)
   }
 
@@ -323,6 +327,7 @@ public struct WritableTable {
   /// is written once: this takes time in proportion to the rows, and O(log n) for each link.
   public func dropColumn(_ position: Int) throws(StorageError) {
     try checkUsable()
+    try writer.checkNotRecorded()
     try writer.drop(at: position)
   }
 
@@ -345,6 +350,7 @@ public struct WritableTable {
     precondition(
       column.canStoreDefault(value),
       "\(schema.name).\(column.name) can't be made \(isOptional ? "optional" : "required")")
+    try writer.checkNotRecorded()
     try writer.setOptional(isOptional, at: position, nullsBecome: value)
   }
 
@@ -374,6 +380,7 @@ public struct WritableTable {
     var new = column
     (new.type, new.target) = (type, target)
     try transaction.check(new)
+    try writer.checkNotRecorded()
     try writer.changeType(at: position, to: type, isOptional: isOptional, target: target, convert)
   }
 

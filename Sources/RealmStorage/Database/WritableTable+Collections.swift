@@ -52,14 +52,16 @@ extension WritableTable {
   func insert(
     one value: Value, at position: Int, ofList column: Int, ofRow key: UInt64
   ) throws(StorageError) -> Bool {
-    try usableWriter().insert(value, at: position, ofList: column, ofRow: key)
+    let writer = try usableWriter()
+    return try writer.apply(.insertElement(value, at: position, writer.elements(column, key))).isDone
   }
 
   @usableFromInline
   func insert(
     all values: [Value], at position: Int, ofList column: Int, ofRow key: UInt64
   ) throws(StorageError) -> Bool {
-    try usableWriter().insert(values, at: position, ofList: column, ofRow: key)
+    let writer = try usableWriter()
+    return try writer.apply(.insertElements(values, at: position, writer.elements(column, key))).isDone
   }
 
   /// Adds elements behind all others. Answers whether there is such a row.
@@ -81,7 +83,8 @@ extension WritableTable {
   public func setElement(
     _ value: Value, at position: Int, ofList column: Int, ofRow key: UInt64
   ) throws(StorageError) -> Bool {
-    try usableWriter().setElement(value, at: position, ofList: column, ofRow: key)
+    let writer = try usableWriter()
+    return try writer.apply(.setElement(value, at: position, writer.elements(column, key))).isDone
   }
 
   /// Removes elements that follow each other. Answers whether there is such a row.
@@ -89,7 +92,8 @@ extension WritableTable {
   public func removeElements(
     _ range: Range<Int>, ofList column: Int, ofRow key: UInt64
   ) throws(StorageError) -> Bool {
-    try usableWriter().removeElements(range, ofList: column, ofRow: key)
+    let writer = try usableWriter()
+    return try writer.apply(.removeElements(range, writer.elements(column, key))).isDone
   }
 
   /// Moves an element to another position, counted without it. Answers whether there is such a row.
@@ -97,7 +101,8 @@ extension WritableTable {
   public func moveElement(
     from old: Int, to new: Int, ofList column: Int, ofRow key: UInt64
   ) throws(StorageError) -> Bool {
-    try usableWriter().moveElement(from: old, to: new, ofList: column, ofRow: key)
+    let writer = try usableWriter()
+    return try writer.apply(.moveElement(from: old, to: new, writer.elements(column, key))).isDone
   }
 
   /// Exchanges two elements. Answers whether there is such a row.
@@ -105,7 +110,8 @@ extension WritableTable {
   public func swapElements(
     _ first: Int, _ second: Int, ofList column: Int, ofRow key: UInt64
   ) throws(StorageError) -> Bool {
-    try usableWriter().swapElements(first, second, ofList: column, ofRow: key)
+    let writer = try usableWriter()
+    return try writer.apply(.swapElements(first, second, writer.elements(column, key))).isDone
   }
 
   /// Puts elements into other places. Answers whether there is such a row. Takes time in proportion to the list.
@@ -116,7 +122,8 @@ extension WritableTable {
   public func reorderElements(_ order: [Int], ofList column: Int, ofRow key: UInt64) throws(StorageError)
     -> Bool
   {
-    try usableWriter().reorderElements(order, ofList: column, ofRow: key)
+    let writer = try usableWriter()
+    return try writer.apply(.reorderElements(order, writer.elements(column, key))).isDone
   }
 }
 
@@ -179,13 +186,15 @@ extension WritableTable {
   @discardableResult
   public func insert(_ elements: [Value], intoSet column: Int, ofRow key: UInt64) throws(StorageError) -> Int?
   {
-    try usableWriter().insert(elements, intoSet: column, ofRow: key)
+    let writer = try usableWriter()
+    return try writer.apply(.insertIntoSet(elements, writer.cell(column, key))).count
   }
 
   /// Removes the element of a set that is equal; answers whether there was one, or nil where there is no such row.
   @discardableResult
   public func remove(_ element: Value, fromSet column: Int, ofRow key: UInt64) throws(StorageError) -> Bool? {
-    try usableWriter().remove(element, fromSet: column, ofRow: key)
+    let writer = try usableWriter()
+    return try writer.apply(.removeFromSet([element], writer.cell(column, key))).count.map { $0 == 1 }
   }
 
   /// Sets the value of a key of a map. Answers whether there is such a row.
@@ -193,7 +202,8 @@ extension WritableTable {
   public func setValue(
     _ value: Value, forKey mapKey: String, ofMap column: Int, ofRow key: UInt64
   ) throws(StorageError) -> Bool {
-    try usableWriter().setValue(value, forKey: mapKey, ofMap: column, ofRow: key)
+    let writer = try usableWriter()
+    return try writer.apply(.setValue(value, key: mapKey, writer.elements(column, key))).isDone
   }
 
   /// Removes a key of a map; answers whether it was there, or nil where there is no such row.
@@ -201,7 +211,8 @@ extension WritableTable {
   public func removeValue(
     forKey mapKey: String, ofMap column: Int, ofRow key: UInt64
   ) throws(StorageError) -> Bool? {
-    try usableWriter().removeValue(forKey: mapKey, ofMap: column, ofRow: key)
+    let writer = try usableWriter()
+    return try writer.apply(.removeValue(key: mapKey, writer.elements(column, key))).count.map { $0 == 1 }
   }
 }
 
@@ -222,51 +233,59 @@ extension WritableTable {
   @discardableResult
   public func insert(_ values: [Value], at position: Int, of place: NestedPlace) throws(StorageError) -> Bool
   {
-    try usableWriter().insert(values, at: position, of: place)
+    let writer = try usableWriter()
+    return try writer.apply(.insertElements(values, at: position, writer.elements(place))).isDone
   }
 
   /// Replaces an element. Answers whether there is such a list.
   @discardableResult
   public func setElement(_ value: Value, at position: Int, of place: NestedPlace) throws(StorageError) -> Bool
   {
-    try usableWriter().setElement(value, at: position, of: place)
+    let writer = try usableWriter()
+    return try writer.apply(.setElement(value, at: position, writer.elements(place))).isDone
   }
 
   /// Removes elements that follow each other. Answers whether there is such a list.
   @discardableResult
   public func removeElements(_ range: Range<Int>, of place: NestedPlace) throws(StorageError) -> Bool {
-    try usableWriter().removeElements(range, of: place)
+    let writer = try usableWriter()
+    return try writer.apply(.removeElements(range, writer.elements(place))).isDone
   }
 
   /// Moves an element to another position, counted without it. Answers whether there is such a list.
   @discardableResult
   public func moveElement(from old: Int, to new: Int, of place: NestedPlace) throws(StorageError) -> Bool {
-    try usableWriter().moveElement(from: old, to: new, of: place)
+    let writer = try usableWriter()
+    return try writer.apply(.moveElement(from: old, to: new, writer.elements(place))).isDone
   }
 
   /// Exchanges two elements. Answers whether there is such a list.
   @discardableResult
   public func swapElements(_ first: Int, _ second: Int, of place: NestedPlace) throws(StorageError) -> Bool {
-    try usableWriter().swapElements(first, second, of: place)
+    let writer = try usableWriter()
+    return try writer.apply(.swapElements(first, second, writer.elements(place))).isDone
   }
 
   /// Puts elements into other places: `order` tells of each place from which it gets its element. Answers whether there is such a
   /// list.
   @discardableResult
   public func reorderElements(_ order: [Int], of place: NestedPlace) throws(StorageError) -> Bool {
-    try usableWriter().reorderElements(order, of: place)
+    let writer = try usableWriter()
+    return try writer.apply(.reorderElements(order, writer.elements(place))).isDone
   }
 
   /// Sets the value of a key. Answers whether there is such a map.
   @discardableResult
   public func setValue(_ value: Value, forKey key: String, of place: NestedPlace) throws(StorageError) -> Bool
   {
-    try usableWriter().setValue(value, forKey: key, of: place)
+    let writer = try usableWriter()
+    return try writer.apply(.setValue(value, key: key, writer.elements(place))).isDone
   }
 
   /// Removes a key; answers whether it was there, or nil where there is no such map.
   @discardableResult
   public func removeValue(forKey key: String, of place: NestedPlace) throws(StorageError) -> Bool? {
-    try usableWriter().removeValue(forKey: key, of: place)
+    let writer = try usableWriter()
+    return try writer.apply(.removeValue(key: key, writer.elements(place))).count.map { $0 == 1 }
   }
 }

@@ -107,6 +107,34 @@ public final class WriteTransaction {
     return tables
   }
 
+  /// Tells a recorder each change that is made of rows from now on, and each table and column that is added.
+  ///
+  /// Without a recorder nothing is recorded, which costs nothing. With one each change also reads what stood before it; bulk changes stay bulk
+  /// changes. While a recorder is attached other changes of the schema throw `.schemaChangeWhileRecording`. Named trees and hidden tables are not recorded.
+  ///
+  /// - Precondition: no other recorder is attached, and the transaction has not ended.
+  /// - Throws: `.corrupted`.
+  public func record(into recorder: any ChangeRecorder) throws(StorageError) {
+    precondition(isOpen, "WriteTransaction.record: the transaction has ended")
+    let tables = try tables()
+    precondition(tables.recording == nil, "WriteTransaction.record: a recorder is attached already")
+    tables.record(into: recorder)
+  }
+
+  /// Applies changes that were recorded, in their order: all of a transaction, those that are derived too, or their inverses
+  /// (`ChangeList.inverse`).
+  ///
+  /// Nothing follows from a change here, as links that go with a row: that was recorded too. Rows get the keys they had, also those that were deleted since, and
+  /// lists and maps in mixed values their ids. Links may lead to rows that a later change makes: they are looked at after the last one.
+  ///
+  /// - Throws: `.changeDoesNotFit` for a change of a table, column, row, element or key that is not there or is there already, a value of another
+  ///   type, a position out of bounds, and for links that lead nowhere after the last change; `.duplicateKey`, `.limitExceeded`, `.corrupted`. The
+  ///   transaction can't be committed then.
+  public func apply(_ changes: some Sequence<RowChange>) throws(StorageError) {
+    precondition(isOpen, "WriteTransaction.apply: the transaction has ended")
+    try tables().apply(changes)
+  }
+
   /// The number that was set last by `setSchemaVersion`; 0 until then.
   public func schemaVersion() throws(StorageError) -> UInt64 { try Catalogue(root, access()).schemaVersion }
 

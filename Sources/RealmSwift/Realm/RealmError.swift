@@ -180,7 +180,9 @@ extension Realm.Error {
       (code, path) = (.alreadyOpen, file)
     case .readOnly(let file): (code, path) = (.filePermissionDenied, file)
     case .remoteFileSystem(let file): (code, path) = (.fileAccess, file)
-    case .duplicateKey(_, _, let file): (code, path) = (.invalidInput, file)
+    case .duplicateKey(_, _, let file), .changeDoesNotFit(_, let file),
+      .schemaChangeWhileRecording(_, let file):
+      (code, path) = (.invalidInput, file)
     case .limitExceeded(_, let file), .schemaChanged(_, _, let file): (code, path) = (.fail, file)
     }
     self.init(code, error.description, path: path)

@@ -239,7 +239,7 @@ struct ClusterChange {
   }
 
   /// As one node, or as two where the refs of its pieces have become too many for one.
-  private func write(_ cluster: Cluster) throws(StorageError) -> [KeyedChild] {
+  func write(_ cluster: Cluster) throws(StorageError) -> [KeyedChild] {
     guard cluster.rows > 1, cluster.nodeBytes(editor.store.refWidth) > Self.largestNode else {
       return [KeyedChild(leastKey: cluster.keys[0], rows: UInt64(cluster.rows), ref: cluster.write(editor))]
     }
@@ -252,7 +252,7 @@ struct ClusterChange {
   private typealias Pieces = [(firstRow: Int, ref: Ref)]
 
   /// The cluster with some of its rows only.
-  private func part(_ rows: Range<Int>, of cluster: Cluster) throws(StorageError) -> Cluster {
+  func part(_ rows: Range<Int>, of cluster: Cluster) throws(StorageError) -> Cluster {
     var part = Cluster(keys: Array(cluster.keys[rows]), columns: schema.columns.count)
     let places = rows.map { UInt16($0) }
     for column in schema.columns where cluster.has(column) {
@@ -317,7 +317,7 @@ struct ClusterChange {
   }
 
   /// The pieces of a column that was added after the cluster was written.
-  private func absentPieces(_ column: Column, rows: Int) throws(StorageError) -> [(firstRow: Int, ref: Ref)] {
+  func absentPieces(_ column: Column, rows: Int) throws(StorageError) -> [(firstRow: Int, ref: Ref)] {
     var buffer = PieceBuffer()
     let value = column.absentValue
     for _ in 0..<rows { try buffer.append(value, of: column, editor: editor) }

@@ -8,7 +8,11 @@ final class OpenTables {
   /// All tables there were when the transaction began.
   private let schemas: [TableSchema]
   @exclusivity(unchecked) private var writers: [TableWriter] = []
-  private var lastTable: UInt32
+  private(set) var lastTable: UInt32
+  /// Nil where nobody listens to the transaction's changes.
+  @exclusivity(unchecked) private(set) var recording: ChangeRecording?
+  /// Of recorded changes that are being applied.
+  @exclusivity(unchecked) var replay: ChangeReplay?
   /// Embedded rows that lost the link to them in the change under way, by their table.
   @exclusivity(unchecked) private var orphans: [UInt32: [UInt64]] = [:]
   /// What interrupted a change half-way: such a transaction can't be committed.
@@ -35,6 +39,7 @@ final class OpenTables {
   /// The transaction was committed: they are as the next one finds them, without reading them again; its nodes are named
   /// by `written`, or as before where it is nil. False where what they know is not all there.
   func settle(_ written: WrittenRefs?) -> Bool {
+    recording = nil
     var isComplete = true
     let named = { (ref: Ref) -> Ref in
       guard let written, ref.isDirty else { return ref }
@@ -47,6 +52,25 @@ final class OpenTables {
     return isComplete
   }
 
+  // MARK: - Recording
+
+  /// Tells the recorder every change from now on.
+  func record(into recorder: any ChangeRecorder) {
+    for writer in writers { writer.tellFromNowOn() }
+    recording = ChangeRecording(recorder)
+  }
+
+  /// Tells the rows that were added and not told yet.
+  func noteCreatedRows() throws(StorageError) {
+    for writer in writers { try writer.noteCreatedRows() }
+  }
+
+  /// Calls `body`, whose changes follow from another one.
+  func deriving<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
+    guard let recording else { return try body() }
+    return try recording.deriving(body)
+  }
+
   // MARK: - Embedded rows
 
   /// An embedded row has lost a link to it.
@@ -54,13 +78,19 @@ final class OpenTables {
 
   /// Removes the embedded rows that nobody owns any more, with those they own.
   func removeOrphans() throws(StorageError) {
+    if orphans.isEmpty { return }
+    if let replay {
+      replay.note(orphans)
+      orphans = [:]
+      return
+    }
     do throws(StorageError) {
       while let (table, rows) = orphans.first {
         orphans[table] = nil
         guard let writer = try writer(id: table) else { continue }
         var free: [UInt64] = []
         for row in rows where try writer.links.links(to: row).isEmpty { free.append(row) }
-        _ = try writer.removeAlone(free)
+        try deriving { () throws(StorageError) in _ = try writer.removeAlone(free) }
       }
     } catch {
       throw fail(error)
@@ -131,15 +161,22 @@ final class OpenTables {
 
   func create(_ schema: TableSchema) throws(StorageError) -> TableWriter {
     guard lastTable < UInt32.max else { throw .limitExceeded(.tables, path: editor.store.storage.path) }
-    lastTable += 1
-    let schema = schema.numbered(lastTable)
+    return try create(schema, id: lastTable + 1)
+  }
+
+  /// Makes a table of an id that was not given yet.
+  func create(_ schema: TableSchema, id: UInt32) throws(StorageError) -> TableWriter {
+    lastTable = id
+    let schema = schema.numbered(id)
     let writer = TableWriter(schema: schema, root: TableRoot(), isNew: true, tables: self)
     writers.append(writer)
+    try writer.note(.createTable(schema))
     return writer
   }
 
   /// Puts what changed into the catalogue; answers how many rows there are more than before; nil where nothing did.
   func store(in catalogue: inout Catalogue) throws(StorageError) -> Int? {
+    if recording != nil { try noteCreatedRows() }
     if let failure { throw failure }
     var changed = false
     var added = 0

@@ -33,8 +33,11 @@ public struct RowBatch: Sendable {
 
   public init() {}
 
-  /// - Precondition: the keys grow.
+  /// - Precondition: the keys grow, and all rows have as many values.
   public init(_ rows: [Row]) {
+    precondition(
+      rows.allSatisfy { $0.values.count == rows[0].values.count },
+      "RowBatch: each row has one value for each column")
     precondition(
       zip(rows, rows.dropFirst()).allSatisfy { $0.key < $1.key }, "RowBatch: the keys of its rows must grow")
     guard let first = rows.first else { return }
@@ -54,6 +57,9 @@ public struct RowBatch: Sendable {
 
   /// The first row.
   public var first: Row? { parts.first.map { $0.row(0) } }
+
+  /// All rows. Takes time in proportion to the values.
+  public var rows: [Row] { parts.flatMap { part in part.keys.indices.map { part.row($0) } } }
 
   /// Calls `body` with each row. Takes time in proportion to the values.
   public func forEach<Failure: Error>(_ body: (Row) throws(Failure) -> Void) throws(Failure) {
@@ -88,5 +94,51 @@ extension RowBatch: Equatable {
       place += 1
     }
     return isEqual
+  }
+}
+
+extension AppendBuffer {
+  /// The rows from a key on.
+  ///
+  /// - Parameter asValues: the columns are copied as values. Else they are kept as they are here, unless the rows are few: then
+  ///   to make values of them takes less than the copy of the columns that the next row would take.
+  func part(from key: UInt64, asValues: Bool) throws(StorageError) -> RowBatch.Part? {
+    let first = keys.partitioningIndex { $0 >= key }
+    guard first < rows else { return nil }
+    let asValues = asValues || rows - first < 8
+    var part = RowBatch.Part(keys: Array(keys[first...]), columns: [])
+    part.first = asValues ? 0 : first
+    for index in columns.indices {
+      let column = columns[index].column
+      if asValues {
+        var values: [Value] = []
+        for row in first..<rows { values.append(try value(index, row)) }
+        part.columns.append(.values(values))
+      } else if !columns[index].isVarying {
+        part.columns.append(.fixed(columns[index].fixed, column))
+      } else if columns[index].firstVarying == 0, columns[index].varying.isWhole {
+        part.columns.append(.varying(columns[index].varying, column))
+      } else {
+        var values = [Value](repeating: .null, count: first)
+        for row in first..<rows { values.append(try value(index, row)) }
+        part.columns.append(.values(values))
+      }
+    }
+    return part
+  }
+
+  /// The value of a row that is not in a piece yet, or in the last one.
+  private func value(_ index: Int, _ row: Int) throws(StorageError) -> Value {
+    let column = columns[index].column
+    guard columns[index].isVarying else { return columns[index].fixed.value(row, of: column) }
+    let place = row - columns[index].firstVarying
+    let access = editor.access()
+    guard place >= 0 else { throw editor.store.corrupted(.rows, node) }
+    if let tree = columns[index].trees.first(where: { $0.row == row }) {
+      return try CollectionForm.value(tree.ref, column, access)
+    }
+    guard let bytes = try columns[index].varying.content(place, access) else { return .null }
+    guard let value = column.value(varying: bytes) else { throw editor.store.corrupted(.structure, node) }
+    return value
   }
 }

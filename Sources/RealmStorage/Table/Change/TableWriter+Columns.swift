@@ -2,12 +2,15 @@
 extension TableWriter {
   /// Adds a column; rows there are have its default.
   ///
+  /// - Parameter keepsID: the column has its id, which was not given yet.
   /// - Throws: `.limitExceeded` where all ids of columns, or of indexes, were given.
-  func add(_ column: Column) throws(StorageError) {
+  func add(_ column: Column, keepsID: Bool = false) throws(StorageError) {
     guard schema.hasColumnIDs else { throw .limitExceeded(.columnIDs, path: editor.store.storage.path) }
     if column.index != .none { try checkIndexIDs() }
-    try changeSchema { $0.add(column) }
-    if column.index != .none, let added = schema.columns.last { try fillIndex(of: added) }
+    try changeSchema { $0.add(column, keepsID: keepsID) }
+    guard let added = schema.columns.last else { return }
+    if column.index != .none { try fillIndex(of: added) }
+    if isRecorded { try note(.addColumn(added)) }
   }
 
   private func checkIndexIDs() throws(StorageError) {

@@ -22,6 +22,15 @@ extension TableWriter {
 
   private func add(_ targets: [LinkTarget], _ column: Column, row: UInt64) throws(StorageError) {
     for target in targets {
+      guard !isReplaying else {
+        guard let table = try tables.writer(id: target.table) else {
+          throw mismatch(.noTarget, column: column.id, row: row)
+        }
+        // Whether the row is there is looked at after the last change.
+        tables.replay?.addLink(target)
+        try table.links.add(target: target.row, table: schema.id, column: column.id, source: row)
+        continue
+      }
       if column.type == .mixed {
         let isThere = try tables.writer(id: target.table) != nil
         precondition(isThere, "\(schema.name).\(column.name): there is no table \(target.table)")
@@ -59,10 +68,15 @@ extension TableWriter {
           LinkTarget(table: schema.id, row: row)] = link.count
       }
     }
-    for (place, targets) in targets {
+    // In an order that does not depend on hashes, so that what is recorded is the same each time.
+    for (place, targets) in targets.sorted(by: {
+      ($0.key.table, $0.key.column, $0.key.row) < ($1.key.table, $1.key.column, $1.key.row)
+    }) {
       guard let source = try tables.writer(id: place.table),
         let column = source.schema.columns.first(where: { $0.id == place.column }),
-        try source.unlink(targets, column, ofRow: place.row)
+        try tables.deriving({ () throws(StorageError) in
+          try source.unlink(targets, column, ofRow: place.row)
+        })
       else { throw editor.store.corrupted(.structure, root.links) }
     }
     try dropBuffer()
@@ -81,6 +95,30 @@ extension TableWriter {
     guard let value = try self.value(column, ofRow: row) else { return false }
     let rows = Set(targets.keys)
     guard rows.isSubset(of: value.linkTargets(of: column)) else { return false }
-    return try set(value.unlinked(rows, of: column), column, ofRow: row)
+    let new = value.unlinked(rows, of: column)
+    let isDone = try setUntold(new, column, ofRow: row)
+    if isRecorded { try noteUnlink(from: value, to: new, column, row) }
+    return isDone
+  }
+
+  /// Tells which elements of a cell lost a link.
+  private func noteUnlink(
+    from old: Value, to new: Value, _ column: Column, _ row: UInt64
+  ) throws(StorageError) {
+    let cell = CellPlace(row: row, column: column.id)
+    switch (column.collection, old, new) {
+    case (.list, .list(let before, _), .list(let after, _)) where before.count == after.count:
+      for place in before.indices where before[place] != after[place] {
+        try note(
+          .setElement(after[place], at: place, ElementsPlace(cell: cell)), before: .value(before[place]))
+      }
+    case (.map, .map(let before, _), .map(let after, _)) where before.count == after.count:
+      for place in before.values.indices where before.values[place] != after.values[place] {
+        try note(
+          .setValue(after.values[place], key: before.keys[place], ElementsPlace(cell: cell)),
+          before: .value(before.values[place]))
+      }
+    default: try note(.set(new, cell), before: .value(old))
+    }
   }
 }

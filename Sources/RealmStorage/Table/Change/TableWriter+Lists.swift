@@ -60,8 +60,14 @@ extension TableWriter {
     _ value: Value, at index: Int, ofList position: Int, ofRow row: UInt64
   ) throws(StorageError) -> Bool {
     guard let list = try list(position, ofRow: row) else { return false }
+    let value = value.isNested ? nestedIDs.identify(value) : value
     try insert(value, at: index, of: list, row)
+    if isRecorded { try note(.insertElement(value, at: index, place(list, row))) }
     return true
+  }
+
+  private func place(_ list: OpenList, _ row: UInt64) -> ElementsPlace {
+    ElementsPlace(cell: CellPlace(row: row, column: list.column.id))
   }
 
   /// Inserts values that follow each other before an element, or behind all. False where there is no such row.
@@ -71,10 +77,14 @@ extension TableWriter {
     _ values: [Value], at index: Int, ofList position: Int, ofRow row: UInt64
   ) throws(StorageError) -> Bool {
     guard let list = try list(position, ofRow: row) else { return false }
-    var index = index
+    let values = list.column.type == .mixed ? values.map(nestedIDs.identify) : values
+    var place = index
     for value in values {
-      try insert(value, at: index, of: list, row)
-      index += 1
+      try insert(value, at: place, of: list, row)
+      place += 1
+    }
+    if isRecorded, !values.isEmpty {
+      try note(.insertElements(values, at: index, self.place(list, row)))
     }
     return true
   }
@@ -87,7 +97,6 @@ extension TableWriter {
       index >= 0 && index <= list.count,
       "\(schema.name).\(list.column.name): there is no place \(index) in a list of \(list.count)")
     checkElement(value, list.column)
-    let value = value.isNested ? nestedIDs.identify(value) : value
     do throws(StorageError) {
       if list.column.canLink { try addLinks(value, list.column, row: row) }
       try list.insert(value, at: index)
@@ -110,6 +119,7 @@ extension TableWriter {
       if list.column.canLink { try addLinks(value, list.column, row: row) }
       try list.set(value, at: index)
       if list.column.canLink { try removeLinks(old, list.column, row: row) }
+      if isRecorded { try note(.setElement(value, at: index, place(list, row)), before: .value(old)) }
     } catch {
       throw tables.fail(error)
     }
@@ -126,12 +136,17 @@ extension TableWriter {
       range.lowerBound >= 0 && range.upperBound <= list.count,
       "\(schema.name).\(list.column.name): there are no elements \(range) in a list of \(list.count)")
     do throws(StorageError) {
-      if list.column.canLink {
+      if list.column.canLink || isRecorded {
         var removed: [Value] = []
         removed.reserveCapacity(min(range.count, 1 << 16))
         for index in range { removed.append(try list.value(at: index)) }
         try list.remove(range)
-        for value in removed { try removeLinks(value, list.column, row: row) }
+        if list.column.canLink {
+          for value in removed { try removeLinks(value, list.column, row: row) }
+        }
+        if isRecorded, !range.isEmpty {
+          try note(.removeElements(range, place(list, row)), before: .values(removed))
+        }
       } else {
         try list.remove(range)
       }
@@ -150,7 +165,9 @@ extension TableWriter {
     checkIndex(old, list)
     checkIndex(new, list)
     do throws(StorageError) {
-      if old != new { try list.move(from: old, to: new) }
+      guard old != new else { return true }
+      try list.move(from: old, to: new)
+      if isRecorded { try note(.moveElement(from: old, to: new, place(list, row))) }
     } catch {
       throw tables.fail(error)
     }
@@ -171,6 +188,7 @@ extension TableWriter {
       guard left != right || left.isNested else { return true }
       try list.set(right, at: first)
       try list.set(left, at: second)
+      if isRecorded { try note(.swapElements(first, second, place(list, row))) }
     } catch {
       throw tables.fail(error)
     }
@@ -182,7 +200,12 @@ extension TableWriter {
     let column = schema.columns[position]
     guard let elements = try value(column, ofRow: row)?.elements else { return false }
     checkOrder(order, of: elements.count, column)
-    return try set(.list(order.map { elements[$0] }), column, ofRow: row)
+    let isDone = try setUntold(.list(order.map { elements[$0] }), column, ofRow: row)
+    if isRecorded, order != Array(order.indices) {
+      let place = ElementsPlace(cell: CellPlace(row: row, column: column.id))
+      try note(.reorderElements(order, place))
+    }
+    return isDone
   }
 
   func checkOrder(_ order: [Int], of count: Int, _ column: Column) {
@@ -198,6 +221,8 @@ extension TableWriter {
   ) throws(StorageError) -> Bool {
     guard let list = try list(column, ofRow: row) else { return false }
     let total = known.values.reduce(0, &+)
+    let rows = Set(known.keys.map { $0.row })
+    let places = isRecorded ? try positions(ofLinksTo: rows, in: list) : []
     let found = try list.remove(linksTo: Set(known.keys.map { $0.row }), atMost: Int(clamping: total))
     guard found.count == known.count, known.allSatisfy({ UInt64(found[$0.key.row] ?? 0) == $0.value }) else {
       return false
@@ -206,7 +231,26 @@ extension TableWriter {
       let targets = Array(repeating: Value.link(target), count: count)
       try removeLinks(.list(targets), column, row: row)
     }
+    // From the end, so that each position is right when the changes before it were made.
+    for (position, value) in places.reversed() {
+      try note(.removeElements(position..<position + 1, place(list, row)), before: .values([value]))
+    }
     return true
+  }
+
+  private func positions(
+    ofLinksTo rows: Set<UInt64>, in list: OpenList
+  ) throws(StorageError) -> [(position: Int, value: Value)] {
+    var found: [(position: Int, value: Value)] = []
+    var start = 0
+    while start < list.count {
+      let values = try list.values(from: start)
+      for (offset, value) in values.enumerated() {
+        if case .link(let row) = value, rows.contains(row) { found.append((start + offset, value)) }
+      }
+      start += values.count
+    }
+    return found
   }
 
   private func checkIndex(_ index: Int, _ list: OpenList) {

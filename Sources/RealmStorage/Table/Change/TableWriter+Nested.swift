@@ -102,6 +102,7 @@ extension TableWriter {
       elements.insert(contentsOf: values, at: index)
     }
     for (offset, value) in values.enumerated() { found.open.note(value, at: found.path + [index + offset]) }
+    if isRecorded { try note(.insertElements(values, at: index, told(place))) }
     return true
   }
 
@@ -114,6 +115,8 @@ extension TableWriter {
     let value = add(value, found, place)
     try change(found, adding: [value], removing: [old], place) { $0[index] = value }
     found.open.note(value, at: found.path + [index])
+    if isRecorded { try note(.setElement(value, at: index, told(place)), before: .value(old)) }
+    try tables.removeOrphans()
     return true
   }
 
@@ -126,6 +129,8 @@ extension TableWriter {
     if range.isEmpty { return true }
     let old = Array((found.value.elements ?? [])[range])
     try change(found, adding: [], removing: old, place) { $0.removeSubrange(range) }
+    if isRecorded { try note(.removeElements(range, told(place)), before: .values(old)) }
+    try tables.removeOrphans()
     return true
   }
 
@@ -136,6 +141,7 @@ extension TableWriter {
     check(new, count, place)
     if old == new { return true }
     try change(found, adding: [], removing: [], place) { $0.insert($0.remove(at: old), at: new) }
+    if isRecorded { try note(.moveElement(from: old, to: new, told(place))) }
     return true
   }
 
@@ -146,6 +152,7 @@ extension TableWriter {
     check(second, count, place)
     if first == second { return true }
     try change(found, adding: [], removing: [], place) { $0.swapAt(first, second) }
+    if isRecorded { try note(.swapElements(first, second, told(place))) }
     return true
   }
 
@@ -154,6 +161,7 @@ extension TableWriter {
     guard let (found, count) = try nestedList(place) else { return false }
     checkOrder(order, of: count, schema.columns[place.column])
     try change(found, adding: [], removing: [], place) { elements in elements = order.map { elements[$0] } }
+    if isRecorded { try note(.reorderElements(order, told(place))) }
     return true
   }
 
@@ -176,6 +184,10 @@ extension TableWriter {
     if value.isNested, case .map(let map, _) = found.value {
       found.open.note(value, at: found.path + [map.place(of: key).0])
     }
+    if isRecorded {
+      try note(.setValue(value, key: key, told(place)), before: old.map { .value($0) } ?? .nothing)
+    }
+    try tables.removeOrphans()
     return true
   }
 
@@ -184,6 +196,8 @@ extension TableWriter {
     guard let (found, old) = try nestedMap(place, key) else { return nil }
     guard let old else { return false }
     try change(found, adding: [], removing: [old], key, nil, place)
+    if isRecorded { try note(.removeValue(key: key, told(place)), before: .value(old)) }
+    try tables.removeOrphans()
     return true
   }
 
@@ -245,7 +259,12 @@ extension TableWriter {
     } catch {
       throw tables.fail(error)
     }
-    try tables.removeOrphans()
+  }
+
+  /// As the recorder is told it.
+  private func told(_ place: NestedPlace) -> ElementsPlace {
+    ElementsPlace(
+      cell: CellPlace(row: place.row, column: forms[place.column].id), nestedID: place.id, near: place.near)
   }
 
   private func check(_ index: Int, _ count: Int, _ place: NestedPlace) {

@@ -1,3 +1,36 @@
+/// What became of adding to a number.
+public enum Addition: Sendable, Equatable {
+  case sum(Int64)
+  /// Null has no sum, and stays.
+  case null
+  /// The sum is outside of the range that was given; the number stays.
+  case overflow
+  case noRow
+}
+
+extension TableWriter {
+  /// Adds to a whole number. A change of its own: what two add apart from each other can be told to have been added twice.
+  func add(
+    _ amount: Int64, to position: Int, ofRow row: UInt64, within range: ClosedRange<Int64>
+  ) throws(StorageError) -> Addition {
+    let column = schema.columns[position]
+    switch try value(column, ofRow: row) {
+    case .int(let number):
+      let (sum, isTooLarge) = number.addingReportingOverflow(amount)
+      guard !isTooLarge, range.contains(sum) else { return .overflow }
+      if amount != 0 {
+        _ = try setUntold(.int(sum), column, ofRow: row)
+        if isRecorded {
+          try note(.add(amount, CellPlace(row: row, column: column.id)), before: .value(.int(number)))
+        }
+      }
+      return .sum(sum)
+    case nil: return .noRow
+    default: return .null
+    }
+  }
+}
+
 /// Many numbers of a column, changed at once.
 extension TableWriter {
   /// What becomes of each number.
@@ -20,20 +53,55 @@ extension TableWriter {
     do throws(StorageError) {
       try dropBuffer()
       guard !clusters.isNull else { return 0 }
-      return try clusters(changing: column, of: rows, change)
+      let told = isRecorded ? ChangedNumbers(column) : nil
+      let count = try clusters(changing: column, of: rows, change, told)
+      if let told { try note(told) }
+      return count
     } catch {
       throw tables.fail(error)
     }
   }
 
+  /// The numbers that became others, for the recorder.
+  fileprivate final class ChangedNumbers {
+    let column: Column
+    var (rows, old, new): ([UInt64], [Value], [Value]) = ([], [], [])
+
+    init(_ column: Column) { self.column = column }
+
+    func add(_ places: some Sequence<Int>, _ keys: [UInt64], from before: FixedBuffer, to after: FixedBuffer)
+    {
+      for place in places {
+        let (left, right) = (before.value(place, of: column), after.value(place, of: column))
+        guard left != right else { continue }
+        rows.append(keys[place])
+        old.append(left)
+        new.append(right)
+      }
+    }
+  }
+
+  private func note(_ changed: ChangedNumbers) throws(StorageError) {
+    guard !changed.rows.isEmpty else { return }
+    guard tables.recording?.takesRowsApart == true else {
+      let kind = RowChange.Kind.setMany(column: changed.column.id, rows: changed.rows, values: changed.new)
+      return try note(kind, before: .values(changed.old))
+    }
+    for (place, row) in changed.rows.enumerated() {
+      try note(
+        .set(changed.new[place], CellPlace(row: row, column: changed.column.id)),
+        before: .value(changed.old[place]))
+    }
+  }
+
   private func clusters(
-    changing column: Column, of rows: [UInt64]?, _ change: NumberChange
+    changing column: Column, of rows: [UInt64]?, _ change: NumberChange, _ told: ChangedNumbers?
   ) throws(StorageError) -> Int {
     let clusterChange = clusterChange
     guard var keys = rows else {
       clusters = try KeyedTree.updateAll(in: clusters, editor: editor, spills: true) {
         (leaf) throws(StorageError) in
-        if case .doubles(let change) = change {
+        if told == nil, case .doubles(let change) = change {
           switch try clusterChange.changeAll(column, leaf, change) {
           case .unchanged: return nil
           case .changed(let child): return [child]
@@ -41,7 +109,7 @@ extension TableWriter {
           }
         }
         var cluster = try Cluster(leaf, editor.access())
-        return try clusterChange.change(column, leaf, &cluster, 0..<cluster.rows, change)
+        return try clusterChange.change(column, leaf, &cluster, 0..<cluster.rows, change, told)
       }
       return Int(clamping: root.rows)
     }
@@ -52,7 +120,7 @@ extension TableWriter {
       var cluster = try Cluster(leaf, editor.access())
       let places = cluster.places(of: keys[range])
       found += places.count
-      return try clusterChange.change(column, leaf, &cluster, places, change)
+      return try clusterChange.change(column, leaf, &cluster, places, change, told)
     }
     return found
   }
@@ -65,7 +133,9 @@ extension TableWriter {
     for key in try keys(rows) {
       guard let old = try value(column, ofRow: key) else { continue }
       found += 1
-      if let new = change.number(for: old) { _ = try checkedSet(new, column, ofRow: key) }
+      guard let new = change.number(for: old), new != old else { continue }
+      _ = try checkedSet(new, column, ofRow: key)
+      if isRecorded { try note(.set(new, CellPlace(row: key, column: column.id)), before: .value(old)) }
     }
     return found
   }
@@ -73,7 +143,7 @@ extension TableWriter {
   private func checkedSet(_ value: Value, _ column: Column, ofRow row: UInt64) throws(StorageError) -> Bool {
     precondition(
       column.accepts(value), "\(schema.name).\(column.name) of type \(column.type) can't hold that value")
-    return try set(value, column, ofRow: row)
+    return try setUntold(value, column, ofRow: row)
   }
 
   /// Some, or all, in order and each of them once.
@@ -147,15 +217,18 @@ extension ClusterChange {
 
   /// Changes the numbers of some rows of a cluster; nil where none is another then.
   fileprivate func change<Rows: Sequence<Int>>(
-    _ column: Column, _ leaf: Ref, _ cluster: inout Cluster, _ rows: Rows, _ change: TableWriter.NumberChange
+    _ column: Column, _ leaf: Ref, _ cluster: inout Cluster, _ rows: Rows, _ change: TableWriter.NumberChange,
+    _ told: TableWriter.ChangedNumbers?
   ) throws(StorageError) -> [KeyedChild]? {
     var numbers = try cluster.unpack(column, editor)
+    let before = told == nil ? nil : numbers
     let isChanged =
       switch change {
       case .doubles(let change): numbers.change(rows, change)
       case .integers(let change): numbers.change(rows, change)
       }
     guard isChanged else { return nil }
+    if let told, let before { told.add(rows, cluster.keys, from: before, to: numbers) }
     cluster.pack(numbers, as: column)
     return try replace(leaf, by: cluster)
   }

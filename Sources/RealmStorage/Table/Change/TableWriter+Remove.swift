@@ -26,7 +26,8 @@ extension TableWriter {
     guard try contains(row) else { return false }
     do throws(StorageError) {
       try dropBuffer()
-      try unlink([row])
+      if isReplaying { tables.replay?.remove(row, of: self) } else { try unlink([row]) }
+      if isRecorded { try noteDeletion(of: [row]) }
       try removeEntries(of: row)
       clusters = try clusterChange.remove(row, from: root.clusters)
       guard root.rows > 0 else { throw editor.store.corrupted(.rows, root.clusters) }
@@ -52,7 +53,10 @@ extension TableWriter {
       guard !root.clusters.isNull else { return 0 }
       let set = NumberSet(keys)
       let areMany = UInt64(keys.count) >= root.rows / Self.entriesPerSearch
-      try removeLinks(of: keys, set)
+      if isReplaying { for key in keys { tables.replay?.remove(key, of: self) } }
+      if !isReplaying, try !links.isEmpty() { try unlink(keys, from: set) }
+      if isRecorded { try noteDeletion(of: keys) }
+      try removeLinks(of: keys)
       if !areMany { try removeEntries(of: keys) }
       try dropBuffer()
       let (left, removed) = try clusterChange.remove(keys, set, from: clusters)
@@ -82,9 +86,8 @@ extension TableWriter {
     }
   }
 
-  /// Takes the links to rows and from them away. What links to one of them and is itself to be removed is left as it is.
-  private func removeLinks(of keys: [UInt64], _ set: NumberSet) throws(StorageError) {
-    if try !links.isEmpty() { try unlink(keys, from: set) }
+  /// Takes the links from rows away.
+  private func removeLinks(of keys: [UInt64]) throws(StorageError) {
     for column in schema.columns where column.canLink {
       for key in keys {
         if let value = try value(column, ofRow: key) { try removeLinks(value, column, row: key) }
@@ -98,6 +101,10 @@ extension TableWriter {
   func removeAll(withLinks: Bool = false) throws(StorageError) {
     try flushRows()
     let hasLinks = try !links.isEmpty() || schema.columns.contains { $0.canLink }
+    if isReplaying || (hasLinks && !withLinks && isRecorded) {
+      _ = try remove(allKeys())
+      return
+    }
     if hasLinks, !withLinks {
       while root.rows > 0 {
         let key = try TableReading.key(at: root.rows - 1, in: root.clusters, editor.access())
@@ -105,6 +112,7 @@ extension TableWriter {
       }
       return
     }
+    if isRecorded { try noteDeletion(of: allKeys(), all: true) }
     do throws(StorageError) {
       buffer = nil
       dropCollections()

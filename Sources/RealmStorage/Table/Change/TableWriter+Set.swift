@@ -4,12 +4,30 @@ extension TableWriter {
   ///
   /// - Precondition: the value fits the column.
   func set(_ value: Value, at position: Int, ofRow row: UInt64) throws(StorageError) -> Bool {
-    let isThere = try setAlone(value, at: position, ofRow: row)
+    let isThere =
+      isRecorded
+      ? try setTold(value, at: position, ofRow: row) : try setAlone(value, at: position, ofRow: row)
     try tables.removeOrphans()
     return isThere
   }
 
-  private func setAlone(_ value: Value, at position: Int, ofRow row: UInt64) throws(StorageError) -> Bool {
+  /// The same, and tells it to the recorder.
+  private func setTold(_ value: Value, at position: Int, ofRow row: UInt64) throws(StorageError) -> Bool {
+    let column = schema.columns[position]
+    guard let old = try self.value(column, ofRow: row) else { return false }
+    guard old != value else { return true }
+    let value = nestedIDs.identify(value, of: column)
+    _ = try setAlone(value, at: position, ofRow: row, isNew: false)
+    try note(.set(value, CellPlace(row: row, column: column.id)), before: .value(old))
+    return true
+  }
+
+  /// Sets a value that was told, or will be, as another change.
+  ///
+  /// - Parameter isNew: as of `change`.
+  private func setAlone(
+    _ value: Value, at position: Int, ofRow row: UInt64, isNew: Bool = true
+  ) throws(StorageError) -> Bool {
     // Most often one value among others is replaced: then the column itself is not copied.
     let form = forms[position]
     if form.isPlain, form.acceptsOne(value), try replace(value, form, ofRow: row) { return true }
@@ -17,11 +35,11 @@ extension TableWriter {
       schema.columns[position].accepts(value),
       "\(schema.name).\(schema.columns[position].name) is of type \(schema.columns[position].type) and can't hold that "
         + "value")
-    return try change(value, schema.columns[position], ofRow: row, isNew: true)
+    return try change(value, schema.columns[position], ofRow: row, isNew: isNew)
   }
 
-  /// Sets a value, and leaves rows that nobody owns then; false where there is no such row.
-  func set(_ value: Value, _ column: Column, ofRow row: UInt64) throws(StorageError) -> Bool {
+  /// Sets a value without telling it, and leaves rows that nobody owns then; false where there is no such row.
+  func setUntold(_ value: Value, _ column: Column, ofRow row: UInt64) throws(StorageError) -> Bool {
     let form = ColumnForm(column)
     if form.isPlain, try replace(value, form, ofRow: row) { return true }
     return try change(value, column, ofRow: row, isNew: false)

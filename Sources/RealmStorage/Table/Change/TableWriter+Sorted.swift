@@ -52,25 +52,36 @@ extension TableWriter {
     do throws(StorageError) {
       let added = try set.insert(elements)
       if set.column.canLink { for element in added { try addLinks(element, set.column, row: row) } }
+      if isRecorded, !added.isEmpty { try note(.insertIntoSet(added, cell(set, row))) }
       return added.count
     } catch {
       throw tables.fail(error)
     }
   }
 
-  /// Removes an element of a set; answers whether one was equal, or nil where there is no such row.
-  func remove(_ element: Value, fromSet position: Int, ofRow row: UInt64) throws(StorageError) -> Bool? {
+  private func cell(_ open: OpenSorted, _ row: UInt64) -> CellPlace {
+    CellPlace(row: row, column: open.column.id)
+  }
+
+  /// Removes elements of a set; answers how many of them were equal to one, or nil where there is no such row.
+  func remove(_ elements: [Value], fromSet position: Int, ofRow row: UInt64) throws(StorageError) -> Int? {
     guard let set = try sorted(position, ofRow: row) else { return nil }
-    check(element, set.column, .set)
-    let removed: Value?
+    var removed: [Value] = []
     do throws(StorageError) {
-      removed = try set.remove(element)
-      if let removed, set.column.canLink { try removeLinks(removed, set.column, row: row) }
+      for element in elements {
+        check(element, set.column, .set)
+        guard let found = try set.remove(element) else { continue }
+        if set.column.canLink { try removeLinks(found, set.column, row: row) }
+        removed.append(found)
+      }
+      if isRecorded, !removed.isEmpty {
+        try note(.removeFromSet(removed, cell(set, row)), before: .values(removed))
+      }
     } catch {
       throw tables.fail(error)
     }
     try tables.removeOrphans()
-    return removed != nil
+    return removed.count
   }
 
   /// Sets the value of a key of a map; false where there is no such row.
@@ -84,6 +95,10 @@ extension TableWriter {
     do throws(StorageError) {
       let old = try map.set(value, for: key)
       if map.column.canLink { try changeLinks(from: old ?? .null, to: value, map.column, row: row) }
+      if isRecorded {
+        let place = ElementsPlace(cell: cell(map, row))
+        try note(.setValue(value, key: key, place), before: old.map { .value($0) } ?? .nothing)
+      }
     } catch {
       throw tables.fail(error)
     }
@@ -99,6 +114,9 @@ extension TableWriter {
     do throws(StorageError) {
       old = try map.removeValue(for: key)
       if let old, map.column.canLink { try removeLinks(old, map.column, row: row) }
+      if let old, isRecorded {
+        try note(.removeValue(key: key, ElementsPlace(cell: cell(map, row))), before: .value(old))
+      }
     } catch {
       throw tables.fail(error)
     }
@@ -114,13 +132,35 @@ extension TableWriter {
     guard let position = schema.columns.firstIndex(where: { $0.id == column.id }),
       let open = try sorted(position, ofRow: row)
     else { return false }
+    let told = isRecorded ? try unlinks(open, Set(known.keys), row) : []
     let found = try open.unlink(Set(known.keys))
     guard found == known else { return false }
+    for change in told { try note(change.kind, before: change.before) }
     for (target, count) in found {
       let targets = Array(repeating: Value.typedLink(table: target.table, row: target.row), count: Int(count))
       try removeLinks(.list(targets), column, row: row)
     }
     return true
+  }
+
+  /// What is told of links that are taken out of a set or a map.
+  private func unlinks(
+    _ open: OpenSorted, _ targets: Set<LinkTarget>, _ row: UInt64
+  ) throws(StorageError) -> [(kind: RowChange.Kind, before: RecordedChange.Before)] {
+    var told: [(kind: RowChange.Kind, before: RecordedChange.Before)] = []
+    var elements: [Value] = []
+    for position in 0..<(try open.count()) {
+      let entry = try open.entry(at: position)
+      guard !targets.isDisjoint(with: entry.value.linkTargets(of: open.column)) else { continue }
+      guard let key = entry.key else {
+        elements.append(entry.value)
+        continue
+      }
+      let value = entry.value.unlinked(targets, of: open.column)
+      told.append((.setValue(value, key: key, ElementsPlace(cell: cell(open, row))), .value(entry.value)))
+    }
+    if !elements.isEmpty { told.append((.removeFromSet(elements, cell(open, row)), .values(elements))) }
+    return told
   }
 
   private func check(_ value: Value, _ column: Column, _ collection: ColumnCollection) {

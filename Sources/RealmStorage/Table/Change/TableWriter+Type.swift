@@ -82,7 +82,7 @@ extension ClusterChange {
   }
 
   /// Gives a cluster a column that it lacks.
-  private func store(_ values: [Value], as column: Column, in cluster: inout Cluster) throws(StorageError) {
+  func store(_ values: [Value], as column: Column, in cluster: inout Cluster) throws(StorageError) {
     guard column.storage.hasPieces else {
       var buffer = FixedBuffer(absent: column, rows: 0)
       for value in values { buffer.append(value) }

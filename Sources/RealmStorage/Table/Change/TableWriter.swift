@@ -17,6 +17,12 @@ final class TableWriter {
   // They have this, and are kept by the transaction: nothing is asked of a writer whose transaction has ended.
   private let openTables: UncountedReference<OpenTables>
   var tables: OpenTables { openTables.counted }
+  let isHidden: Bool
+  /// Rows from this key on were not told to a recorder yet.
+  @exclusivity(unchecked) var toldRows: UInt64
+  var hasRecorder: Bool { openTables.use { $0.recording != nil } }
+  /// Changes are applied that were recorded: what follows from one of them is among the others.
+  var isReplaying: Bool { openTables.use { $0.replay != nil } }
 
   @exclusivity(unchecked) var buffer: AppendBuffer?
   /// The buffer's node stands in the tree already.
@@ -45,6 +51,8 @@ final class TableWriter {
     self.schema = schema
     self.root = root
     openTables = UncountedReference(tables)
+    isHidden = schema.isHidden
+    toldRows = root.nextKey
     stored = root
     schemaChanged = isNew
     nestedIDs = tables.givenNestedIDs.ids(ofTable: schema.id)
@@ -120,7 +128,16 @@ final class TableWriter {
 
   /// Adds a row; answers its key.
   func insert(_ fill: (inout NewRow) throws(StorageError) -> Void) throws(StorageError) -> UInt64 {
-    let key = root.nextKey
+    try insert(root.nextKey, fill)
+  }
+
+  /// Adds a row of a key.
+  ///
+  /// - Precondition: the key is none of those that were given.
+  @inline(__always)
+  func insert(
+    _ key: UInt64, _ fill: (inout NewRow) throws(StorageError) -> Void
+  ) throws(StorageError) -> UInt64 {
     guard key < TableRoot.maximumKey else { throw .limitExceeded(.rows, path: editor.store.storage.path) }
     checkNotInserting()
     isInserting = true
@@ -303,6 +320,7 @@ final class TableWriter {
 
   private func finishBuffer() throws(StorageError) {
     guard let complete = buffer else { return }
+    try noteCreatedRows()
     let old = complete.node
     try complete.encode()
     try indexTexts(complete)
@@ -374,6 +392,7 @@ final class TableWriter {
   /// Puts all rows into the tree, and leaves open collections as they are: their rows stand in the tree already.
   private func putRowsIntoTree() throws(StorageError) {
     checkNotInserting()
+    try noteCreatedRows()
     if let buffer { try indexTexts(buffer) }
     if let buffer, buffer.isChanged, buffer.rows > 0 {
       let old = buffer.node

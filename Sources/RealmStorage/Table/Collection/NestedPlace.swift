@@ -124,7 +124,17 @@ final class NestedIDs {
   /// The next one. It never goes back.
   @exclusivity(unchecked) private(set) var next: UInt64
 
+  /// What is stored keeps the ids it has: see `keeping`.
+  @exclusivity(unchecked) private var keeps = false
+
   init(_ next: UInt64) { self.next = next }
+
+  /// Calls `body`, in which lists and maps that have ids keep them: they were recorded as they stood in the table.
+  func keeping<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
+    keeps = true
+    defer { keeps = false }
+    return try body()
+  }
 
   /// The table's node names the next id.
   func follow(_ stored: UInt64) { next = max(next, stored) }
@@ -132,11 +142,11 @@ final class NestedIDs {
   /// The same value; each list and map that it consists of has a new id.
   func identify(_ value: Value) -> Value {
     switch value {
-    case .list(let elements, _):
-      let id = take()
+    case .list(let elements, let old):
+      let id = take(old)
       return .list(elements.map(identify), id: id)
-    case .map(let map, _):
-      let id = take()
+    case .map(let map, let old):
+      let id = take(old)
       return .map(map.mapped(identify), id: id)
     default: return value
     }
@@ -154,7 +164,11 @@ final class NestedIDs {
     }
   }
 
-  private func take() -> UInt64 {
+  private func take(_ old: UInt64) -> UInt64 {
+    if keeps, old != 0 {
+      follow(old + 1)
+      return old
+    }
     defer { next += 1 }
     return next
   }

@@ -48,9 +48,11 @@ public struct TableSchema: Sendable, Hashable {
   /// A cluster's node has room for the descriptors of so many.
   static let maximumColumns = 1000
 
+  /// - Parameter keepsID: the column has its id, which is not less than the next one.
   /// - Precondition: `hasColumnIDs`, and for a column with an index `hasIndexIDs`, where the schema is to be stored.
-  mutating func add(_ column: Column) {
+  mutating func add(_ column: Column, keepsID: Bool = false) {
     var column = column
+    if keepsID { nextColumnID = UInt32(column.id) }
     column.id = UInt16(clamping: nextColumnID)
     if column.type == .link, column.target == 0 { column.target = id }
     nextColumnID += 1

@@ -1,0 +1,182 @@
+/// Whether recorded changes fit: what is a programmer's error where a program makes a change itself is told of a record by a typed error.
+extension TableWriter {
+  func mismatch(
+    _ reason: ChangeMismatch.Reason, column: UInt16? = nil, row: UInt64? = nil
+  ) -> StorageError {
+    .changeDoesNotFit(
+      ChangeMismatch(
+        reason: reason, index: nil, table: schema.id, tableName: schema.name, column: column, row: row),
+      path: editor.store.storage.path)
+  }
+
+  /// Makes a recorded change; throws where it does not fit.
+  func applyRecorded(_ change: RowChange.Kind) throws(StorageError) {
+    try checkFit(change)
+    let outcome = try apply(change)
+    let row = change.rowOfChange
+    switch (change, outcome) {
+    case (_, .missing): throw mismatch(.noRow, column: change.columnOfChange, row: row)
+    case (.add, .addition(.sum)): break
+    case (.add, .addition): throw mismatch(.noNumber, column: change.columnOfChange, row: row)
+    case (.delete, .count(let count)) where count != 1: throw mismatch(.noRow, row: row)
+    case (.deleteMany(let rows), .count(let count)) where count != rows.count: throw mismatch(.noRow)
+    case (.insertIntoSet(let elements, _), .count(let count)) where count != elements.count:
+      throw mismatch(.elementExists, column: change.columnOfChange, row: row)
+    case (.removeFromSet(let elements, _), .count(let count)) where count != elements.count:
+      throw mismatch(.noElement, column: change.columnOfChange, row: row)
+    case (.removeValue, .count(0)): throw mismatch(.noElement, column: change.columnOfChange, row: row)
+    default: break
+    }
+  }
+
+  /// Throws where to make a change would be a programmer's error.
+  private func checkFit(_ change: RowChange.Kind) throws(StorageError) {
+    switch change {
+    case .set(let value, let cell):
+      try check(value, fits: column(cell.column), row: cell.row)
+      guard try contains(cell.row) else { throw mismatch(.noRow, column: cell.column, row: cell.row) }
+    case .add(_, let cell):
+      let column = try column(cell.column)
+      guard column.type == .int64, !column.isCollection else {
+        throw mismatch(.wrongType, column: column.id, row: cell.row)
+      }
+    case .create(let row, let values): try checkFit(values, row)
+    case .createMany(let batch): for row in batch.rows { try checkFit(row.values, row.key) }
+    case .setMany(let id, let rows, let values):
+      let column = try column(id)
+      guard rows.count == values.count else { throw mismatch(.wrongCount, column: id) }
+      for (row, value) in zip(rows, values) { try check(value, fits: column, row: row) }
+    case .insertElement(let value, let index, let place): try checkInsertion([value], index, place)
+    case .insertElements(let values, let index, let place): try checkInsertion(values, index, place)
+    case .setElement(let value, let index, let place):
+      try checkRange(index..<index + 1, place)
+      try check(element: value, place)
+    case .removeElements(let range, let place): try checkRange(range, place)
+    case .moveElement(let from, let to, let place), .swapElements(let from, let to, let place):
+      try checkRange(from..<from + 1, place)
+      try checkRange(to..<to + 1, place)
+    case .reorderElements(let order, let place):
+      guard order.count == (try count(ofList: place)), Set(order) == Set(order.indices) else {
+        throw mismatch(.outOfBounds, column: place.cell.column, row: place.cell.row)
+      }
+    case .insertIntoSet(let elements, let cell), .removeFromSet(let elements, let cell):
+      let column = try column(cell.column)
+      guard column.collection == .set else {
+        throw mismatch(.wrongCollection, column: column.id, row: cell.row)
+      }
+      guard elements.allSatisfy({ column.acceptsElement($0) && !$0.isNested }) else {
+        throw mismatch(.wrongType, column: column.id, row: cell.row)
+      }
+    case .setValue(let value, _, let place):
+      try checkMap(place)
+      try check(element: value, place)
+    case .removeValue(_, let place): try checkMap(place)
+    case .delete, .deleteMany, .deleteAll, .createTable, .addColumn: break
+    }
+  }
+
+  private func column(_ id: UInt16) throws(StorageError) -> Column {
+    guard let column = schema.columns.first(where: { $0.id == id }) else {
+      throw mismatch(.noColumn, column: id)
+    }
+    return column
+  }
+
+  /// The values that a row is to have; columns that were added later have none.
+  private func checkFit(_ values: [Value], _ row: UInt64) throws(StorageError) {
+    guard values.count <= schema.columns.count, row < TableRoot.maximumKey else {
+      throw mismatch(.wrongCount, row: row)
+    }
+    for (value, column) in zip(values, schema.columns) { try check(value, fits: column, row: row) }
+  }
+
+  private func check(_ value: Value, fits column: Column, row: UInt64) throws(StorageError) {
+    guard column.accepts(value) else { throw mismatch(.wrongType, column: column.id, row: row) }
+    try checkNestedIDs(of: value, column.id, row)
+  }
+
+  private func checkNestedIDs(of value: Value, _ column: UInt16, _ row: UInt64) throws(StorageError) {
+    var isValid = true
+    value.forEachNested { (id, _) in isValid = isValid && id <= TableRoot.maximumNested }
+    guard isValid else { throw mismatch(.nestedID, column: column, row: row) }
+  }
+
+  // MARK: - Elements
+
+  private func check(element value: Value, _ place: ElementsPlace) throws(StorageError) {
+    let column = try column(place.cell.column)
+    try checkNestedIDs(of: value, column.id, place.cell.row)
+    guard place.isNested else {
+      if column.acceptsElement(value) { return }
+      throw mismatch(.wrongType, column: column.id, row: place.cell.row)
+    }
+    let levels = Value.mostLevels - (try found(place).path.count) - 1
+    guard value.isMixed(levels: levels) else {
+      throw mismatch(.wrongType, column: column.id, row: place.cell.row)
+    }
+  }
+
+  private func checkInsertion(
+    _ values: [Value], _ index: Int, _ place: ElementsPlace
+  ) throws(StorageError) {
+    guard index >= 0, index <= (try count(ofList: place)) else {
+      throw mismatch(.outOfBounds, column: place.cell.column, row: place.cell.row)
+    }
+    for value in values { try check(element: value, place) }
+  }
+
+  private func checkRange(_ range: Range<Int>, _ place: ElementsPlace) throws(StorageError) {
+    guard range.lowerBound >= 0, range.upperBound <= (try count(ofList: place)) else {
+      throw mismatch(.outOfBounds, column: place.cell.column, row: place.cell.row)
+    }
+  }
+
+  private func count(ofList place: ElementsPlace) throws(StorageError) -> Int {
+    let (column, row) = (try column(place.cell.column), place.cell.row)
+    if place.isNested {
+      guard case .list(let elements, _) = try found(place).value else {
+        throw mismatch(.wrongCollection, column: column.id, row: row)
+      }
+      return elements.count
+    }
+    guard column.collection == .list else { throw mismatch(.wrongCollection, column: column.id, row: row) }
+    guard let count = try listCount(position(of: column.id), ofRow: row) else {
+      throw mismatch(.noRow, column: column.id, row: row)
+    }
+    return count
+  }
+
+  private func checkMap(_ place: ElementsPlace) throws(StorageError) {
+    let column = try column(place.cell.column)
+    if place.isNested {
+      if case .map = try found(place).value { return }
+    } else if column.collection == .map {
+      return
+    }
+    throw mismatch(.wrongCollection, column: column.id, row: place.cell.row)
+  }
+
+  private func found(_ place: ElementsPlace) throws(StorageError) -> FoundNested {
+    let column = try column(place.cell.column)
+    guard column.type == .mixed, column.collection != .set else {
+      throw mismatch(.wrongCollection, column: column.id, row: place.cell.row)
+    }
+    guard
+      let found = try nested(
+        at: NestedPlace(
+          column: position(of: column.id), row: place.cell.row, id: place.nestedID, near: place.near))
+    else { throw mismatch(.noCollection, column: column.id, row: place.cell.row) }
+    return found
+  }
+}
+
+extension RowChange.Kind {
+  fileprivate var rowOfChange: UInt64? {
+    switch self {
+    case .create(let row, _), .delete(let row): row
+    default: RowChange(table: 0, self).cell?.row
+    }
+  }
+
+  fileprivate var columnOfChange: UInt16? { RowChange(table: 0, self).cell?.column }
+}

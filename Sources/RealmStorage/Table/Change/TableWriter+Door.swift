@@ -1,0 +1,235 @@
+/// The one door: every change that a program makes of rows comes through `apply`, or through `insert` and `change`, which make many rows, or change many
+/// numbers, of closures. What follows from a change, as entries of indexes, links that go and embedded rows without an owner, is done behind it.
+///
+/// Behind the door each change is told to the recorder of the transaction, where it has one, by `note`.
+extension TableWriter {
+  /// What became of a change.
+  enum Outcome {
+    /// It was made, or all was so before.
+    case done
+    /// There is no such row, or no such list or map in its cell.
+    case missing
+    /// So many rows, elements or entries were changed.
+    case count(Int)
+    case addition(Addition)
+
+    var isDone: Bool { if case .missing = self { false } else { true } }
+
+    /// Of changes that count; nil where there is no such row.
+    var count: Int? { if case .count(let count) = self { count } else { nil } }
+  }
+
+  /// Makes a change, with all that follows from it.
+  ///
+  /// Inlined, so that a change that is made up where it is called for is none at run time.
+  ///
+  /// - Parameter range: a sum outside of it is not stored.
+  /// - Precondition: the change fits: see `checkFit`, which tells so of changes that come from elsewhere.
+  @inline(__always)
+  @discardableResult
+  func apply(
+    _ change: RowChange.Kind, within range: ClosedRange<Int64> = .min ... .max
+  ) throws(StorageError) -> Outcome {
+    switch change {
+    case .set(let value, let cell):
+      return Outcome(try set(value, at: position(of: cell.column), ofRow: cell.row))
+    case .add(let amount, let cell):
+      return .addition(try add(amount, to: position(of: cell.column), ofRow: cell.row, within: range))
+    case .delete(let row): return .count(try remove(row) ? 1 : 0)
+    case .deleteMany(let rows): return .count(try remove(rows))
+    case .deleteAll:
+      try removeAll()
+      return .done
+    case .insertElement(let value, let index, let place):
+      guard !place.isNested else { return Outcome(try insert([value], at: index, of: nested(place))) }
+      return Outcome(
+        try insert(value, at: index, ofList: position(of: place.cell.column), ofRow: place.cell.row))
+    case .insertElements(let values, let index, let place):
+      guard !place.isNested else { return Outcome(try insert(values, at: index, of: nested(place))) }
+      return Outcome(
+        try insert(values, at: index, ofList: position(of: place.cell.column), ofRow: place.cell.row))
+    case .setElement(let value, let index, let place):
+      guard !place.isNested else { return Outcome(try setElement(value, at: index, of: nested(place))) }
+      return Outcome(
+        try setElement(value, at: index, ofList: position(of: place.cell.column), ofRow: place.cell.row))
+    case .removeElements(let range, let place):
+      guard !place.isNested else { return Outcome(try removeElements(range, of: nested(place))) }
+      return Outcome(
+        try removeElements(range, ofList: position(of: place.cell.column), ofRow: place.cell.row))
+    case .moveElement(let old, let new, let place):
+      guard !place.isNested else { return Outcome(try moveElement(from: old, to: new, of: nested(place))) }
+      return Outcome(
+        try moveElement(from: old, to: new, ofList: position(of: place.cell.column), ofRow: place.cell.row))
+    case .swapElements(let first, let second, let place):
+      guard !place.isNested else { return Outcome(try swapElements(first, second, of: nested(place))) }
+      return Outcome(
+        try swapElements(first, second, ofList: position(of: place.cell.column), ofRow: place.cell.row))
+    case .reorderElements(let order, let place):
+      guard !place.isNested else { return Outcome(try reorderElements(order, of: nested(place))) }
+      return Outcome(
+        try reorderElements(order, ofList: position(of: place.cell.column), ofRow: place.cell.row))
+    case .insertIntoSet(let elements, let cell):
+      let added = try insert(elements, intoSet: position(of: cell.column), ofRow: cell.row)
+      return added.map { .count($0) } ?? .missing
+    case .removeFromSet(let elements, let cell):
+      let removed = try remove(elements, fromSet: position(of: cell.column), ofRow: cell.row)
+      return removed.map { .count($0) } ?? .missing
+    case .setValue(let value, let key, let place):
+      guard !place.isNested else { return Outcome(try setValue(value, forKey: key, of: nested(place))) }
+      return Outcome(
+        try setValue(value, forKey: key, ofMap: position(of: place.cell.column), ofRow: place.cell.row))
+    case .removeValue(let key, let place):
+      let removed =
+        place.isNested
+        ? try removeValue(forKey: key, of: nested(place))
+        : try removeValue(forKey: key, ofMap: position(of: place.cell.column), ofRow: place.cell.row)
+      return removed.map { .count($0 ? 1 : 0) } ?? .missing
+    case .addColumn(let column):
+      try isReplaying ? addRecorded(column) : add(column)
+      return .done
+    case .create, .createMany, .setMany, .createTable: return try replay(change)
+    }
+  }
+
+  /// The cell of a row in the column at a position of the schema.
+  @inline(__always)
+  func cell(_ position: Int, _ row: UInt64) -> CellPlace { CellPlace(row: row, column: forms[position].id) }
+
+  /// The collection of a row in the column at a position of the schema.
+  @inline(__always)
+  func elements(_ position: Int, _ row: UInt64) -> ElementsPlace { ElementsPlace(cell: cell(position, row)) }
+
+  /// The list or map that stands in a mixed value.
+  func elements(_ place: NestedPlace) -> ElementsPlace {
+    ElementsPlace(cell: cell(place.column, place.row), nestedID: place.id, near: place.near)
+  }
+
+  /// The position in the schema of a column that the table has.
+  @inline(__always)
+  func position(of column: UInt16) -> Int {
+    // Ids are given in order, and columns seldom removed.
+    let likely = Int(column) - 1
+    if forms.indices.contains(likely), forms[likely].id == column { return likely }
+    return positionAmongAll(of: column)
+  }
+
+  @inline(never)
+  private func positionAmongAll(of column: UInt16) -> Int {
+    guard let position = forms.firstIndex(where: { $0.id == column }) else {
+      preconditionFailure("table \(schema.name) has no column of the id \(column)")
+    }
+    return position
+  }
+
+  private func nested(_ place: ElementsPlace) -> NestedPlace {
+    NestedPlace(
+      column: position(of: place.cell.column), row: place.cell.row, id: place.nestedID, near: place.near)
+  }
+}
+
+extension TableWriter.Outcome {
+  @inline(__always)
+  init(_ isDone: Bool) { self = isDone ? .done : .missing }
+}
+
+/// Telling the recorder.
+extension TableWriter {
+  /// Whether changes of this table are told to a recorder.
+  @inline(__always)
+  var isRecorded: Bool { hasRecorder && !isHidden }
+
+  /// Throws where the transaction has a recorder, which knows no changes of columns there are.
+  func checkNotRecorded() throws(StorageError) {
+    guard isRecorded else { return }
+    throw .schemaChangeWhileRecording(table: schema.name, path: editor.store.storage.path)
+  }
+
+  func tellFromNowOn() { toldRows = root.nextKey }
+
+  /// Tells a change that was made.
+  @inline(never)
+  func note(_ kind: RowChange.Kind, before: RecordedChange.Before = .nothing) throws(StorageError) {
+    guard let recording = tables.recording, !isHidden else { return }
+    do throws(StorageError) {
+      try tables.noteCreatedRows()
+      try recording.record(RowChange(table: schema.id, kind), before, isDerived: recording.isDeriving)
+    } catch {
+      throw tables.fail(error)
+    }
+  }
+
+  /// Tells the rows that were added since rows were told last. They stand in the buffer, as they were made.
+  func noteCreatedRows() throws(StorageError) {
+    guard isRecorded, toldRows < root.nextKey, let recording = tables.recording else { return }
+    let first = toldRows
+    toldRows = root.nextKey
+    guard let part = try buffer?.part(from: first, asValues: recording.takesRowsApart) else { return }
+    do throws(StorageError) {
+      var batch = RowBatch()
+      batch.append(part)
+      if recording.takesRowsApart || part.keys.count == 1 {
+        for row in batch.rows {
+          let kind = RowChange.Kind.create(row: row.key, values: row.values)
+          try recording.record(RowChange(table: schema.id, kind), .nothing, isDerived: false)
+        }
+      } else {
+        try recording.record(
+          RowChange(table: schema.id, .createMany(batch)), .nothing, isDerived: false)
+      }
+    } catch {
+      throw tables.fail(error)
+    }
+  }
+
+  /// The values that a row has now, of all columns; nil where there is no such row.
+  func row(_ key: UInt64) throws(StorageError) -> RowBatch.Row? {
+    var values: [Value] = []
+    for column in schema.columns {
+      guard let value = try value(column, ofRow: key) else { return nil }
+      values.append(value)
+    }
+    return RowBatch.Row(key: key, values: values)
+  }
+
+  /// Tells that rows are deleted, which are there as they were.
+  ///
+  /// - Parameter rows: their keys, growing.
+  func noteDeletion(of rows: [UInt64], all: Bool = false) throws(StorageError) {
+    guard let recording = tables.recording, !isHidden else { return }
+    var found: [RowBatch.Row] = []
+    for key in rows { if let row = try row(key) { found.append(row) } }
+    guard !found.isEmpty else { return }
+    if recording.takesRowsApart || (found.count == 1 && !all) {
+      for row in found { try note(.delete(row: row.key), before: .rows(RowBatch([row]))) }
+    } else {
+      try note(all ? .deleteAll : .deleteMany(found.map(\.key)), before: .rows(RowBatch(found)))
+    }
+  }
+}
+
+/// The recorder of a transaction.
+final class ChangeRecording {
+  let recorder: any ChangeRecorder
+  let takesRowsApart: Bool
+  /// What is changed now follows from another change.
+  private(set) var isDeriving = false
+
+  init(_ recorder: any ChangeRecorder) {
+    self.recorder = recorder
+    takesRowsApart = recorder.takesRowsApart
+  }
+
+  func record(
+    _ change: RowChange, _ before: RecordedChange.Before, isDerived: Bool
+  ) throws(StorageError) {
+    try recorder.record(RecordedChange(change, before: before, isDerived: isDerived))
+  }
+
+  /// Calls `body`, whose changes follow from another one.
+  func deriving<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
+    let was = isDeriving
+    isDeriving = true
+    defer { isDeriving = was }
+    return try body()
+  }
+}
