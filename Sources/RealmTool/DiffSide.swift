@@ -34,16 +34,13 @@ struct DiffSide {
 
   /// The version that a file keeps under a name.
   private static func snapshot(named name: String, of database: Database, _ path: String) throws -> Snapshot {
-    throw NamedVersionsUnknown(name: name, path: path)
-  }
-}
-
-/// A version was asked for by its name.
-struct NamedVersionsUnknown: Error, CustomStringConvertible {
-  let name: String
-  let path: String
-
-  var description: String {
-    "The version '\(name)' of \(path) can't be read: named versions are not known here yet. Compare whole files."
+    guard let snapshot = try database.snapshot(named: name) else {
+      let names = try database.namedVersions().filter { !$0.isEnded }.map { "'\($0.name)'" }
+      throw ValidationError(
+        "\(path) keeps no version named '\(name)'; "
+          + (names.isEmpty ? "it keeps none. Compare whole files." : "it keeps \(names.joined(separator: ", ")).")
+      )
+    }
+    return snapshot
   }
 }
