@@ -38,7 +38,8 @@ struct DiffSide {
       let names = try database.namedVersions().filter { !$0.isEnded }.map { "'\($0.name)'" }
       throw ValidationError(
         "\(path) keeps no version named '\(name)'; "
-          + (names.isEmpty ? "it keeps none. Compare whole files." : "it keeps \(names.joined(separator: ", ")).")
+          + (names.isEmpty
+            ? "it keeps none. Compare whole files." : "it keeps \(names.joined(separator: ", ")).")
       )
     }
     return snapshot

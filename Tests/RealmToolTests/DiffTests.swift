@@ -51,6 +51,23 @@ import Testing
     }
   }
 
+  @Test func `a version that a file keeps by name is compared with the newest one`() throws {
+    try withTemporaryPath { path in
+      let database = try Database(path: path)
+      try database.write { transaction in
+        let people = try transaction.createTable(TableSchema("Person", columns: [Column("age", .int64)]))
+        try people.insert(["age": .int(3)])
+      }
+      try database.keepVersion(named: "yesterday")
+      #expect(try Tool.run(["diff", path + "@yesterday", path]).code == 0)
+      _ = try database.write { try $0.table("Person")?.set(.int(4), "age", ofRow: 0) }
+      let diff = try Tool.run(["diff", path + "@yesterday", path])
+      #expect(diff.code == 1 && diff.output.contains("age 3 → 4"), "\(diff.output)")
+      let other = try Tool.run(["diff", path + "@today", path])
+      #expect(other.code == 2 && other.complaint.contains("yesterday"), "\(other)")
+    }
+  }
+
   @Test(arguments: [nil, Keys.first])
   func `people read what differs, and the exit code is 1`(key: [UInt8]?) throws {
     try withFiles(key: key, newKey: key) { old, new in

@@ -1,6 +1,6 @@
 /// A table of a snapshot: rows by key, each with a value for each column.
 ///
-/// Keys are given in order and never again, so rows stand in the order they were made. A row is found in O(log n);
+/// Keys are given in order and never again, but to a row whose deletion is undone (`WriteTransaction.apply`), so rows stand in the order they were made. A row is found in O(log n);
 /// what is read of it is all that is looked at.
 public struct Table {
   @usableFromInline let content: TableContent
