@@ -127,6 +127,15 @@ extension AppendBuffer {
     return part
   }
 
+  /// The values of a row from a key on, where there is one and no other follows.
+  func onlyRow(from key: UInt64) throws(StorageError) -> RowBatch.Row? {
+    guard let last = keys.last, last >= key, keys.count == 1 || keys[keys.count - 2] < key else { return nil }
+    var values: [Value] = []
+    values.reserveCapacity(columns.count)
+    for index in columns.indices { values.append(try value(index, keys.count - 1)) }
+    return RowBatch.Row(key: last, values: values)
+  }
+
   /// The value of a row that is not in a piece yet, or in the last one.
   private func value(_ index: Int, _ row: Int) throws(StorageError) -> Value {
     let column = columns[index].column
@@ -134,6 +143,7 @@ extension AppendBuffer {
     let place = row - columns[index].firstVarying
     let access = editor.access()
     guard place >= 0 else { throw editor.store.corrupted(.rows, node) }
+    if columns[index].varying.isWhole(place) { return columns[index].varying.wholeValue(place, of: column) }
     if let tree = columns[index].trees.first(where: { $0.row == row }) {
       return try CollectionForm.value(tree.ref, column, access)
     }

@@ -163,19 +163,25 @@ extension TableWriter {
     guard isRecorded, toldRows < root.nextKey, let recording = tables.recording else { return }
     let first = toldRows
     toldRows = root.nextKey
+    if let row = try buffer?.onlyRow(from: first) { return try record(row, recording) }
     guard let part = try buffer?.part(from: first, asValues: recording.takesRowsApart) else { return }
+    var batch = RowBatch()
+    batch.append(part)
+    guard !recording.takesRowsApart else {
+      for row in batch.rows { try record(row, recording) }
+      return
+    }
+    try record(.createMany(batch), recording)
+  }
+
+  private func record(_ row: RowBatch.Row, _ recording: ChangeRecording) throws(StorageError) {
+    try record(.create(row: row.key, values: row.values), recording)
+  }
+
+  /// Rows that are made follow from no other change, also where they are told in the course of one.
+  private func record(_ kind: RowChange.Kind, _ recording: ChangeRecording) throws(StorageError) {
     do throws(StorageError) {
-      var batch = RowBatch()
-      batch.append(part)
-      if recording.takesRowsApart || part.keys.count == 1 {
-        for row in batch.rows {
-          let kind = RowChange.Kind.create(row: row.key, values: row.values)
-          try recording.record(RowChange(table: schema.id, kind), .nothing, isDerived: false)
-        }
-      } else {
-        try recording.record(
-          RowChange(table: schema.id, .createMany(batch)), .nothing, isDerived: false)
-      }
+      try recording.record(RowChange(table: schema.id, kind), .nothing, isDerived: false)
     } catch {
       throw tables.fail(error)
     }

@@ -248,6 +248,9 @@ struct PieceBuffer: Sendable {
   /// Whether all values stand here: none is long, and none is a collection whose tree the cluster names.
   var isWhole: Bool { longRefs.isEmpty && !cells.contains { $0 & 3 == Kind.tree.rawValue } }
 
+  /// The same of one value.
+  func isWhole(_ row: Int) -> Bool { cells[row] & 3 <= Kind.null.rawValue }
+
   /// The value of a row of a column.
   ///
   /// - Precondition: `isWhole`, and the values were made by this library.
