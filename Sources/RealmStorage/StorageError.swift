@@ -303,6 +303,7 @@ public struct ChangeMismatch: Sendable, Equatable {
     case invalidSchema = "the schema of the table or column is none"
     case noRow = "there is no row of that key"
     case rowExists = "there is a row of that key already"
+    case rowKey = "the key of the row is none, or far ahead of the last one that was given"
     case wrongCount = "there are more values than columns, or other than rows"
     case wrongType = "the value does not fit the column"
     case wrongCollection = "the cell holds another kind of collection, or none"

@@ -5,7 +5,7 @@ package struct TableModel: Equatable, Sendable {
   package static let name = "Things"
   package var rows: [UInt64: [String: Value]] = [:]
   /// `change` also adds, drops and alters columns.
-  private let changesSchema: Bool
+  var changesSchema: Bool
   /// Columns that were added to the table; each has a name of its own.
   var addedColumns = 0
   /// Of the table: mixed values link by it.

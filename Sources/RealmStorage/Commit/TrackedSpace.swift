@@ -73,7 +73,7 @@ struct TrackedSpace: ~Copyable {
     settle(holders: holders)
     for record in records {
       // Its pages wait, as those of a commit that was just made.
-      let holders = recycles ? holders : Set(holders + [record.before]).sorted()
+      let holders = recycles && knowsNames ? holders : Set(holders + [record.before]).sorted()
       for change in record.changes {
         guard
           change.page < limit,
@@ -132,7 +132,10 @@ struct TrackedSpace: ~Copyable {
 
   // MARK: - Own commits
 
-  mutating func settle(holders: [UInt64]) { if recycles { map?.settle(holders: holders) } }
+  /// While a name can't be read nothing that waits becomes free: the version that it keeps may need it.
+  mutating func settle(holders: [UInt64]) { if recycles, knowsNames { map?.settle(holders: holders) } }
+  /// The names of a version that was just written can't be read.
+  mutating func forgetNames() { knowsNames = false }
   /// Says which version a sync has reached last.
   mutating func noteDurable(_ version: UInt64) { map?.durable = version }
 

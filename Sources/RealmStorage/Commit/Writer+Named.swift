@@ -72,6 +72,7 @@ extension Writer {
     } catch {
       // What was written can't be read. Nothing is given out until the names are known again.
     }
+    if !names.isComplete { space.forgetNames() }
     let isNew = names != known.newestNames
     held.named.withLock { $0.note(names, of: version.number) }
     if isNew { listNamed(names.versions, besides: known.all) }
@@ -130,6 +131,11 @@ extension NamedVersions.Names {
   ) throws(StorageError) {
     self.init(tree: catalogue.namedSlots)
     for slot in try VersionSlots.all(catalogue, before: number, access) {
+      // A writer makes no more. All of them would have to be held.
+      guard versions.count < VersionSlots.maximumCount else {
+        isComplete = false
+        break
+      }
       guard let kept = slot.kept else {
         isComplete = false
         continue

@@ -28,7 +28,7 @@ struct ComparedSide {
 
   /// A value of a column of a row.
   func seen(_ value: Value, _ column: Column) throws(StorageError) -> ComparedValue {
-    var owned: Set<LinkTarget> = []
+    var owned = Owned()
     return try seen(value, column, &owned)
   }
 
@@ -52,10 +52,20 @@ struct ComparedSide {
 
   // MARK: - Links
 
+  /// The embedded rows of an object that were met.
+  private struct Owned {
+    var rows: Set<LinkTarget> = []
+    /// So many of them own each other, down to the one that is looked at.
+    var levels = 0
+  }
+
+  /// Who compares goes down one level for each.
+  private static let mostLevels = 500
+
   /// - Parameter owned: the embedded rows met so far in the object. Of one that is met twice no file tells without damage, and a
   ///   forged one could have them own each other without end.
   private func seen(
-    _ value: Value, _ column: Column, _ owned: inout Set<LinkTarget>
+    _ value: Value, _ column: Column, _ owned: inout Owned
   ) throws(StorageError) -> ComparedValue {
     switch value {
     case .link(let row): return try object(LinkTarget(table: column.target, row: row), &owned)
@@ -77,7 +87,7 @@ struct ComparedSide {
 
   @inline(never)
   private func object(
-    _ target: LinkTarget, _ owned: inout Set<LinkTarget>
+    _ target: LinkTarget, _ owned: inout Owned
   ) throws(StorageError) -> ComparedValue {
     guard let table = tables[target.table] else {
       throw snapshot.access().corrupted(.link, snapshot.root)
@@ -86,9 +96,11 @@ struct ComparedSide {
       guard let column = table.primaryKey else { return .row(table: table.name, key: target.row) }
       return .object(table: table.name, key: try value(column, ofRow: target.row, in: table))
     }
-    guard owned.insert(target).inserted else {
+    guard owned.rows.insert(target).inserted, owned.levels < Self.mostLevels else {
       throw snapshot.access().corrupted(.link, table.side.root.clusters)
     }
+    owned.levels += 1
+    defer { owned.levels -= 1 }
     var entries: [ComparedValue.Entry] = []
     for column in table.columns {
       let value = try value(column, ofRow: target.row, in: table)

@@ -123,11 +123,16 @@ public final class WriteTransaction {
     tables.record(into: recorder)
   }
 
+  /// Whether a recorder is attached.
+  public var isRecorded: Bool { openTables?.recording != nil }
+
   /// Applies changes that were recorded, in their order: all of a transaction, those that are derived too, or their inverses
   /// (`ChangeList.inverse`).
   ///
   /// Nothing follows from a change here, as links that go with a row: that was recorded too. Rows get the keys they had, also those that were deleted since, and
   /// lists and maps in mixed values their ids. Links may lead to rows that a later change makes: they are looked at after the last one.
+  ///
+  /// Values of rows stand in the order of the columns, so nothing is to be applied that was recorded before a column was removed.
   ///
   /// - Throws: `.changeDoesNotFit` for a change of a table, column, row, element or key that is not there or is there already, a value of another
   ///   type, a position out of bounds, and for links that lead nowhere after the last change; `.duplicateKey`, `.limitExceeded`, `.corrupted`. The

@@ -1,5 +1,6 @@
 public import Foundation
 import RealmStorage
+import Synchronization
 
 extension ChangeFeed {
   /// What changed between two versions, object by object.
@@ -13,6 +14,10 @@ extension ChangeFeed {
     private let feed: ChangeFeed
     /// Nil where more of the same version is to come.
     private let snapshot: Snapshot?
+    private let acknowledged = Acknowledged()
+    var isLast: Bool { snapshot != nil }
+
+    private final class Acknowledged: Sendable { let isDone = Mutex(false) }
 
     init(_ feed: ChangeFeed, _ changes: [Change], _ snapshot: Snapshot, isFirst: Bool, isLast: Bool = true) {
       self.feed = feed
@@ -29,13 +34,23 @@ extension ChangeFeed {
     }
 
     /// Moves the token to this batch, so that it is not told again. The feed does so when it is asked for the next batch. Of the objects there were at
-    /// first only the last batch moves it.
+    /// first only the last batch moves it. A token that was dropped, or is at a later batch, stays as it is.
     ///
+    /// - Precondition: this thread has no open write transaction: the call commits by itself, and would wait for it.
     /// - Throws: `Realm.Error` of the commit.
-    public func acknowledge() throws {
-      guard let snapshot else { return }
-      try Realm.Error.wrapping { () throws(StorageError) in
-        try feed.database.keepVersion(of: snapshot, named: feed.token.name)
+    public func acknowledge() throws { _ = try moveToken() }
+
+    /// Answers false where the token was dropped.
+    func moveToken() throws -> Bool {
+      guard let snapshot, !acknowledged.isDone.withLock({ $0 }) else { return true }
+      return try Realm.Error.wrapping { () throws(StorageError) in
+        let kept = try feed.database.namedVersions().first { $0.name == feed.token.name }
+        guard isFirst || kept != nil else { return false }
+        if (kept?.version ?? 0) < version {
+          try feed.database.keepVersion(of: snapshot, named: feed.token.name)
+        }
+        acknowledged.isDone.withLock { $0 = true }
+        return true
       }
     }
   }

@@ -107,8 +107,7 @@ struct FeedReading {
   /// Takes time as `Snapshot.forEachRowChange` does, and O(log n) for each object and link that is told.
   mutating func changes() throws -> [ChangeFeed.Change] {
     let (older, newer) = (older, newer)
-    let known = Set(try newer.schemas().map(\.name))
-    try newer.forEachRowChange(since: older, tables: names.tables.filter(known.contains)) {
+    try newer.forEachRowChange(since: older, tables: names.tables) {
       (recorded) throws(StorageError) in
       try add(recorded)
       return true

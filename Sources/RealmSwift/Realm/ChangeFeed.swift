@@ -44,6 +44,8 @@ public struct ChangeFeed: AsyncSequence, Sendable {
     private let waiting: FeedWaiting
     private var state = State.new
     private var told: Batch?
+    /// The version that the file keeps for the feed; nil before it keeps one.
+    private var kept: UInt64?
 
     private enum State {
       case new
@@ -69,12 +71,27 @@ public struct ChangeFeed: AsyncSequence, Sendable {
     public mutating func next() async throws -> Batch? {
       do {
         while !Task.isCancelled {
+          if let told {
+            // Not in the task's thread: it waits for transactions, which may need that thread to end.
+            guard try await waiting.run({ try told.moveToken() }) else {
+              state = .ended
+              self.told = nil
+              return nil
+            }
+            if told.isLast { kept = told.version }
+            self.told = nil
+          }
           let batch = try step()
           if let batch {
             told = batch
             return batch
           }
           guard case .following(let snapshot) = state else { return nil }
+          // Else the file would keep more and more for changes that nobody is told.
+          if let kept, snapshot.version - Swift.min(kept, snapshot.version) >= Self.mostUntold {
+            told = Batch(feed, [], snapshot, isFirst: false)
+            continue
+          }
           await waiting.wait(after: snapshot.version)
         }
         return nil
@@ -87,15 +104,12 @@ public struct ChangeFeed: AsyncSequence, Sendable {
 
     /// What there is to tell now; nil where nothing changed.
     private mutating func step() throws -> Batch? {
-      if let told {
-        try told.acknowledge()
-        self.told = nil
-      }
       switch state {
       case .ended: return nil
       case .new:
         if let last = try feed.database.snapshot(named: feed.token.name) {
           state = .following(last)
+          kept = last.version
         } else {
           state = .first(try FirstContent(feed, feed.database.snapshot()))
         }
@@ -110,16 +124,12 @@ public struct ChangeFeed: AsyncSequence, Sendable {
         var reading = try FeedReading(feed.names, older: last, newer: newest)
         let changes = try reading.changes()
         state = .following(newest)
-        guard changes.isEmpty else { return Batch(feed, changes, newest, isFirst: false) }
-        // Else the file would keep more and more for changes that nobody is told.
-        if newest.version - last.version >= Self.mostUntold {
-          try Batch(feed, [], newest, isFirst: false).acknowledge()
-        }
-        return nil
+        return changes.isEmpty ? nil : Batch(feed, changes, newest, isFirst: false)
       }
     }
 
-    private static let mostUntold: UInt64 = 64
+    /// More than there are feeds of a file: their tokens move by commits too, and would move each other on without end.
+    private static let mostUntold: UInt64 = 256
   }
 }
 
@@ -143,12 +153,16 @@ extension Realm {
     return ChangeFeed(hold: session.file.hold(), token: token, names: FeedNames(classes))
   }
 
-  /// Drops the version that the file keeps for a feed. A feed of the name begins anew then. Answers whether there was one.
+  /// Drops the version that the file keeps for a feed. A feed of the name begins anew then, and one that runs ends. Answers whether there was one.
   ///
+  /// - Precondition: this thread has no open write transaction.
   /// - Throws: `Realm.Error` of the commit.
   @discardableResult
   public func endChangeFeed(_ token: ChangeFeed.Token) throws -> Bool {
     session.check()
+    guard !session.isWriting else {
+      raise("Change feed", "endChangeFeed(_:) commits by itself; call it after the write transaction.")
+    }
     return try Realm.Error.wrapping { () throws(StorageError) in
       try session.file.database.dropVersion(named: token.name)
     }
@@ -161,6 +175,13 @@ private final class FeedWaiting: Sendable {
   private let queue = DispatchQueue(label: "io.realm.change-feed")
 
   init(_ database: Database) { self.database = database }
+
+  /// Calls `body` in the thread that waits.
+  func run<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async { continuation.resume(with: Swift.Result { try body() }) }
+    }
+  }
 
   /// Returns when there is a later version, when the task is cancelled, or where that can't be told.
   func wait(after version: UInt64) async {

@@ -1,4 +1,5 @@
 import Foundation
+import RealmStorage
 import RealmSwift
 import TestSupport
 import Testing
@@ -171,6 +172,51 @@ final class FeedPerson: Object {
       #expect(try await again.next()?.changes.count == 904)
       try write(path) { $0.delete($0.objects(FeedPerson.self)) }
       #expect(try await again.next()?.changes.count == 5000)
+    }
+  }
+
+  @Test func `the token moves on past commits that change nothing of the feed's classes`() async throws {
+    try await withPath { path in
+      let feed = try write(path) { _ in }
+      let task = Task {
+        for try await _ in feed {}
+      }
+      let database = try Database(path: path)
+      func kept() throws -> UInt64? { try database.namedVersions().first?.version }
+      while try kept() == nil { try await Task.sleep(for: .milliseconds(5)) }
+      let first = try kept()
+      for number in 0..<300 {
+        try database.write(.relaxed) { try $0.tree("other").set([UInt8(number % 250)], for: [1]) }
+      }
+      var rounds = 0
+      while try kept() == first, rounds < 400 {
+        try await Task.sleep(for: .milliseconds(10))
+        rounds += 1
+      }
+      #expect(try kept() != first)
+      task.cancel()
+      _ = try await task.value
+    }
+  }
+
+  @Test func `a feed that was ended is not begun again by one that runs`() async throws {
+    try await withPath { path in
+      func add(_ id: Int) throws -> ChangeFeed {
+        try write(path) { realm in
+          let person = FeedPerson()
+          person.id = id
+          realm.add(person)
+        }
+      }
+      var iterator = try add(1).makeAsyncIterator()
+      _ = try await iterator.next()
+      let feed = try add(2)
+      _ = try await iterator.next()
+      #expect(try Realm(configuration: configuration(path)).endChangeFeed(Self.token))
+      _ = try add(3)
+      #expect(try await iterator.next() == nil)
+      var again = feed.makeAsyncIterator()
+      #expect(try await again.next()?.isFirst == true)
     }
   }
 

@@ -12,6 +12,8 @@ extension TableWriter {
   /// Makes a recorded change; throws where it does not fit.
   func applyRecorded(_ change: RowChange.Kind) throws(StorageError) {
     try checkFit(change)
+    // Before any is given to what has none.
+    change.forEachValue { $0.forEachNested { (id, _) in if id > 0 { nestedIDs.keep(id) } } }
     let outcome = try apply(change)
     let row = change.rowOfChange
     switch (change, outcome) {
@@ -49,12 +51,12 @@ extension TableWriter {
     case .insertElement(let value, let index, let place): try checkInsertion([value], index, place)
     case .insertElements(let values, let index, let place): try checkInsertion(values, index, place)
     case .setElement(let value, let index, let place):
-      try checkRange(index..<index + 1, place)
-      try check(element: value, place)
+      try checkIndex(index, place)
+      try check(elements: [value], place, at: .position(index))
     case .removeElements(let range, let place): try checkRange(range, place)
     case .moveElement(let from, let to, let place), .swapElements(let from, let to, let place):
-      try checkRange(from..<from + 1, place)
-      try checkRange(to..<to + 1, place)
+      try checkIndex(from, place)
+      try checkIndex(to, place)
     case .reorderElements(let order, let place):
       guard order.count == (try count(ofList: place)), Set(order) == Set(order.indices) else {
         throw mismatch(.outOfBounds, column: place.cell.column, row: place.cell.row)
@@ -67,9 +69,9 @@ extension TableWriter {
       guard elements.allSatisfy({ column.acceptsElement($0) && !$0.isNested }) else {
         throw mismatch(.wrongType, column: column.id, row: cell.row)
       }
-    case .setValue(let value, _, let place):
+    case .setValue(let value, let key, let place):
       try checkMap(place)
-      try check(element: value, place)
+      try check(elements: [value], place, at: .key(key))
     case .removeValue(_, let place): try checkMap(place)
     case .delete, .deleteMany, .deleteAll, .createTable, .addColumn: break
     }
@@ -84,8 +86,9 @@ extension TableWriter {
 
   /// The values that a row is to have; columns that were added later have none.
   private func checkFit(_ values: [Value], _ row: UInt64) throws(StorageError) {
-    guard values.count <= schema.columns.count, row < TableRoot.maximumKey else {
-      throw mismatch(.wrongCount, row: row)
+    guard values.count <= schema.columns.count else { throw mismatch(.wrongCount, row: row) }
+    guard row < min(TableRoot.maximumKey, root.nextKey + Self.mostAhead) else {
+      throw mismatch(.rowKey, row: row)
     }
     for (value, column) in zip(values, schema.columns) { try check(value, fits: column, row: row) }
   }
@@ -95,25 +98,65 @@ extension TableWriter {
     try checkNestedIDs(of: value, column.id, row)
   }
 
-  private func checkNestedIDs(of value: Value, _ column: UInt16, _ row: UInt64) throws(StorageError) {
-    var isValid = true
-    value.forEachNested { (id, _) in isValid = isValid && id <= TableRoot.maximumNested }
+  /// So far ahead of the next one may the key of a row be, or the id of a list: else one change could leave none for others.
+  private static let mostAhead: UInt64 = 1 << 40
+
+  /// The ids of lists and maps that are to stand in one cell: each is there once.
+  private func checkNestedIDs(
+    of value: Value, _ column: UInt16, _ row: UInt64, besides others: Set<UInt64> = []
+  ) throws(StorageError) {
+    var (ids, isValid) = (others, true)
+    let end = min(TableRoot.maximumNested, nestedIDs.next + Self.mostAhead)
+    value.forEachNested { (id, _) in
+      // Those without an id get one.
+      isValid = isValid && id < end && (id == 0 || ids.insert(id).inserted)
+    }
     guard isValid else { throw mismatch(.nestedID, column: column, row: row) }
   }
 
   // MARK: - Elements
 
-  private func check(element value: Value, _ place: ElementsPlace) throws(StorageError) {
-    let column = try column(place.cell.column)
-    try checkNestedIDs(of: value, column.id, place.cell.row)
-    guard place.isNested else {
-      if column.acceptsElement(value) { return }
-      throw mismatch(.wrongType, column: column.id, row: place.cell.row)
+  /// - Parameter replaced: the element whose place the value takes, with all that stands in it.
+  private func check(
+    elements values: [Value], _ place: ElementsPlace, at replaced: NestedPlace.Step? = nil
+  ) throws(StorageError) {
+    let (column, row) = (try column(place.cell.column), place.cell.row)
+    if place.isNested {
+      let levels = Value.mostLevels - (try found(place).path.count) - 1
+      guard values.allSatisfy({ $0.isMixed(levels: levels) }) else {
+        throw mismatch(.wrongType, column: column.id, row: row)
+      }
+    } else if !values.allSatisfy({ column.acceptsElement($0) }) {
+      throw mismatch(.wrongType, column: column.id, row: row)
     }
-    let levels = Value.mostLevels - (try found(place).path.count) - 1
-    guard value.isMixed(levels: levels) else {
-      throw mismatch(.wrongType, column: column.id, row: place.cell.row)
+    guard values.contains(where: { $0.isNested }) else { return }
+    let added = Value.list(values)
+    var isOld = false
+    added.forEachNested { (id, _) in isOld = isOld || (id > 0 && id < nestedIDs.next) }
+    // An id that was not given yet is in no cell.
+    let others = isOld ? try nestedIDs(in: place, column, without: replaced) : []
+    try checkNestedIDs(of: added, column.id, row, besides: others)
+  }
+
+  /// The ids that a cell has, but for those in the element that is replaced.
+  private func nestedIDs(
+    in place: ElementsPlace, _ column: Column, without replaced: NestedPlace.Step?
+  ) throws(StorageError) -> Set<UInt64> {
+    var ids: Set<UInt64> = []
+    try value(column, ofRow: place.cell.row)?.forEachNested { (id, _) in ids.insert(id) }
+    var old: Value?
+    switch replaced {
+    case .position(let index)? where place.isNested: old = try found(place).value.elements?[index]
+    case .position(let index)?:
+      old = try element(at: index, ofList: position(of: column.id), ofRow: place.cell.row)
+    case .key(let key)? where place.isNested:
+      if case .map(let map, _) = try found(place).value { old = map[key] }
+    case .key(let key)?:
+      old = try value(forKey: key, ofMap: position(of: column.id), ofRow: place.cell.row)
+    case nil: break
     }
+    old?.forEachNested { (id, _) in ids.remove(id) }
+    return ids
   }
 
   private func checkInsertion(
@@ -122,7 +165,13 @@ extension TableWriter {
     guard index >= 0, index <= (try count(ofList: place)) else {
       throw mismatch(.outOfBounds, column: place.cell.column, row: place.cell.row)
     }
-    for value in values { try check(element: value, place) }
+    try check(elements: values, place)
+  }
+
+  private func checkIndex(_ index: Int, _ place: ElementsPlace) throws(StorageError) {
+    guard index >= 0, index < (try count(ofList: place)) else {
+      throw mismatch(.outOfBounds, column: place.cell.column, row: place.cell.row)
+    }
   }
 
   private func checkRange(_ range: Range<Int>, _ place: ElementsPlace) throws(StorageError) {
@@ -171,6 +220,19 @@ extension TableWriter {
 }
 
 extension RowChange.Kind {
+  /// Calls `body` with the values that are to be stored.
+  fileprivate func forEachValue(_ body: (Value) -> Void) {
+    switch self {
+    case .set(let value, _), .insertElement(let value, _, _), .setElement(let value, _, _),
+      .setValue(let value, _, _):
+      body(value)
+    case .create(_, let values), .setMany(_, _, let values), .insertElements(let values, _, _):
+      values.forEach(body)
+    case .createMany(let batch): for row in batch.rows { row.values.forEach(body) }
+    default: break
+    }
+  }
+
   fileprivate var rowOfChange: UInt64? {
     switch self {
     case .create(let row, _), .delete(let row): row

@@ -41,9 +41,19 @@ final class ChangeReplay {
     for row in embedded.union(targets).inOrder {
       guard let table = try all.writer(id: row.table), table.schema.isEmbedded, try table.contains(row.row)
       else { continue }
-      let owners = try table.links.links(to: row.row)
-      guard owners.count == 1, owners[0].count == 1 else { throw all.mismatch(.noOwner, row) }
+      guard try isOwned(row, all) else { throw all.mismatch(.noOwner, row) }
     }
+  }
+
+  /// Whether an embedded row has one owner, that one too where it is embedded, and so on up to a row that is not.
+  private func isOwned(_ row: LinkTarget, _ all: OpenTables) throws(StorageError) -> Bool {
+    var (row, seen): (LinkTarget, Set<LinkTarget>) = (row, [])
+    while let table = try all.writer(id: row.table), table.schema.isEmbedded {
+      let owners = try table.links.links(to: row.row)
+      guard owners.count == 1, owners[0].count == 1, seen.insert(row).inserted else { return false }
+      row = LinkTarget(table: owners[0].table, row: owners[0].source)
+    }
+    return true
   }
 }
 
@@ -66,6 +76,7 @@ extension OpenTables {
   /// Applies recorded changes, with all that follows from them among them.
   func apply(_ changes: some Sequence<RowChange>) throws(StorageError) {
     precondition(replay == nil, "recorded changes are being applied already")
+    if let failure { throw failure }
     let replay = ChangeReplay()
     self.replay = replay
     defer { self.replay = nil }
@@ -94,12 +105,15 @@ extension OpenTables {
     try table.nestedIDs.keeping { () throws(StorageError) in try table.applyRecorded(change.kind) }
   }
 
+  /// So far ahead of the last id may that of a table be: else one change could leave no ids for others.
+  private static let mostAhead: UInt32 = 1 << 16
+
   /// Makes a table of the id that the schema has.
   private func replay(_ schema: TableSchema) throws(StorageError) {
     let place = LinkTarget(table: schema.id, row: 0)
     let exists = try writer(schema.name) != nil
     guard !exists, schema.id > lastTable else { throw mismatch(.tableExists, place, hasRow: false) }
-    guard !schema.isHidden, schema.isWellFormed else {
+    guard !schema.isHidden, schema.isWellFormed, schema.id - lastTable <= Self.mostAhead else {
       throw mismatch(.invalidSchema, place, hasRow: false)
     }
     for column in schema.columns where column.type == .link { replay?.addTarget(table: column.target) }
@@ -114,5 +128,6 @@ extension TableSchema {
     return names.allSatisfy { (1...Self.maximumNameLength).contains($0.utf8.count) }
       && Set(columns.map { Array($0.name.utf8) }).count == columns.count
       && columns.count <= Self.maximumColumns && columns.count { $0.index == .unique } < 2
+      && columns.allSatisfy(\.isWellFormed)
   }
 }

@@ -85,8 +85,8 @@ final class OpenTables {
       return
     }
     do throws(StorageError) {
-      while let (table, rows) = orphans.first {
-        orphans[table] = nil
+      // In an order that does not depend on hashes, so that what is recorded is the same each time.
+      while let table = orphans.keys.min(), let rows = orphans.removeValue(forKey: table) {
         guard let writer = try writer(id: table) else { continue }
         var free: [UInt64] = []
         for row in rows where try writer.links.links(to: row).isEmpty { free.append(row) }

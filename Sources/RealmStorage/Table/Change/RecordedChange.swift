@@ -23,7 +23,7 @@ public struct RecordedChange: Sendable, Equatable {
     self.isDerived = isDerived
   }
 
-  /// The change that makes this one undone; nil for one of the schema, which stays.
+  /// The change that makes this one undone; nil for one of the schema, which stays, and for one that no writer tells.
   ///
   /// The inverses of several changes undo them in the opposite order. Takes time in proportion to the change.
   public var inverse: RowChange? { inverseKind.map { RowChange(table: change.table, $0) } }
@@ -38,9 +38,9 @@ public struct RecordedChange: Sendable, Equatable {
     case .add(let amount, let cell):
       amount == .min ? value.map { .set($0, cell) } : .add(-amount, cell)
     case .setMany(let column, let rows, _): .setMany(column: column, rows: rows, values: values)
-    case .insertElement(_, let position, let place): .removeElements(position..<position + 1, place)
+    case .insertElement(_, let position, let place): Self.removal(at: position, count: 1, place)
     case .insertElements(let added, let position, let place):
-      .removeElements(position..<position + added.count, place)
+      Self.removal(at: position, count: added.count, place)
     case .setElement(_, let position, let place): value.map { .setElement($0, at: position, place) }
     case .removeElements(let range, let place): .insertElements(values, at: range.lowerBound, place)
     case .moveElement(let from, let to, let place): .moveElement(from: to, to: from, place)
@@ -64,6 +64,12 @@ public struct RecordedChange: Sendable, Equatable {
 
   private var values: [Value] { if case .values(let values) = before { values } else { [] } }
 
+  /// Nil for a position that no list has.
+  private static func removal(at position: Int, count: Int, _ place: ElementsPlace) -> RowChange.Kind? {
+    let (end, isTooLarge) = position.addingReportingOverflow(count)
+    return isTooLarge ? nil : .removeElements(position..<end, place)
+  }
+
   private static func inverse(of order: [Int]) -> [Int] {
     var inverse = [Int](repeating: 0, count: order.count)
     for (place, source) in order.enumerated() where inverse.indices.contains(source) {
@@ -78,7 +84,8 @@ public struct RecordedChange: Sendable, Equatable {
 /// Attached by `WriteTransaction.record(into:)`. Each change fits what the changes before it leave, but for links, which may lead to rows that are made by a
 /// later change: links are complete after the last one. Changes of hidden tables are not told.
 public protocol ChangeRecorder: AnyObject {
-  /// Whether `createMany`, `setMany`, `deleteMany` and `deleteAll` are told as changes of one row each.
+  /// Whether `createMany`, `setMany`, `deleteMany` and `deleteAll` are told as changes of one row each. Links between rows that are deleted together are
+  /// not told then either: they go with the rows, and a row may be told before another one that linked to it.
   var takesRowsApart: Bool { get }
 
   /// Called in the thread of the transaction, which must not be used in it.

@@ -98,15 +98,18 @@ extension RowBatch: Equatable {
 }
 
 extension AppendBuffer {
-  /// The rows from a key on.
+  /// The rows from a key on, up to another one. A row behind them may be in the making.
   ///
   /// - Parameter asValues: the columns are copied as values. Else they are kept as they are here, unless the rows are few: then
   ///   to make values of them takes less than the copy of the columns that the next row would take.
-  func part(from key: UInt64, asValues: Bool) throws(StorageError) -> RowBatch.Part? {
+  func part(
+    from key: UInt64, below next: UInt64, asValues: Bool
+  ) throws(StorageError) -> RowBatch.Part? {
     let first = keys.partitioningIndex { $0 >= key }
+    let rows = keys.partitioningIndex { $0 >= next }
     guard first < rows else { return nil }
     let asValues = asValues || rows - first < 8
-    var part = RowBatch.Part(keys: Array(keys[first...]), columns: [])
+    var part = RowBatch.Part(keys: Array(keys[first..<rows]), columns: [])
     part.first = asValues ? 0 : first
     for index in columns.indices {
       let column = columns[index].column
@@ -127,9 +130,10 @@ extension AppendBuffer {
     return part
   }
 
-  /// The values of a row from a key on, where there is one and no other follows.
-  func onlyRow(from key: UInt64) throws(StorageError) -> RowBatch.Row? {
-    guard let last = keys.last, last >= key, keys.count == 1 || keys[keys.count - 2] < key else { return nil }
+  /// The values of the row from a key on, where there is one, and no other follows below another key.
+  func onlyRow(from key: UInt64, below next: UInt64) throws(StorageError) -> RowBatch.Row? {
+    guard let last = keys.last, last >= key, last < next, keys.count == 1 || keys[keys.count - 2] < key
+    else { return nil }
     var values: [Value] = []
     values.reserveCapacity(columns.count)
     for index in columns.indices { values.append(try value(index, keys.count - 1)) }

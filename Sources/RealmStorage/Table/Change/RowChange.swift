@@ -26,7 +26,7 @@ public struct RowChange: Sendable, Equatable {
     /// A row of that key is made. One value for each column of the schema, in the schema's order. An embedded object is made by
     /// this, and belongs to the row by whose link it is named next.
     case create(row: UInt64, values: [Value])
-    /// The row goes. Links to it are changed by changes of their own, which are told before this one and are derived.
+    /// The row goes. Links to it from rows that stay are changed by changes of their own, which are told before this one and are derived.
     case delete(row: UInt64)
 
     // MARK: Values

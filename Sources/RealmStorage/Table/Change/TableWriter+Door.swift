@@ -163,11 +163,12 @@ extension TableWriter {
     guard isRecorded, toldRows < root.nextKey, let recording = tables.recording else { return }
     let first = toldRows
     toldRows = root.nextKey
-    if let row = try buffer?.onlyRow(from: first) { return try record(row, recording) }
-    guard let part = try buffer?.part(from: first, asValues: recording.takesRowsApart) else { return }
+    if let row = try buffer?.onlyRow(from: first, below: toldRows) { return try record(row, recording) }
+    let part = try buffer?.part(from: first, below: toldRows, asValues: recording.takesRowsApart)
+    guard let part else { return }
     var batch = RowBatch()
     batch.append(part)
-    guard !recording.takesRowsApart else {
+    guard !recording.takesRowsApart, part.keys.count > 1 else {
       for row in batch.rows { try record(row, recording) }
       return
     }
@@ -190,6 +191,7 @@ extension TableWriter {
   /// The values that a row has now, of all columns; nil where there is no such row.
   func row(_ key: UInt64) throws(StorageError) -> RowBatch.Row? {
     var values: [Value] = []
+    if schema.columns.isEmpty, try !contains(key) { return nil }
     for column in schema.columns {
       guard let value = try value(column, ofRow: key) else { return nil }
       values.append(value)

@@ -19,7 +19,7 @@ extension TableWriter {
       let (sum, isTooLarge) = number.addingReportingOverflow(amount)
       guard !isTooLarge, range.contains(sum) else { return .overflow }
       if amount != 0 {
-        _ = try setUntold(.int(sum), column, ofRow: row)
+        _ = try setAlone(.int(sum), at: position, ofRow: row, isNew: false)
         if isRecorded {
           try note(.add(amount, CellPlace(row: row, column: column.id)), before: .value(.int(number)))
         }

@@ -25,7 +25,7 @@ extension TableWriter {
     else { throw mismatch(.columnExists, column: column.id) }
     guard (1...TableSchema.maximumNameLength).contains(column.name.utf8.count),
       schema.columns.count < TableSchema.maximumColumns,
-      column.index != .unique || schema.primaryKey == nil
+      column.index != .unique || schema.primaryKey == nil, column.isWellFormed
     else { throw mismatch(.invalidSchema, column: column.id) }
     if column.type == .link {
       tables.replay?.addTarget(table: column.target == 0 ? schema.id : column.target)
@@ -93,6 +93,19 @@ extension TableWriter {
       return
     }
     try note(.createMany(RowBatch(rows)))
+  }
+}
+
+extension Column {
+  /// Whether its parts fit each other, as those of a column do that was made by its initializer and changed by a table.
+  var isWellFormed: Bool {
+    let isAlwaysOptional = type == .mixed || (type == .link && (collection == .none || collection == .map))
+    let isNeverOptional = type == .link && !isAlwaysOptional
+    return type.canHave(index) && (index == .none || !isCollection)
+      && (isOptional ? !isNeverOptional : !isAlwaysOptional)
+      && (!isAbsentNull || (!isCollection && isOptional))
+      && (isAbsentNull || isCollection || !isAlwaysOptional)
+      && (storedDefault.map(canStoreDefault) ?? true)
   }
 }
 

@@ -25,7 +25,7 @@ extension TableWriter {
   /// Sets a value that was told, or will be, as another change.
   ///
   /// - Parameter isNew: as of `change`.
-  private func setAlone(
+  func setAlone(
     _ value: Value, at position: Int, ofRow row: UInt64, isNew: Bool = true
   ) throws(StorageError) -> Bool {
     // Most often one value among others is replaced: then the column itself is not copied.

@@ -57,6 +57,7 @@ final class TableWriter {
     schemaChanged = isNew
     nestedIDs = tables.givenNestedIDs.ids(ofTable: schema.id)
     nestedIDs.follow(root.nextNested)
+    nestedIDs.forgetKept()
     firstNestedID = nestedIDs.next
     primaryKey = schema.primaryKey
     forms = schema.columns.map { ColumnForm($0) }
@@ -92,6 +93,7 @@ final class TableWriter {
     root.links = links.root
     // What a cancelled transaction gave is noted with what another one gives.
     if nestedIDs.next != firstNestedID { root.nextNested = nestedIDs.next }
+    root.nextNested = max(root.nextNested, nestedIDs.kept)
     guard root.nextNested <= TableRoot.maximumNested else {
       throw .limitExceeded(.nestedCollections, path: editor.store.storage.path)
     }
@@ -118,6 +120,7 @@ final class TableWriter {
     lastChanged = nil
     stored = root
     firstNestedID = nestedIDs.next
+    nestedIDs.forgetKept()
     buffer?.settle(named)
     for index in indexes { index.settle(named) }
     links.settle(named)

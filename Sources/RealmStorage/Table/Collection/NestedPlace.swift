@@ -124,10 +124,22 @@ final class NestedIDs {
   /// The next one. It never goes back.
   @exclusivity(unchecked) private(set) var next: UInt64
 
+  /// One above the greatest id that the open transaction kept (`keeping`). The process may have given greater ones in transactions that were
+  /// cancelled, so `next` does not tell what the table's node must name.
+  @exclusivity(unchecked) private(set) var kept: UInt64 = 0
   /// What is stored keeps the ids it has: see `keeping`.
   @exclusivity(unchecked) private var keeps = false
 
   init(_ next: UInt64) { self.next = next }
+
+  /// Another transaction begins.
+  func forgetKept() { kept = 0 }
+
+  /// An id will be kept: none that is given from now on is the same.
+  func keep(_ id: UInt64) {
+    kept = max(kept, id + 1)
+    follow(id + 1)
+  }
 
   /// Calls `body`, in which lists and maps that have ids keep them: they were recorded as they stood in the table.
   func keeping<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
@@ -166,7 +178,7 @@ final class NestedIDs {
 
   private func take(_ old: UInt64) -> UInt64 {
     if keeps, old != 0 {
-      follow(old + 1)
+      keep(old)
       return old
     }
     defer { next += 1 }

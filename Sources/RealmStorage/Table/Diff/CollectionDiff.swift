@@ -80,7 +80,10 @@ struct CollectionDiff {
 
   private func rank(_ key: RawSpan, in root: Ref, _ access: borrowing NodeAccess) throws(StorageError) -> Int
   {
-    Int(clamping: try OrderedTree.rank(key, in: root, access))
+    let rank = try OrderedTree.rank(key, in: root, access)
+    // Only branches with forged counts have more.
+    guard rank < 1 << 48 else { throw access.corrupted(.rows, root) }
+    return Int(rank)
   }
 
   private func map(

@@ -31,7 +31,10 @@ struct DiffWalk {
     self.new = new
     let leaves: (old: [Ref], new: [Ref])
     let areReadAlike = new.schema.columns.allSatisfy { column in
-      guard let before = old.schema.columns.first(where: { $0.id == column.id }) else { return true }
+      guard let before = old.schema.columns.first(where: { $0.id == column.id }) else {
+        // Who pairs columns by their names compares it with the one that was removed.
+        return old.schema.column(column.name) == nil
+      }
       return before.absentValue == column.absentValue && before.hasValues(like: column)
     }
     if skipsShared, areReadAlike {

@@ -169,12 +169,23 @@ import Testing
     (.set(.typedLink(table: 1, row: 77), any), .noTarget),
     (.set(.typedLink(table: 9, row: 0), any), .noTarget),
     (.set(.list([.list([], id: .max)], id: 1), any), .nestedID),
+    (.set(.list([.list([], id: 9), .map(ValueMap(), id: 9)]), any), .nestedID),
+    (.set(.list([], id: 1 << 60), any), .nestedID),
+    (.insertElement(.list([], id: 1), at: 0, ElementsPlace(cell: any, nestedID: 1)), .nestedID),
+    (
+      .insertElements([.list([], id: 9), .list([], id: 9)], at: 0, ElementsPlace(cell: any, nestedID: 1)),
+      .nestedID
+    ),
+    (.setElement(.string("c"), at: .max, names), .outOfBounds),
+    (.moveElement(from: .max, to: 0, names), .outOfBounds),
+    (.swapElements(0, .max, names), .outOfBounds),
     (.add(1, cell), .noNumber),
     (.add(1, CellPlace(row: 0, column: 3)), .wrongType),
     (.add(1, CellPlace(row: 9, column: 2)), .noNumber),
     (.create(row: 2, values: [.int(50)]), .rowExists),
     (.create(row: 50, values: [.string("x")]), .wrongType),
-    (.create(row: .max, values: [.int(50)]), .wrongCount),
+    (.create(row: .max, values: [.int(50)]), .rowKey),
+    (.create(row: 1 << 50, values: [.int(50)]), .rowKey),
     (.create(row: 50, values: [Value](repeating: .null, count: 9)), .wrongCount),
     (
       .createMany(RowBatch([.init(key: 1, values: [.int(50)]), .init(key: 60, values: [.int(51)])])),
@@ -213,9 +224,48 @@ import Testing
     (.addColumn(Column("age", .string)), .columnExists),
     (.addColumn(Column("", .string)), .invalidSchema),
     (.addColumn(Column("key", .string, index: .unique)), .invalidSchema),
+    (.addColumn(forged { $0.index = .plain }), .invalidSchema),
+    (.addColumn(forged { $0.isOptional = false }), .invalidSchema),
     (.addColumn(Column("team", .link, target: 9)), .noTable),
     (.createTable(TableSchema("Other", columns: [])), .tableExists),
   ]
+
+  private static func forged(_ change: (inout Column) -> Void) -> Column {
+    var column = Column("forged", .double, isOptional: true)
+    change(&column)
+    return column
+  }
+
+  @Test func `ids that were kept are noted though a transaction before was cancelled`() throws {
+    try withTable { database in
+      let value = Value.list([.list([], id: 8)], id: 7)
+      let change = RowChange(table: 1, .set(value, CellPlace(row: 0, column: 6)))
+      let transaction = try database.beginWrite()
+      try transaction.apply([change])
+      transaction.cancel()
+      try database.write { try $0.apply([change]) }
+      let check = IntegrityCheck.run(try database.snapshot())
+      #expect(check.isClean, "\(check.findings)")
+    }
+  }
+
+  @Test func `a row in the making is not told when another table is changed meanwhile`() throws {
+    try withTable { database in
+      let list = ChangeList()
+      try database.write { transaction in
+        let other = try transaction.createTable(TableSchema("Other", columns: [Column("n", .int64)]))
+        try other.insert(["n": .int(1)])
+        try transaction.record(into: list)
+        let table = try #require(try transaction.table("Person"))
+        try table.insert(["id": .int(10)])
+        try table.insert { (row: inout NewRow) throws(StorageError) in
+          try other.set(.int(2), 0, ofRow: 0)
+          try row.set(0, .int(11))
+        }
+      }
+      #expect(list.changes.map(\.change.name) == [.create, .set, .create])
+    }
+  }
 
   @Test func `a recorded change that does not fit is told so, and changes nothing`() throws {
     try withTable { database in
