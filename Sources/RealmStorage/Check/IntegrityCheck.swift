@@ -130,6 +130,6 @@ package struct IntegrityCheck {
     for tree in [catalogue.namedTrees, catalogue.schema, catalogue.tables, catalogue.namedSlots] {
       _ = try OrderedTree.check(tree, snapshot) { _, _ in }
     }
-    // What slots of named versions tell is looked at apart, of the newest version only (`NamedVersionCheck`).
+    // `NamedVersionCheck` looks at the slots of named versions, and only at those of the newest version.
   }
 }

@@ -2,7 +2,7 @@
 package enum NamedVersionCheck {
   package struct Finding: Sendable {
     package let name: String
-    /// Nil where the slot does not tell.
+    /// The number of the version; nil where the slot does not tell it.
     package let version: UInt64?
     package let error: StorageError
   }
@@ -10,7 +10,7 @@ package enum NamedVersionCheck {
   package struct Report: Sendable {
     /// Versions that were looked at.
     package var versions = 0
-    /// What is damaged in one, and why it could not be looked at.
+    /// The damage that was found in these versions, and the reasons why others could not be looked at.
     package var findings: [Finding] = []
 
     package init() {}
@@ -28,7 +28,7 @@ package enum NamedVersionCheck {
       if let kept = slot.kept, kept.isEnded { continue }
       var errors: [StorageError] = []
       do throws(StorageError) {
-        // Where it was dropped meanwhile there is nothing to look at.
+        // A name that was dropped meanwhile leads to no version that could be looked at.
         guard let snapshot = try database.snapshot(named: slot.name) else { continue }
         let found = IntegrityCheck.run(snapshot) { progress((Double(index) + $0) / Double(slots.count)) }
         errors = found.findings

@@ -69,7 +69,7 @@ extension Writer {
 
   /// At the desk, where the map has changed: tells who makes the next transaction.
   func notePressure() {
-    // Where no page becomes free nothing is gained by moving nodes.
+    // Moves of nodes gain nothing while no page becomes free.
     let found = space.isPartial ? nil : space.map?.pressure
     pressure.store(found ?? .none, ordering: .relaxed)
   }

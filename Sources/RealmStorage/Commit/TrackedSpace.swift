@@ -14,9 +14,9 @@ struct TrackedSpace: ~Copyable {
   var recycles = true
   private var version: UInt64 = 0
   private var epoch: UInt64 = 0
-  /// Of the map: named versions of which it can't be told what they reach, since they are damaged.
+  /// The named versions whose nodes the map does not know, since the versions are damaged.
   private var unwalked: [Version] = []
-  /// Of the map: it is known what all names lead to.
+  /// The map was made with all names known: each name's version was found.
   private var knowsNames = true
 
   init(store: NodeStore, ring: PageRing, slack: Int) {
@@ -120,7 +120,7 @@ struct TrackedSpace: ~Copyable {
       do throws(StorageError) {
         try walk.walkOlder(version.root, next: next, holders: holders, access: access)
       } catch {
-        // Who keeps it need not read it. The file can be written without it, but nothing is given out of what it may reach.
+        // The file can be written though this version can't be read, but no page that the version may need is given out.
         guard isNamed, error.isDamage else { throw error }
         unwalked.append(version)
       }

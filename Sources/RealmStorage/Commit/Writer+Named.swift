@@ -54,7 +54,7 @@ extension Writer {
     }
   }
 
-  /// The same of a version whose nodes were just written, before it is pending. At the desk.
+  /// Notes the names of a version whose nodes were just written, before the version is pending. The caller is at the desk.
   ///
   /// - Parameter root: its root, as it stands in the arena.
   func noteNames(of version: Version, madeOf root: Ref) {
@@ -92,9 +92,9 @@ extension Writer {
     for version in versions { _ = try? held.versions.entry(of: version, holders: holders) }
   }
 
-  /// Where a version has been written, at the desk: whether too much is kept. O(1) while less waits for all holders together.
+  /// Finds out, after a version was written, whether names keep too much. The caller is at the desk. The call takes O(1) while less waits for all holders together.
   ///
-  /// What a name keeps are the pages that no older version needs and the newest does not. Whether a newer one needs them too
+  /// A name keeps the pages that no older version needs and the newest does not need. Whether a newer one needs them too
   /// does not matter: they are kept for the name in any case. A version that the newest has no name for any more is not looked
   /// at: it is held for a moment yet.
   func noteNamedBytes() {

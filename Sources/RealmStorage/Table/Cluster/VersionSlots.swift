@@ -25,7 +25,7 @@ enum VersionSlots {
 
   struct Slot: Sendable, Equatable {
     var name: String
-    /// Nil where the slot does not tell of a version.
+    /// The version that the slot names; nil where the slot does not tell one.
     var kept: Kept?
   }
 
