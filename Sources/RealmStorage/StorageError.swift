@@ -57,6 +57,10 @@ public indirect enum StorageError: Error, Sendable, Equatable {
   case changeDoesNotFit(ChangeMismatch, path: String)
   /// A change of the schema that a recorder can't be told was made in a transaction that has one; nothing was changed.
   case schemaChangeWhileRecording(table: String, path: String)
+  /// A transaction inserts or moves elements of lists that have ids, and has no recorder that gives ids; nothing was changed.
+  case elementIDsMissing(table: String, column: String, path: String)
+  /// Only a table without rows can be told to give ids to the elements of its lists; nothing was changed.
+  case tableNotEmpty(table: String, path: String)
   /// Two versions differ by more than tables and columns that the newer one has in addition: a table, or a column of it, was removed,
   /// or what it is was changed. Such a difference is no list of changes of rows.
   case schemaChanged(table: String, column: String?, path: String)
@@ -257,6 +261,12 @@ extension StorageError: CustomStringConvertible {
     case .schemaChangeWhileRecording(let table, let path):
       "While a recorder is told the changes of a transaction on \(path), the schema of table \(table) can get new columns, and nothing "
         + "else of it can be changed. Make that change in a transaction without a recorder."
+    case .elementIDsMissing(let table, let column, let path):
+      "The elements of \(table).\(column) in \(path) have ids, and the transaction has no recorder that gives some. Attach one whose "
+        + "elementIDs(_:) answers ids before elements are inserted or moved."
+    case .tableNotEmpty(let table, let path):
+      "Table \(table) in \(path) has rows, and the elements of their lists have no ids. Ask for ids while the table is empty, or copy "
+        + "the rows to a new table that has them."
     case .schemaChanged(let table, let column, let path):
       "The two versions of \(path) can't be told apart by changes of rows: "
         + (column.map { "column \($0) of table \(table)" } ?? "table \(table)")
@@ -315,6 +325,9 @@ public struct ChangeMismatch: Sendable, Equatable {
     case noTarget = "a link leads to a row that is not there after the last change"
     case isLinked = "a row that was deleted is linked to after the last change"
     case noOwner = "an embedded object has no owner, or several, after the last change"
+    case elementIDs = "a list has not one id for each element after the last change"
+    case absentLinks =
+      "a link to a row that is not there does not fit its cell, or the row is there, after the last change"
     case nestedID = "the id of a list or map that stands in the value is none"
   }
 

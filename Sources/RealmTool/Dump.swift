@@ -172,16 +172,18 @@ struct RowLine {
 
   /// - Parameter values: in the order of the columns.
   func text(_ key: UInt64, _ values: [Value]) -> String {
-    json
-      ? jsonText(key, zip(columns, values).map { $1.json(of: $0, names) })
-      : plainText(key, zip(columns, values).map { "\($0.name)=\($1.text)" })
+    let cells = zip(columns, values).lazy.filter { !$0.0.isCompanion }
+    return json
+      ? jsonText(key, cells.map { $1.json(of: $0, names) })
+      : plainText(key, cells.map { "\($0.name)=\($1.text)" })
   }
 
   /// - Parameter values: in the order of the columns, nil for one that can't be read.
   func text(_ key: UInt64, _ values: [Value?]) -> String {
-    json
-      ? jsonText(key, zip(columns, values).map { $1?.json(of: $0, names) ?? JSON.lost })
-      : plainText(key, zip(columns, values).map { "\($0.name)=\($1?.text ?? "(lost)")" })
+    let cells = zip(columns, values).lazy.filter { !$0.0.isCompanion }
+    return json
+      ? jsonText(key, cells.map { $1?.json(of: $0, names) ?? JSON.lost })
+      : plainText(key, cells.map { "\($0.name)=\($1?.text ?? "(lost)")" })
   }
 
   private func jsonText(_ key: UInt64, _ values: [String]) -> String {

@@ -47,7 +47,8 @@ extension Dump {
       switch loss.part.role {
       case .catalogue, .slot: true
       case .tree: tree?.utf8.elementsEqual(loss.part.name.utf8) ?? false
-      case .table, .column, .index, .links: table?.utf8.elementsEqual(loss.part.name.utf8) ?? false
+      case .table, .column, .index, .links, .absentLinks:
+        table?.utf8.elementsEqual(loss.part.name.utf8) ?? false
       }
     }
   }
@@ -68,7 +69,7 @@ extension Loss {
     switch part.role {
     case .catalogue, .slot: break
     case .tree: members.append(("tree", JSON.string(part.name)))
-    case .table, .column, .index, .links: members.append(("table", JSON.string(part.name)))
+    case .table, .column, .index, .links, .absentLinks: members.append(("table", JSON.string(part.name)))
     }
     if let column = part.column { members.append(("column", JSON.string(column))) }
     switch keys {

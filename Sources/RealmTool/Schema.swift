@@ -55,7 +55,8 @@ struct TableNames {
   func json(_ schema: TableSchema, rows: Int? = nil) -> String {
     var members = [("table", JSON.string(schema.name)), ("embedded", JSON.bool(schema.isEmbedded))]
     if let rows { members.append(("rows", "\(rows)")) }
-    members.append(("columns", JSON.array(schema.columns.map(json))))
+    if schema.hasElementIDs { members.append(("elementIDs", JSON.bool(true))) }
+    members.append(("columns", JSON.array(schema.properties.map(json))))
     return JSON.object(members)
   }
 
@@ -74,8 +75,8 @@ struct TableNames {
 
   /// A line for each column.
   func lines(_ schema: TableSchema) -> [String] {
-    let width = schema.columns.map(\.name.count).max() ?? 0
-    return schema.columns.map { column in
+    let width = schema.properties.map(\.name.count).max() ?? 0
+    return schema.properties.map { column in
       column.name + String(repeating: " ", count: width - column.name.count + 2) + words(column)
     }
   }

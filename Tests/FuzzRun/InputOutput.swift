@@ -181,6 +181,7 @@ private struct Life {
       throw StorageError.system(call: .read, errno: EIO, path: path, offset: nil)
     }
     next.things = things
+    try Workload.changeLinked(transaction, &next, &generator)
   }
 
   private func readWithFaults() throws {

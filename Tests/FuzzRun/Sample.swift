@@ -142,6 +142,7 @@ struct Sample {
     // So that nodes of large collections are among those that are damaged.
     if round == 1 { try things.growCollections(table, &generator) }
     content.things = things
+    try Workload.changeLinked(transaction, &content, &generator)
   }
 
   private static func fill(

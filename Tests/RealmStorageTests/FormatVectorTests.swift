@@ -59,6 +59,32 @@ import Testing
     #expect(unsealed(extent) == nil)
   }
 
+  @Test func `companions`() throws {
+    let ids: [Value] = [.int(5), .int(6), .int(7), .int(4)]
+    try expectLine(
+      "ids: 5, 6, 7, 4", Self.digits(CompositeCell.encode(.list(ids), of: Column(.elementIDs(of: 1)))))
+    try expectLine(
+      "places: null, 5, 6",
+      Self.digits(
+        CompositeCell.encode(.list([.null, .int(5), .int(6)]), of: Column(.elementPlaces(of: 1)))))
+    let absent: [(String, ColumnCollection, AbsentLink)] = [
+      (
+        "of a list: to \"a\" of table 3, before element 1, id 5", .list,
+        AbsentLink(table: 3, primaryKey: .string("a"), place: .before(1), elementID: 5)
+      ),
+      (
+        "of a map: to 7 of table 3, by the key \"k\"", .map,
+        AbsentLink(table: 3, primaryKey: .int(7), place: .key("k"))
+      ),
+    ]
+    for (name, collection, link) in absent {
+      let owner = Column("owner", .link, collection: collection, target: 3)
+      let value = AbsentLink.encode([link], in: owner)
+      #expect(AbsentLink.decode(value, in: owner) == [link])
+      try expectLine(name, Self.digits(value.varyingBytes(of: Column(.absentLinks(of: 1)))))
+    }
+  }
+
   @Test func `lists`() throws {
     var numbers = Column("numbers", .int64, isOptional: true, collection: .list)
     numbers.id = 1

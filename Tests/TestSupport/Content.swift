@@ -5,8 +5,23 @@ package struct Content: Equatable, Sendable {
   package var trees: [String: [[UInt8]: [UInt8]]] = [:]
   /// The table of things, where there is one.
   package var things: TableModel?
+  /// The table whose lists have ids of elements, where there is one, and its id.
+  package var linked: Linked?
+
+  package struct Linked: Equatable, Sendable {
+    package var model = CompanionModel()
+    package var table: UInt32
+
+    package init(table: UInt32) { self.table = table }
+  }
 
   package init() {}
+
+  /// Rows of the tables, and entries of the trees.
+  package var entries: UInt64 {
+    let rows = (things?.rows.count ?? 0) + (linked?.model.rows.count ?? 0)
+    return trees.values.reduce(UInt64(rows)) { $0 + UInt64($1.count) }
+  }
 
   /// A number that differs for most contents.
   package var fingerprint: UInt64 {
@@ -19,6 +34,7 @@ package struct Content: Equatable, Sendable {
       }
     }
     things?.addTo(&hash)
+    linked?.model.addTo(&hash, table: linked?.table ?? 0)
     return hash.value
   }
 
@@ -36,6 +52,7 @@ package struct Content: Equatable, Sendable {
       }
     }
     if let table = try snapshot.table(TableModel.name) { try TableModel.add(table, to: &hash) }
+    if let table = try snapshot.table(CompanionModel.name) { try CompanionModel.add(table, to: &hash) }
     return hash.value
   }
 }

@@ -20,6 +20,9 @@ package enum Workload {
   package static func change(
     _ transaction: WriteTransaction, _ content: inout Content, _ generator: inout SeededGenerator
   ) throws {
+    // Every fourth transaction is recorded; a recorder refuses changes of columns.
+    let isRecorded = transaction.base.number % 4 == 0
+    if isRecorded { try changeLinked(transaction, &content, &generator) }
     if generator.chance(40) { try changeTable(transaction, &content, &generator) }
     // What is large slows all that follows, so it soon goes again.
     if content.trees["much"] != nil {
@@ -59,10 +62,7 @@ package enum Workload {
     _ transaction: WriteTransaction, _ content: inout Content, _ generator: inout SeededGenerator
   ) throws {
     var things = content.things ?? TableModel(changesSchema: true)
-    // Every fourth transaction is recorded; a recorder refuses changes of columns.
-    let isRecorded = transaction.base.number % 4 == 0
-    if isRecorded, !transaction.isRecorded { try transaction.record(into: ChangeList()) }
-    things.changesSchema = !isRecorded
+    things.changesSchema = !transaction.isRecorded
     defer { content.things?.changesSchema = true }
     let table: WritableTable
     if let known = try transaction.table(TableModel.name) {
@@ -75,6 +75,20 @@ package enum Workload {
       if let wrong = try things.change(table, &generator) { throw Wrong(what: wrong) }
     }
     content.things = things
+  }
+
+  /// Changes the table whose lists have ids, which the recorder gives.
+  package static func changeLinked(
+    _ transaction: WriteTransaction, _ content: inout Content, _ generator: inout SeededGenerator
+  ) throws {
+    var model = content.linked?.model ?? CompanionModel()
+    if !transaction.isRecorded { try transaction.record(into: model.recorder()) }
+    let table =
+      try transaction.table(CompanionModel.name) ?? transaction.createTable(CompanionModel.schema)
+    for _ in 0..<generator.below(12) { try model.change(table, &generator) }
+    var linked = content.linked ?? Content.Linked(table: table.schema.id)
+    linked.model = model
+    content.linked = linked
   }
 
   /// More than a mebibyte: such a commit syncs its nodes before its meta page.

@@ -11,6 +11,8 @@ package struct FilePart: Hashable, Sendable {
     case index
     /// Who links to the rows of a table.
     case links
+    /// Who links to rows of a table that are not there.
+    case absentLinks
     /// A named tree, with its long values.
     case tree
     /// The nodes of a named slot, which this version does not know.
@@ -39,6 +41,7 @@ extension FilePart: CustomStringConvertible {
     case .column: "\(hidden)column \(name).\(column ?? "")"
     case .index: "\(hidden)index \(name).\(column ?? "")"
     case .links: "links to \(hidden.isEmpty ? "" : "hidden table ")\(name)"
+    case .absentLinks: "links to rows that \(hidden)table \(name) lacks"
     case .tree: "tree \(name)"
     case .slot: "slot \(name)"
     }
@@ -54,7 +57,8 @@ extension FilePart {
 
   static func column(_ column: Column, _ schema: TableSchema) -> FilePart {
     FilePart(
-      role: .column, name: schema.name, column: column.name, isHidden: schema.isHidden, tableID: schema.id,
+      role: .column, name: schema.name, column: schema.title(of: column), isHidden: schema.isHidden,
+      tableID: schema.id,
       columnID: column.id)
   }
 
@@ -69,6 +73,10 @@ extension FilePart {
     FilePart(
       role: .index, name: schema.name, column: "#\(id)", isHidden: schema.isHidden, tableID: schema.id,
       indexID: id)
+  }
+
+  static func absentLinks(_ schema: TableSchema) -> FilePart {
+    FilePart(role: .absentLinks, name: schema.name, isHidden: schema.isHidden, tableID: schema.id)
   }
 
   static func links(_ schema: TableSchema) -> FilePart {
@@ -143,6 +151,7 @@ struct FileParts {
       add(.foreignIndex(id, schema), at: root.indexes[id])
     }
     if !root.links.isNull { add(.links(schema), at: root.links) }
+    if !root.absentLinks.isNull { add(.absentLinks(schema), at: root.absentLinks) }
   }
 
   private mutating func addTrees(_ catalogue: Catalogue, _ access: borrowing NodeAccess) throws(StorageError)

@@ -47,7 +47,7 @@ package struct SpaceReport: Sendable {
       switch part.role {
       case .table: found.entries = try TableRoot(root, access).rows
       case .column: found.entries = UInt64(try ColumnDictionary.count(root, access))
-      case .index, .links, .tree: found.entries = try Self.entries(of: root, access)
+      case .index, .links, .absentLinks, .tree: found.entries = try Self.entries(of: root, access)
       case .catalogue, .slot: break
       }
       self.parts.append(found)

@@ -12,6 +12,8 @@ struct TableCheck {
   private let tables: [UInt32: Table]
   /// Entries found to be right in the link index of each table.
   private var linkEntries: [UInt32: UInt64] = [:]
+  /// The same of links to rows that the table lacks.
+  private var absentEntries: [UInt32: UInt64] = [:]
   private(set) var rows: UInt64 = 0
   /// Of each table the first.
   private(set) var findings: [StorageError] = []
@@ -43,6 +45,17 @@ struct TableCheck {
       do { try checkLinkIndex(table, reader) } catch {
         findings.append(error.naming(.links(table.schema)))
       }
+      do { try checkAbsentLinkIndex(table, reader) } catch {
+        findings.append(error.naming(.absentLinks(table.schema)))
+      }
+    }
+  }
+
+  private func checkAbsentLinkIndex(_ table: Table, _ reader: any NodeReader) throws(StorageError) {
+    let root = table.root.absentLinks
+    let entries = try OrderedTree.check(root, reader) { _, _ in }
+    guard entries == absentEntries[table.schema.id] ?? 0 else {
+      throw reader.access().corrupted(.link, root.isNull ? table.ref : root)
     }
   }
 
@@ -134,9 +147,47 @@ struct TableCheck {
         throw access.corrupted(.structure, ref).naming(part)
       }
     }
+    let companions = CompanionCheck(table.schema, table.root)
+    if companions.isNeeded {
+      for row in 0..<cluster.rows {
+        var entries: Set<[UInt8]> = []
+        try companions.check(row, of: cluster, ref, access) { (found) throws(StorageError) in
+          try check(found, table, access, &entries)
+        }
+      }
+    }
     let last = cluster.key(cluster.rows - 1)
     guard last < table.root.nextKey else { throw access.corrupted(.keyOrder, ref) }
     return (UInt64(cluster.rows), cluster.key(0)...last)
+  }
+
+  /// Verifies that a row is not there, and that its table knows the link.
+  ///
+  /// - Parameter entries: of the row that links, those that were found.
+  private mutating func check(
+    _ found: CompanionCheck.Found, _ table: Table, _ access: borrowing NodeAccess,
+    _ entries: inout Set<[UInt8]>
+  ) throws(StorageError) {
+    let link = found.link
+    guard let target = tables[link.table] else {
+      throw access.corrupted(.structure, table.ref).naming(.table(table.schema))
+    }
+    let root = target.root.absentLinks
+    if let column = target.schema.primaryKey, column.accepts(link.primaryKey) {
+      let row = try IndexTree.row(with: link.primaryKey, of: column, table: target.root, access)
+      guard row == nil else {
+        throw access.corrupted(.link, root.isNull ? target.ref : root).naming(.absentLinks(target.schema))
+      }
+    }
+    let key = AbsentLinkIndex.key(link.primaryKey, found.source)
+    let isThere = try OrderedTree.find(key.span.bytes, in: root, access) { $0.bytes.byteCount == 0 }
+    guard isThere == true else {
+      throw access.corrupted(.link, root.isNull ? target.ref : root).naming(.absentLinks(target.schema))
+    }
+    // A cell with several links of one encoding has one entry. A key names its cell, but not the table that it leads to.
+    if entries.insert(TableSchema.key(target.schema.id) + key).inserted {
+      absentEntries[link.table, default: 0] += 1
+    }
   }
 
   private func checkIndex(

@@ -146,7 +146,7 @@ extension ComparedSchemas {
   /// The columns of a table of the older database that are compared; all where the newer one lacks the table.
   fileprivate func columns(ofOlder schema: TableSchema) -> [Column] {
     guard let pair = pairs.first(where: { $0.old?.id == schema.id }), pair.new != nil else {
-      return schema.columns
+      return schema.properties
     }
     return pair.columns.map(\.old)
   }
@@ -154,7 +154,7 @@ extension ComparedSchemas {
   /// The same of the newer database.
   fileprivate func columns(ofNewer schema: TableSchema) -> [Column] {
     guard let pair = pairs.first(where: { $0.new?.id == schema.id }), pair.old != nil else {
-      return schema.columns
+      return schema.properties
     }
     return pair.columns.map(\.new)
   }

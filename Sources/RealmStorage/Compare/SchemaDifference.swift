@@ -81,7 +81,7 @@ struct ComparedSchemas {
     var changes: [SchemaDifference.Change] = []
     var columns: [(old: Column, new: Column)] = []
     if old.isEmbedded != new.isEmbedded { changes.append(.embedding(isNow: new.isEmbedded)) }
-    for before in old.columns {
+    for before in old.properties {
       guard let after = new.column(before.name) else {
         changes.append(.columnRemoved(before))
         continue
@@ -99,7 +99,7 @@ struct ComparedSchemas {
         changes.append(.columnChanged(from: before, to: after))
       }
     }
-    for after in new.columns where old.column(after.name) == nil { changes.append(.columnAdded(after)) }
+    for after in new.properties where old.column(after.name) == nil { changes.append(.columnAdded(after)) }
     return (columns, changes)
   }
 }

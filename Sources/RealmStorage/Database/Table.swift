@@ -299,7 +299,8 @@ public struct WritableTable {
     precondition(
       schema.column(column.name) == nil, "table \(schema.name) has a column \(column.name) already")
     try transaction.check(column)
-    try transaction.checkColumns(schema.columns.count + 1)
+    try transaction.checkColumns(
+      schema.columns.count + (schema.hasElementIDs && column.collection == .list ? 2 : 1))
     try writer.apply(.addColumn(column))
   }
 
@@ -390,7 +391,11 @@ public struct WritableTable {
   }
 
   private func position(of name: String) -> Int {
-    guard let position = schema.columns.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) }) else {
+    guard
+      let position = schema.columns.firstIndex(where: {
+        !$0.isCompanion && $0.name.utf8.elementsEqual(name.utf8)
+      })
+    else {
       preconditionFailure("table \(schema.name) has no column \(name)")
     }
     return position
@@ -460,13 +465,13 @@ extension WriteTransaction {
   @discardableResult
   public func createTable(_ schema: TableSchema) throws(StorageError) -> WritableTable {
     precondition(
-      Set(schema.columns.map { Array($0.name.utf8) }).count == schema.columns.count,
+      Set(schema.properties.map { Array($0.name.utf8) }).count == schema.properties.count,
       "table \(schema.name) has two columns of one name")
     precondition(
       schema.columns.count { $0.index == .unique } < 2, "table \(schema.name) has two primary keys")
     try checkName(schema.name)
     try checkColumns(schema.columns.count)
-    for column in schema.columns { try check(column) }
+    for column in schema.properties { try check(column) }
     let exists = try tables().writer(schema.name, isHidden: schema.isHidden) != nil
     precondition(!exists, "there is a table \(schema.name) already")
     return WritableTable(transaction: self, writer: try tables().create(schema))

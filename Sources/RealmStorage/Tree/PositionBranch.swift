@@ -3,7 +3,7 @@
 /// Body, after the refs of the children (FORMAT.md, "Position branch"):
 ///
 ///     offset  size  field
-///          0     8  flags   bit 0: visible counts stand after the counts; this version knows no branch with flags
+///          0     8  flags   zero: this version knows no branch with flags
 ///          8   8·n  counts  of the elements below each child, at least 1
 package struct PositionBranch: ~Escapable, BitwiseCopyable {
   let view: NodeView
@@ -35,8 +35,6 @@ package struct PositionBranch: ~Escapable, BitwiseCopyable {
   static func isValid(_ view: NodeView) -> Bool {
     let count = view.refCount
     guard count >= 1, counts + 8 * count <= view.bodyLength else { return false }
-    let hasVisible = view.load(UInt64.self, at: 0) & 1 != 0
-    guard !hasVisible || counts + 16 * count <= view.bodyLength else { return false }
     var sum: UInt64 = 0
     for index in 0..<count {
       let elements = view.load(UInt64.self, at: counts + 8 * index)

@@ -134,7 +134,7 @@ struct FeedReading {
       }
     default:
       guard let cell = recorded.change.cell,
-        let column = schema.columns.first(where: { $0.id == cell.column })
+        let column = schema.properties.first(where: { $0.id == cell.column })
       else { return }
       if case (.set(let value, _), .value(let old)) = (recorded.change.kind, recorded.before) {
         try note(
@@ -150,7 +150,7 @@ struct FeedReading {
   ) throws(StorageError) {
     var properties: [ChangeFeed.Property] = []
     var key: ChangeFeed.Value?
-    for (column, value) in zip(schema.columns, values) {
+    for (column, value) in zip(schema.columns, values) where !column.isCompanion {
       let value = try new.value(value, of: column)
       if column.index == .unique { key = value }
       properties.append(
@@ -165,7 +165,7 @@ struct FeedReading {
     guard let schema = old.schema(table) else { return }
     var properties: [ChangeFeed.Property] = []
     var key: ChangeFeed.Value?
-    for (column, value) in zip(schema.columns, values) {
+    for (column, value) in zip(schema.columns, values) where !column.isCompanion {
       let value = try old.value(value, of: column)
       if column.index == .unique { key = value }
       properties.append(
@@ -267,7 +267,7 @@ struct FirstContent {
 
   private mutating func change(_ row: UInt64, _ table: Table) throws(StorageError) -> ChangeFeed.Change {
     var properties: [ChangeFeed.Property] = []
-    for column in table.schema.columns {
+    for column in table.schema.properties {
       guard let value = try table.value(column, ofRow: row) else { continue }
       let name = feed.names.property(column.name, ofTable: table.schema.name)
       properties.append(

@@ -181,7 +181,8 @@ extension Realm.Error {
     case .readOnly(let file): (code, path) = (.filePermissionDenied, file)
     case .remoteFileSystem(let file): (code, path) = (.fileAccess, file)
     case .duplicateKey(_, _, let file), .changeDoesNotFit(_, let file),
-      .schemaChangeWhileRecording(_, let file):
+      .schemaChangeWhileRecording(_, let file), .elementIDsMissing(_, _, let file),
+      .tableNotEmpty(_, let file):
       (code, path) = (.invalidInput, file)
     case .limitExceeded(_, let file), .versionEnded(_, _, let file), .schemaChanged(_, _, let file):
       (code, path) = (.fail, file)

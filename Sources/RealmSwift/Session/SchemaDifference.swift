@@ -67,7 +67,7 @@ struct SchemaDifference {
       differences += compared(model, property, old, wanted)
     }
     let wanted = Set(model.properties.filter { !$0.isComputed }.map(\.columnName))
-    for column in table.columns where !wanted.contains(column.name) {
+    for column in table.properties where !wanted.contains(column.name) {
       let old = ColumnText(column, target: tables.first { $0.id == column.target }?.name)
       differences.append(
         Self(.removed, model, column.name, "property \(model.name).\(column.name): \(old.text) was removed"))

@@ -17,8 +17,7 @@ import Testing
     let report = try IntegrityCheck.run(database.snapshot())
     #expect(report.findings == [])
     #expect(report.isClean)
-    let rows = UInt64(content.things?.rows.count ?? 0)
-    #expect(report.entries == content.trees.values.reduce(rows) { $0 + UInt64($1.count) })
+    #expect(report.entries == content.entries)
     let live = try nodes(of: database.snapshot())
     #expect(report.nodes == live.count)
     let units = live.reduce(0) { $0 + database.store.units(ofLength: $1.length) }

@@ -76,7 +76,7 @@ import Testing
         #expect(keys.allSatisfy { found.rows["Item"]?[$0] == nil }, comment)
       }
     case .column: expectCells(found, losses, of: whole, node, comment)
-    case .index, .links, .slot: #expect(found == whole && losses.isEmpty, comment)
+    case .index, .links, .absentLinks, .slot: #expect(found == whole && losses.isEmpty, comment)
     case .tree:
       let isValue = [.chunk, .chunkBranch].contains(node.ref.kind)
       if isValue {

@@ -41,33 +41,6 @@ import Testing
     }
   }
 
-  /// Gives the leaves of a list of whole numbers a column of ids.
-  private static func addElementIDs(to node: inout ForgedFile.Node) {
-    let (head, size) = (ClusterNode.Layout.descriptors, ClusterNode.Layout.descriptorSize)
-    // The clusters of the table have more columns.
-    guard node.kind == .cluster, node.body.load(UInt16.self, at: 2) == 1 else { return }
-    let rows = node.body.load(UInt16.self, at: 0)
-    node.body.store(UInt16(2), at: 2)
-    let (offset, length) = (
-      node.body.load(UInt32.self, at: head + 24), node.body.load(UInt32.self, at: head + 28)
-    )
-    let data = node.body[Int(offset)..<Int(offset + length)]
-    var runs = [UInt8](repeating: 0, count: size)
-    runs.store(UInt32(2) | UInt32(ClusterNode.Encoding.runs.rawValue) << 16, at: 0)
-    runs.store(UInt64(2), at: 16)
-    runs.store(offset + UInt32(size) + length, at: 24)
-    runs.store(UInt32(20), at: 28)
-    node.body.store(offset + UInt32(size), at: head + 24)
-    node.body = Array(node.body[..<(head + size)]) + runs + data
-    for (first, count) in [(UInt64(7) << 32, rows - 1), (UInt64(9) << 32, 1)] {
-      node.body.appendInteger(first)
-      node.body.appendInteger(count)
-    }
-  }
-
-  private static let elementIDs = Attribute(number: 8, rule: .knownToRead, value: [1])
-  private static let absentLinks = Attribute(number: 9, rule: .knownToRead, value: [1])
-
   static let cases: [Case] = [
     slot("sync", 1), slot("changelog", 1, hasNodes: true), slot("version/", 1), slot("later", 2),
     slot("later", 2, hasNodes: true),
@@ -76,13 +49,14 @@ import Testing
       node.body.store(node.body.load(UInt32.self, at: 0) | 32, at: 0)
       node.children.append(try ForgedFile.tree(editor))
     },
-    Case(told: "attribute 8 of column Thing.list", need: .read) { node, editor in
-      try schema("", .read) { $0.unknown.columns[2] = [elementIDs] }.forge(&node, editor)
-      addElementIDs(to: &node)
+    schema("attribute 9 of column Thing.next", .read) {
+      $0.unknown.columns[3] = [Attribute(number: 9, rule: .knownToRead, value: [1])]
     },
-    schema("attribute 9 of column Thing.next", .read) { $0.unknown.columns[3] = [absentLinks] },
-    schema("attribute 7 of table Thing", .write) {
-      $0.unknown.table = [Attribute(number: 7, rule: .knownToWrite, value: [])]
+    schema("role 4 of column Thing.next", .read) {
+      $0.unknown.columns[3] = [Attribute(number: 8, rule: .knownToRead, value: [4, 1, 0])]
+    },
+    schema("attribute 8 of table Thing", .write) {
+      $0.unknown.table = [Attribute(number: 8, rule: .knownToWrite, value: [])]
     },
     schema("attribute 20 of column Thing.list", .write) {
       $0.unknown.columns[2] = [Attribute(number: 20, rule: .knownToWrite, value: [])]
@@ -90,9 +64,9 @@ import Testing
     schema("attribute 5 of index 1 of table Thing", .write) {
       $0.unknown.indexes[1] = [Attribute(number: 5, rule: .knownToWrite, value: [])]
     },
-    Case(told: "trees 4 of a table", need: .read, isFoundWhenRead: true) { node, editor in
+    Case(told: "trees 8 of a table", need: .read, isFoundWhenRead: true) { node, editor in
       guard node.kind == .table else { return }
-      node.body.store(node.body.load(UInt16.self, at: 16) | 4, at: 16)
+      node.body.store(node.body.load(UInt16.self, at: 16) | 8, at: 16)
       // After the rows and the links.
       node.children.insert(
         try ForgedFile.tree(editor), at: node.body.load(UInt16.self, at: 16).nonzeroBitCount - 1)
@@ -100,7 +74,6 @@ import Testing
     Case(told: "flags 1 of a position branch", need: .read, isFoundWhenRead: true) { node, _ in
       guard node.kind == .positionBranch else { return }
       node.body.store(UInt64(1), at: 0)
-      node.body += node.body[8...]
     },
     Case(told: "flags 512 of a position branch", need: .read, isFoundWhenRead: true) { node, _ in
       if node.kind == .positionBranch { node.body.store(UInt64(512), at: 0) }

@@ -56,7 +56,7 @@ final class AppendBuffer {
   /// There are rows that `node` lacks.
   @exclusivity(unchecked) private(set) var isChanged = false
 
-  /// What the row begun last has in the watched columns: those with links, or an index whose entries are made row by row, so
+  /// What the row begun last has in the watched columns: those with links, with companions, or with an index whose entries are made row by row, so
   /// that it must be known when the row ends.
   let watched: FixedArray<Watched>
   /// Of the columns that are indexed late, positions.
@@ -131,9 +131,11 @@ final class AppendBuffer {
     self.dictionaries = dictionaries
     var columns = schema.columns.map { ColumnBuffer($0) }
     var watched: [Watched] = []
+    let withIDs = Set(schema.columns.compactMap(\.role.owner))
     for place in columns.indices {
       let (column, isIndexedLate) = (columns[place].column, columns[place].isIndexedLate)
-      guard !isIndexedLate && column.index != .none || column.canLink else { continue }
+      guard !isIndexedLate && column.index != .none || column.canLink || withIDs.contains(column.id)
+      else { continue }
       columns[place].watched = watched.count
       watched.append(Watched(column, indexes.first { $0.columnID == column.id }))
     }

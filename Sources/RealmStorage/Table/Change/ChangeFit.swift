@@ -16,6 +16,7 @@ extension TableWriter {
     change.forEachValue { $0.forEachNested { (id, _) in if id > 0 { nestedIDs.keep(id) } } }
     let outcome = try apply(change)
     let row = change.rowOfChange
+    if hasCompanions || !absentLinks.isEmpty { tables.replay?.note(change, of: self) }
     switch (change, outcome) {
     case (_, .missing): throw mismatch(.noRow, column: change.columnOfChange, row: row)
     case (.add, .addition(.sum)): break
@@ -94,8 +95,18 @@ extension TableWriter {
   }
 
   private func check(_ value: Value, fits column: Column, row: UInt64) throws(StorageError) {
-    guard column.accepts(value) else { throw mismatch(.wrongType, column: column.id, row: row) }
+    guard column.accepts(value), try areAbsentLinks(value, column) else {
+      throw mismatch(.wrongType, column: column.id, row: row)
+    }
     try checkNestedIDs(of: value, column.id, row)
+  }
+
+  /// Whether a value that is to stand in a companion of links to rows that are not there is one.
+  private func areAbsentLinks(_ value: Value, _ column: Column) throws(StorageError) -> Bool {
+    guard column.holdsAbsentLinks, let id = column.role.owner else { return true }
+    guard let links = AbsentLink.decode(value, in: try self.column(id)) else { return false }
+    for link in links where try tables.writer(id: link.table)?.schema.primaryKey == nil { return false }
+    return true
   }
 
   /// So far ahead of the next one may the key of a row be, or the id of a list: else one change could leave none for others.

@@ -7,6 +7,10 @@ final class ChangeReplay {
   private var removed: Set<LinkTarget> = []
   private var embedded: Set<LinkTarget> = []
   private var tables: Set<UInt32> = []
+  /// Rows whose companions may have changed, or to which links may wait.
+  private var touched: Set<LinkTarget> = []
+  /// Tables that got companions.
+  private var extended: Set<UInt32> = []
 
   func addLink(_ target: LinkTarget) { targets.insert(target) }
 
@@ -19,6 +23,21 @@ final class ChangeReplay {
 
   func create(_ row: UInt64, of table: TableWriter) {
     if table.schema.isEmbedded { embedded.insert(LinkTarget(table: table.schema.id, row: row)) }
+  }
+
+  func note(_ change: RowChange.Kind, of table: TableWriter) {
+    switch change {
+    case .create(let row, _): touch(row, table)
+    case .createMany(let batch): for row in batch.keys { touch(row, table) }
+    case .setMany(_, let rows, _): for row in rows { touch(row, table) }
+    case .addColumn(let column):
+      if column.isCompanion { extended.insert(table.schema.id) }
+    default: if let cell = RowChange(table: 0, change).cell { touch(cell.row, table) }
+    }
+  }
+
+  private func touch(_ row: UInt64, _ table: TableWriter) {
+    touched.insert(LinkTarget(table: table.schema.id, row: row))
   }
 
   /// Rows lost a link to them.
@@ -38,6 +57,11 @@ final class ChangeReplay {
         throw all.mismatch(removed.contains(row) ? .isLinked : .noTarget, row)
       }
     }
+    for id in extended.sorted() {
+      guard let table = try all.writer(id: id) else { continue }
+      for row in try table.allKeys() { touch(row, table) }
+    }
+    for row in touched.inOrder { try all.writer(id: row.table)?.checkCompanions(ofRow: row.row) }
     for row in embedded.union(targets).inOrder {
       guard let table = try all.writer(id: row.table), table.schema.isEmbedded, try table.contains(row.row)
       else { continue }
@@ -124,9 +148,9 @@ extension OpenTables {
 extension TableSchema {
   /// Whether the names, the number of columns and the primary key are as a table's may be.
   fileprivate var isWellFormed: Bool {
-    let names = [name] + columns.map(\.name)
-    return names.allSatisfy { (1...Self.maximumNameLength).contains($0.utf8.count) }
-      && Set(columns.map { Array($0.name.utf8) }).count == columns.count
+    let names = properties.map(\.name)
+    return (1...Self.maximumNameLength).contains(name.utf8.count) && columns.allSatisfy(\.hasUsualName)
+      && Set(names.map { Array($0.utf8) }).count == names.count && hasUsualCompanions
       && columns.count <= Self.maximumColumns && columns.count { $0.index == .unique } < 2
       && columns.allSatisfy(\.isWellFormed)
   }

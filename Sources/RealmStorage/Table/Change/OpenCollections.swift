@@ -61,3 +61,68 @@ struct OpenNestedValues {
 
   mutating func removeAll() { if !all.isEmpty { all.removeAll() } }
 }
+
+/// Collections that are open: how they are read from their cells, and put back.
+extension TableWriter {
+  /// The content of the cell of a collection: the root of its tree, or the collection itself.
+  enum CollectionCell {
+    case tree(Ref)
+    case value(Value)
+  }
+
+  /// The cell of a row's collection, which from then on may be changed where it stands; nil where there is no such row.
+  func collection(_ column: Column, ofRow row: UInt64) throws(StorageError) -> CollectionCell? {
+    try putIntoTree(row)
+    return try readCollection(column, ofRow: row, editor.access())
+  }
+
+  private func readCollection(
+    _ column: Column, ofRow row: UInt64, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> CollectionCell? {
+    guard !clusters.isNull else { return nil }
+    let cluster = ClusterNode(try access.node(KeyedTree.leaf(for: row, in: clusters, access), .cluster))
+    guard let place = cluster.row(of: row) else { return nil }
+    guard let part = cluster.composite(of: column.id) else { return .value(column.absentValue) }
+    let cell = try cluster.cell(part, place, dictionary: .null, access.lent)
+    if let tree = cell.tree { return .tree(tree) }
+    return .value(try TableReading.value(column, place, of: cluster, dictionary: .null, access))
+  }
+
+  /// Names in the cells what became of the collections.
+  func storeCollections() throws(StorageError) {
+    guard openChanges.isAny else { return }
+    // They stand in lists and maps, too.
+    for (place, open) in nested.changed() { try store(open, at: place) }
+    for (place, list) in lists.changed() { try store(list, at: place) }
+    for (place, open) in sorted.changed() { try store(open, at: place) }
+    openChanges.isAny = false
+  }
+
+  private func store(_ open: some OpenCollection, at place: CellPlace) throws(StorageError) {
+    do throws(StorageError) {
+      switch try open.store() {
+      case .tree(let tree):
+        clusters = try clusterChange.setTree(tree, open.column, ofRow: place.row, in: root.clusters)
+      case .inline(let bytes):
+        clusters = try clusterChange.set(inline: bytes, open.column, ofRow: place.row, in: root.clusters)
+      }
+    } catch {
+      throw tables.fail(error)
+    }
+  }
+
+  /// The same, and holds none of them any more: what they were read from is about to change.
+  func forgetCollections() throws(StorageError) {
+    try storeCollections()
+    dropCollections()
+  }
+
+  /// Holds no collection any more.
+  ///
+  /// - Precondition: none is changed, or what was changed is gone.
+  func dropCollections() {
+    lists.removeAll()
+    sorted.removeAll()
+    nested.removeAll()
+  }
+}

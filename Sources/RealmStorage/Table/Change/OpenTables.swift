@@ -144,6 +144,7 @@ final class OpenTables {
       schema.columns.allSatisfy { column in
         switch column.type {
         case .link: ids.contains(column.target) == ids.contains(schema.id)
+        case .data: !column.holdsAbsentLinks
         case .mixed: areAll
         default: true
         }

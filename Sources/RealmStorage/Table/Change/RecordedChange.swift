@@ -92,18 +92,39 @@ public protocol ChangeRecorder: AnyObject {
   ///
   /// - Throws: what ends the change under way; the transaction can't be committed then.
   func record(_ change: RecordedChange) throws(StorageError)
+
+  /// Gives ids to elements of lists that are about to be inserted or moved, in a table whose elements have ids: answers the first of so many that follow each
+  /// other. They are 1 to 2^63 - 1, and none of them is another element's of the same list, or that of a place that an element was moved to. Nil where this
+  /// recorder gives none: then the change throws `.elementIDsMissing`.
+  ///
+  /// - Throws: what ends the change before it is begun.
+  func elementIDs(_ count: UInt64) throws(StorageError) -> UInt64?
 }
 
 extension ChangeRecorder {
   public var takesRowsApart: Bool { false }
+
+  public func elementIDs(_ count: UInt64) -> UInt64? { nil }
 }
 
 /// Keeps the changes of a transaction in memory, so that they can be applied elsewhere, or undone.
 public final class ChangeList: ChangeRecorder {
   public private(set) var changes: [RecordedChange] = []
   public let takesRowsApart: Bool
+  /// The id that the next element of a list gets whose elements have ids; nil where none is given.
+  public private(set) var nextElementID: UInt64?
 
-  public init(takesRowsApart: Bool = false) { self.takesRowsApart = takesRowsApart }
+  /// - Parameter elementID: the first of the ids that are given to elements, one after another.
+  public init(takesRowsApart: Bool = false, elementIDsFrom elementID: UInt64? = nil) {
+    self.takesRowsApart = takesRowsApart
+    nextElementID = elementID
+  }
+
+  public func elementIDs(_ count: UInt64) -> UInt64? {
+    guard let first = nextElementID else { return nil }
+    nextElementID = first + count
+    return first
+  }
 
   public func record(_ change: RecordedChange) { changes.append(change) }
 

@@ -7,10 +7,22 @@ extension TableWriter {
   func add(_ column: Column, keepsID: Bool = false) throws(StorageError) {
     guard schema.hasColumnIDs else { throw .limitExceeded(.columnIDs, path: editor.store.storage.path) }
     if column.index != .none { try checkIndexIDs() }
+    let count = schema.columns.count
     try changeSchema { $0.add(column, keepsID: keepsID) }
-    guard let added = schema.columns.last else { return }
-    if column.index != .none { try fillIndex(of: added) }
-    if isRecorded { try note(.addColumn(added)) }
+    for added in schema.columns[count...] {
+      if added.index != .none { try fillIndex(of: added) }
+      if isRecorded { try note(.addColumn(added)) }
+    }
+  }
+
+  /// From now on the elements of lists have ids.
+  ///
+  /// - Precondition: the table has no rows.
+  func useElementIDs() throws(StorageError) {
+    guard !schema.hasElementIDs else { return }
+    let lists = schema.columns.filter { $0.collection == .list && !$0.isCompanion }
+    try changeSchema { $0.hasElementIDs = true }
+    for list in lists { _ = try companion(.elementIDs(of: list.id)) }
   }
 
   private func checkIndexIDs() throws(StorageError) {
@@ -33,12 +45,17 @@ extension TableWriter {
       throw tables.fail(error)
     }
     if index != .none { try fillIndex(of: schema.columns[position]) }
+    if index == .unique { try resolveAllAbsentLinks() }
   }
 
   /// Takes a column away, with all that rows hold in it: values, links, the index, the dictionary. Rows that belonged to
   /// a row by this column go too. Each cluster that has the column is written once.
   func drop(at position: Int) throws(StorageError) {
     let column = schema.columns[position]
+    // They stand behind it.
+    while let companion = schema.columns.lastIndex(where: { $0.role.owner == column.id }) {
+      try drop(at: companion)
+    }
     do throws(StorageError) {
       try dropBuffer()
       if column.canLink { try removeLinks(of: column) }
@@ -83,6 +100,7 @@ extension TableWriter {
       throw tables.fail(error)
     }
     if column.index != .none { try fillIndex(of: schema.columns[position]) }
+    if column.index == .unique { try resolveAllAbsentLinks() }
   }
 
   func removeLinks(of column: Column) throws(StorageError) {

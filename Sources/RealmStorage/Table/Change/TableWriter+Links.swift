@@ -2,6 +2,7 @@
 extension TableWriter {
   /// Counts only what differs: what both link to may be a row that a damaged file lacks.
   func changeLinks(from old: Value, to new: Value, _ column: Column, row: UInt64) throws(StorageError) {
+    if column.holdsAbsentLinks { return try changeAbsentLinks(from: old, to: new, column, row: row) }
     var counts: [LinkTarget: Int] = [:]
     for target in new.linkTargets(of: column) { counts[target, default: 0] += 1 }
     for target in old.linkTargets(of: column) { counts[target, default: 0] -= 1 }
@@ -13,10 +14,12 @@ extension TableWriter {
   }
 
   func addLinks(_ value: Value, _ column: Column, row: UInt64) throws(StorageError) {
+    if column.holdsAbsentLinks { return try changeAbsentLinks(from: .null, to: value, column, row: row) }
     try add(value.linkTargets(of: column), column, row: row)
   }
 
   func removeLinks(_ value: Value, _ column: Column, row: UInt64) throws(StorageError) {
+    if column.holdsAbsentLinks { return try changeAbsentLinks(from: value, to: .null, column, row: row) }
     try remove(value.linkTargets(of: column), column, row: row)
   }
 

@@ -60,9 +60,12 @@ extension TableWriter {
     _ value: Value, at index: Int, ofList position: Int, ofRow row: UInt64
   ) throws(StorageError) -> Bool {
     guard let list = try list(position, ofRow: row) else { return false }
+    let companions = companions(of: position)
+    let id = try newElementIDs(1, companions)
     let value = value.isNested ? nestedIDs.identify(value) : value
     try insert(value, at: index, of: list, row)
     if isRecorded { try note(.insertElement(value, at: index, place(list, row))) }
+    if let companions { try follow(companions, insertionOf: 1, at: index, ids: id, ofRow: row) }
     return true
   }
 
@@ -77,6 +80,8 @@ extension TableWriter {
     _ values: [Value], at index: Int, ofList position: Int, ofRow row: UInt64
   ) throws(StorageError) -> Bool {
     guard let list = try list(position, ofRow: row) else { return false }
+    let companions = companions(of: position)
+    let first = try newElementIDs(values.count, companions)
     let values = list.column.type == .mixed ? values.map(nestedIDs.identify) : values
     var place = index
     for value in values {
@@ -85,6 +90,9 @@ extension TableWriter {
     }
     if isRecorded, !values.isEmpty {
       try note(.insertElements(values, at: index, self.place(list, row)))
+    }
+    if let companions {
+      try follow(companions, insertionOf: values.count, at: index, ids: first, ofRow: row)
     }
     return true
   }
@@ -115,11 +123,15 @@ extension TableWriter {
     do throws(StorageError) {
       let old = try list.value(at: index)
       guard old != value else { return true }
+      let companions = companions(of: position)
+      let isOther = companions == nil ? false : try linksToEmbedded(list.column)
+      let id = isOther ? try newElementIDs(1, companions) : nil
       let value = value.isNested ? nestedIDs.identify(value) : value
       if list.column.canLink { try addLinks(value, list.column, row: row) }
       try list.set(value, at: index)
       if list.column.canLink { try removeLinks(old, list.column, row: row) }
       if isRecorded { try note(.setElement(value, at: index, place(list, row)), before: .value(old)) }
+      if let companions { try follow(companions, replacementAt: index, id: id, ofRow: row) }
     } catch {
       throw tables.fail(error)
     }
@@ -150,6 +162,9 @@ extension TableWriter {
       } else {
         try list.remove(range)
       }
+      if let companions = companions(of: position) {
+        try follow(companions, removalOf: range, ofRow: row)
+      }
     } catch {
       throw tables.fail(error)
     }
@@ -164,10 +179,14 @@ extension TableWriter {
     guard let list = try list(position, ofRow: row) else { return false }
     checkIndex(old, list)
     checkIndex(new, list)
+    guard old != new else { return true }
+    var companions = companions(of: position)
+    let id = try newElementPlaces(1, &companions, row)
     do throws(StorageError) {
-      guard old != new else { return true }
-      try list.move(from: old, to: new)
+      // Where a companion was added the list was closed.
+      try self.list(position, ofRow: row)?.move(from: old, to: new)
       if isRecorded { try note(.moveElement(from: old, to: new, place(list, row))) }
+      if let companions { try follow(companions, moveFrom: old, to: new, place: id, ofRow: row) }
     } catch {
       throw tables.fail(error)
     }
@@ -182,13 +201,23 @@ extension TableWriter {
     checkIndex(first, list)
     checkIndex(second, list)
     guard first != second else { return true }
+    let (left, right) = (try list.value(at: first), try list.value(at: second))
+    // Equal lists and maps in mixed values are two.
+    guard left != right || left.isNested else { return true }
+    var companions = companions(of: position)
+    let id = try newElementPlaces(2, &companions, row)
     do throws(StorageError) {
-      let (left, right) = (try list.value(at: first), try list.value(at: second))
-      // Equal lists and maps in mixed values are two.
-      guard left != right || left.isNested else { return true }
+      // Where a companion was added the list was closed.
+      let list = try self.list(position, ofRow: row) ?? list
       try list.set(right, at: first)
       try list.set(left, at: second)
       if isRecorded { try note(.swapElements(first, second, place(list, row))) }
+      if let companions {
+        var order = Array(0..<list.count)
+        order.swapAt(first, second)
+        let moved = [min(first, second), max(first, second)]
+        try follow(companions, order: order, moved: moved, place: id, ofRow: row)
+      }
     } catch {
       throw tables.fail(error)
     }
@@ -200,11 +229,16 @@ extension TableWriter {
     let column = schema.columns[position]
     guard let elements = try value(column, ofRow: row)?.elements else { return false }
     checkOrder(order, of: elements.count, column)
+    guard order != Array(order.indices) else { return true }
+    var companions = companions(of: position)
+    let moved = companions == nil ? [] : Self.moved(by: order)
+    let first = try newElementPlaces(moved.count, &companions, row)
     let isDone = try setUntold(.list(order.map { elements[$0] }), column, ofRow: row)
-    if isRecorded, order != Array(order.indices) {
+    if isRecorded {
       let place = ElementsPlace(cell: CellPlace(row: row, column: column.id))
       try note(.reorderElements(order, place))
     }
+    if let companions { try follow(companions, order: order, moved: moved, place: first, ofRow: row) }
     return isDone
   }
 
@@ -222,7 +256,8 @@ extension TableWriter {
     guard let list = try list(column, ofRow: row) else { return false }
     let total = known.values.reduce(0, &+)
     let rows = Set(known.keys.map { $0.row })
-    let places = isRecorded ? try positions(ofLinksTo: rows, in: list) : []
+    let companions = companions(of: position(of: column.id))
+    let places = isRecorded || companions != nil ? try positions(ofLinksTo: rows, in: list) : []
     let found = try list.remove(linksTo: Set(known.keys.map { $0.row }), atMost: Int(clamping: total))
     guard found.count == known.count, known.allSatisfy({ UInt64(found[$0.key.row] ?? 0) == $0.value }) else {
       return false
@@ -233,7 +268,10 @@ extension TableWriter {
     }
     // From the end, so that each position is right when the changes before it were made.
     for (position, value) in places.reversed() {
-      try note(.removeElements(position..<position + 1, place(list, row)), before: .values([value]))
+      if isRecorded {
+        try note(.removeElements(position..<position + 1, place(list, row)), before: .values([value]))
+      }
+      if let companions { try follow(companions, removalOf: position..<position + 1, ofRow: row) }
     }
     return true
   }

@@ -21,9 +21,9 @@ extension TableWriter {
   /// Adds a column of the id that it was recorded with.
   func addRecorded(_ column: Column) throws(StorageError) {
     guard column.id == 0 || UInt32(column.id) >= schema.nextColumnID,
-      schema.column(column.name) == nil
+      column.isCompanion || schema.column(column.name) == nil
     else { throw mismatch(.columnExists, column: column.id) }
-    guard (1...TableSchema.maximumNameLength).contains(column.name.utf8.count),
+    guard column.hasUsualName, !column.isCompanion || canAdd(companion: column),
       schema.columns.count < TableSchema.maximumColumns,
       column.index != .unique || schema.primaryKey == nil, column.isWellFormed
     else { throw mismatch(.invalidSchema, column: column.id) }
@@ -31,6 +31,42 @@ extension TableWriter {
       tables.replay?.addTarget(table: column.target == 0 ? schema.id : column.target)
     }
     try add(column, keepsID: column.id != 0)
+  }
+
+  private func canAdd(companion: Column) -> Bool {
+    var schema = schema
+    schema.add(companion, keepsID: true)
+    return companion.id != 0 && schema.hasUsualCompanions
+  }
+
+  /// Throws where what goes with the cells of a row does not fit them, or where links to the row wait that is there.
+  func checkCompanions(ofRow row: UInt64) throws(StorageError) {
+    guard try contains(row) else { return }
+    if !absentLinks.isEmpty, let column = schema.primaryKey, let key = try value(column, ofRow: row) {
+      guard try !waits(forPrimaryKey: key) else { throw mismatch(.absentLinks, row: row) }
+    }
+    for (position, column) in schema.columns.enumerated() {
+      guard let id = column.role.owner else { continue }
+      let owner = self.position(of: id)
+      switch column.role {
+      case .property: break
+      case .elementIDs:
+        let count = try listCount(position, ofRow: row)
+        guard try listCount(owner, ofRow: row) == count else {
+          throw mismatch(.elementIDs, column: id, row: row)
+        }
+      case .elementPlaces:
+        let count = try listCount(position, ofRow: row)
+        let elements = try listCount(owner, ofRow: row)
+        guard count == 0 || count == elements else {
+          throw mismatch(.elementIDs, column: id, row: row)
+        }
+      case .absentLinks:
+        guard try areAbsent(Companions(owner: owner, absentLinks: position), row) else {
+          throw mismatch(.absentLinks, column: id, row: row)
+        }
+      }
+    }
   }
 
   private func create(_ rows: [RowBatch.Row]) throws(StorageError) {

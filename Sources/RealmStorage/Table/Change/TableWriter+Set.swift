@@ -4,11 +4,20 @@ extension TableWriter {
   ///
   /// - Precondition: the value fits the column.
   func set(_ value: Value, at position: Int, ofRow row: UInt64) throws(StorageError) -> Bool {
-    let isThere =
-      isRecorded
-      ? try setTold(value, at: position, ofRow: row) : try setAlone(value, at: position, ofRow: row)
+    let isThere: Bool
+    if let companions = companions(of: position) {
+      isThere = try set(value, ofRow: row, companions)
+    } else {
+      isThere = try setOne(value, at: position, ofRow: row)
+    }
     try tables.removeOrphans()
     return isThere
+  }
+
+  /// The same, and leaves rows that nobody owns then, and what goes with the cell.
+  func setOne(_ value: Value, at position: Int, ofRow row: UInt64) throws(StorageError) -> Bool {
+    isRecorded
+      ? try setTold(value, at: position, ofRow: row) : try setAlone(value, at: position, ofRow: row)
   }
 
   /// The same, and tells it to the recorder.
@@ -65,6 +74,9 @@ extension TableWriter {
       }
       if column.canLink { try changeLinks(from: old, to: value, column, row: row) }
       clusters = try clusterChange.set(value, column, ofRow: row, in: root.clusters)
+      if column.index == .unique, !absentLinks.isEmpty {
+        try resolveAbsentLinks(to: row, withPrimaryKey: value)
+      }
     } catch {
       throw tables.fail(error)
     }

@@ -88,6 +88,8 @@ extension TableWriter {
   func setValue(
     _ value: Value, forKey key: String, ofMap position: Int, ofRow row: UInt64
   ) throws(StorageError) -> Bool {
+    // This may close the map.
+    if let companions = companions(of: position) { try forgetAbsentLink(key, companions, row) }
     guard let map = try sorted(position, ofRow: row) else { return false }
     check(value, map.column, .map)
     if let old = try map.value(of: key), old == value { return true }
@@ -108,6 +110,8 @@ extension TableWriter {
 
   /// Removes a key of a map; answers whether it was there, or nil where there is no such row.
   func removeValue(forKey key: String, ofMap position: Int, ofRow row: UInt64) throws(StorageError) -> Bool? {
+    // This may close the map.
+    if let companions = companions(of: position) { try forgetAbsentLink(key, companions, row) }
     guard let map = try sorted(position, ofRow: row) else { return nil }
     precondition(map.column.collection == .map, "\(schema.name).\(map.column.name) is no map")
     let old: Value?

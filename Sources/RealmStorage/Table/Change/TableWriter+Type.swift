@@ -9,6 +9,8 @@ extension TableWriter {
     at position: Int, to type: ColumnType, isOptional: Bool, target: UInt32, _ convert: (Value) -> Value
   ) throws(StorageError) {
     let old = schema.columns[position]
+    // Links to rows that are not there fit the old type.
+    if let companion = schema.position(of: .absentLinks(of: old.id)) { try drop(at: companion) }
     do throws(StorageError) {
       try dropBuffer()
       if old.canLink { try removeLinks(of: old) }
@@ -35,6 +37,7 @@ extension TableWriter {
       throw tables.fail(error)
     }
     if old.index != .none { try fillIndex(of: schema.columns[position]) }
+    if old.index == .unique { try resolveAllAbsentLinks() }
     try tables.removeOrphans()
   }
 

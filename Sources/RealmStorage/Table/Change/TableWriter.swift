@@ -40,6 +40,10 @@ final class TableWriter {
   @exclusivity(unchecked) var indexes: [IndexWriter] = []
   @exclusivity(unchecked) private var primaryKey: Column?
   let links: LinkIndexWriter
+  let absentLinks: AbsentLinkIndexWriter
+  @exclusivity(unchecked) private(set) var hasCompanions: Bool
+  /// Who changes cells changes what goes with them, too.
+  var areCompanionsKept = false
   let dictionaries: DictionaryWriters
   /// Rows of a cluster.
   private(set) var rowLimit: Int
@@ -63,6 +67,8 @@ final class TableWriter {
     forms = schema.columns.map { ColumnForm($0) }
     editor = tables.editor
     links = LinkIndexWriter(root: root.links, editor: tables.editor)
+    absentLinks = AbsentLinkIndexWriter(root: root.absentLinks, editor: tables.editor)
+    hasCompanions = schema.columns.contains { $0.isCompanion }
     dictionaries = DictionaryWriters(root.dictionaries, editor: tables.editor)
     rowLimit = min(tables.clusterRows, AppendBuffer.rowLimit(schema))
     indexes = schema.columns.filter { $0.index != .none }
@@ -91,6 +97,7 @@ final class TableWriter {
     }
     try links.flush()
     root.links = links.root
+    root.absentLinks = absentLinks.root
     // What a cancelled transaction gave is noted with what another one gives.
     if nestedIDs.next != firstNestedID { root.nextNested = nestedIDs.next }
     root.nextNested = max(root.nextNested, nestedIDs.kept)
@@ -124,6 +131,7 @@ final class TableWriter {
     buffer?.settle(named)
     for index in indexes { index.settle(named) }
     links.settle(named)
+    absentLinks.settle(named)
     dictionaries.settle(root.dictionaries)
   }
 
@@ -139,6 +147,16 @@ final class TableWriter {
   /// - Precondition: the key is none of those that were given.
   @inline(__always)
   func insert(
+    _ key: UInt64, _ fill: (inout NewRow) throws(StorageError) -> Void
+  ) throws(StorageError) -> UInt64 {
+    let key = try insertAlone(key, fill)
+    if !absentLinks.isEmpty { try resolveAbsentLinks(to: key) }
+    return key
+  }
+
+  /// The same, and leaves the links to it that wait where they are.
+  @inline(__always)
+  private func insertAlone(
     _ key: UInt64, _ fill: (inout NewRow) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64 {
     guard key < TableRoot.maximumKey else { throw .limitExceeded(.rows, path: editor.store.storage.path) }
@@ -166,6 +184,7 @@ final class TableWriter {
       var row = NewRow(buffer)
       defer { precondition(row.isOf(buffer), "table \(schema.name): its new row was swapped with another's") }
       try fill(&row)
+      if hasCompanions { try giveElementIDs(buffer) }
       try buffer.endRow()
       if primaryKey != nil { try checkUnique(buffer) }
     } catch {
@@ -467,5 +486,6 @@ final class TableWriter {
     rowLimit = min(tables.clusterRows, AppendBuffer.rowLimit(schema))
     schemaChanged = true
     primaryKey = schema.primaryKey
+    hasCompanions = schema.columns.contains { $0.isCompanion }
   }
 }

@@ -4,7 +4,7 @@ extension ClusterNode {
   func tellsBoundsRight() -> Bool {
     for index in 0..<columnCount {
       let descriptor = descriptor(index)
-      guard !descriptor.encoding.hasRefs, descriptor.encoding != .runs else { continue }
+      guard !descriptor.encoding.hasRefs else { continue }
       var nulls = 0
       for row in 0..<rows {
         if isNull(descriptor, row) {

@@ -48,8 +48,6 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
     case codes = 5
     /// The trees of collections that do not stand in the pieces of their column.
     case trees = 6
-    /// The ids of the elements of a list, which this version does not read: no column's values stand so.
-    case runs = 7
 
     /// Its data are row numbers of 2 bytes, one for each of some refs that follow each other.
     var hasRefs: Bool { self == .pieces || self == .trees }
@@ -407,7 +405,6 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
       let before = descriptor.column == last?.column ? last?.encoding : nil
       if encoding == .codes && before != nil || before == Encoding.codes.rawValue { return false }
       if encoding == .trees, before != Encoding.pieces.rawValue { return false }
-      if encoding == .runs, before != nil { return false }
       last = (descriptor.column, encoding.rawValue)
       // Data of two columns never overlap, so that a value stored in one changes no other.
       guard descriptor.offset >= nextData, descriptor.length >= 0,
@@ -459,23 +456,7 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
         last = first
       }
       return true
-    case .runs: return isValid(runs: descriptor)
     }
-  }
-
-  private func isValid(runs descriptor: Descriptor) -> Bool {
-    guard descriptor.width == 0, descriptor.nullCount == 0, descriptor.least == 0,
-      descriptor.greatest >= 1, descriptor.greatest <= Int64(rows),
-      descriptor.length == 10 * Int(descriptor.greatest)
-    else { return false }
-    var sum = 0
-    for run in 0..<Int(descriptor.greatest) {
-      let at = descriptor.offset + 10 * run
-      let (first, count) = (view.load(UInt64.self, at: at), view.load(UInt16.self, at: at + 8))
-      guard count > 0, first <= UInt64.max - UInt64(count) else { return false }
-      sum += Int(count)
-    }
-    return sum == rows
   }
 
   private func keysGrow() -> Bool {

@@ -1,12 +1,12 @@
 /// What a table starts from: its rows, its indexes, who links to it, and the next key to give.
 ///
-/// Body, after the refs of the trees that are not empty: rows, links to the table, indexes, dictionaries (FORMAT.md,
+/// Body, after the refs of the trees that are not empty: rows, links to the table, links to rows that are not there, indexes, dictionaries (FORMAT.md,
 /// "Table"):
 ///
 ///     offset  size  field
 ///          0     8  nextKey     never goes back
 ///          8     8  rows
-///         16     2  trees       bit 0: rows, bit 1: links; others are of trees that this version does not know
+///         16     2  trees       bit 0: rows, bit 1: links, bit 2: absent links; others are of trees that this version does not know
 ///         18     2  indexCount
 ///         20     2  dictionaryCount
 ///         22     2  zero
@@ -21,6 +21,8 @@ struct TableRoot: Equatable {
   var clusters = Ref.null
   /// See `LinkIndex`.
   var links = Ref.null
+  /// See `AbsentLinkIndex`.
+  var absentLinks = Ref.null
   /// By the ids of the indexes; see `IndexTree`. Those of a table without rows are absent.
   var indexes = ColumnTrees()
   /// By column; see `ColumnDictionary`.
@@ -40,7 +42,7 @@ struct TableRoot: Equatable {
   static let maximumKey = UInt64(1) << 62
   /// So have the ids of nested collections.
   static let maximumNested = UInt64(1) << 62
-  private static let knownTrees: UInt16 = 3
+  private static let knownTrees: UInt16 = 7
 
   init() {}
 
@@ -95,6 +97,10 @@ struct TableRoot: Equatable {
       links = view.ref(next)
       next += 1
     }
+    if trees & 4 != 0 {
+      absentLinks = view.ref(next)
+      next += 1
+    }
     let indexCount = Int(view.load(UInt16.self, at: Layout.indexCount))
     for place in 0..<indexCount + Int(view.load(UInt16.self, at: Layout.dictionaryCount)) {
       let id = view.load(UInt16.self, at: Layout.ids + 2 * place)
@@ -110,13 +116,15 @@ struct TableRoot: Equatable {
   mutating func changeRefs(_ change: (Ref) -> Ref) {
     clusters = change(clusters)
     links = change(links)
+    absentLinks = change(absentLinks)
     indexes.changeRoots(change)
     dictionaries.changeRoots(change)
   }
 
   func write(_ editor: NodeEditor) -> Ref {
     let arena = editor.arena
-    let trees = UInt16(clusters.isNull ? 0 : 1) | UInt16(links.isNull ? 0 : 2)
+    let trees =
+      UInt16(clusters.isNull ? 0 : 1) | UInt16(links.isNull ? 0 : 2) | UInt16(absentLinks.isNull ? 0 : 4)
     let treeCount = trees.nonzeroBitCount
     let columnCount = indexes.all.count + dictionaries.all.count
     let node = arena.make(
@@ -130,7 +138,8 @@ struct TableRoot: Equatable {
     node.store(UInt16(0), at: Layout.nextNested - 2)
     node.store(nextNested, at: Layout.nextNested)
     if !clusters.isNull { node.setRef(0, to: clusters) }
-    if !links.isNull { node.setRef(treeCount - 1, to: links) }
+    if !links.isNull { node.setRef(clusters.isNull ? 0 : 1, to: links) }
+    if !absentLinks.isNull { node.setRef(treeCount - 1, to: absentLinks) }
     for place in 0..<columnCount {
       let first = indexes.all.count
       let entry = place < first ? indexes.all[place] : dictionaries.all[place - first]
@@ -145,6 +154,7 @@ struct TableRoot: Equatable {
     var level: UInt8 = 0
     if !clusters.isNull { level = clusters.level + 1 }
     if !links.isNull { level = max(level, links.level + 1) }
+    if !absentLinks.isNull { level = max(level, absentLinks.level + 1) }
     for entry in indexes.all { level = max(level, entry.root.level + 1) }
     for entry in dictionaries.all { level = max(level, entry.root.level + 1) }
     return level

@@ -38,7 +38,9 @@ struct SchemaDiff {
   private static func expectAdditions(
     from old: TableSchema, to new: TableSchema, _ path: String
   ) throws(StorageError) {
-    guard old.name.utf8.elementsEqual(new.name.utf8), old.isEmbedded == new.isEmbedded else {
+    guard old.name.utf8.elementsEqual(new.name.utf8), old.isEmbedded == new.isEmbedded,
+      old.hasElementIDs == new.hasElementIDs
+    else {
       throw .schemaChanged(table: old.name, column: nil, path: path)
     }
     // Columns are added behind all others.
@@ -85,7 +87,7 @@ extension TableSchema {
 extension Column {
   /// Whether what rows hold in the column means the same in both versions.
   fileprivate func isSame(as other: Column) -> Bool {
-    id == other.id && name.utf8.elementsEqual(other.name.utf8) && type == other.type
+    id == other.id && role == other.role && name.utf8.elementsEqual(other.name.utf8) && type == other.type
       && collection == other.collection && isOptional == other.isOptional && target == other.target
       && (index == .unique) == (other.index == .unique)
       // Of an optional column it is of no account: new rows have null.

@@ -28,7 +28,9 @@ struct TableDiff {
     self.new = new
     // A column's id is given once, and stays when its type changes.
     columns = new.schema.columns.enumerated().compactMap { position, column in
-      old.schema.columns.first { $0.id == column.id }.map { ($0, column, position) }
+      // Nobody sees a companion.
+      guard !column.isCompanion else { return nil }
+      return old.schema.columns.first { $0.id == column.id }.map { ($0, column, position) }
     }
   }
 

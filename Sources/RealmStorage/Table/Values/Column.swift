@@ -43,6 +43,8 @@ public struct Column: Sendable, Hashable {
   ///
   /// This is decided when the column is added, and stays as it is when the column becomes optional or required later.
   public internal(set) var isAbsentNull: Bool
+  /// Assigned by the engine.
+  public internal(set) var role = ColumnRole.property
 
   /// - Precondition: only columns of one value each, of a type other than float, double, data, decimal and link,
   ///   have an index, and of mixed ones none is unique; `canStoreDefault` holds of a stored default.
@@ -73,8 +75,8 @@ public struct Column: Sendable, Hashable {
 
   public var isCollection: Bool { collection != .none }
 
-  /// Rows may point to others by it.
-  var canLink: Bool { type == .link || type == .mixed }
+  /// Rows may point to others by it, to rows that are not there too.
+  var canLink: Bool { type == .link || type == .mixed || holdsAbsentLinks }
 
   /// The value of a new row that is given none.
   var defaultValue: Value { value(isNull: isOptional) }
@@ -117,5 +119,8 @@ public struct Column: Sendable, Hashable {
   /// Whether a value may be an element of a collection of the column.
   func acceptsElement(_ value: Value) -> Bool { acceptsOne(value) }
 
-  private func acceptsOne(_ value: Value) -> Bool { value == .null ? isOptional : type.accepts(value) }
+  private func acceptsOne(_ value: Value) -> Bool {
+    guard value != .null else { return isOptional }
+    return type.accepts(value) && (role == .property || role.accepts(value))
+  }
 }

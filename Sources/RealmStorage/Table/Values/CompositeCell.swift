@@ -10,7 +10,8 @@ enum CompositeCell {
     switch (column.collection, value) {
     case (.none, .null): return nil
     case (.none, _): ValueCoding.appendMixed(value, to: &bytes)
-    case (_, .list(let elements, _)): append(elements, of: column, keys: [], to: &bytes)
+    case (_, .list(let elements, _)):
+      append(column.holdsRuns ? steps(of: elements) : elements, of: column, keys: [], to: &bytes)
     case (_, .map(let map, _)): append(map.values, of: column, keys: map.keys, to: &bytes)
     default: return nil
     }
@@ -35,6 +36,27 @@ enum CompositeCell {
       } else {
         ValueCoding.append(element, to: &bytes)
       }
+    }
+  }
+
+  /// Of whole numbers how much each is greater than one more than the one before, without regard to nulls: in a run that is 0, which takes a byte.
+  private static func steps(of numbers: [Value]) -> [Value] {
+    var next: Int64 = 0
+    return numbers.map { value in
+      guard case .int(let number) = value else { return value }
+      defer { next = number &+ 1 }
+      return .int(number &- next)
+    }
+  }
+
+  /// The inverse of `steps`.
+  private static func numbers(of steps: [Value]) -> [Value] {
+    var next: Int64 = 0
+    return steps.map { value in
+      guard case .int(let step) = value else { return value }
+      let number = next &+ step
+      next = number &+ 1
+      return .int(number)
     }
   }
 
@@ -74,7 +96,7 @@ enum CompositeCell {
         elements.append(element)
       }
     }
-    guard column.collection == .map else { return .list(elements) }
+    guard column.collection == .map else { return .list(column.holdsRuns ? numbers(of: elements) : elements) }
     return ValueMap(ascending: keys, elements).map { .map($0) }
   }
 }

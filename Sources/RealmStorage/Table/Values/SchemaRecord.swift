@@ -6,11 +6,12 @@ private enum TableAttribute: UInt16, KnownAttribute {
   case nextIndex = 4
   case columns = 5
   case indexes = 6
+  case elementIDs = 7
 
   var rule: AttributeRule {
     switch self {
     case .name, .flags, .nextColumn, .columns: .knownToRead
-    case .nextIndex, .indexes: .knownToWrite
+    case .nextIndex, .indexes, .elementIDs: .knownToWrite
     }
   }
 }
@@ -41,6 +42,7 @@ extension TableSchema {
       indexes.appendCounted(index.encoded(keeping: unknown.indexes[column.indexID] ?? []))
     }
     if !indexes.isEmpty { record.add(TableAttribute.indexes, indexes) }
+    if hasElementIDs { record.add(TableAttribute.elementIDs, []) }
     return record.encoded
   }
 
@@ -67,6 +69,11 @@ extension TableSchema {
     (nextColumnID, nextIndexID, self.unknown) = (nextColumn, nextIndex, unknown)
     try readColumns(record[TableAttribute.columns] ?? [])
     try readIndexes(record[TableAttribute.indexes] ?? [])
+    if let value = record[TableAttribute.elementIDs] {
+      guard value.isEmpty else { throw .damaged }
+      hasElementIDs = true
+    }
+    guard hasUsualCompanions else { throw .damaged }
   }
 
   /// Each record of some that stand one after another, with its length before it.
@@ -85,7 +92,7 @@ extension TableSchema {
     for record in try Self.records(in: bytes) {
       let (column, others) = try Column.read(record, of: name)
       guard UInt32(column.id) < nextColumnID, ids.insert(column.id).inserted,
-        names.insert(Array(column.name.utf8)).inserted
+        column.isCompanion || names.insert(Array(column.name.utf8)).inserted
       else { throw .damaged }
       columns.append(column)
       // A cluster's node has no room for more.
@@ -166,6 +173,7 @@ private enum ColumnAttribute: UInt16, KnownAttribute {
   case collection = 5
   case target = 6
   case storedDefault = 7
+  case companion = 8
 
   var rule: AttributeRule { .knownToRead }
 }
@@ -191,6 +199,7 @@ extension Column {
       ValueCoding.append(storedDefault, to: &value)
       record.add(ColumnAttribute.storedDefault, value)
     }
+    if let companion = role.stored { record.add(ColumnAttribute.companion, companion) }
     return record.encoded
   }
 
@@ -225,6 +234,9 @@ extension Column {
     column.isAbsentNull = isAbsentNull
     try column.readTarget(record)
     try column.readDefault(record)
+    if let bytes = record[ColumnAttribute.companion] {
+      column.role = try ColumnRole(stored: bytes, of: owner)
+    }
     return (column, others)
   }
 
@@ -241,6 +253,31 @@ extension Column {
       throw .damaged
     }
     storedDefault = value
+  }
+}
+
+extension ColumnRole {
+  /// Nil of a property.
+  fileprivate var stored: [UInt8]? {
+    let number: UInt8
+    switch self {
+    case .property: return nil
+    case .elementIDs: number = 1
+    case .elementPlaces: number = 2
+    case .absentLinks: number = 3
+    }
+    return [number] + [UInt8](owner ?? 0)
+  }
+
+  fileprivate init(stored bytes: [UInt8], of owner: String) throws(RecordFault) {
+    guard bytes.count == 3 else { throw .damaged }
+    let column = bytes.load(UInt16.self, at: 1)
+    switch bytes[0] {
+    case 1: self = .elementIDs(of: column)
+    case 2: self = .elementPlaces(of: column)
+    case 3: self = .absentLinks(of: column)
+    default: throw .unknown(.init("role \(bytes[0])", of: owner, need: .read))
+    }
   }
 }
 

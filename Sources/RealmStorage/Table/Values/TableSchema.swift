@@ -7,7 +7,10 @@ public struct TableSchema: Sendable, Hashable {
   public let isEmbedded: Bool
   /// The table is the library's own: no listing of tables has it, and another table may have the same name.
   public let isHidden: Bool
+  /// The table's companions stand among them: see `ColumnRole`.
   public internal(set) var columns: [Column]
+  /// The elements of the lists of the columns that are added have ids, but for lists that stand in mixed values.
+  public internal(set) var hasElementIDs = false
   /// The id that the next column gets; 65,536 when all are given.
   var nextColumnID: UInt32 = 1
   /// The id that the next index gets; 65,536 when all are given.
@@ -29,14 +32,19 @@ public struct TableSchema: Sendable, Hashable {
     func hash(into hasher: inout Hasher) { hasher.combine(content) }
   }
 
-  public init(_ name: String, isEmbedded: Bool = false, columns: [Column]) {
-    self.init(name, isEmbedded: isEmbedded, isHidden: false, columns: columns)
+  /// - Parameter hasElementIDs: the elements of lists have ids, which the recorder of a transaction gives: see `ChangeRecorder.elementIDs`.
+  public init(_ name: String, isEmbedded: Bool = false, hasElementIDs: Bool = false, columns: [Column]) {
+    self.init(
+      name, isEmbedded: isEmbedded, isHidden: false, hasElementIDs: hasElementIDs, columns: columns)
   }
 
-  package init(_ name: String, isEmbedded: Bool = false, isHidden: Bool, columns: [Column]) {
+  package init(
+    _ name: String, isEmbedded: Bool = false, isHidden: Bool, hasElementIDs: Bool = false, columns: [Column]
+  ) {
     self.name = name
     self.isEmbedded = isEmbedded
     self.isHidden = isHidden
+    self.hasElementIDs = hasElementIDs
     self.columns = []
     for column in columns { add(column) }
   }
@@ -48,7 +56,9 @@ public struct TableSchema: Sendable, Hashable {
   /// A cluster's node has room for the descriptors of so many.
   static let maximumColumns = 1000
 
-  /// - Parameter keepsID: the column has its id, which is not less than the next one.
+  /// Adds a column, and the companion of a column of lists where elements have ids.
+  ///
+  /// - Parameter keepsID: the column has its id, which is not less than the next one, and comes without a companion.
   /// - Precondition: `hasColumnIDs`, and for a column with an index `hasIndexIDs`, where the schema is to be stored.
   mutating func add(_ column: Column, keepsID: Bool = false) {
     var column = column
@@ -59,6 +69,9 @@ public struct TableSchema: Sendable, Hashable {
     columns.append(column)
     columns[columns.count - 1].indexID = 0
     setIndex(column.index, at: columns.count - 1)
+    if hasElementIDs, !keepsID, column.collection == .list, !column.isCompanion {
+      add(Column(.elementIDs(of: column.id)))
+    }
   }
 
   /// Whether there is an id for another column.
@@ -118,7 +131,9 @@ public struct TableSchema: Sendable, Hashable {
   /// The column that no two rows have one value of, where there is one.
   public var primaryKey: Column? { columns.first { $0.index == .unique } }
 
-  public func column(_ name: String) -> Column? { columns.first { $0.name.utf8.elementsEqual(name.utf8) } }
+  public func column(_ name: String) -> Column? {
+    columns.first { !$0.isCompanion && $0.name.utf8.elementsEqual(name.utf8) }
+  }
 
   /// The schema of the table `id`, to which links without a target point.
   func numbered(_ id: UInt32) -> TableSchema {

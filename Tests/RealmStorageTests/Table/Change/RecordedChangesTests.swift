@@ -207,6 +207,41 @@ import Testing
     }
     print("recorded changes of linked objects: \(figures.description)")
   }
+
+  @Test(arguments: [nil, Keys.first], [false, true])
+  func `ids of elements and links to rows that are not there are applied and undone`(
+    key: [UInt8]?, isTakenApart: Bool
+  ) throws {
+    var figures = Figures()
+    for seed in Slow.seeds(8, slow: 400) {
+      try Self.pair(key, clusterRows: seed % 3 == 0 ? 8 : 512) { database, other in
+        var generator = SeededGenerator(seed: seed)
+        var model = CompanionModel()
+        for round in 0..<20 {
+          let before = try database.snapshot()
+          let list = model.recorder(takesRowsApart: isTakenApart)
+          try database.write { transaction in
+            try transaction.record(into: list)
+            if round == 0 { try transaction.createTable(CompanionModel.schema) }
+            let table = try #require(try transaction.table(CompanionModel.name))
+            for _ in 0..<(round == 0 ? 12 : generator.below(20)) { try model.change(table, &generator) }
+          }
+          let after = try database.snapshot()
+          let table = try #require(try after.table(CompanionModel.name))
+          let context = "seed \(seed), transaction \(round)"
+          let difference = try model.difference(to: table)
+          #expect(difference == nil, "\(context)")
+          let check = IntegrityCheck.run(after)
+          #expect(check.isClean, "\(context): \(check.findings)")
+          let wrong = try Self.follow(list, from: before, to: after, in: other, checks: true)
+          #expect(wrong == nil, "\(context)")
+          guard wrong == nil, check.isClean, difference == nil else { return }
+          figures.add(list.changes)
+        }
+      }
+    }
+    print("recorded changes of lists with ids: \(figures.description)")
+  }
 }
 
 /// Persons with embedded addresses and pets, which have embedded toys, and with links to one another.

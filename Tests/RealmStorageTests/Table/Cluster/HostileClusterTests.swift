@@ -141,8 +141,6 @@ import Testing
           #expect(cluster.data(descriptor).extracting(row * width..<(row + 1) * width).byteCount == width)
         case .trees: for tree in cluster.trees(descriptor) { _ = (tree.row, tree.ref.length) }
         case .pieces: _ = cluster.piece(descriptor, row)
-        // No column is read so.
-        case .runs: #expect(cluster.data(descriptor).byteCount == 10 * Int(descriptor.greatest))
         }
       }
     }

@@ -31,7 +31,7 @@ import Testing
   func `attributes that are not known are kept while the schema changes`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var schema = Self.schema(&generator)
-    let kept = [Attribute(number: 8, rule: .ignorable, value: generator.bytes(5))]
+    let kept = [Attribute(number: 9, rule: .ignorable, value: generator.bytes(5))]
     let last = [Attribute(number: 16_000, rule: .ignorable, value: generator.bytes(200))]
     schema.unknown.table = kept + last
     for column in schema.columns where generator.chance(50) {
@@ -78,13 +78,12 @@ import Testing
       "flags 4 of table T"
     ),
     (
-      "element ids", { $0.unknown.columns[1] = [.init(number: 8, rule: .knownToRead, value: [1])] },
-      "attribute 8 of column T.n"
+      "a column's attribute", { $0.unknown.columns[1] = [.init(number: 9, rule: .knownToRead, value: [1])] },
+      "attribute 9 of column T.n"
     ),
     (
-      "links to absent objects",
-      { $0.unknown.columns[1] = [.init(number: 9, rule: .knownToRead, value: [1])] },
-      "attribute 9 of column T.n"
+      "a role", { $0.unknown.columns[1] = [.init(number: 8, rule: .knownToRead, value: [9, 1, 0])] },
+      "role 9 of column T.n"
     ),
     ("a type", { $0 = column([.type: [16]]) }, "type 16 of column T.x"),
     ("a column's flags", { $0 = column([.flags: [8]]) }, "flags 8 of column T.x"),
@@ -108,8 +107,8 @@ import Testing
 
   private static let needWrite: [(String, @Sendable (inout TableSchema) -> Void, String)] = [
     (
-      "a table's attribute", { $0.unknown.table = [.init(number: 7, rule: .knownToWrite, value: [])] },
-      "attribute 7 of table T"
+      "a table's attribute", { $0.unknown.table = [.init(number: 8, rule: .knownToWrite, value: [])] },
+      "attribute 8 of table T"
     ),
     (
       "a column's attribute", { $0.unknown.columns[1] = [.init(number: 11, rule: .knownToWrite, value: [])] },
@@ -171,6 +170,7 @@ import Testing
       change(&schema)
       #expect(throws: RecordFault.damaged, "\(name)") { try TableSchema(record: schema.encoded, id: 0) }
     }
+    try expectUnusualCompanionsRefused()
     let many = TableSchema("T", columns: (0...1000).map { Column("\($0)", .int64) })
     #expect(throws: RecordFault.damaged) { try TableSchema(record: many.encoded, id: 0) }
     var second = TableSchema("T", columns: [Column("n", .int64)])
@@ -181,12 +181,48 @@ import Testing
     #expect(throws: RecordFault.damaged) { try TableSchema(record: twice.encoded, id: 0) }
   }
 
+  /// Companions that go with no column, or with one that can't have them.
+  private func expectUnusualCompanionsRefused() throws {
+    let list = TableSchema(
+      "T", hasElementIDs: true,
+      columns: [Column("list", .int64, collection: .list), Column("next", .link), Column("n", .int64)])
+    #expect(try TableSchema(record: list.encoded, id: 0) == list)
+    #expect(list.columns.map(\.role) == [.property, .elementIDs(of: 1), .property, .property])
+    let wrong: [(String, (inout TableSchema) -> Void)] = [
+      ("a companion of a column that is not there", { $0.columns[1].role = .elementIDs(of: 9) }),
+      ("a companion of itself", { $0.columns[1].role = .elementIDs(of: 2) }),
+      ("ids of what is no list", { $0.columns[1].role = .elementIDs(of: 3) }),
+      ("two companions of one role", { $0.add(Column(.elementIDs(of: 1))) }),
+      ("places without ids", { $0.columns[1] = Self.numbered(Column(.elementPlaces(of: 1)), 2) }),
+      ("a companion with a name", { $0.columns[1].name = "ids" }),
+      ("a companion of another type", { $0.columns[1].type = .double }),
+      ("links to absent rows from a number", { $0.add(Column(.absentLinks(of: 4))) }),
+      ("a companion before its column", { $0.columns.swapAt(0, 1) }),
+    ]
+    for (name, change) in wrong {
+      var schema = list
+      change(&schema)
+      #expect(throws: RecordFault.damaged, "\(name)") { try TableSchema(record: schema.encoded, id: 0) }
+    }
+    var linked = list
+    linked.add(Column(.absentLinks(of: 3)))
+    linked.add(Column(.elementPlaces(of: 1)))
+    #expect(try TableSchema(record: linked.encoded, id: 0) == linked)
+  }
+
+  private static func numbered(_ column: Column, _ id: UInt16) -> Column {
+    var column = column
+    column.id = id
+    return column
+  }
+
   // MARK: - Making
 
   private static func schema(_ generator: inout SeededGenerator) -> TableSchema {
     let columns = (0..<1 + generator.below(20)).map { column(named: "column \($0) é", &generator) }
     var schema = TableSchema(
-      "Table é", isEmbedded: generator.chance(30), isHidden: generator.chance(30), columns: columns)
+      "Table é", isEmbedded: generator.chance(30), isHidden: generator.chance(30),
+      hasElementIDs: generator.chance(30), columns: columns)
     schema.id = 7
     return schema.numbered(7)
   }
@@ -209,7 +245,13 @@ import Testing
       return schema.add(column(named: "column \(schema.nextColumnID) more", &generator))
     }
     let column = schema.columns[position]
-    if generator.chance(30) { return schema.remove(at: position) }
+    if column.isCompanion { return }
+    if generator.chance(30) {
+      while let companion = schema.columns.lastIndex(where: { $0.role.owner == column.id }) {
+        schema.remove(at: companion)
+      }
+      return schema.remove(at: position)
+    }
     if column.type.canHave(.plain), !column.isCollection {
       return schema.setIndex(column.index == .none ? .plain : .none, at: position)
     }

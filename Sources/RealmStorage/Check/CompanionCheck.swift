@@ -1,0 +1,108 @@
+/// Verifies of a row what goes with its cells: that a list with ids has one for each element and no id twice, and that links to rows that are not there fit their cells.
+struct CompanionCheck {
+  private struct Owner {
+    var column: Column
+    var ids: Column?
+    var places: Column?
+    var absentLinks: Column?
+  }
+
+  private let schema: TableSchema
+  private let dictionaries: ColumnTrees
+  private let owners: [Owner]
+
+  /// A link to a row that is not there, and the cell that has it.
+  typealias Found = (link: AbsentLink, source: AbsentLinkIndex.Source)
+
+  init(_ schema: TableSchema, _ root: TableRoot) {
+    self.schema = schema
+    dictionaries = root.dictionaries
+    let companion = { (role: ColumnRole) in schema.position(of: role).map { schema.columns[$0] } }
+    owners = schema.properties.compactMap { column in
+      let owner = Owner(
+        column: column, ids: companion(.elementIDs(of: column.id)),
+        places: companion(.elementPlaces(of: column.id)),
+        absentLinks: companion(.absentLinks(of: column.id)))
+      return owner.ids == nil && owner.absentLinks == nil ? nil : owner
+    }
+  }
+
+  var isNeeded: Bool { !owners.isEmpty }
+
+  /// Calls `body` with each link of a row to a row that is not there.
+  ///
+  /// - Throws: `.corrupted`.
+  func check(
+    _ row: Int, of cluster: borrowing ClusterNode, _ ref: Ref, _ access: borrowing NodeAccess,
+    _ body: (Found) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    for owner in owners {
+      var links: [AbsentLink] = []
+      if let column = owner.absentLinks {
+        let value = try value(column, row, cluster, access)
+        guard let found = AbsentLink.decode(value, in: owner.column) else {
+          throw access.corrupted(.structure, ref).naming(.column(column, schema))
+        }
+        links = found
+      }
+      if !links.isEmpty || owner.ids != nil {
+        let cell = try value(owner.column, row, cluster, access)
+        guard areFitting(links, cell, owner), try hasIDs(cell, owner, links, row, cluster, access) else {
+          throw access.corrupted(.structure, ref)
+            .naming(.column(owner.ids ?? owner.absentLinks ?? owner.column, schema))
+        }
+      }
+      let source = AbsentLinkIndex.Source(table: schema.id, column: owner.column.id, row: cluster.key(row))
+      for link in links { try body((link, source)) }
+    }
+  }
+
+  private func value(
+    _ column: Column, _ row: Int, _ cluster: borrowing ClusterNode, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> Value {
+    do throws(StorageError) {
+      return try TableReading.value(column, row, of: cluster, dictionaries.view, access)
+    } catch {
+      throw error.naming(.column(column, schema))
+    }
+  }
+
+  private func areFitting(_ links: [AbsentLink], _ cell: Value, _ owner: Owner) -> Bool {
+    links.allSatisfy { link in
+      switch link.place {
+      case .value: return cell == .null
+      case .member: return true
+      case .key(let key): if case .map(let map, _) = cell { return map[key] == nil } else { return false }
+      case .before(let position):
+        return position <= cell.elements?.count ?? 0 && (link.elementID != 0) == (owner.ids != nil)
+          && (owner.ids != nil || link.elementPlace == 0)
+      }
+    }
+  }
+
+  private func hasIDs(
+    _ cell: Value, _ owner: Owner, _ links: [AbsentLink], _ row: Int, _ cluster: borrowing ClusterNode,
+    _ access: borrowing NodeAccess
+  ) throws(StorageError) -> Bool {
+    guard let column = owner.ids else { return true }
+    let ids = try value(column, row, cluster, access).elements ?? []
+    var places: [Value] = []
+    if let column = owner.places { places = try value(column, row, cluster, access).elements ?? [] }
+    guard ids.count == cell.elements?.count ?? 0, places.isEmpty || places.count == ids.count else {
+      return false
+    }
+    // Where an element stands now: where it was moved to, or where it was inserted.
+    var (elements, positions): (Set<Value>, Set<Value>) = ([], [])
+    for (index, id) in ids.enumerated() {
+      let place = places.isEmpty || places[index] == .null ? id : places[index]
+      guard elements.insert(id).inserted, positions.insert(place).inserted else { return false }
+    }
+    for link in links {
+      let place = link.elementPlace == 0 ? link.elementID : link.elementPlace
+      guard elements.insert(.int(Int64(bitPattern: link.elementID))).inserted,
+        positions.insert(.int(Int64(bitPattern: place))).inserted
+      else { return false }
+    }
+    return true
+  }
+}

@@ -1,0 +1,113 @@
+/// Ids of the elements of lists, and links to rows that are not there: what is kept beside the cells of a column.
+///
+/// - Precondition: of all, the column is named by its position in the schema, and holds a property.
+/// - Throws: of all, `.corrupted`.
+extension Table {
+  /// The ids of the elements of a list, in their order; nil where the elements of the column have none, or where there is no such row.
+  public func elementIDs(ofList column: Int, ofRow key: UInt64) throws(StorageError) -> [UInt64]? {
+    try companion(.elementIDs(of: schema.columns[column].id), ofRow: key)?.elementIDs
+  }
+
+  /// The ids of the places that the elements of a list were moved to, in their order, nil for an element that was never moved; nothing where none was. Nil as
+  /// `elementIDs`.
+  public func elementPlaces(ofList column: Int, ofRow key: UInt64) throws(StorageError) -> [UInt64?]? {
+    let id = schema.columns[column].id
+    guard schema.position(of: .elementIDs(of: id)) != nil, try contains(key) else { return nil }
+    return try companion(.elementPlaces(of: id), ofRow: key)?.elementPlaces ?? []
+  }
+
+  /// The links of a cell to rows that are not there. In the order of a list; of sets and maps in no order.
+  public func absentLinks(ofColumn column: Int, ofRow key: UInt64) throws(StorageError) -> [AbsentLink] {
+    let owner = schema.columns[column]
+    let value = try companion(.absentLinks(of: owner.id), ofRow: key)
+    guard let links = AbsentLink.decode(value ?? .null, in: owner) else {
+      throw beginReading().corrupted(.structure, .null)
+    }
+    return links
+  }
+
+  private func companion(_ role: ColumnRole, ofRow key: UInt64) throws(StorageError) -> Value? {
+    guard let position = schema.position(of: role) else { return nil }
+    return try value(schema.columns[position], ofRow: key)
+  }
+}
+
+/// The same of a table of a transaction, with its changes.
+///
+/// - Throws: of all, `.limitExceeded` too: then the transaction can't be committed any more.
+extension WritableTable {
+  /// From now on the elements of lists have ids, those of columns that are added later too. Lists that stand in mixed values are left out. Ids are given by the
+  /// recorder of each transaction: without one that gives ids no element can be inserted or moved.
+  ///
+  /// - Throws: `.tableNotEmpty` where there are rows; `.schemaChangeWhileRecording`. Nothing was changed then.
+  public func useElementIDs() throws(StorageError) {
+    let writer = try usableWriter()
+    guard !schema.hasElementIDs else { return }
+    guard writer.root.rows == 0 else {
+      throw .tableNotEmpty(table: schema.name, path: writer.editor.store.storage.path)
+    }
+    try writer.checkNotRecorded()
+    try writer.useElementIDs()
+  }
+
+  /// See `Table.elementIDs`.
+  public func elementIDs(ofList column: Int, ofRow key: UInt64) throws(StorageError) -> [UInt64]? {
+    try companion(.elementIDs(of: schema.columns[column].id), ofRow: key)?.elementIDs
+  }
+
+  /// See `Table.elementPlaces`.
+  public func elementPlaces(ofList column: Int, ofRow key: UInt64) throws(StorageError) -> [UInt64?]? {
+    let id = schema.columns[column].id
+    guard schema.position(of: .elementIDs(of: id)) != nil, try contains(key) else { return nil }
+    return try companion(.elementPlaces(of: id), ofRow: key)?.elementPlaces ?? []
+  }
+
+  /// See `Table.absentLinks`.
+  public func absentLinks(ofColumn column: Int, ofRow key: UInt64) throws(StorageError) -> [AbsentLink] {
+    let owner = schema.columns[column]
+    let value = try companion(.absentLinks(of: owner.id), ofRow: key)
+    guard let links = AbsentLink.decode(value ?? .null, in: owner) else {
+      throw try usableWriter().editor.access().corrupted(.structure, .null)
+    }
+    return links
+  }
+
+  private func companion(_ role: ColumnRole, ofRow key: UInt64) throws(StorageError) -> Value? {
+    guard let position = schema.position(of: role) else { return nil }
+    return try value(position, ofRow: key)
+  }
+
+  /// Gives a cell links to rows that are not there, in place of those it had. A single value becomes null with that, and a map loses the keys. Each link takes its
+  /// place when a row of its primary key is made. It goes when the cell is set, the key of the map is set or removed, or the collection is emptied by
+  /// assigning an empty one; as elements of a list come and go, the positions of the links among them follow.
+  ///
+  /// - Parameter links: of a list in order.
+  /// - Precondition: the column can link to the tables, which have a primary key of that type; no row has that primary key; places are those of the column's kind
+  ///   of collection, and elements have ids where those of the column do.
+  /// - Returns: whether there is such a row.
+  @discardableResult
+  public func setAbsentLinks(
+    _ links: [AbsentLink], ofColumn column: Int, ofRow key: UInt64
+  ) throws(StorageError) -> Bool {
+    let writer = try usableWriter()
+    guard try contains(key) else { return false }
+    guard let (cell, value) = try writer.absentCell(links, column, key) else { return true }
+    for link in links {
+      switch link.place {
+      case .value: try writer.apply(.set(.null, writer.cell(column, key)))
+      case .key(let name): try writer.apply(.removeValue(key: name, writer.elements(column, key)))
+      case .before, .member: break
+      }
+    }
+    try writer.apply(.set(value, cell))
+    return true
+  }
+}
+
+extension Value {
+  fileprivate var elementIDs: [UInt64] { elementPlaces.map { $0 ?? 0 } }
+
+  fileprivate var elementPlaces: [UInt64?] {
+    (elements ?? []).map { if case .int(let id) = $0 { UInt64(bitPattern: id) } else { nil } }
+  }
+}

@@ -1,0 +1,251 @@
+/// Links by primary key to rows that are not there: cells of this table have them, and the table knows which cells have such links to its own rows.
+extension TableWriter {
+  /// The links to rows that are not there of a cell.
+  func absentLinks(_ companions: Companions, _ row: UInt64) throws(StorageError) -> [AbsentLink] {
+    guard let position = companions.absentLinks,
+      let value = try value(schema.columns[position], ofRow: row)
+    else { return [] }
+    return try absentLinks(in: value, schema.columns[companions.owner])
+  }
+
+  private func absentLinks(in value: Value, _ owner: Column) throws(StorageError) -> [AbsentLink] {
+    guard let links = AbsentLink.decode(value, in: owner) else {
+      throw editor.store.corrupted(.structure, root.clusters)
+    }
+    return links
+  }
+
+  /// Changes the links of a cell, where there are some.
+  func changeAbsentLinks(
+    _ companions: Companions, _ row: UInt64, _ change: (inout [AbsentLink]) -> Void
+  ) throws(StorageError) {
+    guard let position = companions.absentLinks else { return }
+    let old = try absentLinks(companions, row)
+    guard !old.isEmpty else { return }
+    var links = old
+    change(&links)
+    guard links != old else { return }
+    let owner = schema.columns[companions.owner]
+    _ = try setOne(AbsentLink.encode(links, in: owner), at: position, ofRow: row)
+  }
+
+  /// The key of a map gets another value, or none.
+  func forgetAbsentLink(_ key: String, _ companions: Companions, _ row: UInt64) throws(StorageError) {
+    try tables.deriving { () throws(StorageError) in
+      try changeAbsentLinks(companions, row) { links in links.removeAll { $0.place == .key(key) } }
+    }
+  }
+
+  /// The cell, and what is to stand in it, where a cell of the column at a position is to have such links.
+  ///
+  /// - Precondition: the links fit the column; the rows they lead to are not there.
+  func absentCell(
+    _ links: [AbsentLink], _ position: Int, _ row: UInt64
+  ) throws(StorageError) -> (cell: CellPlace, value: Value)? {
+    let owner = schema.columns[position]
+    for link in links { try check(link, owner, row) }
+    let value = AbsentLink.encode(links, in: owner)
+    precondition(
+      AbsentLink.decode(value, in: owner) == links,
+      "\(schema.name).\(owner.name): the links to rows that are not there do not fit the column; of a list give them in order, of a set or map each once"
+    )
+    if links.isEmpty, schema.position(of: .absentLinks(of: owner.id)) == nil { return nil }
+    return (cell(try companion(.absentLinks(of: owner.id)), row), value)
+  }
+
+  private func check(_ link: AbsentLink, _ owner: Column, _ row: UInt64) throws(StorageError) {
+    let name = "\(schema.name).\(owner.name)"
+    let target = try tables.writer(id: link.table)
+    precondition(
+      owner.canLink && (owner.type == .mixed || link.table == owner.target),
+      "\(name): its values can't link to the table \(link.table)")
+    guard let target, let key = target.schema.primaryKey, key.accepts(link.primaryKey) else {
+      preconditionFailure(
+        "\(name): the table \(link.table) has no primary key of that type to link to a row by")
+    }
+    let isThere = try target.row(withPrimaryKey: link.primaryKey) != nil
+    precondition(!isThere, "\(name): the row is there; link to it by its key")
+    let position = try isFitting(link, owner, row)
+    precondition(position, "\(name): a link to a row that is not there has another place in such a column")
+  }
+
+  /// Whether the links of a cell fit it, and the rows that they lead to are not there.
+  func areAbsent(_ companions: Companions, _ row: UInt64) throws(StorageError) -> Bool {
+    let owner = schema.columns[companions.owner]
+    for link in try absentLinks(companions, row) {
+      guard try isFitting(link, owner, row), let target = try tables.writer(id: link.table),
+        try target.row(withPrimaryKey: link.primaryKey) == nil
+      else { return false }
+      switch link.place {
+      case .value: guard try value(owner, ofRow: row) == .null else { return false }
+      case .key(let key):
+        guard try value(forKey: key, ofMap: companions.owner, ofRow: row) == nil else { return false }
+      case .before, .member: break
+      }
+    }
+    return true
+  }
+
+  /// Whether a cell has a link to the row of this table that has a primary key.
+  func waits(forPrimaryKey key: Value) throws(StorageError) -> Bool {
+    for source in try absentLinks.sources(of: key) {
+      guard let table = try tables.writer(id: source.table),
+        let owner = table.schema.columns.firstIndex(where: { $0.id == source.column }),
+        let position = table.schema.position(of: .absentLinks(of: source.column))
+      else { throw editor.store.corrupted(.structure, absentLinks.root) }
+      let links = try table.absentLinks(Companions(owner: owner, absentLinks: position), source.row)
+      if links.contains(where: { $0.table == schema.id && $0.primaryKey == key }) { return true }
+    }
+    return false
+  }
+
+  private func isFitting(
+    _ link: AbsentLink, _ owner: Column, _ row: UInt64
+  ) throws(StorageError) -> Bool {
+    switch (owner.collection, link.place) {
+    case (.none, .value), (.map, .key), (.set, .member): return link.elementID == 0 && link.elementPlace == 0
+    case (.list, .before(let index)):
+      let hasIDs = schema.position(of: .elementIDs(of: owner.id)) != nil
+      let count = try listCount(position(of: owner.id), ofRow: row) ?? 0
+      return index >= 0 && index <= count && (link.elementID != 0) == hasIDs
+        && (hasIDs || link.elementPlace == 0)
+    default: return false
+    }
+  }
+
+  // MARK: - The index
+
+  /// A cell of a companion gets another value: tells the tables that its links lead to.
+  func changeAbsentLinks(
+    from old: Value, to new: Value, _ companion: Column, row: UInt64
+  ) throws(StorageError) {
+    guard let id = companion.role.owner, let owner = schema.columns.first(where: { $0.id == id }) else {
+      return
+    }
+    let source = AbsentLinkIndex.Source(table: schema.id, column: id, row: row)
+    let before = keys(try absentLinks(in: old, owner), source)
+    let after = keys(try absentLinks(in: new, owner), source)
+    for (table, key) in before.subtracting(after).inOrder {
+      guard let target = try tables.writer(id: table) else {
+        throw editor.store.corrupted(.structure, root.clusters)
+      }
+      try target.absentLinks.remove(key)
+    }
+    for (table, key) in after.subtracting(before).inOrder {
+      guard let target = try tables.writer(id: table) else {
+        guard isReplaying else { throw editor.store.corrupted(.structure, root.clusters) }
+        throw mismatch(.noTarget, column: id, row: row)
+      }
+      try target.absentLinks.add(key)
+    }
+  }
+
+  fileprivate struct Entry: Hashable {
+    var table: UInt32
+    var key: [UInt8]
+  }
+
+  private func keys(_ links: [AbsentLink], _ source: AbsentLinkIndex.Source) -> Set<Entry> {
+    Set(links.map { Entry(table: $0.table, key: AbsentLinkIndex.key($0.primaryKey, source)) })
+  }
+
+  // MARK: - Rows that come
+
+  /// A row was made.
+  @inline(never)
+  func resolveAbsentLinks(to row: UInt64) throws(StorageError) {
+    do throws(StorageError) {
+      guard let primaryKey = schema.primaryKey, let value = try value(primaryKey, ofRow: row) else { return }
+      try resolveAbsentLinks(to: row, withPrimaryKey: value)
+    } catch {
+      throw tables.fail(error)
+    }
+  }
+
+  /// Rows may have primary keys that they had not before.
+  func resolveAllAbsentLinks() throws(StorageError) {
+    guard !absentLinks.isEmpty else { return }
+    for row in try allKeys() { try resolveAbsentLinks(to: row) }
+  }
+
+  /// A row has a primary key that it had not before: the links to it that wait take their places.
+  func resolveAbsentLinks(to row: UInt64, withPrimaryKey key: Value) throws(StorageError) {
+    guard !isReplaying else { return }
+    let sources = try absentLinks.sources(of: key)
+    guard !sources.isEmpty else { return }
+    let target = LinkTarget(table: schema.id, row: row)
+    try tables.deriving { () throws(StorageError) in
+      for source in sources {
+        guard let table = try tables.writer(id: source.table),
+          let position = table.schema.columns.firstIndex(where: { $0.id == source.column }),
+          let companion = table.schema.position(of: .absentLinks(of: source.column))
+        else { throw editor.store.corrupted(.structure, absentLinks.root) }
+        var companions = Companions(owner: position, absentLinks: companion)
+        companions.ids = table.schema.position(of: .elementIDs(of: source.column))
+        companions.places = table.schema.position(of: .elementPlaces(of: source.column))
+        try table.resolve(companions, source.row, target, key)
+      }
+    }
+  }
+
+  private func resolve(
+    _ companions: Companions, _ row: UInt64, _ target: LinkTarget, _ key: Value
+  ) throws(StorageError) {
+    let old = try absentLinks(companions, row)
+    let column = schema.columns[companions.owner]
+    let isTarget = { (link: AbsentLink) in link.table == target.table && link.primaryKey == key }
+    // Others may share the encoding of the key.
+    guard old.contains(where: isTarget) else { return }
+    let value: Value =
+      column.type == .link ? .link(target.row) : .typedLink(table: target.table, row: target.row)
+    let wereKept = areCompanionsKept
+    areCompanionsKept = true
+    defer { areCompanionsKept = wereKept }
+    var (left, shown): ([AbsentLink], Int) = ([], 0)
+    for var link in old {
+      if case .before(let index) = link.place { link.place = .before(index + shown) }
+      guard isTarget(link) else {
+        left.append(link)
+        continue
+      }
+      switch link.place {
+      case .value: _ = try setOne(value, at: companions.owner, ofRow: row)
+      case .key(let key): _ = try setValue(value, forKey: key, ofMap: companions.owner, ofRow: row)
+      case .member: _ = try insert([value], intoSet: companions.owner, ofRow: row)
+      case .before(let index):
+        _ = try insert(value, at: index, ofList: companions.owner, ofRow: row)
+        if companions.ids != nil { try show(link, at: index, companions, row) }
+        shown += 1
+      }
+    }
+    guard let position = companions.absentLinks else { return }
+    _ = try setOne(AbsentLink.encode(left, in: column), at: position, ofRow: row)
+  }
+
+  /// An element of a list comes with the id that its link had.
+  private func show(
+    _ link: AbsentLink, at index: Int, _ companions: Companions, _ row: UInt64
+  ) throws(StorageError) {
+    guard let ids = companions.ids else { return }
+    _ = try insert(.int(Int64(bitPattern: link.elementID)), at: index, ofList: ids, ofRow: row)
+    let place: Value = link.elementPlace == 0 ? .null : .int(Int64(bitPattern: link.elementPlace))
+    if let places = companions.places, try listCount(places, ofRow: row) ?? 0 > 0 {
+      _ = try insert(place, at: index, ofList: places, ofRow: row)
+    } else if place != .null {
+      let places = try companion(.elementPlaces(of: schema.columns[companions.owner].id))
+      let count = try listCount(ids, ofRow: row) ?? 0
+      _ = try insert(Array(repeating: .null, count: count), at: 0, ofList: places, ofRow: row)
+      _ = try setElement(place, at: index, ofList: places, ofRow: row)
+    }
+  }
+}
+
+extension Set<TableWriter.Entry> {
+  fileprivate var inOrder: [(table: UInt32, key: [UInt8])] {
+    sorted { ($0.table, $0.key) < ($1.table, $1.key) }.map { ($0.table, $0.key) }
+  }
+}
+
+private func < (left: (UInt32, [UInt8]), right: (UInt32, [UInt8])) -> Bool {
+  left.0 == right.0 ? left.1.lexicographicallyPrecedes(right.1) : left.0 < right.0
+}

@@ -1,0 +1,271 @@
+/// The companions of a column of lists, which change with its lists. A table has few of them, most tables none.
+///
+/// Each change of a companion is made and told as a change of its own that follows from the change of the list. Where recorded changes are applied these are among
+/// them, so nothing follows there.
+extension TableWriter {
+  /// What a change of a cell changes beside it. The columns are named by their positions in the schema.
+  struct Companions {
+    var owner: Int
+    var ids: Int?
+    var places: Int?
+    var absentLinks: Int?
+  }
+
+  /// Nil where nothing follows from a change of the column.
+  @inline(__always)
+  func companions(of position: Int) -> Companions? {
+    guard hasCompanions else { return nil }
+    return findCompanions(of: position)
+  }
+
+  @inline(never)
+  private func findCompanions(of position: Int) -> Companions? {
+    guard !isReplaying, !areCompanionsKept else { return nil }
+    let id = schema.columns[position].id
+    let found = Companions(
+      owner: position, ids: schema.position(of: .elementIDs(of: id)),
+      places: schema.position(of: .elementPlaces(of: id)),
+      absentLinks: schema.position(of: .absentLinks(of: id)))
+    return found.ids == nil && found.absentLinks == nil ? nil : found
+  }
+
+  /// The companion of a column, which is added where the table lacks it.
+  ///
+  /// - Parameter role: one whose owner the table has.
+  /// - Throws: `.limitExceeded` where the table can have no column more.
+  func companion(_ role: ColumnRole) throws(StorageError) -> Int {
+    if let position = schema.position(of: role) { return position }
+    guard schema.columns.count < TableSchema.maximumColumns else {
+      throw .limitExceeded(
+        .columns(schema.columns.count + 1, maximum: TableSchema.maximumColumns),
+        path: editor.store.storage.path)
+    }
+    try add(Column(role))
+    return schema.columns.count - 1
+  }
+
+  // MARK: - Ids
+
+  /// Asks the recorder for ids of elements that are about to be inserted; nil where the elements of the list have none.
+  ///
+  /// - Throws: `.elementIDsMissing`; what the recorder throws.
+  func newElementIDs(_ count: Int, _ companions: Companions?) throws(StorageError) -> UInt64? {
+    guard let companions, companions.ids != nil, count > 0 else { return nil }
+    return try newElementIDs(count, in: schema.columns[companions.owner])
+  }
+
+  func newElementIDs(_ count: Int, in column: Column) throws(StorageError) -> UInt64 {
+    guard let first = try tables.recording?.recorder.elementIDs(UInt64(count)) else {
+      throw .elementIDsMissing(table: schema.name, column: column.name, path: editor.store.storage.path)
+    }
+    let (last, isTooLarge) = first.addingReportingOverflow(UInt64(count) - 1)
+    precondition(
+      first >= AbsentLink.elementIDs.lowerBound && !isTooLarge && last <= AbsentLink.elementIDs.upperBound,
+      "\(schema.name).\(column.name): the ids of elements are 1 to 2^63 - 1; the recorder gave \(count) from \(first) on"
+    )
+    return first
+  }
+
+  /// Gives the elements of a new row their ids, but for those that came with some.
+  @inline(never)
+  func giveElementIDs(_ buffer: AppendBuffer) throws(StorageError) {
+    guard !isReplaying else { return }
+    for (position, column) in schema.columns.enumerated() where !buffer.hasValue(position) {
+      guard case .elementIDs(let owner) = column.role,
+        let list = schema.columns.firstIndex(where: { $0.id == owner }),
+        let count = buffer.listCount(list), count > 0
+      else { continue }
+      let first = try newElementIDs(count, in: schema.columns[list])
+      try buffer.set(position, .list(Self.values(first..<first + UInt64(count))))
+    }
+  }
+
+  private static func values(_ ids: Range<UInt64>) -> [Value] { ids.map { .int(Int64(bitPattern: $0)) } }
+
+  /// Elements were inserted.
+  ///
+  /// - Parameter first: see `newElementIDs`.
+  func follow(
+    _ companions: Companions, insertionOf count: Int, at index: Int, ids first: UInt64?, ofRow row: UInt64
+  ) throws(StorageError) {
+    guard count > 0 else { return }
+    try tables.deriving { () throws(StorageError) in
+      if let ids = companions.ids, let first {
+        _ = try insert(Self.values(first..<first + UInt64(count)), at: index, ofList: ids, ofRow: row)
+        if let places = try usedPlaces(companions, row) {
+          _ = try insert(Array(repeating: .null, count: count), at: index, ofList: places, ofRow: row)
+        }
+      }
+      try changeAbsentLinks(companions, row) { $0.shift(by: count, behind: index) }
+    }
+  }
+
+  /// Elements were removed.
+  func follow(
+    _ companions: Companions, removalOf range: Range<Int>, ofRow row: UInt64
+  ) throws(StorageError) {
+    guard !range.isEmpty else { return }
+    try tables.deriving { () throws(StorageError) in
+      if let ids = companions.ids {
+        _ = try removeElements(range, ofList: ids, ofRow: row)
+        if let places = try usedPlaces(companions, row) {
+          _ = try removeElements(range, ofList: places, ofRow: row)
+        }
+      }
+      try changeAbsentLinks(companions, row) { $0.shift(without: range) }
+    }
+  }
+
+  /// The column of the places, where the list has some.
+  private func usedPlaces(_ companions: Companions, _ row: UInt64) throws(StorageError) -> Int? {
+    guard let places = companions.places, try listCount(places, ofRow: row) ?? 0 > 0 else { return nil }
+    return places
+  }
+
+  /// Makes ready for elements to be moved: answers the first of so many ids of places, or nil where the elements of the list have no ids.
+  func newElementPlaces(_ count: Int, _ companions: inout Companions?, _ row: UInt64) throws(StorageError)
+    -> UInt64?
+  {
+    guard let found = companions, let ids = found.ids else { return nil }
+    let first = try newElementIDs(count, in: schema.columns[found.owner])
+    try tables.deriving { () throws(StorageError) in
+      let places = try companion(.elementPlaces(of: schema.columns[found.owner].id))
+      companions?.places = places
+      if try listCount(places, ofRow: row) == 0, let count = try listCount(ids, ofRow: row), count > 0 {
+        _ = try insert(Array(repeating: .null, count: count), at: 0, ofList: places, ofRow: row)
+      }
+    }
+    return first
+  }
+
+  /// An element was moved.
+  ///
+  /// - Parameter place: see `newElementPlaces`.
+  func follow(
+    _ companions: Companions, moveFrom old: Int, to new: Int, place: UInt64?, ofRow row: UInt64
+  ) throws(StorageError) {
+    try tables.deriving { () throws(StorageError) in
+      if let ids = companions.ids, let places = companions.places, let place {
+        _ = try moveElement(from: old, to: new, ofList: ids, ofRow: row)
+        _ = try moveElement(from: old, to: new, ofList: places, ofRow: row)
+        _ = try setElement(.int(Int64(bitPattern: place)), at: new, ofList: places, ofRow: row)
+      }
+      try changeAbsentLinks(companions, row) {
+        $0.shift(without: old..<old + 1)
+        $0.shift(by: 1, behind: new)
+      }
+    }
+  }
+
+  /// Elements were put into other places.
+  ///
+  /// - Parameters:
+  ///   - moved: those among them, by their new positions, that count as moved.
+  ///   - place: the first of as many ids of places.
+  func follow(
+    _ companions: Companions, order: [Int], moved: [Int], place: UInt64?, ofRow row: UInt64
+  ) throws(StorageError) {
+    guard let ids = companions.ids, let places = companions.places, let place else { return }
+    try tables.deriving { () throws(StorageError) in
+      _ = try reorderElements(order, ofList: ids, ofRow: row)
+      _ = try reorderElements(order, ofList: places, ofRow: row)
+      for (offset, index) in moved.enumerated() {
+        let id = Int64(bitPattern: place + UInt64(offset))
+        _ = try setElement(.int(id), at: index, ofList: places, ofRow: row)
+      }
+    }
+  }
+
+  /// An element was replaced by another one, which is not the same with another value.
+  func follow(
+    _ companions: Companions, replacementAt index: Int, id: UInt64?, ofRow row: UInt64
+  ) throws(StorageError) {
+    guard let ids = companions.ids, let id else { return }
+    try tables.deriving { () throws(StorageError) in
+      _ = try setElement(.int(Int64(bitPattern: id)), at: index, ofList: ids, ofRow: row)
+      guard let places = try usedPlaces(companions, row) else { return }
+      _ = try setElement(.null, at: index, ofList: places, ofRow: row)
+    }
+  }
+
+  /// Whether a column links to embedded rows: who sets such an element makes another one.
+  func linksToEmbedded(_ column: Column) throws(StorageError) -> Bool {
+    guard column.type == .link else { return false }
+    return try tables.writer(id: column.target)?.schema.isEmbedded ?? false
+  }
+
+  // MARK: - Whole values
+
+  /// Sets a cell that others go with. Of a list that has links to rows that are not there, what stands at its beginning and at its end in both values stays, with
+  /// its ids; else all elements are new ones. An empty collection has no links to such rows any more.
+  func set(
+    _ value: Value, ofRow row: UInt64, _ companions: Companions
+  ) throws(StorageError) -> Bool {
+    let column = schema.columns[companions.owner]
+    guard let old = try self.value(column, ofRow: row) else { return false }
+    let absent = try absentLinks(companions, row)
+    let (before, after) = (old.elements ?? [], value.elements ?? [])
+    let isCleared = !column.isCollection || after.isEmpty
+    if old == value, absent.isEmpty || !isCleared { return true }
+    var (start, end) = (0, 0)
+    if column.collection == .list, !absent.isEmpty {
+      let most = min(before.count, after.count)
+      start = zip(before, after).prefix { $0 == $1 }.count
+      end = zip(before.reversed(), after.reversed()).prefix { $0 == $1 }.count
+      end = min(end, most - start)
+    }
+    let added = after.count - start - end
+    let removed = start..<before.count - end
+    let first = column.collection == .list ? try newElementIDs(added, companions) : nil
+    _ = try setOne(value, at: companions.owner, ofRow: row)
+    guard column.collection == .list else {
+      try tables.deriving { () throws(StorageError) in
+        try changeAbsentLinks(companions, row) { links in
+          links.removeAll { link in
+            guard !isCleared, case .key(let key) = link.place, case .map(let map, _) = value else {
+              return isCleared
+            }
+            return map[key] != nil
+          }
+        }
+      }
+      return true
+    }
+    try follow(companions, removalOf: removed, ofRow: row)
+    try follow(companions, insertionOf: added, at: start, ids: first, ofRow: row)
+    if isCleared {
+      try tables.deriving { () throws(StorageError) in
+        try changeAbsentLinks(companions, row) { $0.removeAll() }
+      }
+    }
+    return true
+  }
+
+  /// The positions of the elements that an order moves, as few as can be: all others keep the order they had among themselves.
+  static func moved(by order: [Int]) -> [Int] {
+    // The longest ascending sequence: of each length the place of the least last element, and before each element the one that comes before it there.
+    var (ends, previous): ([Int], [Int?]) = ([], [])
+    for place in order.indices {
+      let length = ends.partitioningIndex { order[$0] >= order[place] }
+      previous.append(length > 0 ? ends[length - 1] : nil)
+      if length == ends.count { ends.append(place) } else { ends[length] = place }
+    }
+    var stays = Set<Int>()
+    var next = ends.last
+    while let place = next {
+      stays.insert(place)
+      next = previous[place]
+    }
+    return order.indices.filter { !stays.contains($0) }
+  }
+}
+
+extension AppendBuffer {
+  /// Whether a column has a value of the row begun last.
+  fileprivate func hasValue(_ index: Int) -> Bool { columns[index].rows == rows }
+
+  /// How many elements that row has in a watched column of lists.
+  fileprivate func listCount(_ index: Int) -> Int? {
+    columns[index].watched.flatMap { watched[$0].value.elements?.count }
+  }
+}
