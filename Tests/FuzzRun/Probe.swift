@@ -77,14 +77,21 @@ enum Probe {
 
   /// Looks each row up by all that finds it.
   private static func useIndexes(_ snapshot: Snapshot) throws {
-    guard let table = try snapshot.table(TableModel.name) else { return }
-    let columns = table.schema.columns
-    try table.forEach { (key, values) throws(StorageError) in
-      for (column, value) in zip(columns, values) {
-        if column.index != .none { _ = try table.rows(with: value, in: column) }
-        if column.type == .link { _ = try table.sources(of: key, column: column, of: table.schema) }
+    for name in [TableModel.name, CompanionModel.name] {
+      guard let table = try snapshot.table(name) else { continue }
+      let columns = table.schema.columns
+      try table.forEach { (key, values) throws(StorageError) in
+        for (position, (column, value)) in zip(columns, values).enumerated() {
+          if column.index != .none { _ = try table.rows(with: value, in: column) }
+          guard column.type == .link || column.type == .mixed else { continue }
+          _ = try table.sources(of: key, column: column, of: table.schema)
+          for link in try table.absentLinks(ofColumn: position, ofRow: key)
+          where link.table == table.schema.id {
+            _ = try table.sources(ofAbsent: link.primaryKey)
+          }
+        }
+        return true
       }
-      return true
     }
   }
 

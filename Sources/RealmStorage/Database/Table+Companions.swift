@@ -26,6 +26,16 @@ extension Table {
     return links
   }
 
+  /// The cells with links to the row of this table that has a primary key and is not there: each by its table, its column and its row. A cell may be
+  /// among them that links to another primary key, where the two are long and begin alike, or are numbers of more than 53 bits: `absentLinks` of the cell tells.
+  /// O(log n), and in proportion to them.
+  public func sources(
+    ofAbsent primaryKey: Value
+  ) throws(StorageError) -> [(table: UInt32, column: UInt16, row: UInt64)] {
+    try AbsentLinkIndex.sources(of: primaryKey, in: content.root.absentLinks, beginReading())
+      .map { ($0.table, $0.column, $0.row) }
+  }
+
   private func companion(_ role: ColumnRole, ofRow key: UInt64) throws(StorageError) -> Value? {
     guard let position = schema.position(of: role) else { return nil }
     return try value(schema.columns[position], ofRow: key)

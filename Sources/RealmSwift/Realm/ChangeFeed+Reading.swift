@@ -148,32 +148,31 @@ struct FeedReading {
   private mutating func insert(
     _ row: UInt64, _ values: [Value], _ schema: TableSchema
   ) throws(StorageError) {
-    var properties: [ChangeFeed.Property] = []
-    var key: ChangeFeed.Value?
-    for (column, value) in zip(schema.columns, values) where !column.isCompanion {
-      let value = try new.value(value, of: column)
-      if column.index == .unique { key = value }
-      properties.append(
-        ChangeFeed.Property(
-          name: names.property(column.name, ofTable: schema.name), difference: .value(old: nil, new: value)))
-    }
-    let id = ChangeFeed.ObjectID(className: schema.name, primaryKey: key, key: row)
-    told.append(ChangeFeed.Change(kind: .inserted, object: id, properties: properties))
+    try note(.inserted, row, values, schema, \.new) { .value(old: nil, new: $0) }
   }
 
   private mutating func delete(_ row: UInt64, _ values: [Value]) throws(StorageError) {
     guard let schema = old.schema(table) else { return }
+    try note(.deleted, row, values, schema, \.old) { .value(old: $0, new: nil) }
+  }
+
+  /// An object that only one of the versions has.
+  private mutating func note(
+    _ kind: ChangeFeed.Change.Kind, _ row: UInt64, _ values: [Value], _ schema: TableSchema,
+    _ side: WritableKeyPath<Self, FeedValues>,
+    _ difference: (ChangeFeed.Value?) -> ChangeFeed.Property.Difference
+  ) throws(StorageError) {
     var properties: [ChangeFeed.Property] = []
     var key: ChangeFeed.Value?
     for (column, value) in zip(schema.columns, values) where !column.isCompanion {
-      let value = try old.value(value, of: column)
+      let value = try self[keyPath: side].value(value, of: column)
       if column.index == .unique { key = value }
       properties.append(
         ChangeFeed.Property(
-          name: names.property(column.name, ofTable: schema.name), difference: .value(old: value, new: nil)))
+          name: names.property(column.name, ofTable: schema.name), difference: difference(value)))
     }
     let id = ChangeFeed.ObjectID(className: schema.name, primaryKey: key, key: row)
-    told.append(ChangeFeed.Change(kind: .deleted, object: id, properties: properties))
+    told.append(ChangeFeed.Change(kind: kind, object: id, properties: properties))
   }
 
   /// A property of an object that both versions have differs.

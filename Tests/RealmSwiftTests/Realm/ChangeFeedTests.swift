@@ -238,6 +238,23 @@ final class FeedPerson: Object {
     }
   }
 
+  @Test func `a feed ends with an error where a property that it told is gone`() async throws {
+    try await withPath { path in
+      let feed = try write(path) { realm in realm.add(FeedPerson()) }
+      var iterator = feed.makeAsyncIterator()
+      _ = try await iterator.next()
+      // As a newer program does that has no such property.
+      let database = try Database(path: path)
+      try database.write { transaction in
+        let table = try #require(try transaction.table("FeedPerson"))
+        let column = try #require(table.schema.columns.firstIndex { $0.name == "tags" })
+        try table.dropColumn(column)
+      }
+      let error = await #expect(throws: Realm.Error.self) { try await iterator.next() }
+      #expect(error?.localizedDescription.contains("column tags of table FeedPerson") == true)
+    }
+  }
+
   @Test func `a realm that is only read has no feed, nor has a name that is none`() async throws {
     try await withPath { path in
       try write(path) { _ in }
