@@ -64,6 +64,10 @@ public indirect enum StorageError: Error, Sendable, Equatable {
   /// Two versions differ by more than tables and columns that the newer one has in addition: a table, or a column of it, was removed,
   /// or what it is was changed. Such a difference is no list of changes of rows.
   case schemaChanged(table: String, column: String?, path: String)
+  /// A search was ended by who began it.
+  case queryCancelled(path: String)
+  /// A search had not found all at the moment it was to end.
+  case queryDeadline(path: String)
   /// A limit of the format stands against what was asked; nothing was written.
   case limitExceeded(Limit, path: String)
 }
@@ -271,6 +275,9 @@ extension StorageError: CustomStringConvertible {
       "The two versions of \(path) can't be told apart by changes of rows: "
         + (column.map { "column \($0) of table \(table)" } ?? "table \(table)")
         + " was removed, renamed or made another. Read the newer version anew."
+    case .queryCancelled(let path): "A search in \(path) was cancelled."
+    case .queryDeadline(let path):
+      "A search in \(path) had not ended at its deadline; give it more time, or ask for fewer rows."
     case .limitExceeded(let limit, let path):
       "\(path): \(limit.description)"
     }

@@ -79,9 +79,12 @@ package struct NodeAccess: ~Copyable, ~Escapable {
     reach.store.corrupted(finding, ref)
   }
 
+  /// The path of the database, for errors.
+  var storagePath: String { reach.store.storage.path }
+
   /// The error that tells of something of the file that this version does not know.
   package func unknown(_ feature: StorageError.Feature) -> StorageError {
-    .unknownFeature(feature, path: reach.store.storage.path)
+    .unknownFeature(feature, path: storagePath)
   }
 
   /// Whether the tree below `root` was looked through before, as `noteKnown` tells.

@@ -58,6 +58,38 @@ enum ClusterWalk {
     }
   }
 
+  /// All clusters until `body` answers true, a branch of them at a time.
+  static func forEach(
+    in clusters: Ref, _ reader: any NodeReader,
+    until body: (borrowing ClusterNode, borrowing NodeAccess) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    var (next, end): (UInt64?, UInt64) = (0, 0)
+    while let key = next, !clusters.isNull {
+      let access = reader.access()
+      let (branch, following) = try lastBranch(for: key, in: clusters, access)
+      if try visit(branch, access, &end, until: body) { return }
+      next = following
+    }
+  }
+
+  /// Answers whether `body` did.
+  private static func visit(
+    _ ref: Ref, _ access: borrowing NodeAccess, _ end: inout UInt64,
+    until body: (borrowing ClusterNode, borrowing NodeAccess) throws(StorageError) -> Bool
+  ) throws(StorageError) -> Bool {
+    guard !ref.isNull else { return false }
+    guard !ref.isKeyedBranch else {
+      let branch = KeyedBranch(try access.node(ref))
+      for index in 0..<branch.count {
+        if try visit(branch.child(index), access, &end, until: body) { return true }
+      }
+      return false
+    }
+    let cluster = ClusterNode(try access.node(ref, .cluster))
+    try expectInOrder(cluster, ref, access, &end)
+    return try body(cluster, access)
+  }
+
   /// The branch above the leaf that may hold `key`, and the least key that may stand behind it.
   static func lastBranch(
     for key: UInt64, in clusters: Ref, _ access: borrowing NodeAccess

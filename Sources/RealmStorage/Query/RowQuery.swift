@@ -9,6 +9,7 @@ struct RowQuery {
   private let indexed: [IndexedPart]
   /// The only part is for an index.
   private let isLookup: Bool
+  private let bounds: QueryBounds
 
   struct IndexedPart {
     var column: Column
@@ -17,7 +18,11 @@ struct RowQuery {
   }
 
   /// - Precondition: the tables have the columns, and tests fit them, as `Predicate` says.
-  init(_ predicate: Predicate, of table: TableForm, _ tables: any TableFinder) {
+  init(
+    _ predicate: Predicate, of table: TableForm, _ tables: any TableFinder,
+    within bounds: QueryBounds = QueryBounds()
+  ) {
+    self.bounds = bounds
     self.predicate = predicate
     self.table = table
     self.tables = tables
@@ -99,6 +104,56 @@ struct RowQuery {
     return found
   }
 
+  /// The first rows that pass, no more than `limit`. What comes behind them is not read, but for rows that an index finds.
+  func rows(atMost limit: Int, _ reader: any NodeReader) throws(StorageError) -> [UInt64] {
+    if limit == 0 { return [] }
+    if let found = try candidates(reader.access()), isLookup { return Array(found.prefix(limit)) }
+    let test = try test()
+    if let constant = test as? ConstantTest, !constant.holds { return [] }
+    var found: [UInt64] = []
+    if !isLookup, let candidates = try candidates(reader.access()) {
+      // Few enough to be tested all.
+      try run(test, on: candidates, reader) { cluster, passing in cluster.appendKeys(passing, to: &found) }
+      return Array(found.prefix(limit))
+    }
+    var check = BoundsCheck(bounds)
+    try ClusterWalk.forEach(
+      in: table.root.clusters, reader,
+      until: { (cluster, access) throws(StorageError) in
+        try check.next(access)
+        let passing = try test.mask(of: cluster, within: RowMask(first: cluster.rows), access)
+        if !passing.isEmpty { cluster.appendKeys(passing, to: &found) }
+        return found.count >= limit
+      })
+    return Array(found.prefix(limit))
+  }
+
+  /// Those of some rows that are there and pass, in the order they are given.
+  func rows(of rows: [UInt64], _ reader: any NodeReader) throws(StorageError) -> [UInt64] {
+    let isAscending = zip(rows, rows.dropFirst()).allSatisfy { $0 <= $1 }
+    var found: [UInt64] = []
+    try run(on: isAscending ? rows : rows.sorted(), reader) { cluster, passing in
+      cluster.appendKeys(passing, to: &found)
+    }
+    return rows.filter { row in
+      let place = found.partitioningIndex { $0 >= row }
+      return place < found.count && found[place] == row
+    }
+  }
+
+  /// How the rows are found, in words.
+  func explanation(_ access: borrowing NodeAccess) throws(StorageError) -> String {
+    if case .always = predicate { return "takes all" }
+    if isLookup, let part = indexed.first {
+      guard let count = try lookupCount(part, access) else { return "looks at each" }
+      return "finds \(count) by the index of \(part.column.name)"
+    }
+    if let best = try bestPart(access) {
+      return "looks at the \(best.count) that the index of \(best.part.column.name) finds"
+    }
+    return "looks at each"
+  }
+
   /// Calls `body` with each cluster that has rows that pass, and these. Makes a test each time.
   ///
   /// - Parameter keys: of the rows to be tested; nil for all.
@@ -114,14 +169,17 @@ struct RowQuery {
     _ body: (borrowing ClusterNode, RowMask) -> Void
   ) throws(StorageError) {
     let clusters = table.root.clusters
+    var check = BoundsCheck(bounds)
     guard let keys else {
       return try ClusterWalk.forEach(in: clusters, reader, ahead: test.prefetch) {
         (cluster, access) throws(StorageError) in
+        try check.next(access)
         let passing = try test.mask(of: cluster, within: RowMask(first: cluster.rows), access)
         if !passing.isEmpty { body(cluster, passing) }
       }
     }
     try ClusterWalk.forEach(of: keys, in: clusters, reader) { (cluster, rows, access) throws(StorageError) in
+      try check.next(access)
       let passing = try test.mask(of: cluster, within: rows, access)
       if !passing.isEmpty { body(cluster, passing) }
     }
@@ -159,14 +217,22 @@ struct RowQuery {
     return count
   }
 
-  /// The rows that an index finds, in the order of their keys, where it leaves few enough; nil for a scan.
-  private func candidates(_ access: borrowing NodeAccess) throws(StorageError) -> [UInt64]? {
+  /// The part whose index finds the fewest rows, where these are few enough; nil for a scan.
+  private func bestPart(
+    _ access: borrowing NodeAccess
+  ) throws(StorageError) -> (part: IndexedPart, count: UInt64)? {
     var best: (part: IndexedPart, count: UInt64)?
     for part in indexed {
       guard let count = try lookupCount(part, access) else { continue }
       if best.map({ count < $0.count }) ?? true { best = (part, count) }
     }
     guard let best, best.count &* Self.indexCost <= table.root.rows else { return nil }
+    return best
+  }
+
+  /// The rows that an index finds, in the order of their keys, where it leaves few enough; nil for a scan.
+  private func candidates(_ access: borrowing NodeAccess) throws(StorageError) -> [UInt64]? {
+    guard let best = try bestPart(access) else { return nil }
     var rows: [UInt64] = []
     for value in best.part.values {
       rows += try IndexTree.rows(with: value, of: best.part.column, table: table.root, access)

@@ -184,7 +184,8 @@ extension Realm.Error {
       .schemaChangeWhileRecording(_, let file), .elementIDsMissing(_, _, let file),
       .tableNotEmpty(_, let file):
       (code, path) = (.invalidInput, file)
-    case .limitExceeded(_, let file), .versionEnded(_, _, let file), .schemaChanged(_, _, let file):
+    case .limitExceeded(_, let file), .versionEnded(_, _, let file), .schemaChanged(_, _, let file),
+      .queryCancelled(let file), .queryDeadline(let file):
       (code, path) = (.fail, file)
     }
     self.init(code, error.description, path: path)

@@ -93,6 +93,7 @@ import Testing
         }
       }
       try expectSorts(table, model, keys, &sample, hint)
+      try PlanCheck(table: table, model: model).run(&sample, hint)
       try AggregateCheck(table: table, model: model).run(&sample, hint)
     }
   }

@@ -1,0 +1,238 @@
+/// A plan that runs on one version, or on an open transaction as changed so far. It finds no more than it is asked for.
+///
+/// - Throws: of all, `.corrupted`; `.queryCancelled` and `.queryDeadline`, as `bounds` says.
+public struct RowSearch {
+  public let plan: RowPlan
+  /// When the search is to end before it has found all.
+  public var bounds: QueryBounds
+  private let table: Table
+
+  /// - Precondition: it is the plan's table, and has the columns that the plan names; in that version there are the tables that the plan's source names.
+  public init(_ plan: RowPlan, in table: Table, within bounds: QueryBounds = QueryBounds()) {
+    precondition(
+      plan.table == table.schema.id,
+      "RowSearch: a plan for the table of the id \(plan.table) was given the table \(table.schema.name)")
+    self.plan = plan
+    self.table = table
+    self.bounds = bounds
+  }
+
+  // MARK: - Finding
+
+  /// The keys of all rows, in the order that the plan says.
+  public func rows() throws(StorageError) -> [UInt64] { try run(atMost: nil) }
+
+  /// The keys of the first rows. Without a sort and distinct values in the plan, the source is looked at only until they are found.
+  ///
+  /// - Precondition: `count` is not negative.
+  public func rows(first count: Int) throws(StorageError) -> [UInt64] {
+    precondition(count >= 0, "RowSearch.rows(first:): \(count) rows can't be asked for")
+    return try run(atMost: count)
+  }
+
+  /// The key of the first row; nil where there is none.
+  public func first() throws(StorageError) -> UInt64? { try run(atMost: 1).first }
+
+  public func isEmpty() throws(StorageError) -> Bool {
+    // A sort changes nothing of it.
+    var plan = plan
+    plan.steps.removeAll { if case .sort = $0 { true } else { false } }
+    return try RowSearch(plan, in: table, within: bounds).first() == nil
+  }
+
+  /// How many rows there are. Rows are listed only where the plan has distinct values, or takes the first rows of a sort that has distinct values before it.
+  public func count() throws(StorageError) -> Int {
+    guard let start = plan.steps.lastIndex(where: { $0.isDistinct }) else {
+      return window(of: try sourceCount(), plan.steps[...])
+    }
+    var listed = plan
+    listed.steps = Array(plan.steps[...start])
+    // What is left out of equal ones does not change how many there are, unless rows were cut off before.
+    if !listed.steps.contains(where: \.isCut) { listed.steps.removeAll { $0.isSort } }
+    let rows = try RowSearch(listed, in: table, within: bounds).rows()
+    return window(of: rows.count, plan.steps[(start + 1)...])
+  }
+
+  /// Whether a row is among those that are found. Where the plan cuts off rows or leaves out equal ones, all are found for that.
+  public func contains(_ row: UInt64) throws(StorageError) -> Bool {
+    guard plan.steps.allSatisfy({ $0.isSort }) else { return try rows().contains(row) }
+    if let sourceRows = try sourceRows(), !sourceRows.contains(row) { return false }
+    return try !RowQuery(plan.predicate, of: table.form, table.tables, within: bounds)
+      .rows(of: [row], table.reader).isEmpty
+  }
+
+  // MARK: - Running
+
+  private func run(atMost limit: Int?) throws(StorageError) -> [UInt64] {
+    let needed = plan.needed(limit)
+    var place = 0
+    // A sort that comes first is of the table itself, where nothing else was asked for.
+    var rows: [UInt64]?
+    if case .sort(let keys)? = plan.steps.first, isWholeTable {
+      try bounds.check(table.reader.access())
+      rows = try sorted(nil, by: keys, atMost: needed[1])
+      place = 1
+    }
+    var found = if let rows { rows } else { try source(atMost: needed[0]) }
+    while place < plan.steps.count {
+      try bounds.check(table.reader.access())
+      found = try take(plan.steps[place], found, atMost: needed[place + 1])
+      place += 1
+    }
+    return limit.map { Array(found.prefix($0)) } ?? found
+  }
+
+  private var isWholeTable: Bool { plan.source == .table && plan.predicate == .always }
+
+  private func take(
+    _ step: RowPlan.Step, _ rows: [UInt64], atMost needed: Int?
+  ) throws(StorageError) -> [UInt64] {
+    switch step {
+    case .sort(let keys): return try sorted(rows, by: keys, atMost: needed)
+    case .limit(let limit): return rows.count > limit ? Array(rows.prefix(limit)) : rows
+    case .offset(let offset): return Array(rows.dropFirst(offset))
+    case .distinct(let paths):
+      guard let needed else { return try table.distinct(rows, by: paths) }
+      // So many of the first rows that enough of them differ.
+      var looked = max(64, needed > rows.count / 4 ? rows.count : 4 * needed)
+      while looked < rows.count {
+        let found = try table.distinct(Array(rows.prefix(looked)), by: paths)
+        if found.count >= needed { return Array(found.prefix(needed)) }
+        looked *= 4
+      }
+      return try table.distinct(rows, by: paths)
+    }
+  }
+
+  private func sorted(
+    _ rows: [UInt64]?, by keys: [SortKey], atMost needed: Int?
+  ) throws(StorageError) -> [UInt64] {
+    guard let needed else { return try table.sorted(rows, by: keys) }
+    return try table.sorted(rows, by: keys, limit: needed)
+  }
+
+  /// The rows of the source of which the predicate holds, no more than `needed`.
+  private func source(atMost needed: Int?) throws(StorageError) -> [UInt64] {
+    guard let rows = try sourceRows() else {
+      let query = RowQuery(plan.predicate, of: table.form, table.tables, within: bounds)
+      guard let needed else { return try query.rows(table.reader) }
+      return try query.rows(atMost: needed, table.reader)
+    }
+    if plan.predicate == .always { return needed.map { Array(rows.prefix($0)) } ?? rows }
+    guard let needed, needed < rows.count else { return try passing(rows) }
+    var found: [UInt64] = []
+    var (start, length) = (0, max(64, 2 * min(needed, rows.count)))
+    while start < rows.count, found.count < needed {
+      found += try passing(Array(rows[start..<min(rows.count, start + length)]))
+      start += length
+      length *= 2
+    }
+    return Array(found.prefix(needed))
+  }
+
+  private func passing(_ rows: [UInt64]) throws(StorageError) -> [UInt64] {
+    try RowQuery(plan.predicate, of: table.form, table.tables, within: bounds).rows(of: rows, table.reader)
+  }
+
+  private func sourceCount() throws(StorageError) -> Int {
+    if let rows = try sourceRows() {
+      return plan.predicate == .always ? rows.count : try passing(rows).count
+    }
+    if plan.predicate == .always { return table.count }
+    return try RowQuery(plan.predicate, of: table.form, table.tables, within: bounds).count(table.reader)
+  }
+
+  /// How many of so many rows are left.
+  private func window(of count: Int, _ steps: ArraySlice<RowPlan.Step>) -> Int {
+    steps.reduce(count) { count, step in
+      switch step {
+      case .limit(let limit): min(count, limit)
+      case .offset(let offset): max(0, count - offset)
+      case .sort, .distinct: count
+      }
+    }
+  }
+
+  /// The rows of a source that is not the table, before the predicate is asked; nil for all rows of the table.
+  private func sourceRows() throws(StorageError) -> [UInt64]? {
+    switch plan.source {
+    case .table: return nil
+    case .collection(let id, let column, let row):
+      let owner = try table.tables.form(ofTable: id)
+      guard let column = owner.schema.columns.first(where: { $0.id == column }) else { return [] }
+      precondition(
+        column.target == plan.table && column.type == .link && column.isCollection,
+        "\(owner.schema.name).\(column.name) is no collection of links to \(table.schema.name)")
+      let access = table.reader.access()
+      let value = try TableReading.value(column, ofRow: row, in: owner.root, access)
+      return (value?.elements ?? []).compactMap { if case .link(let row) = $0 { row } else { nil } }
+    case .backlinks(let id, let row, let column):
+      let target = try table.tables.form(ofTable: id)
+      let head = LinkIndex.head(target: row, table: plan.table, column: column)
+      var rows: [UInt64] = []
+      try LinkIndex.forEach(head, in: target.root.links, table.reader.access()) { link in
+        for _ in 0..<link.count { rows.append(link.source) }
+        return true
+      }
+      return rows
+    }
+  }
+}
+
+extension RowPlan.Step {
+  fileprivate var isSort: Bool { if case .sort = self { true } else { false } }
+  fileprivate var isDistinct: Bool { if case .distinct = self { true } else { false } }
+  /// Some rows go for their place in the order.
+  fileprivate var isCut: Bool { !isSort && !isDistinct }
+}
+
+// MARK: - In words
+
+extension RowSearch {
+  /// How the rows are found: a line for each stage, from the source on.
+  public func explain() throws(StorageError) -> String {
+    let access = table.reader.access()
+    var lines: [String] = []
+    switch plan.source {
+    case .table:
+      let how = try RowQuery(plan.predicate, of: table.form, table.tables).explanation(access)
+      lines.append("\(table.schema.name), \(table.count) rows: \(how)")
+    case .collection(let id, let column, let row):
+      let owner = try table.tables.form(ofTable: id).schema
+      let name = owner.columns.first { $0.id == column }?.name ?? "column \(column)"
+      lines.append("\(table.schema.name): takes what \(owner.name).\(name) of row \(row) links to")
+    case .backlinks(let id, let row, let column):
+      let target = try table.tables.form(ofTable: id).schema.name
+      let name = table.schema.columns.first { $0.id == column }?.name ?? "column \(column)"
+      lines.append("\(table.schema.name): takes the rows that link to row \(row) of \(target) by \(name)")
+    }
+    if plan.source != .table, plan.predicate != .always { lines.append("looks at each of these") }
+    for (place, step) in plan.steps.enumerated() {
+      lines.append(words(step, isCutNext: plan.steps.dropFirst(place + 1).first?.isCut ?? false))
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  private func words(_ step: RowPlan.Step, isCutNext: Bool) -> String {
+    switch step {
+    case .sort(let keys):
+      let names = keys.map { name($0.path) + ($0.ascending ? "" : " descending") }
+      return (isCutNext ? "puts the first of them in order by " : "sorts by ") + names.joined(separator: ", ")
+    case .distinct(let paths):
+      return "leaves the first of each group with the same " + paths.map(name).joined(separator: ", ")
+    case .limit(let limit): return "takes the first \(limit)"
+    case .offset(let offset): return "passes over the first \(offset)"
+    }
+  }
+
+  private func name(_ path: ColumnPath) -> String {
+    var (schema, names) = (table.schema, [String]())
+    for link in path.links {
+      let column = schema.columns[link]
+      names.append(column.name)
+      guard let target = try? table.tables.form(ofTable: column.target) else { break }
+      schema = target.schema
+    }
+    return (names + [schema.columns[path.column].name]).joined(separator: ".")
+  }
+}

@@ -1,0 +1,40 @@
+/// When a search is to end before it has found all.
+public struct QueryBounds: Sendable {
+  /// The moment from which on the search throws `.queryDeadline`.
+  public var deadline: ContinuousClock.Instant?
+  /// Is asked now and then, at least once for some ten thousand rows; from when it answers true the search throws `.queryCancelled`.
+  public var isCancelled: (@Sendable () -> Bool)?
+
+  public init(deadline: ContinuousClock.Instant? = nil, isCancelled: (@Sendable () -> Bool)? = nil) {
+    (self.deadline, self.isCancelled) = (deadline, isCancelled)
+  }
+
+  /// Nothing ends the search.
+  var isEmpty: Bool { deadline == nil && isCancelled == nil }
+
+  func check(_ access: borrowing NodeAccess) throws(StorageError) {
+    if let isCancelled, isCancelled() { throw .queryCancelled(path: access.storagePath) }
+    if let deadline, ContinuousClock.now >= deadline { throw .queryDeadline(path: access.storagePath) }
+  }
+}
+
+/// Looks at the bounds of a search once for so many clusters.
+struct BoundsCheck: ~Copyable {
+  private let bounds: QueryBounds
+  private let isNeeded: Bool
+  private var clusters = 0
+
+  init(_ bounds: QueryBounds) {
+    self.bounds = bounds
+    isNeeded = !bounds.isEmpty
+  }
+
+  private static let interval = 16
+
+  @inline(__always)
+  mutating func next(_ access: borrowing NodeAccess) throws(StorageError) {
+    guard isNeeded else { return }
+    if clusters % Self.interval == 0 { try bounds.check(access) }
+    clusters += 1
+  }
+}
