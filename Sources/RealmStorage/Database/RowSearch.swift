@@ -69,17 +69,22 @@ public struct RowSearch {
     // A sort that comes first is of the table itself, where nothing else was asked for.
     var rows: [UInt64]?
     if case .sort(let keys)? = plan.steps.first, isWholeTable {
-      try bounds.check(table.reader.access())
+      try checkBounds()
       rows = try sorted(nil, by: keys, atMost: needed[1])
       place = 1
     }
     var found = if let rows { rows } else { try source(atMost: needed[0]) }
     while place < plan.steps.count {
-      try bounds.check(table.reader.access())
+      try checkBounds()
       found = try take(plan.steps[place], found, atMost: needed[place + 1])
       place += 1
     }
     return limit.map { Array(found.prefix($0)) } ?? found
+  }
+
+  private func checkBounds() throws(StorageError) {
+    let reader = table.reader
+    try bounds.check(reader.access())
   }
 
   private var isWholeTable: Bool { plan.source == .table && plan.predicate == .always }
@@ -157,20 +162,23 @@ public struct RowSearch {
   private func sourceRows() throws(StorageError) -> [UInt64]? {
     switch plan.source {
     case .table: return nil
+    case .rows(let rows): return rows
     case .collection(let id, let column, let row):
       let owner = try table.tables.form(ofTable: id)
       guard let column = owner.schema.columns.first(where: { $0.id == column }) else { return [] }
       precondition(
         column.target == plan.table && column.type == .link && column.isCollection,
         "\(owner.schema.name).\(column.name) is no collection of links to \(table.schema.name)")
-      let access = table.reader.access()
+      let reader = table.reader
+      let access = reader.access()
       let value = try TableReading.value(column, ofRow: row, in: owner.root, access)
       return (value?.elements ?? []).compactMap { if case .link(let row) = $0 { row } else { nil } }
     case .backlinks(let id, let row, let column):
       let target = try table.tables.form(ofTable: id)
       let head = LinkIndex.head(target: row, table: plan.table, column: column)
       var rows: [UInt64] = []
-      try LinkIndex.forEach(head, in: target.root.links, table.reader.access()) { link in
+      let reader = table.reader
+      try LinkIndex.forEach(head, in: target.root.links, reader.access()) { link in
         for _ in 0..<link.count { rows.append(link.source) }
         return true
       }
@@ -191,12 +199,14 @@ extension RowPlan.Step {
 extension RowSearch {
   /// How the rows are found: a line for each stage, from the source on.
   public func explain() throws(StorageError) -> String {
-    let access = table.reader.access()
+    let reader = table.reader
+    let access = reader.access()
     var lines: [String] = []
     switch plan.source {
     case .table:
       let how = try RowQuery(plan.predicate, of: table.form, table.tables).explanation(access)
       lines.append("\(table.schema.name), \(table.count) rows: \(how)")
+    case .rows(let rows): lines.append("\(table.schema.name): takes \(rows.count) rows that were given")
     case .collection(let id, let column, let row):
       let owner = try table.tables.form(ofTable: id).schema
       let name = owner.columns.first { $0.id == column }?.name ?? "column \(column)"

@@ -59,7 +59,7 @@ enum ClusterWalk {
   }
 
   /// All clusters until `body` answers true, a branch of them at a time.
-  static func forEach(
+  static func walk(
     in clusters: Ref, _ reader: any NodeReader,
     until body: (borrowing ClusterNode, borrowing NodeAccess) throws(StorageError) -> Bool
   ) throws(StorageError) {

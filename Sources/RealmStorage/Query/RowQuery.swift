@@ -117,7 +117,7 @@ struct RowQuery {
       return Array(found.prefix(limit))
     }
     var check = BoundsCheck(bounds)
-    try ClusterWalk.forEach(
+    try ClusterWalk.walk(
       in: table.root.clusters, reader,
       until: { (cluster, access) throws(StorageError) in
         try check.next(access)

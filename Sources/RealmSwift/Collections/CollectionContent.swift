@@ -1,7 +1,6 @@
 import RealmStorage
 
-/// The objects of a collection: a source, what they are filtered by, and their order. Read anew when the realm has
-/// changed.
+/// The objects of a collection: what a plan finds among those of a source. Read anew when the realm has changed, and no more of them than is asked for.
 public final class _CollectionContent {
   enum Source {
     /// All objects of the class.
@@ -19,8 +18,9 @@ public final class _CollectionContent {
   /// The generation in which it was made.
   private let birth: UInt64
   private let source: Source
-  private let predicates: [RealmStorage.Predicate]
-  private let order: [SortKey]
+  private let predicate: RealmStorage.Predicate
+  private let steps: [RowPlan.Step]
+  private let isWholeTable: Bool
   private var known: (rows: [UInt64], generation: UInt64)?
   // Of a sort, while nobody has asked for all of it: the first in order, and the rows that are to be sorted.
   private var head: (rows: [UInt64], generation: UInt64)?
@@ -29,32 +29,45 @@ public final class _CollectionContent {
   private var counted: (count: Int, generation: UInt64)?
 
   init(
-    _ context: ObjectContext, _ source: Source = .all, where predicates: [RealmStorage.Predicate] = [],
-    order: [SortKey] = []
+    _ context: ObjectContext, _ source: Source = .all, where predicate: RealmStorage.Predicate = .always,
+    _ steps: [RowPlan.Step] = []
   ) {
     life = context.session.life
     self.context = context
     birth = context.session.generation
     self.source = source
-    self.predicates = predicates
-    self.order = order
+    self.predicate = predicate
+    self.steps = steps
+    if case .all = source, case .always = predicate, steps.isEmpty {
+      isWholeTable = true
+    } else {
+      isWholeTable = false
+    }
   }
 
   private var session: RealmSession { life.session }
 
   /// Those of which a predicate holds too.
-  func filtered(_ predicate: RealmStorage.Predicate) -> _CollectionContent {
-    _CollectionContent(context, source, where: predicates + [predicate], order: order)
+  func filtered(_ other: RealmStorage.Predicate) -> _CollectionContent {
+    _CollectionContent(context, source, where: plan(of: 0).filtered(other).predicate, steps)
   }
 
-  /// The same in another order; among equals, in the order so far.
-  func sorted(_ keys: [SortKey]) -> _CollectionContent {
-    _CollectionContent(context, source, where: predicates, order: keys + order)
+  /// The same, after one step more.
+  func adding(_ step: RowPlan.Step) -> _CollectionContent {
+    _CollectionContent(context, source, where: predicate, plan(of: 0).adding(step).steps)
   }
 
-  private var isWholeTable: Bool {
-    guard case .all = source else { return false }
-    return predicates.isEmpty && order.isEmpty
+  private func plan(of table: UInt32, source: RowPlan.Source = .table) -> RowPlan {
+    RowPlan(table: table, source: source, predicate: predicate, steps: steps)
+  }
+
+  private func search(_ table: Table) throws(StorageError) -> RowSearch {
+    RowSearch(plan(of: table.schema.id, source: try sourceRows().map { .rows($0) } ?? .table), in: table)
+  }
+
+  /// What the objects are sorted by, where that is the only step.
+  private var order: [SortKey]? {
+    if steps.count == 1, case .sort(let keys) = steps[0] { keys } else { nil }
   }
 
   var isInvalidated: Bool {
@@ -85,25 +98,12 @@ public final class _CollectionContent {
 
   private func table() throws(StorageError) -> Table? { isInvalid ? nil : try context.currentTable() }
 
-  private var predicate: RealmStorage.Predicate {
-    predicates.count == 1 ? predicates[0] : .and(predicates)
-  }
-
   private func readRows() throws(StorageError) -> [UInt64] {
     guard let table = try table() else { return [] }
-    let rows = try unsortedRows(table)
-    if !order.isEmpty { return try table.sorted(rows, by: order) }
-    if let rows { return rows }
-    return try table.rows(where: .always)
-  }
-
-  /// Nil for all of the table.
-  private func unsortedRows(_ table: Table) throws(StorageError) -> [UInt64]? {
-    if let unsorted, unsorted.generation == session.generation { return unsorted.rows }
-    let rows = try sourceRows()
-    if predicates.isEmpty { return rows }
-    if let rows { return try table.rows(rows, where: predicate) }
-    return try table.rows(where: predicate)
+    if let order, let unsorted, unsorted.generation == session.generation {
+      return try table.sorted(unsorted.rows, by: order)
+    }
+    return try search(table).rows()
   }
 
   /// The key of the first object; nil where there is none.
@@ -113,9 +113,35 @@ public final class _CollectionContent {
     return reading { () throws(StorageError) in
       guard let table = try table() else { return nil }
       if isWholeTable { return table.count > 0 ? try table.key(at: 0) : nil }
-      let rows = try unsortedRows(table)
-      return order.isEmpty ? rows?.first : try table.sorted(rows, by: order, limit: 1).first
+      if let order, let unsorted, unsorted.generation == session.generation {
+        return try table.sorted(unsorted.rows, by: order, limit: 1).first
+      }
+      return try search(table).first()
     }
+  }
+
+  /// Whether there is no object. Objects are looked at until one is found.
+  var isEmpty: Bool {
+    session.check()
+    if let known, known.generation == session.generation { return known.rows.isEmpty }
+    if let counted, counted.generation == session.generation { return counted.count == 0 }
+    return reading { () throws(StorageError) in
+      guard let table = try table() else { return true }
+      return isWholeTable ? table.count == 0 : try search(table).isEmpty()
+    }
+  }
+
+  /// The place of the first object of which a condition holds; nil where there is none.
+  func index(where condition: RealmStorage.Predicate) -> Int? {
+    session.check()
+    let found = reading { () throws(StorageError) -> (row: UInt64, index: Int?)? in
+      guard let table = try table(), let row = try filtered(condition).search(table).first() else {
+        return nil
+      }
+      return (row, isWholeTable ? try table.rank(of: row) : nil)
+    }
+    guard let found else { return nil }
+    return found.index ?? rows().firstIndex(of: found.row)
   }
 
   /// Of a sort that is asked for an element near its beginning so many are put in order: the fewest that have the element.
@@ -126,13 +152,18 @@ public final class _CollectionContent {
   /// The key of an element near the beginning of a sort, of which the rest need not be in order for it; nil where there is
   /// more to it.
   private func rowInHead(_ index: Int) -> UInt64? {
-    guard !order.isEmpty, case .all = source, index >= 0, known?.generation != session.generation,
+    guard let order, case .all = source, index >= 0, known?.generation != session.generation,
       let wanted = Self.headCounts.first(where: { index < $0 })
     else { return nil }
     if let head, head.generation == session.generation, index < head.rows.count { return head.rows[index] }
     let rows = reading { () throws(StorageError) -> [UInt64]? in
       guard let table = try table() else { return nil }
-      let rows = try unsortedRows(table)
+      var rows: [UInt64]?
+      if let unsorted, unsorted.generation == session.generation {
+        rows = unsorted.rows
+      } else if predicate != .always {
+        rows = try table.rows(where: predicate)
+      }
       // Those that a predicate picks are not looked for again.
       unsorted = rows.map { ($0, session.generation) }
       guard (rows?.count ?? table.count) / Self.headShare >= wanted else { return nil }
@@ -168,14 +199,13 @@ public final class _CollectionContent {
     if let known, known.generation == session.generation { return known.rows.count }
     if let counted, counted.generation == session.generation { return counted.count }
     if let unsorted, unsorted.generation == session.generation { return unsorted.rows.count }
-    if case .linking(let target, let position) = source, predicates.isEmpty {
+    if case .linking(let target, let position) = source, case .always = predicate, steps.isEmpty {
       return countLinks(target, position)
     }
     guard case .all = source else { return rows().count }
     let count = reading { () throws(StorageError) in
       guard let table = try table() else { return 0 }
-      if predicates.isEmpty { return table.count }
-      return try table.count(where: predicate)
+      return isWholeTable ? table.count : try search(table).count()
     }
     counted = (count, session.generation)
     return count

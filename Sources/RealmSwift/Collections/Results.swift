@@ -50,7 +50,14 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     case .values(let content): content.places().count
     }
   }
-  /// Of results that are sorted, O(n): all are read, and objects not put in order for the sake of one.
+  /// Whether there is none. Objects are looked at until one is found that the query picks.
+  public var isEmpty: Bool {
+    switch source {
+    case .objects(let content): content.isEmpty
+    case .values(let content): content.places().isEmpty
+    }
+  }
+  /// Of what a query picks without an order, objects are looked at until one is found. Of results that are sorted, O(n): all are read, and objects not put in order for the sake of one.
   public var first: Element? {
     switch source {
     case .objects(let content): content.firstRow().map { element(of: $0, content.context) }

@@ -61,20 +61,55 @@ extension RealmCollection where Element: ObjectBase {
       PropertyPath.checkSortable(names, of: content.context)
       return SortKey(PropertyPath.find(names, of: content.context).path, ascending: descriptor.ascending)
     }
-    return Results(content.sorted(keys))
+    return Results(content.adding(.sort(keys)))
+  }
+}
+
+/// Classes whose objects are told apart and put in order by key paths to their properties.
+public protocol KeypathSortable {}
+
+extension ObjectBase: KeypathSortable {}
+
+extension RealmCollection where Element: ObjectBase {
+  /// Of the objects with the same values of some properties the first, in the order so far. The properties are named by names joined by dots, all but the last of which link
+  /// to one object. Nil is a value like any other, and so is what stands behind a link that is nil; texts are told apart by their bytes.
+  ///
+  /// A filter that is added later may change which is the first: filters are asked before all else. Sorts and distinct values are taken in the order they were added.
+  public func distinct<S: Sequence>(by keyPaths: S) -> Results<Element> where S.Iterator.Element == String {
+    let content = managedContent("made distinct")
+    let paths = keyPaths.map { keyPath in
+      let names = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+      PropertyPath.checkSortable(names, of: content.context, "told apart")
+      return PropertyPath.find(names, of: content.context).path
+    }
+    return Results(content.adding(.distinct(paths)))
+  }
+
+  /// The same by the properties that key paths lead to.
+  public func distinct<S: Sequence>(by keyPaths: S) -> Results<Element>
+  where Element: KeypathSortable, S.Iterator.Element == PartialKeyPath<Element> {
+    distinct(by: keyPaths.map { PropertyRecorder.names($0).joined(separator: ".") })
+  }
+
+  /// The place of the first object of which a condition holds; nil where there is none.
+  public func index(matching condition: (Query<Element>) -> Query<Bool>) -> Int? {
+    let content = managedContent("queried")
+    return content.index(
+      where: condition(Query<Element>(.path([]))).node.condition.bound(to: content.context))
   }
 }
 
 extension PropertyPath {
-  static func checkSortable(_ names: [String], of context: ObjectContext) {
+  /// - Parameter what: what is done to the objects by the values.
+  static func checkSortable(_ names: [String], of context: ObjectContext, _ what: String = "sorted") {
     var model = context.binding.model
     for (index, name) in names.enumerated() {
       guard let position = model.position(of: name) else { return }
       let property = model.properties[position]
       if property.type.form != .value {
-        raise("Invalid sort", "\(model.name).\(name) is a collection; objects are sorted by single values.")
+        raise("Invalid sort", "\(model.name).\(name) is a collection; objects are \(what) by single values.")
       }
-      if index + 1 == names.count, property.type.column == .link {
+      if index + 1 == names.count, property.type.column == .link, what == "sorted" {
         raise(
           "Invalid sort",
           "\(model.name).\(name) links to objects, which have no order; name a property of theirs.")
