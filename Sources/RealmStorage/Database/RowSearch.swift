@@ -40,7 +40,7 @@ public struct RowSearch {
     return try RowSearch(plan, in: table, within: bounds).first() == nil
   }
 
-  /// How many rows there are. Rows are listed only where the plan has distinct values, or takes the first rows of a sort that has distinct values before it.
+  /// How many rows there are. Rows are listed only where the plan has distinct values.
   public func count() throws(StorageError) -> Int {
     guard let start = plan.steps.lastIndex(where: { $0.isDistinct }) else {
       return window(of: try sourceCount(), plan.steps[...])
@@ -68,7 +68,12 @@ public struct RowSearch {
     var place = 0
     // A sort that comes first is of the table itself, where nothing else was asked for.
     var rows: [UInt64]?
-    if case .sort(let keys)? = plan.steps.first, isWholeTable {
+    if case .sort(let keys)? = plan.steps.first, let wanted = needed[1],
+      let found = try firstByIndex(wanted, by: keys)
+    {
+      rows = found
+      place = 1
+    } else if case .sort(let keys)? = plan.steps.first, isWholeTable {
       try checkBounds()
       rows = try sorted(nil, by: keys, atMost: needed[1])
       place = 1
@@ -85,6 +90,44 @@ public struct RowSearch {
   private func checkBounds() throws(StorageError) {
     let reader = table.reader
     try bounds.check(reader.access())
+  }
+
+  /// Of a table so large a part is looked at in the order of an index, before all rows are sorted instead.
+  private static let indexShare = 16
+
+  /// The first rows by an indexed column, where its index finds them among few; nil where it does not, or there is none.
+  private func firstByIndex(_ wanted: Int, by keys: [SortKey]) throws(StorageError) -> [UInt64]? {
+    let most = table.count / Self.indexShare
+    guard plan.source == .table, wanted <= most, let column = indexColumn(keys) else { return nil }
+    let query =
+      plan.predicate == .always
+      ? nil : RowQuery(plan.predicate, of: table.form, table.tables, within: bounds)
+    let reader = table.reader
+    var (found, pending, looked): ([UInt64], [UInt64], Int) = ([], [], 0)
+    var isWithin = true
+    try checkBounds()
+    let isWhole = try IndexOrder.forEachGroup(
+      of: column, in: table.form.root.index(of: column), ascending: keys[0].ascending, atMost: most,
+      reader.access()
+    ) { (group) throws(StorageError) in
+      looked += group.rows.count
+      pending += keys.count > 1 || group.isCut ? try table.sorted(group.rows, by: keys) : group.rows
+      guard found.count + pending.count >= wanted || pending.count >= 64 else { return true }
+      found += if let query { try query.rows(of: pending, reader) } else { pending }
+      pending = []
+      isWithin = looked <= most
+      return isWithin && found.count < wanted
+    }
+    guard isWhole, isWithin else { return nil }
+    found += if let query { try query.rows(of: pending, reader) } else { pending }
+    return Array(found.prefix(wanted))
+  }
+
+  /// The column whose index has the order of a sort's first key.
+  private func indexColumn(_ keys: [SortKey]) -> Column? {
+    guard let path = keys.first?.path, path.links.isEmpty else { return nil }
+    let column = table.schema.columns[path.column]
+    return IndexOrder.serves(column) ? column : nil
   }
 
   private var isWholeTable: Bool { plan.source == .table && plan.predicate == .always }
@@ -226,8 +269,12 @@ extension RowSearch {
   private func words(_ step: RowPlan.Step, isCutNext: Bool) -> String {
     switch step {
     case .sort(let keys):
-      let names = keys.map { name($0.path) + ($0.ascending ? "" : " descending") }
-      return (isCutNext ? "puts the first of them in order by " : "sorts by ") + names.joined(separator: ", ")
+      let names = keys.map { name($0.path) + ($0.ascending ? "" : " descending") }.joined(separator: ", ")
+      guard isCutNext else { return "sorts by \(names)" }
+      let index =
+        plan.source == .table
+        ? indexColumn(keys).map { ", by the index of \($0.name) where that finds them soon" } : nil
+      return "puts the first of them in order by \(names)\(index ?? "")"
     case .distinct(let paths):
       return "leaves the first of each group with the same " + paths.map(name).joined(separator: ", ")
     case .limit(let limit): return "takes the first \(limit)"

@@ -208,6 +208,56 @@ struct PlanCheck {
         """)
   }
 
+  @Test(arguments: [nil, Keys.first]) func `the first rows by an index are those of a sort`(key: [UInt8]?)
+    throws
+  {
+    var generator = SeededGenerator(seed: 11)
+    let database = try Database(creatingIn: SimulatedDisk(), options: .init(encryptionKey: key))
+    let long = String(repeating: "long ", count: 60)
+    try database.write { transaction in
+      let table = try transaction.createTable(
+        TableSchema(
+          "Thing",
+          columns: [
+            Column("id", .int64, index: .unique), Column("few", .int64, isOptional: true, index: .plain),
+            Column("text", .string, isOptional: true, index: .plain), Column("date", .date, index: .plain),
+            Column("uuid", .uuid, index: .plain), Column("number", .int64),
+          ]))
+      for row in 0..<3000 {
+        let number = generator.below(1000)
+        try table.insert([
+          "id": .int(Int64((row * 7919) % 3001)), "few": number < 100 ? .null : .int(Int64(number % 300)),
+          "text": number % 5 == 0 ? .null : .string((number % 2 == 0 ? long : "a\0") + "\(number % 400)"),
+          "date": .date(Timestamp(seconds: Int64(number) - 500, nanoseconds: Int32(row % 3))),
+          "uuid": .uuid(SixteenBytes(generator.bytes(16))), "number": .int(Int64(row % 10)),
+        ])
+      }
+      for row in 0..<3000 where generator.chance(5) { try table.remove(UInt64(row)) }
+    }
+    let table = try #require(try database.snapshot().table("Thing"))
+    let rare = Predicate.compare(ColumnPath(5), .equal, .int(3))
+    for column in 0..<5 {
+      for ascending in [true, false] {
+        for keys in [
+          [SortKey(ColumnPath(column), ascending: ascending)],
+          [SortKey(ColumnPath(column), ascending: ascending), SortKey(ColumnPath(5), ascending: false)],
+        ] {
+          for predicate in [Predicate.always, rare, .never] {
+            let plan = RowPlan(table: table.schema.id, predicate: predicate, steps: [.sort(keys)])
+            let search = RowSearch(plan, in: table)
+            let all = try table.sorted(table.rows(where: predicate), by: keys)
+            for count in [1, 3, 20, 150, 1000] {
+              #expect(try search.rows(first: count) == Array(all.prefix(count)), "\(plan), \(count)")
+            }
+          }
+        }
+      }
+    }
+    let plan = RowPlan(table: table.schema.id).adding(.sort([SortKey(ColumnPath(1))])).adding(.limit(5))
+    #expect(
+      try RowSearch(plan, in: table).explain().contains("by the index of few where that finds them soon"))
+  }
+
   @Test func `sorts of sorted plans are one sort, and conditions one condition`() {
     let (first, second) = (SortKey(ColumnPath(0)), SortKey(ColumnPath(1), ascending: false))
     let plan = RowPlan(table: 1).adding(.sort([first])).adding(.sort([second]))

@@ -1,0 +1,76 @@
+/// The rows of a table in the order of an indexed column, as its index has them, from either end.
+enum IndexOrder {
+  /// What `body` is given: rows whose values have one encoding, in the order of their keys.
+  struct Group {
+    var rows: [UInt64]
+    /// The values may differ: the encoding is cut.
+    var isCut: Bool
+  }
+
+  /// Whether the index of a column has the order of its values. In a mixed column numbers of several types share an encoding.
+  static func serves(_ column: Column) -> Bool {
+    column.index != .none && !column.isCollection && column.type != .mixed
+  }
+
+  /// Calls `body` with one group after another until it answers false. Answers false where a group has more than `most` rows, which is not given then.
+  ///
+  /// - Precondition: `serves`.
+  static func forEachGroup(
+    of column: Column, in root: Ref, ascending: Bool, atMost most: Int, _ access: borrowing NodeAccess,
+    _ body: (Group) throws(StorageError) -> Bool
+  ) throws(StorageError) -> Bool {
+    guard !root.isNull else { return true }
+    if IntegerIndex.serves(column) {
+      _ = try forEachNumber(in: root, ascending: ascending, access, body)
+      return true
+    }
+    var cursor = TreeCursor(root)
+    if ascending { try cursor.seekFirst(access) } else { try cursor.seekLast(access) }
+    var (value, rows): ([UInt8], [UInt64]) = ([], [])
+    while cursor.isValid {
+      let entry = try cursor.withEntry(access) { leaf, index in leaf.key(index) }
+      guard let length = IndexKey.valueLength(entry.span.bytes, of: column), length <= entry.count,
+        let row = IndexKey.row(LeafKey(entry.span.bytes), after: length)
+      else { throw access.corrupted(.structure, root) }
+      if rows.isEmpty || !entry.starts(with: value) || value.count != length {
+        guard try give(rows, value, column, ascending, body) else { return true }
+        (value, rows) = (Array(entry[..<length]), [])
+      }
+      rows.append(row)
+      guard rows.count <= most else { return false }
+      if ascending { try cursor.next(access) } else { try cursor.previous(access) }
+    }
+    _ = try give(rows, value, column, ascending, body)
+    return true
+  }
+
+  private static func give(
+    _ rows: [UInt64], _ value: [UInt8], _ column: Column, _ ascending: Bool,
+    _ body: (Group) throws(StorageError) -> Bool
+  ) throws(StorageError) -> Bool {
+    if rows.isEmpty { return true }
+    let isCut = IndexKey.isCut(value, of: column)
+    return try body(Group(rows: ascending ? rows : rows.reversed(), isCut: isCut))
+  }
+
+  /// Each number of the index of a primary key is in one row.
+  private static func forEachNumber(
+    in ref: Ref, ascending: Bool, _ access: borrowing NodeAccess,
+    _ body: (Group) throws(StorageError) -> Bool
+  ) throws(StorageError) -> Bool {
+    guard ref.isKeyedBranch else {
+      let leaf = IntegerIndexNode(try access.node(ref, .integerIndex))
+      for place in 0..<leaf.count {
+        let row = leaf.row(ascending ? place : leaf.count - 1 - place)
+        guard try body(Group(rows: [row], isCut: false)) else { return false }
+      }
+      return true
+    }
+    let branch = KeyedBranch(try access.node(ref))
+    for index in 0..<branch.count {
+      let child = branch.child(ascending ? index : branch.count - 1 - index)
+      guard try forEachNumber(in: child, ascending: ascending, access, body) else { return false }
+    }
+    return true
+  }
+}
