@@ -115,7 +115,7 @@ public struct RowSearch {
       guard found.count + pending.count >= wanted || pending.count >= 64 else { return true }
       found += if let query { try query.rows(of: pending, reader) } else { pending }
       pending = []
-      isWithin = looked <= most
+      isWithin = looked <= most || found.count >= wanted
       return isWithin && found.count < wanted
     }
     guard isWhole, isWithin else { return nil }

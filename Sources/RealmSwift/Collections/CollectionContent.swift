@@ -167,7 +167,8 @@ public final class _CollectionContent {
       // Those that a predicate picks are not looked for again.
       unsorted = rows.map { ($0, session.generation) }
       guard (rows?.count ?? table.count) / Self.headShare >= wanted else { return nil }
-      return try table.sorted(rows, by: order, limit: wanted)
+      return try rows.map { (rows) throws(StorageError) in try table.sorted(rows, by: order, limit: wanted) }
+        ?? search(table).rows(first: wanted)
     }
     guard let rows else { return nil }
     head = (rows, session.generation)
