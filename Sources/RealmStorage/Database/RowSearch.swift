@@ -130,7 +130,9 @@ public struct RowSearch {
     return IndexOrder.serves(column) ? column : nil
   }
 
-  private var isWholeTable: Bool { plan.source == .table && plan.predicate == .always }
+  private var isWholeTable: Bool {
+    if case .table = plan.source, case .always = plan.predicate { true } else { false }
+  }
 
   private func take(
     _ step: RowPlan.Step, _ rows: [UInt64], atMost needed: Int?
@@ -186,7 +188,8 @@ public struct RowSearch {
     if let rows = try sourceRows() {
       return plan.predicate == .always ? rows.count : try passing(rows).count
     }
-    if plan.predicate == .always { return table.count }
+    if case .always = plan.predicate { return table.count }
+    if bounds.isEmpty { return try table.count(where: plan.predicate) }
     return try RowQuery(plan.predicate, of: table.form, table.tables, within: bounds).count(table.reader)
   }
 

@@ -43,11 +43,7 @@ public struct RowPlan: Sendable, Hashable {
   /// The rows of which another predicate holds too. It is asked before the steps are taken.
   public func filtered(_ other: Predicate) -> RowPlan {
     var plan = self
-    switch (predicate, other) {
-    case (_, .always): break
-    case (.always, _): plan.predicate = other
-    default: plan.predicate = .and([predicate, other])
-    }
+    plan.predicate = predicate.and(other)
     return plan
   }
 
@@ -75,5 +71,16 @@ public struct RowPlan: Sendable, Hashable {
       }
     }
     return needed.reversed()
+  }
+}
+
+extension Predicate {
+  /// Both hold.
+  package func and(_ other: Predicate) -> Predicate {
+    switch (self, other) {
+    case (_, .always): self
+    case (.always, _): other
+    default: .and([self, other])
+    }
   }
 }

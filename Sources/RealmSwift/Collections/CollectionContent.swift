@@ -49,7 +49,7 @@ public final class _CollectionContent {
 
   /// Those of which a predicate holds too.
   func filtered(_ other: RealmStorage.Predicate) -> _CollectionContent {
-    _CollectionContent(context, source, where: plan(of: 0).filtered(other).predicate, steps)
+    _CollectionContent(context, source, where: predicate.and(other), steps)
   }
 
   /// The same, after one step more.
@@ -206,7 +206,8 @@ public final class _CollectionContent {
     guard case .all = source else { return rows().count }
     let count = reading { () throws(StorageError) in
       guard let table = try table() else { return 0 }
-      return isWholeTable ? table.count : try search(table).count()
+      if isWholeTable { return table.count }
+      return steps.isEmpty ? try table.count(where: predicate) : try search(table).count()
     }
     counted = (count, session.generation)
     return count
