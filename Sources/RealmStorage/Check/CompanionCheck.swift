@@ -91,18 +91,6 @@ struct CompanionCheck {
     guard ids.count == cell.elements?.count ?? 0, places.isEmpty || places.count == ids.count else {
       return false
     }
-    // Where an element stands now: where it was moved to, or where it was inserted.
-    var (elements, positions): (Set<Value>, Set<Value>) = ([], [])
-    for (index, id) in ids.enumerated() {
-      let place = places.isEmpty || places[index] == .null ? id : places[index]
-      guard elements.insert(id).inserted, positions.insert(place).inserted else { return false }
-    }
-    for link in links {
-      let place = link.elementPlace == 0 ? link.elementID : link.elementPlace
-      guard elements.insert(.int(Int64(bitPattern: link.elementID))).inserted,
-        positions.insert(.int(Int64(bitPattern: place))).inserted
-      else { return false }
-    }
-    return true
+    return AbsentLink.haveOwnIDs(ids, places: places, links)
   }
 }

@@ -113,13 +113,13 @@ public struct RowSearch {
       looked += group.rows.count
       pending += keys.count > 1 || group.isCut ? try table.sorted(group.rows, by: keys) : group.rows
       guard found.count + pending.count >= wanted || pending.count >= 64 else { return true }
-      found += if let query { try query.rows(of: pending, reader) } else { pending }
+      found += try query?.rows(of: pending, reader) ?? pending
       pending = []
       isWithin = looked <= most || found.count >= wanted
       return isWithin && found.count < wanted
     }
     guard isWhole, isWithin else { return nil }
-    found += if let query { try query.rows(of: pending, reader) } else { pending }
+    found += try query?.rows(of: pending, reader) ?? pending
     return Array(found.prefix(wanted))
   }
 

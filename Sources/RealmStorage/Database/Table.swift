@@ -296,6 +296,7 @@ public struct WritableTable {
   /// - Throws: `.limitExceeded` where the table has 1000 columns, or all 65,535 ids of its columns have been given.
   public func addColumn(_ column: Column) throws(StorageError) {
     try checkUsable()
+    precondition(!column.isCompanion, "table \(schema.name): a companion is added by the engine only")
     precondition(
       schema.column(column.name) == nil, "table \(schema.name) has a column \(column.name) already")
     try transaction.check(column)

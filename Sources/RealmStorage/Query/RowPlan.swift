@@ -11,8 +11,7 @@ public struct RowPlan: Sendable, Hashable {
     case collection(table: UInt32, column: UInt16, row: UInt64)
     /// The rows that link to a row of a table, by a column of this plan's table, which is named by its id: each as often as it links, in the order they were made.
     case backlinks(table: UInt32, row: UInt64, column: UInt16)
-    /// Rows of this plan's table, by their keys, in this order. Those that are not there are left out where the plan looks at values: by its predicate, a sort or
-    /// distinct values.
+    /// Rows of this plan's table, by their keys, in this order. They are there.
     case rows([UInt64])
   }
 

@@ -107,11 +107,12 @@ struct RowQuery {
   /// The first rows that pass, no more than `limit`. What comes behind them is not read, but for rows that an index finds.
   func rows(atMost limit: Int, _ reader: any NodeReader) throws(StorageError) -> [UInt64] {
     if limit == 0 { return [] }
-    if let found = try candidates(reader.access()), isLookup { return Array(found.prefix(limit)) }
+    let candidates = try candidates(reader.access())
+    if isLookup, let candidates { return Array(candidates.prefix(limit)) }
     let test = try test()
     if let constant = test as? ConstantTest, !constant.holds { return [] }
     var found: [UInt64] = []
-    if !isLookup, let candidates = try candidates(reader.access()) {
+    if let candidates {
       // Few enough to be tested all.
       try run(test, on: candidates, reader) { cluster, passing in cluster.appendKeys(passing, to: &found) }
       return Array(found.prefix(limit))

@@ -134,10 +134,19 @@ public final class _CollectionContent {
   /// The place of the first object of which a condition holds; nil where there is none.
   func index(where condition: RealmStorage.Predicate) -> Int? {
     session.check()
+    // Filters are asked before distinct values, and this condition after them.
+    let isOrdered = steps.isEmpty || order != nil
+    let known = isOrdered ? nil : rows()
     let found = reading { () throws(StorageError) -> (row: UInt64, index: Int?)? in
-      guard let table = try table(), let row = try filtered(condition).search(table).first() else {
-        return nil
+      guard let table = try table() else { return nil }
+      let search: RowSearch
+      if let known {
+        search = RowSearch(
+          RowPlan(table: table.schema.id, source: .rows(known), predicate: condition), in: table)
+      } else {
+        search = try filtered(condition).search(table)
       }
+      guard let row = try search.first() else { return nil }
       return (row, isWholeTable ? try table.rank(of: row) : nil)
     }
     guard let found else { return nil }
@@ -167,8 +176,8 @@ public final class _CollectionContent {
       // Those that a predicate picks are not looked for again.
       unsorted = rows.map { ($0, session.generation) }
       guard (rows?.count ?? table.count) / Self.headShare >= wanted else { return nil }
-      return try rows.map { (rows) throws(StorageError) in try table.sorted(rows, by: order, limit: wanted) }
-        ?? search(table).rows(first: wanted)
+      guard let rows else { return try search(table).rows(first: wanted) }
+      return try table.sorted(rows, by: order, limit: wanted)
     }
     guard let rows else { return nil }
     head = (rows, session.generation)

@@ -98,6 +98,9 @@ private class Basket: Object {
       #expect(fruits.index(matching: { $0.weight == weight }) == fruits.firstIndex { $0.weight == weight })
       #expect(sorted.index(matching: { $0.weight == weight }) == sorted.firstIndex { $0.weight == weight })
       #expect(heavy.index(matching: { $0.weight == weight }) == heavy.firstIndex { $0.weight == weight })
+      let distinct = sorted.distinct(by: ["name"])
+      #expect(
+        distinct.index(matching: { $0.weight == weight }) == distinct.firstIndex { $0.weight == weight })
       let basket = realm.objects(Basket.self)[0]
       #expect(
         basket.fruits.index(matching: { $0.weight == weight })

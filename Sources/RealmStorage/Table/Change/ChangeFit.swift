@@ -105,7 +105,7 @@ extension TableWriter {
   private func areAbsentLinks(_ value: Value, _ column: Column) throws(StorageError) -> Bool {
     guard column.holdsAbsentLinks, let id = column.role.owner else { return true }
     guard let links = AbsentLink.decode(value, in: try self.column(id)) else { return false }
-    for link in links where try tables.writer(id: link.table)?.schema.primaryKey == nil { return false }
+    for link in links where try tables.writer(id: link.table) == nil { return false }
     return true
   }
 

@@ -15,6 +15,8 @@ final class OpenTables {
   @exclusivity(unchecked) var replay: ChangeReplay?
   /// Embedded rows that lost the link to them in the change under way, by their table.
   @exclusivity(unchecked) private var orphans: [UInt32: [UInt64]] = [:]
+  /// Rows that came while another row was made: links to them take their places when that one is there.
+  @exclusivity(unchecked) var rowsToResolve: [(table: TableWriter, row: UInt64, key: Value)] = []
   /// What interrupted a change half-way: such a transaction can't be committed.
   @exclusivity(unchecked) private(set) var failure: StorageError?
 
@@ -69,6 +71,18 @@ final class OpenTables {
   func deriving<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
     guard let recording else { return try body() }
     return try recording.deriving(body)
+  }
+
+  // MARK: - Links to rows that were not there
+
+  /// A row of a table is being made, which can't be used meanwhile.
+  var isMakingRow: Bool { writers.contains { $0.isInserting } }
+
+  func resolveRows() throws(StorageError) {
+    guard !isMakingRow else { return }
+    let rows = rowsToResolve
+    rowsToResolve = []
+    for (table, row, key) in rows { try table.resolveAbsentLinks(to: row, withPrimaryKey: key) }
   }
 
   // MARK: - Embedded rows
@@ -177,6 +191,7 @@ final class OpenTables {
 
   /// Puts what changed into the catalogue; answers how many rows there are more than before; nil where nothing did.
   func store(in catalogue: inout Catalogue) throws(StorageError) -> Int? {
+    if !rowsToResolve.isEmpty { try resolveRows() }
     if recording != nil { try noteCreatedRows() }
     if let failure { throw failure }
     var changed = false

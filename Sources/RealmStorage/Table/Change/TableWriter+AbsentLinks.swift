@@ -31,7 +31,7 @@ extension TableWriter {
 
   /// The key of a map gets another value, or none.
   func forgetAbsentLink(_ key: String, _ companions: Companions, _ row: UInt64) throws(StorageError) {
-    try tables.deriving { () throws(StorageError) in
+    try following { () throws(StorageError) in
       try changeAbsentLinks(companions, row) { links in links.removeAll { $0.place == .key(key) } }
     }
   }
@@ -49,8 +49,25 @@ extension TableWriter {
       AbsentLink.decode(value, in: owner) == links,
       "\(schema.name).\(owner.name): the links to rows that are not there do not fit the column; of a list give them in order, of a set or map each once"
     )
+    let hasOwnIDs = try haveOwnIDs(links, position, row)
+    precondition(
+      hasOwnIDs,
+      "\(schema.name).\(owner.name): two elements of the list would have one id, or one place; give each link ids of its own"
+    )
     if links.isEmpty, schema.position(of: .absentLinks(of: owner.id)) == nil { return nil }
     return (cell(try companion(.absentLinks(of: owner.id)), row), value)
+  }
+
+  /// Whether the elements of a list, with those that are not there, have each an id and a place of their own.
+  func haveOwnIDs(_ links: [AbsentLink], _ owner: Int, _ row: UInt64) throws(StorageError) -> Bool {
+    let id = schema.columns[owner].id
+    guard let ids = schema.position(of: .elementIDs(of: id)) else { return true }
+    var places: Value?
+    if let position = schema.position(of: .elementPlaces(of: id)) {
+      places = try value(schema.columns[position], ofRow: row)
+    }
+    let elements = try value(schema.columns[ids], ofRow: row)?.elements ?? []
+    return AbsentLink.haveOwnIDs(elements, places: places?.elements ?? [], links)
   }
 
   private func check(_ link: AbsentLink, _ owner: Column, _ row: UInt64) throws(StorageError) {
@@ -73,6 +90,7 @@ extension TableWriter {
   func areAbsent(_ companions: Companions, _ row: UInt64) throws(StorageError) -> Bool {
     let owner = schema.columns[companions.owner]
     for link in try absentLinks(companions, row) {
+      // A table may have lost its primary key since.
       guard try isFitting(link, owner, row), let target = try tables.writer(id: link.table),
         try target.row(withPrimaryKey: link.primaryKey) == nil
       else { return false }
@@ -151,12 +169,24 @@ extension TableWriter {
 
   // MARK: - Rows that come
 
+  /// Keeps the primary key of the row that was made last, while its buffer knows it.
+  @inline(never)
+  func noteMadeKey(_ buffer: AppendBuffer) {
+    guard !isReplaying else { return }
+    madeKey = buffer.watched.indices.first { buffer.watched[$0].isUnique }.map { buffer.watched[$0].value }
+  }
+
   /// A row was made.
   @inline(never)
   func resolveAbsentLinks(to row: UInt64) throws(StorageError) {
+    guard !isReplaying, let primaryKey = schema.primaryKey else { return }
     do throws(StorageError) {
-      guard let primaryKey = schema.primaryKey, let value = try value(primaryKey, ofRow: row) else { return }
-      try resolveAbsentLinks(to: row, withPrimaryKey: value)
+      // To read the row would put rows into the tree one by one.
+      var key = madeKey
+      madeKey = nil
+      if key == nil { key = try value(primaryKey, ofRow: row) }
+      guard let key else { return }
+      try resolveAbsentLinks(to: row, withPrimaryKey: key)
     } catch {
       throw tables.fail(error)
     }
@@ -173,6 +203,10 @@ extension TableWriter {
     guard !isReplaying else { return }
     let sources = try absentLinks.sources(of: key)
     guard !sources.isEmpty else { return }
+    guard !tables.isMakingRow else {
+      tables.rowsToResolve.append((self, row, key))
+      return
+    }
     let target = LinkTarget(table: schema.id, row: row)
     try tables.deriving { () throws(StorageError) in
       for source in sources {
@@ -198,6 +232,7 @@ extension TableWriter {
     guard old.contains(where: isTarget) else { return }
     let value: Value =
       column.type == .link ? .link(target.row) : .typedLink(table: target.table, row: target.row)
+    if column.collection == .list { try checkPositions(old, companions, row) }
     let wereKept = areCompanionsKept
     areCompanionsKept = true
     defer { areCompanionsKept = wereKept }
@@ -222,6 +257,20 @@ extension TableWriter {
     _ = try setOne(AbsentLink.encode(left, in: column), at: position, ofRow: row)
   }
 
+  /// Throws where a damaged file has links behind the end of their list.
+  private func checkPositions(
+    _ links: [AbsentLink], _ companions: Companions, _ row: UInt64
+  ) throws(StorageError) {
+    let count = try listCount(companions.owner, ofRow: row) ?? 0
+    for link in links {
+      guard case .before(let index) = link.place, index <= count else {
+        throw editor.store.corrupted(.structure, root.clusters)
+      }
+    }
+    let ids = try companions.ids.flatMap { (ids) throws(StorageError) in try listCount(ids, ofRow: row) }
+    guard ids == nil || ids == count else { throw editor.store.corrupted(.structure, root.clusters) }
+  }
+
   /// An element of a list comes with the id that its link had.
   private func show(
     _ link: AbsentLink, at index: Int, _ companions: Companions, _ row: UInt64
@@ -229,10 +278,12 @@ extension TableWriter {
     guard let ids = companions.ids else { return }
     _ = try insert(.int(Int64(bitPattern: link.elementID)), at: index, ofList: ids, ofRow: row)
     let place: Value = link.elementPlace == 0 ? .null : .int(Int64(bitPattern: link.elementPlace))
-    if let places = companions.places, try listCount(places, ofRow: row) ?? 0 > 0 {
+    // An element that was shown before may have added the companion.
+    let role = ColumnRole.elementPlaces(of: schema.columns[companions.owner].id)
+    if let places = schema.position(of: role), try listCount(places, ofRow: row) ?? 0 > 0 {
       _ = try insert(place, at: index, ofList: places, ofRow: row)
     } else if place != .null {
-      let places = try companion(.elementPlaces(of: schema.columns[companions.owner].id))
+      let places = try companion(role)
       let count = try listCount(ids, ofRow: row) ?? 0
       _ = try insert(Array(repeating: .null, count: count), at: 0, ofList: places, ofRow: row)
       _ = try setElement(place, at: index, ofList: places, ofRow: row)

@@ -5,12 +5,16 @@ extension TableWriter {
   /// - Parameter keepsID: the column has its id, which was not given yet.
   /// - Throws: `.limitExceeded` where all ids of columns, or of indexes, were given.
   func add(_ column: Column, keepsID: Bool = false) throws(StorageError) {
-    guard schema.hasColumnIDs else { throw .limitExceeded(.columnIDs, path: editor.store.storage.path) }
+    let ids = schema.hasElementIDs && !keepsID && column.collection == .list && !column.isCompanion ? 2 : 1
+    guard schema.hasColumnIDs(ids) else {
+      throw .limitExceeded(.columnIDs, path: editor.store.storage.path)
+    }
     if column.index != .none { try checkIndexIDs() }
     let count = schema.columns.count
     try changeSchema { $0.add(column, keepsID: keepsID) }
     for added in schema.columns[count...] {
       if added.index != .none { try fillIndex(of: added) }
+      if added.index == .unique { try resolveAllAbsentLinks() }
       if isRecorded { try note(.addColumn(added)) }
     }
   }
@@ -21,6 +25,15 @@ extension TableWriter {
   func useElementIDs() throws(StorageError) {
     guard !schema.hasElementIDs else { return }
     let lists = schema.columns.filter { $0.collection == .list && !$0.isCompanion }
+    // All of them, or none.
+    guard schema.columns.count + lists.count <= TableSchema.maximumColumns else {
+      throw .limitExceeded(
+        .columns(schema.columns.count + lists.count, maximum: TableSchema.maximumColumns),
+        path: editor.store.storage.path)
+    }
+    guard schema.hasColumnIDs(lists.count) else {
+      throw .limitExceeded(.columnIDs, path: editor.store.storage.path)
+    }
     try changeSchema { $0.hasElementIDs = true }
     for list in lists { _ = try companion(.elementIDs(of: list.id)) }
   }

@@ -18,6 +18,36 @@ extension TableWriter {
     return findCompanions(of: position)
   }
 
+  /// The same of a column of lists, whose companions fit the list of a row.
+  ///
+  /// - Throws: `.corrupted` where they do not: each change would leave them so, or stand out of bounds.
+  @inline(__always)
+  func companions(of position: Int, _ row: UInt64) throws(StorageError) -> Companions? {
+    guard hasCompanions, let found = findCompanions(of: position) else { return nil }
+    try checkCounts(found, row)
+    return found
+  }
+
+  private func checkCounts(_ companions: Companions, _ row: UInt64) throws(StorageError) {
+    guard let ids = companions.ids else { return }
+    let count = try listCount(companions.owner, ofRow: row)
+    let places = try companions.places.flatMap { (position) throws(StorageError) in
+      try listCount(position, ofRow: row)
+    }
+    guard try listCount(ids, ofRow: row) == count, places == nil || places == 0 || places == count else {
+      throw editor.store.corrupted(.structure, root.clusters)
+    }
+  }
+
+  /// Makes changes that follow from another one. Where one is interrupted the transaction can't be committed.
+  func following(_ body: () throws(StorageError) -> Void) throws(StorageError) {
+    do throws(StorageError) {
+      try tables.deriving(body)
+    } catch {
+      throw tables.fail(error)
+    }
+  }
+
   @inline(never)
   private func findCompanions(of position: Int) -> Companions? {
     guard !isReplaying, !areCompanionsKept else { return nil }
@@ -89,7 +119,7 @@ extension TableWriter {
     _ companions: Companions, insertionOf count: Int, at index: Int, ids first: UInt64?, ofRow row: UInt64
   ) throws(StorageError) {
     guard count > 0 else { return }
-    try tables.deriving { () throws(StorageError) in
+    try following { () throws(StorageError) in
       if let ids = companions.ids, let first {
         _ = try insert(Self.values(first..<first + UInt64(count)), at: index, ofList: ids, ofRow: row)
         if let places = try usedPlaces(companions, row) {
@@ -105,7 +135,7 @@ extension TableWriter {
     _ companions: Companions, removalOf range: Range<Int>, ofRow row: UInt64
   ) throws(StorageError) {
     guard !range.isEmpty else { return }
-    try tables.deriving { () throws(StorageError) in
+    try following { () throws(StorageError) in
       if let ids = companions.ids {
         _ = try removeElements(range, ofList: ids, ofRow: row)
         if let places = try usedPlaces(companions, row) {
@@ -128,7 +158,7 @@ extension TableWriter {
   {
     guard let found = companions, let ids = found.ids else { return nil }
     let first = try newElementIDs(count, in: schema.columns[found.owner])
-    try tables.deriving { () throws(StorageError) in
+    try following { () throws(StorageError) in
       let places = try companion(.elementPlaces(of: schema.columns[found.owner].id))
       companions?.places = places
       if try listCount(places, ofRow: row) == 0, let count = try listCount(ids, ofRow: row), count > 0 {
@@ -144,7 +174,7 @@ extension TableWriter {
   func follow(
     _ companions: Companions, moveFrom old: Int, to new: Int, place: UInt64?, ofRow row: UInt64
   ) throws(StorageError) {
-    try tables.deriving { () throws(StorageError) in
+    try following { () throws(StorageError) in
       if let ids = companions.ids, let places = companions.places, let place {
         _ = try moveElement(from: old, to: new, ofList: ids, ofRow: row)
         _ = try moveElement(from: old, to: new, ofList: places, ofRow: row)
@@ -166,7 +196,7 @@ extension TableWriter {
     _ companions: Companions, order: [Int], moved: [Int], place: UInt64?, ofRow row: UInt64
   ) throws(StorageError) {
     guard let ids = companions.ids, let places = companions.places, let place else { return }
-    try tables.deriving { () throws(StorageError) in
+    try following { () throws(StorageError) in
       _ = try reorderElements(order, ofList: ids, ofRow: row)
       _ = try reorderElements(order, ofList: places, ofRow: row)
       for (offset, index) in moved.enumerated() {
@@ -181,7 +211,7 @@ extension TableWriter {
     _ companions: Companions, replacementAt index: Int, id: UInt64?, ofRow row: UInt64
   ) throws(StorageError) {
     guard let ids = companions.ids, let id else { return }
-    try tables.deriving { () throws(StorageError) in
+    try following { () throws(StorageError) in
       _ = try setElement(.int(Int64(bitPattern: id)), at: index, ofList: ids, ofRow: row)
       guard let places = try usedPlaces(companions, row) else { return }
       _ = try setElement(.null, at: index, ofList: places, ofRow: row)
@@ -203,6 +233,7 @@ extension TableWriter {
   ) throws(StorageError) -> Bool {
     let column = schema.columns[companions.owner]
     guard let old = try self.value(column, ofRow: row) else { return false }
+    if column.collection == .list { try checkCounts(companions, row) }
     let absent = try absentLinks(companions, row)
     let (before, after) = (old.elements ?? [], value.elements ?? [])
     let isCleared = !column.isCollection || after.isEmpty
@@ -219,7 +250,7 @@ extension TableWriter {
     let first = column.collection == .list ? try newElementIDs(added, companions) : nil
     _ = try setOne(value, at: companions.owner, ofRow: row)
     guard column.collection == .list else {
-      try tables.deriving { () throws(StorageError) in
+      try following { () throws(StorageError) in
         try changeAbsentLinks(companions, row) { links in
           links.removeAll { link in
             guard !isCleared, case .key(let key) = link.place, case .map(let map, _) = value else {
@@ -234,7 +265,7 @@ extension TableWriter {
     try follow(companions, removalOf: removed, ofRow: row)
     try follow(companions, insertionOf: added, at: start, ids: first, ofRow: row)
     if isCleared {
-      try tables.deriving { () throws(StorageError) in
+      try following { () throws(StorageError) in
         try changeAbsentLinks(companions, row) { $0.removeAll() }
       }
     }

@@ -60,7 +60,7 @@ extension TableWriter {
     _ value: Value, at index: Int, ofList position: Int, ofRow row: UInt64
   ) throws(StorageError) -> Bool {
     guard let list = try list(position, ofRow: row) else { return false }
-    let companions = companions(of: position)
+    let companions = try companions(of: position, row)
     let id = try newElementIDs(1, companions)
     let value = value.isNested ? nestedIDs.identify(value) : value
     try insert(value, at: index, of: list, row)
@@ -80,7 +80,7 @@ extension TableWriter {
     _ values: [Value], at index: Int, ofList position: Int, ofRow row: UInt64
   ) throws(StorageError) -> Bool {
     guard let list = try list(position, ofRow: row) else { return false }
-    let companions = companions(of: position)
+    let companions = try companions(of: position, row)
     let first = try newElementIDs(values.count, companions)
     let values = list.column.type == .mixed ? values.map(nestedIDs.identify) : values
     var place = index
@@ -120,12 +120,12 @@ extension TableWriter {
     guard let list = try list(position, ofRow: row) else { return false }
     checkIndex(index, list)
     checkElement(value, list.column)
+    let old = try list.value(at: index)
+    guard old != value else { return true }
+    let companions = try companions(of: position, row)
+    let isOther = companions == nil ? false : try linksToEmbedded(list.column)
+    let id = isOther ? try newElementIDs(1, companions) : nil
     do throws(StorageError) {
-      let old = try list.value(at: index)
-      guard old != value else { return true }
-      let companions = companions(of: position)
-      let isOther = companions == nil ? false : try linksToEmbedded(list.column)
-      let id = isOther ? try newElementIDs(1, companions) : nil
       let value = value.isNested ? nestedIDs.identify(value) : value
       if list.column.canLink { try addLinks(value, list.column, row: row) }
       try list.set(value, at: index)
@@ -135,7 +135,8 @@ extension TableWriter {
     } catch {
       throw tables.fail(error)
     }
-    try tables.removeOrphans()
+    // What a companion loses is no row.
+    if !list.column.isCompanion { try tables.removeOrphans() }
     return true
   }
 
@@ -147,6 +148,7 @@ extension TableWriter {
     precondition(
       range.lowerBound >= 0 && range.upperBound <= list.count,
       "\(schema.name).\(list.column.name): there are no elements \(range) in a list of \(list.count)")
+    let companions = try companions(of: position, row)
     do throws(StorageError) {
       if list.column.canLink || isRecorded {
         var removed: [Value] = []
@@ -162,13 +164,12 @@ extension TableWriter {
       } else {
         try list.remove(range)
       }
-      if let companions = companions(of: position) {
-        try follow(companions, removalOf: range, ofRow: row)
-      }
+      if let companions { try follow(companions, removalOf: range, ofRow: row) }
     } catch {
       throw tables.fail(error)
     }
-    try tables.removeOrphans()
+    // What a companion loses is no row.
+    if !list.column.isCompanion { try tables.removeOrphans() }
     return true
   }
 
@@ -180,7 +181,7 @@ extension TableWriter {
     checkIndex(old, list)
     checkIndex(new, list)
     guard old != new else { return true }
-    var companions = companions(of: position)
+    var companions = try companions(of: position, row)
     let id = try newElementPlaces(1, &companions, row)
     do throws(StorageError) {
       // Where a companion was added the list was closed.
@@ -204,7 +205,7 @@ extension TableWriter {
     let (left, right) = (try list.value(at: first), try list.value(at: second))
     // Equal lists and maps in mixed values are two.
     guard left != right || left.isNested else { return true }
-    var companions = companions(of: position)
+    var companions = try companions(of: position, row)
     let id = try newElementPlaces(2, &companions, row)
     do throws(StorageError) {
       // Where a companion was added the list was closed.
@@ -230,7 +231,7 @@ extension TableWriter {
     guard let elements = try value(column, ofRow: row)?.elements else { return false }
     checkOrder(order, of: elements.count, column)
     guard order != Array(order.indices) else { return true }
-    var companions = companions(of: position)
+    var companions = try companions(of: position, row)
     let moved = companions == nil ? [] : Self.moved(by: order)
     let first = try newElementPlaces(moved.count, &companions, row)
     let isDone = try setUntold(.list(order.map { elements[$0] }), column, ofRow: row)
@@ -256,7 +257,7 @@ extension TableWriter {
     guard let list = try list(column, ofRow: row) else { return false }
     let total = known.values.reduce(0, &+)
     let rows = Set(known.keys.map { $0.row })
-    let companions = companions(of: position(of: column.id))
+    let companions = try companions(of: position(of: column.id), row)
     let places = isRecorded || companions != nil ? try positions(ofLinksTo: rows, in: list) : []
     let found = try list.remove(linksTo: Set(known.keys.map { $0.row }), atMost: Int(clamping: total))
     guard found.count == known.count, known.allSatisfy({ UInt64(found[$0.key.row] ?? 0) == $0.value }) else {

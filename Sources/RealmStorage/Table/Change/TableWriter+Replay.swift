@@ -52,7 +52,10 @@ extension TableWriter {
       case .property: break
       case .elementIDs:
         let count = try listCount(position, ofRow: row)
-        guard try listCount(owner, ofRow: row) == count else {
+        var companions = Companions(owner: owner)
+        companions.absentLinks = schema.position(of: .absentLinks(of: id))
+        let links = try absentLinks(companions, row)
+        guard try listCount(owner, ofRow: row) == count, try haveOwnIDs(links, owner, row) else {
           throw mismatch(.elementIDs, column: id, row: row)
         }
       case .elementPlaces:

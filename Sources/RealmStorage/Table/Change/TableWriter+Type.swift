@@ -15,6 +15,7 @@ extension TableWriter {
       try dropBuffer()
       if old.canLink { try removeLinks(of: old) }
       if old.index != .none { try removeIndex(of: old) }
+      let hasIDs = schema.position(of: .elementIDs(of: old.id)) != nil
       // The stored values are read by the column as it was, and clusters are written by the schema as it is.
       let (rows, dictionaries) = (root.clusters, root.dictionaries)
       try changeSchema {
@@ -25,6 +26,10 @@ extension TableWriter {
         [clusterChange, nestedIDs] (leaf) throws(StorageError) in
         try clusterChange.changeType(of: old, to: new, leaf, dictionaries) {
           let value = convert($0)
+          precondition(
+            !hasIDs || value.elements?.count == $0.elements?.count,
+            "\(schema.name).\(new.name): its elements have ids, so a list is converted to one of as many elements"
+          )
           precondition(
             new.accepts(value), "\(schema.name).\(new.name): a value was converted to one that does not fit")
           return nestedIDs.identify(value, of: new)

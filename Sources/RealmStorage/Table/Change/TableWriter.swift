@@ -27,7 +27,7 @@ final class TableWriter {
   @exclusivity(unchecked) var buffer: AppendBuffer?
   /// The buffer's node stands in the tree already.
   private var bufferIsInTree = false
-  @exclusivity(unchecked) private var isInserting = false
+  @exclusivity(unchecked) private(set) var isInserting = false
   @exclusivity(unchecked) var lists = OpenCollections<OpenList>()
   @exclusivity(unchecked) var sorted = OpenCollections<OpenSorted>()
   @exclusivity(unchecked) var nested = OpenNestedValues()
@@ -42,6 +42,8 @@ final class TableWriter {
   let links: LinkIndexWriter
   let absentLinks: AbsentLinkIndexWriter
   @exclusivity(unchecked) private(set) var hasCompanions: Bool
+  /// The primary key of the row that was made last, until links to it that wait are looked for.
+  var madeKey: Value?
   /// Who changes cells changes what goes with them, too.
   var areCompanionsKept = false
   let dictionaries: DictionaryWriters
@@ -151,6 +153,7 @@ final class TableWriter {
   ) throws(StorageError) -> UInt64 {
     let key = try insertAlone(key, fill)
     if !absentLinks.isEmpty { try resolveAbsentLinks(to: key) }
+    if openTables.use({ !$0.rowsToResolve.isEmpty }) { try tables.resolveRows() }
     return key
   }
 
@@ -193,6 +196,7 @@ final class TableWriter {
     }
     root.nextKey = key + 1
     root.rows += 1
+    if !absentLinks.isEmpty { noteMadeKey(buffer) }
     do throws(StorageError) {
       for slot in buffer.watched.indices {
         if buffer.watched[slot].canLink {

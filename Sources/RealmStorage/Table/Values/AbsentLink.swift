@@ -31,6 +31,25 @@ public struct AbsentLink: Sendable, Hashable {
 
   /// Ids of elements have 63 bits, and are not 0.
   static let elementIDs = UInt64(1)...UInt64(Int64.max)
+  /// No list is so long: that leaves room for sums.
+  private static let positions = 0..<1 << 48
+
+  /// Whether the elements of a list, and those of its links to rows that are not there, have each an id and a place of their own. The place of an element is where it was
+  /// moved to, or else its id.
+  static func haveOwnIDs(_ ids: [Value], places: [Value], _ links: [AbsentLink]) -> Bool {
+    var (elements, positions): (Set<Value>, Set<Value>) = ([], [])
+    for (index, id) in ids.enumerated() {
+      let place = !places.indices.contains(index) || places[index] == .null ? id : places[index]
+      guard elements.insert(id).inserted, positions.insert(place).inserted else { return false }
+    }
+    for link in links {
+      let place = link.elementPlace == 0 ? link.elementID : link.elementPlace
+      guard elements.insert(.int(Int64(bitPattern: link.elementID))).inserted,
+        positions.insert(.int(Int64(bitPattern: place))).inserted
+      else { return false }
+    }
+    return true
+  }
 }
 
 /// The stored form of a cell of a companion (FORMAT.md, "Links to rows that are not there").
@@ -79,10 +98,10 @@ extension AbsentLink {
         link.place = .key(key)
       case .list:
         guard let gap = reader.varint(), let id = reader.varint(), let place = reader.varint(),
-          gap <= UInt64(Int64.max), max(id, place) <= elementIDs.upperBound
+          gap < positions.upperBound, max(id, place) <= elementIDs.upperBound
         else { return nil }
-        let (position, isTooLarge) = last.addingReportingOverflow(Int(gap))
-        guard !isTooLarge else { return nil }
+        let position = last + Int(gap)
+        guard position < positions.upperBound else { return nil }
         last = position
         (link.place, link.elementID, link.elementPlace) = (.before(position), id, place)
       }

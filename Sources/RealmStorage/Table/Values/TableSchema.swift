@@ -46,7 +46,8 @@ public struct TableSchema: Sendable, Hashable {
     self.isHidden = isHidden
     self.hasElementIDs = hasElementIDs
     self.columns = []
-    for column in columns { add(column) }
+    // Companions of another table's columns belong to that table.
+    for column in columns where !column.isCompanion { add(column) }
   }
 
   /// What the next id of a column or an index may be.
@@ -74,8 +75,8 @@ public struct TableSchema: Sendable, Hashable {
     }
   }
 
-  /// Whether there is an id for another column.
-  var hasColumnIDs: Bool { nextColumnID < Self.nextIDs.upperBound }
+  /// Whether there are ids for so many columns more.
+  func hasColumnIDs(_ count: Int) -> Bool { Int(nextColumnID) + count <= Int(Self.nextIDs.upperBound) }
   /// Whether there is an id for another index.
   var hasIndexIDs: Bool { nextIndexID < Self.nextIDs.upperBound }
 

@@ -97,6 +97,44 @@ import Testing
     #expect(IntegrityCheck.run(try database.snapshot()).findings == [])
   }
 
+  @Test func `embedded rows that are deleted leave their list, with the ids they had`() throws {
+    for count in 1...4 {
+      let database = try Database(inMemory: "toys")
+      try database.write { transaction in
+        try transaction.record(into: ChangeList(elementIDsFrom: 1))
+        let toys = try transaction.createTable(
+          TableSchema("Toy", isEmbedded: true, columns: [Column("name", .string)]))
+        let pets = try transaction.createTable(
+          TableSchema(
+            "Pet", hasElementIDs: true, columns: [Column("toys", .link, collection: .list, target: 1)]))
+        let pet = try pets.insert([:])
+        let keys = try (0..<5).map { try toys.insert(["name": .string("\($0)")]) }
+        try pets.append(keys.map { .link($0) }, toList: 0, ofRow: pet)
+        if count == 1 {
+          try toys.remove(keys[1])
+        } else {
+          #expect(try toys.remove(Array(keys[1...count])) == count)
+        }
+        let left = [1] + (UInt64(count) + 2..<6).map { $0 }
+        #expect(try pets.elementIDs(ofList: 0, ofRow: pet) == left)
+      }
+      #expect(IntegrityCheck.run(try database.snapshot()).findings == [])
+    }
+  }
+
+  @Test func `a table is not made of another one's companions`() throws {
+    let database = try Self.people()
+    try database.write { transaction in
+      var columns = try #require(try transaction.table("Person")).schema.columns
+      for place in columns.indices where columns[place].type == .link { columns[place].target = 0 }
+      let copy = try transaction.createTable(TableSchema("Copy", hasElementIDs: true, columns: columns))
+      #expect(copy.schema.columns.count == columns.count)
+      #expect(copy.schema.columns.count { $0.isCompanion } == 2)
+    }
+    #expect(IntegrityCheck.run(try database.snapshot()).findings == [])
+    #expect(try database.snapshot().schemas().count == 2)
+  }
+
   @Test func `without a recorder that gives ids no element is inserted or moved, and nothing is changed`()
     throws
   {
@@ -216,6 +254,65 @@ import Testing
     #expect(recorded.contains { $0.change.kind == .insertElement(.link(4), at: 1, list) })
     let told = try database.snapshot().rowChanges(since: absent).filter { $0.change.cell == list.cell }
     #expect(told.map(\.change.kind) == [.insertElements([.link(4)], at: 1, list)])
+  }
+
+  @Test func `two links to one row come with their places, also where none was moved before`() throws {
+    for places in [[UInt64(70), 0], [0, 71], [70, 71], [0, 0]] {
+      let database = try Self.people()
+      let friends = column("friends", try table(database))
+      _ = try change(database) { table in
+        var links = [
+          link("x", .before(0), id: 60), link("x", .before(2), id: 61), link("y", .before(2), id: 62),
+        ]
+        for (index, place) in places.enumerated() { links[index].elementPlace = place }
+        try table.setAbsentLinks(links, ofColumn: friends, ofRow: 0)
+        try table.insert(["id": .string("x")])
+        try table.insert(["id": .string("y")])
+        #expect(try table.elementIDs(ofList: friends, ofRow: 0) == [60, 1, 2, 61, 62])
+        try table.moveElement(from: 0, to: 4, ofList: friends, ofRow: 0)
+      }
+      let found = try table(database).elementPlaces(ofList: friends, ofRow: 0)
+      #expect(found == [nil, nil, places[1] == 0 ? nil : places[1], nil, 101])
+    }
+  }
+
+  @Test func `a row that comes while another one is made is linked to when that one is there`() throws {
+    let database = try Self.people()
+    let friend = column("friend", try table(database))
+    try database.write { transaction in
+      let people = try #require(try transaction.table("Person"))
+      let towns = try transaction.createTable(
+        TableSchema("Town", columns: [Column("name", .string, index: .unique)]))
+      try people.addColumn(Column("town", .link, target: towns.schema.id))
+      let town = people.schema.columns.count - 1
+      try people.setAbsentLinks(
+        [AbsentLink(table: towns.schema.id, primaryKey: .string("here"))], ofColumn: town, ofRow: 0)
+      try people.setAbsentLinks([link("new", .value)], ofColumn: friend, ofRow: 1)
+      let row = try people.insert { (row: inout NewRow) throws(StorageError) in
+        let here = try towns.insert(["name": .string("here")])
+        try row.set(0, .string("new"))
+        try row.set(town, .link(here))
+      }
+      #expect(try people.value(town, ofRow: 0) == .link(0))
+      #expect(try people.value(friend, ofRow: 1) == .link(row))
+    }
+    #expect(IntegrityCheck.run(try database.snapshot()).findings == [])
+  }
+
+  @Test func `what was recorded after a table lost its primary key is undone`() throws {
+    let database = try Self.people()
+    let friend = column("friend", try table(database))
+    _ = try change(database) { try $0.setAbsentLinks([link("x", .value)], ofColumn: friend, ofRow: 0) }
+    try database.write { try $0.table("Person")?.setIndex(.none, ofColumn: 0) }
+    let list = ChangeList()
+    try database.write { transaction in
+      try transaction.record(into: list)
+      try transaction.table("Person")?.remove(0)
+    }
+    try database.write { try $0.apply(list.inverse) }
+    let table = try table(database)
+    #expect(try table.absentLinks(ofColumn: friend, ofRow: 0) == [link("x", .value)])
+    #expect(IntegrityCheck.run(try database.snapshot()).findings == [])
   }
 
   @Test
@@ -340,6 +437,12 @@ import Testing
     let wrong: [(String, [RowChange.Kind], ChangeMismatch.Reason)] = [
       ("an element without an id", [.insertElement(.link(3), at: 0, elements(friends))], .elementIDs),
       ("an id without an element", [.insertElement(.int(3), at: 0, elements(ids))], .elementIDs),
+      (
+        "an id that is there already",
+        [
+          .insertElement(.link(3), at: 0, elements(friends)), .insertElement(.int(2), at: 0, elements(ids)),
+        ], .elementIDs
+      ),
       ("an id of 0", [.setElement(.int(0), at: 0, elements(ids))], .wrongType),
       ("an id below 0", [.setElement(.int(-4), at: 0, elements(ids))], .wrongType),
       (
