@@ -23,7 +23,8 @@ struct FormatParser {
       throw error("The format is empty", expected: ["a condition", "TRUEPREDICATE"])
     }
     while try step() {}
-    return stack.builder.syntax(root: try stack.finish(token.range))
+    let root = try stack.finish(token.range)
+    return stack.builder.syntax(root: root)
   }
 
   /// Reads an operand or an operator; false at the end.
@@ -121,7 +122,7 @@ struct FormatParser {
 
   private func unexpectedOperator(_ current: ConditionStack.Operand) -> QueryError {
     let name = RQLParser.shown(source.string(token.range))
-    if stack.isCondition(current) {
+    if stack.isCondition(current) || stack.endsTest {
       return error(
         "\(name) can't follow a condition", expected: ["AND", "OR", "the end"], words: ["AND", "OR"])
     }

@@ -74,6 +74,18 @@ struct ConditionStack {
   /// Whether what comes next is the right side of a test or of arithmetic.
   var isInsideTest: Bool { (frames.last?.level ?? 0) >= 4 }
 
+  /// Whether the current operand ends a test, so that what can follow it is what follows a condition.
+  var endsTest: Bool {
+    for frame in frames.reversed() {
+      switch frame {
+      case .arithmetic: continue
+      case .test: return true
+      default: return false
+      }
+    }
+    return false
+  }
+
   func isCondition(_ operand: Operand) -> Bool { builder.nodes[operand.node].kind.isCondition }
 
   // MARK: What the text has, in its order

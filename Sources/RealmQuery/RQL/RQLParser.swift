@@ -159,7 +159,7 @@ struct RQLParser {
       return source.syntaxError(
         "The sign belongs to the number \(name): put a blank behind it for arithmetic", at: token.range)
     }
-    if stack.isCondition(current) {
+    if stack.isCondition(current) || stack.endsTest {
       return error(
         "\(name) can't follow a condition", expected: ["AND", "OR", "SORT", "DISTINCT", "LIMIT", "the end"],
         words: ["AND", "OR", "SORT", "DISTINCT", "LIMIT"])

@@ -41,20 +41,19 @@ extension QuerySyntax {
     /// - Precondition: `root` is the index of a condition.
     public func syntax(root: Int, descriptors: [Descriptor] = []) -> QuerySyntax {
       precondition(nodes[root].kind.isCondition, "QuerySyntax.Builder: the root is a condition")
+      let stands = standIns()
       var (ordered, results): ([Node], [Int]) = ([], [])
       ordered.reserveCapacity(nodes.count)
-      var tasks: [(node: Int, parts: Int?)] = [(root, nil)]
+      var tasks: [(node: Int, parts: Int?)] = [(stands[root], nil)]
       while let task = tasks.popLast() {
-        let kind = nodes[task.node].kind
         guard let parts = task.parts else {
-          let children = flatChildren(of: task.node)
+          let children = flatChildren(of: task.node, stands)
           tasks.append((task.node, children.count))
           for child in children.reversed() { tasks.append((child, nil)) }
           continue
         }
-        if kind.isJoin && parts == 1 { continue }
         var node = nodes[task.node]
-        node.kind = kind.withChildren(results[(results.count - parts)...])
+        node.kind = node.kind.withChildren(results[(results.count - parts)...])
         results.removeLast(parts)
         results.append(ordered.count)
         ordered.append(node)
@@ -62,21 +61,37 @@ extension QuerySyntax {
       return QuerySyntax(nodes: ordered, descriptors: descriptors)
     }
 
+    /// For each node the one that stands in its place: of an AND or OR that has one part in the end, that part; else itself.
+    private func standIns() -> [Int] {
+      var stands = Array(nodes.indices)
+      // So many parts a join has in the end, with those of like joins in it.
+      var counts = Array(repeating: 0, count: nodes.count)
+      for (index, node) in nodes.enumerated() where node.kind.isJoin {
+        var last = index
+        for part in node.kind.children.lazy.map({ stands[$0] }) {
+          let count = nodes[part].kind.isJoin(like: node.kind) ? counts[part] : 1
+          counts[index] += count
+          if count > 0 { last = part }
+        }
+        if counts[index] == 1 { stands[index] = last }
+      }
+      return stands
+    }
+
     /// The children of a node; of an AND the parts of ANDs in it in their place, and so of an OR.
-    private func flatChildren(of node: Int) -> [Int] {
+    private func flatChildren(of node: Int, _ stands: [Int]) -> [Int] {
       let kind = nodes[node].kind
-      var children = kind.children
+      let children = kind.children.map { stands[$0] }
       guard kind.isJoin, children.contains(where: { nodes[$0].kind.isJoin(like: kind) }) else { return children }
-      var rest = Array(children.reversed())
-      children = []
+      var (rest, flat): ([Int], [Int]) = (children.reversed(), [])
       while let next = rest.popLast() {
         if nodes[next].kind.isJoin(like: kind) {
-          rest += nodes[next].kind.children.reversed()
+          rest += nodes[next].kind.children.reversed().lazy.map { stands[$0] }
         } else {
-          children.append(next)
+          flat.append(next)
         }
       }
-      return children
+      return flat
     }
   }
 }

@@ -1,8 +1,0 @@
-/// Rows of the conformance tables: texts, and what reading them alone decides.
-enum Expected: Equatable {
-  /// The text follows the grammar.
-  case reads
-  case syntax
-  case invalidQuery
-  case invalidArgument
-}
