@@ -26,7 +26,8 @@ package enum Misspelling {
     for (row, byte) in left.enumerated() {
       var line = [row + 1]
       for (column, other) in right.enumerated() {
-        var cost = min(line[column] + 1, rows[row][column + 1] + 1, rows[row][column] + (byte == other ? 0 : 1))
+        var cost = min(
+          line[column] + 1, rows[row][column + 1] + 1, rows[row][column] + (byte == other ? 0 : 1))
         if row > 0, column > 0, byte == right[column - 1], left[row - 1] == other {
           cost = min(cost, rows[row - 1][column - 1] + 1)
         }

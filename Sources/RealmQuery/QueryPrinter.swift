@@ -17,11 +17,13 @@ public enum QueryPrinter {
       if try QueryParser.rql(text) == syntax { return text }
     } catch {
       throw QueryError(
-        .invalidQuery, "RQL can't say this query: what comes nearest, \(RQLParser.shown(text)), is refused. "
+        .invalidQuery,
+        "RQL can't say this query: what comes nearest, \(RQLParser.shown(text)), is refused. "
           + error.message, range: .none, in: nil)
     }
     throw QueryError(
-      .invalidQuery, "RQL can't say this query: what comes nearest, \(RQLParser.shown(text)), says something else",
+      .invalidQuery,
+      "RQL can't say this query: what comes nearest, \(RQLParser.shown(text)), says something else",
       range: .none, in: nil)
   }
 }

@@ -6,7 +6,8 @@ import Testing
   @Test func `each text of Realm's query language reads, or fails, as its table says`() {
     #expect(rqlConformance.count == 106)
     for row in rqlConformance {
-      #expect(Self.outcome { () throws(QueryError) in try QueryParser.rql(row.text) } == row.outcome, "\(row.text)")
+      #expect(
+        Self.outcome { () throws(QueryError) in try QueryParser.rql(row.text) } == row.outcome, "\(row.text)")
     }
   }
 
@@ -30,9 +31,11 @@ import Testing
     }
   }
 
-  @Test func `what the rules of Realm's query language refuse or take beside the table is refused or taken`() {
+  @Test func `what the rules of Realm's query language refuse or take beside the table is refused or taken`()
+  {
     for row in rqlRules {
-      #expect(Self.outcome { () throws(QueryError) in try QueryParser.rql(row.text) } == row.outcome, "\(row.text)")
+      #expect(
+        Self.outcome { () throws(QueryError) in try QueryParser.rql(row.text) } == row.outcome, "\(row.text)")
     }
   }
 

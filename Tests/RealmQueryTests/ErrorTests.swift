@@ -11,7 +11,8 @@ import Testing
     } catch { return error }
   }
 
-  @Test func `an error shows the line with a caret under the place, what was expected, and the nearest word`() {
+  @Test func `an error shows the line with a caret under the place, what was expected, and the nearest word`()
+  {
     #expect(
       Self.error("age > 3\nAND name CONTIANS 'é'")?.description == """
         Syntax error: `CONTIANS` can't follow a value.
@@ -53,7 +54,8 @@ import Testing
   }
 
   @Test func `of a long line a window around the place is shown`() throws {
-    let text = String(repeating: "é == 1 OR ", count: 1_000) + "a ?= 2" + String(repeating: " OR ü == 1", count: 1_000)
+    let text =
+      String(repeating: "é == 1 OR ", count: 1_000) + "a ?= 2" + String(repeating: " OR ü == 1", count: 1_000)
     let error = try #require(Self.error(text))
     let excerpt = try #require(error.excerpt)
     #expect(excerpt.line.hasPrefix("…") && excerpt.line.hasSuffix("…"))
@@ -76,7 +78,8 @@ import Testing
 
   /// Texts that most of the grammar stands in.
   private static let seeds =
-    rqlConformance.map(\.text) + rqlRules.map(\.text) + formatConformance.map(\.text) + formatRules.map(\.text)
+    rqlConformance.map(\.text) + rqlRules.map(\.text) + formatConformance.map(\.text)
+    + formatRules.map(\.text)
 
   @Test func `damaged texts never trap, and errors lie within them`() {
     let seed = UInt64.random(in: 0 ... .max)
@@ -119,8 +122,10 @@ import Testing
   }
 
   private static let pieces = [
-    "(", ")", "[", "]", "{", "}", "'", "\"", "\\", ".", "@", "$", "$0", "$K0", "%@", "%K", "%", "B64\"", "uuid(",
-    "NOT ", " AND ", " OR ", "ANY ", "SUBQUERY(a, $x, ", ").@count", " == ", " + ", "-", "0x", "1e", "T1:", "1-1-1@1:1:1",
+    "(", ")", "[", "]", "{", "}", "'", "\"", "\\", ".", "@", "$", "$0", "$K0", "%@", "%K", "%", "B64\"",
+    "uuid(",
+    "NOT ", " AND ", " OR ", "ANY ", "SUBQUERY(a, $x, ", ").@count", " == ", " + ", "-", "0x", "1e", "T1:",
+    "1-1-1@1:1:1",
     "\0", "é", "@links.", "[c]", " SORT(", "LIMIT(1)", "#",
   ]
 }

@@ -21,11 +21,14 @@ import Testing
 
   /// Conditions that stand in each other as deep as the parser takes them.
   private static let deepTexts: [String] = {
-    let alternating = String(repeating: "(a == 1 OR (b == 2 AND ", count: 5_000) + "c == 3"
+    let alternating =
+      String(repeating: "(a == 1 OR (b == 2 AND ", count: 5_000) + "c == 3"
       + String(repeating: "))", count: 5_000)
     let nots = String(repeating: "NOT ", count: 10_000) + "a == 1"
-    let arithmetic = String(repeating: "(1 - ", count: 10_000) + "1" + String(repeating: ")", count: 10_000) + " == 0"
-    let subqueries = String(repeating: "SUBQUERY(a, $x, ", count: 10_000) + "b == 1"
+    let arithmetic =
+      String(repeating: "(1 - ", count: 10_000) + "1" + String(repeating: ")", count: 10_000) + " == 0"
+    let subqueries =
+      String(repeating: "SUBQUERY(a, $x, ", count: 10_000) + "b == 1"
       + String(repeating: ").@count == 1", count: 10_000)
     return [alternating, nots, arithmetic, subqueries]
   }()
@@ -52,7 +55,10 @@ import Testing
     }
   }
 
-  @Test(arguments: ["(", ")", "[", "{", "()", "({[", "a[", "a[b[", "{{", "'", "NOT(", "SUBQUERY(", "1-1-", "@", "$", "%", "a."])
+  @Test(arguments: [
+    "(", ")", "[", "{", "()", "({[", "a[", "a[b[", "{{", "'", "NOT(", "SUBQUERY(", "1-1-", "@", "$", "%",
+    "a.",
+  ])
   func `a MiB of brackets, quotes and halves of words is an error`(piece: String) {
     let text = String(repeating: piece, count: (1 << 20) / piece.utf8.count)
     for language in Language.allCases {
@@ -80,8 +86,10 @@ import Testing
     #expect(try QueryParser.predicateFormat(flat) == syntax)
 
     let nested = 9_000
-    let left = String(repeating: "(", count: nested) + "a=1" + String(repeating: " \(word) a=1)", count: nested)
-    let right = String(repeating: "(a=1 \(word) ", count: nested) + "a=1" + String(repeating: ")", count: nested)
+    let left =
+      String(repeating: "(", count: nested) + "a=1" + String(repeating: " \(word) a=1)", count: nested)
+    let right =
+      String(repeating: "(a=1 \(word) ", count: nested) + "a=1" + String(repeating: ")", count: nested)
     for text in [left, right] {
       let syntax = try QueryParser.rql(text)
       #expect(syntax.nodes.count == 3 * (nested + 1) + 1)

@@ -34,11 +34,15 @@ import Testing
     ("a == 2000-03-01@0:0:0", "a == T951868800:0"), ("a == 1900-01-01@0:0:0", "a == T-2208988800:0"),
     (#"a == "it's" or a == B64"JyI=""#, #"a == "it's" OR a == B64"JyI=""#), (#"a == 'a\n'"#, #"a == 'a\n'"#),
     ("a == bin('abc')", #"a == binary(B64"YWJj")"#),
-    ("a == UUID and a == uuid(0123ABCD-0000-0000-0000-000000000001)",
-      "a == UUID AND a == uuid(0123abcd-0000-0000-0000-000000000001)"),
+    (
+      "a == UUID and a == uuid(0123ABCD-0000-0000-0000-000000000001)",
+      "a == UUID AND a == uuid(0123abcd-0000-0000-0000-000000000001)"
+    ),
     ("@links.A.b.c[first].@max.d == $07", "@links.A.b.c[FIRST].@max.d == $7"),
-    ("subquery(a, $x, $x.b==1).@size>0 sort(a asc) limit(3) distinct(b, c)",
-      "SUBQUERY(a, $x, $x.b == 1).@count > 0 SORT(a ASC) LIMIT(3) DISTINCT(b, c)"),
+    (
+      "subquery(a, $x, $x.b==1).@size>0 sort(a asc) limit(3) distinct(b, c)",
+      "SUBQUERY(a, $x, $x.b == 1).@count > 0 SORT(a ASC) LIMIT(3) DISTINCT(b, c)"
+    ),
     ("a geowithin geobox([1, 2.50], [$0, .5, 3.0])", "a GEOWITHIN geoBox([1.0, 2.5], [$0, 0.5, 3.0])"),
   ])
   func `a text of Realm's query language has one printed form`(text: String, printed: String) throws {
@@ -46,13 +50,15 @@ import Testing
   }
 
   @Test(arguments: [
-    ("NOT age == %@ or a => %d", "NOT age == $0 OR a >= $1"), ("a IN {%@, 'x', NULL}", "a IN {$0, 'x', NULL}"),
+    ("NOT age == %@ or a => %d", "NOT age == $0 OR a >= $1"),
+    ("a IN {%@, 'x', NULL}", "a IN {$0, 'x', NULL}"),
     ("ANY m.@allKeys BEGINSWITH[cn] 'it\\'s'", #"ANY m.@keys BEGINSWITH[c] "it's""#),
     ("#size-1 == - 5 && YES = b.first", "size - 1 == -5 AND TRUE == b.first"),
     ("subquery(a, $x, $x.b > %@).@count == 0xF", "SUBQUERY(a, $x, $x.b > $0).@count == 15"),
     ("m[%@][%K] == .5", "m[$0][*] == .5"), ("dogs.@avg.age > 1", "dogs.@avg.age > 1"),
   ])
-  func `a predicate format is printed as Realm's query language says it`(text: String, printed: String) throws {
+  func `a predicate format is printed as Realm's query language says it`(text: String, printed: String) throws
+  {
     let arguments: [QueryArgument] = [.value(.int(1)), .keyPath("#any")]
     #expect(try QueryPrinter.rql(QueryParser.predicateFormat(text, arguments: arguments)) == printed)
   }
@@ -79,7 +85,9 @@ import Testing
   @Test func `trees are equal wherever their nodes stand in the text, and differ by what they say`() throws {
     let tree = try QueryParser.rql("a == 1 and b == 'é'")
     #expect(try tree == QueryParser.rql("  (a) = 1 AND\nb == \"é\""))
-    for text in ["a == 1 or b == 'é'", "a == 1 and b == 'e\u{301}'", "b == 'é' and a == 1", "a == 1.0 and b == 'é'"] {
+    for text in [
+      "a == 1 or b == 'é'", "a == 1 and b == 'e\u{301}'", "b == 'é' and a == 1", "a == 1.0 and b == 'é'",
+    ] {
       #expect(try tree != QueryParser.rql(text), "\(text)")
     }
     #expect(try tree != QueryParser.rql("a == 1 and b == 'é' limit(1)"))
@@ -93,7 +101,8 @@ import Testing
     }
     #expect(
       places == [
-        "ANY dogs.age", "5", "ANY dogs.age > 5", "name", "'x'", "name ==[c] 'x'", "NOT (name ==[c] 'x')", text,
+        "ANY dogs.age", "5", "ANY dogs.age > 5", "name", "'x'", "name ==[c] 'x'", "NOT (name ==[c] 'x')",
+        text,
       ])
     for (index, node) in syntax.nodes.enumerated() {
       #expect(node.kind.children.allSatisfy { $0 < index })

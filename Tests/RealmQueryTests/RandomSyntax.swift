@@ -81,7 +81,8 @@ struct RandomSyntax {
   private mutating func expression(depth: Int) -> Int {
     guard depth > 0 else { return value() }
     let first = expression(depth: depth - 1)
-    let operators: [QuerySyntax.ArithmeticOperator] = random.chance(50) ? [.plus, .minus] : [.times, .divided]
+    let operators: [QuerySyntax.ArithmeticOperator] =
+      random.chance(50) ? [.plus, .minus] : [.times, .divided]
     let rest = (0...random.below(3)).map { _ in
       QuerySyntax.Operation(operators[random.below(2)], expression(depth: random.below(depth)))
     }
@@ -158,7 +159,8 @@ struct RandomSyntax {
 
   private mutating func name() -> String {
     let names = [
-      "age", "name", "dogs", "in", "text", "sort", "size", "bin", "Élan", "my name", "a-b", "_x", "first\tname",
+      "age", "name", "dogs", "in", "text", "sort", "size", "bin", "Élan", "my name", "a-b", "_x",
+      "first\tname",
       "line\r\nbreak", "😀", "x1", "T1", "B64", "uuid", "True",
     ]
     return names[random.below(names.count)]
@@ -198,7 +200,8 @@ extension RandomSyntax {
 
   private mutating func date() -> Timestamp {
     let seconds = random.chance(20) ? -Int64.max : Int64(random.below(100)) - 50
-    return Timestamp(seconds: seconds, nanoseconds: Int32(random.chance(50) ? 0 : random.below(1_000_000_000)))
+    return Timestamp(
+      seconds: seconds, nanoseconds: Int32(random.chance(50) ? 0 : random.below(1_000_000_000)))
   }
 
   private mutating func string() -> String {
@@ -216,7 +219,8 @@ extension RandomSyntax {
 
   private mutating func point() -> QuerySyntax.GeoPoint {
     .init(
-      longitude: coordinate(), latitude: coordinate(), altitude: random.chance(30) ? Double(random.below(50)) : nil)
+      longitude: coordinate(), latitude: coordinate(),
+      altitude: random.chance(30) ? Double(random.below(50)) : nil)
   }
 
   private mutating func coordinate() -> QuerySyntax.Coordinate {

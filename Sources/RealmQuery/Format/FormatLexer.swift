@@ -93,7 +93,8 @@ struct FormatLexer {
     }
     throw source.syntaxError(
       conversion == UInt8(ascii: "%") && !hasLength
-        ? "`%%` is a percent sign, which means nothing outside quotes" : "This is no specifier of an argument",
+        ? "`%%` is a percent sign, which means nothing outside quotes"
+        : "This is no specifier of an argument",
       at: SourceRange(offset, end + 1), expected: ["%@", "%K", "%d", "%f"])
   }
 

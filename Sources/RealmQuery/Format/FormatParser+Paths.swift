@@ -80,7 +80,8 @@ extension FormatParser {
       if segment.hasPrefix("@") {
         steps.append(Self.step(ofOperator: segment.dropFirst()))
       } else {
-        steps.append(.name(segment.hasPrefix("#") && segment.count > 1 ? String(segment.dropFirst()) : String(segment)))
+        steps.append(
+          .name(segment.hasPrefix("#") && segment.count > 1 ? String(segment.dropFirst()) : String(segment)))
       }
     }
     return steps

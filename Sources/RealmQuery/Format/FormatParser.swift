@@ -116,7 +116,8 @@ struct FormatParser {
       suggestion: Misspelling.nearest(to: source.string(token.range), among: words))
   }
 
-  func invalid(_ message: String, at range: SourceRange, kind: QueryError.Kind = .invalidQuery) -> QueryError {
+  func invalid(_ message: String, at range: SourceRange, kind: QueryError.Kind = .invalidQuery) -> QueryError
+  {
     QueryError(kind, message, range: range, in: source)
   }
 

@@ -82,7 +82,9 @@ extension QuerySyntax {
     private func flatChildren(of node: Int, _ stands: [Int]) -> [Int] {
       let kind = nodes[node].kind
       let children = kind.children.map { stands[$0] }
-      guard kind.isJoin, children.contains(where: { nodes[$0].kind.isJoin(like: kind) }) else { return children }
+      guard kind.isJoin, children.contains(where: { nodes[$0].kind.isJoin(like: kind) }) else {
+        return children
+      }
       var (rest, flat): ([Int], [Int]) = (children.reversed(), [])
       while let next = rest.popLast() {
         if nodes[next].kind.isJoin(like: kind) {
