@@ -46,7 +46,7 @@ struct FormatLexer {
 
   private mutating func word() -> FormatToken {
     let end = endOfName(offset)
-    return token(.word(Keyword.format(source.string(SourceRange(offset, end)))), to: end)
+    return token(.word(Keyword.format(source, SourceRange(offset, end))), to: end)
   }
 
   // MARK: Numbers

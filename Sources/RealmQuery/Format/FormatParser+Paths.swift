@@ -75,7 +75,7 @@ extension FormatParser {
     var steps: [QuerySyntax.Step] = []
     for segment in text.split(separator: ".", omittingEmptySubsequences: false) {
       guard !segment.isEmpty, segment != "@" else {
-        throw invalid("The key path \(RQLParser.shown(text)) has an empty name", at: range)
+        throw invalid("The key path \(QueryError.shown(text)) has an empty name", at: range)
       }
       if segment.hasPrefix("@") {
         steps.append(Self.step(ofOperator: segment.dropFirst()))

@@ -122,7 +122,7 @@ struct FormatParser {
   }
 
   private func unexpectedOperator(_ current: ConditionStack.Operand) -> QueryError {
-    let name = RQLParser.shown(source.string(token.range))
+    let name = QueryError.shown(source.string(token.range))
     if stack.isCondition(current) || stack.endsTest {
       return error(
         "\(name) can't follow a condition", expected: ["AND", "OR", "the end"], words: ["AND", "OR"])

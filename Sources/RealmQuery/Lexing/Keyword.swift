@@ -45,22 +45,51 @@ enum Keyword: String, CaseIterable {
     "function": .function, "caseinsensitive": .caseinsensitive, "ci": .ci,
   ]
 
-  private static let longest = 15
-
-  static func rql(_ text: String) -> Keyword? {
-    guard isWord(text) else { return nil }
-    let lower = text.lowercased()
-    if let keyword = anyCase[lower] { return keyword }
-    return text == lower || text == text.uppercased() ? uniformCase[lower] : nil
+  /// The meaning of a word of RQL; nil of one that is a name only.
+  static func rql(_ source: SourceText, _ range: SourceRange) -> Keyword? {
+    guard let word = Word(source, range) else { return nil }
+    return Words.anyCase[word.letters] ?? (word.isUniform ? Words.uniformCase[word.letters] : nil)
   }
 
-  static func format(_ text: String) -> Keyword? {
-    isWord(text) ? format[text.lowercased()] : nil
+  /// The meaning of a word of formats; nil of one that is a name only.
+  static func format(_ source: SourceText, _ range: SourceRange) -> Keyword? {
+    Word(source, range).flatMap { Words.format[$0.letters] }
   }
 
-  /// Letters outside ASCII may have small letters in it.
-  private static func isWord(_ text: String) -> Bool {
-    text.utf8.count <= longest && text.utf8.allSatisfy { $0 < 0x80 }
+  /// The tables by letters, so that no word of a text becomes a string only to be looked up.
+  private enum Words {
+    static let anyCase = byLetters(Keyword.anyCase)
+    static let uniformCase = byLetters(Keyword.uniformCase)
+    static let format = byLetters(Keyword.format)
+
+    private static func byLetters(_ words: [String: Keyword]) -> [UInt128: Keyword] {
+      words.reduce(into: [:]) { table, entry in
+        let source = SourceText(entry.key)
+        if let word = Word(source, SourceRange(0, source.bytes.count)) { table[word.letters] = entry.value }
+      }
+    }
+  }
+
+  /// A word of letters only.
+  private struct Word {
+    /// The letters as small ones, a byte each.
+    var letters: UInt128 = 0
+    /// Whether all letters are capital, or all small.
+    var isUniform: Bool
+
+    /// Nil of what has another character, or more than 16.
+    init?(_ source: SourceText, _ range: SourceRange) {
+      guard range.upperBound - range.lowerBound <= 16 else { return nil }
+      var (small, count) = (0, 0)
+      for offset in range.lowerBound..<range.upperBound {
+        let byte = source.bytes[offset]
+        guard (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) else { return nil }
+        letters = letters << 8 | UInt128(byte | 0x20)
+        small += byte & 0x20 == 0 ? 0 : 1
+        count += 1
+      }
+      isUniform = small == 0 || small == count
+    }
   }
 
   /// Whether RQL takes the word as a name too.

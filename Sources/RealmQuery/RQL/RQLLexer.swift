@@ -79,8 +79,7 @@ struct RQLLexer {
     let start = offset
     let end = endOfName(start)
     if let literal = try literalWord(end) { return literal }
-    let text = source.string(SourceRange(start, end))
-    return token(.word(Keyword.rql(text)), to: end)
+    return token(.word(Keyword.rql(source, SourceRange(start, end))), to: end)
   }
 
   /// The offset behind the name that starts at an offset.

@@ -42,8 +42,7 @@ extension RQLParser {
           : ["a property", "a list in braces", "an argument such as $0"])
     }
     let path = try path(with: .ends)
-    if quantifier != nil, let aggregate = path.steps.first(where: { $0.isAggregate }) {
-      _ = aggregate
+    if quantifier != nil, path.steps.contains(where: \.isAggregate) {
       throw source.syntaxError("A quantifier can't stand before an aggregate", at: path.range)
     }
     return .path(path)

@@ -46,7 +46,7 @@ extension RQLParser {
   private func nameNeeded() -> QueryError {
     if let keyword = token.keyword, !keyword.isName {
       return error(
-        "The word \(Self.shown(source.string(token.range))) has a meaning of its own and can't name a property: "
+        "The word \(QueryError.shown(source.string(token.range))) has a meaning of its own and can't name a property: "
           + "pass the name as an argument, $K0", expected: ["the name of a property"])
     }
     return error("The name of a property is needed here")

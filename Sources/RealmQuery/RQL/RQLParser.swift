@@ -153,7 +153,7 @@ struct RQLParser {
   }
 
   private func unexpectedOperator(_ current: ConditionStack.Operand) -> QueryError {
-    let name = Self.shown(source.string(token.range))
+    let name = QueryError.shown(source.string(token.range))
     let number = if case .integer(_, hasSign: true) = token.kind { true } else { false }
     if number {
       return source.syntaxError(
@@ -170,10 +170,5 @@ struct RQLParser {
     return error(
       "\(name) can't follow a value",
       expected: ["an operator such as ==, <, IN or CONTAINS", "AND", "OR"], words: words)
-  }
-
-  /// A part of a text for a message, cut where it is long.
-  static func shown(_ text: String) -> String {
-    text.unicodeScalars.count <= 30 ? "`\(text)`" : "`\(String(text.unicodeScalars.prefix(30)))…`"
   }
 }

@@ -13,7 +13,7 @@ extension RQLWriter {
   /// A text in quotes, as it is.
   func quoted(_ text: String, _ node: QuerySyntax.Node) throws(QueryError) -> String {
     guard let quoted = Self.quoted(text) else {
-      throw QueryError(lacking: "the key \(RQLParser.shown(text))", node.range)
+      throw QueryError(lacking: "the key \(QueryError.shown(text))", node.range)
     }
     return quoted
   }

@@ -167,7 +167,7 @@ struct RQLWriter {
     let text = name.map { escapes[$0] ?? String($0) }.joined()
     guard let token = RQLWriter.onlyToken(text), case .word(let keyword) = token,
       keyword?.isName ?? true, RQLLexer.name(text) == name
-    else { throw lacks("the name \(RQLParser.shown(name))", node) }
+    else { throw lacks("the name \(QueryError.shown(name))", node) }
     return text
   }
 }

@@ -28,6 +28,7 @@ extension QuerySyntax {
           Set(rest.map(\.operation.isMultiplicative)).count == 1,
           "QuerySyntax.Builder: `+` and `-` stand in one chain, `*` and `/` in another")
       }
+      if nodes.isEmpty { nodes.reserveCapacity(32) }
       nodes.append(Node(kind, quantifier: quantifier, range: range))
       isUsed.append(false)
       return nodes.count - 1
@@ -41,6 +42,8 @@ extension QuerySyntax {
     /// - Precondition: `root` is the index of a condition.
     public func syntax(root: Int, descriptors: [Descriptor] = []) -> QuerySyntax {
       precondition(nodes[root].kind.isCondition, "QuerySyntax.Builder: the root is a condition")
+      // The parser adds nodes in the order that they have in the end, where no brackets stand in the way.
+      if isOrdered(root) { return QuerySyntax(nodes: nodes, descriptors: descriptors) }
       let stands = standIns()
       var (ordered, results): ([Node], [Int]) = ([], [])
       ordered.reserveCapacity(nodes.count)
@@ -59,6 +62,27 @@ extension QuerySyntax {
         ordered.append(node)
       }
       return QuerySyntax(nodes: ordered, descriptors: descriptors)
+    }
+
+    /// Whether the nodes are those of the tree already, in its order.
+    private func isOrdered(_ root: Int) -> Bool {
+      guard root == nodes.count - 1 else { return false }
+      // The first node of the tree below each node.
+      var starts = Array(nodes.indices)
+      for index in nodes.indices {
+        let kind = nodes[index].kind
+        let children = kind.children
+        var next = index
+        for child in children.reversed() {
+          guard child == next - 1, !(kind.isJoin && kind.isJoin(like: nodes[child].kind)) else {
+            return false
+          }
+          next = starts[child]
+        }
+        guard !kind.isJoin || children.count > 1 else { return false }
+        starts[index] = next
+      }
+      return starts[root] == 0
     }
 
     /// For each node the one that stands in its place: of an AND or OR that has one part in the end, that part; else itself.

@@ -18,12 +18,12 @@ public enum QueryPrinter {
     } catch {
       throw QueryError(
         .invalidQuery,
-        "RQL can't say this query: what comes nearest, \(RQLParser.shown(text)), is refused. "
+        "RQL can't say this query: what comes nearest, \(QueryError.shown(text)), is refused. "
           + error.message, range: .none, in: nil)
     }
     throw QueryError(
       .invalidQuery,
-      "RQL can't say this query: what comes nearest, \(RQLParser.shown(text)), says something else",
+      "RQL can't say this query: what comes nearest, \(QueryError.shown(text)), says something else",
       range: .none, in: nil)
   }
 }

@@ -75,3 +75,11 @@ public struct QueryError: Error, Sendable, Equatable, CustomStringConvertible {
     return lines.joined(separator: "\n")
   }
 }
+
+extension QueryError {
+  /// A part of a text for a message, cut where it is long.
+  static func shown(_ text: String) -> String {
+    let start = text.unicodeScalars.prefix(31)
+    return start.count <= 30 ? "`\(text)`" : "`\(String(start.dropLast()))…`"
+  }
+}
