@@ -62,6 +62,8 @@ let rqlRules: [(text: String, outcome: Outcome)] = [
   ("a GEOWITHIN b", .syntax),
   ("a GEOWITHIN geoBox([0,0],[1,1,2])", .syntax), ("5 GEOWITHIN $0", .syntax), ("(a) GEOWITHIN $0", .syntax),
   ("a GEOWITHIN geoBox([inf,0],[1,1])", .syntax),
+  ("a GEOWITHIN geoBox([1e999,0],[1,1])", .syntax), ("ANY a.b GEOWITHIN $0", .reads),
+  ("a.@max.b GEOWITHIN $0", .syntax),
   // Descriptors.
   ("SORT(a ASC)", .syntax), ("a == 1 SORT(a asc, b.c['k'] Descending) DISTINCT(a, b) LIMIT(5)", .reads),
   ("a == 1 LIMIT(-1)", .syntax), ("a == 1 SORT()", .syntax), ("a == 1 SORT($K0 ASC)", .invalidQuery),

@@ -1,6 +1,6 @@
 /// Reads the texts of queries.
 ///
-/// A text may have 1 MiB. Reading takes time in proportion to its length, and no more of the thread's stack for deep
+/// A text may have 1 MiB, and 10,000 parentheses, NOTs and subqueries may be open at a time. Reading takes time in proportion to its length, and no more of the thread's stack for deep
 /// brackets than for flat ones.
 public enum QueryParser {
   /// Reads a query in Realm's own query language: a condition, and SORT, DISTINCT and LIMIT behind it.

@@ -140,6 +140,6 @@ extension RQLParser {
 }
 
 extension QuerySyntax.RealLiteral {
-  /// Whether it has digits, and is neither `inf` nor `nan`.
-  var isFinite: Bool { text.utf8.contains { $0.isDigit } }
+  /// Whether it is neither `inf` nor `nan`, nor too large for 64 bits.
+  var isFinite: Bool { number.isFinite }
 }

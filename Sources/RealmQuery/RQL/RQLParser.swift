@@ -119,7 +119,9 @@ struct RQLParser {
       }
     }
     if test.testOperator == .geoWithin {
-      guard case .path = builder.nodes[test.left.node].kind else {
+      guard case .path(let path) = builder.nodes[test.left.node].kind,
+        !path.steps.contains(where: \.isAggregate)
+      else {
         throw source.syntaxError(
           "GEOWITHIN takes a property on its left", at: test.left.range, expected: ["a property"])
       }
