@@ -55,6 +55,14 @@ import Testing
     }
   }
 
+  @Test(arguments: ["(a == 1)", "NOT a == 1", "SUBQUERY(a, $x, b == 1).@count == 1"])
+  func `what is closed counts no more for the limit`(part: String) throws {
+    let text = Array(repeating: part, count: 20_000).joined(separator: " OR ")
+    let syntax = try QueryParser.rql(text)
+    #expect(syntax.nodes[syntax.root].kind.children.count == 20_000)
+    #expect(try QueryParser.predicateFormat(text) == syntax)
+  }
+
   @Test(arguments: [
     "(", ")", "[", "{", "()", "({[", "a[", "a[b[", "{{", "'", "NOT(", "SUBQUERY(", "1-1-", "@", "$", "%",
     "a.",
