@@ -32,6 +32,7 @@ let package = Package(
       providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
     .target(
       name: "RealmStorage", dependencies: ["CPlatform", "CSodium"], swiftSettings: testedSettings),
+    .target(name: "RealmQuery", dependencies: ["RealmStorage"], swiftSettings: testedSettings),
     .target(name: "RealmSwift", dependencies: ["CPlatform", "RealmStorage"], swiftSettings: testedSettings),
     // No product is named after it: where case does not count, the tool's would be the same file.
     .target(name: "Realm", dependencies: ["RealmSwift"], swiftSettings: swiftSettings),
@@ -82,6 +83,9 @@ let package = Package(
       path: "Examples/ToDo", exclude: ["try.sh"], swiftSettings: swiftSettings),
     .testTarget(
       name: "RealmStorageTests", dependencies: ["RealmStorage", "TestSupport"], exclude: ["Golden"],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "RealmQueryTests", dependencies: ["RealmQuery", "RealmStorage", "TestSupport"],
       swiftSettings: swiftSettings),
     .testTarget(
       name: "RealmSwiftTests", dependencies: ["Realm", "RealmSwift", "RealmStorage", "TestSupport"],

@@ -1,0 +1,26 @@
+/// A token of a predicate format.
+struct FormatToken: Equatable {
+  enum Kind: Equatable {
+    case symbol(Symbol)
+    /// A name or a keyword; a word behind `#` is no keyword.
+    case word(Keyword?)
+    /// `$` with a name.
+    case variable
+    /// `@` with a name.
+    case pathOperator
+    case integer(UInt64)
+    case real
+    case string(String)
+    /// A specifier of a value, with the position of its argument.
+    case argument(Int)
+    /// `%K`, with the position of its argument.
+    case keyPath(Int)
+    case end
+  }
+
+  var kind: Kind
+  var range: SourceRange
+
+  var keyword: Keyword? { if case .word(let keyword) = kind { keyword } else { nil } }
+  func isSymbol(_ symbol: Symbol) -> Bool { kind == .symbol(symbol) }
+}

@@ -1,0 +1,145 @@
+extension RQLParser {
+  /// SORT, DISTINCT or LIMIT.
+  mutating func descriptor() throws(QueryError) -> QuerySyntax.Descriptor {
+    switch token.keyword {
+    case .sort:
+      return .sort(
+        try inParentheses("SORT takes paths with directions in parentheses") {
+          parser throws(QueryError) in try parser.sortKey()
+        })
+    case .distinct:
+      return .distinct(
+        try inParentheses("DISTINCT takes paths in parentheses") {
+          parser throws(QueryError) in try parser.path(with: .nothing)
+        })
+    case .limit: return .limit(try limit())
+    default:
+      throw error(
+        "A condition and what may follow it end here", expected: ["SORT", "DISTINCT", "LIMIT", "the end"],
+        words: ["SORT", "DISTINCT", "LIMIT"])
+    }
+  }
+
+  private mutating func inParentheses<Part>(
+    _ message: String, _ part: (inout RQLParser) throws(QueryError) -> Part
+  ) throws(QueryError) -> [Part] {
+    try advance()
+    try expect(.openParenthesis, message)
+    var parts = [try part(&self)]
+    while token.isSymbol(.comma) {
+      try advance()
+      parts.append(try part(&self))
+    }
+    try expect(.closeParenthesis, "The parenthesis is not closed here", expected: [",", ")"])
+    return parts
+  }
+
+  private mutating func sortKey() throws(QueryError) -> QuerySyntax.SortKey {
+    let path = try path(with: .nothing)
+    guard let keyword = token.keyword, keyword == .ascending || keyword == .descending else {
+      throw error(
+        "SORT takes a direction behind each path", expected: ["ASC", "DESC"],
+        words: ["ASC", "DESC", "ASCENDING", "DESCENDING"])
+    }
+    try advance()
+    return .init(path, isAscending: keyword == .ascending)
+  }
+
+  private mutating func limit() throws(QueryError) -> Int64 {
+    try advance()
+    try expect(.openParenthesis, "LIMIT takes a number in parentheses")
+    guard case .integer(let number, hasSign: false) = token.kind else {
+      throw error("LIMIT takes a number without a sign", expected: ["a number"])
+    }
+    try advance()
+    try expect(.closeParenthesis, "The parenthesis is not closed here")
+    return number
+  }
+
+  // MARK: Shapes
+
+  /// What GEOWITHIN takes on its right.
+  mutating func geoOperand() throws(QueryError) {
+    let range = token.range
+    if case .argument(let position) = token.kind {
+      try stack.operand(.argument(position), range: advance())
+      return
+    }
+    let shape = try shape()
+    stack.operand(.shape(shape), range: range.to(previous))
+  }
+
+  private mutating func shape() throws(QueryError) -> QuerySyntax.GeoShape {
+    let keyword = token.keyword
+    guard keyword == .geobox || keyword == .geocircle || keyword == .geopolygon else {
+      throw error(
+        "GEOWITHIN takes a shape on its right",
+        expected: ["geoBox(...)", "geoCircle(...)", "geoPolygon(...)", "an argument such as $0"],
+        words: ["geoBox", "geoCircle", "geoPolygon"])
+    }
+    if keyword == .geopolygon {
+      return .polygon(
+        try inParentheses("geoPolygon takes rings in parentheses") {
+          parser throws(QueryError) in try parser.ring()
+        })
+    }
+    try advance()
+    try expect(.openParenthesis, "A shape has its points in parentheses")
+    let first = try point()
+    try expect(.comma, "A comma stands behind the point")
+    let shape: QuerySyntax.GeoShape =
+      keyword == .geobox
+      ? .box(first, try point())
+      : .circle(center: first, radius: try coordinate("a radius"))
+    try expect(.closeParenthesis, "The shape is not closed here")
+    return shape
+  }
+
+  private mutating func ring() throws(QueryError) -> [QuerySyntax.GeoPoint] {
+    try expect(.openBrace, "A ring has its points in braces")
+    var points = [try point()]
+    while token.isSymbol(.comma) {
+      try advance()
+      points.append(try point())
+    }
+    try expect(.closeBrace, "The ring is not closed here", expected: [",", "}"])
+    return points
+  }
+
+  private mutating func point() throws(QueryError) -> QuerySyntax.GeoPoint {
+    try expect(
+      .openBracket, "A point has its coordinates in brackets", expected: ["[longitude, latitude]"])
+    let longitude = try coordinate("a longitude")
+    try expect(.comma, "A latitude stands behind the longitude")
+    var point = QuerySyntax.GeoPoint(longitude: longitude, latitude: try coordinate("a latitude"))
+    if token.isSymbol(.comma) {
+      try advance()
+      guard case .real(let literal) = token.kind, literal.isFinite else {
+        throw error("An altitude is a number with a fraction", expected: ["a number such as 8.5"])
+      }
+      point.altitude = literal.number
+      try advance()
+    }
+    try expect(.closeBracket, "The point is not closed here")
+    return point
+  }
+
+  private mutating func coordinate(_ what: String) throws(QueryError) -> QuerySyntax.Coordinate {
+    let coordinate: QuerySyntax.Coordinate
+    switch token.kind {
+    case .real(let literal) where literal.isFinite: coordinate = .number(literal.number)
+    case .integer(let number, hasSign: false): coordinate = .number(Double(number))
+    case .argument(let position): coordinate = .argument(position)
+    case .integer:
+      throw error("An integer with a sign is no coordinate: write a fraction, such as -1.0")
+    default: throw error("A number is needed here", expected: [what, "an argument such as $0"])
+    }
+    try advance()
+    return coordinate
+  }
+}
+
+extension QuerySyntax.RealLiteral {
+  /// Whether it is neither `inf` nor `nan`, nor too large for 64 bits.
+  var isFinite: Bool { number.isFinite }
+}
