@@ -39,6 +39,16 @@ public enum Predicate: Sendable {
   /// It does not hold.
   public static func not(_ part: Predicate) -> Predicate { .not(PredicateParts([part])) }
 
+  /// Where the values are that a condition tests; nil of what is joined, or constant.
+  var path: ColumnPath? {
+    switch self {
+    case .compare(let path, _, _), .text(let path, _, _, _), .isIn(let path, _), .between(let path, _, _),
+      .count(let path, _, _):
+      path
+    case .always, .never, .and, .or, .not: nil
+    }
+  }
+
   /// Of what it is joined; nil of a condition.
   var parts: PredicateParts? {
     switch self {

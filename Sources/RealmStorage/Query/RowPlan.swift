@@ -57,6 +57,25 @@ public struct RowPlan: Sendable, Hashable {
     return plan
   }
 
+  /// The columns of the table whose values the predicate and the steps look at, each once; nil where they follow links to other rows.
+  public var columnsRead: [Int]? {
+    var paths: [ColumnPath] = []
+    var rest = [predicate]
+    while let next = rest.popLast() {
+      if let path = next.path { paths.append(path) }
+      if let parts = next.parts { rest += parts }
+    }
+    for step in steps {
+      switch step {
+      case .sort(let keys): paths += keys.map(\.path)
+      case .distinct(let found): paths += found
+      case .limit, .offset: break
+      }
+    }
+    guard paths.allSatisfy({ $0.links.isEmpty }) else { return nil }
+    return Array(Set(paths.map(\.column)))
+  }
+
   /// Of the rows that a stage leaves so many are asked for by the stages behind it, where no more than `count` are wanted in the end; nil for all. One number for
   /// the source and each step.
   func needed(_ count: Int?) -> [Int?] {

@@ -47,6 +47,17 @@ public final class _CollectionContent {
 
   private var session: RealmSession { life.session }
 
+  /// Whether what was found in a generation is as it would be found now: nothing changed since, or only properties that the plan does not look at. So a loop that changes
+  /// other properties of the objects it takes by their places does not search anew for each.
+  private func isCurrent(_ generation: UInt64) -> Bool {
+    if generation == session.generation { return true }
+    guard case .all = source, let columns = columnsRead else { return false }
+    return session.isCurrent(generation, columns, of: context.binding)
+  }
+
+  /// The columns of the class that the plan looks at; nil where it follows links, too.
+  private lazy var columnsRead: [Int]? = plan(of: 0).columnsRead
+
   /// Those of which a predicate holds too.
   func filtered(_ other: RealmStorage.Predicate) -> _CollectionContent {
     _CollectionContent(context, source, where: predicate.and(other), steps)
@@ -81,10 +92,10 @@ public final class _CollectionContent {
   /// Keys of the objects, in order. O(1) while the realm does not change.
   func rows() -> [UInt64] {
     session.check()
-    if let known, known.generation == session.generation { return known.rows }
+    if let known, isCurrent(known.generation) { return known.rows }
     let rows = reading { () throws(StorageError) in
       let rows = try readRows()
-      if let counted, counted.generation == session.generation {
+      if let counted, isCurrent(counted.generation) {
         try table()?.expect(rows.count, of: counted.count)
       }
       return rows
@@ -100,7 +111,7 @@ public final class _CollectionContent {
 
   private func readRows() throws(StorageError) -> [UInt64] {
     guard let table = try table() else { return [] }
-    if let order, let unsorted, unsorted.generation == session.generation {
+    if let order, let unsorted, isCurrent(unsorted.generation) {
       return try table.sorted(unsorted.rows, by: order)
     }
     return try search(table).rows()
@@ -109,11 +120,11 @@ public final class _CollectionContent {
   /// The key of the first object; nil where there is none.
   func firstRow() -> UInt64? {
     session.check()
-    if let known, known.generation == session.generation { return known.rows.first }
+    if let known, isCurrent(known.generation) { return known.rows.first }
     return reading { () throws(StorageError) in
       guard let table = try table() else { return nil }
       if isWholeTable { return table.count > 0 ? try table.key(at: 0) : nil }
-      if let order, let unsorted, unsorted.generation == session.generation {
+      if let order, let unsorted, isCurrent(unsorted.generation) {
         return try table.sorted(unsorted.rows, by: order, limit: 1).first
       }
       return try search(table).first()
@@ -123,8 +134,8 @@ public final class _CollectionContent {
   /// Whether there is no object. Objects are looked at until one is found.
   var isEmpty: Bool {
     session.check()
-    if let known, known.generation == session.generation { return known.rows.isEmpty }
-    if let counted, counted.generation == session.generation { return counted.count == 0 }
+    if let known, isCurrent(known.generation) { return known.rows.isEmpty }
+    if let counted, isCurrent(counted.generation) { return counted.count == 0 }
     return reading { () throws(StorageError) in
       guard let table = try table() else { return true }
       return isWholeTable ? table.count == 0 : try search(table).isEmpty()
@@ -161,14 +172,14 @@ public final class _CollectionContent {
   /// The key of an element near the beginning of a sort, of which the rest need not be in order for it; nil where there is
   /// more to it.
   private func rowInHead(_ index: Int) -> UInt64? {
-    guard let order, case .all = source, index >= 0, known?.generation != session.generation,
+    guard let order, case .all = source, index >= 0, known.map({ !isCurrent($0.generation) }) ?? true,
       let wanted = Self.headCounts.first(where: { index < $0 })
     else { return nil }
-    if let head, head.generation == session.generation, index < head.rows.count { return head.rows[index] }
+    if let head, isCurrent(head.generation), index < head.rows.count { return head.rows[index] }
     let rows = reading { () throws(StorageError) -> [UInt64]? in
       guard let table = try table() else { return nil }
       var rows: [UInt64]?
-      if let unsorted, unsorted.generation == session.generation {
+      if let unsorted, isCurrent(unsorted.generation) {
         rows = unsorted.rows
       } else if predicate != .always {
         rows = try table.rows(where: predicate)
@@ -206,9 +217,9 @@ public final class _CollectionContent {
 
   var count: Int {
     session.check()
-    if let known, known.generation == session.generation { return known.rows.count }
-    if let counted, counted.generation == session.generation { return counted.count }
-    if let unsorted, unsorted.generation == session.generation { return unsorted.rows.count }
+    if let known, isCurrent(known.generation) { return known.rows.count }
+    if let counted, isCurrent(counted.generation) { return counted.count }
+    if let unsorted, isCurrent(unsorted.generation) { return unsorted.rows.count }
     if case .linking(let target, let position) = source, case .always = predicate, steps.isEmpty {
       return countLinks(target, position)
     }

@@ -192,10 +192,17 @@ final class ObjectContext {
     let isNew = isNew(birth: birth)
     let isThere =
       !isInvalid
-      && session.writing(binding) { (table) throws(StorageError) in
+      && session.writing(binding, column: onlyColumn(position)) { (table) throws(StorageError) in
         try table.set(value, binding.columns[position], ofRow: row)
       }
     if !isThere { stopMissing(position, isNew: isNew) }
+  }
+
+  /// The column of a property that holds one value and no link, so that nothing else changes with it.
+  private func onlyColumn(_ position: Int) -> Int? {
+    let type = binding.model.properties[position].type
+    guard type.form == .value, type.column != .link, type.column != .mixed else { return nil }
+    return binding.columns[position]
   }
 
   /// Stops the program where a property can't be set now.
@@ -219,7 +226,7 @@ final class ObjectContext {
     let found: Addition =
       isInvalid
       ? .noRow
-      : session.writing(binding) { (table) throws(StorageError) in
+      : session.writing(binding, column: onlyColumn(position)) { (table) throws(StorageError) in
         try table.add(amount, to: binding.columns[position], ofRow: row, within: range)
       }
     if found == .noRow { stopMissing(position, isNew: isNew) }

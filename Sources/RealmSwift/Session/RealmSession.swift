@@ -19,7 +19,11 @@ final class RealmSession {
     didSet { forgetTables() }
   }
   /// Grows whenever what is read may have changed.
-  @exclusivity(unchecked) private(set) var generation: UInt64 = 0
+  @exclusivity(unchecked) private(set) var generation: UInt64 = 0 {
+    didSet { broadGeneration = generation }
+  }
+  /// Since this generation nothing has changed but values of single properties, which `written` knows.
+  @exclusivity(unchecked) private var broadGeneration: UInt64 = 0
   /// The classes of all realms of the session, which all objects of it may be of.
   private(set) var schema = RealmSchema([], isDefault: false)
   /// What it was opened with first, and all its classes: the realm of its objects.
@@ -50,6 +54,8 @@ final class RealmSession {
     var table: WritableTable?
     /// The first row it made.
     var firstRow = UInt64.max
+    /// By the position of a column: the generation in which a value of it was set last. Those behind the last were never set.
+    var columns: [UInt64] = []
   }
 
   init(file: RealmFile, owner: Confinement) {
@@ -394,17 +400,35 @@ final class RealmSession {
   /// Something was written.
   func didWrite() { generation &+= 1 }
 
+  /// A value of one column was written, from which nothing else follows.
+  private func didWrite(_ column: Int, of binding: ClassBinding) {
+    let broad = broadGeneration
+    generation &+= 1
+    broadGeneration = broad
+    while written[binding.slot].columns.count <= column { written[binding.slot].columns.append(0) }
+    written[binding.slot].columns[column] = generation
+  }
+
+  /// Whether what was found in a generation by some columns of a class is as it would be found now.
+  func isCurrent(_ found: UInt64, _ columns: [Int], of binding: ClassBinding) -> Bool {
+    guard found >= broadGeneration else { return false }
+    let written = written[binding.slot].columns
+    return columns.allSatisfy { !written.indices.contains($0) || written[$0] <= found }
+  }
+
   /// Calls `body` with a class's table in the open transaction. What the engine can't write stops the program, since
   /// changes can't throw: damage, or a full disk or memory while a large transaction is spilled.
+  ///
+  /// - Parameter column: the only one whose values change, where nothing else follows from that: it neither links nor holds values of any type.
   func writing<Result>(
-    _ binding: ClassBinding, _ body: (WritableTable) throws(StorageError) -> Result
+    _ binding: ClassBinding, column: Int? = nil, _ body: (WritableTable) throws(StorageError) -> Result
   ) -> Result {
     reading(
       { () throws(StorageError) in
         guard let table = try writable(binding) else {
           raise("Class not in the realm", "\(binding.model.name) has no table in this realm.")
         }
-        defer { didWrite() }
+        defer { if let column { didWrite(column, of: binding) } else { didWrite() } }
         return try body(table)
       }, orStop: "Unwritable realm")
   }

@@ -18,6 +18,10 @@ protocol Questions {
   /// - Parameter asksForAll: the query is for all, and no more than these are read of it; else it has a limit.
   func firstByAgeAndName(asksForAll: Bool) throws -> Answer
   func sumAndAverage() throws -> (scores: Double, age: Double)
+  /// The id of the first active Person, by id; nil of an engine that is not asked.
+  func firstActive() throws -> Int64?
+  /// The ids of the first 100 Persons by city, which is indexed, and id; nil of an engine that is not asked.
+  func firstByCity() throws -> Answer?
 
   /// Adds 1 to the score of each Person, in one durable transaction.
   func raiseScores() throws
@@ -46,4 +50,9 @@ struct FirstByAgeAndName {
     answer.add(hash)
     return answer
   }
+}
+
+extension Questions {
+  func firstActive() throws -> Int64? { nil }
+  func firstByCity() throws -> Answer? { nil }
 }

@@ -27,6 +27,8 @@ struct WorkloadRun {
     case .sort: try timed(repeats: 1) { try engine.firstByAgeAndName(asksForAll: true) }
     case .sortLimited: try timed(repeats: 1) { try engine.firstByAgeAndName(asksForAll: false) }
     case .aggregate: try timed(repeats: 3) { Answer(rounding: try engine.sumAndAverage()) }
+    case .firstActive: try findFirst()
+    case .firstByCity: try findFirstByCity()
     case .countIDs: try timed(repeats: 3) { Answer(try engine.count(ids: inputs.ids)) }
     case .countAges: try timed(repeats: 3) { Answer(try engine.count(ages: inputs.ages)) }
     case .raiseScores: try change { try engine.raiseScores() }
@@ -42,6 +44,24 @@ struct WorkloadRun {
 
   private func timed(repeats: Int, _ body: () throws -> Answer) throws -> Outcome {
     try Outcome.timed(repeats: repeats, body)
+  }
+
+  private func findFirst() throws -> Outcome? {
+    guard try engine.firstActive() != nil else { return nil }
+    return try timed(repeats: 3) {
+      var answer = Answer()
+      for _ in 0..<1_000 { answer.add(try engine.firstActive() ?? 0) }
+      return answer
+    }
+  }
+
+  private func findFirstByCity() throws -> Outcome? {
+    guard try engine.firstByCity() != nil else { return nil }
+    return try timed(repeats: 3) {
+      var answer = Answer()
+      for _ in 0..<100 { answer.add(try engine.firstByCity() ?? Answer()) }
+      return answer
+    }
   }
 
   private func lookUpTogether() throws -> Outcome? {

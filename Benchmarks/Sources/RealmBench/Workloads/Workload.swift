@@ -36,6 +36,10 @@ enum Workload: String, CaseIterable {
   case sortLimited = "10b"
   /// The sum of scores and the average of ages.
   case aggregate = "11"
+  /// Finds the first active Person; half of them are. A thousand times.
+  case firstActive = "Q1"
+  /// Reads the ids of the first 100 by city, which is indexed. A hundred times.
+  case firstByCity = "Q9"
   /// 3, 4, 8 and 11 by two threads at once, each with all of it.
   case lookUpTwice = "3t"
   case iterateTwice = "4t"
@@ -196,6 +200,8 @@ enum Workload: String, CaseIterable {
     case .sort: "sort by age and name, read 100"
     case .sortLimited: "the same with limit 100"
     case .aggregate: "sum of scores, average of ages"
+    case .firstActive: "1,000 × the first active"
+    case .firstByCity: "100 × the first 100 by city, indexed"
     case .lookUpTwice: "lookups in each of 2 threads"
     case .iterateTwice: "iterate in each of 2 threads"
     case .countNamesTwice: "count names in each of 2 threads"
@@ -280,7 +286,8 @@ enum Workload: String, CaseIterable {
   static let onOpenFile: [Workload] = [
     .lookUp, .lookUpTogether, .iterate, .iterateStrings, .countAge, .countActive, .countEmail, .countNames,
     .countNamesIgnoringCase,
-    .countCities, .sort, .sortLimited, .aggregate, .countIDs, .countAges, .lookUpTwice, .iterateTwice,
+    .countCities, .sort, .sortLimited, .aggregate, .firstActive, .firstByCity, .countIDs, .countAges,
+    .lookUpTwice, .iterateTwice,
     .countNamesTwice, .aggregateTwice, .update, .insert, .relaxedUpdate, .steadyUpdate, .steadyInsert,
     .threads8, .threads32, .changeSet, .raiseScores, .deleteInactive,
   ]

@@ -26,6 +26,15 @@ extension ObjectsEngine: Questions {
     return first.answer
   }
 
+  func firstActive() throws -> Int64? { try people().where { $0.active == true }.first.map { Int64($0.id) } }
+
+  func firstByCity() throws -> Answer? {
+    let sorted = try people().sorted(by: \.city)
+    var answer = Answer()
+    for place in 0..<100 { answer.add(Int64(sorted[place].id)) }
+    return answer
+  }
+
   func sumAndAverage() throws -> (scores: Double, age: Double) {
     let people = try people()
     guard let average: Double = people.average(ofProperty: "age") else {

@@ -48,6 +48,30 @@ extension StorageEngine: Questions {
     return first.answer
   }
 
+  func firstActive() throws -> Int64? {
+    let table = try Self.people(in: database.snapshot())
+    let plan = RowPlan(
+      table: table.schema.id, predicate: .compare(ColumnPath(Position.active), .equal, .bool(true)))
+    guard let row = try RowSearch(plan, in: table).first(),
+      case .value(let id) = try table.integer(Position.id, ofRow: row)
+    else { throw BenchmarkError("nobody is active") }
+    return id
+  }
+
+  func firstByCity() throws -> Answer? {
+    let table = try Self.people(in: database.snapshot())
+    let plan = RowPlan(
+      table: table.schema.id, steps: [.sort([SortKey(ColumnPath(Position.city))]), .limit(100)])
+    var answer = Answer()
+    for row in try RowSearch(plan, in: table).rows() {
+      guard case .value(let id) = try table.integer(Position.id, ofRow: row) else {
+        throw BenchmarkError("no Person in row \(row)")
+      }
+      answer.add(id)
+    }
+    return answer
+  }
+
   func sumAndAverage() throws -> (scores: Double, age: Double) {
     let table = try Self.people(in: database.snapshot())
     guard case .double(let sum) = try table.sum(Position.score, of: nil),

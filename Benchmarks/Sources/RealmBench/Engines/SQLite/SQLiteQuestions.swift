@@ -57,6 +57,23 @@ extension SQLiteEngine: Questions {
     }
   }
 
+  func firstActive() throws -> Int64? {
+    try reading {
+      let select = try connection.prepare("SELECT id FROM Person WHERE active ORDER BY id LIMIT 1")
+      guard try select.step() else { throw BenchmarkError("nobody is active") }
+      return select.integer(0)
+    }
+  }
+
+  func firstByCity() throws -> Answer? {
+    try reading {
+      let select = try connection.prepare("SELECT id FROM Person ORDER BY city, id LIMIT 100")
+      var answer = Answer()
+      while try select.step() { answer.add(select.integer(0)) }
+      return answer
+    }
+  }
+
   func sumAndAverage() throws -> (scores: Double, age: Double) {
     try reading {
       let select = try connection.prepare("SELECT sum(score), avg(age) FROM Person")
