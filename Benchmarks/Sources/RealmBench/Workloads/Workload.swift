@@ -36,9 +36,9 @@ enum Workload: String, CaseIterable {
   case sortLimited = "10b"
   /// The sum of scores and the average of ages.
   case aggregate = "11"
-  /// Finds the first active Person; half of them are. A thousand times.
+  /// Finds an active Person, the first that is met; half of them are. A thousand times.
   case firstActive = "Q1"
-  /// Reads the ids of the first 100 by city, which is indexed. A hundred times.
+  /// Reads the cities of the first 100 by city, which is indexed. A hundred times.
   case firstByCity = "Q9"
   /// 3, 4, 8 and 11 by two threads at once, each with all of it.
   case lookUpTwice = "3t"
@@ -200,7 +200,7 @@ enum Workload: String, CaseIterable {
     case .sort: "sort by age and name, read 100"
     case .sortLimited: "the same with limit 100"
     case .aggregate: "sum of scores, average of ages"
-    case .firstActive: "1,000 × the first active"
+    case .firstActive: "1,000 × a first active one"
     case .firstByCity: "100 × the first 100 by city, indexed"
     case .lookUpTwice: "lookups in each of 2 threads"
     case .iterateTwice: "iterate in each of 2 threads"

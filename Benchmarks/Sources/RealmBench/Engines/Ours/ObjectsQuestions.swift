@@ -31,7 +31,7 @@ extension ObjectsEngine: Questions {
   func firstByCity() throws -> Answer? {
     let sorted = try people().sorted(by: \.city)
     var answer = Answer()
-    for place in 0..<100 { answer.add(Int64(sorted[place].id)) }
+    for place in 0..<100 { answer.add(sorted[place].city) }
     return answer
   }
 

@@ -59,7 +59,7 @@ extension SQLiteEngine: Questions {
 
   func firstActive() throws -> Int64? {
     try reading {
-      let select = try connection.prepare("SELECT id FROM Person WHERE active ORDER BY id LIMIT 1")
+      let select = try connection.prepare("SELECT id FROM Person WHERE active LIMIT 1")
       guard try select.step() else { throw BenchmarkError("nobody is active") }
       return select.integer(0)
     }
@@ -67,9 +67,9 @@ extension SQLiteEngine: Questions {
 
   func firstByCity() throws -> Answer? {
     try reading {
-      let select = try connection.prepare("SELECT id FROM Person ORDER BY city, id LIMIT 100")
+      let select = try connection.prepare("SELECT city FROM Person ORDER BY city LIMIT 100")
       var answer = Answer()
-      while try select.step() { answer.add(select.integer(0)) }
+      while try select.step() { answer.add(select.text(0)) }
       return answer
     }
   }
