@@ -2,7 +2,7 @@
 struct FormatLexer {
   let source: SourceText
   private var offset = 0
-  /// So many specifiers were read, each of which takes an argument.
+  /// The number of specifiers that were read, each of which takes an argument.
   private(set) var argumentCount = 0
 
   init(_ source: SourceText) { self.source = source }

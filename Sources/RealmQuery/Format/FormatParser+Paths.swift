@@ -99,7 +99,7 @@ extension FormatParser {
 
   // MARK: Brackets
 
-  /// What stands in brackets.
+  /// Reads the subscript that stands in brackets.
   private mutating func bracketed() throws(QueryError) -> QuerySyntax.Step {
     let step: QuerySyntax.Step
     switch token.kind {

@@ -16,7 +16,7 @@ enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Nil where the text is no base64 that is filled up to fours.
+  /// The bytes are nil where the text is no base64 whose length is a multiple of four.
   static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     guard text.count % 4 == 0 else { return nil }
     let missing = text.suffix(2).filter { $0 == padding }.count

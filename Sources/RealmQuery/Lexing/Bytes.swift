@@ -1,4 +1,4 @@
-/// What a byte of a text is.
+/// The class of characters that a byte of a text belongs to.
 extension UInt8 {
   var isBlank: Bool {
     self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") || self == UInt8(ascii: "\n")

@@ -77,7 +77,7 @@ enum Keyword: String, CaseIterable {
     /// Whether all letters are capital, or all small.
     var isUniform: Bool
 
-    /// Nil of what has another character, or more than 16.
+    /// It is nil of a word that has another character, or more than 16.
     init?(_ source: SourceText, _ range: SourceRange) {
       guard range.upperBound - range.lowerBound <= 16 else { return nil }
       var (small, count) = (0, 0)

@@ -3,7 +3,7 @@
 /// It holds what is not complete yet in stacks of its own. So brackets of any depth need no room on the stack of the
 /// thread, and a chain of operators of any length takes linear time: its parts stand in one stack until it ends.
 struct ConditionStack {
-  /// So many parentheses, NOTs and subqueries at most are open at a time.
+  /// The most parentheses, NOTs and subqueries that may be open at a time.
   static let maximumDepth = 10_000
 
   /// A value or a condition that is complete.
@@ -14,7 +14,7 @@ struct ConditionStack {
     var isBracketed = false
   }
 
-  /// What stands before a subquery's condition.
+  /// The part of a subquery that stands before its condition.
   struct SubqueryHead {
     var collection: QuerySyntax.Path
     var variable: String
@@ -29,7 +29,7 @@ struct ConditionStack {
     var range: SourceRange
   }
 
-  /// What is not complete.
+  /// A part of the query that is not complete.
   enum Frame {
     case parenthesis(SourceRange)
     case subquery(SubqueryHead)
@@ -60,7 +60,7 @@ struct ConditionStack {
   private var parts: [Int] = []
   private var operations: [QuerySyntax.Operation] = []
   private var depth = 0
-  /// What was read last where an operator may follow; nil where a value or a condition must.
+  /// The value or condition that was read last, where an operator may follow it; nil where a value or a condition must follow.
   private(set) var current: Operand?
 
   init(

@@ -188,7 +188,7 @@ struct RQLLexer {
 
   // MARK: Names
 
-  /// What a name means: with its escaped blanks as they are.
+  /// The name that a word of the text stands for: escaped blanks become blanks.
   static func name(_ text: String) -> String {
     guard text.utf8.contains(UInt8(ascii: "\\")) else { return text }
     var (bytes, rest): ([UInt8], [UInt8]) = ([], Array(text.utf8.reversed()))
@@ -216,7 +216,7 @@ struct RQLLexer {
 }
 
 extension RQLLexer {
-  /// What `token(_:to:)` is to the files that read numbers and dates.
+  /// The files that read numbers and dates make their tokens by this.
   mutating func take(_ kind: RQLToken.Kind, to end: Int) -> RQLToken { token(kind, to: end) }
 
   /// A number of decimal digits, or the greatest there is.

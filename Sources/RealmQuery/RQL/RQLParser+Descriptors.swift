@@ -58,7 +58,7 @@ extension RQLParser {
 
   // MARK: Shapes
 
-  /// What GEOWITHIN takes on its right.
+  /// Reads the shape or the argument on the right of GEOWITHIN.
   mutating func geoOperand() throws(QueryError) {
     let range = token.range
     if case .argument(let position) = token.kind {

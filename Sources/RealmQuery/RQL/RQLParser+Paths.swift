@@ -146,7 +146,7 @@ extension RQLParser {
     return RQLLexer.name(source.string(next.range))
   }
 
-  /// What stands in brackets.
+  /// Reads the subscript that stands in brackets.
   private mutating func bracketed() throws(QueryError) -> QuerySyntax.Step {
     let step: QuerySyntax.Step
     switch token.kind {

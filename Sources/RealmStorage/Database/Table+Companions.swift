@@ -5,24 +5,25 @@
 extension Table {
   /// The ids of the elements of a list, in their order; nil where the elements of the column have none, or where there is no such row.
   public func elementIDs(ofList column: Int, ofRow key: UInt64) throws(StorageError) -> [UInt64]? {
-    try companion(.elementIDs(of: schema.columns[column].id), ofRow: key)?.elementIDs
+    try schema.elementIDs(column) { (place) throws(StorageError) in
+      try value(schema.columns[place], ofRow: key)
+    }
   }
 
   /// The ids of the places that the elements of a list were moved to, in their order, nil for an element that was never moved; nothing where none was. Nil as
   /// `elementIDs`.
   public func elementPlaces(ofList column: Int, ofRow key: UInt64) throws(StorageError) -> [UInt64?]? {
-    let id = schema.columns[column].id
-    guard schema.position(of: .elementIDs(of: id)) != nil, try contains(key) else { return nil }
-    return try companion(.elementPlaces(of: id), ofRow: key)?.elementPlaces ?? []
+    try schema.elementPlaces(column) { (place) throws(StorageError) in
+      try value(schema.columns[place], ofRow: key)
+    }
   }
 
   /// The links of a cell to rows that are not there. In the order of a list; of sets and maps in no order.
   public func absentLinks(ofColumn column: Int, ofRow key: UInt64) throws(StorageError) -> [AbsentLink] {
-    let owner = schema.columns[column]
-    let value = try companion(.absentLinks(of: owner.id), ofRow: key)
-    guard let links = AbsentLink.decode(value ?? .null, in: owner) else {
-      throw beginReading().corrupted(.structure, .null)
+    let links = try schema.absentLinks(column) { (place) throws(StorageError) in
+      try value(schema.columns[place], ofRow: key)
     }
+    guard let links else { throw beginReading().corrupted(.structure, .null) }
     return links
   }
 
@@ -34,11 +35,6 @@ extension Table {
   ) throws(StorageError) -> [(table: UInt32, column: UInt16, row: UInt64)] {
     try AbsentLinkIndex.sources(of: primaryKey, in: content.root.absentLinks, beginReading())
       .map { ($0.table, $0.column, $0.row) }
-  }
-
-  private func companion(_ role: ColumnRole, ofRow key: UInt64) throws(StorageError) -> Value? {
-    guard let position = schema.position(of: role) else { return nil }
-    return try value(schema.columns[position], ofRow: key)
   }
 }
 
@@ -62,29 +58,21 @@ extension WritableTable {
 
   /// See `Table.elementIDs`.
   public func elementIDs(ofList column: Int, ofRow key: UInt64) throws(StorageError) -> [UInt64]? {
-    try companion(.elementIDs(of: schema.columns[column].id), ofRow: key)?.elementIDs
+    try schema.elementIDs(column) { (place) throws(StorageError) in try value(place, ofRow: key) }
   }
 
   /// See `Table.elementPlaces`.
   public func elementPlaces(ofList column: Int, ofRow key: UInt64) throws(StorageError) -> [UInt64?]? {
-    let id = schema.columns[column].id
-    guard schema.position(of: .elementIDs(of: id)) != nil, try contains(key) else { return nil }
-    return try companion(.elementPlaces(of: id), ofRow: key)?.elementPlaces ?? []
+    try schema.elementPlaces(column) { (place) throws(StorageError) in try value(place, ofRow: key) }
   }
 
   /// See `Table.absentLinks`.
   public func absentLinks(ofColumn column: Int, ofRow key: UInt64) throws(StorageError) -> [AbsentLink] {
-    let owner = schema.columns[column]
-    let value = try companion(.absentLinks(of: owner.id), ofRow: key)
-    guard let links = AbsentLink.decode(value ?? .null, in: owner) else {
-      throw try usableWriter().editor.access().corrupted(.structure, .null)
+    let links = try schema.absentLinks(column) { (place) throws(StorageError) in
+      try value(place, ofRow: key)
     }
+    guard let links else { throw try usableWriter().editor.store.corrupted(.structure, .null) }
     return links
-  }
-
-  private func companion(_ role: ColumnRole, ofRow key: UInt64) throws(StorageError) -> Value? {
-    guard let position = schema.position(of: role) else { return nil }
-    return try value(position, ofRow: key)
   }
 
   /// Gives a cell links to rows that are not there, in place of those it had. A single value becomes null with that, and a map loses the keys. Each link takes its
@@ -111,6 +99,28 @@ extension WritableTable {
     }
     try writer.apply(.set(value, cell))
     return true
+  }
+}
+
+/// What the companions of a column say of a row, whose values `read` gives by the position of a column; nil where there is no such row.
+extension TableSchema {
+  fileprivate typealias Read = (_ position: Int) throws(StorageError) -> Value?
+
+  fileprivate func elementIDs(_ column: Int, _ read: Read) throws(StorageError) -> [UInt64]? {
+    guard let ids = position(of: .elementIDs(of: columns[column].id)) else { return nil }
+    return try read(ids)?.elementIDs
+  }
+
+  fileprivate func elementPlaces(_ column: Int, _ read: Read) throws(StorageError) -> [UInt64?]? {
+    guard let ids = try elementIDs(column, read) else { return nil }
+    guard !ids.isEmpty, let places = position(of: .elementPlaces(of: columns[column].id)) else { return [] }
+    return try read(places)?.elementPlaces
+  }
+
+  /// Nil for what is damaged.
+  fileprivate func absentLinks(_ column: Int, _ read: Read) throws(StorageError) -> [AbsentLink]? {
+    guard let links = position(of: .absentLinks(of: columns[column].id)) else { return [] }
+    return AbsentLink.decode(try read(links) ?? .null, in: columns[column])
   }
 }
 

@@ -300,8 +300,7 @@ public struct WritableTable {
     precondition(
       schema.column(column.name) == nil, "table \(schema.name) has a column \(column.name) already")
     try transaction.check(column)
-    try transaction.checkColumns(
-      schema.columns.count + (schema.hasElementIDs && column.collection == .list ? 2 : 1))
+    try transaction.checkColumns(schema.columns.count + schema.addedColumns(with: column))
     try writer.apply(.addColumn(column))
   }
 

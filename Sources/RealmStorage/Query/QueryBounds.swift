@@ -1,8 +1,9 @@
-/// When a search is to end before it has found all.
+/// The conditions on which a search ends before it has found all.
 public struct QueryBounds: Sendable {
   /// The moment from which on the search throws `.queryDeadline`.
   public var deadline: ContinuousClock.Instant?
-  /// Is asked now and then, at least once for some ten thousand rows; from when it answers true the search throws `.queryCancelled`.
+  /// The search asks this once for some ten thousand rows of which it tests a predicate, and between the steps of a plan; where it answers true the search throws
+  /// `.queryCancelled`. The deadline is looked at at the same moments. A sort, and the search for distinct values, are not interrupted once they have begun.
   public var isCancelled: (@Sendable () -> Bool)?
 
   public init(deadline: ContinuousClock.Instant? = nil, isCancelled: (@Sendable () -> Bool)? = nil) {

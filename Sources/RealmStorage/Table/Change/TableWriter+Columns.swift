@@ -5,8 +5,7 @@ extension TableWriter {
   /// - Parameter keepsID: the column has its id, which was not given yet.
   /// - Throws: `.limitExceeded` where all ids of columns, or of indexes, were given.
   func add(_ column: Column, keepsID: Bool = false) throws(StorageError) {
-    let ids = schema.hasElementIDs && !keepsID && column.collection == .list && !column.isCompanion ? 2 : 1
-    guard schema.hasColumnIDs(ids) else {
+    guard schema.hasColumnIDs(keepsID ? 1 : schema.addedColumns(with: column)) else {
       throw .limitExceeded(.columnIDs, path: editor.store.storage.path)
     }
     if column.index != .none { try checkIndexIDs() }

@@ -70,9 +70,14 @@ public struct TableSchema: Sendable, Hashable {
     columns.append(column)
     columns[columns.count - 1].indexID = 0
     setIndex(column.index, at: columns.count - 1)
-    if hasElementIDs, !keepsID, column.collection == .list, !column.isCompanion {
+    if !keepsID, addedColumns(with: column) > 1 {
       add(Column(.elementIDs(of: column.id)))
     }
+  }
+
+  /// How many columns the table gets where one is added: a column of lists may come with a companion.
+  func addedColumns(with column: Column) -> Int {
+    hasElementIDs && column.collection == .list && !column.isCompanion ? 2 : 1
   }
 
   /// Whether there are ids for so many columns more.
