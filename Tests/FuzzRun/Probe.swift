@@ -113,7 +113,7 @@ enum Probe {
     ]
     if column.type == .string || column.type == .data {
       questions.append(
-        .text(path, .contains, column.type == .string ? .string("é") : .data([9]), ignoringCase: true))
+        .text(path, .contains, column.type == .string ? .string("é") : .data([9]), options: .ignoringCase))
     }
     if column.isCollection { questions.append(.count(path, .greater, 1)) }
     if column.type == .link {

@@ -95,8 +95,8 @@ struct QueryModel {
         Self.compare($0, .greaterOrEqual, low, isDirect(path, table))
           && Self.compare($0, .lessOrEqual, high, isDirect(path, table))
       }
-    case .text(let path, let match, let value, let ignoringCase):
-      any(path, table, key) { PlainText.matches($0, match, value, ignoringCase) }
+    case .text(let path, let match, let value, let options):
+      any(path, table, key) { PlainText.matches($0, match, value, options.contains(.ignoringCase)) }
     case .count(let path, let comparison, let number):
       counts(path, table, key).contains {
         Self.compare(.int(Int64($0)), comparison, .int(Int64(number)), false)

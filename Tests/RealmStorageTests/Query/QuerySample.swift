@@ -155,7 +155,7 @@ struct QuerySample {
     }
     if [.string, .data, .mixed].contains(column.type), generator.chance(60) {
       let match = TextMatch.allCases.randomElement(using: &generator)!
-      return .text(path, match, constant(column, model), ignoringCase: generator.chance(50))
+      return .text(path, match, constant(column, model), options: generator.chance(50) ? .ignoringCase : [])
     }
     switch generator.below(6) {
     case 0: return .isIn(path, (0..<generator.below(12)).map { _ in constant(column, model) })

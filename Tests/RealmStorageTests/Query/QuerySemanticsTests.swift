@@ -65,13 +65,13 @@ import Testing
   }
 
   @Test func `an empty text is in nothing, and case is that of Latin letters`() throws {
-    try expect(.text(Self.name, .contains, .string(""), ignoringCase: false), [])
-    try expect(.text(Self.name, .begins, .string(""), ignoringCase: true), [])
-    try expect(.text(Self.name, .like, .string("*"), ignoringCase: false), [0, 2])
-    try expect(.text(Self.name, .like, .string("?LAN"), ignoringCase: true), [0])
-    try expect(.text(Self.name, .equal, .string("éLAN"), ignoringCase: true), [0])
-    try expect(.text(Self.name, .equal, .string("elan"), ignoringCase: true), [])
-    try expect(.text(Self.name, .notEqual, .string("x"), ignoringCase: true), [0, 1, 2])
+    try expect(.text(Self.name, .contains, .string(""), options: []), [])
+    try expect(.text(Self.name, .begins, .string(""), options: .ignoringCase), [])
+    try expect(.text(Self.name, .like, .string("*"), options: []), [0, 2])
+    try expect(.text(Self.name, .like, .string("?LAN"), options: .ignoringCase), [0])
+    try expect(.text(Self.name, .equal, .string("éLAN"), options: .ignoringCase), [0])
+    try expect(.text(Self.name, .equal, .string("elan"), options: .ignoringCase), [])
+    try expect(.text(Self.name, .notEqual, .string("x"), options: .ignoringCase), [0, 1, 2])
   }
 
   @Test func `of a list any value passes`() throws {

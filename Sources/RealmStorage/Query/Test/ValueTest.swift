@@ -40,8 +40,14 @@ struct TextTest {
   let nullPasses: Bool
   private let isString: Bool
 
+  /// A test of values of which some may be strings, some data: the kind of the other value is tested.
+  init(_ match: TextMatch, _ value: Value, _ options: TextOptions) {
+    let isString = if case .data = value { false } else { true }
+    self.init(match, value, options, isString: isString)
+  }
+
   /// - Parameter isString: strings are tested, else data.
-  init(_ match: TextMatch, _ value: Value, ignoringCase: Bool, isString: Bool) {
+  init(_ match: TextMatch, _ value: Value, _ options: TextOptions, isString: Bool) {
     let bytes: [UInt8]? =
       switch value {
       case .string(let text): isString ? Array(text.utf8) : nil
@@ -56,7 +62,8 @@ struct TextTest {
     case .contains, .begins, .ends: nullPasses = false
     }
     needle = bytes.map { bytes in
-      PackedTexts.Needle(match.needle, bytes, ignoringCase: ignoringCase, isText: isString)
+      PackedTexts.Needle(
+        match.needle, bytes, ignoringCase: options.contains(.ignoringCase), isText: isString)
     }
   }
 

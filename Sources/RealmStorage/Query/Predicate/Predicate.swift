@@ -14,9 +14,8 @@ public enum Predicate: Sendable {
   case never
   /// How the column's value compares with another, which stands on the right.
   case compare(ColumnPath, Comparison, Value)
-  /// A test of a string, or of data, against another: see `TextMatch`. Where case is ignored, A to Z and U+00C0 to
-  /// U+00DE but U+00D7 equal their small letters.
-  case text(ColumnPath, TextMatch, Value, ignoringCase: Bool)
+  /// A test of a string, or of data, against another: see `TextMatch`.
+  case text(ColumnPath, TextMatch, Value, options: TextOptions)
   /// The column's value equals one of them.
   case isIn(ColumnPath, [Value])
   /// The column's value is neither less than the first nor greater than the second.
@@ -25,6 +24,8 @@ public enum Predicate: Sendable {
   ///
   /// Where a link on the way is null, there is no list of links, and any other has no elements.
   case count(ColumnPath, Comparison, Int)
+  /// A test of any expression against another. `Predicate.test` makes one of the conditions above instead, where one says the same.
+  case relation(Relation)
   /// All hold; so it does without any.
   case and(PredicateParts)
   /// One of them holds; it does not without any.
@@ -45,7 +46,7 @@ public enum Predicate: Sendable {
     case .compare(let path, _, _), .text(let path, _, _, _), .isIn(let path, _), .between(let path, _, _),
       .count(let path, _, _):
       path
-    case .always, .never, .and, .or, .not: nil
+    case .always, .never, .relation, .and, .or, .not: nil
     }
   }
 
@@ -68,6 +69,16 @@ public enum TextMatch: Sendable, Hashable, CaseIterable {
   case contains, begins, ends
   /// The other is a pattern: `*` stands for any characters, `?` for one; in data for bytes. Null is like null only.
   case like
+}
+
+/// How tests of strings compare letters.
+public struct TextOptions: OptionSet, Sendable, Hashable {
+  public let rawValue: UInt8
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+  /// A to Z and U+00C0 to U+00DE but U+00D7 equal their small letters.
+  public static let ignoringCase = TextOptions(rawValue: 1)
+  /// Letters with and without diacritics are the same.
+  public static let ignoringDiacritics = TextOptions(rawValue: 2)
 }
 
 /// Leads from a row to a column's values: over links, or straight.

@@ -63,6 +63,10 @@ public struct RowPlan: Sendable, Hashable {
     var rest = [predicate]
     while let next = rest.popLast() {
       if let path = next.path { paths.append(path) }
+      if case .relation(let relation) = next {
+        guard let columns = relation.columnsRead else { return nil }
+        paths += columns.map { ColumnPath($0) }
+      }
       if let parts = next.parts { rest += parts }
     }
     for step in steps {

@@ -59,3 +59,28 @@ struct SortPath {
     numbers.replaceEach { sort.short($0 ^ invert) ^ flip }
   }
 }
+
+extension BoundPath {
+  /// What sorts see of the one value it leads to: see `SortColumn`.
+  ///
+  /// - Precondition: there are no lists on it.
+  @inline(__always)
+  func sortNumber(
+    _ sort: SortColumn, _ depth: Int, _ row: Int, of cluster: borrowing ClusterNode,
+    _ access: borrowing NodeAccess
+  ) throws(StorageError) -> UInt128 {
+    if steps.isEmpty { return try sort.number(depth, row, of: cluster, access) }
+    return try reach(0, row, of: cluster, access) { (row, cluster, access) throws(StorageError) in
+      try sort.number(depth, row, of: cluster, access)
+    } ?? SortColumn.unreached
+  }
+
+  /// The same of some rows of a cluster, one after another.
+  func appendSortNumbers(
+    _ sort: SortColumn, _ depth: Int, _ rows: [UInt16], of cluster: borrowing ClusterNode,
+    _ access: borrowing NodeAccess, to numbers: inout NumberBuffer
+  ) throws(StorageError) {
+    if steps.isEmpty { return try sort.appendNumbers(depth, rows, of: cluster, access, to: &numbers) }
+    for row in rows { numbers.append(try sortNumber(sort, depth, Int(row), of: cluster, access)) }
+  }
+}

@@ -38,29 +38,6 @@ struct BoundPath {
 }
 
 extension BoundPath {
-  /// What sorts see of the one value it leads to: see `SortColumn`.
-  ///
-  /// - Precondition: there are no lists on it.
-  @inline(__always)
-  func sortNumber(
-    _ sort: SortColumn, _ depth: Int, _ row: Int, of cluster: borrowing ClusterNode,
-    _ access: borrowing NodeAccess
-  ) throws(StorageError) -> UInt128 {
-    if steps.isEmpty { return try sort.number(depth, row, of: cluster, access) }
-    return try reach(0, row, of: cluster, access) { (row, cluster, access) throws(StorageError) in
-      try sort.number(depth, row, of: cluster, access)
-    } ?? SortColumn.unreached
-  }
-
-  /// The same of some rows of a cluster, one after another.
-  func appendSortNumbers(
-    _ sort: SortColumn, _ depth: Int, _ rows: [UInt16], of cluster: borrowing ClusterNode,
-    _ access: borrowing NodeAccess, to numbers: inout NumberBuffer
-  ) throws(StorageError) {
-    if steps.isEmpty { return try sort.appendNumbers(depth, rows, of: cluster, access, to: &numbers) }
-    for row in rows { numbers.append(try sortNumber(sort, depth, Int(row), of: cluster, access)) }
-  }
-
   /// The one value it leads to; nil where a link on the way is null.
   ///
   /// - Precondition: there are no lists on it.
@@ -73,7 +50,7 @@ extension BoundPath {
   }
 
   /// Calls `body` with the row at the end of the links; answers nil where one of them is null.
-  private func reach<Result>(
+  func reach<Result>(
     _ step: Int, _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess,
     _ body: (Int, borrowing ClusterNode, borrowing NodeAccess) throws(StorageError) -> Result
   ) throws(StorageError) -> Result? {

@@ -61,7 +61,8 @@ extension Predicate: Hashable {
   private enum Condition: Hashable {
     case always, never, and, or, not
     case compare(ColumnPath, Comparison, Value)
-    case text(ColumnPath, TextMatch, Value, Bool)
+    case text(ColumnPath, TextMatch, Value, TextOptions)
+    case relation(Relation)
     case isIn(ColumnPath, [Value])
     case between(ColumnPath, Value, Value)
     case count(ColumnPath, Comparison, Int)
@@ -72,7 +73,8 @@ extension Predicate: Hashable {
     case .always: .always
     case .never: .never
     case .compare(let path, let comparison, let value): .compare(path, comparison, value)
-    case .text(let path, let match, let value, let ignoringCase): .text(path, match, value, ignoringCase)
+    case .text(let path, let match, let value, let options): .text(path, match, value, options)
+    case .relation(let relation): .relation(relation)
     case .isIn(let path, let values): .isIn(path, values)
     case .between(let path, let low, let high): .between(path, low, high)
     case .count(let path, let comparison, let number): .count(path, comparison, number)

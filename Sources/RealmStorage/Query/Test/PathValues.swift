@@ -1,0 +1,271 @@
+/// The values that one side of a relation has for one row, in groups: see `Expression`. It is filled anew for each row, and keeps its memory.
+struct Groups {
+  private(set) var values: [Value] = []
+  /// Where each group ends.
+  private var ends: [Int] = []
+
+  var count: Int { ends.count }
+
+  mutating func removeAll() {
+    values.removeAll(keepingCapacity: true)
+    ends.removeAll(keepingCapacity: true)
+  }
+
+  mutating func append(_ value: Value) { values.append(value) }
+
+  mutating func endGroup() { ends.append(values.count) }
+
+  mutating func appendGroup(_ value: Value) {
+    append(value)
+    endGroup()
+  }
+
+  subscript(group: Int) -> ArraySlice<Value> { values[(group == 0 ? 0 : ends[group - 1])..<ends[group]] }
+}
+
+extension BoundValuePath {
+  /// Adds what the path leads to from a row.
+  func append(
+    _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess, to groups: inout Groups
+  ) throws(StorageError) {
+    let isMany = hops.contains(where: \.isMany)
+    let grouping: Grouping = end.isMany ? .eachOwner : isMany ? .together : .one
+    let reached = try Self.walk(hops[...], row, of: cluster, access) {
+      (row, cluster, access) throws(StorageError) in
+      try Self.append(end, row, of: cluster, grouping, access, to: &groups)
+    }
+    switch grouping {
+    case .together: groups.endGroup()
+    case .one where reached == 0: appendUnreached(to: &groups)
+    case .eachOwner where reached == 0: groups.endGroup()
+    case .one, .eachOwner: break
+    }
+  }
+
+  /// How values become groups.
+  enum Grouping {
+    /// Each is one.
+    case one
+    /// All of them are one sequence.
+    case together
+    /// Those of each row that is reached are a sequence.
+    case eachOwner
+  }
+
+  /// What a link that is null leads to.
+  private func appendUnreached(to groups: inout Groups) {
+    switch end {
+    case .rowCount: break
+    case .property(.count, of: .value(let column)) where column.column.isCollection:
+      if column.column.type != .link { groups.appendGroup(.int(0)) }
+    case .aggregate(.sum, _, _, _): groups.appendGroup(.int(0))
+    case .linkCount, .subquery, .constant: break
+    default: groups.appendGroup(.null)
+    }
+  }
+
+  /// Calls `body` with each row that hops lead to, and answers how many there were.
+  @discardableResult
+  static func walk(
+    _ hops: ArraySlice<Hop>, _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess,
+    _ body: (Int, borrowing ClusterNode, borrowing NodeAccess) throws(StorageError) -> Void
+  ) throws(StorageError) -> Int {
+    guard let hop = hops.first else {
+      try body(row, cluster, access)
+      return 1
+    }
+    var count = 0
+    try forEachKey(hop, row, of: cluster, access) { (key, clusters, access) throws(StorageError) in
+      guard !clusters.isNull else { throw access.corrupted(.link, clusters) }
+      let leaf = try KeyedTree.leaf(for: key, in: clusters, access)
+      let next = ClusterNode(try access.node(leaf, .cluster))
+      guard let place = next.row(of: key) else { throw access.corrupted(.link, leaf) }
+      count += try walk(hops.dropFirst(), place, of: next, access, body)
+    }
+    return count
+  }
+
+  /// Calls `body` with the key of each row that one hop leads to, and the clusters where it is.
+  static func forEachKey(
+    _ hop: Hop, _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess,
+    _ body: (UInt64, Ref, borrowing NodeAccess) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    switch hop {
+    case .links(let column, let target):
+      if column.isCollection {
+        _ = try TableReading.contains(column, row, of: cluster, access) { (value) throws(StorageError) in
+          if case .link(let key) = value { try body(key, target.clusters, access) }
+          return false
+        }
+      } else if case .link(let key) = try TableReading.value(
+        column, row, of: cluster, dictionary: .null, access)
+      {
+        try body(key, target.clusters, access)
+      }
+    case .backlinks(let table, let column, let links, let sources):
+      let head = LinkIndex.head(target: cluster.key(row), table: table, column: column)
+      var found: [(row: UInt64, count: UInt64)] = []
+      try LinkIndex.forEach(head, in: links, access) { link in
+        found.append((link.source, UInt64(link.count)))
+        return true
+      }
+      for source in found {
+        for _ in 0..<source.count { try body(source.row, sources.clusters, access) }
+      }
+    }
+  }
+
+  /// How many rows the hops lead to: those of the last one are not looked at.
+  private static func count(
+    _ hops: [Hop], _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> Int {
+    guard let last = hops.last else { return 1 }
+    var count = 0
+    try walk(hops.dropLast(), row, of: cluster, access) { (row, cluster, access) throws(StorageError) in
+      switch last {
+      case .links(let column, _) where column.isCollection:
+        count += try TableReading.count(column, row, of: cluster, access)
+      case .links, .backlinks:
+        try forEachKey(last, row, of: cluster, access) { _, _, _ in count += 1 }
+      }
+    }
+    return count
+  }
+
+  private static func append(
+    _ end: End, _ row: Int, of cluster: borrowing ClusterNode, _ grouping: Grouping,
+    _ access: borrowing NodeAccess, to groups: inout Groups
+  ) throws(StorageError) {
+    func add(_ value: Value) {
+      groups.append(value)
+      if grouping == .one { groups.endGroup() }
+    }
+    switch end {
+    case .row: add(.link(cluster.key(row)))
+    case .value(let column) where column.column.isCollection:
+      _ = try TableReading.contains(column.column, row, of: cluster, access) { value in
+        groups.append(value)
+        return false
+      }
+      groups.endGroup()
+    case .value(let column): add(try column.value(row, of: cluster, access))
+    case .keys(let column):
+      if case .map(let map, _) = try column.value(row, of: cluster, access) {
+        for key in map.keys { groups.append(.string(key)) }
+      }
+      groups.endGroup()
+    case .inner(let column, let walk):
+      try walk.append(try column.value(row, of: cluster, access), grouping, access, to: &groups)
+    case .property(let property, let inner):
+      try append(property, of: inner, row, of: cluster, grouping, access, to: &groups)
+    case .rowCount(let hops): add(.int(Int64(try count(hops, row, of: cluster, access))))
+    case .linkCount(let links):
+      let head = LinkIndex.targetHead(cluster.key(row))
+      var count: Int64 = 0
+      try LinkIndex.forEach(head, in: links, access) { link in
+        count += Int64(clamping: link.count)
+        return true
+      }
+      add(.int(count))
+    case .constant(let holds, let hops):
+      add(.int(holds ? Int64(try count(hops, row, of: cluster, access)) : 0))
+    case .subquery(let hops, let test):
+      var count: Int64 = 0
+      guard let last = hops.last else { return add(.int(0)) }
+      try walk(hops.dropLast(), row, of: cluster, access) { (row, cluster, access) throws(StorageError) in
+        try forEachKey(last, row, of: cluster, access) { (key, _, access) throws(StorageError) in
+          if try test.passes(key, access) { count += 1 }
+        }
+      }
+      add(.int(count))
+    case .aggregate(let aggregate, let type, let hops, let inner):
+      var values = Groups()
+      try walk(hops[...], row, of: cluster, access) { (row, cluster, access) throws(StorageError) in
+        try append(inner, row, of: cluster, .together, access, to: &values)
+      }
+      add(aggregate.value(of: values.values, type))
+    }
+  }
+
+  private static func append(
+    _ property: ValuePath.ValueProperty, of end: End, _ row: Int, of cluster: borrowing ClusterNode,
+    _ grouping: Grouping, _ access: borrowing NodeAccess, to groups: inout Groups
+  ) throws(StorageError) {
+    if property == .count, case .value(let column) = end, column.column.isCollection {
+      groups.append(.int(Int64(try TableReading.count(column.column, row, of: cluster, access))))
+      if grouping == .one { groups.endGroup() }
+      return
+    }
+    var values = Groups()
+    try append(end, row, of: cluster, end.isMany ? .eachOwner : .one, access, to: &values)
+    for group in 0..<values.count {
+      var (isEmpty, isLink) = (true, false)
+      if case .value(let column) = end { isLink = column.column.type == .link }
+      for value in values[group] {
+        guard let value = property.value(of: value, isLink: isLink) else { continue }
+        groups.append(value)
+        isEmpty = false
+      }
+      if end.isMany || grouping == .one, !isEmpty || end.isMany { groups.endGroup() }
+    }
+  }
+}
+
+extension ValuePath.ValueProperty {
+  /// What is made of a value; nil where nothing is.
+  fileprivate func value(of value: Value, isLink: Bool) -> Value? {
+    switch (self, value) {
+    case (.type, _): .int(ValueType(value).rawValue)
+    case (.count, .null) where isLink: .int(0)
+    case (.count, .null): .null
+    case (.length, .null): .int(0)
+    case (_, .string(let text)): .int(Int64(text.utf8.count))
+    case (_, .data(let bytes)): .int(Int64(bytes.count))
+    case (.count, .link), (.count, .typedLink): .int(1)
+    case (.count, .list(let elements, _)): .int(Int64(elements.count))
+    case (.count, .map(let map, _)): .int(Int64(map.values.count))
+    default: nil
+    }
+  }
+}
+
+extension PathAggregate {
+  /// - Parameter type: of the values; numbers of a mixed column may be of several.
+  func value(of values: [Value], _ type: ColumnType) -> Value {
+    switch self {
+    case .min: return .minimum(of: values)
+    case .max: return .maximum(of: values)
+    case .sum:
+      let (values, type) = Self.numbers(values, type)
+      switch Sum(of: values, type: type) {
+      case .integer(let number): return .int(number)
+      case .double(let number): return .double(number)
+      case .decimal(let number): return .decimal128(number)
+      case .overflow:
+        // What compares does so by its value: a double is near enough to what no integer is.
+        return .double(values.reduce(0) { $0 + (Value.double(of: $1) ?? 0) })
+      }
+    case .average:
+      let (values, type) = Self.numbers(values, type)
+      return .average(of: values, type: type)
+    }
+  }
+
+  /// Numbers of the widest type that is among them.
+  private static func numbers(_ values: [Value], _ type: ColumnType) -> ([Value], ColumnType) {
+    guard type == .mixed else { return (values, type) }
+    var (hasReal, hasDecimal) = (false, false)
+    for value in values {
+      switch value {
+      case .float, .double: hasReal = true
+      case .decimal128: hasDecimal = true
+      default: break
+      }
+    }
+    if hasDecimal {
+      return (values.compactMap { DecimalNumber($0).map { .decimal128($0.stored) } }, .decimal128)
+    }
+    if hasReal { return (values.compactMap { Value.double(of: $0).map { .double($0) } }, .double) }
+    return (values, .int64)
+  }
+}

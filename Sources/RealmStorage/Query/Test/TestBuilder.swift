@@ -1,0 +1,95 @@
+/// Makes tests of predicates.
+struct TestBuilder {
+  let tables: any TableFinder
+  /// How many subqueries the predicate stands in.
+  var depth = 0
+
+  func test(_ predicate: Predicate, of table: TableForm) throws(StorageError) -> ClusterTest {
+    try LogicBuilder.test(predicate) { (condition) throws(StorageError) in
+      try test(condition: condition, of: table)
+    }
+  }
+
+  private func test(condition: Predicate, of table: TableForm) throws(StorageError) -> ClusterTest {
+    switch condition {
+    case .always: return ConstantTest(true)
+    case .never: return ConstantTest(false)
+    case .and, .or, .not: preconditionFailure("a predicate that is joined of others is no condition")
+    case .compare(let path, let comparison, let value):
+      return try test(path, .compare(comparison, value), of: table)
+    case .isIn(let path, let values): return try test(path, .isIn(values), of: table)
+    case .between(let path, let low, let high): return try test(path, .between(low, high), of: table)
+    case .count(let path, let comparison, let number):
+      guard try column(path, of: table).isCollection else {
+        let count = ValuePath(path.links.map { .links($0) }, .property(.count, of: .value(path.column)))
+        return try RelationTest(
+          Relation(.init(.path(count)), .compare(comparison), .init(.constant(.int(Int64(number))))),
+          of: table, tables, depth: depth)
+      }
+      return try test(path, .count(comparison, number), of: table)
+    case .relation(let relation): return try RelationTest(relation, of: table, tables, depth: depth)
+    case .text(let path, let match, let value, let options):
+      let isString: Bool
+      switch try column(path, of: table).type {
+      case .string: isString = true
+      case .mixed: if case .data = value { isString = false } else { isString = true }
+      default: isString = false
+      }
+      let text = TextTest(match, value, options, isString: isString)
+      return try test(path, .text(text), of: table)
+    }
+  }
+
+  private func column(_ path: ColumnPath, of table: TableForm) throws(StorageError) -> Column {
+    try BoundPath(path, of: table, tables).column
+  }
+
+  private func test(
+    _ path: ColumnPath, _ test: ValueTest, of table: TableForm
+  ) throws(StorageError) -> ClusterTest {
+    let bound = try BoundPath(path, of: table, tables)
+    let column = bound.column
+    switch test {
+    case .text:
+      precondition(
+        column.type == .string || column.type == .data || column.type == .mixed,
+        "\(table.schema.name): column \(column.name) holds neither strings nor data")
+    case .count:
+      precondition(column.isCollection, "\(table.schema.name): column \(column.name) is no collection")
+    default: break
+    }
+    var made = Self.test(column, bound.dictionary, test, ordersNull: bound.ordersNull)
+    // From the last link back to the first: what a null link stands for is the same for all.
+    let isMany = bound.steps.contains { $0.column.isCollection }
+    let nullPasses: Bool
+    if test.isCount {
+      nullPasses = column.type != .link && !isMany && test.holds(.list([]), ordersNull: false)
+    } else {
+      nullPasses = !bound.isMany && test.holds(.null, ordersNull: false)
+    }
+    for step in bound.steps.reversed() {
+      made = LinkTest(step.column, TargetTest(made, of: step.target), nullPasses: nullPasses)
+    }
+    return made
+  }
+
+  private static func test(
+    _ column: Column, _ dictionary: Ref, _ test: ValueTest, ordersNull: Bool
+  ) -> ClusterTest {
+    if column.storage == .composite || column.type == .decimal128 { return ValuesTest(column, test) }
+    let nullPasses = test.holds(.null, ordersNull: ordersNull)
+    guard let domain = OrderedDomain(column.type) else {
+      let isString = column.type == .string
+      let (search, isNegated) = TextSearch.solve(test, isString: isString, ordersNull: ordersNull)
+      return TextColumnTest(column, dictionary, search, Verdict(isNegated: isNegated, nullPasses: nullPasses))
+    }
+    let (ranges, isNegated) = domain.solve(test)
+    let verdict = Verdict(isNegated: isNegated, nullPasses: nullPasses)
+    switch column.type {
+    case .float, .double: return RealTest(column, ranges, verdict)
+    case .date: return DateTest(column, ranges, verdict)
+    case .objectID, .uuid: return IdentifierTest(column, ranges, verdict)
+    default: return IntegerTest(column, ranges, verdict)
+    }
+  }
+}
