@@ -102,7 +102,7 @@ public struct ValuePath: Sendable, Hashable {
     /// The element at a place. A negative one is none.
     case index(Int)
     case first, last
-    /// The value of a map for a key; of a link in a mixed value, the property of that name of the row.
+    /// The value of a map for a key; of a link, the property of that stored name of the row.
     case key(String)
     /// Each element of a list, each value of a map.
     case all

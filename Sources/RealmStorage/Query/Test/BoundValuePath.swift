@@ -88,7 +88,9 @@ struct BoundValuePath {
     switch end {
     case .row: return .row
     case .value(let position): return .value(column(position))
-    case .inner(let position, let steps): return .inner(column(position), InnerWalk(steps, tables))
+    case .inner(let position, let steps):
+      let column = column(position)
+      return .inner(column, InnerWalk(steps, of: column.column, tables))
     case .keys(let position): return .keys(column(position))
     case .property(let property, let end):
       return .property(property, of: try Self.end(end, table, tables, depth))

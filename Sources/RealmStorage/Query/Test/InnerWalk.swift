@@ -4,10 +4,13 @@ struct InnerWalk {
   private let tables: any TableFinder
   /// The place of the last step to several values; nil where there is none. The values of each collection that it is in are a group.
   private let last: Int?
+  /// The table that the column's links lead to; 0 where its values are of any type: their links name their tables.
+  private let target: UInt32
 
-  init(_ steps: [ValuePath.InnerStep], _ tables: any TableFinder) {
+  init(_ steps: [ValuePath.InnerStep], of column: Column, _ tables: any TableFinder) {
     self.steps = steps
     self.tables = tables
+    target = column.type == .link ? column.target : 0
     last = steps.lastIndex { $0 == .all || $0 == .keys }
   }
 
@@ -18,26 +21,34 @@ struct InnerWalk {
     _ value: Value, _ grouping: BoundValuePath.Grouping, _ access: borrowing NodeAccess,
     to groups: inout Groups
   ) throws(StorageError) {
-    try append(value, from: 0, grouping, access, to: &groups)
+    try append(value, target, from: 0, grouping, access, to: &groups)
   }
 
+  /// - Parameter target: the table that a link among the values leads to, where the link does not name it.
   private func append(
-    _ value: Value, from place: Int, _ grouping: BoundValuePath.Grouping, _ access: borrowing NodeAccess,
-    to groups: inout Groups
+    _ value: Value, _ target: UInt32, from place: Int, _ grouping: BoundValuePath.Grouping,
+    _ access: borrowing NodeAccess, to groups: inout Groups
   ) throws(StorageError) {
     guard place < steps.count else {
-      groups.append(value)
+      if self.target == 0, case .link(let row) = value {
+        groups.append(.typedLink(table: target, row: row))
+      } else {
+        groups.append(value)
+      }
       if !isMany, grouping == .one { groups.endGroup() }
       return
     }
-    let next = try found(steps[place], in: value, access)
-    for value in next ?? [] { try append(value, from: place + 1, grouping, access, to: &groups) }
+    var target = target
+    let next = try found(steps[place], in: value, &target, access)
+    for value in next ?? [] {
+      try append(value, target, from: place + 1, grouping, access, to: &groups)
+    }
     if place == last, grouping != .together, next != nil { groups.endGroup() }
   }
 
   /// Nil where a step has no meaning.
   private func found(
-    _ step: ValuePath.InnerStep, in value: Value, _ access: borrowing NodeAccess
+    _ step: ValuePath.InnerStep, in value: Value, _ target: inout UInt32, _ access: borrowing NodeAccess
   ) throws(StorageError) -> [Value]? {
     switch (step, value) {
     case (.index(let index), .list(let elements, _)):
@@ -49,13 +60,25 @@ struct InnerWalk {
       if let value = map[key] { return [value] }
       return map.values.isEmpty ? nil : [.null]
     case (.key(let name), .typedLink(let table, let row)):
-      let form = try tables.form(ofTable: table)
-      guard let column = form.schema.column(name) else { return nil }
-      return try TableReading.value(column, ofRow: row, in: form.root, access).map { [$0] }
+      return try property(name, ofRow: row, in: table, &target, access)
+    case (.key(let name), .link(let row)):
+      return try property(name, ofRow: row, in: target, &target, access)
+    // A link of a column that is null leads to null.
+    case (.key, .null) where target != 0: return [.null]
     case (.all, .list(let elements, _)): return elements
     case (.all, .map(let map, _)): return map.values
     case (.keys, .map(let map, _)): return map.keys.map { .string($0) }
     default: return nil
     }
+  }
+
+  private func property(
+    _ name: String, ofRow row: UInt64, in table: UInt32, _ target: inout UInt32,
+    _ access: borrowing NodeAccess
+  ) throws(StorageError) -> [Value]? {
+    let form = try tables.form(ofTable: table)
+    guard let column = form.schema.column(name) else { return nil }
+    target = column.type == .link ? column.target : 0
+    return try TableReading.value(column, ofRow: row, in: form.root, access).map { [$0] }
   }
 }
