@@ -21,7 +21,7 @@ import Testing
   /// Rooms of the query languages, from the lowest up.
   private static let queries = House(
     module: "RealmQuery",
-    floors: ["Text", "Syntax", "Lexing", "Parsing", "RQL", "Format", "Language"])
+    floors: ["Text", "Syntax", "Lexing", "Parsing", "RQL", "Format", "Binding", "Language"])
 
   @Test func `no room of the query languages names a type of a room above it`() {
     #expect(Self.queries.upwardNames() == [])

@@ -1,0 +1,32 @@
+import RealmStorage
+
+/// Which values formats take for properties.
+enum FormatRules {
+  /// The value of a type that a constant stands for; nil where it stands for none. Null and links are checked elsewhere.
+  static func checked(_ constant: BoundConstant, _ type: ColumnType) -> Value? {
+    switch (type, constant.value) {
+    case (.mixed, .link): nil
+    case (.mixed, let value): value.isMixed() ? value : nil
+    case (.bool, .bool), (.int64, .int), (.string, .string), (.data, .data), (.date, .date),
+      (.objectID, .objectID), (.uuid, .uuid), (.float, .float), (.double, .double):
+      constant.value
+    case (.bool, .int(let number)): number == 0 || number == 1 ? .bool(number == 1) : nil
+    case (.int64, .bool(let flag)): .int(flag ? 1 : 0)
+    case (.float, .int(let number)): .float(Float(number))
+    case (.float, .double(let number)): float(number)
+    case (.double, .int(let number)): .double(Double(number))
+    case (.double, .float(let number)): .double(Double(number))
+    case (.uuid, .string(let text)): ConstantRules.uuid(text).map { .uuid($0) }
+    case (.decimal128, .string(let text)):
+      DecimalNumber(parsing: text).map { .decimal128($0.stored) }
+    case (.decimal128, _): ConstantRules.decimal(constant)
+    default: nil
+    }
+  }
+
+  /// A double as a float, where it is one that a float can hold.
+  private static func float(_ number: Double) -> Value? {
+    let isInRange = number.isNaN || abs(number) <= Double(Float.greatestFiniteMagnitude)
+    return isInRange ? .float(Float(number)) : nil
+  }
+}
