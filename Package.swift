@@ -33,12 +33,16 @@ let package = Package(
     .target(
       name: "RealmStorage", dependencies: ["CPlatform", "CSodium"], swiftSettings: testedSettings),
     .target(name: "RealmQuery", dependencies: ["RealmStorage"], swiftSettings: testedSettings),
-    .target(name: "RealmSwift", dependencies: ["CPlatform", "RealmStorage"], swiftSettings: testedSettings),
+    .target(
+      name: "RealmSwift", dependencies: ["CPlatform", "RealmQuery", "RealmStorage"],
+      swiftSettings: testedSettings),
     // No product is named after it: where case does not count, the tool's would be the same file.
     .target(name: "Realm", dependencies: ["RealmSwift"], swiftSettings: swiftSettings),
     .executableTarget(
       name: "RealmTool",
-      dependencies: ["RealmStorage", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      dependencies: [
+        "RealmQuery", "RealmStorage", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
       swiftSettings: swiftSettings),
     .target(
       name: "TestSupport", dependencies: ["RealmStorage"], path: "Tests/TestSupport",

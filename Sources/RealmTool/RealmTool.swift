@@ -17,7 +17,7 @@ struct RealmTool: ParsableCommand {
     version:
       "realm \(LibraryVersion.current), file format \(MetaPage.format) (draft \(MetaPage.draft))",
     subcommands: [
-      Info.self, Check.self, Dump.self, Schema.self, Stats.self, Diff.self, Copy.self,
+      Info.self, Check.self, Dump.self, Query.self, Schema.self, Stats.self, Diff.self, Copy.self,
       Compact.self,
     ])
 

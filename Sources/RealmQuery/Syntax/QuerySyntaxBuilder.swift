@@ -11,6 +11,34 @@ extension QuerySyntax {
     /// Makes a builder without nodes.
     public init() {}
 
+    /// A node that was added.
+    public subscript(node: Int) -> Node { nodes[node] }
+
+    /// Whether a node stands in another one, and may stand in no more.
+    public func isPart(_ node: Int) -> Bool { isUsed[node] }
+
+    /// Adds a copy of the tree below a node, of this builder or another one. The answer has the index of the copy of each node, by the node's own.
+    ///
+    /// - Parameter change: is given each node with its index before a copy of it is added. The children of the node are copies by then.
+    public mutating func add(
+      copyOf root: Int, in other: Builder, _ change: (Int, Node) -> Node = { $1 }
+    ) -> [Int: Int] {
+      // A node comes behind its children.
+      var (reached, rest): (Set<Int>, [Int]) = ([], [root])
+      while let next = rest.popLast() {
+        reached.insert(next)
+        rest += other.nodes[next].kind.children
+      }
+      var copies: [Int: Int] = [:]
+      for index in reached.sorted() {
+        var node = other.nodes[index]
+        node.kind = node.kind.withChildren(node.kind.children.map { copies[$0] ?? $0 }[...])
+        node = change(index, node)
+        copies[index] = add(node.kind, quantifier: node.quantifier, range: node.range)
+      }
+      return copies
+    }
+
     /// Adds a node and returns its index, by which other nodes name it.
     ///
     /// - Precondition: its children were added before and stand in no other node; all operators of a chain of arithmetic

@@ -77,6 +77,16 @@ package struct TreeCursor {
     return true
   }
 
+  /// Calls `body` with the leaf that the cursor stands in, and the place of the entry it stands on, then with each leaf behind it and 0, until it answers false.
+  mutating func forEachLeaf(
+    _ access: borrowing NodeAccess, _ body: (LeafNode, Int) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    while isValid, try body(OrderedTree.leaf(leaf, access), index) {
+      try moveLeaf(by: 1, access)
+      index = 0
+    }
+  }
+
   private mutating func descend(
     _ access: borrowing NodeAccess, _ choose: (BranchNode) -> Int
   ) throws(StorageError) {

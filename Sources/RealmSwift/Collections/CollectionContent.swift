@@ -9,6 +9,8 @@ public final class _CollectionContent {
     case collection(ManagedRow, position: Int)
     /// The objects whose property links to a row, once for each link.
     case linking(ManagedRow, position: Int)
+    /// What another one finds, of which rows were cut off.
+    case found(_CollectionContent)
   }
 
   /// Keeps the context.
@@ -58,9 +60,16 @@ public final class _CollectionContent {
   /// The columns of the class that the plan looks at; nil where it follows links, too.
   private lazy var columnsRead: [Int]? = plan(of: 0).columnsRead
 
-  /// Those of which a predicate holds too.
+  /// Those of which a predicate holds too. It is asked before sorts and distinct values, but not of objects that a limit cuts off.
   func filtered(_ other: RealmStorage.Predicate) -> _CollectionContent {
-    _CollectionContent(context, source, where: predicate.and(other), steps)
+    let isCut = steps.contains { step in
+      switch step {
+      case .limit, .offset: true
+      case .sort, .distinct: false
+      }
+    }
+    if isCut { return _CollectionContent(context, .found(self), where: other) }
+    return _CollectionContent(context, source, where: predicate.and(other), steps)
   }
 
   /// The same, after one step more.
@@ -86,6 +95,7 @@ public final class _CollectionContent {
     case .all: isInvalid
     case .collection(let owner, _): !owner.isThere
     case .linking(let target, let position): position < 0 || !target.isThere
+    case .found(let content): content.isInvalidated
     }
   }
 
@@ -199,6 +209,7 @@ public final class _CollectionContent {
   private func sourceRows() throws(StorageError) -> [UInt64]? {
     switch source {
     case .all: return nil
+    case .found(let content): return content.rows()
     case .collection(let owner, let position):
       return (owner.value(position).elements ?? []).compactMap { element in
         guard case .link(let row) = element else { return nil }

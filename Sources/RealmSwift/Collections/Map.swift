@@ -85,6 +85,13 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   /// The entries as pairs of key and value.
   public func asKeyValueSequence() -> KeyValueSequence { KeyValueSequence(self) }
 
+  /// What queries of the objects that the values link to read; nil of an unmanaged map.
+  func objectContent(of type: ObjectBase.Type) -> _CollectionContent? {
+    guard let cell else { return nil }
+    return _CollectionContent(
+      cell.owner.session.context(type), .collection(cell.owner, position: cell.position))
+  }
+
   // MARK: - Changing
 
   /// The value of a key; nil where there is none, and to remove the key.

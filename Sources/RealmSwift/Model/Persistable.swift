@@ -260,10 +260,10 @@ func instance<Class: AnyObject>(_ any: Any, of type: Class.Type) -> Class? {
 }
 
 /// An optional, whatever it wraps.
-private protocol OptionalValue {
+protocol OptionalValue {
   var content: Any? { get }
 }
 
 extension Optional: OptionalValue {
-  fileprivate var content: Any? { map { $0 as Any } }
+  var content: Any? { map { $0 as Any } }
 }

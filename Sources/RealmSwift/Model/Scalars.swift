@@ -5,6 +5,8 @@ public import RealmStorage
 public protocol _QueryNumeric {}
 /// Types that are compared as texts or bytes in queries.
 public protocol _QueryBinary {}
+/// Types that are compared as texts in queries.
+public protocol _QueryString: _QueryBinary {}
 /// Types whose values have a least and a greatest one.
 public protocol MinMaxType {}
 /// Types whose values can be added up.
@@ -14,6 +16,7 @@ public protocol SortableType {}
 
 extension Optional: _QueryNumeric where Wrapped: _QueryNumeric {}
 extension Optional: _QueryBinary where Wrapped: _QueryBinary {}
+extension Optional: _QueryString where Wrapped: _QueryString {}
 extension Optional: MinMaxType where Wrapped: MinMaxType {}
 extension Optional: AddableType where Wrapped: AddableType {}
 extension Optional: SortableType where Wrapped: SortableType {}
@@ -193,7 +196,7 @@ extension Double: _Scalar, _QueryNumeric, MinMaxType, AddableType, SortableType 
   public static func _converted(_ any: Any) -> Double? { double(any) }
 }
 
-extension String: _Scalar, _Indexable, _PrimaryKey, _QueryBinary, SortableType {
+extension String: _Scalar, _Indexable, _PrimaryKey, _QueryString, SortableType {
   public typealias PersistedType = String
   public static var _column: ColumnType { .string }
   @inlinable

@@ -1,3 +1,4 @@
+import RealmQuery
 import RealmStorage
 
 /// What a condition is made of, in the closure of `where`: the object being tested, one of its properties, or a condition.
@@ -5,72 +6,39 @@ import RealmStorage
 ///     realm.objects(Person.self).where { $0.age > 30 && $0.name.contains("a") }
 @dynamicMemberLookup
 public struct Query<T> {
-  let node: QueryNode
+  enum Content {
+    /// A way from the object being tested.
+    case path(QueryPath)
+    /// A condition, or a number that a condition was counted as: a node of the draft.
+    case node(Int)
+  }
 
-  init(_ node: QueryNode) { self.node = node }
-}
+  let draft: QueryDraft
+  let content: Content
 
-/// A path of property names from the object being tested, or a condition on it.
-enum QueryNode {
-  case path([String])
-  case count([String])
-  case condition(Condition)
+  init(_ content: Content, _ draft: QueryDraft) {
+    self.content = content
+    self.draft = draft
+  }
 
-  var names: [String] {
-    switch self {
-    case .path(let names): names
-    case .count, .condition: []
+  /// The object that a new query tests.
+  static func object() -> Query { Query(.path(QueryPath()), QueryDraft()) }
+
+  /// The same by another type.
+  func retyped<Other>() -> Query<Other> {
+    switch content {
+    case .path(let path): Query<Other>(.path(path), draft)
+    case .node(let node): Query<Other>(.node(node), draft)
     }
   }
 
-  /// A truth value by itself is a condition.
-  var condition: Condition {
-    switch self {
-    case .condition(let condition): condition
-    case .path(let names): .compare(names, .equal) { _ in .bool(true) }
-    case .count(let names): .count(names, .notEqual, 0)
-    }
-  }
-}
-
-/// Property names joined by dots, found in the classes of a realm.
-enum PropertyPath {
-  /// - Precondition: all but the last are properties that link: otherwise the program stops.
-  static func find(_ names: [String], of context: ObjectContext) -> (
-    path: ColumnPath, property: ModelProperty
-  ) {
-    guard names.count <= ColumnPath.maximumLinks else {
+  func path<Other>(_ change: (QueryPath) -> QueryPath) -> Query<Other> {
+    guard case .path(let path) = content else {
       raise(
         "Unsupported query",
-        "a path of \(names.count) properties from \(context.binding.model.name) is too long: "
-          + "\(ColumnPath.maximumLinks) are allowed.")
+        "a condition is no property: it has no \(Other.self), and is compared with true and false only.")
     }
-    var binding = context.binding
-    var columns: [Int] = []
-    for (index, name) in names.enumerated() {
-      guard let position = binding.model.position(of: name) else {
-        raise("Unknown property", "\(binding.model.name) has no property \(name) that is stored.")
-      }
-      let property = binding.model.properties[position]
-      if property.isComputed {
-        raise(
-          "Unsupported query",
-          "\(binding.model.name).\(name) is computed from links, and can't be queried yet; "
-            + "ask from the side that links.")
-      }
-      columns.append(binding.columns[position])
-      guard index + 1 < names.count else {
-        return (ColumnPath(links: Array(columns.dropLast()), column: columns[index]), property)
-      }
-      guard let target = property.type.target else {
-        raise(
-          "Unknown property", "\(binding.model.name).\(name) does not link; it has no \(names[index + 1]).")
-      }
-      binding = context.session.binding(target)
-    }
-    raise(
-      "Unsupported query",
-      "a condition on \(binding.model.name) is no property, and can be compared with true and false only.")
+    return Query<Other>(.path(change(path)), draft)
   }
 }
 
@@ -79,31 +47,36 @@ enum PropertyPath {
 extension Query where T: ObjectBase {
   /// A property of the object. A member that is no property that is stored stops the program.
   public subscript<V>(dynamicMember member: KeyPath<T, V>) -> Query<V> {
-    Query<V>(.path(node.names + PropertyRecorder.names(member)))
+    path { $0.adding(PropertyRecorder.names(member)) }
+  }
+  /// A collection of the object.
+  public subscript<V: RealmCollectionBase>(dynamicMember member: KeyPath<T, V>) -> Query<V> {
+    path { $0.adding(PropertyRecorder.names(member)) }
+  }
+  /// A map of the object.
+  public subscript<V: RealmKeyedCollection>(dynamicMember member: KeyPath<T, V>) -> Query<V> {
+    path { $0.adding(PropertyRecorder.names(member)) }
   }
 }
 
 extension Query where T: OptionalProtocol, T.Wrapped: ObjectBase {
   /// Of an object linked to: null where there is no link.
   public subscript<V>(dynamicMember member: KeyPath<T.Wrapped, V>) -> Query<V> {
-    Query<V>(.path(node.names + PropertyRecorder.names(member)))
+    path { $0.adding(PropertyRecorder.names(member)) }
   }
 }
 
 extension Query where T: RealmCollection, T.Element: ObjectBase {
   /// Of any of the objects.
   public subscript<V>(dynamicMember member: KeyPath<T.Element, V>) -> Query<V> {
-    Query<V>(.path(node.names + PropertyRecorder.names(member)))
+    path { $0.elements.adding(PropertyRecorder.names(member)) }
   }
 }
 
-extension Query where T: RealmCollection {
-  /// The number of elements.
-  public var count: Query<Int> { Query<Int>(.count(node.names)) }
-
-  /// An element equals a value.
-  public func contains(_ element: T.Element) -> Query<Bool> {
-    Query<Bool>(.condition(.compare(node.names, .equal) { element._elementValue($0) }))
+extension Query where T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: ObjectBase {
+  /// Of any of the objects.
+  public subscript<V>(dynamicMember member: KeyPath<T.Element.Wrapped, V>) -> Query<V> {
+    path { $0.elements.adding(PropertyRecorder.names(member)) }
   }
 }
 
@@ -114,24 +87,94 @@ public protocol OptionalProtocol {
 }
 extension Optional: OptionalProtocol {}
 
+// MARK: - Nodes
+
 extension Query {
-  func compared<Other: _Persistable>(_ comparison: Comparison, _ other: Other) -> Query<Bool> {
-    let operand: Operand = { other._stored($0) }
-    switch node {
-    case .path(let names): return Query<Bool>(.condition(.compare(names, comparison, operand)))
-    case .count(let names):
-      guard case .int(let number) = operand({ _ in nil }) else { break }
-      return Query<Bool>(.condition(.count(names, comparison, Int(number))))
-    case .condition(let condition):
-      guard case .bool(let flag) = operand({ _ in nil }) else { break }
-      // A condition compared with a truth value.
-      return Query<Bool>(.condition(flag == (comparison == .equal) ? condition : condition.negated))
+  /// A value that is compared, as a node of its draft that stands in no other yet.
+  ///
+  /// - Parameter isQuantified: where several values may be at the end of the path, one of them is to pass.
+  func value(isQuantified: Bool = true) -> Int {
+    switch content {
+    case .path(let path): draft.add(path, isQuantified: isQuantified)
+    case .node(let node): draft.own(node, of: draft)
     }
-    return Query<Bool>(.condition(.compare([], comparison, operand)))
   }
 
-  /// A number of elements, which is compared as no property is.
-  var isCount: Bool {
-    if case .count = node { true } else { false }
+  func test(
+    _ testOperator: QuerySyntax.TestOperator, _ value: QueryValue, _ options: QuerySyntax.TestOptions = []
+  ) -> Query<Bool> {
+    let left = self.value()
+    let right = draft.add(value)
+    return condition(.test(left: left, operator: testOperator, options: options, right: right))
   }
+
+  /// A test against another property.
+  func test<Other>(
+    _ testOperator: QuerySyntax.TestOperator, _ other: Query<Other>, _ options: QuerySyntax.TestOptions = []
+  ) -> Query<Bool> {
+    let left = value()
+    let right = draft.own(other.value(), of: other.draft)
+    return condition(.test(left: left, operator: testOperator, options: options, right: right))
+  }
+
+  func condition(_ kind: QuerySyntax.Kind) -> Query<Bool> { Query<Bool>(.node(draft.add(kind)), draft) }
+
+  func compared<Other: _Persistable>(_ comparison: Comparison, _ other: Other) -> Query<Bool> {
+    if case .node(let node) = content, draft.builder[node].kind.isCondition, let flag = other as? Bool {
+      // A condition compared with a truth value.
+      let condition = Query<Bool>(.node(node), draft)
+      return flag == (comparison == .equal) ? condition : !condition
+    }
+    return test(.compare(comparison), PropertyValue(other))
+  }
+}
+
+extension Query where T == Bool {
+  /// A condition as a node of a draft: a truth value by itself is one.
+  func node(in draft: QueryDraft) -> Int {
+    switch content {
+    case .node(let node): return draft.own(node, of: self.draft)
+    case .path:
+      let left = value()
+      let right = self.draft.add(.constant(.value(.bool(true))))
+      let test = self.draft.add(.test(left: left, operator: .compare(.equal), options: [], right: right))
+      return draft.own(test, of: self.draft)
+    }
+  }
+
+  var negated: Query<Bool> {
+    switch content {
+    case .path:
+      let left = value()
+      let right = draft.add(.constant(.value(.bool(false))))
+      return condition(.test(left: left, operator: .compare(.equal), options: [], right: right))
+    case .node(let node): return condition(.not(draft.own(node, of: draft)))
+    }
+  }
+
+  /// How many elements of the collection that the condition names meet it: all that it says is said of one element. `$0.dogs.age > 3 && $0.dogs.name == "Rex"` asks for two dogs that
+  /// may differ; counted, it asks for dogs of which both holds.
+  ///
+  ///     realm.objects(Person.self).where { ($0.dogs.age > 3 && $0.dogs.name == "Rex").count > 0 }
+  public var count: Query<Int> { Query<Int>(.node(draft.subquery(node(in: draft))), draft) }
+
+  /// The condition in the format of `NSPredicate`, and the values for its `%@`, in their order: as the program wrote them, and `NSNull` for nil.
+  public func _constructPredicate() -> (String, [Any]) {
+    let (text, arguments) = FormatWriter.format(node(in: draft), in: draft.builder)
+    return (text, arguments.map { $0.map { draft.values[$0].written } ?? "#any" })
+  }
+
+  /// The condition by the columns of a realm.
+  ///
+  /// - Precondition: the classes have the properties, and these can be tested so: otherwise the program stops.
+  func bound(to context: ObjectContext) -> RealmStorage.Predicate {
+    let syntax = draft.builder.syntax(root: node(in: draft))
+    let arguments = draft.values.map { $0.argument(in: context.session) }
+    return context.predicate(syntax, .predicateFormat, arguments, text: nil)
+  }
+}
+
+extension Query {
+  /// A query of its own, to look at what it says.
+  public static func _constructForTesting() -> Query<T> { object() }
 }

@@ -1,17 +1,38 @@
+import RealmQuery
 import RealmStorage
+
+extension Query {
+  /// The value lies in a range; of a path through collections, one of the values does.
+  fileprivate func lies(from low: QueryValue, through high: QueryValue) -> Query<Bool> {
+    let left = value()
+    let bounds = draft.add(.list([draft.add(low), draft.add(high)]))
+    return condition(.test(left: left, operator: .between, options: [], right: bounds))
+  }
+
+  fileprivate func lies(from low: QueryValue, below high: QueryValue) -> Query<Bool> {
+    test(.compare(.greaterOrEqual), low) && test(.compare(.less), high)
+  }
+
+  /// The least and the greatest element lie in a range; a collection without any does not.
+  fileprivate func elements(from low: QueryValue, _ comparison: Comparison, _ high: QueryValue) -> Query<Bool>
+  {
+    let least: Query<Int> = path { $0.elements.aggregate(.min) }
+    let greatest: Query<Int> = path { $0.elements.aggregate(.max) }
+    return least.test(.compare(.greaterOrEqual), low) && greatest.test(.compare(comparison), high)
+  }
+}
 
 // MARK: - One value
 
 extension Query where T: _Persistable & Comparable, T.PersistedType: _QueryNumeric {
   /// The value lies in a range.
   public func contains(_ range: ClosedRange<T>) -> Query<Bool> {
-    if isCount { return self >= range.lowerBound && self <= range.upperBound }
-    return between(range.lowerBound, range.upperBound)
+    lies(from: PropertyValue(range.lowerBound), through: PropertyValue(range.upperBound))
   }
 
   /// The value lies in a range, below its end.
   public func contains(_ range: Range<T>) -> Query<Bool> {
-    self >= range.lowerBound && self < range.upperBound
+    lies(from: PropertyValue(range.lowerBound), below: PropertyValue(range.upperBound))
   }
 }
 
@@ -19,30 +40,12 @@ extension Query
 where T: OptionalProtocol, T.Wrapped: _Persistable & Comparable, T.Wrapped.PersistedType: _QueryNumeric {
   /// The value is not nil, and lies in a range.
   public func contains(_ range: ClosedRange<T.Wrapped>) -> Query<Bool> {
-    between(range.lowerBound, range.upperBound)
+    lies(from: PropertyValue(range.lowerBound), through: PropertyValue(range.upperBound))
   }
 
   /// The value is not nil, and lies in a range, below its end.
   public func contains(_ range: Range<T.Wrapped>) -> Query<Bool> {
-    compared(.greaterOrEqual, range.lowerBound) && compared(.less, range.upperBound)
-  }
-}
-
-extension Query {
-  /// One value lies between others.
-  fileprivate func between<Bound: _Persistable>(_ low: Bound, _ high: Bound) -> Query<Bool> {
-    Query<Bool>(.condition(.between(node.names, low._stored(noRow), high._stored(noRow))))
-  }
-
-  /// All elements that are not nil lie in a range, and there are some.
-  fileprivate func elements<Bound: RealmCollectionValue>(
-    from low: Bound, to high: Bound, isClosed: Bool
-  ) -> Query<Bool> {
-    func any(_ comparison: Comparison, _ bound: Bound) -> Condition {
-      .compare(node.names, comparison) { bound._elementValue($0) }
-    }
-    let outside = any(.less, low).or(any(isClosed ? .greater : .greaterOrEqual, high))
-    return Query<Bool>(.condition(any(.greaterOrEqual, low).and(outside.negated)))
+    lies(from: PropertyValue(range.lowerBound), below: PropertyValue(range.upperBound))
   }
 }
 
@@ -51,12 +54,12 @@ extension Query {
 extension Query where T: RealmCollection, T.Element: Comparable, T.Element.PersistedType: _QueryNumeric {
   /// The least and the greatest element lie in a range. An empty collection does not.
   public func contains(_ range: ClosedRange<T.Element>) -> Query<Bool> {
-    elements(from: range.lowerBound, to: range.upperBound, isClosed: true)
+    elements(from: ElementValue(range.lowerBound), .lessOrEqual, ElementValue(range.upperBound))
   }
 
   /// The least and the greatest element lie in a range, below its end. An empty collection does not.
   public func contains(_ range: Range<T.Element>) -> Query<Bool> {
-    elements(from: range.lowerBound, to: range.upperBound, isClosed: false)
+    elements(from: ElementValue(range.lowerBound), .less, ElementValue(range.upperBound))
   }
 }
 
@@ -67,18 +70,39 @@ where
 {
   /// The least and the greatest element that is not nil lie in a range. A collection without any does not.
   public func contains(_ range: ClosedRange<T.Element.Wrapped>) -> Query<Bool> {
-    elements(from: range.lowerBound, to: range.upperBound, isClosed: true)
+    elements(from: ElementValue(range.lowerBound), .lessOrEqual, ElementValue(range.upperBound))
   }
 
   /// The least and the greatest element that is not nil lie in a range, below its end. A collection without any does not.
   public func contains(_ range: Range<T.Element.Wrapped>) -> Query<Bool> {
-    elements(from: range.lowerBound, to: range.upperBound, isClosed: false)
+    elements(from: ElementValue(range.lowerBound), .less, ElementValue(range.upperBound))
   }
 }
 
-extension Query where T: RealmCollection {
-  /// An element equals one of these.
-  public func containsAny<U: Sequence>(in values: U) -> Query<Bool> where U.Element == T.Element {
-    Query<Bool>(.condition(.isIn(node.names, values.map { value in { value._elementValue($0) } })))
+extension Query where T: RealmKeyedCollection, T.Value: Comparable, T.Value.PersistedType: _QueryNumeric {
+  /// The least and the greatest value of the map lie in a range. An empty map does not.
+  public func contains(_ range: ClosedRange<T.Value>) -> Query<Bool> {
+    elements(from: ElementValue(range.lowerBound), .lessOrEqual, ElementValue(range.upperBound))
+  }
+
+  /// The least and the greatest value of the map lie in a range, below its end. An empty map does not.
+  public func contains(_ range: Range<T.Value>) -> Query<Bool> {
+    elements(from: ElementValue(range.lowerBound), .less, ElementValue(range.upperBound))
+  }
+}
+
+extension Query
+where
+  T: RealmKeyedCollection, T.Value: OptionalProtocol, T.Value.Wrapped: RealmCollectionValue & Comparable,
+  T.Value.Wrapped.PersistedType: _QueryNumeric
+{
+  /// The least and the greatest value of the map that is not nil lie in a range. A map without any does not.
+  public func contains(_ range: ClosedRange<T.Value.Wrapped>) -> Query<Bool> {
+    elements(from: ElementValue(range.lowerBound), .lessOrEqual, ElementValue(range.upperBound))
+  }
+
+  /// The least and the greatest value of the map that is not nil lie in a range, below its end. A map without any does not.
+  public func contains(_ range: Range<T.Value.Wrapped>) -> Query<Bool> {
+    elements(from: ElementValue(range.lowerBound), .less, ElementValue(range.upperBound))
   }
 }

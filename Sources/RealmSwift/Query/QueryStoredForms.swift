@@ -4,36 +4,50 @@ import RealmStorage
 
 extension Query where T: PersistableEnum {
   /// The raw value of the enumeration.
-  public var rawValue: Query<T.RawValue> { Query<T.RawValue>(node) }
+  public var rawValue: Query<T.RawValue> { retyped() }
 }
 
 extension Query where T: OptionalProtocol, T.Wrapped: PersistableEnum {
   /// The raw value of the enumeration, or nil.
-  public var rawValue: Query<T.Wrapped.RawValue?> { Query<T.Wrapped.RawValue?>(node) }
+  public var rawValue: Query<T.Wrapped.RawValue?> { retyped() }
 }
 
 extension Query where T: RealmCollection, T.Element: PersistableEnum {
   /// The raw values of the elements.
-  public var rawValue: Query<AnyRealmCollection<T.Element.RawValue>> {
-    Query<AnyRealmCollection<T.Element.RawValue>>(node)
-  }
+  public var rawValue: Query<AnyRealmCollection<T.Element.RawValue>> { retyped() }
 }
 
 extension Query where T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: PersistableEnum {
   /// The raw values of the elements, or nil.
-  public var rawValue: Query<AnyRealmCollection<T.Element.Wrapped.RawValue?>> {
-    Query<AnyRealmCollection<T.Element.Wrapped.RawValue?>>(node)
-  }
+  public var rawValue: Query<AnyRealmCollection<T.Element.Wrapped.RawValue?>> { retyped() }
+}
+
+extension Query
+where T: RealmKeyedCollection, T.Value: PersistableEnum, T.Value.RawValue: RealmCollectionValue {
+  /// The raw values of the map's values.
+  public var rawValue: Query<Map<T.Key, T.Value.RawValue>> { retyped() }
+}
+
+extension Query
+where
+  T: RealmKeyedCollection, T.Value: OptionalProtocol, T.Value.Wrapped: PersistableEnum,
+  T.Value.Wrapped.RawValue: _RealmCollectionValueInsideOptional
+{
+  /// The raw values of the map's values, or nil.
+  public var rawValue: Query<Map<T.Key, T.Value.Wrapped.RawValue?>> { retyped() }
 }
 
 extension Query where T: _HasPersistedType {
   /// What is stored of the value: of a `CustomPersistable` its `persistableValue`.
-  public var persistableValue: Query<T.PersistedType> { Query<T.PersistedType>(node) }
+  public var persistableValue: Query<T.PersistedType> { retyped() }
 }
 
 extension Query where T: RealmCollection & _HasPersistedType, T.Element.PersistedType: RealmCollectionValue {
   /// What is stored of the elements.
-  public var persistableValue: Query<AnyRealmCollection<T.Element.PersistedType>> {
-    Query<AnyRealmCollection<T.Element.PersistedType>>(node)
-  }
+  public var persistableValue: Query<AnyRealmCollection<T.Element.PersistedType>> { retyped() }
+}
+
+extension Query where T: RealmKeyedCollection, T.Value.PersistedType: RealmCollectionValue {
+  /// What is stored of the map's values.
+  public var persistableValue: Query<Map<T.Key, T.Value.PersistedType>> { retyped() }
 }

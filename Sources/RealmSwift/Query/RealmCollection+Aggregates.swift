@@ -1,11 +1,21 @@
 import RealmStorage
 
-// Sums and extremes of a property of objects. Those of a collection in a realm are found by the engine, in the table; those
-// of any other are found among the values of its objects, by the same rules.
-extension RealmCollection where Element: ObjectBase {
-  /// The least value of a property, nulls and NaN aside; nil without any. Takes time in proportion to the objects.
-  public func min<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType {
-    guard let content = _content else {
+/// Sums and extremes of a property of objects. Those of a collection in a realm are found by the engine, in the table; those
+/// of any other are found among the values of its objects, by the same rules.
+struct ObjectAggregates<Objects: Sequence> where Objects.Element: ObjectBase {
+  private let content: _CollectionContent?
+  private let objects: () -> Objects
+
+  /// - Parameters:
+  ///   - content: of a managed collection.
+  ///   - objects: asked of any other.
+  init(_ content: _CollectionContent?, _ objects: @autoclosure @escaping () -> Objects) {
+    self.content = content
+    self.objects = objects
+  }
+
+  func minimum<T: _HasPersistedType>(_ property: String) -> T? {
+    guard let content else {
       let values = values(of: property, .date)
       return Aggregate.extreme(Value.minimum(of: values.all), as: T.self, of: values.name)
     }
@@ -15,9 +25,8 @@ extension RealmCollection where Element: ObjectBase {
     return Aggregate.extreme(found ?? .null, as: T.self, of: content.name(property))
   }
 
-  /// The greatest value of a property, nulls and NaN aside; nil without any. Takes time in proportion to the objects.
-  public func max<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType {
-    guard let content = _content else {
+  func maximum<T: _HasPersistedType>(_ property: String) -> T? {
+    guard let content else {
       let values = values(of: property, .date)
       return Aggregate.extreme(Value.maximum(of: values.all), as: T.self, of: values.name)
     }
@@ -27,12 +36,9 @@ extension RealmCollection where Element: ObjectBase {
     return Aggregate.extreme(found ?? .null, as: T.self, of: content.name(property))
   }
 
-  /// The sum of a property's values, nulls and NaN aside; zero without any. Takes time in proportion to the objects.
-  ///
-  /// - Precondition: a sum of whole numbers does not pass 64 bits.
-  public func sum<T: _HasPersistedType>(ofProperty property: String) -> T where T.PersistedType: AddableType {
+  func sum<T: _HasPersistedType>(_ property: String) -> T {
     let (sum, name): (Sum, String)
-    if let content = _content {
+    if let content {
       let found = content.aggregate(property) { (table, column, rows) throws(StorageError) in
         try table.sum(column, of: rows)
       }
@@ -47,11 +53,8 @@ extension RealmCollection where Element: ObjectBase {
     return result
   }
 
-  /// The average of a property's values, nulls and NaN aside; nil without any. As a whole number it is cut towards zero. Takes
-  /// time in proportion to the objects.
-  public func average<T: _HasPersistedType>(ofProperty property: String) -> T?
-  where T.PersistedType: AddableType {
-    guard let content = _content else {
+  func average<T: _HasPersistedType>(_ property: String) -> T? {
+    guard let content else {
       let values = values(of: property)
       return Aggregate.result(ofAverage: Value.average(of: values.all, type: values.type), as: T.self)
     }
@@ -65,14 +68,40 @@ extension RealmCollection where Element: ObjectBase {
   private func values(of property: String, _ other: ColumnType? = nil) -> (
     all: [Value], type: ColumnType, name: String
   ) {
-    let model = ObjectModel.of(Element.self)
+    let model = ObjectModel.of(Objects.Element.self)
     let position = model.position(ofNumbers: property, other)
     let found = model.properties[position]
-    let values = map { object in
+    let values = objects().map { object in
       object.keptContext == nil
         ? found.access.stored(object, found.offset) { _ in nil } : object.stored(position)
     }
-    return (Array(values), found.type.column, "\(model.name).\(property)")
+    return (values, found.type.column, "\(model.name).\(property)")
+  }
+}
+
+extension RealmCollection where Element: ObjectBase {
+  /// The least value of a property, nulls and NaN aside; nil without any. Takes time in proportion to the objects.
+  public func min<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType {
+    ObjectAggregates(_content, self).minimum(property)
+  }
+
+  /// The greatest value of a property, nulls and NaN aside; nil without any. Takes time in proportion to the objects.
+  public func max<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType {
+    ObjectAggregates(_content, self).maximum(property)
+  }
+
+  /// The sum of a property's values, nulls and NaN aside; zero without any. Takes time in proportion to the objects.
+  ///
+  /// - Precondition: a sum of whole numbers does not pass 64 bits.
+  public func sum<T: _HasPersistedType>(ofProperty property: String) -> T where T.PersistedType: AddableType {
+    ObjectAggregates(_content, self).sum(property)
+  }
+
+  /// The average of a property's values, nulls and NaN aside; nil without any. As a whole number it is cut towards zero. Takes
+  /// time in proportion to the objects.
+  public func average<T: _HasPersistedType>(ofProperty property: String) -> T?
+  where T.PersistedType: AddableType {
+    ObjectAggregates(_content, self).average(property)
   }
 
   /// The least value of a property, nulls and NaN aside; nil without any. Takes time in

@@ -29,8 +29,7 @@ extension RealmCollection where Element: ObjectBase {
   /// The objects of which a condition holds.
   public func `where`(_ condition: (Query<Element>) -> Query<Bool>) -> Results<Element> {
     let content = managedContent("queried")
-    let query = condition(Query<Element>(.path([])))
-    return Results(content.filtered(query.node.condition.bound(to: content.context)))
+    return Results(content.filtered(condition(.object()).bound(to: content.context)))
   }
 
   /// The same objects by the value of a property; null comes first in ascending order, texts are ordered by their bytes.
@@ -56,12 +55,7 @@ extension RealmCollection where Element: ObjectBase {
   public func sorted<S: Sequence>(by descriptors: S) -> Results<Element>
   where S.Iterator.Element == SortDescriptor {
     let content = managedContent("sorted")
-    let keys = descriptors.map { descriptor in
-      let names = descriptor.keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-      PropertyPath.checkSortable(names, of: content.context)
-      return SortKey(PropertyPath.find(names, of: content.context).path, ascending: descriptor.ascending)
-    }
-    return Results(content.adding(.sort(keys)))
+    return Results(content.adding(.sort(content.context.sortKeys(descriptors))))
   }
 }
 
@@ -77,11 +71,7 @@ extension RealmCollection where Element: ObjectBase {
   /// A filter that is added later may change which is the first: filters are asked before all else. Sorts and distinct values are taken in the order they were added.
   public func distinct<S: Sequence>(by keyPaths: S) -> Results<Element> where S.Iterator.Element == String {
     let content = managedContent("made distinct")
-    let paths = keyPaths.map { keyPath in
-      let names = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-      PropertyPath.checkSortable(names, of: content.context, "told apart")
-      return PropertyPath.find(names, of: content.context).path
-    }
+    let paths = keyPaths.map { PropertyPath.find($0, of: content.context, "told apart") }
     return Results(content.adding(.distinct(paths)))
   }
 
@@ -94,27 +84,12 @@ extension RealmCollection where Element: ObjectBase {
   /// The place of the first object of which a condition holds; nil where there is none.
   public func index(matching condition: (Query<Element>) -> Query<Bool>) -> Int? {
     let content = managedContent("queried")
-    return content.index(
-      where: condition(Query<Element>(.path([]))).node.condition.bound(to: content.context))
+    return content.index(where: condition(.object()).bound(to: content.context))
   }
 }
 
-extension PropertyPath {
-  /// - Parameter what: what is done to the objects by the values.
-  static func checkSortable(_ names: [String], of context: ObjectContext, _ what: String = "sorted") {
-    var model = context.binding.model
-    for (index, name) in names.enumerated() {
-      guard let position = model.position(of: name) else { return }
-      let property = model.properties[position]
-      if property.type.form != .value {
-        raise("Invalid sort", "\(model.name).\(name) is a collection; objects are \(what) by single values.")
-      }
-      if index + 1 == names.count, property.type.column == .link, what == "sorted" {
-        raise(
-          "Invalid sort",
-          "\(model.name).\(name) links to objects, which have no order; name a property of theirs.")
-      }
-      if let target = property.type.target { model = ObjectModel.of(target) }
-    }
+extension ObjectContext {
+  func sortKeys(_ descriptors: some Sequence<SortDescriptor>) -> [SortKey] {
+    descriptors.map { SortKey(PropertyPath.find($0.keyPath, of: self), ascending: $0.ascending) }
   }
 }

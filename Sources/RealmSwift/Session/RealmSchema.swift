@@ -1,4 +1,6 @@
+import RealmQuery
 import RealmStorage
+import Synchronization
 
 /// A class of an open realm: its model, and where its properties stand in its table.
 final class ClassBinding: Sendable {
@@ -42,6 +44,7 @@ final class RealmSchema: Sendable {
   let isDefault: Bool
   private let byClass: [ObjectIdentifier: Int]
   private let byTable: [UInt32: Int]
+  private let keptNames = Mutex<QueryNames?>(nil)
 
   /// - Parameter bindings: of each class one at most.
   init(_ bindings: [ClassBinding], isDefault: Bool) {
@@ -53,6 +56,15 @@ final class RealmSchema: Sendable {
     byTable = Dictionary(
       bindings.enumerated().compactMap { place, binding in binding.table.map { ($0.id, place) } },
       uniquingKeysWith: { first, _ in first })
+  }
+
+  /// What names in queries mean. Made when the first query asks.
+  var queryNames: QueryNames {
+    keptNames.withLock { kept in
+      let names = kept ?? QueryNames(bindings)
+      kept = names
+      return names
+    }
   }
 
   /// The same with classes that it does not have.
@@ -219,5 +231,32 @@ extension ModelProperty {
       }
     return Column(
       columnName, type.column, isOptional: type.isOptional, collection: type.form.collection, index: index)
+  }
+}
+
+extension QueryNames {
+  /// Classes and properties by their names in the program, and by those that are stored.
+  fileprivate convenience init(_ bindings: [ClassBinding]) {
+    var (aliases, inverses): ([UInt32: [String: String]], [UInt32: [String: Inverse]]) = ([:], [:])
+    var (classes, tables): ([String: UInt32], [TableSchema]) = ([:], [])
+    for binding in bindings {
+      guard let table = binding.table else { continue }
+      if !tables.contains(where: { $0.id == table.id }) { tables.append(table) }
+      classes[binding.model.name] = table.id
+      for property in binding.model.properties {
+        if case .linkingObjects(let source) = property.type.form {
+          guard
+            let origin = property.type.target.flatMap({ type in bindings.first { $0.model.type == type } }),
+            let position = origin.model.position(of: source), origin.columns[position] >= 0,
+            let schema = origin.table
+          else { continue }
+          inverses[table.id, default: [:]][property.name] = Inverse(
+            table: schema.id, column: schema.columns[origin.columns[position]].id)
+        } else if property.name != property.columnName {
+          aliases[table.id, default: [:]][property.name] = property.columnName
+        }
+      }
+    }
+    self.init(tables: tables, aliases: aliases, inverses: inverses, classes: classes)
   }
 }

@@ -97,6 +97,13 @@ struct QueryModel {
       }
     case .text(let path, let match, let value, let options):
       any(path, table, key) { PlainText.matches($0, match, value, options.contains(.ignoringCase)) }
+    case .relation(let relation): holds(relation, table, key)
+    case .count(let path, let comparison, let number) where !column(path, table).isCollection:
+      // Of bytes, or of links.
+      holds(
+        Relation(
+          .init(.path(ValuePath(path.links.map { .links($0) }, .property(.count, of: .value(path.column))))),
+          .compare(comparison), .init(.constant(.int(Int64(number))))), table, key)
     case .count(let path, let comparison, let number):
       counts(path, table, key).contains {
         Self.compare(.int(Int64($0)), comparison, .int(Int64(number)), false)

@@ -148,6 +148,7 @@ struct QuerySample {
   }
 
   private mutating func condition(_ table: UInt32, _ model: QueryModel) -> Predicate {
+    if generator.chance(40) { return relation(table, model) }
     let path = path(table, model, isMany: true)
     let column = model.column(path, table)
     if column.isCollection, generator.chance(20) {
@@ -165,7 +166,7 @@ struct QuerySample {
     }
   }
 
-  private mutating func constant(_ column: Column, _ model: QueryModel) -> Value {
+  mutating func constant(_ column: Column, _ model: QueryModel) -> Value {
     if generator.chance(10) { return .null }
     if column.type == .link {
       return model.tables[column.target]?.keys.randomElement(using: &generator).map { .link($0) } ?? .null

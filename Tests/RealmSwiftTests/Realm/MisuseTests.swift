@@ -10,8 +10,15 @@ final class MisuseTests {
     let done = DispatchSemaphore(value: 0)
   }
 
+  /// There is one handler of errors at a time.
+  private static let gate = NSLock()
+
   /// The message that `body` stops with; empty when it does not.
   func stop(_ body: @escaping @Sendable () throws -> Void) -> String {
+    Self.gate.withLock { stopped(body) }
+  }
+
+  private func stopped(_ body: @escaping @Sendable () throws -> Void) -> String {
     let stop = Stop()
     _setProgrammerErrorHandler { name, reason in
       stop.message = "\(name): \(reason)"

@@ -5,17 +5,8 @@ struct RowQuery {
   private let predicate: Predicate
   private let table: TableForm
   private let tables: any TableFinder
-  /// Parts of which all must hold, that an index can answer: the rows with one of the values.
-  private let indexed: [IndexedPart]
-  /// The only part is for an index.
-  private let isLookup: Bool
+  private let indexes: IndexPlan
   private let bounds: QueryBounds
-
-  struct IndexedPart {
-    var column: Column
-    /// Each once.
-    var values: [Value]
-  }
 
   /// - Precondition: the tables have the columns, and tests fit them, as `Predicate` says.
   init(
@@ -26,8 +17,7 @@ struct RowQuery {
     self.predicate = predicate
     self.table = table
     self.tables = tables
-    indexed = Self.indexedParts(predicate, table.schema)
-    if case .and = predicate { isLookup = false } else { isLookup = !indexed.isEmpty }
+    indexes = IndexPlan(predicate, table.schema)
   }
 
   /// Made where rows are tested: with many values that takes longer than to look them up.
@@ -35,86 +25,35 @@ struct RowQuery {
     try TestBuilder(tables: tables).test(predicate, of: table)
   }
 
-  private static func indexedParts(_ predicate: Predicate, _ schema: TableSchema) -> [IndexedPart] {
-    var found: [IndexedPart] = []
-    var rest = [predicate]
-    while let next = rest.popLast() {
-      switch next {
-      case .and(let parts): rest += parts.reversed()
-      case .compare(let path, .equal, let value): found += indexedPart(path, [value], schema)
-      case .isIn(let path, let values): found += indexedPart(path, values, schema)
-      default: break
-      }
-    }
-    return found
-  }
-
-  /// Constants of another type than the column's may equal its values all the same: these are for the scan.
-  private static func indexedPart(
-    _ path: ColumnPath, _ values: [Value], _ schema: TableSchema
-  ) -> [IndexedPart] {
-    let column = schema.columns[path.column]
-    guard path.links.isEmpty, column.index != .none, !column.isCollection, values.allSatisfy(column.accepts)
-    else {
-      return []
-    }
-    return [IndexedPart(column: column, values: column.type == .mixed ? unequal(values) : distinct(values))]
-  }
-
-  /// Values of several types may be equal: the rows of equal ones are the same.
-  private static func unequal(_ values: [Value]) -> [Value] {
-    var unequal: [Value] = []
-    for value in values.sorted(by: { ValueOrder.sort($0, $1) < 0 }) {
-      // Collections that differ may stand at one place of the order.
-      let alike = unequal.reversed().prefix { ValueOrder.sort($0, value) == 0 }
-      if !alike.contains(where: { ValueOrder.areEqual($0, value) }) { unequal.append(value) }
-    }
-    return unequal
-  }
-
-  /// Whole numbers ascend, so that those are looked up one after another that stand together.
-  private static func distinct(_ values: [Value]) -> [Value] {
-    guard values.count > 1 else { return values }
-    var numbers: [Int64] = []
-    numbers.reserveCapacity(values.count)
-    for value in values {
-      guard case .int(let number) = value else { return Array(Set(values)) }
-      numbers.append(number)
-    }
-    numbers.sort()
-    var distinct: [Value] = []
-    distinct.reserveCapacity(numbers.count)
-    for index in numbers.indices where index == 0 || numbers[index] != numbers[index - 1] {
-      distinct.append(.int(numbers[index]))
-    }
-    return distinct
-  }
-
   // MARK: - Running
 
   /// The rows that pass, in the order of their keys.
   func rows(_ reader: any NodeReader) throws(StorageError) -> [UInt64] {
-    if isLookup, let found = try candidates(reader.access()) { return found }
+    let candidates = try indexes.candidates(table.root, reader.access())
+    if let candidates, candidates.isExact { return candidates.rows }
     let test = try test()
     if let constant = test as? ConstantTest, !constant.holds { return [] }
-    // An index that was asked leaves too many.
-    let candidates = isLookup ? nil : try candidates(reader.access())
     var found: [UInt64] = []
-    try run(test, on: candidates, reader) { cluster, passing in cluster.appendKeys(passing, to: &found) }
+    try run(test, on: candidates?.rows, reader) { cluster, passing in
+      cluster.appendKeys(passing, to: &found)
+    }
     return found
   }
 
   /// The first rows that pass, no more than `limit`. What comes behind them is not read, but for rows that an index finds.
   func rows(atMost limit: Int, _ reader: any NodeReader) throws(StorageError) -> [UInt64] {
     if limit == 0 { return [] }
-    let candidates = try candidates(reader.access())
-    if isLookup, let candidates { return Array(candidates.prefix(limit)) }
+    let reads = try indexes.isWorthReading(for: limit, table.root, reader.access())
+    let candidates = reads ? try indexes.candidates(table.root, reader.access()) : nil
+    if let candidates, candidates.isExact { return Array(candidates.rows.prefix(limit)) }
     let test = try test()
     if let constant = test as? ConstantTest, !constant.holds { return [] }
     var found: [UInt64] = []
     if let candidates {
       // Few enough to be tested all.
-      try run(test, on: candidates, reader) { cluster, passing in cluster.appendKeys(passing, to: &found) }
+      try run(test, on: candidates.rows, reader) { cluster, passing in
+        cluster.appendKeys(passing, to: &found)
+      }
       return Array(found.prefix(limit))
     }
     var check = BoundsCheck(bounds)
@@ -145,14 +84,17 @@ struct RowQuery {
   /// How the rows are found, in words.
   func explanation(_ access: borrowing NodeAccess) throws(StorageError) -> String {
     if case .always = predicate { return "takes all" }
-    if isLookup, let part = indexed.first {
-      guard let count = try lookupCount(part, access) else { return "looks at each" }
-      return "finds \(count) by the index of \(part.column.name)"
+    let chosen = try indexes.chosen(table.root, access)
+    guard let first = chosen.first else { return "looks at each" }
+    let isExact = indexes.isWhole && chosen.count == indexes.parts.count && chosen.allSatisfy(\.part.isExact)
+    let verb = isExact ? "finds" : "looks at"
+    if chosen.count > 1 {
+      let names = chosen.map { "\($0.part.column.name) (\($0.count))" }.joined(separator: " and ")
+      return "\(verb) those that the indexes of \(names) have in common"
     }
-    if let best = try bestPart(access) {
-      return "looks at the \(best.count) that the index of \(best.part.column.name) finds"
-    }
-    return "looks at each"
+    return isExact
+      ? "finds \(first.count) by the index of \(first.part.column.name)"
+      : "looks at the \(first.count) that the index of \(first.part.column.name) finds"
   }
 
   /// Calls `body` with each cluster that has rows that pass, and these. Makes a test each time.
@@ -188,57 +130,20 @@ struct RowQuery {
 
   /// How many rows pass.
   func count(_ reader: any NodeReader) throws(StorageError) -> Int {
-    if isLookup, let count = try lookupCount(indexed[0], reader.access()) { return Int(clamping: count) }
+    if let only = indexes.only, let count = try only.count(table.root, reader.access()) {
+      return Int(clamping: count)
+    }
     let test = try test()
     if let constant = test as? ConstantTest { return constant.holds ? Int(clamping: table.root.rows) : 0 }
-    if indexed.isEmpty, let test = test as? IntegerTest, let range = test.onlyRange {
+    if indexes.parts.isEmpty, let test = test as? IntegerTest, let range = test.onlyRange {
       return Int(
         clamping: try IntegerScan.count(test.column, in: range, of: table.root.clusters, reader.access()))
     }
     var count = 0
-    let candidates = isLookup ? nil : try candidates(reader.access())
-    try run(test, on: candidates, reader) { _, passing in count += passing.count }
+    let candidates = try indexes.candidates(table.root, reader.access())
+    if let candidates, candidates.isExact { return candidates.rows.count }
+    try run(test, on: candidates?.rows, reader) { _, passing in count += passing.count }
     return count
-  }
-
-  // MARK: - Planning
-
-  /// A row found by an index costs as much as this many in a scan.
-  private static let indexCost: UInt64 = 16
-
-  /// How many rows an index finds; nil for lists so long that to look them up costs more than a scan.
-  private func lookupCount(
-    _ part: IndexedPart, _ access: borrowing NodeAccess
-  ) throws(StorageError) -> UInt64? {
-    guard UInt64(part.values.count) &* Self.indexCost <= table.root.rows else { return nil }
-    var count: UInt64 = 0
-    for value in part.values {
-      count &+= try IndexTree.count(with: value, of: part.column, table: table.root, access)
-    }
-    return count
-  }
-
-  /// The part whose index finds the fewest rows, where these are few enough; nil for a scan.
-  private func bestPart(
-    _ access: borrowing NodeAccess
-  ) throws(StorageError) -> (part: IndexedPart, count: UInt64)? {
-    var best: (part: IndexedPart, count: UInt64)?
-    for part in indexed {
-      guard let count = try lookupCount(part, access) else { continue }
-      if best.map({ count < $0.count }) ?? true { best = (part, count) }
-    }
-    guard let best, best.count &* Self.indexCost <= table.root.rows else { return nil }
-    return best
-  }
-
-  /// The rows that an index finds, in the order of their keys, where it leaves few enough; nil for a scan.
-  private func candidates(_ access: borrowing NodeAccess) throws(StorageError) -> [UInt64]? {
-    guard let best = try bestPart(access) else { return nil }
-    var rows: [UInt64] = []
-    for value in best.part.values {
-      rows += try IndexTree.rows(with: value, of: best.part.column, table: table.root, access)
-    }
-    return best.part.values.count > 1 ? rows.sorted() : rows
   }
 }
 

@@ -28,7 +28,7 @@ struct OrderedDomain {
 
   private static let lastDate = Timestamp(seconds: .max, nanoseconds: 999_999_999)
 
-  private func value(_ number: UInt128) -> Value {
+  func value(_ number: UInt128) -> Value {
     switch type {
     case .bool: .bool(number != 0)
     case .int64: .int(Self.integer(number))

@@ -233,39 +233,10 @@ extension PathAggregate {
   /// - Parameter type: of the values; numbers of a mixed column may be of several.
   func value(of values: [Value], _ type: ColumnType) -> Value {
     switch self {
-    case .min: return .minimum(of: values)
-    case .max: return .maximum(of: values)
-    case .sum:
-      let (values, type) = Self.numbers(values, type)
-      switch Sum(of: values, type: type) {
-      case .integer(let number): return .int(number)
-      case .double(let number): return .double(number)
-      case .decimal(let number): return .decimal128(number)
-      case .overflow:
-        // What compares does so by its value: a double is near enough to what no integer is.
-        return .double(values.reduce(0) { $0 + (Value.double(of: $1) ?? 0) })
-      }
-    case .average:
-      let (values, type) = Self.numbers(values, type)
-      return .average(of: values, type: type)
+    case .min: .minimum(of: values)
+    case .max: .maximum(of: values)
+    case .sum: type == .mixed ? .sum(ofNumbers: values) : .sum(of: values, type: type)
+    case .average: type == .mixed ? .average(ofNumbers: values) : .average(of: values, type: type)
     }
-  }
-
-  /// Numbers of the widest type that is among them.
-  private static func numbers(_ values: [Value], _ type: ColumnType) -> ([Value], ColumnType) {
-    guard type == .mixed else { return (values, type) }
-    var (hasReal, hasDecimal) = (false, false)
-    for value in values {
-      switch value {
-      case .float, .double: hasReal = true
-      case .decimal128: hasDecimal = true
-      default: break
-      }
-    }
-    if hasDecimal {
-      return (values.compactMap { DecimalNumber($0).map { .decimal128($0.stored) } }, .decimal128)
-    }
-    if hasReal { return (values.compactMap { Value.double(of: $0).map { .double($0) } }, .double) }
-    return (values, .int64)
   }
 }

@@ -58,3 +58,45 @@ extension Aggregate {
     for value in values { add(value) }
   }
 }
+
+// MARK: - Numbers of several types
+
+extension Value {
+  /// The sum of the numbers among some values: of the widest type that is among them, where a double is wider than a whole number and a decimal wider than both. It is 0 without any.
+  public static func sum(ofNumbers values: [Value]) -> Value {
+    let (numbers, type) = widened(values)
+    return sum(of: numbers, type: type)
+  }
+
+  /// The average of the numbers among some values: a double, or a decimal where one is among them; null without any.
+  public static func average(ofNumbers values: [Value]) -> Value {
+    let (numbers, type) = widened(values)
+    return average(of: numbers, type: type)
+  }
+
+  /// A sum of whole numbers that is beyond 64 bits is a double.
+  static func sum(of values: [Value], type: ColumnType) -> Value {
+    switch Sum(of: values, type: type) {
+    case .integer(let number): .int(number)
+    case .double(let number): .double(number)
+    case .decimal(let number): .decimal128(number)
+    case .overflow: .double(values.reduce(0) { $0 + (double(of: $1) ?? 0) })
+    }
+  }
+
+  private static func widened(_ values: [Value]) -> (numbers: [Value], type: ColumnType) {
+    var (hasReal, hasDecimal) = (false, false)
+    for value in values {
+      switch value {
+      case .float, .double: hasReal = true
+      case .decimal128: hasDecimal = true
+      default: break
+      }
+    }
+    if hasDecimal {
+      return (values.compactMap { DecimalNumber($0).map { .decimal128($0.stored) } }, .decimal128)
+    }
+    if hasReal { return (values.compactMap { double(of: $0).map { .double($0) } }, .double) }
+    return (values, .int64)
+  }
+}

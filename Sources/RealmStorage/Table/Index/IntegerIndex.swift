@@ -124,6 +124,16 @@ struct IntegerIndexNode: ~Escapable, BitwiseCopyable {
     prefetch(key &- place.least, of: place.next &- place.least, in: place.ref, access)
   }
 
+  /// How many numbers are less.
+  func lowerBound(_ number: Int64) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if self.number(middle) < number { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
   /// The place of a number, or nil.
   @inline(__always)
   func find(_ number: Int64) -> Int? {
@@ -134,6 +144,36 @@ struct IntegerIndexNode: ~Escapable, BitwiseCopyable {
 
 /// The rows of a table by its primary key, where that is of whole numbers and never null: a keyed tree of packed leaves.
 enum IntegerIndex {
+  /// How many entries have a number that is less.
+  static func rank(
+    of number: Int64, in root: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> UInt64 {
+    guard !root.isNull else { return 0 }
+    let before = try KeyedTree.rowsBefore(leafOf: key(number), in: root, access)
+    let leaf = try KeyedTree.leaf(for: key(number), in: root, access)
+    return before &+ UInt64(IntegerIndexNode(try access.node(leaf, .integerIndex)).lowerBound(number))
+  }
+
+  /// The rows of the numbers in a range, in the order of the numbers.
+  static func rows(
+    in range: ClosedRange<Int64>, of root: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> [UInt64] {
+    guard !root.isNull else { return [] }
+    var (rows, next): ([UInt64], UInt64?) = ([], key(range.lowerBound))
+    while let key = next {
+      let (leaf, following) = try KeyedTree.leafAndNext(for: key, in: root, access)
+      let node = IntegerIndexNode(try access.node(leaf, .integerIndex))
+      var place = node.lowerBound(range.lowerBound)
+      while place < node.count, node.number(place) <= range.upperBound {
+        rows.append(node.row(place))
+        place += 1
+      }
+      if place < node.count { break }
+      next = following
+    }
+    return rows
+  }
+
   struct Entry: Equatable {
     var number: Int64
     var row: UInt64

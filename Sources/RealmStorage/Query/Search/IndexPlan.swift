@@ -1,0 +1,238 @@
+/// What indexes can answer of a predicate: parts of which all must hold, each with the rows that its index finds.
+struct IndexPlan {
+  struct Part {
+    enum Sought {
+      /// Rows with one of these values, each of which is there once.
+      case values([Value])
+      case span(IndexSpan)
+    }
+
+    let column: Column
+    let sought: Sought
+
+    /// Whether the rows that the index finds are just those of which the part holds.
+    var isExact: Bool { if case .span(let span) = sought { span.isExact } else { true } }
+  }
+
+  /// In the order of the predicate.
+  let parts: [Part]
+  /// The predicate says nothing else.
+  let isWhole: Bool
+
+  init(_ predicate: Predicate, _ schema: TableSchema) {
+    var (found, rest, isWhole): ([Part], [Predicate], Bool) = ([], [predicate], true)
+    while let next = rest.popLast() {
+      if case .and(let parts) = next {
+        rest += parts.reversed()
+      } else if let part = Self.part(next, schema) {
+        found.append(part)
+      } else {
+        isWhole = false
+      }
+    }
+    parts = found
+    self.isWhole = isWhole && !found.isEmpty
+  }
+
+  /// The part that answers alone: the predicate is one condition, and says nothing else.
+  var only: Part? { parts.count == 1 && isWhole && parts[0].isExact ? parts[0] : nil }
+
+  // MARK: - Parts
+
+  /// Nil for a condition that no index answers. Constants of another type than the column's may compare with its values all the same: texts of those are for the scan.
+  private static func part(_ condition: Predicate, _ schema: TableSchema) -> Part? {
+    guard let path = condition.path, path.links.isEmpty else { return nil }
+    let column = schema.columns[path.column]
+    guard column.index != .none, !column.isCollection else { return nil }
+    switch condition {
+    case .compare(_, .equal, let value):
+      guard column.accepts(value) else { return nil }
+      return Part(column: column, sought: .values([value]))
+    case .isIn(_, let values):
+      guard values.allSatisfy(column.accepts) else { return nil }
+      let each = column.type == .mixed ? unequal(values) : distinct(values)
+      return Part(column: column, sought: .values(each))
+    case .text(_, .begins, .string(let prefix), let options):
+      guard column.type == .string, options.isEmpty, !prefix.isEmpty else { return nil }
+      return IndexSpan(column, prefix: prefix).map { Part(column: column, sought: .span($0)) }
+    default: return span(condition, column).map { Part(column: column, sought: .span($0)) }
+    }
+  }
+
+  private static func span(_ condition: Predicate, _ column: Column) -> IndexSpan? {
+    guard IndexSpan.serves(column) else { return nil }
+    let test: ValueTest
+    switch condition {
+    case .compare(_, let comparison, let value):
+      guard value != .null, comparison != .notEqual else { return nil }
+      test = .compare(comparison, value)
+    case .between(_, let low, let high):
+      guard low != .null, high != .null else { return nil }
+      test = .between(low, high)
+    default: return nil
+    }
+    if column.type == .string { return textSpan(test, column) }
+    guard let domain = OrderedDomain(column.type) else { return nil }
+    let (ranges, isNegated) = domain.solve(test)
+    guard ranges.count == 1, !isNegated else { return nil }
+    return IndexSpan(
+      column, from: .init(value: domain.value(ranges[0].lowerBound), isClosed: true),
+      to: .init(value: domain.value(ranges[0].upperBound), isClosed: true))
+  }
+
+  private static func textSpan(_ test: ValueTest, _ column: Column) -> IndexSpan? {
+    func bound(_ value: Value, isClosed: Bool) -> IndexSpan.Bound? {
+      if case .string = value { IndexSpan.Bound(value: value, isClosed: isClosed) } else { nil }
+    }
+    switch test {
+    case .compare(.less, let value):
+      return bound(value, isClosed: false).map { IndexSpan(column, from: nil, to: $0, withNull: true) }
+    case .compare(.lessOrEqual, let value):
+      return bound(value, isClosed: true).map { IndexSpan(column, from: nil, to: $0, withNull: true) }
+    case .compare(.greater, let value):
+      return bound(value, isClosed: false).map { IndexSpan(column, from: $0, to: nil) }
+    case .compare(.greaterOrEqual, let value):
+      return bound(value, isClosed: true).map { IndexSpan(column, from: $0, to: nil) }
+    case .between(let low, let high):
+      guard let low = bound(low, isClosed: true), let high = bound(high, isClosed: true) else { return nil }
+      return IndexSpan(column, from: low, to: high)
+    default: return nil
+    }
+  }
+
+  /// Values of several types may be equal: the rows of equal ones are the same.
+  private static func unequal(_ values: [Value]) -> [Value] {
+    var unequal: [Value] = []
+    for value in values.sorted(by: { ValueOrder.sort($0, $1) < 0 }) {
+      // Collections that differ may stand at one place of the order.
+      let alike = unequal.reversed().prefix { ValueOrder.sort($0, value) == 0 }
+      if !alike.contains(where: { ValueOrder.areEqual($0, value) }) { unequal.append(value) }
+    }
+    return unequal
+  }
+
+  /// Whole numbers ascend, so that those are looked up one after another that stand together.
+  private static func distinct(_ values: [Value]) -> [Value] {
+    guard values.count > 1 else { return values }
+    var numbers: [Int64] = []
+    numbers.reserveCapacity(values.count)
+    for value in values {
+      guard case .int(let number) = value else { return Array(Set(values)) }
+      numbers.append(number)
+    }
+    numbers.sort()
+    var distinct: [Value] = []
+    distinct.reserveCapacity(numbers.count)
+    for index in numbers.indices where index == 0 || numbers[index] != numbers[index - 1] {
+      distinct.append(.int(numbers[index]))
+    }
+    return distinct
+  }
+}
+
+extension IndexPlan.Part {
+  /// A row found by an index costs as much as this many in a scan.
+  static let indexCost: UInt64 = 16
+
+  /// How many rows the index finds; nil for lists so long that to look them up costs more than a scan.
+  func count(_ table: TableRoot, _ access: borrowing NodeAccess) throws(StorageError) -> UInt64? {
+    switch sought {
+    case .span(let span): return try span.count(table.index(of: column), access)
+    case .values(let values):
+      guard UInt64(values.count) &* Self.indexCost <= table.rows else { return nil }
+      var count: UInt64 = 0
+      for value in values {
+        count &+= try IndexTree.count(with: value, of: column, table: table, access)
+      }
+      return count
+    }
+  }
+
+  /// The rows that the index finds, in the order of their keys.
+  func rows(_ table: TableRoot, _ access: borrowing NodeAccess) throws(StorageError) -> [UInt64] {
+    switch sought {
+    case .span(let span): return try span.rows(table.index(of: column), access).sorted()
+    case .values(let values):
+      var rows: [UInt64] = []
+      for value in values { rows += try rowsOf(value, table, access) }
+      return values.count > 1 ? rows.sorted() : rows
+    }
+  }
+
+  private func rowsOf(
+    _ value: Value, _ table: TableRoot, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> [UInt64] {
+    // Many entries are read leaf by leaf.
+    if value != .null, IndexSpan.serves(column), !IntegerIndex.serves(column) {
+      let bound = IndexSpan.Bound(value: value, isClosed: true)
+      let span = IndexSpan(column, from: bound, to: bound)
+      if span.isExact { return try span.rows(table.index(of: column), access) }
+    }
+    return try IndexTree.rows(with: value, of: column, table: table, access)
+  }
+}
+
+extension IndexPlan {
+  /// Rows that indexes leave, and whether these are just the ones of which the predicate holds.
+  struct Candidates {
+    var rows: [UInt64]
+    var isExact: Bool
+  }
+
+  /// To read a row's entry of an index and to look it up among others costs so much less than to test the row.
+  private static let joinShare: UInt64 = 16
+
+  /// The parts whose indexes are asked, the one with the fewest rows first; none where a scan takes less time.
+  func chosen(
+    _ table: TableRoot, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> [(part: Part, count: UInt64)] {
+    var counted: [(part: Part, count: UInt64)] = []
+    for part in parts {
+      if let count = try part.count(table, access) { counted.append((part, count)) }
+    }
+    counted.sort { $0.count < $1.count }
+    guard let best = counted.first, best.count &* Part.indexCost <= table.rows else { return [] }
+    return counted.enumerated().filter { $0 == 0 || $1.count <= best.count &* Self.joinShare }.map(\.element)
+  }
+
+  /// Whether indexes are worth to be asked for the first rows only. Rows that are evenly spread are found by a scan of a part of the table; an index has all of its rows read, since
+  /// they stand in the order of their values.
+  func isWorthReading(
+    for limit: Int, _ table: TableRoot, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> Bool {
+    guard let best = try chosen(table, access).first, best.count > 0 else { return true }
+    return best.count < 1_000 || table.rows / best.count >= best.count / UInt64(max(1, limit))
+  }
+
+  /// The rows that indexes leave, where these are few enough, in the order of their keys; nil for a scan.
+  func candidates(_ table: TableRoot, _ access: borrowing NodeAccess) throws(StorageError) -> Candidates? {
+    let chosen = try chosen(table, access)
+    guard let first = chosen.first else { return nil }
+    var rows = try first.part.rows(table, access)
+    var (asked, isExact) = (1, first.part.isExact)
+    for (part, count) in chosen.dropFirst() {
+      guard count <= UInt64(rows.count) &* Self.joinShare else { break }
+      rows = Self.common(rows, try part.rows(table, access))
+      isExact = isExact && part.isExact
+      asked += 1
+    }
+    return Candidates(rows: rows, isExact: isWhole && isExact && asked == parts.count)
+  }
+
+  /// What is in both of two lists that ascend.
+  private static func common(_ left: [UInt64], _ right: [UInt64]) -> [UInt64] {
+    var (common, one, two): ([UInt64], Int, Int) = ([], 0, 0)
+    while one < left.count, two < right.count {
+      if left[one] == right[two] {
+        common.append(left[one])
+        one += 1
+        two += 1
+      } else if left[one] < right[two] {
+        one += 1
+      } else {
+        two += 1
+      }
+    }
+    return common
+  }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import RealmQuery
+import RealmStorage
+
+/// A value that a typed query compares with.
+class QueryValue {
+  /// As the program wrote it.
+  var written: Any { "" }
+
+  /// As it is looked for in a realm.
+  func argument(in session: RealmSession) -> QueryArgument { .value(.null) }
+}
+
+/// A value of the type of a property.
+final class PropertyValue<Value: _Persistable>: QueryValue {
+  private let value: Value
+
+  init(_ value: Value) { self.value = value }
+
+  override var written: Any { plain(value) }
+  override func argument(in session: RealmSession) -> QueryArgument {
+    session.argument { value._stored($0) }
+  }
+}
+
+/// An element of a collection, or a value of a map.
+final class ElementValue<Value: RealmCollectionValue>: QueryValue {
+  private let value: Value
+
+  init(_ value: Value) { self.value = value }
+
+  override var written: Any { plain(value) }
+  override func argument(in session: RealmSession) -> QueryArgument {
+    session.argument { value._elementValue($0) }
+  }
+}
+
+/// Several values.
+final class QueryValues: QueryValue {
+  private let values: [QueryValue]
+
+  init(_ values: [QueryValue]) { self.values = values }
+
+  override var written: Any { values.map(\.written) }
+  override func argument(in session: RealmSession) -> QueryArgument {
+    .list(values.map { $0.argument(in: session) })
+  }
+}
+
+/// A key, an index, or what stands for every element.
+final class QueryPlace: QueryValue {
+  private let place: RealmStorage.Value
+
+  init(_ place: RealmStorage.Value) { self.place = place }
+
+  override var written: Any {
+    switch place {
+    case .int(let index): Int(index)
+    case .string(let key): key
+    default: ""
+    }
+  }
+  override func argument(in session: RealmSession) -> QueryArgument { .value(place) }
+}
+
+extension RealmSession {
+  /// A value as queries are given it: of an object its class and its row, which is none where the object is in no realm.
+  ///
+  /// - Parameter stored: answers the value, and asks for the row of the object that it is.
+  func argument(_ stored: (_RowOfObject) -> Value) -> QueryArgument {
+    var found: Value?
+    let value = stored { object in
+      let row = rowToFind(object)
+      found = .typedLink(table: context(type(of: object)).binding.table?.id ?? 0, row: row)
+      return row
+    }
+    if case .link = value, let found { return .value(found) }
+    return .value(value)
+  }
+
+  /// The row of an object that a query compares with. An object that is in no realm, or in none any more, is no row.
+  private func rowToFind(_ object: ObjectBase) -> UInt64 {
+    if let other = object.context, other.session !== self {
+      raise(
+        "Object of another realm",
+        "a \(other.binding.model.name) of another realm, or of another thread's, can't be searched for; "
+          + "find it in this one first.")
+    }
+    return context(type(of: object)).row(of: object) ?? .max
+  }
+}
+
+/// What an optional holds, and `NSNull` where that is nothing.
+private func plain(_ any: Any) -> Any {
+  if isNull(any) { return NSNull() }
+  return (any as? any OptionalValue)?.content ?? any
+}

@@ -1,0 +1,141 @@
+import ArgumentParser
+import Foundation
+import RealmQuery
+import RealmStorage
+
+struct Query: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Prints the rows of a table that a query finds.",
+    discussion: """
+      A query names a table, and may go on with a condition and with descriptors in Realm's query language:
+        realm query app.realm 'Person WHERE age > 30 AND dogs.name == "Rex" SORT(age DESC) LIMIT(10)'
+        realm query app.realm 'Person SORT(name ASC)'
+        realm query app.realm '"a table with blanks" WHERE x == null'
+
+      Names are those that are stored in the file; rows that link to a row are @links.Table.column. Without an option \
+      the rows stand in a table for people, long values cut short. With --json each line is an object: "key", the row's \
+      key, and "values", which has the column names and values in the form that `realm dump --json` has. With --csv the first line has \
+      the names of the columns: null is empty, dates are ISO 8601, data is base64, links are keys, lists and maps are as in --json.
+
+      A query that can't be read, or makes no sense for the file, ends with exit code 2 and is shown with a mark under the place.
+      """)
+
+  @OptionGroup var options: FileOptions
+
+  @Argument(help: "The table, and what is asked of it.")
+  var query: String
+
+  @Flag(help: "JSON Lines.")
+  var json = false
+
+  @Flag(help: "Comma-separated values, by RFC 4180.")
+  var csv = false
+
+  @Flag(help: "Prints how the rows would be found, and no rows.")
+  var explain = false
+
+  @Flag(help: "Prints how many rows there are, and no rows.")
+  var count = false
+
+  func validate() throws {
+    if [json, csv, explain, count].filter({ $0 }).count > 1 {
+      throw ValidationError("--json, --csv, --explain and --count exclude each other.")
+    }
+  }
+
+  func run() throws {
+    let snapshot = try options.open().snapshot()
+    let (table, search) = try prepared(snapshot)
+    if explain { return try Output.line(search.explain()) }
+    if count { return try Output.line("\(search.count())") }
+    let names = TableNames(try snapshot.tables().map(\.schema))
+    let rows = try search.rows()
+    if json {
+      try print(rows, of: table, QueryLines.json(table.schema, names))
+    } else if csv {
+      try Output.line(QueryLines.csvHead(table.schema))
+      try print(rows, of: table, QueryLines.csv(table.schema, names))
+    } else {
+      try QueryTable(table.schema).print(rows, of: table)
+    }
+  }
+
+  private func print(
+    _ rows: [UInt64], of table: Table, _ line: (UInt64, [Value]) -> String
+  ) throws {
+    for row in rows { try Output.line(line(row, try Self.values(of: row, in: table))) }
+  }
+
+  /// The values of the properties of a row.
+  static func values(of row: UInt64, in table: Table) throws -> [Value] {
+    var values: [Value] = []
+    for column in table.schema.properties { values.append(try table.value(column, ofRow: row) ?? .null) }
+    return values
+  }
+
+  private func prepared(_ snapshot: Snapshot) throws -> (Table, RowSearch) {
+    let request = try QueryRequest(query)
+    let tables = try snapshot.tables()
+    let schemas = tables.map(\.schema)
+    guard let table = tables.first(where: { $0.schema.name.utf8.elementsEqual(request.table.utf8) }) else {
+      let names = schemas.isEmpty ? "none" : schemas.map(\.name).joined(separator: ", ")
+      throw ValidationError(
+        "There is no table '\(request.table)' in \(options.file). The tables there are: \(names).")
+    }
+    do throws(QueryError) {
+      let binder = QueryBinder(
+        QueryNames(tables: schemas), table: table.schema.id, language: .rql, text: request.text
+      ) { id, key in
+        guard let table = tables.first(where: { $0.schema.id == id }),
+          let column = table.schema.columns.firstIndex(where: { $0.index == .unique })
+        else { return nil }
+        return try? table.rows(where: .compare(ColumnPath(column), .equal, key)).first
+      }
+      return (table, RowSearch(try binder.plan(try QueryParser.rql(request.text)), in: table))
+    } catch {
+      Output.complain("\(error)")
+      throw ExitCode(2)
+    }
+  }
+}
+
+/// A query as it is given to the tool: the name of a table, and what is asked of it.
+struct QueryRequest {
+  var table: String
+  /// A condition with descriptors.
+  var text: String
+
+  /// - Throws: where there is no name, or something else than WHERE, SORT, DISTINCT or LIMIT behind it.
+  init(_ query: String) throws {
+    let query = query.trimmingCharacters(in: .whitespacesAndNewlines)
+    guard let first = query.first else {
+      throw ValidationError("The query is empty; begin it with the name of a table.")
+    }
+    let rest: Substring
+    if first == "\"" || first == "'" {
+      guard let end = query.dropFirst().firstIndex(of: first) else {
+        throw ValidationError("The name of the table has no closing \(first).")
+      }
+      table = String(query[query.index(after: query.startIndex)..<end])
+      rest = query[query.index(after: end)...]
+    } else {
+      let end = query.firstIndex(where: \.isWhitespace) ?? query.endIndex
+      table = String(query[..<end])
+      rest = query[end...]
+    }
+    let behind = rest.trimmingCharacters(in: .whitespacesAndNewlines)
+    let word = behind.prefix { $0.isLetter }.lowercased()
+    switch word {
+    case "where": text = String(behind.dropFirst(word.count))
+    case "": text = "TRUEPREDICATE"
+    case "sort", "distinct", "limit": text = "TRUEPREDICATE " + behind
+    default:
+      throw ValidationError(
+        "'\(behind.prefix(20))' stands behind the name of the table; WHERE, SORT, DISTINCT or LIMIT may.")
+    }
+    guard word != "" || behind.isEmpty else {
+      throw ValidationError(
+        "'\(behind.prefix(20))' stands behind the name of the table; WHERE, SORT, DISTINCT or LIMIT may.")
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import RealmStorage
+
+/// Rows as lines for programs.
+enum QueryLines {
+  static func json(_ schema: TableSchema, _ names: TableNames) -> (UInt64, [Value]) -> String {
+    let columns = schema.properties
+    return { key, values in
+      let members = zip(columns, values).map { ($0.name, $1.json(of: $0, names)) }
+      return JSON.object([("key", JSON.integer(key)), ("values", JSON.object(members))])
+    }
+  }
+
+  static func csvHead(_ schema: TableSchema) -> String {
+    (["key"] + schema.properties.map { quoted($0.name) }).joined(separator: ",")
+  }
+
+  static func csv(_ schema: TableSchema, _ names: TableNames) -> (UInt64, [Value]) -> String {
+    let columns = schema.properties
+    return { key, values in
+      (["\(key)"] + zip(columns, values).map { quoted(field($1, $0, names)) }).joined(separator: ",")
+    }
+  }
+
+  private static func field(_ value: Value, _ column: Column, _ names: TableNames) -> String {
+    switch value {
+    case .null: ""
+    case .string(let text): text
+    case .data(let bytes): Data(bytes).base64EncodedString()
+    case .link(let key): "\(key)"
+    case .list, .map, .typedLink: value.json(of: column, names)
+    default: value.text
+    }
+  }
+
+  /// By RFC 4180: what has a comma, a quotation mark or a line's end in it stands in quotation marks.
+  private static func quoted(_ field: String) -> String {
+    guard field.utf8.contains(where: { [0x22, 0x2c, 0x0a, 0x0d].contains($0) }) else { return field }
+    return "\"" + field.replacing("\"", with: "\"\"") + "\""
+  }
+}
+
+/// Rows in columns, for people.
+struct QueryTable {
+  /// A cell has no more characters.
+  private static let widest = 40
+  /// So many rows decide how wide the columns are.
+  private static let measured = 200
+  private let titles: [String]
+
+  init(_ schema: TableSchema) { titles = ["key"] + schema.properties.map(\.name) }
+
+  func print(_ rows: [UInt64], of table: Table) throws {
+    let first = try rows.prefix(Self.measured).map { try cells($0, of: table) }
+    var widths = titles.map(\.count)
+    for cells in first {
+      for (place, cell) in cells.enumerated() { widths[place] = max(widths[place], cell.count) }
+    }
+    try Output.line(line(titles, widths))
+    for cells in first { try Output.line(line(cells, widths)) }
+    for row in rows.dropFirst(Self.measured) { try Output.line(line(try cells(row, of: table), widths)) }
+    try Output.line(rows.count == 1 ? "1 row" : "\(rows.count) rows")
+  }
+
+  private func cells(_ row: UInt64, of table: Table) throws -> [String] {
+    ["\(row)"] + (try Query.values(of: row, in: table)).map { Self.cell($0) }
+  }
+
+  private static func cell(_ value: Value) -> String {
+    let text: String =
+      switch value {
+      case .string(let text): text.contains(where: \.isNewline) || text.isEmpty ? JSON.string(text) : text
+      default: value.text
+      }
+    return text.count <= widest ? text : text.prefix(widest - 1) + "…"
+  }
+
+  private func line(_ cells: [String], _ widths: [Int]) -> String {
+    zip(cells, widths).map { $0 + String(repeating: " ", count: max(0, $1 - $0.count)) }
+      .joined(separator: "  ").replacing(/\ +$/, with: "")
+  }
+}
