@@ -10,11 +10,7 @@ import Testing
   init() throws { fixture = try BindingFixture() }
 
   private func check(_ rows: [BindingRow], _ language: QueryLanguage) throws {
-    for row in rows {
-      let outcome = try fixture.outcome(row.text, language, row.arguments, of: row.className)
-      let error = fixture.error(row.text, language, row.arguments)?.description ?? ""
-      #expect(outcome == row.expected, "\(row.text) \(error)")
-    }
+    for row in rows { try fixture.check(row, language) }
   }
 
   @Test func `paths of RQL lead where the rules say`() throws {
@@ -134,7 +130,7 @@ import Testing
         .init("age + 1 == 2", [], "IQ"), .init("SELF.age == 30", [], "A"), .init("mix == mix", [], "A B C"),
         .init("mix > mix", [], "IQ"), .init("dogs.@count == 2.5", [], "IQ"),
         .init("2 == dogs.@count", [], "A C"),
-        .init("age > dogs.@count", [], "A B C"), .init("name < nick", [], "none"),
+        .init("age > dogs.@count", [], "A B C"), .init("name < nick", [], "B"),
         .init("nick < name", [], "A C"), .init("score == TRUE", [], "none"),
         .init("height == TRUE", [], "IQ"),
         .init("SUBQUERY(kinds, $k, TRUEPREDICATE).@count == 1", [], "IQ"),
