@@ -138,20 +138,19 @@ extension BindingRun {
     _ constant: BoundConstant, comparedWith other: TestOperand
   ) throws(QueryError) -> Value {
     guard let type = other.type else { return constant.value }
-    let label = other.path?.label ?? "the arithmetic"
     if type == .link {
       switch constant.value {
       case .null, .link: return constant.value
       case .typedLink(other.path?.target ?? 0, let row): return .link(row)
       case .typedLink:
-        throw error(.invalidArgument, "\(label) does not link to objects of this class", constant.range)
+        throw error(.invalidArgument, "\(other.label) does not link to objects of this class", constant.range)
       default: break
       }
     } else if let value = ConstantRules.adapted(constant, to: type) {
       return value
     }
     throw error(
-      constant.errorKind, "\(label) is \(type.messageName), which does not compare with this value",
+      constant.errorKind, "\(other.label) is \(type.messageName), which does not compare with this value",
       constant.range)
   }
 
@@ -229,6 +228,9 @@ extension BindingRun {
 }
 
 extension TestOperand {
+  /// What messages call it.
+  fileprivate var label: String { path?.label ?? "the arithmetic" }
+
   /// Whether one of several values is enough.
   fileprivate var isAny: Bool { quantifier == nil || quantifier == .any }
 
