@@ -13,11 +13,11 @@ extension BindingRun {
   }
 
   /// What a node on one side of a test says.
-  func operand(_ index: Int) throws(QueryError) -> Operand {
+  func operand(_ index: Int) throws(QueryError) -> TestOperand {
     let node = nodes[index]
     let quantifier = node.quantifier.map { Relation.Quantifier($0) }
-    func operand(_ content: Operand.Content) -> Operand {
-      Operand(content: content, quantifier: quantifier, range: node.range)
+    func operand(_ content: TestOperand.Content) -> TestOperand {
+      TestOperand(content: content, quantifier: quantifier, range: node.range)
     }
     switch node.kind {
     case .constant(let constant): return operand(.constant(try bound(constant, node.range)))
@@ -152,12 +152,12 @@ extension BindingRun {
   // MARK: Arithmetic
 
   /// A chain of arithmetic with all the chains in it, without recursion.
-  private func arithmetic(_ index: Int) throws(QueryError) -> Arithmetic {
+  private func arithmetic(_ index: Int) throws(QueryError) -> BoundArithmetic {
     enum Task {
       case node(Int)
       case operation(Expression.Arithmetic)
     }
-    var arithmetic = Arithmetic(parts: [], type: .int64, hasPaths: false, isMany: false)
+    var arithmetic = BoundArithmetic(parts: [], type: .int64, hasPaths: false, isMany: false)
     var tasks = [Task.node(index)]
     while let task = tasks.popLast() {
       switch task {
@@ -180,7 +180,7 @@ extension BindingRun {
     return arithmetic
   }
 
-  private func add(_ operand: Operand, to arithmetic: inout Arithmetic) throws(QueryError) {
+  private func add(_ operand: TestOperand, to arithmetic: inout BoundArithmetic) throws(QueryError) {
     guard operand.quantifier == nil else {
       throw invalid("A word such as ANY can't stand inside arithmetic", operand.range)
     }

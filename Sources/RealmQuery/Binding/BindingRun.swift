@@ -63,7 +63,11 @@ final class BindingRun {
       case .test(let left, let testOperator, let options, let right):
         let test = TestSyntax(
           left: left, testOperator: testOperator, options: options, right: right, range: node.range)
-        results[index] = isFormat ? try formatTest(test) : try rqlTest(test)
+        if let found = simpleTest(test) {
+          results[index] = found
+        } else {
+          results[index] = isFormat ? try formatTest(test) : try rqlTest(test)
+        }
       case .constant, .path, .argument, .list, .arithmetic, .subquery, .shape: break
       }
     }

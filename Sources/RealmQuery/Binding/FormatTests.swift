@@ -52,7 +52,7 @@ extension BindingRun {
 
   /// The operator of a test whose constant stands on the left, where the key path stands there.
   private func mirrored(
-    _ test: TestSyntax, _ constant: Operand, _ path: ResolvedPath, _ range: SourceRange
+    _ test: TestSyntax, _ constant: TestOperand, _ path: ResolvedPath, _ range: SourceRange
   ) throws(QueryError) -> (QuerySyntax.TestOperator, Relation.Quantifier?) {
     guard path.form != .inner, path.form != .subquery else {
       throw invalid("A key path with brackets and a SUBQUERY stand on the left of a test", range)
@@ -150,7 +150,7 @@ extension BindingRun {
 
   // MARK: Constants
 
-  private func constantTest(_ test: FormatTest, _ constant: Operand) throws(QueryError) -> Predicate {
+  private func constantTest(_ test: FormatTest, _ constant: TestOperand) throws(QueryError) -> Predicate {
     try checkQuantifier(test)
     if test.path.form == .subquery {
       guard case .compare = test.testOperator, case .int? = constant.constant?.value else {
@@ -174,7 +174,7 @@ extension BindingRun {
   }
 
   /// The constant on one side. A value of any type may equal a list.
-  private func single(_ operand: Operand, _ test: FormatTest) throws(QueryError) -> BoundConstant? {
+  private func single(_ operand: TestOperand, _ test: FormatTest) throws(QueryError) -> BoundConstant? {
     if let constant = operand.constant { return constant }
     guard let list = operand.list, operand.isArgument, test.path.type == .mixed else { return nil }
     return BoundConstant(value: .list(list.map(\.value)), isArgument: true, range: operand.range)
@@ -221,14 +221,14 @@ extension BindingRun {
     return .test(side(test), engineTest, .init(.constant(value)))
   }
 
-  private func elements(_ operand: Operand) -> (list: [BoundConstant], kind: QueryError.Kind)? {
+  private func elements(_ operand: TestOperand) -> (list: [BoundConstant], kind: QueryError.Kind)? {
     if let list = operand.list { return (list, operand.isArgument ? .invalidArgument : .invalidQuery) }
     guard let constant = operand.constant, case .list(let values, _) = constant.value else { return nil }
     let list = values.map { BoundConstant(value: $0, isArgument: constant.isArgument, range: constant.range) }
     return (list, constant.errorKind)
   }
 
-  private func isIn(_ test: FormatTest, _ constant: Operand) throws(QueryError) -> Predicate {
+  private func isIn(_ test: FormatTest, _ constant: TestOperand) throws(QueryError) -> Predicate {
     guard let (list, _) = elements(constant) else {
       throw error(
         constant.constant?.errorKind ?? .invalidQuery,
@@ -257,7 +257,7 @@ extension BindingRun {
     return others.count == 1 ? others[0] : .or(others)
   }
 
-  private func between(_ test: FormatTest, _ constant: Operand) throws(QueryError) -> Predicate {
+  private func between(_ test: FormatTest, _ constant: TestOperand) throws(QueryError) -> Predicate {
     guard let (list, _) = elements(constant), list.count == 2 else {
       throw error(
         elements(constant)?.kind ?? constant.constant?.errorKind ?? .invalidQuery,

@@ -116,6 +116,11 @@ final class QueryTable: Sendable {
 
   func find(_ name: String) -> Name? { names[name] }
 
+  /// What the values of a column are. The column is not copied.
+  func form(of column: Int) -> (type: ColumnType, isOptional: Bool, collection: ColumnCollection) {
+    (schema.columns[column].type, schema.columns[column].isOptional, schema.columns[column].collection)
+  }
+
   /// The name of a property that was probably meant.
   func nearest(to name: String) -> String? { Misspelling.nearest(to: name, among: names.keys.sorted()) }
 }

@@ -3,7 +3,7 @@ import RealmStorage
 extension BindingRun {
   /// CONTAINS, BEGINSWITH, ENDSWITH and LIKE.
   func rqlText(
-    _ left: Operand, _ match: TextMatch, _ right: Operand, _ test: TestSyntax
+    _ left: TestOperand, _ match: TextMatch, _ right: TestOperand, _ test: TestSyntax
   ) throws(QueryError) -> Predicate {
     let options = TextOptions(test.options)
     try checkTexts(left, right)
@@ -33,7 +33,7 @@ extension BindingRun {
 
   private var textNeeded: String { "The operator takes a string or data on its right" }
 
-  private func side(_ operand: Operand) -> Relation.Side {
+  private func side(_ operand: TestOperand) -> Relation.Side {
     let expression: Expression =
       switch operand.content {
       case .path(let path): path.expression
@@ -45,8 +45,8 @@ extension BindingRun {
   }
 
   /// Both sides are strings, or both are data.
-  private func checkTexts(_ left: Operand, _ right: Operand) throws(QueryError) {
-    func kind(_ operand: Operand) -> ColumnType? {
+  private func checkTexts(_ left: TestOperand, _ right: TestOperand) throws(QueryError) {
+    func kind(_ operand: TestOperand) -> ColumnType? {
       switch operand.content {
       case .path(let path): return path.form == .type ? .int64 : path.type
       case .arithmetic(let arithmetic): return arithmetic.type
@@ -69,7 +69,7 @@ extension BindingRun {
   }
 
   private func textTest(
-    _ left: Operand, _ match: TextMatch, _ value: Value, _ options: TextOptions
+    _ left: TestOperand, _ match: TextMatch, _ value: Value, _ options: TextOptions
   ) -> Predicate {
     guard let path = left.path else {
       return .relation(Relation(side(left), .text(match, options: options), .init(.constant(value))))
@@ -84,7 +84,7 @@ extension BindingRun {
 
   /// The test of whether null or an empty text is in a value; nil for other texts.
   private func emptyTest(
-    _ left: Operand, _ path: ResolvedPath, _ match: TextMatch, _ value: Value
+    _ left: TestOperand, _ path: ResolvedPath, _ match: TextMatch, _ value: Value
   ) -> Predicate? {
     let kind: ValueType?
     switch value {
@@ -108,7 +108,7 @@ extension BindingRun {
 
   /// A test of `@type`.
   func typeTest(
-    _ left: Operand, _ comparison: Comparison, _ right: Operand, _ test: TestSyntax
+    _ left: TestOperand, _ comparison: Comparison, _ right: TestOperand, _ test: TestSyntax
   ) throws(QueryError) -> Predicate {
     guard !comparison.isOrder else { throw invalid("Types have no order: use ==, != or IN", test.range) }
     if left.path?.form == .type, right.path?.form == .type {

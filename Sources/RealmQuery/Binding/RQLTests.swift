@@ -41,7 +41,7 @@ extension BindingRun {
     }
   }
 
-  private func checkQuantifier(_ operand: Operand) throws(QueryError) {
+  private func checkQuantifier(_ operand: TestOperand) throws(QueryError) {
     guard let quantifier = operand.quantifier else { return }
     let word = quantifier == .any ? "ANY" : quantifier == .all ? "ALL" : "NONE"
     switch operand.content {
@@ -58,7 +58,7 @@ extension BindingRun {
   // MARK: Comparisons
 
   private func rqlCompare(
-    _ left: Operand, _ comparison: Comparison, _ right: Operand, _ test: TestSyntax
+    _ left: TestOperand, _ comparison: Comparison, _ right: TestOperand, _ test: TestSyntax
   ) throws(QueryError) -> Predicate {
     // The fast tests have the property on the left.
     if left.constant != nil || left.list != nil && left.isAny && right.isAny {
@@ -82,7 +82,7 @@ extension BindingRun {
   }
 
   private func checkTypes(
-    _ left: Operand, _ comparison: Comparison, _ right: Operand, _ test: TestSyntax
+    _ left: TestOperand, _ comparison: Comparison, _ right: TestOperand, _ test: TestSyntax
   ) throws(QueryError) {
     for (side, other) in [(left, right), (right, left)] {
       guard side.type == .link, let path = side.path else { continue }
@@ -107,7 +107,7 @@ extension BindingRun {
 
   /// What the engine computes of a side, with constants as values of the other side's type.
   private func expression(
-    _ side: Operand, comparedWith other: Operand, _ test: TestSyntax
+    _ side: TestOperand, comparedWith other: TestOperand, _ test: TestSyntax
   ) throws(QueryError) -> Expression {
     switch side.content {
     case .path(let path): return path.expression
@@ -135,29 +135,28 @@ extension BindingRun {
   }
 
   private func adapted(
-    _ constant: BoundConstant, comparedWith other: Operand
+    _ constant: BoundConstant, comparedWith other: TestOperand
   ) throws(QueryError) -> Value {
     guard let type = other.type else { return constant.value }
-    let label = other.path?.label ?? "the arithmetic"
     if type == .link {
       switch constant.value {
       case .null, .link: return constant.value
       case .typedLink(other.path?.target ?? 0, let row): return .link(row)
       case .typedLink:
-        throw error(.invalidArgument, "\(label) does not link to objects of this class", constant.range)
+        throw error(.invalidArgument, "\(other.label) does not link to objects of this class", constant.range)
       default: break
       }
     } else if let value = ConstantRules.adapted(constant, to: type) {
       return value
     }
     throw error(
-      constant.errorKind, "\(label) is \(type.messageName), which does not compare with this value",
+      constant.errorKind, "\(other.label) is \(type.messageName), which does not compare with this value",
       constant.range)
   }
 
   /// The test without regard to case; nil where case makes no difference.
   private func ignoringCase(
-    _ left: Operand, _ comparison: Comparison, _ right: Operand, _ test: TestSyntax
+    _ left: TestOperand, _ comparison: Comparison, _ right: TestOperand, _ test: TestSyntax
   ) throws(QueryError) -> Predicate? {
     let match: TextMatch = comparison == .equal ? .equal : .notEqual
     guard let type = left.type, type.mayBeText, right.type.map(\.mayBeText) ?? true, let path = left.path
@@ -191,7 +190,7 @@ extension BindingRun {
 
   // MARK: BETWEEN
 
-  private func rqlBetween(_ left: Operand, _ right: Operand, _ test: TestSyntax) throws(QueryError)
+  private func rqlBetween(_ left: TestOperand, _ right: TestOperand, _ test: TestSyntax) throws(QueryError)
     -> Predicate
   {
     guard let bounds = right.list, bounds.count == 2 else {
@@ -228,12 +227,15 @@ extension BindingRun {
   }
 }
 
-extension Operand {
+extension TestOperand {
+  /// What messages call it.
+  fileprivate var label: String { path?.label ?? "the arithmetic" }
+
   /// Whether one of several values is enough.
   fileprivate var isAny: Bool { quantifier == nil || quantifier == .any }
 
   /// A list that an argument gives as one value, as a list.
-  fileprivate var unfolded: Operand {
+  fileprivate var unfolded: TestOperand {
     guard let constant, case .list(let elements, _) = constant.value else { return self }
     var operand = self
     operand.content = .list(

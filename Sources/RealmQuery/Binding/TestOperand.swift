@@ -13,12 +13,12 @@ struct BoundConstant {
 }
 
 /// One side of a test.
-struct Operand {
+struct TestOperand {
   enum Content {
     case constant(BoundConstant)
     case list([BoundConstant])
     case path(ResolvedPath)
-    case arithmetic(Arithmetic)
+    case arithmetic(BoundArithmetic)
   }
 
   var content: Content
@@ -60,7 +60,7 @@ struct Operand {
 }
 
 /// What a chain of arithmetic computes.
-struct Arithmetic {
+struct BoundArithmetic {
   /// In the order of computation.
   var parts: [Expression.Part]
   var type: ColumnType
