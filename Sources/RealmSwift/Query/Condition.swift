@@ -6,7 +6,7 @@ typealias Operand = (_RowOfObject) -> Value
 /// A condition on objects, by the names of their properties.
 enum Condition {
   case compare([String], Comparison, Operand)
-  case text([String], TextMatch, Value, ignoringCase: Bool)
+  case text([String], TextMatch, Value, TextOptions)
   case isIn([String], [Operand])
   case between([String], Value, Value)
   case count([String], Comparison, Int)
@@ -99,8 +99,8 @@ extension Condition {
     return switch self {
     case .compare(let names, let comparison, let operand):
       .compare(path(names), comparison, value(operand, names))
-    case .text(let names, let match, let text, let ignoringCase):
-      .text(path(names), match, text, ignoringCase: ignoringCase)
+    case .text(let names, let match, let text, let options):
+      .text(path(names), match, text, options: options)
     case .isIn(let names, let operands): .isIn(path(names), operands.map { value($0, names) })
     case .between(let names, let least, let greatest): .between(path(names), least, greatest)
     case .count(let names, let comparison, let number): .count(path(names), comparison, number)

@@ -118,8 +118,18 @@ public struct StringOptions: OptionSet, Sendable {
   public let rawValue: Int
   public init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// A to Z, and À to Þ but ×, equal their small letters.
+  /// Capital letters equal small ones, by simple case folding of Unicode 14.0; in data A to Z, and À to Þ but ×, in UTF-8.
   public static let caseInsensitive = StringOptions(rawValue: 1)
+  /// Letters equal those with accents and other nonspacing marks, by Unicode 14.0. Data is compared by its bytes.
+  public static let diacriticInsensitive = StringOptions(rawValue: 2)
+
+  /// The same for the engine.
+  fileprivate var textOptions: TextOptions {
+    var options: TextOptions = []
+    if contains(.caseInsensitive) { options.insert(.ignoringCase) }
+    if contains(.diacriticInsensitive) { options.insert(.ignoringDiacritics) }
+    return options
+  }
 }
 
 extension Query where T: _Persistable, T.PersistedType: _QueryBinary {
@@ -150,9 +160,6 @@ extension Query where T: _Persistable, T.PersistedType: _QueryBinary {
   }
 
   private func text(_ match: TextMatch, _ value: T, _ options: StringOptions) -> Query<Bool> {
-    Query<Bool>(
-      .condition(
-        .text(
-          node.names, match, value._stored(noRow), ignoringCase: options.contains(.caseInsensitive))))
+    Query<Bool>(.condition(.text(node.names, match, value._stored(noRow), options.textOptions)))
   }
 }
