@@ -1,7 +1,7 @@
 # Each target does all its own set-up on a fresh machine.
 
 # The main job, on real input; and the tests.
-.PHONY: demo test coverage docs tsan crash crash-slow model mutants fuzz processes allocations format format-check setup bench bench-setup clean
+.PHONY: demo test coverage docs tsan crash crash-slow model mutants fuzz processes allocations letters format format-check setup bench bench-setup clean
 
 STATES ?= 1000000
 
@@ -55,6 +55,10 @@ model:
 	@mkdir -p build
 	$(CXX) -O2 -std=c++17 -Wall -Wextra -o build/commit-model Tests/CommitModel/*.cpp
 	build/commit-model $(if $(SLOW),--slow) $(if $(RULE),--without $(RULE))
+
+# The table by which letters are folded, from the data of python and perl, which must be that of its Unicode: CHECK=1 compares.
+letters:
+	python3 Tests/UnicodeTable/generate.py $(if $(CHECK),--check) Sources/CPlatform/letters.h
 
 mutants: setup
 	bash Tests/Mutants/run.sh

@@ -119,7 +119,25 @@ static int is_like(const uint8_t *text, size_t length, const uint8_t *pattern, s
 
 // MARK: Tests
 
-int cp_text_passes(const uint8_t *text, size_t length, const struct cp_text_test *test) {
+// Folds and searches a part after another, where each ends with what may be the start of what is looked for.
+__attribute__((noinline)) static int contains_folded(const uint8_t *text, size_t length, const uint8_t *needle,
+                                                     size_t count) {
+  uint8_t part[4096];
+  if (count > sizeof part / 4) {
+    for (size_t at = 0; at + count <= length; at++)
+      if (equals(text, at, needle, count, 1)) return 1;
+    return 0;
+  }
+  for (size_t at = 0; at + count <= length; at += sizeof part - count + 1) {
+    size_t some = length - at < sizeof part ? length - at : sizeof part;
+    cp_fold(text + at, some, part);
+    part[0] = fold_at(text, at, 1);
+    if (cp_find(part, some, needle, count) < some) return 1;
+  }
+  return 0;
+}
+
+static int passes_bytes(const uint8_t *text, size_t length, const struct cp_text_test *test) {
   size_t count = test->length;
   switch (test->match) {
   case CP_TEXT_EQUAL:
@@ -131,13 +149,40 @@ int cp_text_passes(const uint8_t *text, size_t length, const struct cp_text_test
   case CP_TEXT_CONTAINS:
     if (count == 0 || count > length) return 0;
     if (!test->folds) return cp_find(text, length, test->needle, count) < length;
-    for (size_t at = 0; at + count <= length; at++)
-      if (equals(text, at, test->needle, count, 1)) return 1;
-    return 0;
+    return contains_folded(text, length, test->needle, count);
   case CP_TEXT_LIKE:
     return is_like(text, length, test->needle, count, test->folds, test->characters);
   }
   return 0;
+}
+
+// The same test of texts that are ASCII. What folds scalars makes no more of these than small letters.
+static inline struct cp_text_test of_ascii(const struct cp_text_test *test) {
+  struct cp_text_test plain = *test;
+  plain.folds = test->folds & (CP_FOLD_LATIN | CP_FOLD_CASE) ? CP_FOLD_LATIN : 0;
+  return plain;
+}
+
+// The same test of texts that are folded.
+static inline struct cp_text_test of_folded(const struct cp_text_test *test) {
+  struct cp_text_test plain = *test;
+  plain.folds = 0;
+  return plain;
+}
+
+__attribute__((noinline)) static int passes_folded(const uint8_t *text, size_t length,
+                                                   const struct cp_text_test *test) {
+  uint8_t folded[CP_FOLDED_ROOM(CP_LONGEST_FOLDED)];
+  size_t size = cp_fold_scalars(text, length, test->folds, folded);
+  struct cp_text_test plain = of_folded(test);
+  return passes_bytes(folded, size, &plain);
+}
+
+int cp_text_passes(const uint8_t *text, size_t length, const struct cp_text_test *test) {
+  if (!CP_FOLDS_SCALARS(test->folds)) return passes_bytes(text, length, test);
+  if (!cp_is_ascii(text, length)) return passes_folded(text, length, test);
+  struct cp_text_test plain = of_ascii(test);
+  return passes_bytes(text, length, &plain);
 }
 
 // Of all rows at once: a place in the heap tells its row. From `at` on, which lies in `row` or behind it.
@@ -236,12 +281,9 @@ static void mask_equal(const uint8_t *ends, const uint8_t *heap, size_t rows, co
   }
 }
 
-void cp_mask_texts(const void *ends_bytes, const void *heap_bytes, size_t rows,
-                   const struct cp_text_test *test, uint64_t *mask) {
-  const uint8_t *ends = ends_bytes, *heap = heap_bytes;
-  if (rows == 0) return;
+static void mask_bytes(const uint8_t *ends, const uint8_t *heap, size_t rows, const struct cp_text_test *test,
+                       uint64_t *mask) {
   size_t length = word_at(ends, rows - 1) & END_MASK;
-  if (test->match == CP_TEXT_CONTAINS && test->length == 0) return;
   if (test->match == CP_TEXT_CONTAINS && !test->folds)
     return mask_containing(ends, heap, rows, test->needle, test->length, mask);
   if (test->match == CP_TEXT_CONTAINS && test->characters) {
@@ -271,10 +313,97 @@ void cp_mask_texts(const void *ends_bytes, const void *heap_bytes, size_t rows,
   for (size_t row = 0; row < rows; row++) {
     uint16_t word = word_at(ends, row);
     size_t end = word & END_MASK;
-    if (!(word & FLAG_MASK) && cp_text_passes(heap + start, end - start, test))
+    if (!(word & FLAG_MASK) && passes_bytes(heap + start, end - start, test))
       mask[row / 64] |= 1ull << (row % 64);
     start = end;
   }
+}
+
+// MARK: Texts that are folded by scalars
+
+// Texts that are folded and wait to be searched together.
+struct batch {
+  size_t count, length;
+  uint16_t rows[CP_MOST_ROWS];
+  uint8_t ends[2 * CP_MOST_ROWS];
+  uint8_t heap[CP_FOLDED_ROOM(MAXIMUM_HEAP)];
+};
+
+static void search_batch(struct batch *batch, const struct cp_text_test *test, uint64_t *mask) {
+  uint64_t found[CP_MOST_ROWS / 64] = {0};
+  if (batch->count == 0) return;
+  mask_containing(batch->ends, batch->heap, batch->count, test->needle, test->length, found);
+  for (size_t index = 0; index < batch->count; index++) {
+    size_t row = batch->rows[index];
+    if (found[index / 64] >> (index % 64) & 1) mask[row / 64] |= 1ull << (row % 64);
+  }
+  batch->count = batch->length = 0;
+}
+
+// Tests a text, or lets it wait. What is folded has three times the length at most.
+static void test_folded(const uint8_t *text, size_t length, size_t row, const struct cp_text_test *test,
+                        struct batch *batch, uint64_t *mask) {
+  if (batch->count == CP_MOST_ROWS || batch->length + 3 * length > END_MASK) search_batch(batch, test, mask);
+  size_t size = cp_fold_scalars(text, length, test->folds, batch->heap + batch->length);
+  if (test->match == CP_TEXT_CONTAINS && batch->length + size <= END_MASK) {
+    uint16_t end = (uint16_t)(batch->length += size);
+    memcpy(batch->ends + 2 * batch->count, &end, sizeof end);
+    batch->rows[batch->count++] = (uint16_t)row;
+    return;
+  }
+  struct cp_text_test plain = of_folded(test);
+  if (passes_bytes(batch->heap + batch->length, size, &plain)) mask[row / 64] |= 1ull << (row % 64);
+}
+
+// The first row, from one on, that ends behind a place. There is one.
+static inline size_t row_behind(const uint8_t *ends, size_t rows, size_t row, size_t place) {
+#ifdef CP_AVX2
+  if (__builtin_cpu_supports("avx2")) return row_at(ends, rows, row, place);
+#endif
+  (void)rows;
+  while ((size_t)(word_at(ends, row) & END_MASK) <= place) row++;
+  return row;
+}
+
+// Of texts that are not ASCII, in place of what their bytes told.
+__attribute__((noinline)) static void mask_other_than_ascii(const uint8_t *ends, const uint8_t *heap, size_t rows,
+                                                            const struct cp_text_test *test, uint64_t *mask) {
+  struct batch batch;
+  batch.count = batch.length = 0;
+  size_t length = word_at(ends, rows - 1) & END_MASK, row = 0;
+  for (size_t at = 0; (at += cp_find_not_ascii(heap + at, length - at)) < length;) {
+    row = row_behind(ends, rows, row, at);
+    uint16_t word = word_at(ends, row);
+    size_t start = row == 0 ? 0 : word_at(ends, row - 1) & END_MASK;
+    at = word & END_MASK;
+    if (word & FLAG_MASK) continue;
+    mask[row / 64] &= ~(1ull << (row % 64));
+    test_folded(heap + start, at - start, row, test, &batch, mask);
+  }
+  search_batch(&batch, test, mask);
+}
+
+// All texts as if they were ASCII, as most are; returns whether they are.
+__attribute__((noinline)) static int mask_ascii(const uint8_t *ends, const uint8_t *heap, size_t rows,
+                                                const struct cp_text_test *test, uint64_t *mask) {
+  size_t length = word_at(ends, rows - 1) & END_MASK;
+  struct cp_text_test plain = of_ascii(test);
+  if (test->match == CP_TEXT_CONTAINS && plain.folds) {
+    uint8_t small[MAXIMUM_HEAP];
+    int is_ascii = cp_lower_ascii(heap, length, small);
+    mask_containing(ends, small, rows, test->needle, test->length, mask);
+    return is_ascii;
+  }
+  mask_bytes(ends, heap, rows, &plain, mask);
+  return cp_is_ascii(heap, length);
+}
+
+void cp_mask_texts(const void *ends, const void *heap, size_t rows, const struct cp_text_test *test,
+                   uint64_t *mask) {
+  if (rows == 0) return;
+  if (test->match == CP_TEXT_CONTAINS && test->length == 0) return;
+  if (!CP_FOLDS_SCALARS(test->folds)) return mask_bytes(ends, heap, rows, test, mask);
+  if (!mask_ascii(ends, heap, rows, test, mask)) mask_other_than_ascii(ends, heap, rows, test, mask);
 }
 
 CP_CLONES static uint16_t all_bits(const uint8_t *ends, size_t rows) {

@@ -43,6 +43,7 @@ import Testing
       "subquery(a, $x, $x.b==1).@size>0 sort(a asc) limit(3) distinct(b, c)",
       "SUBQUERY(a, $x, $x.b == 1).@count > 0 SORT(a ASC) LIMIT(3) DISTINCT(b, c)"
     ),
+    ("a =[c1] 'x' or a in[c1] {'y'}", "a ==[c1] 'x' OR a IN[c1] {'y'}"),
     ("a geowithin geobox([1, 2.50], [$0, .5, 3.0])", "a GEOWITHIN geoBox([1.0, 2.5], [$0, 0.5, 3.0])"),
   ])
   func `a text of Realm's query language has one printed form`(text: String, printed: String) throws {
@@ -53,6 +54,7 @@ import Testing
     ("NOT age == %@ or a => %d", "NOT age == $0 OR a >= $1"),
     ("a IN {%@, 'x', NULL}", "a IN {$0, 'x', NULL}"),
     ("ANY m.@allKeys BEGINSWITH[cn] 'it\\'s'", #"ANY m.@keys BEGINSWITH[c] "it's""#),
+    ("a LIKE[nc1] 'x*'", "a LIKE[c1] 'x*'"),
     ("#size-1 == - 5 && YES = b.first", "size - 1 == -5 AND TRUE == b.first"),
     ("subquery(a, $x, $x.b > %@).@count == 0xF", "SUBQUERY(a, $x, $x.b > $0).@count == 15"),
     ("m[%@][%K] == .5", "m[$0][*] == .5"), ("dogs.@avg.age > 1", "dogs.@avg.age > 1"),
@@ -70,7 +72,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("a ==[d] 'x'", "[d]"), ("a MATCHES 'x'", "MATCHES"), ("SELF == 1", "SELF"), ("a[b] == 1", "computed"),
+    ("a ==[d] 'x'", "[d]"), ("a ==[c1d] 'x'", "[d]"), ("a MATCHES 'x'", "MATCHES"), ("SELF == 1", "SELF"),
+    ("a[b] == 1", "computed"),
     ("a.@foo == 1", "@foo"), ("SUBQUERY(a, $x, b == 1) == 1", "number of objects"), ("a IN {b}", "can't say"),
     ("a BETWEEN %@", "can't say"), ("a <[c] 'x'", "can't say"), ("a[-1] == 1", "can't say"),
     ("dog.not == 1", "the name"), ("a.@sum.b.c == 1", "can't say"), ("O1 == 1", "the name"),

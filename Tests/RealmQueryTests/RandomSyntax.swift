@@ -57,16 +57,19 @@ struct RandomSyntax {
       let takesCase = [.isIn, .compare(.equal), .compare(.notEqual)].contains(testOperator)
       return test(
         left, testOperator, expression(depth: random.below(4)),
-        takesCase && random.chance(30) ? .ignoringCase : [])
+        takesCase ? caseOption() : [])
     }
+  }
+
+  private mutating func caseOption() -> QuerySyntax.TestOptions {
+    random.chance(30) ? random.chance(50) ? .ignoringCase : .latin1Case : []
   }
 
   private mutating func wordTest() -> Int {
     let operators: [QuerySyntax.TestOperator] = [.contains, .beginsWith, .endsWith, .like, .fullText]
     let testOperator = operators[random.below(operators.count)]
     let left = value()
-    return test(
-      left, testOperator, value(), testOperator != .fullText && random.chance(30) ? .ignoringCase : [])
+    return test(left, testOperator, value(), testOperator != .fullText ? caseOption() : [])
   }
 
   private mutating func test(

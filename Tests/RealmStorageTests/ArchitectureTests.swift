@@ -10,7 +10,8 @@ import Testing
     floors: [
       "File", "Node", "Kernel", "Tree", "Space", "Version", "Table/Values", "Table/Cluster",
       "Table/Collection",
-      "Table/Index", "Table/Change", "Table/Diff", "Query/Predicate", "Query/Test", "Query/Search", "Commit", "Database", "Check",
+      "Table/Index", "Table/Change", "Table/Diff", "Query/Predicate", "Query/Test", "Query/Search", "Commit",
+      "Database", "Check",
       "Compare",
     ])
   /// Rooms of the object layer, from the lowest up.

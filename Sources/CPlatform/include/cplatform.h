@@ -117,21 +117,40 @@ enum cp_text_match {
   CP_TEXT_LIKE = 4,
 };
 
+/// Capital letters become small ones: A to Z, and U+00C0 to U+00DE but U+00D7, in UTF-8; each keeps its length. Alone it takes
+/// any bytes, the two below it take UTF-8, and leave alone what is none.
+#define CP_FOLD_LATIN 1
+/// Simple case folding of Unicode.
+#define CP_FOLD_CASE 2
+/// Canonical decompositions without nonspacing marks; other marks are in canonical order then. Case is folded after it.
+#define CP_FOLD_MARKS 4
+/// Whether it folds scalar by scalar, so that lengths change.
+#define CP_FOLDS_SCALARS(folds) (((folds) & (CP_FOLD_CASE | CP_FOLD_MARKS)) != 0)
+
+/// The room to fold so many bytes scalar by scalar: words are written, so that a part of it is for the last of them.
+#define CP_FOLDED_ROOM(length) (3 * (length) + 8)
+/// Texts that are not ASCII and longer than this are folded before they are tested.
+#define CP_LONGEST_FOLDED 4096
+/// More texts than these a piece does not have.
+#define CP_MOST_ROWS 512
+
 /// What a text is compared with.
 struct cp_text_test {
   const uint8_t *needle;
   size_t length;
   int match;
-  /// Capital letters count as small ones: A to Z, and U+00C0 to U+00DE but U+00D7. The needle has none.
+  /// How texts are folded before they are compared: see `CP_FOLD_LATIN` and those below it. The needle is folded.
   int folds;
   /// Texts are UTF-8, and `?` stands for a character; else for a byte.
   int characters;
 };
 
+/// Where scalars are folded, a text is ASCII or has at most `CP_LONGEST_FOLDED` bytes.
 int cp_text_passes(const uint8_t *text, size_t length, const struct cp_text_test *test);
 
 /// Sets the bits of the texts of a piece that pass. `ends` has 2 bytes for each, little-endian: the end in the heap in 14
-/// bits, and two flags; those with a flag do not pass. Ends never fall. Other bits stay as they are.
+/// bits, and two flags; those with a flag do not pass. Ends never fall. There are at most `CP_MOST_ROWS` texts, and
+/// their bits are 0 before.
 void cp_mask_texts(const void *ends, const void *heap, size_t rows, const struct cp_text_test *test,
                    uint64_t *mask);
 /// Sets the bits of the texts that have a flag.
@@ -139,8 +158,17 @@ void cp_mask_flagged(const void *ends, size_t rows, uint16_t flag, uint64_t *mas
 
 /// The place of a text that is not empty in another, or that one's length where there is none.
 size_t cp_find(const uint8_t *text, size_t length, const uint8_t *needle, size_t count);
-/// Makes capital letters small ones.
+/// Makes capital letters small ones, as `CP_FOLD_LATIN` says.
 void cp_fold(const uint8_t *text, size_t length, uint8_t *out);
+/// Folds scalars, as `CP_FOLD_CASE` and `CP_FOLD_MARKS` say. `out` has the room of `CP_FOLDED_ROOM`; the new length, three
+/// times the old one at most, is returned. What came out stays as it is when it is folded again.
+size_t cp_fold_scalars(const uint8_t *text, size_t length, int folds, uint8_t *out);
+/// Whether all bytes are ASCII.
+int cp_is_ascii(const uint8_t *text, size_t length);
+/// Makes A to Z small letters, and returns whether all bytes are ASCII.
+int cp_lower_ascii(const uint8_t *text, size_t length, uint8_t *out);
+/// The place of the first byte that is not ASCII, or the length.
+size_t cp_find_not_ascii(const uint8_t *text, size_t length);
 /// Whether bytes are well-formed UTF-8.
 int cp_is_utf8(const uint8_t *text, size_t length);
 

@@ -71,7 +71,7 @@ extension BindingRun {
     var (left, right) = (left, right)
     let rightSide = try expression(right, comparedWith: left, test)
     let leftSide = try expression(left, comparedWith: right, test)
-    if test.options.contains(.ignoringCase) {
+    if !test.options.isDisjoint(with: [.ignoringCase, .latin1Case]) {
       if let found = try ignoringCase(left, comparison, right, test) { return found }
     }
     if right.list != nil, !left.isMany, left.quantifier == nil { left.quantifier = .any }
@@ -165,7 +165,7 @@ extension BindingRun {
       if right.list != nil { return nil }
       throw invalid("The option [c] is for strings and data", test.range)
     }
-    let options = TextOptions.ignoringCase
+    let options = TextOptions(test.options)
     func made(_ value: Value) -> Predicate {
       switch value {
       case .string, .data:

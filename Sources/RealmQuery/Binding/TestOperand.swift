@@ -83,6 +83,7 @@ extension TextOptions {
   init(_ options: QuerySyntax.TestOptions) {
     self = []
     if options.contains(.ignoringCase) { insert(.ignoringCase) }
+    if options.contains(.latin1Case) { insert(.latin1Case) }
     if options.contains(.ignoringDiacritics) { insert(.ignoringDiacritics) }
   }
 }

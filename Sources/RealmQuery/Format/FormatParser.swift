@@ -80,13 +80,22 @@ struct FormatParser {
     guard case .word = token.kind else {
       throw error("Options are letters", expected: ["[c]", "[d]", "[cd]"])
     }
-    for letter in source.string(token.range).lowercased().utf8 {
+    let letters = Array(source.string(token.range).lowercased().utf8)
+    for (place, letter) in letters.enumerated() {
       switch UnicodeScalar(letter) {
-      case "c": options.insert(.ignoringCase)
+      case "c":
+        let isLatin1 = place + 1 < letters.count && letters[place + 1] == UInt8(ascii: "1")
+        options.insert(isLatin1 ? .latin1Case : .ignoringCase)
+      case "1" where place > 0 && letters[place - 1] == UInt8(ascii: "c"): break
       case "d": options.insert(.ignoringDiacritics)
       case "n", "l": break
-      default: throw error("Options are the letters c, d, n and l", expected: ["[c]", "[d]", "[cd]"])
+      default:
+        throw error(
+          "Options are the letters c, d, n and l, and c1", expected: ["[c]", "[c1]", "[d]", "[cd]"])
       }
+    }
+    guard !options.isSuperset(of: [.ignoringCase, .latin1Case]) else {
+      throw error("The options c and c1 exclude each other", expected: ["[c]", "[c1]"])
     }
     try advance()
     try expect(.closeBracket, "The options are not closed here")

@@ -21,7 +21,8 @@ struct RQLLexer {
     if byte == UInt8(ascii: "@") { return try pathOperator() }
     if let token = try dateByDigits() { return token }
     if let token = try number() { return token }
-    if source.has("[c]", at: offset) { return token(.caseOption, to: offset + 3) }
+    if source.has("[c]", at: offset) { return token(.caseOption(.ignoringCase), to: offset + 3) }
+    if source.has("[c1]", at: offset) { return token(.caseOption(.latin1Case), to: offset + 4) }
     if let (symbol, length) = Symbol.scan(source, at: offset) {
       return token(.symbol(symbol), to: offset + length)
     }

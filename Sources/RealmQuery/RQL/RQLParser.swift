@@ -78,11 +78,11 @@ struct RQLParser {
   private mutating func test(_ testOperator: QuerySyntax.TestOperator) throws(QueryError) {
     let range = try advance()
     var options: QuerySyntax.TestOptions = []
-    if token.kind == .caseOption {
+    if case .caseOption(let option) = token.kind {
       guard Self.takesCase(testOperator) else {
-        throw error("The operator before has no option `[c]`")
+        throw error("The operator before has no option `\(source.string(token.range))`")
       }
-      options = .ignoringCase
+      options = option
       try advance()
     }
     try stack.test(testOperator, options, range)

@@ -4,8 +4,8 @@ import RealmStorage
 struct RQLToken: Equatable {
   enum Kind: Equatable {
     case symbol(Symbol)
-    /// `[c]`.
-    case caseOption
+    /// `[c]` or `[c1]`.
+    case caseOption(QuerySyntax.TestOptions)
     /// A name or a keyword.
     case word(Keyword?)
     /// `@` with a word.

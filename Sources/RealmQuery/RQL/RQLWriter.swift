@@ -99,6 +99,7 @@ struct RQLWriter {
       case .between: "BETWEEN"
       case .geoWithin: "GEOWITHIN"
       }
+    if options.contains(.latin1Case) { return word + "[c1]" }
     return options.contains(.ignoringCase) ? word + "[c]" : word
   }
 

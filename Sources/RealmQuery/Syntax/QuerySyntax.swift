@@ -111,6 +111,8 @@ public struct QuerySyntax: Sendable, Equatable {
     public static let ignoringCase = TestOptions(rawValue: 1)
     /// `[d]`: letters with and without diacritics are the same. Only formats say it.
     public static let ignoringDiacritics = TestOptions(rawValue: 2)
+    /// `[c1]`: capital and small letters of Latin-1 are the same. No text says it beside `[c]`.
+    public static let latin1Case = TestOptions(rawValue: 4)
   }
 
   /// A step of a chain of arithmetic.

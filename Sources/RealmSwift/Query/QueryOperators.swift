@@ -160,11 +160,12 @@ public struct StringOptions: OptionSet, Sendable {
   public let rawValue: Int8
   public init(rawValue: Int8) { self.rawValue = rawValue }
 
-  /// A to Z, and À to Þ but ×, equal their small letters.
+  /// Capital letters equal small ones, by simple case folding of Unicode 14.0; in data A to Z, and À to Þ but ×, in UTF-8.
   public static let caseInsensitive = StringOptions(rawValue: 1)
-  /// Letters with and without diacritics are the same.
+  /// Letters equal those with accents and other nonspacing marks, by Unicode 14.0. Data is compared by its bytes.
   public static let diacriticInsensitive = StringOptions(rawValue: 2)
 
+  /// The same for the text of a query.
   fileprivate var tested: QuerySyntax.TestOptions {
     var options: QuerySyntax.TestOptions = []
     if contains(.caseInsensitive) { options.insert(.ignoringCase) }

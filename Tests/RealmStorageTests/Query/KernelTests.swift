@@ -103,13 +103,13 @@ import Testing
       }
       let needle = generator.chance(30) ? texts[0] : text(&generator, isText)
       for match in [PackedTexts.Needle.Match.equal, .begins, .ends, .contains, .like] {
-        for ignoresCase in [false, true] {
-          let test = PackedTexts.Needle(match, needle, ignoringCase: ignoresCase, isText: isText)
+        for folding in Self.foldings(isText) {
+          let test = PackedTexts.Needle(match, needle, folding: folding, isText: isText)
           let mask = PackedTexts.mask(ends: ends.span.bytes, heap: heap.span.bytes, rows: texts.count, test)
           for (row, text) in texts.enumerated() {
             #expect(
               mask.contains(row) == (!flags[row] && test.passes(text.span.bytes)),
-              "\(match) \(ignoresCase) \(text) \(needle)")
+              "\(match) \(folding) \(text) \(needle)")
           }
         }
       }
@@ -119,11 +119,16 @@ import Testing
   @Test func `long texts and needles of every length are found, wherever blocks and rows end`() {
     var generator = SeededGenerator(seed: 51)
     for round in 0..<150 {
-      // Few letters, so that parts of a needle are met often; up to 512 rows and 16 KiB.
+      // Few letters, so that parts of a needle are met often; up to 512 rows and 16 KiB. Of a third some texts are not ASCII.
       let rows = 1 + generator.below(RowMask.maximumRows)
       let longest = 1 + generator.below(round % 3 == 0 ? 3 : 16_000 / rows)
       let texts = (0..<rows).map { _ in
-        (0..<generator.below(longest)).map { _ in UInt8(0x61 + generator.below(round % 2 == 0 ? 1 : 2)) }
+        let text = (0..<generator.below(longest)).map { _ in
+          UInt8(0x61 + generator.below(round % 2 == 0 ? 1 : 2))
+        }
+        guard round % 3 == 1, text.count > 1, generator.chance(20) else { return text }
+        // As long as before, so that all fit: with marks, a capital, or a syllable, which grows threefold.
+        return text.dropLast(2) + (generator.chance(50) ? [0xcc, 0x81] : [0xc3, 0x81])
       }
       var (ends, heap): ([UInt8], [UInt8]) = ([], [])
       for text in texts {
@@ -133,8 +138,8 @@ import Testing
       for length in [1, 2, 3, 31, 32, 33, 64, 200] {
         let start = generator.below(max(1, heap.count - length))
         let needle = Array(heap[min(start, heap.count)...].prefix(length)) + (heap.isEmpty ? [0x61] : [])
-        for ignoresCase in [false, true] {
-          let test = PackedTexts.Needle(.contains, needle, ignoringCase: ignoresCase, isText: true)
+        for folding in Self.foldings(true) {
+          let test = PackedTexts.Needle(.contains, needle, folding: folding, isText: true)
           let mask = PackedTexts.mask(ends: ends.span.bytes, heap: heap.span.bytes, rows: rows, test)
           let expected = texts.enumerated().filter { test.passes($0.element.span.bytes) }.map(\.offset)
           var found: [Int] = []
@@ -145,11 +150,17 @@ import Testing
     }
   }
 
+  private static func foldings(_ isText: Bool) -> [PackedTexts.Folding] {
+    isText
+      ? [[], .latinCase, .unicodeCase, .marks, [.unicodeCase, .marks], [.latinCase, .marks]]
+      : [[], .latinCase]
+  }
+
   private func text(_ generator: inout SeededGenerator, _ isText: Bool) -> [UInt8] {
     if isText {
+      let letters = QuerySample.letters + (generator.chance(30) ? QuerySample.otherLetters : [])
       return Array(
-        (0..<generator.below(5)).map { _ in QuerySample.letters.randomElement(using: &generator)! }.joined()
-          .utf8)
+        (0..<generator.below(5)).map { _ in letters.randomElement(using: &generator)! }.joined().utf8)
     }
     return (0..<generator.below(5)).map { _ in [0x41, 0x61, 0xc3, 0x85, 0xa5, 0][generator.below(6)] }
   }

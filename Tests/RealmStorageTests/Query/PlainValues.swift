@@ -113,14 +113,14 @@ struct PlainNumber {
 
 /// Tests of texts, scalar by scalar.
 enum PlainText {
-  static func matches(_ value: Value, _ match: TextMatch, _ other: Value, _ ignoringCase: Bool) -> Bool {
+  static func matches(_ value: Value, _ match: TextMatch, _ other: Value, _ options: TextOptions) -> Bool {
     switch match {
-    case .equal: return isEqual(value, other, ignoringCase)
-    case .notEqual: return !isEqual(value, other, ignoringCase)
+    case .equal: return isEqual(value, other, options)
+    case .notEqual: return !isEqual(value, other, options)
     default: break
     }
     if value == .null || other == .null { return match == .like && value == other }
-    guard let (left, right) = scalars(value, other, ignoringCase) else { return false }
+    guard let (left, right) = scalars(value, other, options) else { return false }
     if match == .like { return isLike(left[...], right[...]) }
     guard !right.isEmpty, left.count >= right.count else { return false }
     let places = (0...left.count - right.count).filter { Array(left[$0..<$0 + right.count]) == right }
@@ -131,32 +131,27 @@ enum PlainText {
     }
   }
 
-  private static func isEqual(_ left: Value, _ right: Value, _ ignoringCase: Bool) -> Bool {
+  private static func isEqual(_ left: Value, _ right: Value, _ options: TextOptions) -> Bool {
     if left == .null || right == .null { return left == right }
-    guard let (left, right) = scalars(left, right, ignoringCase) else { return false }
+    guard let (left, right) = scalars(left, right, options) else { return false }
     return left == right
   }
 
   /// Bytes of data, scalars of texts.
-  private static func scalars(_ left: Value, _ right: Value, _ ignoringCase: Bool) -> ([UInt32], [UInt32])? {
-    func folded(_ text: String) -> [UInt32] {
-      text.unicodeScalars.map { scalar in
-        let isCapital =
-          (0x41...0x5a).contains(scalar.value)
-          || ((0xc0...0xde).contains(scalar.value) && scalar.value != 0xd7)
-        return isCapital && ignoringCase ? scalar.value + 0x20 : scalar.value
-      }
-    }
+  private static func scalars(_ left: Value, _ right: Value, _ options: TextOptions) -> ([UInt32], [UInt32])?
+  {
     func folded(_ bytes: [UInt8]) -> [UInt32] {
-      bytes.indices.map { index in
+      let ignoresCase = options.contains(.ignoringCase) || options.contains(.latin1Case)
+      return bytes.indices.map { index in
         let (byte, last) = (bytes[index], index == 0 ? 0 : bytes[index - 1])
         let isCapital =
           (0x41...0x5a).contains(byte) || (last == 0xc3 && (0x80...0x9e).contains(byte) && byte != 0x97)
-        return UInt32(isCapital && ignoringCase ? byte + 0x20 : byte)
+        return UInt32(isCapital && ignoresCase ? byte + 0x20 : byte)
       }
     }
     switch (left, right) {
-    case (.string(let left), .string(let right)): return (folded(left), folded(right))
+    case (.string(let left), .string(let right)):
+      return (PlainLetters.folded(left, options), PlainLetters.folded(right, options))
     case (.data(let left), .data(let right)): return (folded(left), folded(right))
     default: return nil
     }

@@ -96,7 +96,7 @@ struct QueryModel {
           && Self.compare($0, .lessOrEqual, high, isDirect(path, table))
       }
     case .text(let path, let match, let value, let options):
-      any(path, table, key) { PlainText.matches($0, match, value, options.contains(.ignoringCase)) }
+      any(path, table, key) { PlainText.matches($0, match, value, options) }
     case .relation(let relation): holds(relation, table, key)
     case .count(let path, let comparison, let number) where !column(path, table).isCollection:
       // Of bytes, or of links.
@@ -108,6 +108,7 @@ struct QueryModel {
       counts(path, table, key).contains {
         Self.compare(.int(Int64($0)), comparison, .int(Int64(number)), false)
       }
+    case .relation: preconditionFailure("no sample has relations")
     }
   }
 

@@ -6,6 +6,12 @@ struct QuerySample {
   var generator: SeededGenerator
 
   static let letters = ["a", "B", "b", "A", "é", "É", "×", "÷", "z", "\0", "漢", "*", "?", "ß", "Ã"]
+  /// Letters that some options fold to those above, or to each other.
+  static let otherLetters = [
+    "e", "E", "e\u{301}", "\u{301}", "á", "Á", "\u{212b}", "ẞ", "\u{17f}", "s", "\u{212a}", "k", "Σ", "σ",
+    "ς", "İ", "ı", "i",
+    "각", "\u{1100}\u{1161}\u{11a8}", "\u{1d165}", "\u{1d16d}",
+  ]
 
   // MARK: - Tables
 
@@ -109,7 +115,8 @@ struct QuerySample {
   private mutating func text() -> String {
     if generator.chance(1) { return String(repeating: "long ", count: 1000) + "aB" }
     if generator.chance(1) { return String(repeating: "i", count: 245 + generator.below(6)) + "b" }
-    return (0..<generator.below(4)).map { _ in Self.letters[generator.below(Self.letters.count)] }.joined()
+    let letters = generator.chance(70) ? Self.letters : Self.letters + Self.otherLetters
+    return (0..<generator.below(4)).map { _ in letters[generator.below(letters.count)] }.joined()
   }
 
   private mutating func data() -> [UInt8] {
@@ -156,7 +163,8 @@ struct QuerySample {
     }
     if [.string, .data, .mixed].contains(column.type), generator.chance(60) {
       let match = TextMatch.allCases.randomElement(using: &generator)!
-      return .text(path, match, constant(column, model), options: generator.chance(50) ? .ignoringCase : [])
+      let options = TextOptions(rawValue: generator.chance(30) ? 0 : UInt8(generator.below(8)))
+      return .text(path, match, constant(column, model), options: options)
     }
     switch generator.below(6) {
     case 0: return .isIn(path, (0..<generator.below(12)).map { _ in constant(column, model) })

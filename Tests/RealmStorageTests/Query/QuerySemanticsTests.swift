@@ -64,7 +64,7 @@ import Testing
     try expect(.compare(Self.score, .equal, .string("2")), [])
   }
 
-  @Test func `an empty text is in nothing, and case is that of Latin letters`() throws {
+  @Test func `an empty text is in nothing, and case is that of Unicode`() throws {
     try expect(.text(Self.name, .contains, .string(""), options: []), [])
     try expect(.text(Self.name, .begins, .string(""), options: .ignoringCase), [])
     try expect(.text(Self.name, .like, .string("*"), options: []), [0, 2])
@@ -72,6 +72,87 @@ import Testing
     try expect(.text(Self.name, .equal, .string("éLAN"), options: .ignoringCase), [0])
     try expect(.text(Self.name, .equal, .string("elan"), options: .ignoringCase), [])
     try expect(.text(Self.name, .notEqual, .string("x"), options: .ignoringCase), [0, 1, 2])
+  }
+
+  /// Which of some texts equal another.
+  private func expect(
+    _ text: String, _ options: TextOptions, among texts: [String], equals equal: [String], _ line: Int = #line
+  ) throws {
+    let database = try Database(creatingIn: SimulatedDisk(), options: .init())
+    try database.write { transaction in
+      let table = try transaction.createTable(
+        TableSchema("Text", columns: [Column("text", .string), Column("bytes", .data)]))
+      for text in texts { try table.insert(["text": .string(text), "bytes": .data(Array(text.utf8))]) }
+    }
+    let table = try #require(try database.snapshot().table("Text"))
+    let found = try table.rows(where: .text(ColumnPath(0), .equal, .string(text), options: options))
+    #expect(found.map { texts[Int($0)] } == equal, "line \(line)")
+    let others = try table.rows(where: .text(ColumnPath(0), .notEqual, .string(text), options: options))
+    #expect((found + others).sorted() == texts.indices.map { UInt64($0) }, "line \(line)")
+  }
+
+  @Test func `case is folded by Unicode, one scalar for one`() throws {
+    try expect("éLAN", .ignoringCase, among: ["Élan", "elan", "ÉLAN"], equals: ["Élan", "ÉLAN"])
+    try expect("STRASSE", .ignoringCase, among: ["straße", "strasse", "STRAẞE"], equals: ["strasse"])
+    try expect("STRAẞE", .ignoringCase, among: ["straße", "strasse"], equals: ["straße"])
+    try expect("σ", .ignoringCase, among: ["Σ", "ς", "σ", "s"], equals: ["Σ", "ς", "σ"])
+    try expect("ЖУК", .ignoringCase, among: ["жук", "Жук"], equals: ["жук", "Жук"])
+    // Dotted and dotless letters have foldings of several scalars, or of Turkish, only.
+    try expect("i", .ignoringCase, among: ["I", "İ", "ı", "i\u{307}"], equals: ["I"])
+    try expect("kς", .ignoringCase, among: ["\u{212a}Σ", "KΣ"], equals: ["\u{212a}Σ", "KΣ"])
+  }
+
+  @Test func `diacritics are ignored by canonical decomposition`() throws {
+    let all: TextOptions = [.ignoringCase, .ignoringDiacritics]
+    try expect("elan", all, among: ["Élan", "E\u{301}lan", "ełan"], equals: ["Élan", "E\u{301}lan"])
+    try expect("elan", .ignoringDiacritics, among: ["Élan", "élan"], equals: ["élan"])
+    try expect("i", all, among: ["I", "İ", "ı", "i\u{307}"], equals: ["I", "İ", "i\u{307}"])
+    try expect(
+      "한", .ignoringDiacritics, among: ["\u{1112}\u{1161}\u{11ab}", "하"], equals: ["\u{1112}\u{1161}\u{11ab}"]
+    )
+    try expect("한", .ignoringCase, among: ["\u{1112}\u{1161}\u{11ab}", "하"], equals: [])
+    // Marks alone are nothing; marks that take room stay.
+    try expect(
+      "\u{301}", .ignoringDiacritics, among: ["", "\u{302}\u{327}", "\u{20dd}"],
+      equals: ["", "\u{302}\u{327}"])
+  }
+
+  @Test func `case may be that of Latin letters alone, with and without diacritics`() throws {
+    let words = ["Élan", "ÉLAN", "elan", "Łan", "łan", "×", "÷"]
+    try expect("éLAN", .latin1Case, among: words, equals: ["Élan", "ÉLAN"])
+    try expect("ŁAN", .latin1Case, among: words, equals: ["Łan"])
+    try expect("ŁAN", [.latin1Case, .ignoringCase], among: words, equals: ["Łan", "łan"])
+    try expect("×", .latin1Case, among: words, equals: ["×"])
+    try expect("ELÁN", [.latin1Case, .ignoringDiacritics], among: words, equals: ["Élan", "ÉLAN", "elan"])
+  }
+
+  @Test func `data is folded as Latin letters in UTF-8, and has no diacritics`() throws {
+    let database = try Database(creatingIn: SimulatedDisk(), options: .init())
+    try database.write { transaction in
+      let table = try transaction.createTable(TableSchema("Data", columns: [Column("bytes", .data)]))
+      for text in ["Élan", "elan", "ŁAN", "\0A"] { try table.insert(["bytes": .data(Array(text.utf8))]) }
+    }
+    let table = try #require(try database.snapshot().table("Data"))
+    func rows(_ text: String, _ options: TextOptions) throws -> [UInt64] {
+      try table.rows(where: .text(ColumnPath(0), .contains, .data(Array(text.utf8)), options: options))
+    }
+    for options in [.ignoringCase, .latin1Case, [.ignoringCase, .ignoringDiacritics]] as [TextOptions] {
+      #expect(try rows("éL", options) == [0])
+      #expect(try rows("łan", options) == [])
+      #expect(try rows("\0a", options) == [3])
+    }
+    #expect(try rows("elan", .ignoringDiacritics) == [1])
+  }
+
+  @Test func `a question mark is one scalar of the folded text`() throws {
+    // É is one scalar, or two that become one.
+    try expect(.text(Self.name, .like, .string("??lan"), options: .ignoringDiacritics), [])
+    try expect(.text(Self.name, .like, .string("?lan"), options: .ignoringDiacritics), [0])
+    try expect(.text(Self.name, .like, .string("?lan"), options: .latin1Case), [0])
+    try expect(.text(Self.name, .like, .string("E?an"), options: .ignoringDiacritics), [0])
+    try expect(.text(Self.name, .begins, .string("el"), options: [.ignoringCase, .ignoringDiacritics]), [0])
+    try expect(.text(Self.name, .begins, .string("\u{301}"), options: .ignoringDiacritics), [])
+    try expect(.text(Self.name, .like, .string("?LAN"), options: [.ignoringCase, .ignoringDiacritics]), [0])
   }
 
   @Test func `of a list any value passes`() throws {

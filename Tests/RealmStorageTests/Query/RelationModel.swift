@@ -20,7 +20,7 @@ extension QueryModel {
       switch relation.test {
       case .compare(let comparison): Self.compare(left, comparison, right, ordersNull)
       case .text(let match, let options):
-        PlainText.matches(left, match, right, options.contains(.ignoringCase))
+        PlainText.matches(left, match, right, options)
       }
     }
     func some(_ quantifier: Relation.Quantifier?, _ values: [Value], _ test: (Value) -> Bool) -> Bool {

@@ -115,6 +115,11 @@ struct QueryTests {
     #expect(ids(people.where { $0.name.equals("ANN", options: .caseInsensitive) }) == [1])
     #expect(ids(people.where { $0.name.notEquals("ANN", options: .caseInsensitive) }) == [2, 3])
     #expect(ids(people.where { $0.name.contains("") }) == [])
+    let all: StringOptions = [.caseInsensitive, .diacriticInsensitive]
+    #expect(ids(people.where { $0.name.equals("elan", options: all) }) == [3])
+    #expect(ids(people.where { $0.name.equals("elan", options: .diacriticInsensitive) }) == [])
+    #expect(ids(people.where { $0.name.starts(with: "E", options: .diacriticInsensitive) }) == [3])
+    #expect(ids(people.where { $0.name.contains("LÁN", options: all) }) == [3])
   }
 
   @Test("Queries follow links, and find any element of a list")

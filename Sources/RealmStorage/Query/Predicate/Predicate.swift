@@ -68,6 +68,9 @@ public enum TextMatch: Sendable, Hashable, CaseIterable {
   /// Nothing contains an empty one, or null; nor does anything begin or end with it.
   case contains, begins, ends
   /// The other is a pattern: `*` stands for any characters, `?` for one; in data for bytes. Null is like null only.
+  ///
+  /// A character is a scalar, of the string as the options fold it. The test takes time in proportion to the length of the
+  /// string times that of the longest part of the pattern between two stars.
   case like
 }
 
@@ -75,10 +78,22 @@ public enum TextMatch: Sendable, Hashable, CaseIterable {
 public struct TextOptions: OptionSet, Sendable, Hashable {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
-  /// A to Z and U+00C0 to U+00DE but U+00D7 equal their small letters.
+  /// Capital letters equal small ones: by simple case folding of Unicode 14.0, which is the statuses C and S of its table.
+  ///
+  /// One scalar becomes one scalar, so that ß and SS differ. It is the same table in every process and on every machine,
+  /// whatever Unicode their systems have. Data is compared as by `latin1Case`.
   public static let ignoringCase = TextOptions(rawValue: 1)
-  /// Letters with and without diacritics are the same.
+  /// Letters with and without diacritics are the same: strings are compared by their canonical decomposition (NFD) by Unicode
+  /// 14.0, Hangul too, without nonspacing marks (general category Mn).
+  ///
+  /// With an option of case, case is folded after that. A string of marks alone is empty then. Data has no diacritics: it is
+  /// compared by its bytes.
   public static let ignoringDiacritics = TextOptions(rawValue: 2)
+  /// A to Z and U+00C0 to U+00DE but U+00D7 equal their small letters, and other letters only themselves.
+  ///
+  /// It is how other databases of this API fold strings. Data is compared so as if it were UTF-8. Beside `ignoringCase`,
+  /// which folds these and more, it changes nothing.
+  public static let latin1Case = TextOptions(rawValue: 4)
 }
 
 /// Leads from a row to a column's values: over links, or straight.

@@ -164,7 +164,7 @@ extension PackedTexts.Needle {
       case .contains: 20
       case .like: 60
       }
-    return ignoresCase ? 3 * search : search
+    return folding.isEmpty ? search : 3 * search
   }
 }
 
@@ -188,7 +188,7 @@ extension TextSearch {
       }
     }
     func equal(_ bytes: [UInt8]) -> PackedTexts.Needle {
-      PackedTexts.Needle(.equal, bytes, ignoringCase: false, isText: isString)
+      PackedTexts.Needle(.equal, bytes, folding: [], isText: isString)
     }
     switch test {
     case .compare(let comparison, let value):

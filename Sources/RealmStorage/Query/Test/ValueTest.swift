@@ -62,8 +62,7 @@ struct TextTest {
     case .contains, .begins, .ends: nullPasses = false
     }
     needle = bytes.map { bytes in
-      PackedTexts.Needle(
-        match.needle, bytes, ignoringCase: options.contains(.ignoringCase), isText: isString)
+      PackedTexts.Needle(match.needle, bytes, folding: options.folding(isString: isString), isText: isString)
     }
   }
 
@@ -77,6 +76,16 @@ struct TextTest {
   }
 
   private func holds(_ bytes: [UInt8]) -> Bool { (needle?.passes(bytes.span.bytes) ?? false) != isNegated }
+}
+
+extension TextOptions {
+  fileprivate func folding(isString: Bool) -> PackedTexts.Folding {
+    guard isString else { return isDisjoint(with: [.ignoringCase, .latin1Case]) ? [] : .latinCase }
+    var folding: PackedTexts.Folding =
+      contains(.ignoringCase) ? .unicodeCase : contains(.latin1Case) ? .latinCase : []
+    if contains(.ignoringDiacritics) { folding.insert(.marks) }
+    return folding
+  }
 }
 
 extension TextMatch {

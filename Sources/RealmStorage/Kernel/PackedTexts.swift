@@ -1,0 +1,144 @@
+import CPlatform
+
+/// Texts and data that stand one after another, as pieces hold them.
+package enum PackedTexts {
+  /// What makes texts alike before their bytes are compared.
+  package struct Folding: OptionSet, Sendable {
+    package let rawValue: Int32
+    package init(rawValue: Int32) { self.rawValue = rawValue }
+
+    /// A to Z, and U+00C0 to U+00DE but U+00D7, in UTF-8, become small letters. Any bytes may be folded so.
+    package static let latinCase = Folding(rawValue: CP_FOLD_LATIN)
+    /// Simple case folding of Unicode 14.0.
+    package static let unicodeCase = Folding(rawValue: CP_FOLD_CASE)
+    /// Canonical decomposition by Unicode 14.0, without nonspacing marks. Other marks are put in canonical order afterwards.
+    package static let marks = Folding(rawValue: CP_FOLD_MARKS)
+
+    /// Scalars of texts are folded, so that their lengths change.
+    var foldsScalars: Bool { !isDisjoint(with: [.unicodeCase, .marks]) }
+  }
+
+  /// What texts are compared with.
+  package struct Needle {
+    package enum Match: Int32 {
+      case equal = 0
+      case begins = 1
+      case ends = 2
+      case contains = 3
+      case like = 4
+    }
+
+    package let match: Match
+    /// As they are folded.
+    package let bytes: [UInt8]
+    package let folding: Folding
+    /// They are UTF-8; else any bytes.
+    package let isText: Bool
+
+    /// - Precondition: data is folded by `latinCase` at most.
+    package init(_ match: Match, _ bytes: [UInt8], folding: Folding, isText: Bool) {
+      precondition(isText || !folding.foldsScalars, "data has no scalars to fold")
+      self.match = match
+      self.bytes = PackedTexts.folded(bytes, folding)
+      self.folding = folding
+      self.isText = isText
+    }
+
+    @inline(__always)
+    fileprivate func with<Result>(
+      _ folding: Folding, _ body: (UnsafePointer<cp_text_test>) -> Result
+    ) -> Result {
+      bytes.withUnsafeBufferPointer { needle in
+        var test = cp_text_test(
+          needle: needle.baseAddress, length: needle.count, match: match.rawValue, folds: folding.rawValue,
+          characters: isText ? 1 : 0)
+        return body(&test)
+      }
+    }
+
+    package func passes(_ text: RawSpan) -> Bool {
+      if folding.foldsScalars, text.byteCount > CP_LONGEST_FOLDED, !PackedTexts.isASCII(text) {
+        let folded = PackedTexts.folded(text, folding)
+        return passes(folded.span.bytes, [])
+      }
+      return passes(text, folding)
+    }
+
+    @inline(__always)
+    private func passes(_ text: RawSpan, _ folding: Folding) -> Bool {
+      text.withUnsafeBytes { text in
+        with(folding) { cp_text_passes(text.bindMemory(to: UInt8.self).baseAddress, text.count, $0) != 0 }
+      }
+    }
+  }
+
+  /// The texts that pass. Those whose end has a flag do not.
+  ///
+  /// - Precondition: there are `rows` ends, none past the heap.
+  package static func mask(ends: RawSpan, heap: RawSpan, rows: Int, _ needle: Needle) -> RowMask {
+    precondition(2 * rows <= ends.byteCount, "ends outside of their piece")
+    return ends.withUnsafeBytes { ends in
+      heap.withUnsafeBytes { heap in
+        needle.with(needle.folding) { test in
+          RowMask(count: rows) { cp_mask_texts(ends.baseAddress, heap.baseAddress, rows, test, $0) }
+        }
+      }
+    }
+  }
+
+  /// The texts whose end has a flag.
+  package static func flagged(ends: RawSpan, rows: Int, _ flag: UInt16) -> RowMask {
+    precondition(2 * rows <= ends.byteCount, "ends outside of their piece")
+    return ends.withUnsafeBytes { ends in
+      RowMask(count: rows) { cp_mask_flagged(ends.baseAddress, rows, flag, $0) }
+    }
+  }
+
+  /// Texts as they are compared. Bytes that are no UTF-8 stay as they are where scalars are folded.
+  ///
+  /// What is folded stays as it is when it is folded again.
+  package static func folded(_ bytes: [UInt8], _ folding: Folding) -> [UInt8] {
+    folding.isEmpty ? bytes : folded(bytes.span.bytes, folding)
+  }
+
+  private static func folded(_ text: RawSpan, _ folding: Folding) -> [UInt8] {
+    let count = text.byteCount
+    return text.withUnsafeBytes { text in
+      let base = text.bindMemory(to: UInt8.self).baseAddress
+      return [UInt8](unsafeUninitializedCapacity: folding.foldsScalars ? foldedRoom(count) : count) {
+        buffer, filled in
+        if folding.foldsScalars {
+          filled = cp_fold_scalars(base, count, folding.rawValue, buffer.baseAddress)
+        } else {
+          cp_fold(base, count, buffer.baseAddress)
+          filled = count
+        }
+      }
+    }
+  }
+
+  /// What `CP_FOLDED_ROOM` says.
+  private static func foldedRoom(_ count: Int) -> Int { 3 * count + 8 }
+
+  private static func isASCII(_ text: RawSpan) -> Bool {
+    text.withUnsafeBytes { cp_is_ascii($0.bindMemory(to: UInt8.self).baseAddress, $0.count) != 0 }
+  }
+
+  /// The first 15 bytes as a number, the first of them highest; shorter texts are followed by zeros.
+  package static func prefix(_ bytes: RawSpan) -> UInt128 {
+    let count = bytes.byteCount
+    func word(at offset: Int) -> UInt64 {
+      bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self).bigEndian
+    }
+    if count >= 8 {
+      // Of the last 8 bytes those that are not among the first, moved up to them.
+      let rest = count >= 16 ? word(at: 8) : word(at: count - 8) << UInt64(8 * (16 - count))
+      return (UInt128(word(at: 0)) << 64 | UInt128(rest)) >> 8
+    }
+    var number: UInt128 = 0
+    for offset in 0..<count {
+      number = number << 8 | UInt128(bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self))
+    }
+    return number << UInt128(8 * (15 - count))
+  }
+}
