@@ -158,7 +158,8 @@ import Testing
         .init("prefs[*] == 9", [], "C"), .init("prefs.@keys[0] == 'x'", [], "IQ"),
         .init("prefs.@count == 1", [], "C"), .init("prefs.@sum == 3", [], "A"),
         .init("mix == null", [], "none"),
-        .init("mix == true", [], "none"), .init("mix IN {42, 'Hi'}", [], "A B"),
+        .init("mix == true", [], "none"), .init("mix == dog", [], "IQ"), .init("mix == age", [], "none"),
+        .init("mix IN {42, 'Hi'}", [], "A B"),
         .init("mix.@count == 2", [], "B"),
         .init("loc.coordinates.@count == 0", [], "A B C"), .init("ALL loc.coordinates > 1", [], "A B C"),
         .init("loc.coordinates.@sum == 0", [], "A B C"), .init("loc.type == null", [], "A B C"),
@@ -200,6 +201,17 @@ import Testing
         .init("NOT dog == %@", [BindingFixture.newDog], "A B C"),
         .init("dog == %@", [BindingFixture.newDog], "none"),
       ], .predicateFormat)
+  }
+
+  @Test func `an AND of nothing holds of all objects, and an OR of nothing of none`() throws {
+    let table = try #require(try fixture.snapshot.table("Person"))
+    for (kind, count) in [(QuerySyntax.Kind.and([]), 3), (.or([]), 0), (.always, 3), (.never, 0)] {
+      var builder = QuerySyntax.Builder()
+      let root = builder.add(kind)
+      let plan = try QueryBinder(fixture.names, table: 3, language: .predicateFormat)
+        .plan(builder.syntax(root: root))
+      #expect(try RowSearch(plan, in: table).count() == count)
+    }
   }
 
   @Test func `values become those of the column as the rules say`() throws {
