@@ -53,8 +53,8 @@ final class BindingRun {
   func condition() throws(QueryError) -> Predicate {
     try findScopes()
     results = Array(repeating: .always, count: nodes.count)
-    for (index, node) in nodes.enumerated() {
-      switch node.kind {
+    for index in nodes.indices {
+      switch nodes[index].kind {
       case .always: break
       case .never: results[index] = .never
       case .and(let parts): results[index] = .and(parts.map { results[$0] })
@@ -62,7 +62,8 @@ final class BindingRun {
       case .not(let part): results[index] = .not(results[part])
       case .test(let left, let testOperator, let options, let right):
         let test = TestSyntax(
-          left: left, testOperator: testOperator, options: options, right: right, range: node.range)
+          left: left, testOperator: testOperator, options: options, right: right,
+          range: nodes[index].range)
         if let found = simpleTest(test) {
           results[index] = found
         } else {

@@ -95,6 +95,10 @@ extension BindingRun {
       }
     }
     guard let one = left.type, let two = right.type else { return }
+    if one == .mixed && two == .link || one == .link && two == .mixed {
+      throw invalid(
+        "A link and a property with values of any type can't be compared with each other yet", test.range)
+    }
     let isSame =
       one == two && (one != .link || left.path?.target == right.path?.target)
       || one.isNumber && two.isNumber || one == .mixed || two == .mixed

@@ -46,8 +46,9 @@ extension QuerySyntax {
 
     /// The number, rounded to 64 bits; a float is rounded to 32 bits first.
     public var number: Double {
+      // The standard library reads every form of the languages but `1.` and `1.e5`, which are padded.
+      if let number = isFloat ? Float(text).map({ Double($0) }) : Double(text) { return number }
       let padded = text.hasSuffix(".") ? text + "0" : text
-      // The standard library reads every form of the languages but `1.`, which is padded, and `1.e5`.
       let readable = padded.replacing(".e", with: ".0e").replacing(".E", with: ".0E")
       return isFloat ? Double(Float(readable) ?? .nan) : Double(readable) ?? .nan
     }

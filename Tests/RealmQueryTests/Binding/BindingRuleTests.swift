@@ -144,6 +144,76 @@ import Testing
       ], .predicateFormat)
   }
 
+  @Test func `lists, sets, maps and values of any type are tested in RQL as the rules say`() throws {
+    try check(
+      [
+        .init("dogs.name.@count == 3", [], "A C"), .init("ANY dogs.@count == 2", [], "IQ"),
+        .init("dogs == obj('Dog','Rex')", [], "A"), .init("dogs.@count == '2'", [], "A C"),
+        .init("$0 == name", [text("Ann")], "A"), .init("nick == $0", [.value(.null)], "A"),
+        .init("nick BETWEEN {'a', 'c'}", [], "B"), .init("{1, 2, 3} == nums", [], "A"),
+        .init("$0 IN nums", [int(5)], "C"), .init("id IN nums", [], "A"), .init("id == nums[0]", [], "A"),
+        .init("NONE {1, 2} == id", [], "C"), .init("ALL {1, 2} != id", [], "C"),
+        .init("mix ==[c] 'hI'", [], "B"), .init("tags ==[c] {'A', 'B'}", [], "A"),
+        .init("dog.name[0] == 'x'", [], "IQ"), .init("ALL prefs > 0", [], "A B C"),
+        .init("prefs[*] == 9", [], "C"), .init("prefs.@keys[0] == 'x'", [], "IQ"),
+        .init("prefs.@count == 1", [], "C"), .init("prefs.@sum == 3", [], "A"),
+        .init("mix == null", [], "none"),
+        .init("mix == true", [], "none"), .init("mix == dog", [], "IQ"), .init("mix == age", [], "none"),
+        .init("mix IN {42, 'Hi'}", [], "A B"),
+        .init("mix.@count == 2", [], "B"),
+        .init("loc.coordinates.@count == 0", [], "A B C"), .init("ALL loc.coordinates > 1", [], "A B C"),
+        .init("loc.coordinates.@sum == 0", [], "A B C"), .init("loc.type == null", [], "A B C"),
+        .init("age == $0", [.list([int(30)])], "A"), .init("nums == $0", [.list([int(5)])], "C"),
+        .init("age BETWEEN {$0, 30}", [.list([])], "IA"), .init("vip IN {true}", [], "A C"),
+        .init("height IN {2}", [], "C"), .init("ANY kinds IN {2}", [], "A"),
+      ], .rql)
+  }
+
+  @Test func `lists, sets, maps and values of any type are tested in formats as the rules say`() throws {
+    let dates = QueryArgument.list([
+      .value(.date(Timestamp(seconds: 0))), .value(.date(Timestamp(seconds: 100))),
+    ])
+    try check(
+      [
+        .init("ANY tags ==[c] 'B'", [], "A C"), .init("ANY tags BEGINSWITH 'a'", [], "A"),
+        .init("NONE tags LIKE 'a*'", [], "B C"), .init("dog IN %@", [.list([BindingFixture.rex])], "A"),
+        .init("dog IN {}", [], "none"), .init("vip IN {TRUE, 0}", [], "A B C"),
+        .init("nick IN {nil, 'bo'}", [], "A B"), .init("name IN {nil}", [], "IQ"),
+        .init("ANY dogs.age IN {3}", [], "A"), .init("nums.@max BETWEEN {3, 5}", [], "A C"),
+        .init("dogs.@count IN {2}", [], "A C"), .init("nums.@min == nil", [], "B"),
+        .init("kinds.@count == 2", [], "A"), .init("born BETWEEN %@", [dates], "A B"),
+        .init("ANY prefs == 9", [], "C"), .init("ANY prefs.@allKeys IN {'x'}", [], "IQ"),
+        .init("prefs.@allKeys == 'y'", [], "A"), .init("prefs.@allValues == 9", [], "IQ"),
+        .init("mix.@count == 1", [], "IQ"), .init("mix['k'].@count == 2", [], "IQ"),
+        .init("ANY people.dogs.name == 'Rex'", [], "Rex Ida", of: "Dog"),
+        .init("NONE people.name == 'Ann'", [], "none", of: "Dog"),
+        .init("loc.coordinates.@count == 0", [], "A B C"), .init("ANY loc.coordinates > 1", [], "none"),
+        .init("age ==[c] 30", [], "A"), .init("%K.%K == 3", [text("dog"), text("age")], "A"),
+        .init("mix == nil", [], "none"), .init("mix BETWEEN {1, 100}", [], "A"),
+        .init("mix LIKE 'H*'", [], "B"),
+        .init("mix IN %@", [.list([int(42), text("Hi")])], "A B"),
+        .init("mix == %@", [.value(.list([.int(1)]))], "none"), .init("prefs == 9", [], "IQ"),
+        .init("score IN {5, nil}", [], "A B"), .init("vip == %@", [int(1)], "A C"),
+        .init("vip == %@", [int(2)], "IA"), .init("age == %@", [.value(.double(30))], "IA"),
+        .init("dogs.@max.age BETWEEN {1, 7}", [], "A C"), .init("name CONTAINS %@", [int(1)], "IA"),
+        .init("ANY dogs == %@", [BindingFixture.rex], "A"),
+        .init("ANY dogs > %@", [BindingFixture.rex], "IQ"),
+        .init("NOT dog == %@", [BindingFixture.newDog], "A B C"),
+        .init("dog == %@", [BindingFixture.newDog], "none"),
+      ], .predicateFormat)
+  }
+
+  @Test func `an AND of nothing holds of all objects, and an OR of nothing of none`() throws {
+    let table = try #require(try fixture.snapshot.table("Person"))
+    for (kind, count) in [(QuerySyntax.Kind.and([]), 3), (.or([]), 0), (.always, 3), (.never, 0)] {
+      var builder = QuerySyntax.Builder()
+      let root = builder.add(kind)
+      let plan = try QueryBinder(fixture.names, table: 3, language: .predicateFormat)
+        .plan(builder.syntax(root: root))
+      #expect(try RowSearch(plan, in: table).count() == count)
+    }
+  }
+
   @Test func `values become those of the column as the rules say`() throws {
     let database = try Database(creatingIn: SimulatedDisk(), options: .init())
     let id = SixteenBytes((0..<16).map { UInt8($0) })

@@ -53,7 +53,8 @@ struct InnerWalk {
     switch (step, value) {
     case (.index(let index), .list(let elements, _)):
       if elements.indices.contains(index) { return [elements[index]] }
-      return elements.isEmpty ? nil : [.null]
+      // A place behind the last value is null; behind the last object it is nothing.
+      return elements.isEmpty || target != 0 ? nil : [.null]
     case (.first, .list(let elements, _)): return elements.first.map { [$0] }
     case (.last, .list(let elements, _)): return elements.last.map { [$0] }
     case (.key(let key), .map(let map, _)):
