@@ -398,12 +398,22 @@ __attribute__((noinline)) static int mask_ascii(const uint8_t *ends, const uint8
   return cp_is_ascii(heap, length);
 }
 
+// Whether no other letters than those of ASCII fold to letters of what is looked for. By case only the long s, U+017F, and the
+// sign of Kelvin, U+212A, fold to letters of ASCII, and no scalar to more than one.
+static int is_told_by_ascii(const struct cp_text_test *test) {
+  if (test->folds & CP_FOLD_MARKS || !cp_is_ascii(test->needle, test->length)) return 0;
+  for (size_t at = 0; at < test->length; at++)
+    if (test->needle[at] == 's' || test->needle[at] == 'k') return 0;
+  return 1;
+}
+
 void cp_mask_texts(const void *ends, const void *heap, size_t rows, const struct cp_text_test *test,
                    uint64_t *mask) {
   if (rows == 0) return;
   if (test->match == CP_TEXT_CONTAINS && test->length == 0) return;
   if (!CP_FOLDS_SCALARS(test->folds)) return mask_bytes(ends, heap, rows, test, mask);
-  if (!mask_ascii(ends, heap, rows, test, mask)) mask_other_than_ascii(ends, heap, rows, test, mask);
+  int is_ascii = mask_ascii(ends, heap, rows, test, mask);
+  if (!is_ascii && !is_told_by_ascii(test)) mask_other_than_ascii(ends, heap, rows, test, mask);
 }
 
 CP_CLONES static uint16_t all_bits(const uint8_t *ends, size_t rows) {
