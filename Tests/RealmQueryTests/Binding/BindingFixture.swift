@@ -101,14 +101,7 @@ struct BindingFixture {
   func check(_ row: BindingRow, _ language: QueryLanguage) throws {
     let outcome = try outcome(row.text, language, row.arguments, of: row.className)
     let error = error(row.text, language, row.arguments)?.description ?? ""
-    let ignoresDiacritics = row.text.contains("[d]") || row.text.contains("[cd]")
-    guard ignoresDiacritics, outcome != row.expected else {
-      #expect(outcome == row.expected, "\(row.text) \(error)")
-      return
-    }
-    withKnownIssue("the engine compares letters with their diacritics") {
-      #expect(outcome == row.expected, "\(row.text)")
-    }
+    #expect(outcome == row.expected, "\(row.text) \(error)")
   }
 
   func plan(
