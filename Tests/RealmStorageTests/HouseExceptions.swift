@@ -119,6 +119,8 @@ enum HouseExceptions {
     "RealmSwift/Model/ObjectModel.swift: UncountedReference",
     "RealmSwift/Model/Persistable.swift: unsafeDowncast",
     "RealmSwift/Model/PropertyRecorder.swift: unsafe",
+    "RealmSwift/Query/Map+Query.swift: Unmanaged",
+    "RealmSwift/Query/NSPredicate+Format.swift: Unmanaged",
     "RealmSwift/Query/RealmCollection+Values.swift: Unmanaged",
     "RealmSwift/Realm/Realm.swift: unsafeDowncast",
     "RealmSwift/Session/ManagedRow.swift: unsafe",

@@ -46,10 +46,12 @@ private enum KeyedValues {
 
   static func value(of any: Any?, _ keys: ArraySlice<String>) -> Any? {
     guard let any, !isNull(any), let key = keys.first else { return any }
-    if key == "self" { return value(of: any, keys.dropFirst()) }
-    if let object = any as? ObjectBase { return value(of: object[key], keys.dropFirst()) }
+    if let object = any as? ObjectBase {
+      return value(of: key == "self" ? object : object[key], keys.dropFirst())
+    }
     if let entries = any as? any RealmKeyedCollection { return value(of: entries, keys) }
-    guard let elements = any as? any Sequence, !(any is String) else {
+    guard let elements = any as? any Sequence, !(any is String), !(any is Data) else {
+      if key == "self" { return value(of: any, keys.dropFirst()) }
       raise("Unknown property", "a \(type(of: any)) has no property \(key).")
     }
     if key.hasPrefix("@") { return result(key, of: array(elements), keys.dropFirst()) }

@@ -39,9 +39,9 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
   /// The objects by the property that a key path leads to.
   ///
   /// - Precondition: the map is managed.
-  public func sorted<Property: _HasPersistedType>(
-    by keyPath: KeyPath<Value.Wrapped, Property>, ascending: Bool = true
-  ) -> Results<Value> where Property.PersistedType: SortableType {
+  public func sorted<Sorted: _HasPersistedType>(
+    by keyPath: KeyPath<Value.Wrapped, Sorted>, ascending: Bool = true
+  ) -> Results<Value> where Sorted.PersistedType: SortableType {
     sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
   }
 

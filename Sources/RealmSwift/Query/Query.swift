@@ -160,7 +160,9 @@ extension Query where T == Bool {
 
   /// The condition in the format of `NSPredicate`, and the values for its `%@`, in their order: as the program wrote them, and `NSNull` for nil.
   public func _constructPredicate() -> (String, [Any]) {
-    let (text, arguments) = FormatWriter.format(node(in: draft), in: draft.builder)
+    // The node is added before the builder is read.
+    let root = node(in: draft)
+    let (text, arguments) = FormatWriter.format(root, in: draft.builder)
     return (text, arguments.map { $0.map { draft.values[$0].written } ?? "#any" })
   }
 
@@ -168,7 +170,9 @@ extension Query where T == Bool {
   ///
   /// - Precondition: the classes have the properties, and these can be tested so: otherwise the program stops.
   func bound(to context: ObjectContext) -> RealmStorage.Predicate {
-    let syntax = draft.builder.syntax(root: node(in: draft))
+    // The node is added before the builder is read.
+    let root = node(in: draft)
+    let syntax = draft.builder.syntax(root: root)
     let arguments = draft.values.map { $0.argument(in: context.session) }
     return context.predicate(syntax, .predicateFormat, arguments, text: nil)
   }

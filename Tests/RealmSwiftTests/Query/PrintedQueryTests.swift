@@ -151,7 +151,7 @@ import Testing
     expect("(SUBQUERY(dogs, $col1, ($col1.age > %@)).@count == %@)", [5, 2], "C") {
       ($0.dogs.age > 5).count == 2
     }
-    expect("(SUBQUERY(dogs, $col1, ($col1.age > %@)).@count == %@)", [9, 0], "AB") {
+    expect("(SUBQUERY(dogs, $col1, ($col1.age > %@)).@count == %@)", [9, 0], "ABC") {
       ($0.dogs.age > 9).count == 0
     }
     expect(
