@@ -72,7 +72,7 @@ extension MisuseTests {
   }
 
   @Test func `a path that is longer than queries can follow stops the program`() {
-    expectStop(["Unsupported query", "66 properties", "64"]) {
+    expectStop(["Invalid sort", "66 properties", "64"]) {
       let path = String(repeating: "friend.", count: 65) + "name"
       _ = try memoryRealm([Dog.self, Person.self]).objects(Dog.self).sorted(byKeyPath: path)
     }
