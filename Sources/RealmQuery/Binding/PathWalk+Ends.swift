@@ -79,8 +79,7 @@ extension PathWalk {
     switch place {
     case .column(let position) where column(position).collection == .map: return
     case .column(let position) where column(position).isCollection && !isFormat: return
-    case .column,
-      .inside where !isFormat:
+    case .column where !isFormat, .inside where !isFormat:
       try subscripted(.all)
     default: throw invalid("\(finished().label) is no map, which alone has values")
     }

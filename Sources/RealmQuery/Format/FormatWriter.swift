@@ -14,21 +14,27 @@ public struct FormatWriter {
   }
 
   private let builder: QuerySyntax.Builder
+  private let replacements: [Int: Int]
   private var tasks: [Task] = []
   private var text = ""
   private var arguments: [Int?] = []
   /// What variables are called, by the names that the nodes have.
   private var variables: [String: String] = [:]
 
-  private init(_ builder: QuerySyntax.Builder) { self.builder = builder }
+  private init(_ builder: QuerySyntax.Builder, _ replacements: [Int: Int]) {
+    self.builder = builder
+    self.replacements = replacements
+  }
 
   /// The text, and which arguments its specifiers take, in order; nil for the key "#any", which stands for every element.
   ///
-  /// - Parameter root: the index of a condition.
+  /// - Parameters:
+  ///   - root: the index of a condition.
+  ///   - replacements: conditions that are printed in place of others.
   public static func format(
-    _ root: Int, in builder: QuerySyntax.Builder
+    _ root: Int, in builder: QuerySyntax.Builder, as replacements: [Int: Int] = [:]
   ) -> (text: String, arguments: [Int?]) {
-    var writer = FormatWriter(builder)
+    var writer = FormatWriter(builder, replacements)
     writer.tasks = [.condition(root)]
     while let task = writer.tasks.popLast() {
       switch task {
@@ -44,12 +50,14 @@ public struct FormatWriter {
   private mutating func write(_ parts: Task...) { tasks += parts.reversed() }
 
   private mutating func write(condition node: Int) {
+    let node = replacements[node] ?? node
     switch builder[node].kind {
     case .always: text += "TRUEPREDICATE"
     case .never: text += "FALSEPREDICATE"
     case .and(let parts): write(parts, " && ")
     case .or(let parts): write(parts, " || ")
     case .not(let part):
+      let part = replacements[part] ?? part
       if case .test = builder[part].kind { return write(.test(part, isNegated: true)) }
       write(.text("NOT "), .condition(part))
     case .test: write(.test(node, isNegated: false))

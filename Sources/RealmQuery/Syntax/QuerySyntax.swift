@@ -20,6 +20,24 @@ public struct QuerySyntax: Sendable, Equatable {
   /// The index of the condition as a whole: the last of the nodes.
   public var root: Int { nodes.count - 1 }
 
+  /// The positions of the arguments that it names.
+  public var arguments: Set<Int> {
+    var found: Set<Int> = []
+    func add(_ path: Path) {
+      if case .argument(let place) = path.start { found.insert(place) }
+      for case .argument(let place) in path.steps { found.insert(place) }
+    }
+    for node in nodes {
+      switch node.kind {
+      case .argument(let place): found.insert(place)
+      case .path(let path): add(path)
+      case .subquery(let subquery): add(subquery.collection)
+      default: break
+      }
+    }
+    return found
+  }
+
   init(nodes: [Node], descriptors: [Descriptor]) {
     self.nodes = nodes
     self.descriptors = descriptors

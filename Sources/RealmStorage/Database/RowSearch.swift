@@ -103,6 +103,7 @@ public struct RowSearch {
       plan.predicate == .always
       ? nil : RowQuery(plan.predicate, of: table.form, table.tables, within: bounds)
     let reader = table.reader
+    if let query, try query.isFound(byIndexAmong: most, reader.access()) { return nil }
     var (found, pending, looked): ([UInt64], [UInt64], Int) = ([], [], 0)
     var isWithin = true
     try checkBounds()

@@ -125,6 +125,9 @@ extension Query {
       let condition = Query<Bool>(.node(node), draft)
       return flag == (comparison == .equal) ? condition : !condition
     }
+    if comparison == .equal || comparison == .notEqual, let equal = equal(toParts: other) {
+      return comparison == .equal ? equal : !equal
+    }
     return test(.compare(comparison), PropertyValue(other))
   }
 }
@@ -162,7 +165,7 @@ extension Query where T == Bool {
   public func _constructPredicate() -> (String, [Any]) {
     // The node is added before the builder is read.
     let root = node(in: draft)
-    let (text, arguments) = FormatWriter.format(root, in: draft.builder)
+    let (text, arguments) = FormatWriter.format(root, in: draft.builder, as: draft.printed)
     return (text, arguments.map { $0.map { draft.values[$0].written } ?? "#any" })
   }
 
@@ -173,7 +176,11 @@ extension Query where T == Bool {
     // The node is added before the builder is read.
     let root = node(in: draft)
     let syntax = draft.builder.syntax(root: root)
-    let arguments = draft.values.map { $0.argument(in: context.session) }
+    // What the condition does not name is not looked at: it may be of another realm.
+    let named = syntax.arguments
+    let arguments = draft.values.enumerated().map {
+      named.contains($0) ? $1.argument(in: context.session) : .value(.null)
+    }
     return context.predicate(syntax, .predicateFormat, arguments, text: nil)
   }
 }

@@ -10,6 +10,11 @@ final class QueryDraft {
   /// The steps to collections in the path of a node, by their positions.
   private var collections: [Int: [Int]] = [:]
   private var subqueries = 0
+  /// Conditions that are printed as others.
+  private(set) var printed: [Int: Int] = [:]
+
+  /// Lets a condition be printed as another one says it.
+  func print(_ node: Int, as other: Int) { printed[node] = other }
 
   // MARK: - Adding
 

@@ -47,6 +47,16 @@ final class QueryValues: QueryValue {
   }
 }
 
+/// A value as it is stored, of a property of an embedded object.
+final class StoredQueryValue: QueryValue {
+  private let value: RealmStorage.Value
+
+  init(_ value: RealmStorage.Value) { self.value = value }
+
+  override var written: Any { value }
+  override func argument(in session: RealmSession) -> QueryArgument { .value(value) }
+}
+
 /// A key, an index, or what stands for every element.
 final class QueryPlace: QueryValue {
   private let place: RealmStorage.Value
@@ -91,7 +101,7 @@ extension RealmSession {
 }
 
 /// What an optional holds, and `NSNull` where that is nothing.
-private func plain(_ any: Any) -> Any {
+func plain(_ any: Any) -> Any {
   if isNull(any) { return NSNull() }
   return (any as? any OptionalValue)?.content ?? any
 }

@@ -180,7 +180,9 @@ extension QueryModel {
     case .keys(let column):
       guard case .map(let map, _) = rows.values[key]![column] else { return [[]] }
       return [map.keys.map { .string($0) }]
-    case .inner(let column, let steps): return inner(rows.values[key]![column], steps)
+    case .inner(let column, let steps):
+      let found = inner(rows.values[key]![column], steps)
+      return found.isEmpty && steps.contains(.all) ? [[]] : found
     case .property(.count, of: .value(let column)):
       let value = rows.values[key]![column]
       if let elements = value.elements { return [[.int(Int64(elements.count))]] }

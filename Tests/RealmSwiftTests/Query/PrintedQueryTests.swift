@@ -169,6 +169,17 @@ import Testing
     }
   }
 
+  @Test func `values that are stored as embedded objects are compared property by property`() {
+    let (ulm, rom) = (FixtureAddress(city: "Ulm", floor: 3), FixtureAddress(city: "Rom"))
+    expect("(address == %@)", [ulm], "A") { $0.address == ulm }
+    expect("(NOT address == %@)", [ulm], "BC") { $0.address != ulm }
+    expect("(address == %@)", [FixtureAddress(city: "Ulm")], "") { $0.address == FixtureAddress(city: "Ulm") }
+    expect("(address == %@)", [NSNull()], "BC") { $0.address == nil }
+    expect("(home == %@)", [rom], "B") { $0.home == rom }
+    expect("((home == %@) || (id == %@))", [rom, 1], "AB") { $0.home == rom || $0.id == 1 }
+    expect("(address.city != %@)", ["Ulm"], "BC") { $0.address.persistableValue.city != "Ulm" }
+  }
+
   @Test func `stored forms`() {
     expect("(kind == %@)", [FixtureKind.high], "C") { $0.kind == .high }
     expect("(kind > %@)", [1], "C") { $0.kind.rawValue > 1 }

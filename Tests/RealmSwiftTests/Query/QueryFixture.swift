@@ -9,6 +9,19 @@ final class FixturePlace: EmbeddedObject {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
+/// A place as the program has it.
+struct FixtureAddress: CustomPersistable, Equatable {
+  var city: String
+  var floor: Int?
+  init(city: String, floor: Int? = nil) { (self.city, self.floor) = (city, floor) }
+  init(persistedValue: FixturePlace) { (city, floor) = (persistedValue.city, persistedValue.floor) }
+  var persistableValue: FixturePlace {
+    let place = FixturePlace()
+    (place.city, place.floor) = (city, floor)
+    return place
+  }
+}
+
 final class FixtureDog: Object {
   @Persisted(primaryKey: true) var name: String
   @Persisted var age: Int
@@ -41,6 +54,8 @@ final class FixturePerson: Object {
   @Persisted var friends: Map<String, FixtureDog?>
   @Persisted var mix: AnyRealmValue
   @Persisted var place: FixturePlace?
+  @Persisted var address: FixtureAddress?
+  @Persisted var home = FixtureAddress(city: "")
   @Persisted var kind = FixtureKind.low
   @Persisted var otherKinds: List<FixtureKind>
 
@@ -98,6 +113,7 @@ struct QueryFixture {
     elan.mix = .dictionary(map)
     ann.place = FixturePlace()
     ann.place?.city = "Ulm"
+    (ann.address, bob.home) = (FixtureAddress(city: "Ulm", floor: 3), FixtureAddress(city: "Rom"))
     (elan.kind, ann.bytes) = (.high, Data([1, 2]))
     ann.otherKinds.append(.high)
     try realm.write { realm.add([ann, bob, elan]) }

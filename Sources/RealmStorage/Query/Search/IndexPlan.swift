@@ -135,14 +135,21 @@ extension IndexPlan.Part {
   static let indexCost: UInt64 = 16
 
   /// How many rows the index finds; nil for lists so long that to look them up costs more than a scan.
-  func count(_ table: TableRoot, _ access: borrowing NodeAccess) throws(StorageError) -> UInt64? {
+  ///
+  /// - Parameter isExact: else rows with other values may be counted, whose entries look the same; then no rows are read.
+  func count(
+    _ table: TableRoot, isExact: Bool = false, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> UInt64? {
     switch sought {
     case .span(let span): return try span.count(table.index(of: column), access)
     case .values(let values):
       guard UInt64(values.count) &* Self.indexCost <= table.rows else { return nil }
       var count: UInt64 = 0
       for value in values {
-        count &+= try IndexTree.count(with: value, of: column, table: table, access)
+        count &+=
+          isExact
+          ? try IndexTree.count(with: value, of: column, table: table, access)
+          : try IndexTree.count(like: value, of: column, table: table, access)
       }
       return count
     }

@@ -7,6 +7,12 @@ struct RowQuery {
   private let tables: any TableFinder
   private let indexes: IndexPlan
   private let bounds: QueryBounds
+  private let prepared = Prepared()
+
+  /// The test of the predicate, once it was made.
+  private final class Prepared {
+    var test: ClusterTest?
+  }
 
   /// - Precondition: the tables have the columns, and tests fit them, as `Predicate` says.
   init(
@@ -22,7 +28,15 @@ struct RowQuery {
 
   /// Made where rows are tested: with many values that takes longer than to look them up.
   private func test() throws(StorageError) -> ClusterTest {
-    try TestBuilder(tables: tables).test(predicate, of: table)
+    if let test = prepared.test { return test }
+    let test = try TestBuilder(tables: tables).test(predicate, of: table)
+    prepared.test = test
+    return test
+  }
+
+  /// Whether indexes leave so few rows that these are looked at before all others.
+  func isFound(byIndexAmong most: Int, _ access: borrowing NodeAccess) throws(StorageError) -> Bool {
+    try indexes.chosen(table.root, access).first.map { $0.count <= UInt64(most) } ?? false
   }
 
   // MARK: - Running
@@ -97,7 +111,7 @@ struct RowQuery {
       : "looks at the \(first.count) that the index of \(first.part.column.name) finds"
   }
 
-  /// Calls `body` with each cluster that has rows that pass, and these. Makes a test each time.
+  /// Calls `body` with each cluster that has rows that pass, and these.
   ///
   /// - Parameter keys: of the rows to be tested; nil for all.
   /// - Precondition: the keys do not fall.
@@ -130,7 +144,7 @@ struct RowQuery {
 
   /// How many rows pass.
   func count(_ reader: any NodeReader) throws(StorageError) -> Int {
-    if let only = indexes.only, let count = try only.count(table.root, reader.access()) {
+    if let only = indexes.only, let count = try only.count(table.root, isExact: true, reader.access()) {
       return Int(clamping: count)
     }
     let test = try test()

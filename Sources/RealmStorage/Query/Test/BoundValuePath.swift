@@ -105,7 +105,8 @@ struct BoundValuePath {
       return .aggregate(aggregate, end.type, hops, of: end)
     case .subquery(let steps, let predicate):
       precondition(
-        depth < ValuePath.maximumSteps, "more than \(ValuePath.maximumSteps) subqueries stand in each other")
+        // Some conditions are told by one more.
+        depth <= ValuePath.maximumSteps, "more than \(ValuePath.maximumSteps) subqueries stand in each other")
       var table = table
       let hops = try hops(steps, from: &table, tables)
       let test = try TestBuilder(tables: tables, depth: depth + 1).test(predicate, of: table)

@@ -21,7 +21,10 @@ struct InnerWalk {
     _ value: Value, _ grouping: BoundValuePath.Grouping, _ access: borrowing NodeAccess,
     to groups: inout Groups
   ) throws(StorageError) {
+    let before = groups.count
     try append(value, target, from: 0, grouping, access, to: &groups)
+    // Where a step leads nowhere, there are no values: an empty group.
+    if isMany, grouping != .together, groups.count == before { groups.endGroup() }
   }
 
   /// - Parameter target: the table that a link among the values leads to, where the link does not name it.
@@ -53,6 +56,7 @@ struct InnerWalk {
     switch (step, value) {
     case (.index(let index), .list(let elements, _)):
       if elements.indices.contains(index) { return [elements[index]] }
+      if index < 0 { return nil }
       // A place behind the last value is null; behind the last object it is nothing.
       return elements.isEmpty || target != 0 ? nil : [.null]
     case (.first, .list(let elements, _)): return elements.first.map { [$0] }

@@ -6,22 +6,25 @@ enum IntegerScan {
     _ column: Column, in range: ClosedRange<Int64>, of clusters: Ref, _ access: borrowing NodeAccess
   ) throws(StorageError) -> UInt64 {
     guard !clusters.isNull else { return 0 }
-    var place = LikelyPlace()
-    return try visit(clusters, column, range, &place, access)
+    var (place, end) = (LikelyPlace(), UInt64(0))
+    return try visit(clusters, column, range, &place, &end, access)
   }
 
+  /// - Parameter end: no key is less: a forged tree may name one node many times.
   private static func visit(
     _ ref: Ref, _ column: Column, _ range: ClosedRange<Int64>, _ place: inout LikelyPlace,
-    _ access: borrowing NodeAccess
+    _ end: inout UInt64, _ access: borrowing NodeAccess
   ) throws(StorageError) -> UInt64 {
     guard ref.isKeyedBranch else {
-      return UInt64(count(ClusterNode(try access.node(ref, .cluster)), column, range, &place))
+      let cluster = ClusterNode(try access.node(ref, .cluster))
+      try ClusterWalk.expectInOrder(cluster, ref, access, &end)
+      return UInt64(count(cluster, column, range, &place))
     }
     let branch = KeyedBranch(try access.node(ref))
     var sum: UInt64 = 0
     for index in 0..<branch.count {
       if let next = branch.prefetchHead(behind: index, access) { place.prefetch(next, access) }
-      sum &+= try visit(branch.child(index), column, range, &place, access)
+      sum &+= try visit(branch.child(index), column, range, &place, &end, access)
     }
     return sum
   }
@@ -43,6 +46,6 @@ enum IntegerScan {
     let found = PackedIntegers.count(
       cluster.data(descriptor), cluster.rows, width: Int(descriptor.width), in: distances)
     // Nulls are stored as the least value.
-    return low == 0 ? found - nulls : found
+    return low == 0 ? max(0, found - nulls) : found
   }
 }

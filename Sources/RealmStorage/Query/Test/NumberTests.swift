@@ -145,13 +145,28 @@ extension [ClosedRange<Int64>] {
   }
 }
 
+extension Array {
+  /// Whether one of some ranges, which are sorted, has a value.
+  fileprivate func have<Bound>(_ value: Bound) -> Bool where Element == ClosedRange<Bound> {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle].upperBound < value { low = middle + 1 } else { high = middle }
+    }
+    return low < count && self[low].contains(value)
+  }
+}
+
 /// Of doubles and floats.
 final class RealTest: ClusterTest {
+  /// More ranges are looked through for each row, instead of all rows for each range.
+  fileprivate static let mostRanges = 8
+
   let column: Column
   let ranges: [ClosedRange<Double>]
   let verdict: Verdict
   private var place = LikelyPlace()
-  override var cost: Int { 2 * max(1, ranges.count) }
+  override var cost: Int { 2 * max(1, min(ranges.count, 4 * Self.mostRanges)) }
 
   init(_ column: Column, _ ranges: [OrderedDomain.Range], _ verdict: Verdict) {
     self.column = column
@@ -178,6 +193,12 @@ final class RealTest: ClusterTest {
     place.note(descriptor, of: cluster)
     let data = cluster.data(descriptor)
     var found = RowMask.none
+    if ranges.count > Self.mostRanges {
+      rows.subtracting(cluster.nulls(descriptor)).forEach { row in
+        if ranges.have(PackedReals.load(data, row, isDouble: isDouble)) { found.insert(row) }
+      }
+      return verdict.mask(found, nulls: cluster.nulls(descriptor), within: rows)
+    }
     for range in ranges {
       found =
         found
@@ -220,7 +241,13 @@ final class DateTest: ClusterTest {
     }
     place.note(seconds, of: cluster)
     var found = RowMask.none
-    for range in ranges { found = found | mask(of: cluster, seconds, range) }
+    if ranges.count > RealTest.mostRanges {
+      rows.subtracting(cluster.nulls(seconds)).forEach { row in
+        if ranges.have(cluster.date(column.id, seconds, row)) { found.insert(row) }
+      }
+    } else {
+      for range in ranges { found = found | mask(of: cluster, seconds, range) }
+    }
     return verdict.mask(found, nulls: cluster.nulls(seconds), within: rows)
   }
 

@@ -125,7 +125,13 @@ extension BoundValuePath {
       switch last {
       case .links(let column, _) where column.isCollection:
         count += try TableReading.count(column, row, of: cluster, access)
-      case .links, .backlinks:
+      case .backlinks(let table, let column, let links, _):
+        let head = LinkIndex.head(target: cluster.key(row), table: table, column: column)
+        try LinkIndex.forEach(head, in: links, access) { link in
+          count &+= Int(clamping: link.count)
+          return true
+        }
+      case .links:
         try forEachKey(last, row, of: cluster, access) { _, _, _ in count += 1 }
       }
     }
@@ -163,7 +169,7 @@ extension BoundValuePath {
       let head = LinkIndex.targetHead(cluster.key(row))
       var count: Int64 = 0
       try LinkIndex.forEach(head, in: links, access) { link in
-        count += Int64(clamping: link.count)
+        count &+= Int64(clamping: link.count)
         return true
       }
       add(.int(count))

@@ -76,7 +76,12 @@ struct TestBuilder {
   private static func test(
     _ column: Column, _ dictionary: Ref, _ test: ValueTest, ordersNull: Bool
   ) -> ClusterTest {
-    if column.storage == .composite || column.type == .decimal128 { return ValuesTest(column, test) }
+    if column.storage == .composite || column.type == .decimal128 {
+      guard case .isIn(let values) = test, values.count >= SortedValues.least else {
+        return ValuesTest(column, test)
+      }
+      return ValuesTest(column, .isAmong(SortedValues(values)))
+    }
     let nullPasses = test.holds(.null, ordersNull: ordersNull)
     guard let domain = OrderedDomain(column.type) else {
       let isString = column.type == .string

@@ -214,7 +214,7 @@ extension TextSearch {
       if low == .null, ordersNull { return (.range(nil, end), false) }
       return (bytes(low).map { .range(Bound(bytes: $0, isClosed: true), end) } ?? .nothing, false)
     case .text(let test): return (test.needle.map { .needles([$0]) } ?? .nothing, test.isNegated)
-    case .count: return (.nothing, false)
+    case .count, .isAmong: return (.nothing, false)
     }
   }
 }

@@ -3,6 +3,8 @@ enum ValueTest {
   case compare(Comparison, Value)
   case text(TextTest)
   case isIn([Value])
+  /// The same of so many values that they are put in order.
+  case isAmong(SortedValues)
   case between(Value, Value)
   /// Of a collection.
   case count(Comparison, Int)
@@ -14,12 +16,36 @@ enum ValueTest {
     case .text(let test): test.holds(value)
     case .isIn(let others):
       others.contains { Comparison.equal.holds(value, $0, ordersNull: false) }
+    case .isAmong(let others): others.contains(value)
     case .between(let low, let high):
       Comparison.greaterOrEqual.holds(value, low, ordersNull: ordersNull)
         && Comparison.lessOrEqual.holds(value, high, ordersNull: ordersNull)
     case .count(let comparison, let number):
       if let elements = value.elements { comparison.holds(elements.count, number) } else { false }
     }
+  }
+}
+
+/// Values in the order of sorts, to look for one that equals another.
+struct SortedValues {
+  /// Fewer are compared one after another.
+  static let least = 9
+  private let values: [Value]
+
+  init(_ values: [Value]) { self.values = values.sorted(by: Value.isBefore) }
+
+  func contains(_ value: Value) -> Bool {
+    var (low, high) = (0, values.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if ValueOrder.sort(values[middle], value) < 0 { low = middle + 1 } else { high = middle }
+    }
+    // Of what has one place in the order not all is equal.
+    while low < values.count, ValueOrder.sort(values[low], value) == 0 {
+      if ValueOrder.areEqual(values[low], value) { return true }
+      low += 1
+    }
+    return false
   }
 }
 

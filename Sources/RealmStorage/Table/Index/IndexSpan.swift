@@ -59,13 +59,15 @@ struct IndexSpan {
   ///
   /// - Precondition: `serves`; the column is of strings.
   init?(_ column: Column, prefix: String) {
-    guard prefix.utf8.count < IndexKey.maximumText else { return nil }
     self.column = column
     var from: [UInt8] = column.isOptional ? [1] : []
+    let start = from.count
     for byte in prefix.utf8 {
       from.append(byte)
       if byte == 0 { from.append(0xff) }
     }
+    // So many bytes stand in an entry, each zero as two.
+    guard from.count - start < IndexKey.maximumText else { return nil }
     bounds = .bytes(from: from, below: from + [0xff])
     isExact = true
   }

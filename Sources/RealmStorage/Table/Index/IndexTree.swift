@@ -51,10 +51,22 @@ enum IndexTree {
     if IntegerIndex.serves(column) {
       return try row(with: value, of: column, table: table, access) == nil ? 0 : 1
     }
-    var end = IndexKey.encode(value, of: column)
-    guard !IndexKey.isCut(end, of: column) else {
+    guard !IndexKey.isCut(IndexKey.encode(value, of: column), of: column) else {
       return UInt64(try rows(with: value, of: column, table: table, access).count)
     }
+    return try count(like: value, of: column, table: table, access)
+  }
+
+  /// How many rows have a value of a column, or another one that is encoded the same. O(log n).
+  // This function is not inlined for the same reason as `rows(with:of:)`.
+  @inline(never)
+  static func count(
+    like value: Value, of column: Column, table: TableRoot, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> UInt64 {
+    if IntegerIndex.serves(column) {
+      return try row(with: value, of: column, table: table, access) == nil ? 0 : 1
+    }
+    var end = IndexKey.encode(value, of: column)
     let length = end.count
     // What follows the value in an entry is less.
     end.append(0xff)

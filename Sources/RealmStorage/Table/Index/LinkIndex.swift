@@ -76,7 +76,10 @@ enum LinkIndex {
         (leaf.key(index), leaf.value(index).bytes.array)
       }
       guard key.starts(with: head) else { return }
-      guard let entry = decode(key, value) else { throw access.corrupted(.structure, root) }
+      // Who walks links takes each by itself: a forged count has no end.
+      guard let entry = decode(key, value), entry.count >> 6 <= access.end else {
+        throw access.corrupted(.structure, root)
+      }
       guard try body(entry) else { return }
       try cursor.next(access)
     }
