@@ -16,6 +16,7 @@ enum Listings {
   static let all: [String: Listing] = models.merging(values) { first, _ in first }
     .merging(opening) { first, _ in first }.merging(writing) { first, _ in first }
     .merging(copying) { first, _ in first }.merging(following) { first, _ in first }
+    .merging(typedQueries) { first, _ in first }.merging(textQueries) { first, _ in first }
 }
 
 /// The guides show code that is compiled, and what it printed. `REALM_WRITE_GUIDES=1` puts both into them.
