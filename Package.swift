@@ -20,6 +20,7 @@ let package = Package(
   products: [
     .library(name: "RealmSwift", targets: ["RealmSwift", "Realm"]),
     .library(name: "RealmStorage", targets: ["RealmStorage"]),
+    .library(name: "RealmQuery", targets: ["RealmQuery"]),
     .executable(name: "realm", targets: ["RealmTool"]),
   ],
   dependencies: [

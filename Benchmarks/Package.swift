@@ -18,6 +18,7 @@ let package = Package(
       name: "RealmBench",
       dependencies: [
         "CSQLite", "CLMDB",
+        .product(name: "RealmQuery", package: "realm-swift"),
         .product(name: "RealmStorage", package: "realm-swift"),
         .product(name: "RealmSwift", package: "realm-swift"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

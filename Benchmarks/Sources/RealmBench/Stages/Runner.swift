@@ -29,7 +29,7 @@ struct Runner {
 
   private static var stages: [any Stage.Type] {
     [
-      PeopleStage.self, LinkStage.self, SeriesStage.self, KeyValueStage.self, ListStage.self,
+      PeopleStage.self, LinkStage.self, QueryStage.self, SeriesStage.self, KeyValueStage.self, ListStage.self,
       LookupStage.self, RecordStage.self, DiffStage.self, FeedStage.self, GrowthStage.self, ProcessStage.self,
     ]
   }

@@ -40,6 +40,30 @@ enum Workload: String, CaseIterable {
   case firstActive = "Q1"
   /// Reads the cities of the first 100 by city, which is indexed. A hundred times.
   case firstByCity = "Q9"
+  /// Lists the Persons created in a range of an indexed date, 1,000 of them, and reads their names. A hundred times.
+  case listRange = "Q2"
+  /// The same range as two comparisons that are joined.
+  case listRangeAsTwo = "Q2a"
+  /// Lists the Persons whose indexed name begins with a text, 200 of them, and reads their ages. A hundred times.
+  case listPrefix = "Q3"
+  /// Lists the Persons of an indexed age, a hundredth of all, and reads nothing of them. A hundred times.
+  case listOneIndex = "Q4s"
+  /// Lists the Persons of an indexed age and a rank that is not indexed, and reads their ids. A hundred times.
+  case listIndexAndTest = "Q4x"
+  /// The same with a rank that is indexed: each condition alone holds of a hundredth of all.
+  case listTwoIndexes = "Q4"
+  /// Counts notes of which any tag is 'River': there are a fifth as many as Persons, each with a list of three.
+  case countAnyTag = "Q5"
+  /// Counts humans with at least two dogs older than 5; there are three tenths as many as Persons, with 0 to 4 dogs each.
+  case countSubquery = "Q6"
+  /// Counts titles, which are names, that contain 'River'.
+  case countTitles = "Q7p"
+  /// The same without regard to case and diacritics.
+  case countTitlesFolded = "Q7"
+  /// The same of titles of which a tenth have accents.
+  case countAccentsFolded = "Q7u"
+  /// Reads the text of ten conditions and makes it ready to be run.
+  case prepareConditions = "Q11"
   /// 3, 4, 8 and 11 by two threads at once, each with all of it.
   case lookUpTwice = "3t"
   case iterateTwice = "4t"
@@ -202,6 +226,18 @@ enum Workload: String, CaseIterable {
     case .aggregate: "sum of scores, average of ages"
     case .firstActive: "1,000 × a first active one"
     case .firstByCity: "100 × the first 100 by city, indexed"
+    case .listRange: "100 × 1,000 in a range, indexed"
+    case .listRangeAsTwo: "the same as two comparisons"
+    case .listPrefix: "100 × 200 with a prefix, indexed"
+    case .listOneIndex: "100 × 1 % by one index, keys only"
+    case .listIndexAndTest: "100 × 1 % by one index, and a test"
+    case .listTwoIndexes: "100 × two indexes, 1 % each"
+    case .countAnyTag: "count ANY tags == 'River'"
+    case .countSubquery: "count 2 dogs older than 5, or more"
+    case .countTitles: "count title contains 'River'"
+    case .countTitlesFolded: "the same with [cd]"
+    case .countAccentsFolded: "the same, a tenth with accents"
+    case .prepareConditions: "parse and bind ten conditions"
     case .lookUpTwice: "lookups in each of 2 threads"
     case .iterateTwice: "iterate in each of 2 threads"
     case .countNamesTwice: "count names in each of 2 threads"
@@ -298,6 +334,10 @@ enum Workload: String, CaseIterable {
   ])
   static let opening: Set<Workload> = [.open, .openAfterKill, .openSmall]
   static let links: [Workload] = [.ownerNames, .backlinks, .countByOwner]
+  static let queries: [Workload] = [
+    .listRange, .listRangeAsTwo, .listPrefix, .listOneIndex, .listIndexAndTest, .listTwoIndexes, .countAnyTag,
+    .countSubquery, .countTitles, .countTitlesFolded, .countAccentsFolded, .prepareConditions,
+  ]
   static let series: Set<Workload> = [
     .ascendingKeys, .ascendingKeysLater, .uuidKeys, .uuidKeysLater, .scrambledFew, .scrambled, .scrambledMany,
   ]

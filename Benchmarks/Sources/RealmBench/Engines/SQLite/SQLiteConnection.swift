@@ -25,9 +25,11 @@ final class SQLiteConnection {
     guard status == SQLITE_OK else { throw error(status, statements) }
   }
 
-  func prepare(_ text: String) throws -> SQLiteStatement {
+  /// - Parameter isKept: it will be run many times.
+  func prepare(_ text: String, isKept: Bool = true) throws -> SQLiteStatement {
     var statement: OpaquePointer?
-    let status = sqlite3_prepare_v3(handle, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
+    let flags = isKept ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
+    let status = sqlite3_prepare_v3(handle, text, -1, flags, &statement, nil)
     guard status == SQLITE_OK, let statement else { throw error(status, text) }
     return SQLiteStatement(statement)
   }
