@@ -85,9 +85,9 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   /// The entries as pairs of key and value.
   public func asKeyValueSequence() -> KeyValueSequence { KeyValueSequence(self) }
 
-  /// What queries of the objects that the values link to read; nil of an unmanaged map.
-  func objectContent(of type: ObjectBase.Type) -> _CollectionContent? {
-    guard let cell else { return nil }
+  /// What queries of the objects that the values link to read; nil of an unmanaged map, and of one of values.
+  var objectContent: _CollectionContent? {
+    guard let cell, let type = Value._elementType.target else { return nil }
     return _CollectionContent(
       cell.owner.session.context(type), .collection(cell.owner, position: cell.position))
   }

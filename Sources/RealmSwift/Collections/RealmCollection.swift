@@ -65,6 +65,12 @@ extension RealmCollection {
   /// What queries read, for what can't be done with an unmanaged collection.
   func managedContent(_ what: String) -> _CollectionContent {
     guard let content = _content else {
+      if !(Element.self is ObjectBase.Type) {
+        raise(
+          "Collection of values",
+          "a \(Self.self) holds values, and only objects can be \(what) so; query the objects that have the collection, or use an array of "
+            + "its elements.")
+      }
       raise(
         "Unmanaged collection",
         "a \(Self.self) that is not in a realm can't be \(what); add its object first.")

@@ -2,13 +2,19 @@ import RealmStorage
 
 // Queries of maps whose values are links to objects: of the objects that the values link to, in the order of the keys. Values that are nil are left out.
 
-extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
+/// A map as queries of its objects see it.
+protocol MapOfObjects {
+  /// Nil of an unmanaged map, and of values.
+  var objectContent: _CollectionContent? { get }
+}
+
+extension RealmKeyedCollection {
   /// What queries read; what can't be done with an unmanaged map stops the program.
   func managedContent(_ what: String) -> _CollectionContent {
-    guard let content = objectContent(of: Value.Wrapped.self) else {
+    guard let content = (self as? any MapOfObjects)?.objectContent else {
       raise(
         "Unmanaged collection",
-        "a \(Self.self) that is not in a realm can't be \(what); add its object first.")
+        "a \(Self.self) that is not in a realm, or holds no objects, can't be \(what); add its object first.")
     }
     return content
   }
@@ -36,15 +42,6 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
     sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
   }
 
-  /// The objects by the property that a key path leads to.
-  ///
-  /// - Precondition: the map is managed.
-  public func sorted<Sorted: _HasPersistedType>(
-    by keyPath: KeyPath<Value.Wrapped, Sorted>, ascending: Bool = true
-  ) -> Results<Value> where Sorted.PersistedType: SortableType {
-    sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
-  }
-
   /// The objects by the first descriptor, and among equals by the next.
   ///
   /// - Precondition: the map is managed.
@@ -54,29 +51,41 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
     return Results(content.adding(.sort(content.context.sortKeys(descriptors))))
   }
 
-  /// The objects as an array of the class, in the order of the keys.
-  private var objects: [Value.Wrapped] {
-    values.compactMap { ($0 as Any?).flatMap { $0 as? Value.Wrapped } }
+  private var aggregates: ObjectAggregates {
+    ObjectAggregates(
+      (self as? any MapOfObjects)?.objectContent, of: Value._elementType.target ?? Value.self,
+      values.compactMap { plain($0) as? ObjectBase })
   }
 
   /// The least value of a property of the objects, nulls and NaN aside; nil without any. O(n).
   public func min<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType {
-    ObjectAggregates(objectContent(of: Value.Wrapped.self), self.objects).minimum(property)
+    aggregates.minimum(property)
   }
   /// The greatest value of a property of the objects, nulls and NaN aside; nil without any. O(n).
   public func max<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType {
-    ObjectAggregates(objectContent(of: Value.Wrapped.self), self.objects).maximum(property)
+    aggregates.maximum(property)
   }
   /// The sum of a property's values, nulls and NaN aside; zero without any. O(n).
   ///
   /// - Precondition: a sum of whole numbers does not pass 64 bits.
   public func sum<T: _HasPersistedType>(ofProperty property: String) -> T where T.PersistedType: AddableType {
-    ObjectAggregates(objectContent(of: Value.Wrapped.self), self.objects).sum(property)
+    aggregates.sum(property)
   }
   /// The average of a property's values, nulls and NaN aside; nil without any. As a whole number it is cut towards zero. O(n).
   public func average<T: _HasPersistedType>(ofProperty property: String) -> T?
   where T.PersistedType: AddableType {
-    ObjectAggregates(objectContent(of: Value.Wrapped.self), self.objects).average(property)
+    aggregates.average(property)
+  }
+}
+
+extension RealmKeyedCollection where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
+  /// The objects by the property that a key path leads to.
+  ///
+  /// - Precondition: the map is managed.
+  public func sorted<Sorted: _HasPersistedType>(
+    by keyPath: KeyPath<Value.Wrapped, Sorted>, ascending: Bool = true
+  ) -> Results<Value> where Sorted.PersistedType: SortableType {
+    sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
   }
 
   /// The least value of a property of the objects, nulls and NaN aside; nil without any. O(n).
@@ -103,12 +112,14 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
   }
 }
 
-extension Map {
+extension RealmKeyedCollection {
   /// Whether an entry passes a test. O(n).
-  public func contains(
-    where predicate: (SingleMapEntry<Key, Value>) throws -> Bool
-  ) rethrows -> Bool {
-    for entry in self where try predicate(entry) { return true }
+  public func contains(where predicate: (_ key: Key, _ value: Value) throws -> Bool) rethrows -> Bool {
+    for key in keys {
+      if let value = self[key], try predicate(key, value) { return true }
+    }
     return false
   }
 }
+
+extension Map: MapOfObjects {}

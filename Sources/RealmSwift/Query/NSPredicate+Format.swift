@@ -58,7 +58,7 @@ import RealmStorage
   }
 #endif
 
-extension RealmCollection where Element: ObjectBase {
+extension RealmCollection {
   /// The objects of which a predicate holds: one with a format, true or false, and compounds of such. See `filter(_:_:)`.
   ///
   /// A predicate that calls a block stops the program: no database can look into it.
@@ -74,7 +74,7 @@ extension RealmCollection where Element: ObjectBase {
   }
 }
 
-extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
+extension RealmKeyedCollection {
   /// The objects of which a predicate holds: see `RealmCollection.filter(_:)`.
   ///
   /// - Precondition: the map is managed.

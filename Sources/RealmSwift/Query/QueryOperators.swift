@@ -146,6 +146,13 @@ extension Query where T: RealmCollection, T.Element.PersistedType: _QueryNumeric
   }
 }
 
+extension Query {
+  /// The value equals one of these.
+  public func `in`<U: Sequence>(_ values: U) -> Query<Bool> where U.Element == T {
+    test(.isIn, QueryValues(values.map { AnyQueryValue($0) }))
+  }
+}
+
 extension Query where T: _Persistable {
   /// The value equals one of these.
   public func `in`<U: Sequence>(_ values: U) -> Query<Bool> where U.Element == T {

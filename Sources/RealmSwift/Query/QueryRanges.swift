@@ -24,85 +24,78 @@ extension Query {
 
 // MARK: - One value
 
-extension Query where T: _Persistable & Comparable, T.PersistedType: _QueryNumeric {
+extension Query where T: Comparable {
   /// The value lies in a range.
   public func contains(_ range: ClosedRange<T>) -> Query<Bool> {
-    lies(from: PropertyValue(range.lowerBound), through: PropertyValue(range.upperBound))
+    lies(from: AnyQueryValue(range.lowerBound), through: AnyQueryValue(range.upperBound))
   }
 
   /// The value lies in a range, below its end.
   public func contains(_ range: Range<T>) -> Query<Bool> {
-    lies(from: PropertyValue(range.lowerBound), below: PropertyValue(range.upperBound))
+    lies(from: AnyQueryValue(range.lowerBound), below: AnyQueryValue(range.upperBound))
   }
 }
 
-extension Query
-where T: OptionalProtocol, T.Wrapped: _Persistable & Comparable, T.Wrapped.PersistedType: _QueryNumeric {
+extension Query where T: OptionalProtocol, T.Wrapped: Comparable {
   /// The value is not nil, and lies in a range.
   public func contains(_ range: ClosedRange<T.Wrapped>) -> Query<Bool> {
-    lies(from: PropertyValue(range.lowerBound), through: PropertyValue(range.upperBound))
+    lies(from: AnyQueryValue(range.lowerBound), through: AnyQueryValue(range.upperBound))
   }
 
   /// The value is not nil, and lies in a range, below its end.
   public func contains(_ range: Range<T.Wrapped>) -> Query<Bool> {
-    lies(from: PropertyValue(range.lowerBound), below: PropertyValue(range.upperBound))
+    lies(from: AnyQueryValue(range.lowerBound), below: AnyQueryValue(range.upperBound))
   }
 }
 
 // MARK: - Collections
 
-extension Query where T: RealmCollection, T.Element: Comparable, T.Element.PersistedType: _QueryNumeric {
+extension Query where T: RealmCollection, T.Element: Comparable {
   /// The least and the greatest element lie in a range. An empty collection does not.
   public func contains(_ range: ClosedRange<T.Element>) -> Query<Bool> {
-    elements(from: ElementValue(range.lowerBound), .lessOrEqual, ElementValue(range.upperBound))
+    elements(from: AnyQueryValue(range.lowerBound), .lessOrEqual, AnyQueryValue(range.upperBound))
   }
 
   /// The least and the greatest element lie in a range, below its end. An empty collection does not.
   public func contains(_ range: Range<T.Element>) -> Query<Bool> {
-    elements(from: ElementValue(range.lowerBound), .less, ElementValue(range.upperBound))
+    elements(from: AnyQueryValue(range.lowerBound), .less, AnyQueryValue(range.upperBound))
   }
 }
 
 extension Query
-where
-  T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: RealmCollectionValue & Comparable,
-  T.Element.Wrapped.PersistedType: _QueryNumeric
-{
+where T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: Comparable {
   /// The least and the greatest element that is not nil lie in a range. A collection without any does not.
   public func contains(_ range: ClosedRange<T.Element.Wrapped>) -> Query<Bool> {
-    elements(from: ElementValue(range.lowerBound), .lessOrEqual, ElementValue(range.upperBound))
+    elements(from: AnyQueryValue(range.lowerBound), .lessOrEqual, AnyQueryValue(range.upperBound))
   }
 
   /// The least and the greatest element that is not nil lie in a range, below its end. A collection without any does not.
   public func contains(_ range: Range<T.Element.Wrapped>) -> Query<Bool> {
-    elements(from: ElementValue(range.lowerBound), .less, ElementValue(range.upperBound))
+    elements(from: AnyQueryValue(range.lowerBound), .less, AnyQueryValue(range.upperBound))
   }
 }
 
-extension Query where T: RealmKeyedCollection, T.Value: Comparable, T.Value.PersistedType: _QueryNumeric {
+extension Query where T: RealmKeyedCollection, T.Value: Comparable {
   /// The least and the greatest value of the map lie in a range. An empty map does not.
   public func contains(_ range: ClosedRange<T.Value>) -> Query<Bool> {
-    elements(from: ElementValue(range.lowerBound), .lessOrEqual, ElementValue(range.upperBound))
+    elements(from: AnyQueryValue(range.lowerBound), .lessOrEqual, AnyQueryValue(range.upperBound))
   }
 
   /// The least and the greatest value of the map lie in a range, below its end. An empty map does not.
   public func contains(_ range: Range<T.Value>) -> Query<Bool> {
-    elements(from: ElementValue(range.lowerBound), .less, ElementValue(range.upperBound))
+    elements(from: AnyQueryValue(range.lowerBound), .less, AnyQueryValue(range.upperBound))
   }
 }
 
 extension Query
-where
-  T: RealmKeyedCollection, T.Value: OptionalProtocol, T.Value.Wrapped: RealmCollectionValue & Comparable,
-  T.Value.Wrapped.PersistedType: _QueryNumeric
-{
+where T: RealmKeyedCollection, T.Value: OptionalProtocol, T.Value.Wrapped: Comparable {
   /// The least and the greatest value of the map that is not nil lie in a range. A map without any does not.
   public func contains(_ range: ClosedRange<T.Value.Wrapped>) -> Query<Bool> {
-    elements(from: ElementValue(range.lowerBound), .lessOrEqual, ElementValue(range.upperBound))
+    elements(from: AnyQueryValue(range.lowerBound), .lessOrEqual, AnyQueryValue(range.upperBound))
   }
 
   /// The least and the greatest value of the map that is not nil lie in a range, below its end. A map without any does not.
   public func contains(_ range: Range<T.Value.Wrapped>) -> Query<Bool> {
-    elements(from: ElementValue(range.lowerBound), .less, ElementValue(range.upperBound))
+    elements(from: AnyQueryValue(range.lowerBound), .less, AnyQueryValue(range.upperBound))
   }
 }

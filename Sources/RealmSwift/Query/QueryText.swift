@@ -4,7 +4,7 @@ import RealmStorage
 /// Why the text of a query can't be used: what is wrong, where, and what was probably meant.
 public typealias QueryError = RealmQuery.QueryError
 
-extension RealmCollection where Element: ObjectBase {
+extension RealmCollection {
   /// The objects of which a condition holds that is written in the format of `NSPredicate`.
   ///
   ///     people.filter("age > %@ AND ANY dogs.name BEGINSWITH[c] %@", 30, "r")

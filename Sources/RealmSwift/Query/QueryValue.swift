@@ -23,6 +23,16 @@ final class PropertyValue<Value: _Persistable>: QueryValue {
   }
 }
 
+/// A value whose type is looked at when the query is run.
+final class AnyQueryValue: QueryValue {
+  private let value: Any
+
+  init(_ value: Any) { self.value = value }
+
+  override var written: Any { plain(value) }
+  override func argument(in session: RealmSession) -> QueryArgument { session.argument(of: value) }
+}
+
 /// An element of a collection, or a value of a map.
 final class ElementValue<Value: RealmCollectionValue>: QueryValue {
   private let value: Value

@@ -2,15 +2,23 @@ import RealmStorage
 
 /// Sums and extremes of a property of objects. Those of a collection in a realm are found by the engine, in the table; those
 /// of any other are found among the values of its objects, by the same rules.
-struct ObjectAggregates<Objects: Sequence> where Objects.Element: ObjectBase {
+struct ObjectAggregates {
   private let content: _CollectionContent?
-  private let objects: () -> Objects
+  private let type: ObjectBase.Type
+  private let objects: () -> [ObjectBase]
 
   /// - Parameters:
   ///   - content: of a managed collection.
+  ///   - type: the class of the objects; what holds none has no such sums, and stops the program.
   ///   - objects: asked of any other.
-  init(_ content: _CollectionContent?, _ objects: @autoclosure @escaping () -> Objects) {
+  init(
+    _ content: _CollectionContent?, of type: Any.Type, _ objects: @autoclosure @escaping () -> [ObjectBase]
+  ) {
+    guard let type = type as? ObjectBase.Type else {
+      raise("Collection of values", "a \(type) has no properties; leave out the property's name.")
+    }
     self.content = content
+    self.type = type
     self.objects = objects
   }
 
@@ -68,7 +76,7 @@ struct ObjectAggregates<Objects: Sequence> where Objects.Element: ObjectBase {
   private func values(of property: String, _ other: ColumnType? = nil) -> (
     all: [Value], type: ColumnType, name: String
   ) {
-    let model = ObjectModel.of(Objects.Element.self)
+    let model = ObjectModel.of(type)
     let position = model.position(ofNumbers: property, other)
     let found = model.properties[position]
     let values = objects().map { object in
@@ -79,31 +87,37 @@ struct ObjectAggregates<Objects: Sequence> where Objects.Element: ObjectBase {
   }
 }
 
-extension RealmCollection where Element: ObjectBase {
+extension RealmCollection {
+  private var aggregates: ObjectAggregates {
+    ObjectAggregates(_content, of: Element.self, compactMap { $0 as? ObjectBase })
+  }
+
   /// The least value of a property, nulls and NaN aside; nil without any. Takes time in proportion to the objects.
   public func min<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType {
-    ObjectAggregates(_content, self).minimum(property)
+    aggregates.minimum(property)
   }
 
   /// The greatest value of a property, nulls and NaN aside; nil without any. Takes time in proportion to the objects.
   public func max<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType {
-    ObjectAggregates(_content, self).maximum(property)
+    aggregates.maximum(property)
   }
 
   /// The sum of a property's values, nulls and NaN aside; zero without any. Takes time in proportion to the objects.
   ///
   /// - Precondition: a sum of whole numbers does not pass 64 bits.
   public func sum<T: _HasPersistedType>(ofProperty property: String) -> T where T.PersistedType: AddableType {
-    ObjectAggregates(_content, self).sum(property)
+    aggregates.sum(property)
   }
 
   /// The average of a property's values, nulls and NaN aside; nil without any. As a whole number it is cut towards zero. Takes
   /// time in proportion to the objects.
   public func average<T: _HasPersistedType>(ofProperty property: String) -> T?
   where T.PersistedType: AddableType {
-    ObjectAggregates(_content, self).average(property)
+    aggregates.average(property)
   }
+}
 
+extension RealmCollection where Element: ObjectBase {
   /// The least value of a property, nulls and NaN aside; nil without any. Takes time in
   /// proportion to the objects.
   ///

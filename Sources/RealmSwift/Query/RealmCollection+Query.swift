@@ -1,7 +1,7 @@
 import RealmStorage
 
 /// What objects are sorted by.
-public struct SortDescriptor: Hashable, Sendable, ExpressibleByStringLiteral {
+public struct SortDescriptor: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
   /// Property names joined by dots; all but the last link to one object.
   public let keyPath: String
   /// From the least value to the greatest; else the other way round.
@@ -21,11 +21,20 @@ public struct SortDescriptor: Hashable, Sendable, ExpressibleByStringLiteral {
   /// Ascending, by property names joined by dots.
   public init(stringLiteral keyPath: String) { self.init(keyPath: keyPath) }
 
+  public typealias UnicodeScalarLiteralType = StringLiteralType
+  public typealias ExtendedGraphemeClusterLiteralType = StringLiteralType
+
+  /// The key path and the direction, to read by people.
+  public var description: String {
+    "SortDescriptor(keyPath: \(keyPath), direction: \(ascending ? "ascending" : "descending"))"
+  }
+
   /// The other way round.
   public func reversed() -> SortDescriptor { SortDescriptor(keyPath: keyPath, ascending: !ascending) }
 }
 
-extension RealmCollection where Element: ObjectBase {
+// Queries of collections of objects. Asked of a collection of values, they stop the program.
+extension RealmCollection {
   /// The objects of which a condition holds.
   public func `where`(_ condition: (Query<Element>) -> Query<Bool>) -> Results<Element> {
     let content = managedContent("queried")
@@ -38,6 +47,15 @@ extension RealmCollection where Element: ObjectBase {
     sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
   }
 
+  /// By the first descriptor, and among equals by the next.
+  public func sorted<S: Sequence>(by descriptors: S) -> Results<Element>
+  where S.Iterator.Element == SortDescriptor {
+    let content = managedContent("sorted")
+    return Results(content.adding(.sort(content.context.sortKeys(descriptors))))
+  }
+}
+
+extension RealmCollection where Element: ObjectBase {
   /// The same objects by the value of a property; null comes first in ascending order, texts and data are ordered by
   /// their bytes. Where the way to the property is a link that is nil, the object comes last in ascending order, and first
   /// in the other. Equal ones keep their order. Values of any type come in the order null, truth values, numbers by their
@@ -50,13 +68,6 @@ extension RealmCollection where Element: ObjectBase {
   ) -> Results<Element> where Value.PersistedType: SortableType {
     sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
   }
-
-  /// By the first descriptor, and among equals by the next.
-  public func sorted<S: Sequence>(by descriptors: S) -> Results<Element>
-  where S.Iterator.Element == SortDescriptor {
-    let content = managedContent("sorted")
-    return Results(content.adding(.sort(content.context.sortKeys(descriptors))))
-  }
 }
 
 /// Classes whose objects are told apart and put in order by key paths to their properties.
@@ -64,7 +75,7 @@ public protocol KeypathSortable {}
 
 extension ObjectBase: KeypathSortable {}
 
-extension RealmCollection where Element: ObjectBase {
+extension RealmCollection {
   /// Of the objects with the same values of some properties the first, in the order so far. The properties are named by names joined by dots, all but the last of which link
   /// to one object. Nil is a value like any other, and so is what stands behind a link that is nil; texts are told apart by their bytes.
   ///
@@ -77,7 +88,7 @@ extension RealmCollection where Element: ObjectBase {
 
   /// The same by the properties that key paths lead to.
   public func distinct<S: Sequence>(by keyPaths: S) -> Results<Element>
-  where Element: KeypathSortable, S.Iterator.Element == PartialKeyPath<Element> {
+  where Element: KeypathSortable & ObjectBase, S.Iterator.Element == PartialKeyPath<Element> {
     distinct(by: keyPaths.map { PropertyRecorder.names($0).joined(separator: ".") })
   }
 
@@ -92,4 +103,9 @@ extension ObjectContext {
   func sortKeys(_ descriptors: some Sequence<SortDescriptor>) -> [SortKey] {
     descriptors.map { SortKey(PropertyPath.find($0.keyPath, of: self), ascending: $0.ascending) }
   }
+}
+
+/// The names of the properties that a key path leads over, joined by dots.
+public func _name<T: ObjectBase>(for keyPath: PartialKeyPath<T>) -> String {
+  PropertyRecorder.names(keyPath).joined(separator: ".")
 }

@@ -120,11 +120,14 @@ extension RealmKeyedCollection {
 private enum ValueAggregates {
   static func extreme<T: RealmCollectionValue>(_ value: Value, as type: T.Type) -> T? {
     if case .null = value { return nil }
+    if T._elementType.column == .mixed { return T._unmanagedElement(value) }
     guard let found = Aggregate.result(value, as: type) else { stopUnreadableElement(type, value) }
     return found
   }
 
   static func sum<T: RealmCollectionValue>(_ values: [Value], as type: T.Type, of name: String) -> T {
+    // Of the numbers among values of any type.
+    if T._elementType.column == .mixed { return T._unmanagedElement(.sum(ofNumbers: values)) }
     let sum = Sum(of: values, type: type._elementType.column)
     guard let result = Aggregate.result(sum, as: type, of: name) else {
       raise("Invalid sum", "the sum of a \(name) is no \(type); let its elements be of a wider type.")
@@ -134,6 +137,12 @@ private enum ValueAggregates {
 
   static func average<T>(_ values: [Value], of elements: any RealmCollectionValue.Type, as type: T.Type) -> T?
   {
-    Aggregate.result(ofAverage: Value.average(of: values, type: elements._elementType.column), as: type)
+    let column = elements._elementType.column
+    let average =
+      column == .mixed ? Value.average(ofNumbers: values) : Value.average(of: values, type: column)
+    if let any = type as? AnyRealmValue.Type {
+      return average == .null ? nil : any._unmanagedElement(average) as? T
+    }
+    return Aggregate.result(ofAverage: average, as: type)
   }
 }

@@ -242,7 +242,7 @@ extension AnyRealmValue {
   }
 }
 
-extension AnyRealmValue: _Persistable, _QueryNumeric, SortableType {
+extension AnyRealmValue: _Persistable, _QueryNumeric, MinMaxType, AddableType, SortableType {
   public typealias PersistedType = AnyRealmValue
 
   public static var _type: _PropertyType { _PropertyType(.mixed, isOptional: true) }

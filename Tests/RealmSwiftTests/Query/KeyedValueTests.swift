@@ -75,12 +75,32 @@ import Testing
     #expect(
       friends.sum(of: \.age) == 10 && friends.min(ofProperty: "age") == 3 && friends.max(of: \.age) == 7)
     #expect(
-      friends.average(ofProperty: "age") == 5.0 && friends.contains { $0.key == "c" && $0.value == nil })
+      friends.average(ofProperty: "age") == 5.0
+        && friends.contains { key, value in key == "c" && value == nil })
     let results = friends.where { $0.age > 1 }
     try fixture.realm.write { friends["d"] = .some(fixture.rex) }
     #expect(results.map { $0?.name } == ["Rex", "Ida", "Rex"])
     let unmanaged = Map<String, FixtureDog?>()
     unmanaged["a"] = .some(FixtureDog(value: ["name": "Bo", "age": 4]))
     #expect(unmanaged.sum(ofProperty: "age") == 4 && unmanaged.max(of: \.age) == 4)
+  }
+
+  @Test
+  func
+    `numbers among values of any type are added up, and collections of values are told from those of objects`()
+  {
+    let values = List<AnyRealmValue>()
+    values.append(objectsIn: [.int(2), .string("x"), .double(0.5), .none])
+    #expect(values.sum() == .double(2.5) && values.average() == AnyRealmValue.double(1.25))
+    #expect(values.min() == .double(0.5) && List<AnyRealmValue>().max() == nil)
+    let stops = MisuseTests()
+    stops.expectStop(["Collection of values", "List<Int>"]) {
+      _ = try QueryFixture().people[0].nums.filter("self > 1")
+    }
+    stops.expectStop(["Collection of values"]) { _ = List<Int>().sum(ofProperty: "x") as Int }
+    #expect(SortDescriptor(keyPath: "a.b", ascending: false).description.contains("a.b"))
+    #expect(_name(for: \FixturePerson.dog?.name) == "dog.name")
+    let all = fixture.people.where { $0.age.in([30, 40]) }.filter("age IN %@", Set([40, 41]))
+    #expect(fixture.letters(all) == "B")
   }
 }
