@@ -13,9 +13,7 @@ enum JSON {
       case "\t": quoted += "\\t"
       case "\r": quoted += "\\r"
       default:
-        // A byte order mark is dropped by some readers, and 2028 and 2029 end a line for others.
-        let isRisky = (0x2028...0x2029).contains(scalar.value) || scalar.value == 0xfeff
-        if scalar.value < 0x20 || scalar.value == 0x7f || isRisky {
+        if isUnsafe(scalar) {
           quoted += "\\u" + hex(UInt64(scalar.value), digits: 4)
         } else {
           quoted.unicodeScalars.append(scalar)
@@ -23,6 +21,15 @@ enum JSON {
       }
     }
     return quoted + "\""
+  }
+
+  /// Terminals take control characters for commands, those of direction turn around what stands beside them, a byte order mark is dropped by some readers, and
+  /// 2028 and 2029 end a line for others.
+  static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0..<0x20, 0x7f...0x9f, 0x2028...0x202e, 0x2066...0x2069, 0xfeff: true
+    default: false
+    }
   }
 
   static func integer(_ number: Int64) -> String {

@@ -33,8 +33,9 @@ enum Output {
     }
   }
 
-  /// Puts a line on standard error. Where that can't be written either, the exit code is left to tell.
-  static func complain(_ message: String) { putOnStandardError(message + "\n") }
+  /// Puts a line on standard error. Where that can't be written either, the exit code is left to tell. Names that stand in files may
+  /// hold what a terminal takes for commands: that is shown.
+  static func complain(_ message: String) { putOnStandardError(Wording.shown(message) + "\n") }
 
   static func putOnStandardError(_ text: String) {
     _ = OutputBuffer.write(Array(text.utf8), to: STDERR_FILENO)

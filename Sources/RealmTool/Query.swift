@@ -46,7 +46,7 @@ struct Query: ParsableCommand {
   func run() throws {
     let snapshot = try options.open().snapshot()
     let (table, search) = try prepared(snapshot)
-    if explain { return try Output.line(search.explain()) }
+    if explain { return try Output.line(Wording.shown(search.explain())) }
     if count { return try Output.line("\(search.count())") }
     let names = TableNames(try snapshot.tables().map(\.schema))
     let rows = try search.rows()

@@ -48,7 +48,7 @@ struct QueryTable {
   private static let measured = 200
   private let titles: [String]
 
-  init(_ schema: TableSchema) { titles = ["key"] + schema.properties.map(\.name) }
+  init(_ schema: TableSchema) { titles = ["key"] + schema.properties.map { Self.shown($0.name) } }
 
   func print(_ rows: [UInt64], of table: Table) throws {
     let first = try rows.prefix(Self.measured).map { try cells($0, of: table) }
@@ -69,10 +69,15 @@ struct QueryTable {
   private static func cell(_ value: Value) -> String {
     let text: String =
       switch value {
-      case .string(let text): text.contains(where: \.isNewline) || text.isEmpty ? JSON.string(text) : text
+      case .string(let text): shown(text)
       default: value.text
       }
     return text.count <= widest ? text : text.prefix(widest - 1) + "…"
+  }
+
+  /// A text of a file on one line, without what a terminal takes for commands.
+  private static func shown(_ text: String) -> String {
+    text.isEmpty || text.unicodeScalars.contains(where: JSON.isUnsafe) ? JSON.string(text) : text
   }
 
   private func line(_ cells: [String], _ widths: [Int]) -> String {

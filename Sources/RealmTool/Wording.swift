@@ -26,4 +26,18 @@ enum Wording {
   static func hex(_ bytes: [UInt8]) -> String {
     bytes.map { String(format: "%02x", $0) }.joined()
   }
+
+  /// A text as it may be put on a terminal: what would be a command there is written as in JSON. Line ends and tabs stay.
+  static func shown(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: JSON.isUnsafe) else { return text }
+    var shown = ""
+    for scalar in text.unicodeScalars {
+      if JSON.isUnsafe(scalar), scalar != "\n", scalar != "\t" {
+        shown += "\\u" + JSON.hex(UInt64(scalar.value), digits: 4)
+      } else {
+        shown.unicodeScalars.append(scalar)
+      }
+    }
+    return shown
+  }
 }

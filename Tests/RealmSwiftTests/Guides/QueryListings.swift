@@ -169,8 +169,7 @@ extension Listings {
       let tracks = try music().objects(Track.self)
       // listing: query order
       print(titles(tracks.sorted(by: \.year, ascending: false)))
-      let order = [SortDescriptor(keyPath: "artist.name"), SortDescriptor(keyPath: \Track.year)]
-      print(titles(tracks.sorted(by: order)))
+      print(titles(tracks.sorted(by: ["artist.name", SortDescriptor(keyPath: "year", ascending: false)])))
       // The longest track of each artist.
       print(titles(tracks.sorted(by: \.seconds, ascending: false).distinct(by: ["artist.name"])))
       print(titles(tracks.sorted(by: \.year).prefix(2)))
