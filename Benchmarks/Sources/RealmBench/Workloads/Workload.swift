@@ -338,6 +338,7 @@ enum Workload: String, CaseIterable {
     .listRange, .listRangeAsTwo, .listPrefix, .listOneIndex, .listIndexAndTest, .listTwoIndexes, .countAnyTag,
     .countSubquery, .countTitles, .countTitlesFolded, .countAccentsFolded, .prepareConditions,
   ]
+  static let titles: Set<Workload> = [.countTitles, .countTitlesFolded, .countAccentsFolded]
   static let series: Set<Workload> = [
     .ascendingKeys, .ascendingKeysLater, .uuidKeys, .uuidKeysLater, .scrambledFew, .scrambled, .scrambledMany,
   ]
