@@ -15,7 +15,7 @@ struct Query: ParsableCommand {
       Names are those that are stored in the file; rows that link to a row are @links.Table.column. Without an option \
       the rows stand in a table for people, long values cut short. With --json each line is an object: "key", the row's \
       key, and "values", which has the column names and values in the form that `realm dump --json` has. With --csv the first line has \
-      the names of the columns: null is empty, dates are ISO 8601, data is base64, links are keys, lists and maps are as in --json.
+      the names of the columns: null is empty and an empty text is two quotation marks, dates are ISO 8601, data is base64, links are keys, lists and maps are as in --json.
 
       A query that can't be read, or makes no sense for the file, ends with exit code 2 and is shown with a mark under the place.
       """)
@@ -82,6 +82,9 @@ struct Query: ParsableCommand {
       throw ValidationError(
         "There is no table '\(request.table)' in \(options.file). The tables there are: \(names).")
     }
+    // What kept an object from being looked up: it is not taken for one that is not there.
+    var failure: StorageError?
+    let plan: RowPlan
     do throws(QueryError) {
       let binder = QueryBinder(
         QueryNames(tables: schemas), table: table.schema.id, language: .rql, text: request.text
@@ -89,13 +92,20 @@ struct Query: ParsableCommand {
         guard let table = tables.first(where: { $0.schema.id == id }),
           let column = table.schema.columns.firstIndex(where: { $0.index == .unique })
         else { return nil }
-        return try? table.rows(where: .compare(ColumnPath(column), .equal, key)).first
+        do throws(StorageError) {
+          return try table.rows(where: .compare(ColumnPath(column), .equal, key)).first
+        } catch {
+          failure = error
+          return nil
+        }
       }
-      return (table, RowSearch(try binder.plan(try QueryParser.rql(request.text)), in: table))
+      plan = try binder.plan(try QueryParser.rql(request.text))
     } catch {
       Output.complain("\(error)")
       throw ExitCode(2)
     }
+    if let failure { throw failure }
+    return (table, RowSearch(plan, in: table))
   }
 }
 

@@ -18,25 +18,31 @@ enum QueryLines {
   static func csv(_ schema: TableSchema, _ names: TableNames) -> (UInt64, [Value]) -> String {
     let columns = schema.properties
     return { key, values in
-      (["\(key)"] + zip(columns, values).map { quoted(field($1, $0, names)) }).joined(separator: ",")
+      (["\(key)"] + zip(columns, values).map { field($1, $0, names) }).joined(separator: ",")
     }
   }
 
+  /// An empty text stands in quotation marks, and null is nothing.
   private static func field(_ value: Value, _ column: Column, _ names: TableNames) -> String {
     switch value {
     case .null: ""
-    case .string(let text): text
-    case .data(let bytes): Data(bytes).base64EncodedString()
+    case .string(let text): text.isEmpty ? "\"\"" : quoted(text)
+    case .data(let bytes): bytes.isEmpty ? "\"\"" : Data(bytes).base64EncodedString()
     case .link(let key): "\(key)"
-    case .list, .map, .typedLink: value.json(of: column, names)
-    default: value.text
+    case .list, .map, .typedLink: quoted(value.json(of: column, names))
+    default: quoted(value.text)
     }
   }
 
-  /// By RFC 4180: what has a comma, a quotation mark or a line's end in it stands in quotation marks.
+  /// By RFC 4180: what has a comma, a quotation mark or a line's end in it stands in quotation marks. Bytes are looked at: a mark behind a quotation mark makes one character of both.
   private static func quoted(_ field: String) -> String {
     guard field.utf8.contains(where: { [0x22, 0x2c, 0x0a, 0x0d].contains($0) }) else { return field }
-    return "\"" + field.replacing("\"", with: "\"\"") + "\""
+    var bytes: [UInt8] = [0x22]
+    for byte in field.utf8 {
+      if byte == 0x22 { bytes.append(0x22) }
+      bytes.append(byte)
+    }
+    return String(decoding: bytes + [0x22], as: UTF8.self)
   }
 }
 
@@ -81,7 +87,9 @@ struct QueryTable {
   }
 
   private func line(_ cells: [String], _ widths: [Int]) -> String {
-    zip(cells, widths).map { $0 + String(repeating: " ", count: max(0, $1 - $0.count)) }
-      .joined(separator: "  ").replacing(/\ +$/, with: "")
+    var line = zip(cells, widths).map { $0 + String(repeating: " ", count: max(0, $1 - $0.count)) }
+      .joined(separator: "  ")
+    while line.last == " " { line.removeLast() }
+    return line
   }
 }

@@ -161,14 +161,6 @@ extension Query where T == Bool {
   ///     realm.objects(Person.self).where { ($0.dogs.age > 3 && $0.dogs.name == "Rex").count > 0 }
   public var count: Query<Int> { Query<Int>(.node(draft.subquery(node(in: draft))), draft) }
 
-  /// The condition in the format of `NSPredicate`, and the values for its `%@`, in their order: as the program wrote them, and `NSNull` for nil.
-  public func _constructPredicate() -> (String, [Any]) {
-    // The node is added before the builder is read.
-    let root = node(in: draft)
-    let (text, arguments) = FormatWriter.format(root, in: draft.builder, as: draft.printed)
-    return (text, arguments.map { $0.map { draft.values[$0].written } ?? "#any" })
-  }
-
   /// The condition by the columns of a realm.
   ///
   /// - Precondition: the classes have the properties, and these can be tested so: otherwise the program stops.
@@ -186,6 +178,15 @@ extension Query where T == Bool {
 }
 
 extension Query {
+  /// The condition in the format of `NSPredicate`, and the values for its `%@`, in their order: as the program wrote them, and `NSNull` for nil.
+  public func _constructPredicate() -> (String, [Any]) {
+    let condition: Query<Bool> = retyped()
+    // The node is added before the builder is read.
+    let root = condition.node(in: draft)
+    let (text, arguments) = FormatWriter.format(root, in: draft.builder, as: draft.printed)
+    return (text, arguments.map { $0.map { draft.values[$0].written } ?? "#any" })
+  }
+
   /// A query of its own, to look at what it says.
   public static func _constructForTesting() -> Query<T> { object() }
 }

@@ -88,7 +88,7 @@ extension RealmCollection {
 
   /// The same by the properties that key paths lead to.
   public func distinct<S: Sequence>(by keyPaths: S) -> Results<Element>
-  where Element: KeypathSortable & ObjectBase, S.Iterator.Element == PartialKeyPath<Element> {
+  where Element: KeypathSortable, S.Iterator.Element == PartialKeyPath<Element>, Element: ObjectBase {
     distinct(by: keyPaths.map { PropertyRecorder.names($0).joined(separator: ".") })
   }
 

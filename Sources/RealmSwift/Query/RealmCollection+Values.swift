@@ -6,11 +6,13 @@ import RealmStorage
 extension RealmCollection where Element.PersistedType: MinMaxType {
   /// The least element, nil and NaN aside; nil without any. O(n).
   public func min() -> Element? {
-    ValueAggregates.extreme(Value.minimum(of: allStoredValues), as: Element.self)
+    ValueAggregates.extreme(
+      Value.minimum(of: ValueAggregates.compared(allStoredValues, Element.self)), as: Element.self)
   }
   /// The greatest element, nil and NaN aside; nil without any. O(n).
   public func max() -> Element? {
-    ValueAggregates.extreme(Value.maximum(of: allStoredValues), as: Element.self)
+    ValueAggregates.extreme(
+      Value.maximum(of: ValueAggregates.compared(allStoredValues, Element.self)), as: Element.self)
   }
 }
 
@@ -18,11 +20,13 @@ extension RealmCollection where Element.PersistedType: MinMaxType {
 extension RealmCollection where Element: Comparable, Element.PersistedType: MinMaxType {
   /// The least element, NaN aside; nil without any. O(n).
   public func min() -> Element? {
-    ValueAggregates.extreme(Value.minimum(of: allStoredValues), as: Element.self)
+    ValueAggregates.extreme(
+      Value.minimum(of: ValueAggregates.compared(allStoredValues, Element.self)), as: Element.self)
   }
   /// The greatest element, NaN aside; nil without any. O(n).
   public func max() -> Element? {
-    ValueAggregates.extreme(Value.maximum(of: allStoredValues), as: Element.self)
+    ValueAggregates.extreme(
+      Value.maximum(of: ValueAggregates.compared(allStoredValues, Element.self)), as: Element.self)
   }
 }
 
@@ -74,11 +78,13 @@ extension RealmCollection {
 extension RealmKeyedCollection where Value.PersistedType: MinMaxType {
   /// The least value, nil and NaN aside; nil without any. O(n).
   public func min() -> Value? {
-    ValueAggregates.extreme(RealmStorage.Value.minimum(of: allStoredValues), as: Value.self)
+    ValueAggregates.extreme(
+      RealmStorage.Value.minimum(of: ValueAggregates.compared(allStoredValues, Value.self)), as: Value.self)
   }
   /// The greatest value, nil and NaN aside; nil without any. O(n).
   public func max() -> Value? {
-    ValueAggregates.extreme(RealmStorage.Value.maximum(of: allStoredValues), as: Value.self)
+    ValueAggregates.extreme(
+      RealmStorage.Value.maximum(of: ValueAggregates.compared(allStoredValues, Value.self)), as: Value.self)
   }
 }
 
@@ -94,7 +100,7 @@ extension RealmKeyedCollection where Value.PersistedType: AddableType {
   }
 }
 
-extension RealmKeyedCollection where Value.PersistedType: SortableType {
+extension RealmKeyedCollection {
   /// The values in order: nil comes first in ascending order, then NaN; texts are ordered by their bytes. Equal ones are in
   /// the order of their keys. The results are live.
   ///
@@ -103,7 +109,7 @@ extension RealmKeyedCollection where Value.PersistedType: SortableType {
     guard let content = (self as? any ValueCollection)?.valueContent else {
       raise(
         "Unmanaged collection",
-        "a \(Self.self) that is not in a realm can't be sorted; add its object first, or sort an array of its values."
+        "a \(Self.self) that is not in a realm, or holds objects, can't be sorted by its values; add its object first, sort objects by a property, or sort an array."
       )
     }
     return Results(content.adding(.sorted(ascending: ascending)))
@@ -118,16 +124,29 @@ extension RealmKeyedCollection {
 
 /// What is found among stored values, as the type of the elements.
 private enum ValueAggregates {
+  /// The values of which there are extremes: of any type, numbers.
+  static func compared<T: RealmCollectionValue>(_ values: [Value], _ type: T.Type) -> [Value] {
+    guard T._elementType.column == .mixed else { return values }
+    return values.filter { value in
+      switch value {
+      case .int, .float, .double, .decimal128: true
+      default: false
+      }
+    }
+  }
+
   static func extreme<T: RealmCollectionValue>(_ value: Value, as type: T.Type) -> T? {
     if case .null = value { return nil }
-    if T._elementType.column == .mixed { return T._unmanagedElement(value) }
+    if T._elementType.column == .mixed { return AnyRealmValue.scalar(value) as? T }
     guard let found = Aggregate.result(value, as: type) else { stopUnreadableElement(type, value) }
     return found
   }
 
   static func sum<T: RealmCollectionValue>(_ values: [Value], as type: T.Type, of name: String) -> T {
     // Of the numbers among values of any type.
-    if T._elementType.column == .mixed { return T._unmanagedElement(.sum(ofNumbers: values)) }
+    if T._elementType.column == .mixed, let sum = AnyRealmValue.scalar(.sum(ofNumbers: values)) as? T {
+      return sum
+    }
     let sum = Sum(of: values, type: type._elementType.column)
     guard let result = Aggregate.result(sum, as: type, of: name) else {
       raise("Invalid sum", "the sum of a \(name) is no \(type); let its elements be of a wider type.")
@@ -140,9 +159,7 @@ private enum ValueAggregates {
     let column = elements._elementType.column
     let average =
       column == .mixed ? Value.average(ofNumbers: values) : Value.average(of: values, type: column)
-    if let any = type as? AnyRealmValue.Type {
-      return average == .null ? nil : any._unmanagedElement(average) as? T
-    }
+    if type is AnyRealmValue.Type { return average == .null ? nil : AnyRealmValue.scalar(average) as? T }
     return Aggregate.result(ofAverage: average, as: type)
   }
 }

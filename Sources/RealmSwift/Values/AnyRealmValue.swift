@@ -202,28 +202,40 @@ extension AnyRealmValue {
     }
   }
 
+  /// The same value; nil of a link, a list and a map.
+  static func scalar(_ value: Value) -> AnyRealmValue? {
+    switch value {
+    case .null: AnyRealmValue.none
+    case .bool(let flag): .bool(flag)
+    case .int(let number): .int(Int(number))
+    case .float(let number): .float(number)
+    case .double(let number): .double(number)
+    case .string(let text): .string(text)
+    case .data(let bytes): .data(Data(bytes))
+    case .date: Date._load(value).map { .date($0) }
+    case .objectID: ObjectId._load(value).map { .objectId($0) }
+    case .uuid: UUID._load(value).map { .uuid($0) }
+    case .decimal128: Decimal128._load(value).map { .decimal128($0) }
+    case .link, .typedLink, .list, .map: nil
+    }
+  }
+
   /// - Parameters:
   ///   - cell: that of the value, should it be a list or a dictionary.
   ///   - birth: the generation of the session in which it was there.
   fileprivate init(
     _ value: Value, _ session: RealmSession, birth: UInt64, in cell: () -> _CollectionCell
   ) {
+    if let scalar = Self.scalar(value) {
+      self = scalar
+      return
+    }
     switch value {
-    case .null: self = .none
-    case .bool(let flag): self = .bool(flag)
-    case .int(let number): self = .int(Int(number))
-    case .float(let number): self = .float(number)
-    case .double(let number): self = .double(number)
-    case .string(let text): self = .string(text)
-    case .data(let bytes): self = .data(Data(bytes))
-    case .date: self = Date._load(value).map { .date($0) } ?? .none
-    case .objectID: self = ObjectId._load(value).map { .objectId($0) } ?? .none
-    case .uuid: self = UUID._load(value).map { .uuid($0) } ?? .none
-    case .decimal128: self = Decimal128._load(value).map { .decimal128($0) } ?? .none
     case .typedLink(let table, let row): self = .object(Self.object(table, row, session, birth))
     case .link: stopUnreadableElement(Self.self, value)
     case .list: self = .list(List(cell()))
     case .map: self = .dictionary(Map(cell()))
+    default: self = .none
     }
   }
 

@@ -10,6 +10,8 @@ struct IndexPlan {
     let column: Column
     let sought: Sought
 
+    var span: IndexSpan? { if case .span(let span) = sought { span } else { nil } }
+
     /// Whether the rows that the index finds are just those of which the part holds.
     var isExact: Bool { if case .span(let span) = sought { span.isExact } else { true } }
   }
@@ -25,7 +27,15 @@ struct IndexPlan {
       if case .and(let parts) = next {
         rest += parts.reversed()
       } else if let part = Self.part(next, schema) {
-        found.append(part)
+        // Two bounds of one column are one span.
+        if case .span(let span) = part.sought,
+          let place = found.firstIndex(where: { $0.column.id == part.column.id && $0.span != nil }),
+          let other = found[place].span
+        {
+          found[place] = Part(column: part.column, sought: .span(other.common(with: span)))
+        } else {
+          found.append(part)
+        }
       } else {
         isWhole = false
       }

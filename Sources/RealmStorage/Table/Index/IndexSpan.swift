@@ -72,6 +72,26 @@ struct IndexSpan {
     isExact = true
   }
 
+  private init(_ column: Column, _ bounds: Bounds, isExact: Bool) {
+    (self.column, self.bounds, self.isExact) = (column, bounds, isExact)
+  }
+
+  /// The entries that stand in this one and in another one of the same column.
+  func common(with other: IndexSpan) -> IndexSpan {
+    let both: Bounds
+    switch (bounds, other.bounds) {
+    case (.numbers(let one?), .numbers(let two?)):
+      let (least, greatest) = (max(one.lowerBound, two.lowerBound), min(one.upperBound, two.upperBound))
+      both = .numbers(least <= greatest ? least...greatest : nil)
+    case (.bytes(let one, let end), .bytes(let two, let otherEnd)):
+      both = .bytes(
+        from: one.span.bytes.compare(two.span.bytes) < 0 ? two : one,
+        below: end.span.bytes.compare(otherEnd.span.bytes) < 0 ? end : otherEnd)
+    default: both = .numbers(nil)
+    }
+    return IndexSpan(column, both, isExact: isExact && other.isExact)
+  }
+
   private static func numbers(from low: Bound?, to high: Bound?) -> ClosedRange<Int64>? {
     var (least, greatest) = (Int64.min, Int64.max)
     if let low, case .int(let number) = low.value {
