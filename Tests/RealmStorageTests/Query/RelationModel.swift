@@ -31,14 +31,14 @@ extension QueryModel {
       }
     }
     let isPlain = relation.left.quantifier == nil && relation.right.quantifier == nil
-    return left.groups.contains { left_ in
-      right.groups.contains { right_ in
+    return left.groups.contains { ones in
+      right.groups.contains { twos in
         if isPlain, left.isMany, right.isMany {
-          guard left_.count == right_.count else { return relation.test == .compare(.notEqual) }
-          return zip(left_, right_).allSatisfy(passes)
+          guard ones.count == twos.count else { return relation.test == .compare(.notEqual) }
+          return zip(ones, twos).allSatisfy(passes)
         }
-        return some(relation.left.quantifier, left_) { one in
-          some(relation.right.quantifier, right_) { passes(one, $0) }
+        return some(relation.left.quantifier, ones) { one in
+          some(relation.right.quantifier, twos) { passes(one, $0) }
         }
       }
     }

@@ -17,7 +17,8 @@ extension StorageEngine: Questions {
 
   func count(nameContaining part: String, ignoringCase: Bool) throws -> Int {
     try count(
-      where: .text(ColumnPath(Position.name), .contains, .string(part), options: ignoringCase ? .ignoringCase : []))
+      where: .text(
+        ColumnPath(Position.name), .contains, .string(part), options: ignoringCase ? .ignoringCase : []))
   }
 
   func count(ids: [Int64]) throws -> Int {
