@@ -33,10 +33,8 @@ final class LinkTest: ClusterTest {
     var found = RowMask.none
     guard cluster.composite(of: column.id) != nil else { return found }
     try rows.forEach { (row) throws(StorageError) in
-      let passes = try TableReading.contains(column, row, of: cluster, access) {
-        (value) throws(StorageError) in
-        guard case .link(let key) = value else { return false }
-        return try target.passes(key, access)
+      let passes = try TableReading.containsLink(column, row, of: cluster, access) {
+        (key) throws(StorageError) in try target.passes(key, access)
       }
       if passes { found.insert(row) }
     }

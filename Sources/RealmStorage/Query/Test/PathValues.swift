@@ -93,8 +93,8 @@ extension BoundValuePath {
     switch hop {
     case .links(let column, let target):
       if column.isCollection {
-        _ = try TableReading.contains(column, row, of: cluster, access) { (value) throws(StorageError) in
-          if case .link(let key) = value { try body(key, target.clusters, access) }
+        _ = try TableReading.containsLink(column, row, of: cluster, access) { (key) throws(StorageError) in
+          try body(key, target.clusters, access)
           return false
         }
       } else if case .link(let key) = try TableReading.value(

@@ -27,7 +27,9 @@ struct TestBuilder {
           of: table, tables, depth: depth)
       }
       return try test(path, .count(comparison, number), of: table)
-    case .relation(let relation): return try RelationTest(relation, of: table, tables, depth: depth)
+    case .relation(let relation):
+      if let test = try linkCount(relation, of: table) { return test }
+      return try RelationTest(relation, of: table, tables, depth: depth)
     case .text(let path, let match, let value, let options):
       let isString: Bool
       switch try column(path, of: table).type {
@@ -38,6 +40,23 @@ struct TestBuilder {
       let text = TextTest(match, value, options, isString: isString)
       return try test(path, .text(text), of: table)
     }
+  }
+
+  /// The test of how many objects of a collection of the row meet a condition, against a number; nil for other relations.
+  private func linkCount(_ relation: Relation, of table: TableForm) throws(StorageError) -> ClusterTest? {
+    guard let path = relation.left.expression.path, path.steps.isEmpty, relation.left.quantifier == nil,
+      case .subquery(let steps, let predicate) = path.end, steps.count == 1,
+      case .links(let position) = steps[0],
+      case .int(let wide)? = relation.right.expression.constant, let number = Int(exactly: wide),
+      relation.right.quantifier == nil, case .compare(let comparison) = relation.test
+    else { return nil }
+    let column = table.schema.columns[position]
+    guard column.type == .link, column.isCollection else { return nil }
+    precondition(
+      depth <= ValuePath.maximumSteps, "more than \(ValuePath.maximumSteps) subqueries stand in each other")
+    let target = column.target == table.schema.id ? table : try tables.form(ofTable: column.target)
+    let test = try TestBuilder(tables: tables, depth: depth + 1).test(predicate, of: target)
+    return LinkCountTest(column, TargetTest(test, of: target.root), comparison, number)
   }
 
   private func column(_ path: ColumnPath, of table: TableForm) throws(StorageError) -> Column {
@@ -76,6 +95,10 @@ struct TestBuilder {
   private static func test(
     _ column: Column, _ dictionary: Ref, _ test: ValueTest, ordersNull: Bool
   ) -> ClusterTest {
+    if column.type == .string, column.collection == .list, !column.isOptional, !test.isCount {
+      let (search, isNegated) = TextSearch.solve(test, isString: true, ordersNull: false)
+      return TextListTest(column, search, isNegated: isNegated)
+    }
     if column.storage == .composite || column.type == .decimal128 {
       guard case .isIn(let values) = test, values.count >= SortedValues.least else {
         return ValuesTest(column, test)
