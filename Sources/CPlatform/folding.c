@@ -137,7 +137,7 @@ static inline size_t encode(uint32_t scalar, uint8_t *out) {
 
 // MARK: Scalars
 
-// What a scalar is spelled with: no more than three.
+// The scalars of one scalar's canonical decomposition: there are three at most.
 struct spelling {
   uint32_t scalars[3];
   unsigned count;
@@ -166,7 +166,7 @@ static void spell_hangul(uint32_t syllable, struct spelling *spelling) {
   if (syllable % 28 > 0) add(spelling, 0x11a7 + syllable % 28);
 }
 
-// What a scalar is spelled with by the table: nil where it stands for itself.
+// The decomposition of a scalar that the table has. There is none for a scalar that is not decomposed.
 static inline const uint32_t *find_spelling(uint32_t scalar) {
   uint32_t block = scalar / CP_LETTERS_BLOCK;
   if (block >= COUNT(spelling_blocks)) return scalar - 0xe0100 < 0xf0 ? spellings : NULL;

@@ -156,14 +156,14 @@ static int passes_bytes(const uint8_t *text, size_t length, const struct cp_text
   return 0;
 }
 
-// The same test of texts that are ASCII. What folds scalars makes no more of these than small letters.
+// This function tests texts that are ASCII. To fold these means to make their letters small.
 static inline struct cp_text_test of_ascii(const struct cp_text_test *test) {
   struct cp_text_test plain = *test;
   plain.folds = test->folds & (CP_FOLD_LATIN | CP_FOLD_CASE) ? CP_FOLD_LATIN : 0;
   return plain;
 }
 
-// The same test of texts that are folded.
+// This function tests texts that are folded already.
 static inline struct cp_text_test of_folded(const struct cp_text_test *test) {
   struct cp_text_test plain = *test;
   plain.folds = 0;
@@ -365,7 +365,7 @@ static inline size_t row_behind(const uint8_t *ends, size_t rows, size_t row, si
   return row;
 }
 
-// Of texts that are not ASCII, in place of what their bytes told.
+// This function tests the texts that are not ASCII. Its answer replaces the one that their bytes gave.
 __attribute__((noinline)) static void mask_other_than_ascii(const uint8_t *ends, const uint8_t *heap, size_t rows,
                                                             const struct cp_text_test *test, uint64_t *mask) {
   struct batch batch;

@@ -12,7 +12,7 @@ extension BindingRun {
     return binder.arguments[position]
   }
 
-  /// What a node on one side of a test says.
+  /// The operand that a node on one side of a test stands for.
   func operand(_ index: Int) throws(QueryError) -> TestOperand {
     let node = nodes[index]
     let quantifier = node.quantifier.map { Relation.Quantifier($0) }

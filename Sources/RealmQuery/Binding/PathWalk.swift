@@ -2,14 +2,14 @@ import RealmStorage
 
 /// Follows a path from a table on, name by name.
 struct PathWalk {
-  /// Where the path has led to.
+  /// The place that the steps so far lead to.
   enum Place {
     /// A row, or several.
     case row
     /// A column of the row.
     case column(Int)
     case inside(Inside)
-    /// What nothing but the end of the path can follow.
+    /// A value behind which no step may stand: the path ends here.
     case end(ResolvedPath)
   }
 
@@ -184,7 +184,7 @@ struct PathWalk {
 
   // MARK: The end
 
-  /// What the path is where it ends here.
+  /// The path as a whole, where its last step was taken.
   func finished() -> ResolvedPath {
     var path = ResolvedPath(end: .row, type: .link, form: .row, owner: table)
     path.steps = steps

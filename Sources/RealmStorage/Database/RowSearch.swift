@@ -128,7 +128,7 @@ public struct RowSearch {
   private func indexColumn(_ keys: [SortKey]) -> Column? {
     guard let path = keys.first?.path, path.links.isEmpty else { return nil }
     let column = table.schema.columns[path.column]
-    return IndexOrder.serves(column) ? column : nil
+    return IndexSpan.serves(column) ? column : nil
   }
 
   private var isWholeTable: Bool {

@@ -7,14 +7,9 @@ enum IndexOrder {
     var isCut: Bool
   }
 
-  /// Whether the index of a column has the order of its values. In a mixed column numbers of several types share an encoding.
-  static func serves(_ column: Column) -> Bool {
-    column.index != .none && !column.isCollection && column.type != .mixed
-  }
-
   /// Calls `body` with one group after another until it answers false. Answers false where a group has more than `most` rows, which is not given then.
   ///
-  /// - Precondition: `serves`.
+  /// - Precondition: `IndexSpan.serves` the column.
   static func forEachGroup(
     of column: Column, in root: Ref, ascending: Bool, atMost most: Int, _ access: borrowing NodeAccess,
     _ body: (Group) throws(StorageError) -> Bool

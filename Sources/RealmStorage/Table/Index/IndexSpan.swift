@@ -21,7 +21,7 @@ struct IndexSpan {
   /// What no entry of a column that is never null begins with: no value is longer, and behind it a length from 1 to 8 follows.
   private static let end = [UInt8](repeating: 0xff, count: 24)
 
-  /// Whether the entries of a column stand in the order of its values.
+  /// Whether the entries of a column stand in the order of its values. In a mixed column numbers of several types share an encoding.
   static func serves(_ column: Column) -> Bool {
     column.index != .none && !column.isCollection && column.type != .mixed
   }
