@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 _Thread_local uint64_t cp_this_thread CP_FOUND_AT_ONCE;
+_Thread_local struct cp_reader cp_readers[CP_KNOWN_READERS] CP_FOUND_AT_ONCE;
 
 uint64_t cp_new_thread_number(void) {
   static _Atomic uint64_t last;
@@ -90,4 +91,12 @@ extern void *swift_allocObject(const void *metadata, size_t size, size_t alignme
 
 void *cp_allocate_object(const void *metadata, size_t size, size_t alignment_mask) {
   return swift_allocObject ? swift_allocObject(metadata, size, alignment_mask) : 0;
+}
+
+// Without flags the function only looks, and asks no executor to stop the program.
+extern __attribute__((swiftcall)) bool swift_task_isCurrentExecutorWithFlags(
+    uintptr_t identity, uintptr_t implementation, uintptr_t flags) __attribute__((weak));
+
+bool cp_is_current_executor(uintptr_t identity, uintptr_t implementation) {
+  return swift_task_isCurrentExecutorWithFlags && swift_task_isCurrentExecutorWithFlags(identity, implementation, 0);
 }

@@ -17,7 +17,7 @@ import Testing
   /// Rooms of the object layer, from the lowest up.
   private static let objects = House(
     module: "RealmSwift",
-    floors: ["Runtime", "Values", "Model", "Session", "Collections", "Query", "Realm"])
+    floors: ["Runtime", "Values", "Model", "Schema", "Session", "Collections", "Query", "Realm", "Threads"])
 
   /// Rooms of the query languages, from the lowest up.
   private static let queries = House(

@@ -129,3 +129,6 @@ final class TemporaryFile: Sendable {
     }
   }
 }
+
+/// A realm of the thread that runs, also in code that may be suspended: then the test uses it until its next suspension.
+func opened(_ configuration: Realm.Configuration) throws -> Realm { try Realm(configuration: configuration) }

@@ -3,6 +3,7 @@
 #ifndef CPLATFORM_H
 #define CPLATFORM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -258,6 +259,28 @@ static inline uint64_t cp_known_thread_number(void) { return cp_this_thread; }
 static inline uint64_t cp_thread_number(void) {
   uint64_t number = cp_this_thread;
   return __builtin_expect(number != 0, 1) ? number : cp_new_thread_number();
+}
+
+/// Whether code that is isolated to an executor, which is two words, is running now. Without a Swift runtime, never.
+bool cp_is_current_executor(uintptr_t identity, uintptr_t implementation);
+
+/// What reads a frozen version on this thread, under the number that all threads know it by.
+struct cp_reader {
+  uint64_t number;
+  const void *reader;
+};
+#define CP_KNOWN_READERS 8
+extern _Thread_local struct cp_reader cp_readers[CP_KNOWN_READERS] CP_FOUND_AT_ONCE;
+
+/// What this thread reads with under a number that is not 0; null where it was forgotten, or never known.
+static inline const void *cp_known_reader(uint64_t number) {
+  const struct cp_reader *known = &cp_readers[number % CP_KNOWN_READERS];
+  return __builtin_expect(known->number == number, 1) ? known->reader : 0;
+}
+
+/// Notes what this thread reads with under a number, which is never given again.
+static inline void cp_know_reader(uint64_t number, const void *reader) {
+  cp_readers[number % CP_KNOWN_READERS] = (struct cp_reader){number, reader};
 }
 
 #endif

@@ -33,10 +33,10 @@ final class Writer: @unchecked Sendable {
   /// Lets in who writes nodes. Nobody waits for anything while at it.
   let desk = Gate()
   let storage: any Storage
-  private let tables: SharedTables
+  let tables: SharedTables
   let control: ControlBlock
-  private let key: [UInt8]?
-  private let constants: MetaPage.Constants
+  let key: [UInt8]?
+  let constants: MetaPage.Constants
   let group = CommitGroup()
   let counters = WriteCounters()
   /// How much too large the file was when the map was last looked at; of the desk, for who is inside the gate.
@@ -74,14 +74,14 @@ final class Writer: @unchecked Sendable {
   var hasSpilled = false
   /// What it builds on, where that is on its way.
   @exclusivity(unchecked) private(set) var basis: CommitGroup.Pending?
-  @exclusivity(unchecked) private var recovery: (time: UInt64, version: UInt64)
+  @exclusivity(unchecked) var recovery: (time: UInt64, version: UInt64)
   private let poison = Atomic<Bool>(false)
   private let closed = Atomic<Bool>(false)
   private var isLocked = false
   /// Recovery rule 5 is on its way: the mark that it is to be done stays until it is done, whatever is synced meanwhile.
   var isRewriting = false
   /// What a dead writer left was found and is not yet recovered.
-  private var owesRecovery = false
+  var owesRecovery = false
   @exclusivity(unchecked) private var turn = WriterTurn()
   /// Rows of a cluster, at most.
   let clusterRows: Int
@@ -133,7 +133,7 @@ final class Writer: @unchecked Sendable {
     }
   }
 
-  private func beginLocked() throws(StorageError) -> Version {
+  func beginLocked() throws(StorageError) -> Version {
     if let base = try beginOnSealed() { return base }
     desk.enter()
     defer { desk.leave() }
@@ -309,15 +309,33 @@ final class Writer: @unchecked Sendable {
   // MARK: - The lock of the file
 
   private func takeLock() throws(StorageError) {
-    guard !storage.isForked else { throw .forked(path: storage.path) }
-    guard !isClosed else { throw .closed(path: storage.path) }
+    if try isLockHere() { return }
+    // Others have waited for long: what is pending goes first, then they.
     if isLocked {
-      guard turn.isOver, held.participants.othersWait(than: held.participant) else { return }
-      // Others have waited for long: what is pending goes first, then they.
       group.waitUntilIdle(lead: lead)
       release()
     }
     try turn.lock(storage, held)
+    try didLock()
+  }
+
+  /// Takes the lock where that needs no waiting for other processes; inside the gate. Answers whether it was taken.
+  func takeLockIfFree() throws(StorageError) -> Bool {
+    if try isLockHere() { return true }
+    if isLocked { return false }
+    guard try turn.lockIfFree(storage, held) else { return false }
+    try didLock()
+    return true
+  }
+
+  /// The lock is held already, and may be kept.
+  private func isLockHere() throws(StorageError) -> Bool {
+    guard !storage.isForked else { throw .forked(path: storage.path) }
+    guard !isClosed else { throw .closed(path: storage.path) }
+    return isLocked && !(turn.isOver && held.participants.othersWait(than: held.participant))
+  }
+
+  private func didLock() throws(StorageError) {
     isLocked = true
     guard storage.isControlInPlace else { throw .controlReplaced(path: storage.path) }
     owesRecovery = control.needsRecovery && !isPoisoned
@@ -350,47 +368,6 @@ final class Writer: @unchecked Sendable {
     if !isPoisoned, !owesRecovery { control.inWrite = false }
     isLocked = false
     turn.end(storage, held)
-  }
-
-  /// Another writer died, or failed, since this one wrote last. Others may be reading.
-  private func recover() throws(StorageError) {
-    let meta = try MetaPair(storage: storage, key: key)
-    guard meta.constants == constants else { throw .notARealmFile(path: storage.path) }
-    let recovery = Recovery(storage: storage, store: store, meta: meta)
-    try store.reserve(storage.length())
-    let found = try recovery.run(tables, isAlone: false)
-    try recovery.publish(found, in: tables, holders: held.holders)
-    held.named.withLock { $0 = NamedVersions() }
-    held.wake()
-    if found.rejectedPage { self.recovery = (Clock.now, found.version.number) }
-    if found.mustRewrite { try rewrite(bornAfter: found.durable) }
-    owesRecovery = false
-  }
-
-  /// Writes what was born after `durable` again, as a new version, and makes it durable.
-  ///
-  /// The pages are behind the end of the file: a meta page that vouches for itself may come back that names what was
-  /// written again before, and then again, and whose pages nobody holds any more.
-  ///
-  /// For a successor that finds a sync begun and its outcome never noted: an error may have been seen by nobody, and
-  /// the cache then holds nodes that the disk does not. The system tells the next sync of an error that nobody saw, so
-  /// that what others have pinned expires only where there was one.
-  private func rewrite(bornAfter durable: Version) throws(StorageError) {
-    isRewriting = true
-    defer { isRewriting = false }
-    control.noteRewriting(after: durable.number)
-    let base = try beginLocked()
-    let root = try editor.copy(base.root, bornAfter: durable.number)
-    _ = try finish(seal(root: root, tables: nil, added: 0, durability: .full))
-    control.sync = .none
-  }
-
-  /// The same for who has just opened the file, alone, and holds the lock for the writer.
-  func finishRecovery(_ found: Recovery.Outcome) throws(StorageError) {
-    gate.enter()
-    defer { gate.leave() }
-    try rewrite(bornAfter: found.durable)
-    control.inWrite = false
   }
 
   /// Lets nobody write any more, and nobody vouch for what was written.

@@ -235,9 +235,57 @@ public final class Database: Sendable {
   func beginWrite(
     _ prepare: (Writer) throws(StorageError) -> Void
   ) throws(StorageError) -> WriteTransaction {
+    let writer = try usableWriter()
+    writer.gate.enter()
+    return try beginInside(writer, prepare)
+  }
+
+  /// Begins a transaction as `beginWrite` does, where that needs no waiting for another transaction, here or in another process;
+  /// nil where it does.
+  ///
+  /// - Throws: what `beginWrite` throws.
+  public func beginWriteIfFree() throws(StorageError) -> WriteTransaction? {
+    let writer = try usableWriter()
+    guard writer.gate.tryEnter() else { return nil }
+    do {
+      guard try writer.takeLockIfFree() else {
+        writer.gate.leave()
+        return nil
+      }
+    } catch {
+      writer.gate.leave()
+      writer.rest()
+      throw error
+    }
+    return try beginInside(writer) { _ in }
+  }
+
+  /// Makes all commits that readers see durable, those that were relaxed too.
+  ///
+  /// Waits for the transaction of another thread, and for the disk.
+  ///
+  /// - Throws: what `beginWrite` throws; `.system`, after which the outcome of those commits is known only when the
+  ///   database is opened again.
+  public func flush() throws(StorageError) {
+    guard let writer, held.block.current.number != held.block.durable.number else { return }
+    writer.gate.enter()
+    defer {
+      writer.gate.leave()
+      writer.rest()
+    }
+    try writer.makeDurable()
+  }
+
+  private func usableWriter() throws(StorageError) -> Writer {
     guard let writer else { throw .readOnly(path: storage.path) }
     guard !storage.isForked else { throw .forked(path: storage.path) }
-    writer.gate.enter()
+    return writer
+  }
+
+  /// - Precondition: this thread is inside the writer's gate.
+  private func beginInside(
+    _ writer: Writer, _ prepare: (Writer) throws(StorageError) -> Void
+  ) throws(StorageError) -> WriteTransaction {
     let transaction: WriteTransaction
     do {
       // The writer walks over the nodes of the version it begins with, as this version of the library knows them.

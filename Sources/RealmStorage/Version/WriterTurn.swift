@@ -33,6 +33,18 @@ struct WriterTurn {
       defer { held.participants.setWaiting(false, held.participant) }
       _ = try storage.lock(.writer, waits: true)
     }
+    begin()
+  }
+
+  /// Takes the lock where nobody has it, and nobody waits for it to whom it is owed; answers whether it was taken.
+  mutating func lockIfFree(_ storage: any Storage, _ held: HeldVersions) throws(StorageError) -> Bool {
+    if owesTurn, held.participants.othersWait(than: held.participant) { return false }
+    guard try storage.lock(.writer, waits: false) else { return false }
+    begin()
+    return true
+  }
+
+  private mutating func begin() {
     versions = 0
     start = Clock.steady
   }

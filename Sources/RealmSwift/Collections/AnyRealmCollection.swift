@@ -9,6 +9,12 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
     base = (collection as? AnyRealmCollection<Element>)?.base ?? Holder(collection)
   }
 
+  private init(base: Base<Element>) { self.base = base }
+
+  public func _moved(to session: _RealmSession) -> AnyRealmCollection? {
+    base.moved(to: session).map { AnyRealmCollection(base: $0) }
+  }
+
   public var _content: _CollectionContent? { base.content }
   /// The realm of the collection it shows; nil of an unmanaged one.
   public var realm: Realm? { base.realm }
@@ -57,6 +63,7 @@ private class Base<Element: RealmCollectionValue> {
   func iterator() -> RLMIterator<Element> { RLMIterator([]) }
   func index(of element: Element) -> Int? { nil }
   func equals(_ other: Base) -> Bool { self === other }
+  func moved(to session: _RealmSession) -> Base? { nil }
   func describe(in text: inout ObjectDescription, _ depth: Int) {}
 }
 
@@ -76,6 +83,9 @@ private final class Holder<C: RealmCollection>: Base<C.Element> {
   override func iterator() -> RLMIterator<C.Element> { collection.makeIterator() }
   override func index(of element: C.Element) -> Int? { collection.index(of: element) }
   override func equals(_ other: Base<C.Element>) -> Bool { (other as? Holder)?.collection == collection }
+  override func moved(to session: _RealmSession) -> Base<C.Element>? {
+    collection._moved(to: session).map { Holder($0) }
+  }
   override func describe(in text: inout ObjectDescription, _ depth: Int) {
     collection.describe(in: &text, depth: depth)
   }

@@ -1,4 +1,5 @@
 import RealmStorage
+import Synchronization
 
 /// The objects of a collection: what a plan finds among those of a source. Read anew when the realm has changed, and no more of them than is asked for.
 public final class _CollectionContent {
@@ -11,32 +12,93 @@ public final class _CollectionContent {
     case linking(ManagedRow, position: Int)
     /// What another one finds, of which rows were cut off.
     case found(_CollectionContent)
+
+    /// The same in another session; nil where what it belongs to is not there.
+    fileprivate func moved(to session: RealmSession) -> Source? {
+      switch self {
+      case .all: return .all
+      case .collection(let owner, let position):
+        return owner.moved(to: session).map { .collection($0, position: position) }
+      case .linking(let target, let position):
+        return target.moved(to: session).map { .linking($0, position: position) }
+      case .found(let content): return content.moved(to: session).map { .found($0) }
+      }
+    }
   }
 
   /// Keeps the context.
   private let life: SessionLife
-  /// Of the class of the objects.
-  unowned(unsafe) let context: ObjectContext
+  /// Of the class of the objects: the context that handles refer to.
+  private let shared: UncountedReference<ObjectContext>
   /// The generation in which it was made.
   private let birth: UInt64
   private let source: Source
   private let predicate: RealmStorage.Predicate
   private let steps: [RowPlan.Step]
   private let isWholeTable: Bool
-  private var known: (rows: [UInt64], generation: UInt64)?
-  // Of a sort, while nobody has asked for all of it: the first in order, and the rows that are to be sorted.
-  private var head: (rows: [UInt64], generation: UInt64)?
-  private var unsorted: (rows: [UInt64], generation: UInt64)?
-  /// Who walks a collection it has counted relies on the number.
-  private var counted: (count: Int, generation: UInt64)?
+
+  /// What was found, with the generation of the session in which it was.
+  private struct Findings {
+    var known: (rows: [UInt64], generation: UInt64)?
+    // Of a sort, while nobody has asked for all of it: the first in order, and the rows that are to be sorted.
+    var head: (rows: [UInt64], generation: UInt64)?
+    var unsorted: (rows: [UInt64], generation: UInt64)?
+    /// Who walks a collection it has counted relies on the number.
+    var counted: (count: Int, generation: UInt64)?
+  }
+  private var ownFindings = Findings()
+  /// The same of frozen objects, which several threads may read at a time; nil of others. Whoever finds something first notes it.
+  private let sharedFindings: SharedFindings?
+
+  private final class SharedFindings: Sendable {
+    let findings = Mutex(Findings())
+  }
+
+  private var findings: Findings {
+    @inline(__always) _read {
+      if let sharedFindings {
+        let copy = sharedFindings.findings.withLock { $0 }
+        yield copy
+      } else {
+        yield ownFindings
+      }
+    }
+    @inline(__always) _modify {
+      if let sharedFindings {
+        var copy = sharedFindings.findings.withLock { $0 }
+        yield &copy
+        let changed = copy
+        sharedFindings.findings.withLock { $0 = changed }
+      } else {
+        yield &ownFindings
+      }
+    }
+  }
+  private var known: (rows: [UInt64], generation: UInt64)? {
+    get { findings.known }
+    set { findings.known = newValue }
+  }
+  private var head: (rows: [UInt64], generation: UInt64)? {
+    get { findings.head }
+    set { findings.head = newValue }
+  }
+  private var unsorted: (rows: [UInt64], generation: UInt64)? {
+    get { findings.unsorted }
+    set { findings.unsorted = newValue }
+  }
+  private var counted: (count: Int, generation: UInt64)? {
+    get { findings.counted }
+    set { findings.counted = newValue }
+  }
 
   init(
     _ context: ObjectContext, _ source: Source = .all, where predicate: RealmStorage.Predicate = .always,
     _ steps: [RowPlan.Step] = []
   ) {
-    life = context.session.life
-    self.context = context
+    shared = context.ofHandles
+    life = shared.counted.session.life
     birth = context.session.generation
+    sharedFindings = context.isFrozen ? SharedFindings() : nil
     self.source = source
     self.predicate = predicate
     self.steps = steps
@@ -47,7 +109,22 @@ public final class _CollectionContent {
     }
   }
 
-  private var session: RealmSession { life.session }
+  /// The context of the objects' class that is to be used on this thread.
+  var context: ObjectContext { shared.use { $0.here }.counted }
+  private var session: RealmSession { life.session.here }
+  var isFrozen: Bool { sharedFindings != nil }
+
+  /// The same plan in another session.
+  func moved(to session: RealmSession) -> _CollectionContent? {
+    guard let source = source.moved(to: session) else { return nil }
+    let moved = _CollectionContent(
+      session.context(shared.use { $0.binding }), source, where: predicate, steps)
+    // What is frozen is the version that was read, where nothing is being written.
+    if session.isFrozen, !session.namesOnly, let known, !self.session.isWriting, isCurrent(known.generation) {
+      moved.known = (known.rows, moved.birth)
+    }
+    return moved
+  }
 
   /// Whether what was found in a generation is as it would be found now: nothing changed since, or only properties that the plan does not look at. So a loop that changes
   /// other properties of the objects it takes by their places does not search anew for each.

@@ -45,6 +45,10 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
     _originProperty = property
   }
 
+  public func _moved(to session: _RealmSession) -> LinkingObjects? {
+    content?.moved(to: session.session).map { LinkingObjects($0, _originProperty) }
+  }
+
   public var _content: _CollectionContent? { content }
   /// The object that is linked to was deleted, or its realm invalidated; false of an unmanaged object.
   public var isInvalidated: Bool { content?.isInvalidated ?? false }

@@ -11,12 +11,24 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   /// Of an unmanaged list that is a copy of one which stores what the program has no values for: all elements, as they are stored.
   private var asStored: [Value]?
   /// Of a managed one.
-  private var cell: _CollectionCell?
+  private var kept: _CollectionCell?
+  /// The same. What is noted in it as it is read is not kept where it is frozen, as other threads may read it.
+  private var cell: _CollectionCell? {
+    get { kept }
+    _modify {
+      if kept?.isFrozen == true {
+        var copy = kept
+        yield &copy
+      } else {
+        yield &kept
+      }
+    }
+  }
 
   /// An empty unmanaged list.
   public init() {}
 
-  init(_ cell: _CollectionCell) { self.cell = cell }
+  init(_ cell: _CollectionCell) { kept = cell.found() }
 
   // MARK: - Reading
 
@@ -25,6 +37,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     return _CollectionContent(
       cell.owner.session.context(type), .collection(cell.owner, position: cell.position))
   }
+
+  public func _moved(to session: _RealmSession) -> List? { kept?.moved(to: session.session).map { List($0) } }
 
   /// The realm of a managed list; nil of an unmanaged one.
   public var realm: Realm? { cell?.realm }
@@ -394,6 +408,6 @@ extension List: _KeptInstance {
   }
   public func _becomeManaged(_ object: ObjectBase, _ position: Int) {
     guard let owner = object.managedRow else { return }
-    (cell, unmanaged, asStored) = (_CollectionCell(owner, position: position), [], nil)
+    (kept, unmanaged, asStored) = (_CollectionCell(owner, position: position), [], nil)
   }
 }

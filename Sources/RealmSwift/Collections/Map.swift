@@ -14,14 +14,28 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   /// Of an unmanaged map that is a copy of one which stores what the program has no values for: all of it, as it is stored.
   private var asStored: ValueMap?
   /// Of a managed one.
-  private var cell: _CollectionCell?
+  private var kept: _CollectionCell?
+  /// The same. What is noted in it as it is read is not kept where it is frozen, as other threads may read it.
+  private var cell: _CollectionCell? {
+    get { kept }
+    _modify {
+      if kept?.isFrozen == true {
+        var copy = kept
+        yield &copy
+      } else {
+        yield &kept
+      }
+    }
+  }
 
   /// An empty unmanaged map.
   public init() {}
 
-  init(_ cell: _CollectionCell) { self.cell = cell }
+  init(_ cell: _CollectionCell) { kept = cell.found() }
 
   // MARK: - Reading
+
+  public func _moved(to session: _RealmSession) -> Map? { kept?.moved(to: session.session).map { Map($0) } }
 
   /// The realm of a managed map; nil of an unmanaged one.
   public var realm: Realm? { cell?.realm }
@@ -350,6 +364,6 @@ extension Map: _KeptInstance {
   }
   public func _becomeManaged(_ object: ObjectBase, _ position: Int) {
     guard let owner = object.managedRow else { return }
-    (cell, unmanaged, asStored) = (_CollectionCell(owner, position: position), [:], nil)
+    (kept, unmanaged, asStored) = (_CollectionCell(owner, position: position), [:], nil)
   }
 }

@@ -15,12 +15,24 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   /// Of an unmanaged set that is a copy of one which stores what the program has no values for: all elements, as they are stored.
   private var asStored: [Value]?
   /// Of a managed one.
-  private var cell: _CollectionCell?
+  private var kept: _CollectionCell?
+  /// The same. What is noted in it as it is read is not kept where it is frozen, as other threads may read it.
+  private var cell: _CollectionCell? {
+    get { kept }
+    _modify {
+      if kept?.isFrozen == true {
+        var copy = kept
+        yield &copy
+      } else {
+        yield &kept
+      }
+    }
+  }
 
   /// An empty unmanaged set.
   public init() {}
 
-  init(_ cell: _CollectionCell) { self.cell = cell }
+  init(_ cell: _CollectionCell) { kept = cell.found() }
 
   // MARK: - Reading
 
@@ -28,6 +40,10 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     guard let cell, let type = Element.self as? ObjectBase.Type else { return nil }
     return _CollectionContent(
       cell.owner.session.context(type), .collection(cell.owner, position: cell.position))
+  }
+
+  public func _moved(to session: _RealmSession) -> MutableSet? {
+    kept?.moved(to: session.session).map { MutableSet($0) }
   }
 
   /// The realm of a managed set; nil of an unmanaged one.
@@ -359,6 +375,6 @@ extension MutableSet: _KeptInstance {
   }
   public func _becomeManaged(_ object: ObjectBase, _ position: Int) {
     guard let owner = object.managedRow else { return }
-    (cell, unmanaged, members, asStored) = (_CollectionCell(owner, position: position), [], [], nil)
+    (kept, unmanaged, members, asStored) = (_CollectionCell(owner, position: position), [], [], nil)
   }
 }

@@ -2,7 +2,8 @@ public import Foundation
 import RealmStorage
 
 /// What all collections of realms are: elements by their places, the closure forms of whose `map` and `filter` are lazy.
-public protocol RealmCollectionBase: RandomAccessCollection, LazyCollectionProtocol, CustomStringConvertible
+public protocol RealmCollectionBase: RandomAccessCollection, LazyCollectionProtocol, CustomStringConvertible,
+  ThreadConfined
 where Element: RealmCollectionValue {}
 
 extension RealmCollectionBase {

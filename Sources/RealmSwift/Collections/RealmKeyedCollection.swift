@@ -10,7 +10,7 @@ extension String: _MapKey {
 }
 
 /// A collection of a realm whose values are found by keys.
-public protocol RealmKeyedCollection: Sequence, CustomStringConvertible {
+public protocol RealmKeyedCollection: Sequence, CustomStringConvertible, ThreadConfined {
   /// What values are found by.
   associatedtype Key: _MapKey
   /// What is found by a key.

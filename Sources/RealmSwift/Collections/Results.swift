@@ -26,6 +26,13 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     return content
   }
 
+  public func _moved(to session: _RealmSession) -> Results? {
+    switch source {
+    case .objects(let content): content.moved(to: session.session).map { Results($0) }
+    case .values(let content): content.moved(to: session.session).map { Results($0) }
+    }
+  }
+
   public var _content: _CollectionContent? {
     if case .objects(let content) = source { content } else { nil }
   }

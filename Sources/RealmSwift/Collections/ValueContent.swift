@@ -18,23 +18,39 @@ final class ValueContent {
   /// A value, and where it stands in the collection.
   typealias Place = (value: Value, step: NestedPlace.Step)
 
-  /// Of the collection.
-  private(set) var cell: _CollectionCell
+  private var kept: _CollectionCell
+  /// Of the collection. What is noted in it as it is read is not kept where it is frozen, as other threads may read it.
+  private(set) var cell: _CollectionCell {
+    get { kept }
+    _modify {
+      if kept.isFrozen {
+        var copy = kept
+        yield &copy
+      } else {
+        yield &kept
+      }
+    }
+  }
   private let form: Value.Form
   private let steps: [Step]
   private var known: (places: [Place], generation: UInt64)?
 
   init(_ cell: _CollectionCell, _ form: Value.Form, _ steps: [Step] = []) {
-    (self.cell, self.form, self.steps) = (cell, form, steps)
+    (kept, self.form, self.steps) = (cell, form, steps)
   }
 
   func adding(_ step: Step) -> ValueContent { ValueContent(cell, form, steps + [step]) }
+
+  /// The same in another session; nil where the object of the collection is not there.
+  func moved(to session: RealmSession) -> ValueContent? {
+    cell.moved(to: session).map { ValueContent($0, form, steps) }
+  }
 
   var realm: Realm { cell.realm }
   var isInvalidated: Bool { cell.isInvalidated(form) }
   var values: [Value] { places().map(\.value) }
 
-  /// O(1) while the realm does not change. Nothing of a collection that is invalidated.
+  /// O(1) while the realm does not change, but for a frozen collection, which is read each time. Nothing of a collection that is invalidated.
   func places() -> [Place] {
     let session = cell.owner.session
     session.check()
@@ -57,7 +73,7 @@ final class ValueContent {
         places = places.filter { met.insert(SetElement($0.value)).inserted }
       }
     }
-    known = (places, session.generation)
+    if !cell.isFrozen { known = (places, session.generation) }
     return places
   }
 

@@ -35,11 +35,15 @@ open class ObjectBase {
     }
   }
 
-  final var context: ObjectContext? { keptContext?.counted }
+  /// The context that is to be used on this thread.
+  final var context: ObjectContext? { keptContext?.here.counted }
+
+  /// It never changes, and may be read by several threads at a time.
+  final var isFrozenHandle: Bool { keptContext?.use { $0.isFrozen } ?? false }
 
   /// What it shows; nil of an unmanaged object.
   final var managedRow: ManagedRow? {
-    keptContext.map { ManagedRow($0.counted, row, birth: birth) }
+    keptContext.map { ManagedRow($0.shared, row, birth: birth) }
   }
 
   /// An unmanaged object is about to show the row that was made of it.
@@ -103,8 +107,10 @@ open class ObjectBase {
       // The key of a row never changes.
       if knownHash != 0 { return knownHash }
       if keptContext.use({ $0.binding.model.primaryKey == nil }) { return ObjectIdentifier(self).hashValue }
-      knownHash = managedRow?.hashOfKey ?? row.hashValue
-      return knownHash
+      let hash = managedRow?.hashOfKey ?? row.hashValue
+      // Handles of frozen objects never change, as other threads may use them.
+      if !isFrozenHandle { knownHash = hash }
+      return hash
     }
     let hash = hashOfUnmanaged
     if ObjectModel.of(type(of: self)).primaryKey != nil { knownHash = hash }

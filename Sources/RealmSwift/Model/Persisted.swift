@@ -111,8 +111,10 @@ public struct Persisted<Value: _Persistable> {
       PropertyRecorder.current?.note(object, Int(position))
       return (Value._placeholder(of: object, Int(position)), false)
     case .unset: return (Value._initial(), true)
-    case .managed(let position): return (Value._read(object, Int(position)), true)
-    case .encodable(let place): return (Value._read(object, place.position), Value._keepsInstance)
+    // A frozen handle never changes, as other threads may read it.
+    case .managed(let position): return (Value._read(object, Int(position)), !object.isFrozenHandle)
+    case .encodable(let place):
+      return (Value._read(object, place.position), Value._keepsInstance && !object.isFrozenHandle)
     case .unknown(let place): return (Value._readUnknown(object, place.position), false)
     }
   }

@@ -112,7 +112,7 @@ struct PropertyCell<Value: _Persistable> {
   /// The object itself keeps this, so it can't be kept here.
   private func handle(of owner: ManagedRow) -> ObjectBase {
     let object = CellOwner()
-    object.show(owner.row, of: owner.context, birth: owner.birth)
+    object.show(owner.row, of: owner.contextOfHandles, birth: owner.birth)
     return object
   }
 

@@ -7,15 +7,15 @@ import RealmStorage
 /// thread share that version and the write transaction, and are equal; each has the classes that its configuration names.
 /// A realm is closed when the last that refers to it is gone.
 public struct Realm {
-  private let life: SessionLife
-  private let view: RealmView
-  var session: RealmSession { life.session }
+  let life: SessionLife
+  let view: RealmView
+  /// The session that is to be used on this thread.
+  var session: RealmSession { life.session.here }
 
   /// The realm of a session's objects. It has the classes of all realms of the session.
-  init(_ session: RealmSession) {
-    life = session.life
-    view = session.view
-  }
+  init(_ session: RealmSession) { self.init(session.life, session.view) }
+
+  init(_ life: SessionLife, _ view: RealmView) { (self.life, self.view) = (life, view) }
 
   /// Those that its configuration names.
   var classes: RealmSchema { view.classes(session) }
@@ -40,8 +40,7 @@ public struct Realm {
   ///   be shared, or this one with another `schemaVersion` or `readOnly`, or so that it can't be deleted for
   ///   `deleteRealmIfMigrationNeeded`.
   public init(configuration: Configuration, queue: DispatchQueue? = nil) throws {
-    (life, view) = try RealmFile.session(
-      configuration, queue.map(Confinement.marking) ?? Confinement.current)
+    (life, view) = try RealmFile.session(configuration, queue.map { Scheduler.of($0) } ?? Scheduler.current)
   }
 
   /// Opens the file with the default configuration otherwise.
@@ -392,7 +391,7 @@ public final class NotificationToken: Sendable {
 extension Realm: Equatable {
   /// Whether both are of one file, on the same thread or queue: then they share the version they read, the write
   /// transaction, and the objects. The classes they were opened with may differ.
-  public static func == (left: Realm, right: Realm) -> Bool { left.session === right.session }
+  public static func == (left: Realm, right: Realm) -> Bool { left.life.session === right.life.session }
 }
 
 @available(*, unavailable)

@@ -17,8 +17,8 @@ struct WalkingHandle {
   private let newCounts = InstanceMaker.newCounts
 
   init(_ context: ObjectContext) {
-    life = context.session.life
-    self.context = UncountedReference(context)
+    self.context = context.ofHandles
+    life = self.context.counted.session.life
     model = context.binding.model
     birth = context.session.generation
   }

@@ -35,6 +35,10 @@ public struct _CollectionCell {
     kind = form == .list ? .list : .sorted
   }
 
+  private init(_ owner: ManagedRow, position: Int, _ kind: Kind) {
+    (self.owner, self.position, self.kind) = (owner, position, kind)
+  }
+
   /// Of the list or map that a property of any value holds.
   init(_ owner: ManagedRow, position: Int, holding value: Value) {
     self.init(
@@ -73,6 +77,23 @@ public struct _CollectionCell {
   }
 
   var realm: Realm { Realm(owner.session) }
+
+  /// It never changes, and may be read by several threads at a time.
+  var isFrozen: Bool { owner.isFrozen }
+
+  /// The same collection in another session; nil where its object is not there.
+  func moved(to session: RealmSession) -> _CollectionCell? {
+    guard let owner = owner.moved(to: session) else { return nil }
+    return _CollectionCell(owner, position: position, kind)
+  }
+
+  /// A cell that knows already what it would find on its first use, since it can't note that later: where it is frozen.
+  func found() -> _CollectionCell {
+    guard isFrozen, !owner.isNameOnly, nestedPlace == nil, owner.isThere else { return self }
+    var cell = self
+    if isList { _ = cell.storedList() } else { _ = cell.storedSorted() }
+    return cell
+  }
 
   var isList: Bool { if case .list = kind { true } else { false } }
   var isSorted: Bool { if case .sorted = kind { true } else { false } }

@@ -4,23 +4,41 @@ import RealmStorage
 struct ManagedRow {
   /// Keeps the context.
   private let life: SessionLife
-  unowned(unsafe) let context: ObjectContext
+  /// The context that handles refer to.
+  private let shared: UncountedReference<ObjectContext>
   let row: UInt64
   /// The generation of the session in which it was found.
   let birth: UInt64
 
   init(_ context: ObjectContext, _ row: UInt64, birth: UInt64) {
-    life = context.session.life
-    self.context = context
+    let shared = context.ofHandles
+    self.shared = shared
+    life = shared.counted.session.life
     self.row = row
     self.birth = birth
   }
 
-  var session: RealmSession { life.session }
+  /// The context that is to be used on this thread.
+  var context: ObjectContext { shared.use { $0.here }.counted }
+  var contextOfHandles: ObjectContext { shared.counted }
+  var session: RealmSession { life.session.here }
+  /// It never changes, and may be used on several threads at a time.
+  var isFrozen: Bool { shared.use { $0.isFrozen } }
+  /// It is on its way from one session to another, and can't be read.
+  var isNameOnly: Bool { shared.use { $0.session.namesOnly } }
   var isThere: Bool { context.hasRow(row, birth: birth) }
   var isInvalid: Bool { session.isInvalid(row, birth: birth, context.binding) }
 
   func value(_ position: Int) -> Value { context.value(position, row, birth: birth) }
 
   func isSame(as other: ManagedRow) -> Bool { context.isSameTable(as: other.context) && row == other.row }
+
+  /// The same row in another session of the file; nil where it is not there.
+  func moved(to session: RealmSession) -> ManagedRow? {
+    let context = session.context(shared.use { $0.binding })
+    let birth = context.sessionOfHandles.use { $0.generation }
+    // A session that only names rows can't look.
+    guard session.namesOnly || context.here.use({ $0.hasRow(row, birth: birth) }) else { return nil }
+    return ManagedRow(context, row, birth: birth)
+  }
 }

@@ -22,15 +22,44 @@ final class ObjectContext {
   /// The table as of then, which the window shows; nil in a transaction.
   @exclusivity(unchecked) private var readable: TableReference?
 
+  /// The number by which threads know their own context in place of this one, which belongs to a frozen session; 0 of all
+  /// others.
+  private let readerNumber: UInt64
+  /// Of a context that reads a frozen version on one thread: the one that handles refer to.
+  private let sharedContext: UncountedReference<ObjectContext>?
+
   init(session: RealmSession, binding: ClassBinding) {
     self.session = session
     self.binding = binding
+    readerNumber = session.readers == nil ? 0 : ReaderNumber.next()
+    sharedContext = session.shared.map { UncountedReference($0.use { $0.context(binding) }) }
     sessionOfHandles = UncountedReference(session)
     window = RowWindow(columns: binding.columns)
     model = UncountedReference(binding.model)
     doubles = binding.model.properties.map { $0.type.column == .double }
     let key = binding.model.primaryKey.map { binding.model.properties[$0].type }
     hasNumberKey = key.map { $0.column == .int64 && !$0.isOptional } ?? false
+  }
+
+  /// What it shows never changes, and may be used on several threads at a time.
+  var isFrozen: Bool { readerNumber != 0 || sharedContext != nil }
+
+  /// The context that handles refer to: this one, but for one that reads a frozen version on one thread.
+  @inline(__always)
+  var ofHandles: UncountedReference<ObjectContext> { sharedContext ?? UncountedReference(self) }
+
+  /// The context that is to be used on this thread: this one, but for one of a frozen session.
+  @inline(__always)
+  var here: UncountedReference<ObjectContext> {
+    if _fastPath(readerNumber == 0) { return UncountedReference(self) }
+    return UncountedReference.known(readerNumber) ?? findReader()
+  }
+
+  @inline(never)
+  private func findReader() -> UncountedReference<ObjectContext> {
+    let reader = UncountedReference(session.here.context(binding))
+    reader.know(readerNumber)
+    return reader
   }
 
   /// Whether both are of one table and session: classes that share a table have contexts of their own.
@@ -41,7 +70,7 @@ final class ObjectContext {
   /// The row of an object of this table and realm; nil of others, and of one that was invalidated.
   func row(of object: ObjectBase) -> UInt64? {
     // One of another realm, which may be another thread's, is not looked at any closer.
-    guard let kept = object.keptContext, kept.use({ isSameTable(as: $0) }),
+    guard let kept = object.keptContext, kept.here.use({ isSameTable(as: $0) }),
       !session.isInvalid(object.row, birth: object.birth, binding)
     else { return nil }
     return object.row
@@ -144,7 +173,9 @@ final class ObjectContext {
 
   /// A handle of a row that was there in a generation of the session.
   @inline(__always)
-  func object(_ row: UInt64, birth: UInt64) -> ObjectBase { model.use { $0.handle(self, row, birth: birth) } }
+  func object(_ row: UInt64, birth: UInt64) -> ObjectBase {
+    ofHandles.use { shared in model.use { $0.handle(shared, row, birth: birth) } }
+  }
 
   /// Stops the program where a row is not there any more.
   func stopInvalidated(_ position: Int?) -> Never {
@@ -270,7 +301,7 @@ extension ObjectBase {
   @inline(never)
   private final func decodedInteger(_ position: Int) -> Int64? {
     guard let keptContext else { stopUnmanaged() }
-    return keptContext.use { context in
+    return keptContext.here.use { context in
       guard context.mayReadWindow(birth: birth),
         let decoded = context.window.decodedInteger(position, ofRow: row)
       else { return readInteger(position) }
@@ -281,7 +312,7 @@ extension ObjectBase {
   @inline(never)
   private final func decodedText(_ position: Int) -> String? {
     guard let keptContext else { stopUnmanaged() }
-    return keptContext.use { context in
+    return keptContext.here.use { context in
       guard context.mayReadWindow(birth: birth),
         let decoded = context.window.decodedText(position, ofRow: row)
       else { return readText(position) }
@@ -328,7 +359,7 @@ extension ObjectBase {
     _ position: Int, _ body: (inout RowWindow, UInt64) throws(StorageError) -> Found<Content>
   ) -> Content?? {
     guard let keptContext else { stopUnmanaged() }
-    return keptContext.use { context in
+    return keptContext.here.use { context in
       guard context.mayRead(row, birth: birth) else { return .none }
       do throws(StorageError) {
         switch try body(&context.window, row) {
@@ -385,7 +416,7 @@ extension ObjectBase {
   /// A handle of a row that a property links to.
   func linked<Target: ObjectBase>(_ row: UInt64, as type: Target.Type) -> Target {
     guard let keptContext else { raise("Unmanaged object", "it has no row that links.") }
-    let object = keptContext.use { context in
+    let object = keptContext.here.use { context in
       context.sessionOfHandles.use { $0.contextOfHandles(type) }.use { $0.object(row) }
     }
     return unsafeDowncast(object, to: type)

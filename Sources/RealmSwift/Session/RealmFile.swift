@@ -12,7 +12,17 @@ final class RealmFile: Sendable {
   /// The schema version that the file had when its classes were bound to its tables.
   let schemaVersion: UInt64
   private let place: String
-  private let sessions = Mutex<[Confinement: KnownSession]>([:])
+  /// What waits for the writer's lock and the disk on behalf of sessions.
+  let disk = DiskQueue()
+  private let sessions = Mutex<[SessionKey: KnownSession]>([:])
+
+  /// What a session is found by: nobody has two of one file.
+  private enum SessionKey: Hashable {
+    case live(Scheduler)
+    case frozen(version: UInt64, schema: ObjectIdentifier)
+    /// Names objects of a version in none, for who takes them from one session to another.
+    case naming(schema: ObjectIdentifier)
+  }
 
   /// A session that has not ended: as its last act it takes this away, under the lock.
   private struct KnownSession: @unchecked Sendable {
@@ -31,7 +41,7 @@ final class RealmFile: Sendable {
     /// takes the lock.
     var life: SessionLife? {
       guard holders.tryToAdd() else { return nil }
-      let life = session.use { $0.life }
+      let life = session.counted.life
       // Not the last: the life is another.
       _ = holders.remove()
       return life
@@ -96,6 +106,9 @@ final class RealmFile: Sendable {
     }
   }
 
+  /// Nothing of it is on a disk.
+  var isInMemory: Bool { configuration.inMemoryIdentifier != nil }
+
   private static func options(_ configuration: Realm.Configuration) -> Database.Options {
     Database.Options(
       encryptionKey: configuration.encryptionKey.map { Array($0) }, isReadOnly: configuration.readOnly)
@@ -144,7 +157,7 @@ final class RealmFile: Sendable {
   ///
   /// - Throws: `Realm.Error`.
   static func session(
-    _ configuration: Realm.Configuration, _ owner: Confinement
+    _ configuration: Realm.Configuration, _ owner: Scheduler
   ) throws -> (SessionLife, RealmView) {
     configuration.checkSettings()
     let place = place(configuration)
@@ -164,7 +177,7 @@ final class RealmFile: Sendable {
 
   /// The session in a realm that was not open.
   private static func first(
-    _ configuration: Realm.Configuration, _ place: String, _ owner: Confinement, _ notes: inout Notes
+    _ configuration: Realm.Configuration, _ place: String, _ owner: Scheduler, _ notes: inout Notes
   ) throws -> SessionLife {
     // None of it under the lock: it runs code of the program, or stops it where classes can't be stored.
     let models = RealmSchema.models(configuration.objectTypes)
@@ -184,25 +197,79 @@ final class RealmFile: Sendable {
 
   /// The session in a realm that is open; nil where it is not.
   private static func existing(
-    _ open: inout [String: Open], _ place: String, _ configuration: Realm.Configuration, _ owner: Confinement
+    _ open: inout [String: Open], _ place: String, _ configuration: Realm.Configuration, _ owner: Scheduler
   ) throws -> SessionLife? {
     guard let found = open[place] else { return nil }
     try found.file.check(configuration)
-    if let life = found.file.sessions.withLock({ $0[owner]?.life }) { return life }
+    if let life = found.file.sessions.withLock({ $0[.live(owner)]?.life }) { return life }
     open[place]?.sessions += 1
     return found.file.newSession(owner)
   }
 
-  private func newSession(_ owner: Confinement) -> SessionLife {
-    let life = RealmSession.begin(self, owner)
+  private func newSession(_ owner: Scheduler) -> SessionLife {
+    let life = RealmSession.begin(RealmSession(file: self, owner: owner))
     let entry = KnownSession(life.session)
-    sessions.withLock { $0[owner] = entry }
+    sessions.withLock { $0[.live(owner)] = entry }
     return life
   }
 
+  /// The session of a scheduler, which is made where there is none.
+  ///
+  /// - Precondition: a session is there, of whatever kind, so that the file stays open.
+  func liveSession(_ owner: Scheduler) -> SessionLife {
+    Self.open.withLock { open in
+      if let life = sessions.withLock({ $0[.live(owner)]?.life }) { return life }
+      open[place]?.sessions += 1
+      return newSession(owner)
+    }
+  }
+
+  /// The frozen session of a version: one for all that have the same classes.
+  ///
+  /// - Parameter snapshot: the version; nil for a session that only names objects.
+  /// - Precondition: a session is there.
+  func frozenSession(
+    _ snapshot: Snapshot?, _ schema: RealmSchema, _ configuration: Realm.Configuration
+  ) -> SessionLife {
+    let classes = ObjectIdentifier(schema)
+    let key =
+      snapshot.map { SessionKey.frozen(version: $0.version, schema: classes) } ?? .naming(schema: classes)
+    if let life = sessions.withLock({ $0[key]?.life }) { return life }
+    let session = RealmSession(file: self, freezing: snapshot, schema, configuration)
+    Self.open.withLock { $0[place]?.sessions += 1 }
+    let life = RealmSession.begin(session)
+    let entry = KnownSession(session)
+    // Of two threads that freeze at the same time, the first counts. The other session ends with its life.
+    return sessions.withLock { sessions in
+      if let first = sessions[key]?.life { return first }
+      sessions[key] = entry
+      return life
+    }
+  }
+
+  /// The scheduler that code is running in now, of those that the file is open for; that of the thread where there is none.
+  var schedulerHere: Scheduler {
+    let known = sessions.withLock { sessions in
+      sessions.keys.compactMap { key -> Scheduler? in
+        if case .live(let scheduler) = key { scheduler } else { nil }
+      }
+    }
+    let here = known.first { scheduler in
+      switch scheduler {
+      case .queue, .actor: scheduler.isHere
+      case .thread, .mainQueue, .anyone: false
+      }
+    }
+    return here ?? .current
+  }
+
   /// A session has ended. With the last the file is closed, before anyone can open it again.
-  func leave(_ owner: Confinement, _ id: ObjectIdentifier) {
-    leave { self.sessions.withLock { if $0[owner]?.id == id { $0[owner] = nil } } }
+  func leave(_ id: ObjectIdentifier) {
+    leave {
+      self.sessions.withLock { sessions in
+        if let key = sessions.first(where: { $0.value.id == id })?.key { sessions[key] = nil }
+      }
+    }
   }
 
   /// Keeps the file open, for who uses it beside its sessions.

@@ -2,12 +2,24 @@ import Foundation
 import RealmStorage
 import Synchronization
 
-/// A realm as one thread or queue sees it: the version it reads, or its write transaction.
+/// A realm as one thread, queue or actor sees it: the version it reads, or its write transaction.
+///
+/// A frozen session is the name of a version that never changes, whoever reads it (`FrozenReaders`).
 final class RealmSession {
   let file: RealmFile
-  let owner: Confinement
+  let owner: Scheduler
   /// The thread that may always use it; nobody where it belongs to a queue.
   private let home: ThreadID
+  /// The compiler sees to it that its objects are used where it is.
+  private let isKeptByCompiler: Bool
+  /// Of a frozen session: what its version is read with.
+  let readers: FrozenReaders?
+  /// Of a session that reads a frozen version on one thread: the frozen session, which keeps it.
+  let shared: UncountedReference<RealmSession>?
+  /// Takes blocks that are to be run where the session is used.
+  let inbox: SchedulerInbox
+  /// Nil before the first transaction that begins later.
+  private var pendingWrites: AsyncWrites?
   private(set) var transaction: WriteTransaction? {
     didSet { isWriting = transaction != nil }
   }
@@ -58,11 +70,62 @@ final class RealmSession {
     var columns: [UInt64] = []
   }
 
-  init(file: RealmFile, owner: Confinement) {
+  init(file: RealmFile, owner: Scheduler) {
     self.file = file
     self.owner = owner
     home = owner.home ?? .nobody
+    isKeptByCompiler = owner.isKeptByCompiler
+    (readers, shared) = (nil, nil)
+    inbox = SchedulerInbox(owner)
   }
+
+  /// A frozen session.
+  ///
+  /// - Parameter snapshot: the version; nil of one that only names objects, and reads nothing.
+  init(
+    file: RealmFile, freezing snapshot: Snapshot?, _ schema: RealmSchema, _ configuration: Realm.Configuration
+  ) {
+    self.file = file
+    owner = .anyone
+    home = .nobody
+    isKeptByCompiler = false
+    readers = FrozenReaders(snapshot)
+    shared = nil
+    inbox = SchedulerInbox(owner)
+    generation = 1
+    self.schema = schema
+    whole = RealmView(configuration, schema, self)
+  }
+
+  /// What reads the version of a frozen session on a thread.
+  init(reading frozen: RealmSession, on thread: ThreadID) {
+    file = frozen.file
+    owner = .thread(thread)
+    home = thread
+    isKeptByCompiler = false
+    readers = nil
+    shared = UncountedReference(frozen)
+    inbox = SchedulerInbox(.anyone)
+    generation = frozen.generation
+    schema = frozen.schema
+    snapshot = frozen.readers?.snapshot
+  }
+
+  /// Nothing that is read of it ever changes, and nothing can be written.
+  var isFrozen: Bool { readers != nil || shared != nil }
+
+  /// It has no version: it names rows and collections that are on their way from one session to another.
+  var namesOnly: Bool { readers.map { $0.snapshot == nil } ?? false }
+
+  /// The session that is to be used on this thread: this one, but for a frozen one.
+  @inline(__always)
+  var here: RealmSession {
+    guard let readers else { return self }
+    return UncountedReference.known(readers.number)?.counted ?? readers.reader(of: self)
+  }
+
+  /// The session that realms and handles refer to: this one, but for one that reads a frozen version on one thread.
+  var ofHandles: RealmSession { shared?.counted ?? self }
 
   deinit {
     transaction?.cancel()
@@ -70,19 +133,19 @@ final class RealmSession {
     // Nothing of a version is held when the file is closed.
     forgetTables()
     snapshot = nil
-    file.leave(owner, ObjectIdentifier(self))
+    if shared == nil { file.leave(ObjectIdentifier(self)) }
   }
 
   /// The first holder of a new session, which is there from now on until the last one goes.
-  static func begin(_ file: RealmFile, _ owner: Confinement) -> SessionLife {
-    let session = RealmSession(file: file, owner: owner)
+  static func begin(_ session: RealmSession) -> SessionLife {
     UncountedReference(session).retain()
     return session.life
   }
 
   /// What keeps it: whoever asks has one, or a handle.
   var life: SessionLife {
-    lastLife.withLock { last in
+    if let shared { return shared.counted.life }
+    return lastLife.withLock { last in
       if let life = last.life { return life }
       let made = SessionLife(self)
       last.life = made
@@ -97,12 +160,12 @@ final class RealmSession {
   @inline(__always)
   func check() {
     // The thread that opened it needs no closer look: it stays the main thread, or the owner.
-    if !isAtHome { checkOwner() }
+    if home != ThreadID.known { checkOwner() }
   }
 
   /// The thread that runs is surely the one that always may use it.
   @inline(__always)
-  var isAtHome: Bool { home == ThreadID.known }
+  var isAtHome: Bool { home == ThreadID.known || isKeptByCompiler }
 
   /// What was found from this generation on is valid.
   @inline(__always)
@@ -129,6 +192,7 @@ final class RealmSession {
 
   /// The realm of the session's objects: it has the classes of all its realms.
   var view: RealmView {
+    if let shared { return shared.counted.view }
     guard let whole else { preconditionFailure("a session that was opened with nothing has no objects") }
     return whole
   }
@@ -191,6 +255,7 @@ final class RealmSession {
   }
 
   func context(_ binding: ClassBinding) -> ObjectContext {
+    if let readers { return readers.context(binding, of: self) }
     while contexts.count <= binding.index { contexts.append(nil) }
     if let found = contexts[binding.index] { return found }
     let made = ObjectContext(session: self, binding: binding)
@@ -229,15 +294,10 @@ final class RealmSession {
     return table
   }
 
-  /// What is wrong where another process has brought the file to a version that this one's classes are not of.
-  private func changedSchema(_ version: UInt64) -> String {
-    "another process brought \(file.database.path) to schema version \(version), and this one opened it with version "
-      + "\(file.schemaVersion); let go of its realms and objects, and open it with the classes of that version."
-  }
-
   /// The version it reads outside of transactions.
-  private func currentSnapshot() throws(StorageError) -> Snapshot {
+  func currentSnapshot() throws(StorageError) -> Snapshot {
     if let snapshot { return snapshot }
+    precondition(shared == nil, "what only names objects reads nothing")
     let taken = try file.database.snapshot()
     snapshot = taken
     return taken
@@ -246,7 +306,7 @@ final class RealmSession {
   /// Moves to the newest version; answers whether there was a newer one.
   func refresh() -> Bool {
     check()
-    guard transaction == nil else { return false }
+    guard transaction == nil, !isFrozen else { return false }
     let old = snapshot
     let newest = reading { () throws(StorageError) in try file.database.snapshot() }
     let version = reading { () throws(StorageError) in try newest.schemaVersion() }
@@ -264,6 +324,7 @@ final class RealmSession {
   /// Lets go of the version it reads: handles are invalid from then on.
   func invalidate() {
     check()
+    checkThawed("be invalidated; it is let go of when the last that refers to it goes")
     if transaction != nil { cancelWrite() }
     snapshot = nil
     generation &+= 1
@@ -283,40 +344,66 @@ final class RealmSession {
 
   /// - Parameter most: how many versions may be in use; nil or 0 for any number.
   func beginWrite(whereVersions most: UInt?) throws {
-    check()
+    checkWritable()
     guard transaction == nil else {
       raise(
         "Transaction in a transaction",
         "the realm at \(file.database.path) is in a write transaction already; commit or cancel it first.")
     }
-    guard !file.configuration.readOnly else {
-      raise("Read-only realm", "\(file.database.path) was opened with readOnly = true; open it without.")
-    }
     try checkActiveVersions(most)
-    let begun = try Realm.Error.wrapping { () throws(StorageError) in
-      let begun = try file.database.beginWrite()
-      return (transaction: begun, version: try begun.schemaVersion())
+    // What waits for its turn has asked for the lock already.
+    try begin { () throws(StorageError) in
+      if let taken = try pendingWrites?.awaitTransaction() { return taken }
+      return try file.database.beginWrite()
     }
-    guard begun.version == file.schemaVersion else {
-      begun.transaction.cancel()
-      throw Realm.Error(.schemaMismatch, changedSchema(begun.version), path: file.database.path)
+  }
+
+  /// Begins the transaction that `body` answers; false where that is none.
+  @discardableResult
+  private func begin(_ body: () throws(StorageError) -> WriteTransaction?) throws -> Bool {
+    let begun = try Realm.Error.wrapping { () throws(StorageError) -> (WriteTransaction, UInt64)? in
+      guard let begun = try body() else { return nil }
+      do throws(StorageError) {
+        return (begun, try begun.schemaVersion())
+      } catch {
+        begun.cancel()
+        throw error
+      }
     }
-    transaction = begun.transaction
+    guard let (begun, version) = begun else { return false }
+    guard version == file.schemaVersion else {
+      begun.cancel()
+      throw Realm.Error(.schemaMismatch, changedSchema(version), path: file.database.path)
+    }
+    transaction = begun
     snapshot = nil
     generation &+= 1
     transactionGeneration = generation
+    return true
   }
 
-  /// - Throws: where more versions are read than the configuration allows.
-  private func checkActiveVersions(_ most: UInt?) throws {
-    guard let most, most > 0 else { return }
-    let count = file.database.activeVersions
-    guard count > most else { return }
-    throw Realm.Error(
-      .fail,
-      "\(count) versions of \(file.database.path) are in use, and maximumNumberOfActiveVersions is \(most): refresh or "
-        + "release the realms of other threads, or allow more.", path: file.database.path)
+  // MARK: - Writing later
+
+  /// The transactions that begin later.
+  var asyncWrites: AsyncWrites {
+    if let pendingWrites { return pendingWrites }
+    let made = AsyncWrites()
+    pendingWrites = made
+    return made
   }
+
+  /// Begins a transaction where the lock was asked for and is at hand, or, where nobody waits for it, is free; answers whether it did.
+  func beginIfFree(whereVersions most: UInt?) throws -> Bool {
+    guard transaction == nil else { return false }
+    try checkActiveVersions(most)
+    return try begin { () throws(StorageError) in
+      if let taken = try pendingWrites?.takeTransaction() { return taken }
+      return pendingWrites?.hasWaiters == true ? nil : try file.database.beginWriteIfFree()
+    }
+  }
+
+  /// Commits so that all see it; it is not sure yet to survive a loss of power.
+  func commitRelaxed() throws { try commitWrite(file.isInMemory ? .full : .relaxed) }
 
   /// Writes what is read, with what an open transaction has changed, to a new file.
   func copy(to path: String, key: Data?) throws {
@@ -335,11 +422,11 @@ final class RealmSession {
     Logger.shared.log(.info, "\(file.database.path) was copied to \(path).")
   }
 
-  func commitWrite() throws {
+  func commitWrite(_ durability: Durability = .full) throws {
     check()
     let open = requireTransaction("commit", isEnd: true)
     do {
-      try open.commit()
+      try open.commit(durability)
     } catch {
       open.cancel()
       end(cancelled: true)
@@ -369,23 +456,7 @@ final class RealmSession {
     // Where none is to be had now, the next read asks again, and tells why.
     snapshot = try? file.database.snapshot()
     generation &+= 1
-  }
-
-  /// - Parameter isEnd: the transaction is to end, so that somebody thinks to have begun it.
-  @discardableResult
-  func requireTransaction(_ what: @autoclosure () -> String, isEnd: Bool = false) -> WriteTransaction {
-    guard let transaction else {
-      let hint =
-        isEnd
-        ? " A transaction that was begun is cancelled when the last reference to its realm on the thread goes, as that of "
-          + "try! Realm().beginWrite() does at once: keep the realm in a variable until the end."
-        : ""
-      raise(
-        "Not in a write transaction",
-        "to \(what()), begin one on the realm at \(file.database.path): put the change into realm.write { }.\(hint)"
-      )
-    }
-    return transaction
+    pendingWrites?.didEnd(self)
   }
 
   /// The table of a class in the open transaction.

@@ -39,7 +39,8 @@ final class RealmView {
   private func look(for type: ObjectBase.Type, _ session: RealmSession) {
     let classes = classes(session)
     if classes.find(type) == nil { classes.stopMissing(type, path: session.file.database.path) }
-    known = ObjectIdentifier(type)
+    // The view of a frozen realm never changes, as other threads may use it.
+    if !session.isFrozen { known = ObjectIdentifier(type) }
   }
 }
 

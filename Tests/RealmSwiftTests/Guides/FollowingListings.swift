@@ -31,7 +31,7 @@ private func follow(_ realm: Realm, upTo count: Int, _ print: (String) -> Void) 
   @Test func `the feed of the guide tells books that came, changed and went`() async throws {
     let url = temporaryFile()
     defer { remove(url) }
-    let realm = try Realm(configuration: Realm.Configuration(fileURL: url, objectTypes: [Book.self]))
+    let realm = try opened(Realm.Configuration(fileURL: url, objectTypes: [Book.self]))
     try realm.write { realm.create(Book.self, value: ["isbn": "1", "title": "One"]) }
     var lines: [String] = []
     try await follow(realm, upTo: 1) { lines.append($0) }

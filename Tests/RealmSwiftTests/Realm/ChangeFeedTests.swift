@@ -94,7 +94,7 @@ final class FeedPerson: Object {
   @Test func `a token goes on in the next run, and what was not finished is told again`() async throws {
     try await withPath { path in
       func batch(_ acknowledges: Bool) async throws -> [ChangeFeed.Change] {
-        let feed = try Realm(configuration: configuration(path)).changeFeed(since: Self.token)
+        let feed = try opened(configuration(path)).changeFeed(since: Self.token)
         var iterator = feed.makeAsyncIterator()
         let batch = try #require(try await iterator.next())
         if acknowledges { try batch.acknowledge() }
@@ -115,7 +115,7 @@ final class FeedPerson: Object {
       #expect(try await batch(false).map(\.object.primaryKey) == [.int(3)])
       try add(4)
       #expect(try await batch(true).map(\.object.primaryKey) == [.int(3), .int(4)])
-      let realm = try Realm(configuration: configuration(path))
+      let realm = try opened(configuration(path))
       #expect(try realm.endChangeFeed(Self.token))
       #expect(try realm.endChangeFeed(Self.token) == false)
       #expect(try await batch(false).count == 4)
@@ -135,7 +135,7 @@ final class FeedPerson: Object {
       }
       let other = Task {
         var counts = 0
-        for try await _ in try Realm(configuration: configuration(path)).changeFeed(since: "other") {
+        for try await _ in try opened(configuration(path)).changeFeed(since: "other") {
           counts += 1
         }
         return counts
@@ -212,7 +212,7 @@ final class FeedPerson: Object {
       _ = try await iterator.next()
       let feed = try add(2)
       _ = try await iterator.next()
-      #expect(try Realm(configuration: configuration(path)).endChangeFeed(Self.token))
+      #expect(try opened(configuration(path)).endChangeFeed(Self.token))
       _ = try add(3)
       #expect(try await iterator.next() == nil)
       var again = feed.makeAsyncIterator()

@@ -1,0 +1,105 @@
+import Dispatch
+import Foundation
+
+/// What a realm and its objects belong to: one thread, one serial queue, the main queue, or one actor.
+///
+/// It answers two questions, for all of the library: whether the running code is in it (`isHere`), and how code is run in it
+/// later (`enqueue(_:)`).
+///
+/// A realm that is opened on the main thread, the main queue or the main actor belongs to the main queue: these three are one, and the
+/// system may run its work on any thread.
+enum Scheduler: Hashable, Sendable {
+  case thread(ThreadID)
+  case mainQueue
+  case queue(Queue)
+  case actor(ActorReference)
+  /// Nobody alone: frozen realms are read by all.
+  case anyone
+
+  /// The one that code is running in now, but for a queue or actor, which nobody knows unless it is named.
+  static var current: Scheduler { isMain ? .mainQueue : .thread(ThreadID.current) }
+
+  /// The scheduler of an actor.
+  static func of(_ actor: any Actor) -> Scheduler {
+    actor === MainActor.shared ? .mainQueue : .actor(ActorReference(actor: actor))
+  }
+
+  /// The scheduler of a queue, which `isHere` knows from now on.
+  ///
+  /// - Precondition: the queue is serial; a concurrent one stops the program.
+  static func of(_ queue: DispatchQueue) -> Scheduler {
+    if queue === DispatchQueue.main { return .mainQueue }
+    if queue.isConcurrent {
+      raise(
+        "Concurrent queue",
+        "the queue \(queue.label) runs blocks at the same time, and a realm is used by one at a time: open it on a serial queue."
+      )
+    }
+    queue.setSpecific(key: queueKey, value: ObjectIdentifier(queue))
+    return .queue(Queue(queue: queue))
+  }
+
+  /// The thread that is always in it, where that is the one that is running.
+  var home: ThreadID? {
+    switch self {
+    case .thread(let id): id
+    case .mainQueue: Thread.isMainThread ? ThreadID.current : nil
+    case .queue, .actor, .anyone: nil
+    }
+  }
+
+  /// The compiler sees to it that objects stay in it, so that reads of properties need not ask.
+  var isKeptByCompiler: Bool { if case .actor = self { true } else { false } }
+
+  /// Whether the running code is in it.
+  var isHere: Bool {
+    switch self {
+    case .thread(let id): id == ThreadID.current
+    case .mainQueue: Self.isMain
+    case .queue(let queue): DispatchQueue.getSpecific(key: Self.queueKey) == ObjectIdentifier(queue.queue)
+    case .actor(let reference): reference.isRunning
+    case .anyone: true
+    }
+  }
+
+  var description: String {
+    switch self {
+    case .thread: "the thread that opened it"
+    case .mainQueue: "the main queue"
+    case .queue(let queue): "the queue \(queue.queue.label)"
+    case .actor(let reference): "the actor \(type(of: reference.actor))"
+    case .anyone: "nobody alone"
+    }
+  }
+
+  // MARK: - Queues and actors
+
+  /// Queues are the same when they are the same object.
+  struct Queue: Hashable, Sendable {
+    let queue: DispatchQueue
+    static func == (left: Queue, right: Queue) -> Bool { left.queue === right.queue }
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(queue)) }
+  }
+
+  /// Actors are the same when they are the same object. It keeps the actor.
+  struct ActorReference: Hashable, Sendable {
+    let actor: any Actor
+
+    /// The running code is isolated to the actor.
+    var isRunning: Bool { CurrentExecutor.is(actor.unownedExecutor) }
+
+    static func == (left: ActorReference, right: ActorReference) -> Bool { left.actor === right.actor }
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(actor)) }
+  }
+
+  private static let queueKey = DispatchSpecificKey<ObjectIdentifier>()
+  private static let mainKey: DispatchSpecificKey<Bool> = {
+    let key = DispatchSpecificKey<Bool>()
+    DispatchQueue.main.setSpecific(key: key, value: true)
+    return key
+  }()
+
+  private static var isMain: Bool {
+    Thread.isMainThread || DispatchQueue.getSpecific(key: mainKey) == true
+  }
+}

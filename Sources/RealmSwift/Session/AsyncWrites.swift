@@ -1,0 +1,293 @@
+import Dispatch
+import RealmStorage
+import Synchronization
+
+/// The write transactions of a session that begin later, when it is their turn, without anybody waiting for that on the session's
+/// thread.
+///
+/// They begin in the order in which they were asked for. The session asks for the writer's lock once at a time
+/// (`WriterRequest`), on behalf of the first. A transaction that is begun at once meanwhile takes what was asked for, and the others
+/// go on waiting behind it.
+///
+/// A commit is shown to all readers when it returns, and survives the death of the process. It survives a loss of power from the moment on that its completion is called: the disk
+/// is waited for on another thread (`DiskQueue`).
+///
+/// Used where the session is used.
+final class AsyncWrites {
+  /// Of a transaction that waits, or of a commit whose completion is not called yet.
+  typealias ID = UInt32
+
+  /// A transaction that waits for its turn.
+  final class Waiter: Sendable {
+    let id: ID
+    private let state: Mutex<State>
+
+    enum State: Sendable {
+      /// What is to be called on its turn, where the session is used.
+      case waiting(@Sendable (Turn) -> Void)
+      case called
+    }
+
+    /// Why a waiter is called.
+    enum Turn: Sendable {
+      /// The writer's lock is at hand: `AsyncWrites.begin` begins the transaction.
+      case begins
+      case cancelled
+      case failed(StorageError)
+    }
+
+    fileprivate init(_ id: ID, _ body: @escaping @Sendable (Turn) -> Void) {
+      self.id = id
+      state = Mutex(.waiting(body))
+    }
+
+    fileprivate var isWaiting: Bool { state.withLock { if case .waiting = $0 { true } else { false } } }
+
+    /// Calls it, where nobody has called it yet. On any thread.
+    @discardableResult
+    func call(_ turn: Turn) -> Bool {
+      let body = state.withLock { state -> (@Sendable (Turn) -> Void)? in
+        guard case .waiting(let body) = state else { return nil }
+        state = .called
+        return body
+      }
+      body?(turn)
+      return body != nil
+    }
+  }
+
+  private var waiters: [Waiter] = []
+  private var request: WriterRequest?
+  private var lastID: ID = 0
+  /// Commits whose completion is not called yet; nil for one whose completion is not wanted any more.
+  private var completions: [ID: (((any Error)?) -> Void)?] = [:]
+  /// The transaction that is open was begun by a turn.
+  private(set) var isTurnOpen = false
+  /// The next commits to be made sure of, where a later one is on its way that is made sure of with them.
+  private var grouped: [ID] = []
+
+  func nextID() -> ID {
+    lastID &+= 1
+    if lastID == 0 { lastID = 1 }
+    return lastID
+  }
+
+  /// Transactions wait, one is open that was begun by its turn, or commits are not sure yet.
+  var isBusy: Bool { isTurnOpen || !completions.isEmpty || hasWaiters }
+
+  /// A transaction waits for its turn.
+  var hasWaiters: Bool { waiters.contains { $0.isWaiting } }
+
+  // MARK: - Waiting
+
+  /// Waits for a turn behind all others; before them where it had its turn, and another has begun a transaction meanwhile.
+  func wait(
+    _ session: RealmSession, again: Bool = false, _ body: @escaping @Sendable (Waiter.Turn) -> Void
+  ) -> Waiter {
+    let waiter = Waiter(nextID(), body)
+    waiters.insert(waiter, at: again ? 0 : waiters.count)
+    ask(session)
+    return waiter
+  }
+
+  /// Asks for the writer's lock, where somebody waits for it.
+  private func ask(_ session: RealmSession) {
+    guard request == nil, session.transaction == nil else { return }
+    guard hasWaiters else { return flush(session) }
+    let life = session.life
+    let request = WriterRequest()
+    self.request = request
+    session.file.disk.ask(request, session.file.database) {
+      life.session.inbox.enqueue { life.session.asyncWrites.serve(life.session, request) }
+    }
+  }
+
+  /// The lock is at hand, or can't be had.
+  private func serve(_ session: RealmSession, _ request: WriterRequest) {
+    // Somebody else has taken it.
+    guard self.request === request else { return }
+    waiters.removeAll { !$0.isWaiting }
+    guard let first = waiters.first else {
+      self.request = nil
+      request.giveUp()
+      return flush(session)
+    }
+    if let failure = request.failure {
+      self.request = nil
+      waiters.removeFirst()
+      first.call(.failed(failure))
+      return ask(session)
+    }
+    // It is called where the session is used, and begins the transaction there.
+    waiters.removeFirst()
+    if !first.call(.begins) { serve(session, request) }
+  }
+
+  /// The transaction of the lock that was asked for, which is waited for; nil where none was asked for.
+  func awaitTransaction() throws(StorageError) -> WriteTransaction? {
+    guard let request else { return nil }
+    self.request = nil
+    return try request.take()
+  }
+
+  /// The same where the lock is at hand; nil where it is not.
+  func takeTransaction() throws(StorageError) -> WriteTransaction? {
+    request?.isAnswered == true ? try awaitTransaction() : nil
+  }
+
+  /// Gives the lock back that a waiter was called for which can't use it.
+  func passOn(_ session: RealmSession) {
+    guard let request else { return ask(session) }
+    serve(session, request)
+  }
+
+  // MARK: - Transactions
+
+  func didBegin() { isTurnOpen = true }
+
+  /// The open transaction has ended: the next begins.
+  func didEnd(_ session: RealmSession) {
+    isTurnOpen = false
+    ask(session)
+  }
+
+  /// A commit is to be made sure of.
+  ///
+  /// - Parameters:
+  ///   - mayWait: it may be made sure of together with the transactions that wait, when none waits any more.
+  ///   - completion: is called then, where the session is used.
+  func makeSure(
+    _ session: RealmSession, mayWait: Bool, _ completion: (((any Error)?) -> Void)?
+  ) -> ID {
+    let id = nextID()
+    completions[id] = .some(completion)
+    grouped.append(id)
+    if !mayWait { flush(session) }
+    return id
+  }
+
+  /// Makes sure of the commits that wait for it.
+  private func flush(_ session: RealmSession) {
+    if grouped.isEmpty { return }
+    let life = session.life
+    let group = grouped
+    grouped = []
+    session.file.disk.flush(session.file.database) { failure in
+      life.session.inbox.enqueue { life.session.asyncWrites.complete(group, failure) }
+    }
+  }
+
+  private func complete(_ group: [ID], _ failure: StorageError?) {
+    for id in group {
+      guard let completion = completions.removeValue(forKey: id) else { continue }
+      completion?(failure.map { Realm.Error($0) })
+    }
+  }
+
+  /// The transaction does not begin, or the completion of the commit is not called; nothing of one that is done.
+  func cancel(_ id: ID) {
+    if let place = waiters.firstIndex(where: { $0.id == id }) {
+      waiters.remove(at: place).call(.cancelled)
+    } else if completions[id] != nil {
+      completions[id] = .some(nil)
+    }
+  }
+}
+
+/// One request for the writer's lock of a file: a transaction is begun on another thread, and handed to whoever asked.
+final class WriterRequest: Sendable {
+  private let state = Mutex(State.waiting)
+  private let answered = DispatchSemaphore(value: 0)
+
+  private enum State: @unchecked Sendable {
+    // Sendable: a transaction is used by one thread at a time, and here by none.
+    case waiting
+    case begun(WriteTransaction)
+    case failed(StorageError)
+    case taken
+    case unwanted
+  }
+
+  /// Why the lock could not be had.
+  var failure: StorageError? { state.withLock { if case .failed(let error) = $0 { error } else { nil } } }
+
+  /// The transaction has begun, or can't.
+  var isAnswered: Bool {
+    state.withLock { state in
+      switch state {
+      case .begun, .failed: true
+      case .waiting, .taken, .unwanted: false
+      }
+    }
+  }
+
+  /// Begins the transaction: on a thread that may wait.
+  fileprivate func begin(_ database: Database) {
+    if state.withLock({ if case .unwanted = $0 { true } else { false } }) { return }
+    let result: State
+    do throws(StorageError) { result = .begun(try database.beginWrite()) } catch { result = .failed(error) }
+    let unwanted = state.withLock { state -> State? in
+      if case .unwanted = state { return result }
+      state = result
+      return nil
+    }
+    if case .begun(let transaction)? = unwanted { transaction.cancel() }
+    answered.signal()
+  }
+
+  /// The transaction, which is waited for where it has not begun yet.
+  func take() throws(StorageError) -> WriteTransaction {
+    answered.wait()
+    let answer = state.withLock { state in
+      defer { state = .taken }
+      return state
+    }
+    switch answer {
+    case .begun(let transaction): return transaction
+    case .failed(let error): throw error
+    case .waiting, .taken, .unwanted: preconditionFailure("a request for the writer's lock is answered once")
+    }
+  }
+
+  /// Nobody wants the lock any more.
+  func giveUp() {
+    let answer = state.withLock { state in
+      defer { state = .unwanted }
+      return state
+    }
+    if case .begun(let transaction) = answer { transaction.cancel() }
+  }
+}
+
+/// The threads of a file that wait: one for the writer's lock, one for the disk.
+final class DiskQueue: Sendable {
+  /// Requests are answered one after another: a transaction that was begun for one has to end before the next begins anyway. So
+  /// whoever asked first is first, whatever session asked.
+  private let writers = DispatchQueue(label: "io.realm.writers")
+  private let flushes = DispatchQueue(label: "io.realm.flushes")
+  private let waiting = Mutex<[@Sendable (StorageError?) -> Void]>([])
+
+  /// Begins a transaction when it is the turn of this request, and calls `body`, on another thread.
+  func ask(_ request: WriterRequest, _ database: Database, _ body: @escaping @Sendable () -> Void) {
+    writers.async {
+      request.begin(database)
+      body()
+    }
+  }
+
+  /// Makes all that is committed sure, and calls `body` with what went wrong, on another thread. Those who call while the disk is
+  /// being waited for share the next time.
+  func flush(_ database: Database, _ body: @escaping @Sendable (StorageError?) -> Void) {
+    waiting.withLock { $0.append(body) }
+    flushes.async {
+      let bodies = self.waiting.withLock { waiting in
+        defer { waiting = [] }
+        return waiting
+      }
+      if bodies.isEmpty { return }
+      var failure: StorageError?
+      do throws(StorageError) { try database.flush() } catch { failure = error }
+      for body in bodies { body(failure) }
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import RealmStorage
+
+/// What must hold before something is done, and what is said where it does not.
+extension RealmSession {
+  /// Stops the program where it can't be written here.
+  func checkWritable() {
+    check()
+    checkThawed("be written; thaw() it on the thread that writes, and write what that answers")
+    guard !file.configuration.readOnly else {
+      raise("Read-only realm", "\(file.database.path) was opened with readOnly = true; open it without.")
+    }
+  }
+
+  /// Stops the program where the session is frozen.
+  func checkThawed(_ what: String) {
+    guard isFrozen else { return }
+    raise("Frozen realm", "a frozen realm at \(file.database.path) can't \(what).")
+  }
+
+  /// - Throws: where more versions are read than the configuration allows.
+  func checkActiveVersions(_ most: UInt?) throws {
+    guard let most, most > 0 else { return }
+    let count = file.database.activeVersions
+    guard count > most else { return }
+    throw Realm.Error(
+      .fail,
+      "\(count) versions of \(file.database.path) are in use, and maximumNumberOfActiveVersions is \(most): refresh or "
+        + "release the realms of other threads, or allow more.", path: file.database.path)
+  }
+
+  /// - Parameter isEnd: the transaction is to end, so that somebody thinks to have begun it.
+  @discardableResult
+  func requireTransaction(_ what: @autoclosure () -> String, isEnd: Bool = false) -> WriteTransaction {
+    guard let transaction else {
+      if isFrozen {
+        raise(
+          "Frozen object",
+          "what is frozen never changes: to \(what()), thaw() it, and change what that answers in realm.write { }."
+        )
+      }
+      let hint =
+        isEnd
+        ? " A transaction that was begun is cancelled when the last reference to its realm on the thread goes, as that of "
+          + "try! Realm().beginWrite() does at once: keep the realm in a variable until the end."
+        : ""
+      raise(
+        "Not in a write transaction",
+        "to \(what()), begin one on the realm at \(file.database.path): put the change into realm.write { }.\(hint)"
+      )
+    }
+    return transaction
+  }
+
+  /// What is wrong where another process has brought the file to a version that this one's classes are not of.
+  func changedSchema(_ version: UInt64) -> String {
+    "another process brought \(file.database.path) to schema version \(version), and this one opened it with version "
+      + "\(file.schemaVersion); let go of its realms and objects, and open it with the classes of that version."
+  }
+}

@@ -1,0 +1,254 @@
+import Foundation
+import RealmStorage
+import Synchronization
+
+/// Names a write transaction that begins later, or a commit whose completion is called later.
+public typealias AsyncTransactionId = UInt32
+
+extension Realm {
+  /// Calls `block` in a write transaction when it is its turn, on the thread, queue or actor of this realm, and commits it. The call
+  /// returns at once, and nobody waits on that thread: neither for the transactions of others, nor for the disk.
+  ///
+  /// Blocks run in the order in which they were given, also those that are given inside of one another. The realm stays open until they ran.
+  ///
+  /// - Parameter onComplete: is called in the same place when the commit survives a loss of power, or with the `Realm.Error` for
+  ///   which nothing was written. All realms see the commit before.
+  /// - Precondition: the realm is neither frozen nor read-only, and its thread has a run loop that runs; else the program stops.
+  @discardableResult
+  public func writeAsync(
+    _ block: @escaping () -> Void, onComplete: ((_ error: (any Swift.Error)?) -> Void)? = nil
+  ) -> AsyncTransactionId {
+    nonisolated(unsafe) let (block, onComplete) = (block, onComplete)
+    return waitForTurn { realm in
+      block()
+      guard realm.isInWriteTransaction else { return }
+      realm.commitAsyncWrite(onComplete)
+    } onFailure: {
+      onComplete?($0)
+    }
+  }
+
+  /// Calls `block` in a write transaction when it is its turn, as `writeAsync` does. The block commits by `commitAsyncWrite` or
+  /// `commitWrite`; where it returns without, the transaction is cancelled.
+  ///
+  /// - Precondition: as of `writeAsync`.
+  @discardableResult
+  public func beginAsyncWrite(_ asyncWriteBlock: @escaping () -> Void) -> AsyncTransactionId {
+    nonisolated(unsafe) let block = asyncWriteBlock
+    return waitForTurn { realm in
+      block()
+      if realm.isInWriteTransaction { realm.cancelWrite() }
+    } onFailure: { _ in
+    }
+  }
+
+  /// - Parameters:
+  ///   - body: is called in the transaction.
+  ///   - onFailure: is called where it could not be begun.
+  private func waitForTurn(
+    _ body: @escaping @Sendable (Realm) -> Void, onFailure: @escaping @Sendable (any Swift.Error) -> Void
+  ) -> AsyncTransactionId {
+    let session = session
+    session.checkCanWait()
+    // The realm is used where the session is, which the turn comes to.
+    nonisolated(unsafe) let realm = self
+    return session.asyncWrites.wait(session) { turn in realm.take(turn, body, onFailure) }.id
+  }
+
+  private func take(
+    _ turn: AsyncWrites.Waiter.Turn, _ body: @escaping @Sendable (Realm) -> Void,
+    _ onFailure: @escaping @Sendable (any Swift.Error) -> Void
+  ) {
+    let session = session
+    switch turn {
+    case .cancelled: return
+    case .failed(let error):
+      let failure = Realm.Error(error)
+      Logger.shared.log(.error, "A write transaction could not be begun: \(failure.localizedDescription)")
+      onFailure(failure)
+    case .begins:
+      do {
+        guard try session.beginIfFree(whereVersions: view.configuration.maximumNumberOfActiveVersions) else {
+          // The lock was taken meanwhile.
+          nonisolated(unsafe) let realm = self
+          _ = session.asyncWrites.wait(session, again: true) { turn in realm.take(turn, body, onFailure) }
+          return
+        }
+      } catch {
+        session.asyncWrites.passOn(session)
+        Logger.shared.log(.error, "A write transaction could not be begun: \(error.localizedDescription)")
+        return onFailure(error)
+      }
+      session.asyncWrites.didBegin()
+      body(self)
+    }
+  }
+
+  /// Commits the open write transaction: all realms see it when this returns. The disk is waited for on another thread.
+  ///
+  /// - Parameters:
+  ///   - allowGrouping: the disk may be waited for once for this commit and for those of the transactions that wait for
+  ///     their turn on this realm. A loss of power before then takes all of these, and none alone.
+  ///   - onComplete: is called on the thread, queue or actor of this realm when the commit survives a loss of power, or with the
+  ///     `Realm.Error` for which nothing was written.
+  /// - Precondition: a write transaction is open; else as of `writeAsync`.
+  @discardableResult
+  public func commitAsyncWrite(
+    allowGrouping: Bool = false, _ onComplete: ((_ error: (any Swift.Error)?) -> Void)? = nil
+  ) -> AsyncTransactionId {
+    let session = session
+    session.checkCanWait()
+    session.requireTransaction("commit", isEnd: true)
+    let pending = session.asyncWrites
+    do {
+      try session.commitRelaxed()
+    } catch {
+      let id = pending.nextID()
+      nonisolated(unsafe) let onComplete = onComplete
+      session.inbox.enqueue { onComplete?(error) }
+      return id
+    }
+    return pending.makeSure(session, mayWait: allowGrouping, onComplete)
+  }
+
+  /// Forgets a transaction that waits for its turn. Of one that is committed, the completion is not called; nothing is done to one that is
+  /// done.
+  ///
+  /// - Throws: nothing yet; RealmSwift's declaration throws.
+  public func cancelAsyncWrite(_ asyncTransactionId: AsyncTransactionId) throws {
+    session.check()
+    session.asyncWrites.cancel(asyncTransactionId)
+  }
+
+  /// Write transactions of this realm wait for their turn, one of them is open, or a commit is not yet sure to survive a loss of
+  /// power.
+  public var isPerformingAsynchronousWriteOperations: Bool {
+    session.check()
+    return session.asyncWrites.isBusy
+  }
+
+  // MARK: - Tasks
+
+  /// Calls `block` in a write transaction when it is its turn, and commits it; where `block` throws, nothing is changed and the error is
+  /// thrown on. The task is suspended meanwhile, and the actor free for others: while others write, and while the disk is waited for. Tasks take turns in the order in which they came.
+  ///
+  /// The block runs without a break: nothing else on the actor sees a half of it.
+  ///
+  /// - Throws: what `block` throws; `CancellationError` where the task was cancelled before its turn; `Realm.Error` where the
+  ///   transaction could not be begun or committed. Nothing of it is kept then.
+  /// - Precondition: the realm belongs to the actor that calls, and is neither frozen nor read-only; else the program stops.
+  @discardableResult
+  public func asyncWrite<Result>(
+    _isolation actor: isolated any Actor = #isolation, _ block: () throws -> Result
+  ) async throws -> Result {
+    let session = session
+    session.checkActor("asyncWrite")
+    session.checkWritable()
+    try await takeTurn(actor, session)
+    let result: Result
+    do {
+      result = try block()
+    } catch {
+      if isInWriteTransaction { session.cancelWrite() }
+      throw error
+    }
+    guard isInWriteTransaction else { return result }
+    try session.commitRelaxed()
+    if session.file.isInMemory { return result }
+    let file = session.file
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Swift.Error>) in
+      file.disk.flush(file.database) { failure in
+        if let failure { continuation.resume(throwing: Realm.Error(failure)) } else { continuation.resume() }
+      }
+    }
+    return result
+  }
+
+  /// Begins a transaction when it is the task's turn.
+  private func takeTurn(_ actor: isolated any Actor, _ session: RealmSession) async throws {
+    let most = view.configuration.maximumNumberOfActiveVersions
+    try Task.checkCancellation()
+    var isAgain = false
+    while try !session.beginIfFree(whereVersions: most) {
+      let turn = TaskTurn()
+      try await withTaskCancellationHandler {
+        try await withCheckedThrowingContinuation {
+          (continuation: CheckedContinuation<Void, any Swift.Error>) in
+          turn.waiter = session.asyncWrites.wait(session, again: isAgain) { turn in
+            switch turn {
+            case .begins: continuation.resume()
+            case .cancelled: continuation.resume(throwing: CancellationError())
+            case .failed(let error): continuation.resume(throwing: Realm.Error(error))
+            }
+          }
+        }
+      } onCancel: {
+        turn.cancel()
+      }
+      isAgain = true
+      if Task.isCancelled {
+        session.asyncWrites.passOn(session)
+        throw CancellationError()
+      }
+    }
+  }
+
+  /// Moves to the newest version; answers whether there was a newer one. Nothing is waited for.
+  ///
+  /// - Precondition: the realm belongs to the actor that calls; else the program stops.
+  @discardableResult
+  public func asyncRefresh(_isolation actor: isolated any Actor = #isolation) async -> Bool {
+    session.checkActor("asyncRefresh")
+    return session.refresh()
+  }
+}
+
+/// The turn of a task, which may be cancelled before it waits for it, and while.
+private final class TaskTurn: Sendable {
+  private let state = Mutex<(waiter: AsyncWrites.Waiter?, isCancelled: Bool)>((nil, false))
+
+  var waiter: AsyncWrites.Waiter? {
+    get { state.withLock { $0.waiter } }
+    set {
+      let isCancelled = state.withLock { state in
+        state.waiter = newValue
+        return state.isCancelled
+      }
+      if isCancelled { newValue?.call(.cancelled) }
+    }
+  }
+
+  func cancel() {
+    let waiter = state.withLock { state in
+      state.isCancelled = true
+      return state.waiter
+    }
+    waiter?.call(.cancelled)
+  }
+}
+
+extension RealmSession {
+  /// Stops the program where a transaction can't begin later.
+  fileprivate func checkCanWait() {
+    checkWritable()
+    guard !inbox.isServed else { return }
+    raise(
+      "Thread without a run loop",
+      "the realm at \(file.database.path) belongs to a thread that has no running run loop, so that nothing can be called on it later: "
+        + "use realm.write { }, or open the realm on a queue, Realm(queue:), or for an actor, Realm(actor:).")
+  }
+
+  /// Stops the program where the session does not belong to the actor that runs.
+  fileprivate func checkActor(_ what: String) {
+    let isOfActor: Bool
+    switch owner {
+    case .mainQueue, .actor: isOfActor = true
+    case .thread, .queue, .anyone: isOfActor = false
+    }
+    if isFrozen || isOfActor { return check() }
+    raise(
+      "Realm without an actor",
+      "\(what) is for a realm of an actor, and the realm at \(file.database.path) belongs to \(owner.description): open it by "
+        + "try await Realm(actor: self), or on the main actor.")
+  }
+}

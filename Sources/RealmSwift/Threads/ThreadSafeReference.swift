@@ -1,0 +1,131 @@
+import RealmStorage
+import Synchronization
+
+/// Takes an object or a collection from one thread, queue or actor to another.
+///
+///     let reference = ThreadSafeReference(to: person)
+///     queue.async {
+///       guard let person = try! Realm(queue: queue).resolve(reference) else { return }  // deleted meanwhile
+///     }
+///
+/// It names what it was made for, and reads nothing: it keeps the file open, and no version of it.
+public struct ThreadSafeReference<Confined: ThreadConfined>: Sendable {
+  private let named: Named<Confined>
+
+  /// - Precondition: it is managed, and valid; else the program stops.
+  public init(to threadConfined: Confined) {
+    let realm = threadConfined.managingRealm("referred to")
+    named = Named(threadConfined, realm.session)
+  }
+
+  /// What was referred to is gone: it was resolved.
+  public var isInvalidated: Bool { named.isTaken }
+
+  fileprivate func resolve(in realm: Realm) -> Confined? {
+    guard let named = named.take() else {
+      raise(
+        "Reference that was resolved",
+        "a ThreadSafeReference to a \(Confined.self) can be resolved once: make one for each thread, or use @ThreadSafe."
+      )
+    }
+    return named.resolve(in: realm)
+  }
+}
+
+extension Realm {
+  /// What a reference was made for, as this realm sees it, which is brought to the version that the reference was made of, or a later
+  /// one; nil where it is not there any more.
+  ///
+  /// - Precondition: the reference was not resolved before, and was made of a realm of the same file; else the program stops.
+  public func resolve<Confined: ThreadConfined>(_ reference: ThreadSafeReference<Confined>) -> Confined? {
+    session.check()
+    return reference.resolve(in: self)
+  }
+}
+
+/// A property or local variable whose object or collection may be read on any thread. Each read finds it in the realm of the code that runs,
+/// which is opened for that where it is not open; nil where it was deleted.
+///
+///     @ThreadSafe var person = somebody
+///     queue.async { print(person?.name ?? "gone") }
+@propertyWrapper
+public final class ThreadSafe<T: ThreadConfined>: Sendable {
+  private let named: Mutex<Named<T>?>
+
+  /// - Precondition: it is nil, or managed and valid; else the program stops.
+  public init(wrappedValue: T?) { named = Mutex(Self.name(wrappedValue)) }
+
+  /// The object or collection, live, for the code that runs; nil where it is not there any more. To set it, it is to be managed and
+  /// valid.
+  public var wrappedValue: T? {
+    get {
+      guard let named = named.withLock({ $0 })?.copy else { return nil }
+      return named.resolve(in: named.realmHere())
+    }
+    set {
+      let name = Self.name(newValue)
+      named.withLock { $0 = name }
+    }
+  }
+
+  private static func name(_ value: T?) -> Named<T>? {
+    guard let value else { return nil }
+    return Named(value, value.managingRealm("held by @ThreadSafe").session)
+  }
+}
+
+/// An object or collection of a file, in no version and for no thread.
+private final class Named<Confined: ThreadConfined>: Sendable {
+  /// The thing in a session that only names it, with the version in which it was there.
+  struct Content: @unchecked Sendable {
+    // Sendable: nothing of it changes, and nothing is read by it.
+    let confined: Confined
+    let version: UInt64
+    let names: SessionLife
+
+    /// The realm of the code that runs.
+    func realmHere() -> Realm {
+      let file = names.session.file
+      let life = file.liveSession(file.schedulerHere)
+      return Realm(life, adopting: names.session)
+    }
+
+    func resolve(in realm: Realm) -> Confined? {
+      let session = realm.session
+      guard session.file === names.session.file else {
+        raise(
+          "Reference of another realm",
+          "a reference to a \(Confined.self) of \(names.session.file.database.path) can't be resolved in the realm at "
+            + "\(session.file.database.path).")
+      }
+      if session.isFrozen {
+        raise(
+          "Frozen realm",
+          "a reference to a \(Confined.self) can't be resolved in a frozen realm: resolve it in a live one.")
+      }
+      if session.transaction == nil, session.versionNumber() < version { _ = session.refresh() }
+      session.adopt(names.session.schema, names.session.view.configuration)
+      return confined._moved(to: _RealmSession(realm.life))
+    }
+  }
+
+  private let content: Mutex<Content?>
+
+  init(_ confined: Confined, _ session: RealmSession) {
+    let names = session.frozen(namesOnly: true)
+    guard let named = confined._moved(to: _RealmSession(names)) else {
+      preconditionFailure("a session that only names things finds all of them")
+    }
+    content = Mutex(Content(confined: named, version: session.versionNumber(), names: names))
+  }
+
+  var isTaken: Bool { content.withLock { $0 == nil } }
+  var copy: Content? { content.withLock { $0 } }
+
+  func take() -> Content? {
+    content.withLock { content in
+      defer { content = nil }
+      return content
+    }
+  }
+}
