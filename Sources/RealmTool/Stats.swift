@@ -15,7 +15,8 @@ struct Stats: ParsableCommand {
       (catalogue, table, column, index, links, tree, slot), "name" of the table, tree or slot, "column", "hidden" (only of \
       the library's own tables), "nodes", "bytes", "packedBytes" and "entries"; "kinds", each with "kind", "nodes" and "bytes"; and "pinned", the older versions that \
       processes read or that are kept by name, each with "version", "name" (null: a process reads it), "process" (null: of \
-      another container, or none), "seconds" and "bytes" that no newer version needs.
+      another container, or none), "seconds" and "bytes" that no newer version needs; and "writer": the "process" whose write \
+      transaction is open, for how many "seconds" (both null: none is), and how many threads are "waiting" to begin one.
       """)
 
   @OptionGroup var options: FileOptions
@@ -29,14 +30,14 @@ struct Stats: ParsableCommand {
     let bar = ProgressBar()
     defer { bar.finish() }
     let report = try SpaceReport(snapshot) { bar.show($0) }
-    let pinned = try database.pinnedVersions()
+    let held = try database.storageReport()
     bar.finish()
-    if json { try Output.line(Self.json(report, pinned)) } else { try show(report, pinned) }
+    if json { try Output.line(Self.json(report, held)) } else { try show(report, held) }
   }
 
   // MARK: - For people
 
-  private func show(_ report: SpaceReport, _ pinned: [PinnedVersion]) throws {
+  private func show(_ report: SpaceReport, _ held: StorageReport) throws {
     let total = report.fileBytes
     try table(
       ["Part", "nodes", "bytes", "of file", "packed", "entries"],
@@ -56,15 +57,24 @@ struct Stats: ParsableCommand {
     try Output.line()
     try Output.row("Live", share(report.liveBytes, of: total))
     try Output.row("Meta pages", share(report.metaBytes, of: total))
-    for pin in pinned {
+    for pin in held.pinned {
       let process = pin.processID.map { "process \($0)" } ?? "a process of another container"
       let holder = pin.name.map { "kept by the name \($0)" } ?? "read by \(process)"
       let age = "\(pin.age.components.seconds) s"
       try Output.row("Version \(pin.version)", "\(share(pin.bytes, of: total)), \(holder) for \(age)")
     }
-    let kept = pinned.reduce(0) { $0 + $1.bytes }
+    let kept = held.pinned.reduce(0) { $0 + $1.bytes }
     try Output.row("Free or rounding", share(report.otherBytes - min(report.otherBytes, kept), of: total))
     try Output.row("File", Wording.bytes(total))
+    try showWriter(held.writer)
+  }
+
+  private func showWriter(_ writer: WriterReport) throws {
+    if let openFor = writer.openFor {
+      let process = writer.processID.map { "process \($0)" } ?? "a process of another container"
+      try Output.row("Writer", "\(process), whose transaction began \(openFor.components.seconds) s ago")
+    }
+    if writer.waiting > 0 { try Output.row("Waiting to write", "\(writer.waiting) threads") }
   }
 
   private func percent(_ bytes: UInt64, of total: UInt64) -> String {
@@ -87,7 +97,7 @@ struct Stats: ParsableCommand {
 
   // MARK: - JSON
 
-  static func json(_ report: SpaceReport, _ pinned: [PinnedVersion]) -> String {
+  static func json(_ report: SpaceReport, _ held: StorageReport) -> String {
     let parts = report.parts.map { part in
       var members = [("role", JSON.string(part.part.role.rawValue))]
       if part.part.role != .catalogue { members.append(("name", JSON.string(part.part.name))) }
@@ -104,18 +114,23 @@ struct Stats: ParsableCommand {
         ("kind", JSON.string($0.name)), ("nodes", "\($0.space.nodes)"), ("bytes", "\($0.space.bytes)"),
       ])
     }
-    let readers = pinned.map {
+    let readers = held.pinned.map {
       JSON.object([
         ("version", "\($0.version)"), ("name", $0.name.map { JSON.string($0) } ?? "null"),
         ("process", $0.processID.map { "\($0)" } ?? "null"),
         ("seconds", "\($0.age / .seconds(1))"), ("bytes", "\($0.bytes)"),
       ])
     }
+    let writer = JSON.object([
+      ("process", held.writer.processID.map { "\($0)" } ?? "null"),
+      ("seconds", held.writer.openFor.map { "\($0 / .seconds(1))" } ?? "null"),
+      ("waiting", "\(held.writer.waiting)"),
+    ])
     return JSON.object([
       ("fileBytes", "\(report.fileBytes)"), ("liveBytes", "\(report.liveBytes)"),
       ("metaBytes", "\(report.metaBytes)"), ("otherBytes", "\(report.otherBytes)"),
       ("parts", JSON.array(parts)), ("kinds", JSON.array(kinds)),
-      ("pinned", JSON.array(readers)),
+      ("pinned", JSON.array(readers)), ("writer", writer),
     ])
   }
 }

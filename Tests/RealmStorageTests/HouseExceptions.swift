@@ -84,6 +84,7 @@ enum HouseExceptions {
     "Session/OpeningGate.swift: Realm",
     "Session/RealmFile.swift: Realm",
     "Session/RealmSession+Checks.swift: Realm",
+    "Session/RealmSession+Versions.swift: Realm",
     "Session/RealmSession.swift: Realm",
     "Session/RealmView.swift: Realm",
     "Session/SeedFile.swift: Realm",

@@ -75,6 +75,8 @@ final class Writer: @unchecked Sendable {
   /// What it builds on, where that is on its way.
   @exclusivity(unchecked) private(set) var basis: CommitGroup.Pending?
   @exclusivity(unchecked) var recovery: (time: UInt64, version: UInt64)
+  /// Threads that wait to enter the gate, to begin a transaction.
+  private let waiting = Atomic<Int>(0)
   private let poison = Atomic<Bool>(false)
   private let closed = Atomic<Bool>(false)
   private var isLocked = false
@@ -118,6 +120,13 @@ final class Writer: @unchecked Sendable {
 
   var isPoisoned: Bool { poison.load(ordering: .acquiring) }
   var isClosed: Bool { closed.load(ordering: .acquiring) }
+
+  /// Enters the gate behind others; those who ask are told how many wait.
+  func enterGate() {
+    held.participants.setWaitingThreads(waiting.wrappingAdd(1, ordering: .relaxed).newValue, held.participant)
+    gate.enter()
+    held.participants.setWaitingThreads(waiting.wrappingSubtract(1, ordering: .relaxed).newValue, held.participant)
+  }
 
   /// Starts a transaction on the newest version there is, inside the gate.
   ///

@@ -236,7 +236,7 @@ public final class Database: Sendable {
     _ prepare: (Writer) throws(StorageError) -> Void
   ) throws(StorageError) -> WriteTransaction {
     let writer = try usableWriter()
-    writer.gate.enter()
+    if !writer.gate.tryEnter() { writer.enterGate() }
     return try beginInside(writer, prepare)
   }
 
@@ -294,6 +294,7 @@ public final class Database: Sendable {
       }
       try prepare(writer)
       transaction = WriteTransaction(database: self, writer: writer, base: try writer.begin())
+      held.participants.setWriting(since: Clock.now, held.participant)
     } catch {
       writer.gate.leave()
       writer.rest()
@@ -376,8 +377,8 @@ public final class Database: Sendable {
     return schemas
   }
 
-  func unpin(_ version: UInt64) {
-    if held.unpin(version) { leave() }
+  func unpin(_ version: UInt64, from purpose: String? = nil) {
+    if held.unpin(version, from: purpose) { leave() }
   }
 
   /// Begins reading the version of a snapshot.
@@ -454,13 +455,25 @@ public final class Snapshot: Sendable {
   /// How many syncs had failed when it was taken.
   let failures: UInt64
 
-  init(database: Database, version: Version, failures: UInt64) {
+  /// What it is held for, where reports tell that.
+  private let purpose: String?
+
+  init(database: Database, version: Version, failures: UInt64, purpose: String? = nil) {
     self.database = database
     self.failures = failures
+    self.purpose = purpose
     base = version
   }
 
-  deinit { database.unpin(base.number) }
+  deinit { database.unpin(base.number, from: purpose) }
+
+  /// Another snapshot of the same version, whose purpose reports tell (`PinnedVersion.purpose`).
+  ///
+  /// - Throws: `.forked`.
+  public func held(for purpose: String) throws(StorageError) -> Snapshot {
+    try database.held.pin(again: base.number, for: purpose)
+    return Snapshot(database: database, version: base, failures: failures, purpose: purpose)
+  }
 
   /// The number of the version.
   public var version: UInt64 { base.number }

@@ -9,8 +9,20 @@ public struct PinnedVersion: Sendable, Equatable {
   public var processID: Int32?
   /// The name that it is kept by (`Database.keepVersion(named:)`); nil where a process reads it.
   public var name: String?
+  /// What holds it, where this process reads it and has said so: `frozen` for frozen realms, objects and collections.
+  public var purpose: String?
   /// Bytes of nodes that no newer version needs, so that they are kept for this one and for older ones.
   public var bytes: UInt64
+}
+
+/// Who writes a database, and who waits for that, in all processes.
+public struct WriterReport: Sendable, Equatable {
+  /// How long the write transaction that is open has been open; nil where none is.
+  public var openFor: Duration?
+  /// The process whose transaction it is; nil where none is open, or where its number means nothing here, as between containers.
+  public var processID: Int32?
+  /// Threads that wait to begin a transaction.
+  public var waiting: Int
 }
 
 /// What the bytes of a database are used for.
@@ -22,6 +34,8 @@ public struct StorageReport: Sendable, Equatable {
   public var pinnedBytes: UInt64
   /// Oldest version first.
   public var pinned: [PinnedVersion]
+  /// Who writes, and who waits.
+  public var writer: WriterReport
   /// All else: free space, what rounding to pages takes, the meta pages.
   public var otherBytes: UInt64 { fileBytes - min(fileBytes, liveBytes + pinnedBytes) }
 }
@@ -54,7 +68,17 @@ extension Database {
     }
     return StorageReport(
       fileBytes: try store.storage.length(), liveBytes: live, pinnedBytes: walk.bytes - live,
-      pinned: pinned.reversed())
+      pinned: pinned.reversed(), writer: writerReport())
+  }
+
+  /// Who writes the database now, and who waits for that, in all processes. Never waits.
+  public func writerReport() -> WriterReport {
+    let (open, waiting) = held.participants.writing(own: held.participant)
+    guard let open else { return WriterReport(openFor: nil, processID: nil, waiting: waiting) }
+    let (now, process) = (Clock.now, held.participants.process(open.number))
+    return WriterReport(
+      openFor: .nanoseconds(Int64(clamping: now - min(open.since, now))),
+      processID: process.isLocal ? Int32(clamping: process.id) : nil, waiting: waiting)
   }
 
   /// Those that are read or kept, newest first, without their bytes.
@@ -71,7 +95,8 @@ extension Database {
           version,
           PinnedVersion(
             version: pin.version, age: .nanoseconds(Int64(clamping: now - min(pin.since, now))),
-            processID: process.isLocal ? Int32(clamping: process.id) : nil, name: nil, bytes: 0)
+            processID: process.isLocal ? Int32(clamping: process.id) : nil, name: nil,
+            purpose: pin.participant == held.participant ? held.purpose(of: pin.version) : nil, bytes: 0)
         ))
     }
     let access = newest.access()
@@ -84,7 +109,7 @@ extension Database {
           kept.version,
           PinnedVersion(
             version: kept.version.number, age: .seconds(Int64(clamping: seconds - min(kept.since, seconds))),
-            processID: nil, name: slot.name, bytes: 0)
+            processID: nil, name: slot.name, purpose: nil, bytes: 0)
         ))
     }
     return older.sorted { ($0.pin.version, $1.pin.age) > ($1.pin.version, $0.pin.age) }

@@ -210,6 +210,7 @@ public final class WriteTransaction {
 
   private func end() {
     isOpen = false
+    writer.held.participants.setWriting(since: 0, writer.held.participant)
     writer.gate.leave()
   }
 }

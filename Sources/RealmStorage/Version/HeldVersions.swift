@@ -19,6 +19,8 @@ final class HeldVersions: Sendable {
 
   struct State: Sendable {
     var pins: [UInt64: Pin] = [:]
+    /// By version: what some of its pins are for, each as often as there are such pins.
+    var purposes: [UInt64: [String]] = [:]
     /// Threads that wait for commits.
     var watchers = 0
     /// Entries of the reader table that are taken and pin nothing.
@@ -101,11 +103,29 @@ final class HeldVersions: Sendable {
     }
   }
 
+  /// Pins a version once more, for a purpose that reports tell.
+  ///
+  /// - Precondition: it is pinned.
+  func pin(again version: UInt64, for purpose: String) throws(StorageError) {
+    guard !storage.isForked else { throw .forked(path: storage.path) }
+    state.withLock { state in
+      state.pins[version]?.count += 1
+      state.purposes[version, default: []].append(purpose)
+    }
+  }
+
+  /// What a version is pinned for, where that is told.
+  func purpose(of version: UInt64) -> String? { state.withLock { $0.purposes[version]?.first } }
+
   /// Answers whether it was the last pin of a closed database.
-  func unpin(_ version: UInt64) -> Bool {
+  func unpin(_ version: UInt64, from purpose: String? = nil) -> Bool {
     // The pins a child inherits are its parent's.
     guard !storage.isForked else { return false }
     return state.withLock { state in
+      if let purpose, var purposes = state.purposes[version] {
+        purposes.firstIndex(of: purpose).map { _ = purposes.remove(at: $0) }
+        state.purposes[version] = purposes.isEmpty ? nil : purposes
+      }
       guard let pin = state.pins[version] else { preconditionFailure("version \(version) is not pinned") }
       if pin.count > 1 {
         state.pins[version]?.count -= 1

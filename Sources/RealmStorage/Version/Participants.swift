@@ -10,10 +10,11 @@ import CPlatform
 
 /// Who has the database open: one entry for each open handle of each process.
 ///
-///     word  0 process id (0: free), 1 namespace of the process id, 2 waits for the lock, 3 waits for commits
+///     word  0 process id (0: free), 1 namespace of the process id, 2 waits for the lock, 3 waits for commits,
+///           4 when its open write transaction began (0: none is open), 5 threads that wait to begin one
 ///
 /// A participant holds a lock on its number; that nobody holds it proves that its holder is dead, whatever namespace
-/// it lived in. No one is struck off for its age. Changed under the control lock, but for words 2 and 3.
+/// it lived in. No one is struck off for its age. Changed under the control lock, but for words 2 to 5.
 struct Participants: Sendable {
   let memory: SharedMemory
   let storage: any Storage
@@ -34,8 +35,7 @@ struct Participants: Sendable {
       guard try storage.lock(.participant(number), waits: false) else { continue }
       memory[word: Self.usedWord] = max(memory[word: Self.usedWord], UInt64(number + 1))
       memory[word: word(number) + 1] = cp_pid_namespace()
-      memory[word: word(number) + 2] = 0
-      memory[word: word(number) + 3] = 0
+      for own in 2...5 { memory[word: word(number) + own] = 0 }
       memory[word: word(number)] = UInt64(getpid())
       return number
     }
@@ -77,6 +77,31 @@ struct Participants: Sendable {
   var anyoneWatches: Bool {
     for number in 0..<used where memory[word: word(number) + 3] != 0 { return true }
     return false
+  }
+
+  // MARK: - Write transactions, for reports
+
+  /// - Parameter since: when the open transaction began, in nanoseconds since 1970; 0 where none is open any more.
+  func setWriting(since: UInt64, _ number: Int) { memory[word: word(number) + 4] = since }
+
+  /// So many threads wait to begin a transaction behind another of this participant.
+  func setWaitingThreads(_ count: Int, _ number: Int) {
+    memory[word: word(number) + 5] = UInt64(max(count, 0))
+  }
+
+  /// The participant whose transaction is open, with when it began; and how many threads wait to begin one, in all. The answer may be a mix of what
+  /// was true one moment after another.
+  func writing(own: Int) -> (open: (number: Int, since: UInt64)?, waiting: Int) {
+    var open: (number: Int, since: UInt64)?
+    var waiting = 0
+    for number in 0..<used where memory[word: word(number)] != 0 {
+      // What a process that died has left says nothing.
+      guard number == own || storage.isHeldElsewhere(.participant(number)) else { continue }
+      waiting += Int(clamping: memory[word: word(number) + 5]) + (memory[word: word(number) + 2] != 0 ? 1 : 0)
+      let since = memory[word: word(number) + 4]
+      if since != 0, open == nil { open = (number, since) }
+    }
+    return (open, waiting)
   }
 
   // MARK: - Waiting for the writer's lock

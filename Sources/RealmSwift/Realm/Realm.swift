@@ -119,6 +119,25 @@ public struct Realm {
     return session.transaction != nil
   }
 
+  /// Whether this realm moves to a newer version by itself when another realm of this process has written one: true at first. It moves when its
+  /// queue, actor or run loop gets to it, never while code of the program runs. A realm of a thread without a run loop, or whose
+  /// main queue is not served, moves by `refresh()` and by writing alone. Commits of other processes are seen by these two, too.
+  ///
+  /// - Precondition: to be set, the realm is not frozen: a frozen one never moves, and reads false here.
+  public var autorefresh: Bool {
+    get {
+      session.check()
+      return !isFrozen && session.autorefresh
+    }
+    nonmutating set {
+      session.check()
+      if isFrozen {
+        raise("Frozen realm", "a frozen realm never moves to another version: set autorefresh of a live one.")
+      }
+      session.autorefresh = newValue
+    }
+  }
+
   /// Moves to the newest version; answers whether there was a newer one.
   @discardableResult
   public func refresh() -> Bool { session.refresh() }

@@ -30,11 +30,15 @@ final class RealmFile: Sendable {
     private let session: UncountedReference<RealmSession>
     private let holders: HolderCount
     let id: ObjectIdentifier
+    let inbox: SchedulerInbox
+    /// It is told already that there is a newer version, and has not looked yet.
+    var isTold = false
 
     init(_ session: RealmSession) {
       self.session = UncountedReference(session)
       holders = session.holders
       id = ObjectIdentifier(session)
+      inbox = session.inbox
     }
 
     /// What keeps it; nil where it is ending, which is told without touching it: whoever lets go of it last ends it, which
@@ -261,6 +265,30 @@ final class RealmFile: Sendable {
       }
     }
     return here ?? .current
+  }
+
+  /// A session has committed: the others move on when their thread, queue or actor gets to it. Those of threads that can't be called
+  /// stay where they are.
+  func didCommit(_ session: RealmSession) {
+    let id = ObjectIdentifier(session)
+    let told = sessions.withLock { sessions in
+      var told: [(key: SessionKey, inbox: SchedulerInbox)] = []
+      for (key, known) in sessions where known.id != id && !known.isTold && known.inbox.isServed {
+        sessions[key]?.isTold = true
+        told.append((key, known.inbox))
+      }
+      return told
+    }
+    // A session that is told is not kept for that.
+    for (key, inbox) in told { inbox.enqueue { [weak self] in self?.autorefresh(key) } }
+  }
+
+  private func autorefresh(_ key: SessionKey) {
+    let life = sessions.withLock { sessions in
+      sessions[key]?.isTold = false
+      return sessions[key]?.life
+    }
+    life?.session.autorefreshNow()
   }
 
   /// A session has ended. With the last the file is closed, before anyone can open it again.

@@ -56,4 +56,19 @@ extension RealmSession {
     "another process brought \(file.database.path) to schema version \(version), and this one opened it with version "
       + "\(file.schemaVersion); let go of its realms and objects, and open it with the classes of that version."
   }
+
+  /// Whether a version of the file can be used, of which another process may have changed the schema: where it only added classes and
+  /// properties, the classes of this process fit its tables as before.
+  func takesIn(
+    _ version: UInt64, _ schemas: () throws(StorageError) -> [TableSchema]
+  ) throws(StorageError) -> Bool {
+    if version == schemaVersion { return true }
+    let tables = Dictionary(try schemas().map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    let fits = schema.bindings.allSatisfy { binding in
+      guard let bound = binding.table else { return true }
+      return tables[bound.name].map { $0.id == bound.id && binding.fits($0) } ?? false
+    }
+    if fits { schemaVersion = version }
+    return fits
+  }
 }

@@ -44,6 +44,8 @@ final class RealmSession {
   private(set) var provisional: [(schema: RealmSchema, list: ClassList)] = []
   /// Those whose transaction was cancelled, and the classes that are bound to no table any more.
   private var lost: (schemas: [RealmSchema], indices: Set<Int>) = ([], [])
+  /// Of the version that its classes were seen to fit last.
+  lazy var schemaVersion = file.schemaVersion
   /// How often there were any.
   @exclusivity(unchecked) private(set) var losses = 0
   /// The ways to its classes, which live as long as it does.
@@ -310,7 +312,11 @@ final class RealmSession {
     let old = snapshot
     let newest = reading { () throws(StorageError) in try file.database.snapshot() }
     let version = reading { () throws(StorageError) in try newest.schemaVersion() }
-    guard version == file.schemaVersion else {
+    guard
+      reading({ () throws(StorageError) in
+        try takesIn(version, { () throws(StorageError) in try newest.schemas() })
+      })
+    else {
       // What is read stays what the classes fit.
       Logger.shared.log(.error, changedSchema(version))
       return false
@@ -319,6 +325,15 @@ final class RealmSession {
     guard let old, old.version != newest.version else { return false }
     generation &+= 1
     return true
+  }
+
+  /// It moves to newer versions by itself, where its thread, queue or actor can be called.
+  var autorefresh = true
+
+  /// Another session has committed.
+  func autorefreshNow() {
+    // What nothing was read of is newest when it is read.
+    if autorefresh, snapshot != nil { _ = refresh() }
   }
 
   /// Lets go of the version it reads: handles are invalid from then on.
@@ -371,7 +386,10 @@ final class RealmSession {
       }
     }
     guard let (begun, version) = begun else { return false }
-    guard version == file.schemaVersion else {
+    let isTakenIn = try Realm.Error.wrapping { () throws(StorageError) in
+      try takesIn(version) { () throws(StorageError) in try begun.schemas() }
+    }
+    guard isTakenIn else {
       begun.cancel()
       throw Realm.Error(.schemaMismatch, changedSchema(version), path: file.database.path)
     }
@@ -404,23 +422,6 @@ final class RealmSession {
 
   /// Commits so that all see it; it is not sure yet to survive a loss of power.
   func commitRelaxed() throws { try commitWrite(file.isInMemory ? .full : .relaxed) }
-
-  /// Writes what is read, with what an open transaction has changed, to a new file.
-  func copy(to path: String, key: Data?) throws {
-    check()
-    let key = key.map { Array($0) }
-    do {
-      if let transaction {
-        try transaction.copy(to: path, encryptionKey: key)
-      } else {
-        try currentSnapshot().copy(to: path, encryptionKey: key)
-      }
-    } catch {
-      Logger.shared.log(.error, "\(file.database.path) was not copied to \(path): \(error)")
-      throw Realm.Error(error)
-    }
-    Logger.shared.log(.info, "\(file.database.path) was copied to \(path).")
-  }
 
   func commitWrite(_ durability: Durability = .full) throws {
     check()
@@ -456,6 +457,7 @@ final class RealmSession {
     // Where none is to be had now, the next read asks again, and tells why.
     snapshot = try? file.database.snapshot()
     generation &+= 1
+    if !cancelled { file.didCommit(self) }
     pendingWrites?.didEnd(self)
   }
 

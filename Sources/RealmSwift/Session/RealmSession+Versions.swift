@@ -1,0 +1,43 @@
+import Foundation
+import RealmStorage
+
+/// The version that a session reads, for others.
+extension RealmSession {
+  /// The frozen session of the version that it reads; in a transaction, of that which the transaction began with.
+  ///
+  /// - Parameter namesOnly: the version is left out: the session only names objects.
+  func frozen(namesOnly: Bool = false) -> SessionLife {
+    check()
+    if isFrozen, !namesOnly { return life }
+    if namesOnly { return file.frozenSession(nil, schema, view.configuration) }
+    let version = reading { () throws(StorageError) in
+      // Nobody else has committed since the transaction began.
+      try (transaction == nil ? currentSnapshot() : file.database.snapshot()).held(for: "frozen")
+    }
+    return file.frozenSession(version, schema, view.configuration)
+  }
+
+  /// The number of the version that it reads; in a transaction, of that which the transaction began with.
+  func versionNumber() -> UInt64 {
+    reading { () throws(StorageError) in
+      try transaction == nil ? currentSnapshot().version : file.database.version
+    }
+  }
+
+  /// Writes what is read, with what an open transaction has changed, to a new file.
+  func copy(to path: String, key: Data?) throws {
+    check()
+    let key = key.map { Array($0) }
+    do {
+      if let transaction {
+        try transaction.copy(to: path, encryptionKey: key)
+      } else {
+        try currentSnapshot().copy(to: path, encryptionKey: key)
+      }
+    } catch {
+      Logger.shared.log(.error, "\(file.database.path) was not copied to \(path): \(error)")
+      throw Realm.Error(error)
+    }
+    Logger.shared.log(.info, "\(file.database.path) was copied to \(path).")
+  }
+}

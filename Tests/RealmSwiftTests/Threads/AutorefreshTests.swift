@@ -1,0 +1,109 @@
+import Dispatch
+import Foundation
+import RealmSwift
+import Testing
+
+@Suite struct AutorefreshTests {
+  private func write(_ configuration: Realm.Configuration, _ id: Int) throws {
+    try onThread {
+      let realm = try Realm(configuration: configuration)
+      try realm.write { realm.add(Person(id: id, name: "", age: 0)) }
+    }
+  }
+
+  @Test func `a realm of a queue moves on when another thread has committed, unless it is told not to`()
+    throws
+  {
+    let configuration = try memoryRealm().configuration
+    let kept = try Realm(configuration: configuration)
+    let queue = DispatchQueue(label: "reader")
+    let people = try queue.sync {
+      Shared(try Realm(configuration: configuration, queue: queue).objects(Person.self))
+    }
+    #expect(queue.sync { people.value.count } == 0)
+    try write(configuration, 1)
+    #expect(queue.sync { people.value.count } == 1)
+    queue.sync { people.value.realm?.autorefresh = false }
+    try write(configuration, 2)
+    #expect(queue.sync { people.value.count } == 1)
+    #expect(queue.sync { people.value.realm?.refresh() } == true)
+    #expect(queue.sync { people.value.count } == 2)
+    withExtendedLifetime(kept) {}
+  }
+
+  @Test func `a realm of a thread without a run loop stays where it is`() throws {
+    let configuration = try memoryRealm().configuration
+    try onThread {
+      let realm = try Realm(configuration: configuration)
+      let people = realm.objects(Person.self)
+      #expect(people.isEmpty && realm.autorefresh)
+      try write(configuration, 1)
+      #expect(people.isEmpty)
+      #expect(realm.refresh() && people.count == 1)
+    }
+  }
+
+  @Test func `a realm of a thread with a run loop moves on when the loop turns`() throws {
+    let configuration = try memoryRealm().configuration
+    let count = try onThread {
+      let (started, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      nonisolated(unsafe) var count = -1
+      Thread {
+        RunLoop.current.perform {
+          let realm = try! Realm(configuration: configuration)
+          let people = realm.objects(Person.self)
+          #expect(people.isEmpty)
+          started.signal()
+          let limit = Date(timeIntervalSinceNow: 10)
+          while people.isEmpty, Date() < limit {
+            _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 0.1))
+          }
+          count = people.count
+          done.signal()
+        }
+        _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 10))
+      }.start()
+      started.wait()
+      try write(configuration, 1)
+      done.wait()
+      return count
+    }
+    #expect(count == 1)
+  }
+
+  @Test func `a realm of an actor moves on between suspensions`() async throws {
+    let configuration = Realm.Configuration(
+      inMemoryIdentifier: UUID().uuidString, objectTypes: [Person.self, Dog.self])
+    let actor = RealmActor(configuration)
+    try await actor.open()
+    #expect(try await actor.run { _, realm in realm.objects(Person.self).count } == 0)
+    try write(configuration, 1)
+    var count = 0
+    for _ in 0..<10_000 where count == 0 {
+      await Task.yield()
+      count = try await actor.run { _, realm in realm.objects(Person.self).count }
+    }
+    #expect(count == 1)
+  }
+
+  @Test func `a frozen realm never moves`() throws {
+    let realm = try memoryRealm()
+    let frozen = realm.freeze()
+    #expect(!frozen.autorefresh && !frozen.refresh())
+    try realm.write { realm.add(Person(id: 1, name: "", age: 0)) }
+    #expect(frozen.objects(Person.self).isEmpty)
+  }
+
+  @Test func `a realm whose queue is not served closes when it is let go of`() throws {
+    let configuration = try memoryRealm().configuration
+    let queue = DispatchQueue(label: "stopped", attributes: .initiallyInactive)
+    do {
+      let realm = try Realm(configuration: configuration, queue: queue)
+      _ = realm
+      try write(configuration, 1)
+    }
+    // What was in memory only is gone with the last realm.
+    #expect(try Realm(configuration: configuration).isEmpty)
+    queue.activate()
+  }
+}
