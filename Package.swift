@@ -94,7 +94,7 @@ let package = Package(
       swiftSettings: swiftSettings),
     .testTarget(
       name: "RealmSwiftTests", dependencies: ["Realm", "RealmSwift", "RealmStorage", "TestSupport"],
-      swiftSettings: swiftSettings),
+      exclude: ["Threads/Snippets"], swiftSettings: swiftSettings),
     .testTarget(
       name: "MainActorTests", dependencies: ["RealmSwift"],
       swiftSettings: swiftSettings + [.defaultIsolation(MainActor.self)]),

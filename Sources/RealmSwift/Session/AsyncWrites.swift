@@ -197,7 +197,10 @@ final class AsyncWrites {
 /// One request for the writer's lock of a file: a transaction is begun on another thread, and handed to whoever asked.
 final class WriterRequest: Sendable {
   private let state = Mutex(State.waiting)
+  /// Told of each transaction that has begun, and of a failure.
   private let answered = DispatchSemaphore(value: 0)
+  /// Told when the transaction was taken, or nobody wants it any more.
+  private let settled = DispatchSemaphore(value: 0)
 
   private enum State: @unchecked Sendable {
     // Sendable: a transaction is used by one thread at a time, and here by none.
@@ -237,16 +240,46 @@ final class WriterRequest: Sendable {
 
   /// The transaction, which is waited for where it has not begun yet.
   func take() throws(StorageError) -> WriteTransaction {
-    answered.wait()
+    while true {
+      answered.wait()
+      let answer = state.withLock { state in
+        // It was given back meanwhile, and begins again.
+        if case .waiting = state { return state }
+        defer { state = .taken }
+        return state
+      }
+      switch answer {
+      case .waiting: continue
+      case .begun(let transaction):
+        settled.signal()
+        return transaction
+      case .failed(let error): throw error
+      case .taken, .unwanted: preconditionFailure("a request for the writer's lock is answered once")
+      }
+    }
+  }
+
+  /// Gives the lock back where nobody takes it for long, so that the transaction has to begin again; answers whether it was given back.
+  /// On the thread that began it.
+  ///
+  /// The code that is to take it may not run before others have written: those who wait for the lock on threads of the system, as in
+  /// `realm.write` of several actors, can keep all threads that tasks run on.
+  fileprivate func isGivenBack(after patience: DispatchTimeInterval) -> Bool {
+    guard isAnswered, failure == nil, settled.wait(timeout: .now() + patience) == .timedOut else {
+      return false
+    }
     let answer = state.withLock { state in
-      defer { state = .taken }
+      if case .begun = state {
+        defer { state = .waiting }
+        return state
+      }
       return state
     }
-    switch answer {
-    case .begun(let transaction): return transaction
-    case .failed(let error): throw error
-    case .waiting, .taken, .unwanted: preconditionFailure("a request for the writer's lock is answered once")
-    }
+    guard case .begun(let transaction) = answer else { return false }
+    // Whoever waits in `take()` may have been told of it already, and waits on.
+    _ = answered.wait(timeout: .now())
+    transaction.cancel()
+    return true
   }
 
   /// Nobody wants the lock any more.
@@ -255,6 +288,7 @@ final class WriterRequest: Sendable {
       defer { state = .unwanted }
       return state
     }
+    settled.signal()
     if case .begun(let transaction) = answer { transaction.cancel() }
   }
 }
@@ -267,11 +301,14 @@ final class DiskQueue: Sendable {
   private let flushes = DispatchQueue(label: "io.realm.flushes")
   private let waiting = Mutex<[@Sendable (StorageError?) -> Void]>([])
 
-  /// Begins a transaction when it is the turn of this request, and calls `body`, on another thread.
+  /// Begins a transaction when it is the turn of this request, and calls `body`, on another thread. A transaction that is not taken for
+  /// long gives way to others and begins again, and `body` is called again.
   func ask(_ request: WriterRequest, _ database: Database, _ body: @escaping @Sendable () -> Void) {
     writers.async {
-      request.begin(database)
-      body()
+      repeat {
+        request.begin(database)
+        body()
+      } while request.isGivenBack(after: .milliseconds(50))
     }
   }
 

@@ -177,7 +177,8 @@ final class RealmSession {
     guard owner.isHere else {
       raise(
         "Wrong thread",
-        "the realm at \(file.database.path) belongs to \(owner.description); open it where you use it.")
+        "the realm at \(file.database.path) belongs to \(owner.description); open it where you use it, and take its objects there "
+          + "by freeze() or ThreadSafeReference(to:).")
     }
   }
 

@@ -47,7 +47,10 @@ extension Realm {
 /// which is opened for that where it is not open; nil where it was deleted.
 ///
 ///     @ThreadSafe var person = somebody
-///     queue.async { print(person?.name ?? "gone") }
+///     let variable = $person
+///     queue.async { print(variable.wrappedValue?.name ?? "gone") }
+///
+/// As a parameter it takes an object to another actor: `func show(@ThreadSafe person: Person?) async`.
 @propertyWrapper
 public final class ThreadSafe<T: ThreadConfined>: Sendable {
   private let named: Mutex<Named<T>?>
@@ -67,6 +70,13 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
       named.withLock { $0 = name }
     }
   }
+
+  /// The variable itself, which may be sent anywhere.
+  public var projectedValue: ThreadSafe<T> { self }
+
+  /// A variable of its own for the same object or collection. With this initializer the compiler makes the variable of a `@ThreadSafe`
+  /// parameter where the function is called, so that the call may lead to another actor.
+  public init(projectedValue: ThreadSafe<T>) { named = Mutex(projectedValue.named.withLock { $0 }) }
 
   private static func name(_ value: T?) -> Named<T>? {
     guard let value else { return nil }

@@ -1,0 +1,135 @@
+import Dispatch
+import Foundation
+import RealmSwift
+import TestSupport
+
+class Account: Object {
+  @Persisted(primaryKey: true) var id: Int
+  @Persisted var balance: Int
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+class Bank: Object {
+  @Persisted(primaryKey: true) var id: Int
+  @Persisted var accounts: List<Account>
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+/// Accounts whose sum is the same in every version of the file.
+struct Accounts: Sendable {
+  static let count = 20
+  static let sum = count * 100
+
+  let file = TemporaryFile()
+  let configuration: Realm.Configuration
+
+  init() throws {
+    var configuration = file.configuration
+    configuration.objectTypes = [Account.self, Bank.self]
+    self.configuration = configuration
+    let realm = try Realm(configuration: configuration)
+    try realm.write {
+      let bank = Bank(value: ["id": 1])
+      for id in 0..<Self.count { bank.accounts.append(Account(value: ["id": id, "balance": 100])) }
+      realm.add(bank)
+    }
+  }
+
+  /// What two reads of accounts say; nothing where both say what is always so.
+  static func complaint<Seen: RealmCollection>(_ accounts: Seen) -> String? where Seen.Element == Account {
+    let read = { accounts.reduce(into: [Int: Int]()) { $0[$1.id] = $1.balance } }
+    let (first, second) = (read(), read())
+    let summed: Int = accounts.sum(ofProperty: "balance")
+    if first != second { return "two reads differ: \(first) and \(second)" }
+    let sum = first.values.reduce(0, +)
+    return sum == Self.sum && summed == sum && first.count == count
+      ? nil : "the sum of \(first.count) accounts is \(sum), and \(summed) by a query"
+  }
+
+  /// Moves something from one account to another, within a transaction.
+  static func transfer(_ realm: Realm, _ generator: inout SeededGenerator) {
+    let bank = realm.objects(Bank.self)[0].accounts
+    let amount = generator.below(10)
+    let (giver, taker) = (bank[generator.below(bank.count)], bank[generator.below(bank.count)])
+    giver.balance -= amount
+    taker.balance += amount
+    if generator.chance(20) { bank.swapAt(generator.below(bank.count), generator.below(bank.count)) }
+  }
+}
+
+/// An actor that moves money, and takes what others send.
+actor Teller {
+  private let configuration: Realm.Configuration
+  private var opened: Realm?
+
+  init(_ configuration: Realm.Configuration) { self.configuration = configuration }
+
+  private func realm() async throws -> Realm {
+    if let opened { return opened }
+    let realm = try await Realm(configuration: configuration, actor: self)
+    opened = realm
+    return realm
+  }
+
+  func writeLater(_ seed: UInt64) async throws {
+    let realm = try await realm()
+    var generator = SeededGenerator(seed: seed)
+    try await realm.asyncWrite { Accounts.transfer(realm, &generator) }
+  }
+
+  func write(_ seed: UInt64) async throws {
+    let realm = try await realm()
+    var generator = SeededGenerator(seed: seed)
+    try realm.write { Accounts.transfer(realm, &generator) }
+  }
+
+  /// Looks at what is live, before and after others have had the actor.
+  func look() async throws -> String? {
+    let realm = try await realm()
+    let (results, list) = (realm.objects(Account.self), realm.objects(Bank.self)[0].accounts)
+    if let complaint = Accounts.complaint(results) ?? Accounts.complaint(list) { return complaint }
+    await Task.yield()
+    await realm.asyncRefresh()
+    return Accounts.complaint(results) ?? Accounts.complaint(list)
+  }
+
+  func frozenResults() async throws -> sending Results<Account> {
+    try await realm().objects(Account.self).filter("id >= 0").sorted(byKeyPath: "balance").freeze()
+  }
+  func frozenList() async throws -> sending List<Account> {
+    try await realm().objects(Bank.self)[0].accounts.freeze()
+  }
+  func frozenRealm() async throws -> sending Realm { try await realm().freeze() }
+
+  func reference() async throws -> (ThreadSafeReference<Results<Account>>, ThreadSafeReference<List<Account>>)
+  {
+    let realm = try await realm()
+    return (
+      ThreadSafeReference(to: realm.objects(Account.self)),
+      ThreadSafeReference(to: realm.objects(Bank.self)[0].accounts)
+    )
+  }
+
+  func variable() async throws -> ThreadSafe<Bank> {
+    @ThreadSafe var bank = try await realm().objects(Bank.self)[0]
+    return $bank
+  }
+
+  /// Looks at what somebody else referred to.
+  func look(
+    _ results: ThreadSafeReference<Results<Account>>, _ list: ThreadSafeReference<List<Account>>
+  ) async throws -> String? {
+    let realm = try await realm()
+    guard let results = realm.resolve(results), let list = realm.resolve(list) else { return "it is gone" }
+    return Accounts.complaint(results) ?? Accounts.complaint(list)
+  }
+
+  /// Looks at what somebody else has frozen, and at the same live.
+  func look(_ frozen: sending List<Account>) async throws -> String? {
+    _ = try await realm()
+    let list = frozen
+    if let complaint = Accounts.complaint(list) { return complaint }
+    guard let thawed = list.thaw() else { return "the list is gone" }
+    return Accounts.complaint(thawed) ?? Accounts.complaint(list)
+  }
+}

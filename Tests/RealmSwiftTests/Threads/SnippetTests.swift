@@ -1,0 +1,161 @@
+#if os(Linux) || os(macOS)
+  import Foundation
+  import Testing
+
+  /// Small programs about threads, tasks and actors, in Snippets: what the compiler has to refuse (Refused), and what has to compile
+  /// without a warning and work (Working, Program). The first line of each says what is expected.
+  ///
+  /// Together they are the promise that a mistake is told when a program is compiled: nothing here compiles and stops when it runs.
+  @Suite struct SnippetTests {
+    @Test(arguments: Snippets.refused)
+    func `the compiler refuses what would take an object to another thread`(snippet: Snippet) throws {
+      // One compilation is nothing to the others: an error of types keeps the compiler from looking for races.
+      let (status, output) = try Snippets.compile(["-emit-sil", "-o", "/dev/null", snippet.path])
+      #expect(status != 0, "\(snippet) was compiled, and is to be refused")
+      let errors = output.split(separator: "\n").filter { $0.contains(": error: ") }
+      let words = snippet.expected.components(separatedBy: " | ")
+      for word in words {
+        #expect(errors.contains { $0.contains(word) }, "\(snippet) is not refused for '\(word)': \(output)")
+      }
+      for error in errors {
+        #expect(words.contains { error.contains($0) }, "\(snippet) is refused for something else: \(error)")
+      }
+    }
+
+    @Test func `what the guides of threads recommend compiles without a warning, and works`() throws {
+      try withFolder { folder in
+        let main = folder + "/Main.swift"
+        let calls = Snippets.working.map { "    await tell(\"\($0)\") { try await \($0)() }" }
+        try """
+        @main struct Program {
+          static func main() async {
+        \(calls.joined(separator: "\n"))
+          }
+          static func tell(_ name: String, _ body: @Sendable () async throws -> String) async {
+            do { print("\\(name): \\(try await body())") } catch { print("\\(name): thrown \\(error)") }
+          }
+        }
+        """.write(toFile: main, atomically: true, encoding: .utf8)
+        let output = try built(Snippets.working.map(\.path) + [main], in: folder)
+        let lines = output.split(separator: "\n").map(String.init)
+        #expect(lines.count == Snippets.working.count)
+        for snippet in Snippets.working {
+          #expect(lines.contains("\(snippet): \(snippet.expected)"), "\(snippet) answered: \(output)")
+        }
+      }
+    }
+
+    @Test(arguments: Snippets.programs)
+    func `a program of its own compiles without a warning, and works`(snippet: Snippet) throws {
+      try withFolder { folder in
+        let output = try built([snippet.path], in: folder)
+        #expect(output == snippet.expected + "\n")
+      }
+    }
+
+    @Test func `no snippet is missed`() {
+      #expect(Snippets.refused.count + Snippets.working.count + Snippets.programs.count >= 60)
+      #expect((Snippets.refused + Snippets.working + Snippets.programs).allSatisfy { !$0.expected.isEmpty })
+    }
+
+    /// What a program prints that is compiled from files.
+    private func built(_ paths: [String], in folder: String) throws -> String {
+      let program = folder + "/program"
+      let linked = try Snippets.objectFiles(folder) + ["-lsodium"]
+      let (status, output) = try Snippets.compile(
+        ["-parse-as-library", "-warnings-as-errors", "-o", program] + paths + linked)
+      try #require(status == 0 && output.isEmpty, "the compiler says: \(output)")
+      let (ended, printed) = try Snippets.run([program])
+      #expect(ended == 0, "the program ended with \(ended): \(printed)")
+      return printed
+    }
+
+    private func withFolder(_ body: (String) throws -> Void) throws {
+      let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "snippets-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(at: folder) }
+      try body(folder.path)
+    }
+  }
+
+  /// A small Swift file, whose first line says what is expected of it.
+  struct Snippet: CustomTestStringConvertible, CustomStringConvertible, Sendable {
+    let path: String
+
+    var description: String { URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent }
+    var testDescription: String { description }
+
+    /// What follows the colon of the first line.
+    var expected: String {
+      let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+      guard let line = text.split(separator: "\n").first, let colon = line.range(of: ": ") else { return "" }
+      return String(line[colon.upperBound...])
+    }
+  }
+
+  enum Snippets {
+    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("Snippets")
+    private static let package = folder.appendingPathComponent("../../../..").standardizedFileURL
+
+    static let refused = snippets(in: "Refused")
+    static let working = snippets(in: "Working")
+    static let programs = snippets(in: "Program")
+
+    private static func snippets(in name: String) -> [Snippet] {
+      let folder = folder.appendingPathComponent(name).path
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+      return names.filter { $0.hasSuffix(".swift") }.sorted().map { Snippet(path: "\(folder)/\($0)") }
+    }
+
+    /// The folder that this program was built in, beside the modules that it was built from.
+    private static let products: URL = {
+      #if os(macOS)
+        // The program is Xcode's, and the tests are a bundle.
+        Bundle(for: Anchor.self).bundleURL.deletingLastPathComponent()
+      #else
+        URL(fileURLWithPath: Bundle.main.executablePath ?? "").deletingLastPathComponent()
+      #endif
+    }()
+    private final class Anchor {}
+
+    /// Compiles files as a package of Swift 6 that uses RealmSwift does.
+    static func compile(_ arguments: [String]) throws -> (status: Int32, output: String) {
+      try run(
+        [
+          "swiftc", "-swift-version", "6", "-strict-concurrency=complete", "-diagnostic-style", "llvm",
+          "-module-name", "Snippets", "-wmo", "-I", products.appendingPathComponent("Modules").path,
+          "-I", package.appendingPathComponent("Sources/CSodium").path,
+          "-Xcc", "-fmodule-map-file=\(products.path)/CPlatform.build/module.modulemap",
+          "-module-cache-path", products.appendingPathComponent("ModuleCache").path,
+          folder.appendingPathComponent("Models.swift").path,
+        ] + arguments)
+    }
+
+    /// The library as this program links it, in a file that the compiler reads as arguments.
+    static func objectFiles(_ folder: String) throws -> [String] {
+      let all = try String(
+        contentsOf: products.appendingPathComponent("realm-swiftPackageTests.product/Objects.LinkFileList"),
+        encoding: .utf8)
+      let modules = ["RealmSwift", "RealmQuery", "RealmStorage", "CPlatform"].map { "/\($0).build/" }
+      let own = all.split(separator: "\n").filter { line in modules.contains { line.contains($0) } }
+      let list = folder + "/objects"
+      try own.joined(separator: "\n").write(toFile: list, atomically: true, encoding: .utf8)
+      return ["@" + list]
+    }
+
+    /// Runs a program, and answers how it ended and what it printed.
+    static func run(_ words: [String]) throws -> (status: Int32, output: String) {
+      let (process, pipe) = (Process(), Pipe())
+      process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+      process.arguments = words
+      process.standardOutput = pipe
+      process.standardError = pipe
+      try process.run()
+      let output = pipe.fileHandleForReading.readDataToEndOfFile()
+      process.waitUntilExit()
+      return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+    }
+  }
+#endif

@@ -1,0 +1,5 @@
+// Refused: is not concurrency-safe
+import Foundation
+import RealmSwift
+
+let nobody = Person()
