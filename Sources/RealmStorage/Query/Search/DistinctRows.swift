@@ -1,7 +1,7 @@
 /// Finds the first of the rows that have the same values.
 ///
-/// The values that were found so far are kept as far as there is memory for them. Rows with others wait then, and are looked at
-/// again when all have been seen: none of them has a value that was kept.
+/// The values that were found so far are kept as far as there is memory for them. Rows with others wait then until all have been
+/// seen: none of them has a value that was kept. Those that wait are looked at class by class, by hashes of their values.
 struct DistinctRows {
   private let columns: [SortPath]
   private let clusters: Ref
@@ -16,34 +16,50 @@ struct DistinctRows {
   /// So many rows are read at a time.
   private static let chunk = 1 << 14
 
+  /// Rows of which each waits for its class of values.
+  private struct Round {
+    let seed = UInt64.random(in: .min ... .max)
+    let classes: UInt64
+    var place: UInt64 = 0
+
+    @inline(__always)
+    func has(_ entry: [UInt8]) -> Bool {
+      classes == 1 || ByteHash.of(entry.span.bytes, seed: seed) >> 32 % classes == place
+    }
+  }
+
   /// Those of the rows that come first among equals, in the same order.
   func found(among rows: consuming [UInt64], _ reader: any NodeReader) throws(StorageError) -> [UInt64] {
     var isFound = PlaceSet(count: rows.count)
     var isWaiting = PlaceSet(count: rows.count)
-    var isFirst = true
-    while isFirst || !isWaiting.isEmpty {
+    for place in rows.indices { isWaiting.insert(place) }
+    var round = Round(classes: 1)
+    while !isWaiting.isEmpty {
       var values = EntrySet(maximumBytes: memory.valueBytes)
-      var places: [Int] = []
-      places.reserveCapacity(Self.chunk)
       var next = 0
       while next < rows.count {
-        places.removeAll(keepingCapacity: true)
+        var places: [Int] = []
+        places.reserveCapacity(Self.chunk)
         while next < rows.count, places.count < Self.chunk {
-          if isFirst || isWaiting.contains(next) { places.append(next) }
+          if isWaiting.contains(next) { places.append(next) }
           next += 1
         }
-        let keys = places.map { rows[$0] }
-        try forEachEntry(of: keys, reader) { index, entry in
+        try forEachEntry(of: places.map { rows[$0] }, reader) { index, entry in
+          guard round.has(entry) else { return }
           switch values.insert(entry) {
           case .isNew:
             isFound.insert(places[index])
             isWaiting.remove(places[index])
           case .isKnown: isWaiting.remove(places[index])
-          case .hasNoRoom: isWaiting.insert(places[index])
+          case .hasNoRoom: break
           }
         }
       }
-      isFirst = false
+      round.place += 1
+      if round.place == round.classes {
+        // As if all that wait differed, each as long as a number.
+        round = Round(classes: UInt64(isWaiting.count / max(1, memory.valueBytes / 24) + 1))
+      }
     }
     var count = 0
     for place in rows.indices where isFound.contains(place) {
@@ -107,7 +123,7 @@ struct DistinctRows {
 /// Places, a bit for each.
 private struct PlaceSet {
   private var words: [UInt64]
-  private var count = 0
+  private(set) var count = 0
 
   init(count: Int) { words = [UInt64](repeating: 0, count: (count + 63) / 64) }
 
