@@ -23,6 +23,13 @@ struct EntrySet: ~Copyable {
     self.maximumBytes = maximumBytes
   }
 
+  /// Forgets all, and keeps the memory.
+  mutating func removeAll() {
+    heap.removeAll(keepingCapacity: true)
+    if count > 0 { for slot in 0..<table.count { table[slot] = 0 } }
+    count = 0
+  }
+
   mutating func insert(_ entry: [UInt8]) -> Outcome {
     let hash = ByteHash.of(entry.span.bytes, seed: seed)
     let mask = table.count - 1

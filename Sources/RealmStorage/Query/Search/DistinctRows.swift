@@ -34,8 +34,10 @@ struct DistinctRows {
     var isWaiting = PlaceSet(count: rows.count)
     for place in rows.indices { isWaiting.insert(place) }
     var round = Round(classes: 1)
+    // One for all walks: memory that is given back lies between what others have.
+    var values = EntrySet(maximumBytes: memory.valueBytes)
     while !isWaiting.isEmpty {
-      var values = EntrySet(maximumBytes: memory.valueBytes)
+      values.removeAll()
       var next = 0
       while next < rows.count {
         var places: [Int] = []
