@@ -5,6 +5,8 @@ public struct RowSearch {
   public let plan: RowPlan
   /// When the search is to end before it has found all.
   public var bounds: QueryBounds
+  /// What sorts and distinct values take beside the rows.
+  package var memory = SortMemory.standard
   private let table: Table
 
   /// - Precondition: it is the plan's table, and has the columns that the plan names; in that version there are the tables that the plan's source names.
@@ -49,7 +51,9 @@ public struct RowSearch {
     listed.steps = Array(plan.steps[...start])
     // What is left out of equal ones does not change how many there are, unless rows were cut off before.
     if !listed.steps.contains(where: \.isCut) { listed.steps.removeAll { $0.isSort } }
-    let rows = try RowSearch(listed, in: table, within: bounds).rows()
+    var search = RowSearch(listed, in: table, within: bounds)
+    search.memory = memory
+    let rows = try search.rows()
     return window(of: rows.count, plan.steps[(start + 1)...])
   }
 
@@ -75,16 +79,17 @@ public struct RowSearch {
       place = 1
     } else if case .sort(let keys)? = plan.steps.first, isWholeTable {
       try checkBounds()
-      rows = try sorted(nil, by: keys, atMost: needed[1])
+      try sort(&rows, by: keys, atMost: needed[1])
       place = 1
     }
-    var found = if let rows { rows } else { try source(atMost: needed[0]) }
+    if rows == nil { rows = try source(atMost: needed[0]) }
     while place < plan.steps.count {
       try checkBounds()
-      found = try take(plan.steps[place], found, atMost: needed[place + 1])
+      try take(plan.steps[place], &rows, atMost: needed[place + 1])
       place += 1
     }
-    return limit.map { Array(found.prefix($0)) } ?? found
+    if let limit, let count = rows?.count, limit < count { rows?.removeSubrange(limit...) }
+    return rows ?? []
   }
 
   private func checkBounds() throws(StorageError) {
@@ -112,7 +117,9 @@ public struct RowSearch {
       reader.access()
     ) { (group) throws(StorageError) in
       looked += group.rows.count
-      pending += keys.count > 1 || group.isCut ? try table.sorted(group.rows, by: keys) : group.rows
+      pending +=
+        keys.count > 1 || group.isCut
+        ? try table.sorted(group.rows, by: keys, limit: .max, memory, within: bounds) : group.rows
       guard found.count + pending.count >= wanted || pending.count >= 64 else { return true }
       found += try query?.rows(of: pending, reader) ?? pending
       pending = []
@@ -135,31 +142,42 @@ public struct RowSearch {
     if case .table = plan.source, case .always = plan.predicate { true } else { false }
   }
 
+  /// Takes a step: the rows that it leaves take the place of those there were, and their memory where that is possible.
   private func take(
-    _ step: RowPlan.Step, _ rows: [UInt64], atMost needed: Int?
-  ) throws(StorageError) -> [UInt64] {
+    _ step: RowPlan.Step, _ rows: inout [UInt64]?, atMost needed: Int?
+  ) throws(StorageError) {
+    let count = rows?.count ?? 0
     switch step {
-    case .sort(let keys): return try sorted(rows, by: keys, atMost: needed)
-    case .limit(let limit): return rows.count > limit ? Array(rows.prefix(limit)) : rows
-    case .offset(let offset): return Array(rows.dropFirst(offset))
+    case .sort(let keys): try sort(&rows, by: keys, atMost: needed)
+    case .limit(let limit): if count > limit { rows?.removeSubrange(limit...) }
+    case .offset(let offset): rows?.removeSubrange(..<min(offset, count))
     case .distinct(let paths):
-      guard let needed else { return try table.distinct(rows, by: paths) }
-      // So many of the first rows that enough of them differ.
-      var looked = max(64, needed > rows.count / 4 ? rows.count : 4 * needed)
-      while looked < rows.count {
-        let found = try table.distinct(Array(rows.prefix(looked)), by: paths)
-        if found.count >= needed { return Array(found.prefix(needed)) }
-        looked *= 4
+      if let needed {
+        // So many of the first rows that enough of them differ.
+        var looked = max(64, needed > count / 4 ? count : 4 * needed)
+        while looked < count {
+          var some = rows.map { Array($0.prefix(looked)) }
+          let found = try table.takeDistinct(&some, by: paths, memory, within: bounds)
+          if found.count >= needed {
+            rows = Array(found.prefix(needed))
+            return
+          }
+          looked *= 4
+        }
       }
-      return try table.distinct(rows, by: paths)
+      rows = try table.takeDistinct(&rows, by: paths, memory, within: bounds)
     }
   }
 
-  private func sorted(
-    _ rows: [UInt64]?, by keys: [SortKey], atMost needed: Int?
-  ) throws(StorageError) -> [UInt64] {
-    guard let needed else { return try table.sorted(rows, by: keys) }
-    return try table.sorted(rows, by: keys, limit: needed)
+  /// - Parameter rows: nil for all of the table.
+  private func sort(
+    _ rows: inout [UInt64]?, by keys: [SortKey], atMost needed: Int?
+  ) throws(StorageError) {
+    if let needed {
+      rows = try table.sorted(rows, by: keys, limit: needed, memory, within: bounds)
+    } else {
+      rows = try table.takeSorted(&rows, by: keys, memory, within: bounds)
+    }
   }
 
   /// The rows of the source of which the predicate holds, no more than `needed`.

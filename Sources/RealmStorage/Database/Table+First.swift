@@ -9,19 +9,35 @@ extension Table {
     _ rows: [UInt64]?, by keys: [SortKey], limit: Int
   ) throws(StorageError) -> [UInt64] {
     precondition(limit >= 0, "Table.sorted(_:by:limit:): \(limit) rows can't be asked for")
+    return try sorted(rows, by: keys, limit: limit, SortMemory.standard, within: QueryBounds())
+  }
+
+  /// The same within bounds.
+  func sorted(
+    _ rows: [UInt64]?, by keys: [SortKey], limit: Int, _ memory: SortMemory, within bounds: QueryBounds
+  ) throws(StorageError) -> [UInt64] {
     // The bound is read from the row itself; and among few rows nothing is gained.
     guard limit > 0, let first = keys.first, first.path.links.isEmpty,
       (rows?.count ?? count) / 2 >= FirstRows.batch(limit)
-    else { return Array(try sorted(rows, by: keys).prefix(limit)) }
+    else {
+      var rows = rows
+      var sorted = try takeSorted(&rows, by: keys, memory, within: bounds)
+      if limit < sorted.count { sorted.removeSubrange(limit...) }
+      return sorted
+    }
     var found = try FirstRows(self, keys, limit: limit)
+    var check = BoundsCheck(bounds)
+    let reader = reader
     if let rows {
       for start in stride(from: 0, to: rows.count, by: Self.chunk) {
+        try bounds.check(reader.access())
         let chunk = Array(rows[start..<min(start + Self.chunk, rows.count)])
         try found.add(
           found.bound.map { (bound) throws(StorageError) in try self.rows(chunk, where: bound) } ?? chunk)
       }
     } else {
       try ClusterWalk.forEach(in: clusters, reader) { (cluster, access) throws(StorageError) in
+        try check.next(access)
         let all = RowMask(first: cluster.rows)
         try found.add(
           cluster,

@@ -43,8 +43,15 @@ extension Table {
   /// - Parameter rows: nil for all rows, in the order they were made. Rows that are not there are left out.
   /// - Precondition: there are no lists on the paths.
   public func sorted(_ rows: [UInt64]?, by keys: [SortKey]) throws(StorageError) -> [UInt64] {
-    var sort = try RowSort(keys, of: form, tables)
-    try sort.read(rows, reader)
+    var rows = rows
+    return try takeSorted(&rows, by: keys, SortMemory.standard, within: QueryBounds())
+  }
+
+  /// The same; nothing is left of what was given, so that its memory becomes the result's where nobody else has it.
+  func takeSorted(
+    _ rows: inout [UInt64]?, by keys: [SortKey], _ memory: SortMemory, within bounds: QueryBounds
+  ) throws(StorageError) -> [UInt64] {
+    var sort = try RowSort(keys, of: form, tables, taking: &rows, reader, memory, within: bounds)
     return try sort.takeSorted(reader)
   }
 
@@ -53,9 +60,17 @@ extension Table {
   ///
   /// - Precondition: there are no lists on the paths.
   public func distinct(_ rows: [UInt64], by paths: [ColumnPath]) throws(StorageError) -> [UInt64] {
-    var sort = try RowSort(paths.map { SortKey($0) }, of: form, tables)
-    try sort.read(rows, reader)
-    return try sort.distinct(reader)
+    var rows: [UInt64]? = rows
+    return try takeDistinct(&rows, by: paths, SortMemory.standard, within: QueryBounds())
+  }
+
+  /// The same; nothing is left of what was given, so that its memory becomes the result's where nobody else has it.
+  func takeDistinct(
+    _ rows: inout [UInt64]?, by paths: [ColumnPath], _ memory: SortMemory, within bounds: QueryBounds
+  ) throws(StorageError) -> [UInt64] {
+    let keys = paths.map { SortKey($0) }
+    var sort = try RowSort(keys, of: form, tables, taking: &rows, reader, memory, within: bounds)
+    return try sort.takeDistinct(reader)
   }
 }
 

@@ -39,9 +39,20 @@ package enum PackedTexts {
     package init(_ match: Match, _ bytes: [UInt8], folding: Folding, isText: Bool) {
       precondition(isText || !folding.foldsScalars, "data has no scalars to fold")
       self.match = match
+      let bytes = match == .like ? Self.withoutRepeatedStars(bytes) : bytes
       self.bytes = PackedTexts.folded(bytes, folding)
       self.folding = folding
       self.isText = isText
+    }
+
+    /// Stars one after another stand for what one of them does, and each would be passed over for every text.
+    private static func withoutRepeatedStars(_ pattern: [UInt8]) -> [UInt8] {
+      let star = UInt8(ascii: "*")
+      var last: UInt8?
+      return pattern.filter { byte in
+        defer { last = byte }
+        return byte != star || last != star
+      }
     }
 
     @inline(__always)
@@ -101,8 +112,9 @@ package enum PackedTexts {
     folding.isEmpty ? bytes : folded(bytes.span.bytes, folding)
   }
 
-  private static func folded(_ text: RawSpan, _ folding: Folding) -> [UInt8] {
+  static func folded(_ text: RawSpan, _ folding: Folding) -> [UInt8] {
     let count = text.byteCount
+    if folding.isEmpty { return text.withUnsafeBytes { Array($0) } }
     return text.withUnsafeBytes { text in
       let base = text.bindMemory(to: UInt8.self).baseAddress
       return [UInt8](unsafeUninitializedCapacity: folding.foldsScalars ? foldedRoom(count) : count) {

@@ -42,7 +42,7 @@ import Testing
       func pair(_ make: (ColumnPath) -> Predicate) -> [Predicate] {
         [make(ColumnPath(one)), make(ColumnPath(two))]
       }
-      let (low, high) = (value(column.type, 0), value(column.type, 0))
+      let (low, high) = (generator.chance(8) ? .null : value(column.type, 0), value(column.type, 0))
       switch generator.below(5) {
       case 0: return pair { .between($0, low, high) }
       case 1:
@@ -96,10 +96,21 @@ import Testing
     for _ in 0..<Slow.count(200, slow: 1_000) {
       var (indexed, plain): ([Predicate], [Predicate]) = ([], [])
       for _ in 0...sample.generator.below(3) {
-        let column = 2 * sample.generator.below(columns.count / 2)
-        let pair = sample.conditions(columns[column], column, column + 1)
-        indexed.append(pair[0])
-        plain.append(pair[1])
+        // One condition, or some of which one must hold, among them some that join two.
+        var (ones, twos): ([Predicate], [Predicate]) = ([], [])
+        for _ in 0...[0, 0, 1, 3][sample.generator.below(4)] {
+          let column = 2 * sample.generator.below(columns.count / 2)
+          let pair = sample.conditions(columns[column], column, column + 1)
+          if let last = ones.indices.last, sample.generator.chance(20) {
+            ones[last] = .and([ones[last], pair[0]])
+            twos[last] = .and([twos[last], pair[1]])
+          } else {
+            ones.append(pair[0])
+            twos.append(pair[1])
+          }
+        }
+        indexed.append(ones.count == 1 ? ones[0] : .or(ones))
+        plain.append(twos.count == 1 ? twos[0] : .or(twos))
       }
       let (one, two) = (Predicate.and(indexed), Predicate.and(plain))
       let expected = try table.rows(where: two)
@@ -112,6 +123,62 @@ import Testing
       if try search.explain().contains("index") { usesIndexes += 1 }
     }
     #expect(usesIndexes > 20, "seed \(seed)")
+  }
+}
+
+extension IndexPlanTests {
+  @Test func `indexes find null, and rows of which one of several conditions holds`() throws {
+    let database = try Database(creatingIn: MemoryStorage(), options: .init())
+    try database.write { transaction in
+      let table = try transaction.createTable(
+        TableSchema(
+          "T",
+          columns: [
+            Column("name", .string, isOptional: true, index: .plain), Column("age", .int64, index: .plain),
+            Column("rest", .int64),
+          ]))
+      for row in 0..<10_000 {
+        try table.insert([
+          "name": row % 500 == 7 ? .null : .string("\(row % 3_000)"), "age": .int(Int64(row % 2_500)),
+          "rest": .int(Int64(row % 2)),
+        ])
+      }
+    }
+    let table = try #require(try database.snapshot().table("T"))
+    let (name, age, rest) = (ColumnPath(0), ColumnPath(1), ColumnPath(2))
+    let isFive = Predicate.compare(age, .equal, .int(5))
+    let isNull = Predicate.compare(name, .equal, .null)
+    func expect(_ predicate: Predicate, _ words: String, _ holds: (Int) -> Bool) throws {
+      let search = RowSearch(RowPlan(table: table.schema.id, predicate: predicate), in: table)
+      let expected = (0..<10_000).filter(holds).map { UInt64($0) }
+      #expect(try search.explain() == "T, 10000 rows: " + words)
+      #expect(try search.rows() == expected, "\(predicate)")
+      #expect(try search.count() == expected.count, "\(predicate)")
+      #expect(try table.count(where: predicate) == expected.count, "\(predicate)")
+      #expect(try search.first() == expected.first, "\(predicate)")
+    }
+    try expect(isNull, "finds 20 by the index of name") { $0 % 500 == 7 }
+    try expect(.isIn(name, [.string("3"), .null]), "finds 24 by the index of name") {
+      $0 % 500 == 7 || $0 % 3_000 == 3
+    }
+    try expect(.isIn(age, [.int(3), .null]), "finds 4 by the index of age") { $0 % 2_500 == 3 }
+    try expect(.compare(age, .equal, .null), "finds 0 by the index of age") { _ in false }
+    // Row 7 is found by both.
+    let isSeven = Predicate.compare(age, .equal, .int(7))
+    try expect(.or([isNull, isSeven]), "finds 24 by the index of name or age") {
+      $0 % 500 == 7 || $0 % 2_500 == 7
+    }
+    try expect(
+      .or([isNull, .or([.never, .and([isFive, .compare(rest, .equal, .int(1))])])]),
+      "looks at the 24 that the index of name or age finds"
+    ) { $0 % 500 == 7 || $0 % 2_500 == 5 && $0 % 2 == 1 }
+    try expect(
+      .and([.or([isNull, isSeven]), .between(age, .int(0), .int(20))]),
+      "finds those that the indexes of name or age (24) and age (84) have in common"
+    ) { ($0 % 500 == 7 || $0 % 2_500 == 7) && $0 % 2_500 <= 20 }
+    try expect(.or([isNull, .compare(rest, .equal, .int(1))]), "looks at each") {
+      $0 % 500 == 7 || $0 % 2 == 1
+    }
   }
 }
 

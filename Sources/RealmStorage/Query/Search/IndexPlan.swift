@@ -5,15 +5,35 @@ struct IndexPlan {
       /// Rows with one of these values, each of which is there once.
       case values([Value])
       case span(IndexSpan)
+      /// Rows of which one of these holds, each by an index.
+      case either([IndexPlan])
     }
 
+    /// Whose index finds the rows; of several, the first.
     let column: Column
     let sought: Sought
 
     var span: IndexSpan? { if case .span(let span) = sought { span } else { nil } }
 
     /// Whether the rows that the index finds are just those of which the part holds.
-    var isExact: Bool { if case .span(let span) = sought { span.isExact } else { true } }
+    var isExact: Bool {
+      switch sought {
+      case .values: true
+      case .span(let span): span.isExact
+      // A plan of several parts is asked one of them.
+      case .either(let plans): plans.allSatisfy { $0.only != nil }
+      }
+    }
+
+    /// The columns whose indexes may find the rows, in words.
+    var name: String {
+      guard case .either(let plans) = sought else { return column.name }
+      var names: [String] = []
+      for plan in plans {
+        for part in plan.parts where !names.contains(part.column.name) { names.append(part.column.name) }
+      }
+      return names.joined(separator: " or ")
+    }
   }
 
   /// In the order of the predicate.
@@ -21,11 +41,14 @@ struct IndexPlan {
   /// The predicate says nothing else.
   let isWhole: Bool
 
-  init(_ predicate: Predicate, _ schema: TableSchema) {
+  /// - Parameter isInner: it is one of several of which one must hold: these are not looked for in it.
+  init(_ predicate: Predicate, _ schema: TableSchema, isInner: Bool = false) {
     var (found, rest, isWhole): ([Part], [Predicate], Bool) = ([], [predicate], true)
     while let next = rest.popLast() {
       if case .and(let parts) = next {
         rest += parts.reversed()
+      } else if !isInner, let part = Self.either(next, schema) {
+        found.append(part)
       } else if let part = Self.part(next, schema) {
         // Two bounds of one column are one span.
         if case .span(let span) = part.sought,
@@ -47,7 +70,29 @@ struct IndexPlan {
   /// The part that answers alone: the predicate is one condition, and says nothing else.
   var only: Part? { parts.count == 1 && isWhole && parts[0].isExact ? parts[0] : nil }
 
+  /// The same where its entries are counted: of several conditions more than one may hold of a row.
+  var onlyCounted: Part? {
+    if case .either? = only?.sought { nil } else { only }
+  }
+
   // MARK: - Parts
+
+  /// Conditions of which one must hold, where indexes answer each of them.
+  private static func either(_ predicate: Predicate, _ schema: TableSchema) -> Part? {
+    guard case .or = predicate else { return nil }
+    var (plans, rest): ([IndexPlan], [Predicate]) = ([], [predicate])
+    while let next = rest.popLast() {
+      switch next {
+      case .or(let parts): rest += parts.reversed()
+      case .never: break
+      default:
+        let plan = IndexPlan(next, schema, isInner: true)
+        if plan.parts.isEmpty { return nil }
+        plans.append(plan)
+      }
+    }
+    return plans.first.map { Part(column: $0.parts[0].column, sought: .either(plans)) }
+  }
 
   /// Nil for a condition that no index answers. Constants of another type than the column's may compare with its values all the same: texts of those are for the scan.
   private static func part(_ condition: Predicate, _ schema: TableSchema) -> Part? {
@@ -56,9 +101,12 @@ struct IndexPlan {
     guard column.index != .none, !column.isCollection else { return nil }
     switch condition {
     case .compare(_, .equal, let value):
+      // Where none is null, no row has it.
+      if value == .null, !column.isOptional { return Part(column: column, sought: .values([])) }
       guard column.accepts(value) else { return nil }
       return Part(column: column, sought: .values([value]))
-    case .isIn(_, let values):
+    case .isIn(_, var values):
+      if !column.isOptional { values.removeAll { $0 == .null } }
       guard values.allSatisfy(column.accepts) else { return nil }
       let each = column.type == .mixed ? unequal(values) : distinct(values)
       return Part(column: column, sought: .values(each))
@@ -162,6 +210,14 @@ extension IndexPlan.Part {
           : try IndexTree.count(like: value, of: column, table: table, access)
       }
       return count
+    case .either(let plans):
+      guard UInt64(plans.count) &* Self.indexCost <= table.rows else { return nil }
+      var count: UInt64 = 0
+      for plan in plans {
+        guard let least = try plan.least(table, access) else { return nil }
+        count &+= least.count
+      }
+      return count
     }
   }
 
@@ -173,6 +229,20 @@ extension IndexPlan.Part {
       var rows: [UInt64] = []
       for value in values { rows += try rowsOf(value, table, access) }
       return values.count > 1 ? rows.sorted() : rows
+    case .either(let plans):
+      var rows: [UInt64] = []
+      for plan in plans {
+        if let least = try plan.least(table, access) { rows += try least.part.rows(table, access) }
+      }
+      rows.sort()
+      // Of a row more than one may hold.
+      var count = 0
+      for place in rows.indices where place == 0 || rows[place] != rows[place - 1] {
+        rows[count] = rows[place]
+        count += 1
+      }
+      rows.removeSubrange(count...)
+      return rows
     }
   }
 
@@ -198,6 +268,18 @@ extension IndexPlan {
 
   /// To read a row's entry of an index and to look it up among others costs so much less than to test the row.
   private static let joinShare: UInt64 = 16
+
+  /// The part with the fewest rows; nil where each takes longer to look up than a scan.
+  fileprivate func least(
+    _ table: TableRoot, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> (part: Part, count: UInt64)? {
+    var least: (part: Part, count: UInt64)?
+    for part in parts {
+      guard let count = try part.count(table, access) else { continue }
+      if least.map({ count < $0.count }) ?? true { least = (part, count) }
+    }
+    return least
+  }
 
   /// The parts whose indexes are asked, the one with the fewest rows first; none where a scan takes less time.
   func chosen(

@@ -29,7 +29,7 @@ struct RowQuery {
   /// Made where rows are tested: with many values that takes longer than to look them up.
   private func test() throws(StorageError) -> ClusterTest {
     if let test = prepared.test { return test }
-    let test = try TestBuilder(tables: tables).test(predicate, of: table)
+    let test = try TestBuilder(tables: tables, bounds: bounds).test(predicate, of: table)
     prepared.test = test
     return test
   }
@@ -103,12 +103,12 @@ struct RowQuery {
     let isExact = indexes.isWhole && chosen.count == indexes.parts.count && chosen.allSatisfy(\.part.isExact)
     let verb = isExact ? "finds" : "looks at"
     if chosen.count > 1 {
-      let names = chosen.map { "\($0.part.column.name) (\($0.count))" }.joined(separator: " and ")
+      let names = chosen.map { "\($0.part.name) (\($0.count))" }.joined(separator: " and ")
       return "\(verb) those that the indexes of \(names) have in common"
     }
     return isExact
-      ? "finds \(first.count) by the index of \(first.part.column.name)"
-      : "looks at the \(first.count) that the index of \(first.part.column.name) finds"
+      ? "finds \(first.count) by the index of \(first.part.name)"
+      : "looks at the \(first.count) that the index of \(first.part.name) finds"
   }
 
   /// Calls `body` with each cluster that has rows that pass, and these.
@@ -144,7 +144,8 @@ struct RowQuery {
 
   /// How many rows pass.
   func count(_ reader: any NodeReader) throws(StorageError) -> Int {
-    if let only = indexes.only, let count = try only.count(table.root, isExact: true, reader.access()) {
+    if let only = indexes.onlyCounted, let count = try only.count(table.root, isExact: true, reader.access())
+    {
       return Int(clamping: count)
     }
     let test = try test()

@@ -2,34 +2,39 @@
 /// the next, which of a long text stands for the bytes behind the first.
 struct RowSort {
   private let columns: [SortPath]
+  /// The first of the first column's numbers that may part rows.
+  private let depth: Int
   private let clusters: Ref
-  /// So many rows the table says to have.
+  /// So many rows the table says to have; 0 where the rows are a part of those to be sorted.
   private let count: UInt64
-  private var rows = PlacedRows.list([])
-
-  /// - Precondition: there are no lists on the paths.
-  init(
-    _ sortKeys: [SortKey], of table: TableForm, _ tables: any TableFinder
-  ) throws(StorageError) {
-    columns = try sortKeys.map { (key) throws(StorageError) in try SortPath(key, of: table, tables) }
-    clusters = table.root.clusters
-    count = table.root.rows
-  }
+  private let memory: SortMemory
+  private let bounds: QueryBounds
+  private var rows: PlacedRows
 
   /// Takes the rows that are there.
   ///
-  /// - Parameter given: nil for all rows.
-  mutating func read(_ given: [UInt64]?, _ reader: any NodeReader) throws(StorageError) {
-    guard let given else {
-      rows = try PlacedRows(in: clusters, expected: count, reader)
-      return
-    }
-    var found: [UInt64] = []
-    found.reserveCapacity(given.count)
-    try ClusterWalk.forEachRow(of: given, in: clusters, reader) { row, cluster, _ in
-      found.append(cluster.key(row))
-    }
-    rows = .list(found)
+  /// - Parameter given: nil for all rows; nothing is left of it.
+  /// - Precondition: there are no lists on the paths.
+  init(
+    _ sortKeys: [SortKey], of table: TableForm, _ tables: any TableFinder, taking given: inout [UInt64]?,
+    _ reader: any NodeReader, _ memory: SortMemory, within bounds: QueryBounds
+  ) throws(StorageError) {
+    columns = try sortKeys.map { (key) throws(StorageError) in try SortPath(key, of: table, tables) }
+    depth = 0
+    clusters = table.root.clusters
+    count = table.root.rows
+    (self.memory, self.bounds) = (memory, bounds)
+    rows = try PlacedRows(taking: &given, in: clusters, expected: count, reader, within: bounds)
+  }
+
+  /// Of rows that are equal in what comes before the columns, and in the first `depth` numbers of the first one.
+  init(
+    _ columns: [SortPath], from depth: Int, of rows: [UInt64], in clusters: Ref, _ memory: SortMemory,
+    within bounds: QueryBounds
+  ) {
+    (self.columns, self.depth, self.clusters) = (columns, depth, clusters)
+    (self.memory, self.bounds, count) = (memory, bounds, 0)
+    self.rows = .list(rows)
   }
 
   // MARK: - Sorting
@@ -49,24 +54,17 @@ struct RowSort {
   }
 
   /// Texts that have more bytes in common are compared whole.
-  private static let maximumDepth = 8
+  static let maximumDepth = 8
 
   /// The rows in order; there are none left then.
   mutating func takeSorted(_ reader: any NodeReader) throws(StorageError) -> [UInt64] {
     defer { rows = .list([]) }
     guard !columns.isEmpty, rows.count > 0 else { return rows.all }
-    var numbers = NumberSort(count: rows.count)
-    var runs = try loadFirst(&numbers, reader)
-    while true {
-      var next: [Run] = []
-      for run in runs {
-        numbers.sort(run.range)
-        try split(run, &numbers, into: &next, reader)
-      }
-      guard !next.isEmpty else { break }
-      runs = next
-      try load(runs, &numbers, reader)
+    guard rows.count <= memory.rows else {
+      return try PartedSort(columns, in: clusters, taking: &rows, memory, within: bounds).sorted(reader)
     }
+    var numbers = NumberSort(count: rows.count)
+    try sort(&numbers, reader)
     switch rows {
     case .run(let keys): return numbers.places(from: keys.lowerBound)
     case .list(var keys):
@@ -76,13 +74,38 @@ struct RowSort {
     }
   }
 
+  /// What stands for the rows, in their order; there are none left then.
+  mutating func takeSorted(_ standing: [UInt64], _ reader: any NodeReader) throws(StorageError) -> [UInt64] {
+    defer { rows = .list([]) }
+    var numbers = NumberSort(count: rows.count)
+    try sort(&numbers, reader)
+    var standing = standing
+    numbers.arrange(&standing)
+    return standing
+  }
+
+  private func sort(_ numbers: inout NumberSort, _ reader: any NodeReader) throws(StorageError) {
+    var runs = try loadFirst(&numbers, reader)
+    while true {
+      var next: [Run] = []
+      try bounds.check(reader.access())
+      for run in runs {
+        numbers.sort(run.range)
+        try split(run, &numbers, into: &next, reader)
+      }
+      guard !next.isEmpty else { break }
+      runs = next
+      try load(runs, &numbers, reader)
+    }
+  }
+
   /// Fills in the numbers of the first column, and of the second one behind them where those tell few values apart: then
   /// nearly all rows would be sorted by the second as well, which is read in their order here.
   private func loadFirst(
     _ numbers: inout NumberSort, _ reader: any NodeReader
   ) throws(StorageError) -> [Run] {
     guard !isWorthDealing else { return try dealFirst(&numbers, reader) }
-    let first = Number(column: 0, depth: 0)
+    let first = Number(column: 0, depth: depth)
     var (least, greatest) = (UInt128.max, UInt128(0))
     try forEach(first, of: rows.all, reader) { places, found in
       numbers.put(found, places: places)
@@ -131,7 +154,7 @@ struct RowSort {
 
   /// The first column is read more than once then: of fewer rows, of few of each cluster, and by way of links that takes longer.
   private var isWorthDealing: Bool {
-    rows.count >= 1 << 12 && UInt64(rows.count) >= count / 8 && columns[0].sort.isAlwaysExact
+    rows.count >= 1 << 12 && count > 0 && UInt64(rows.count) >= count / 8 && columns[0].sort.isAlwaysExact
       && columns[0].path.steps.isEmpty
   }
 
@@ -140,8 +163,10 @@ struct RowSort {
     let first = columns[0]
     var (least, greatest) = (UInt128.max, UInt128(0))
     var found = NumberBuffer()
+    var check = BoundsCheck(bounds)
     try ClusterWalk.forEachLongStretch(of: rows, in: clusters, reader) {
       (stretch, cluster, access) throws(StorageError) in
+      try check.next(access)
       if let bounds = first.bounds(of: cluster) {
         least = min(least, bounds.lowerBound)
         greatest = max(greatest, bounds.upperBound)
@@ -170,8 +195,10 @@ struct RowSort {
     let first = columns[0]
     var found = NumberBuffer()
     var place = 0
+    var check = BoundsCheck(bounds)
     try ClusterWalk.forEachLongStretch(of: rows, in: clusters, reader) {
       (stretch, cluster, access) throws(StorageError) in
+      try check.next(access)
       let places = place..<place + stretch.count
       // A forged tree may name one row twice.
       guard places.upperBound <= rows.count else { throw access.corrupted(.keyOrder, clusters) }
@@ -191,8 +218,10 @@ struct RowSort {
     var ones = NumberBuffer()
     var twos = NumberBuffer()
     var place = 0
+    var check = BoundsCheck(bounds)
     try ClusterWalk.forEachLongStretch(of: rows, in: clusters, reader) {
       (stretch, cluster, access) throws(StorageError) in
+      try check.next(access)
       let places = place..<place + stretch.count
       // A forged tree may name one row twice.
       guard places.upperBound <= rows.count else { throw access.corrupted(.keyOrder, clusters) }
@@ -245,8 +274,10 @@ struct RowSort {
     let column = columns[number.column]
     var found = NumberBuffer()
     var place = 0
+    var check = BoundsCheck(bounds)
     try ClusterWalk.forEachStretch(of: rows, in: clusters, reader) {
       (stretch, cluster, access) throws(StorageError) in
+      try check.next(access)
       let places = place..<place + stretch.count
       guard places.upperBound <= rows.count else { throw access.corrupted(.keyOrder, clusters) }
       place = places.upperBound
@@ -293,78 +324,53 @@ struct RowSort {
   private func settle(
     _ range: Range<Int>, _ numbers: inout NumberSort, from first: Int, _ reader: any NodeReader
   ) throws(StorageError) {
-    let places = range.map { numbers.place($0) }
-    let tuples = try values(places, from: first, reader)
-    let order = places.indices.sorted { left, right in
-      for column in first..<columns.count {
-        let order = Self.order(tuples[left][column - first], tuples[right][column - first])
-        if order != 0 { return columns[column].ascending ? order < 0 : order > 0 }
+    let values = RowValues(columns: Array(columns[first...]), clusters: clusters)
+    var rest = [(range: range, isWhole: false)]
+    while let (range, isWhole) = rest.popLast() {
+      let keys = range.map { rows[numbers.place($0)] }
+      guard range.count > memory.values, !isWhole else {
+        try settle(range, of: keys, &numbers, values, reader)
+        continue
       }
-      return places[left] < places[right]
+      // Of many some values are kept, which part the rest.
+      let groupBounds = try values.groupBounds(of: keys, reader, within: bounds)
+      let groups = try values.groups(of: keys, between: groupBounds, reader, within: bounds)
+      for (index, group) in zip(range, groups) { numbers.setNumber(index, UInt128(group)) }
+      numbers.sort(range)
+      var start = range.lowerBound
+      while start < range.upperBound {
+        let group = numbers.number(start)
+        var end = start + 1
+        while end < range.upperBound, numbers.number(end) == group { end += 1 }
+        // Values without a strict order, as of numbers of several types, may stay together.
+        if group % 2 == 0, end - start > 1 { rest.append((start..<end, end - start == range.count)) }
+        start = end
+      }
+    }
+  }
+
+  private func settle(
+    _ range: Range<Int>, of keys: [UInt64], _ numbers: inout NumberSort, _ values: RowValues,
+    _ reader: any NodeReader
+  ) throws(StorageError) {
+    let places = range.map { numbers.place($0) }
+    let tuples = try values.read(keys, reader, within: bounds)
+    let order = places.indices.sorted { left, right in
+      let order = values.order(tuples[left], tuples[right])
+      return order != 0 ? order < 0 : places[left] < places[right]
     }
     for (index, sorted) in zip(range, order) { numbers.setPlace(index, places[sorted]) }
   }
 
-  /// What is not reached comes after all values.
-  private static func order(_ left: Value?, _ right: Value?) -> Int {
-    if let left, let right { return ValueOrder.sort(left, right) }
-    return (left == nil ? 1 : 0) - (right == nil ? 1 : 0)
-  }
-
-  /// Nil for what is not reached.
-  private func values(
-    _ places: [Int], from first: Int, _ reader: any NodeReader
-  ) throws(StorageError) -> [[Value?]] {
-    var tuples: [[Value?]] = []
-    try ClusterWalk.forEachRow(of: places.map { rows[$0] }, in: clusters, reader) {
-      (row, cluster, access) throws(StorageError) in
-      var tuple: [Value?] = []
-      for column in columns[first...] { tuple.append(try column.path.value(row, of: cluster, access)) }
-      tuples.append(tuple)
-    }
-    try checkFound(tuples.count, of: places.count, reader)
-    return tuples
-  }
-
   // MARK: - Distinct
 
-  /// What is not reached is null here.
-  private static func reached(_ number: UInt128) -> UInt128 {
-    number == SortColumn.unreached ? SortColumn.null : number
-  }
-
-  /// Of rows with the same values the first.
-  func distinct(_ reader: any NodeReader) throws(StorageError) -> [UInt64] {
+  /// Of rows with the same values the first; there are none left then.
+  mutating func takeDistinct(_ reader: any NodeReader) throws(StorageError) -> [UInt64] {
+    defer { rows = .list([]) }
     if columns.isEmpty { return rows.count > 0 ? [rows[0]] : [] }
-    let columns = columns
-    var found: [UInt64] = []
-    var (seenOne, seen, seenValues): (Set<UInt128>, Set<[UInt128]>, Set<[Value]>) = ([], [], [])
-    try ClusterWalk.forEachRow(of: rows.all, in: clusters, reader) {
-      (row, cluster, access) throws(StorageError) in
-      if columns.count == 1 {
-        let number = Self.reached(try columns[0].number(0, row, of: cluster, access))
-        if columns[0].isExact(number) {
-          if seenOne.insert(number).inserted { found.append(cluster.key(row)) }
-          return
-        }
-      }
-      var (tuple, isExact): ([UInt128], Bool) = ([], true)
-      for column in columns {
-        tuple.append(Self.reached(try column.number(0, row, of: cluster, access)))
-        isExact = isExact && column.isExact(tuple[tuple.count - 1])
-      }
-      if isExact {
-        if seen.insert(tuple).inserted { found.append(cluster.key(row)) }
-        return
-      }
-      // What the first bytes do not tell: whole values, which never equal those that they do tell.
-      var values: [Value] = []
-      for column in columns {
-        let value = try column.path.value(row, of: cluster, access) ?? .null
-        values.append(ValueOrder.canonical(value, of: column.path.column))
-      }
-      if seenValues.insert(values).inserted { found.append(cluster.key(row)) }
-    }
-    return found
+    let distinct = DistinctRows(columns, in: clusters, memory, within: bounds)
+    let list = rows.all
+    rows = .list([])
+    return try distinct.found(among: list, reader)
   }
 }

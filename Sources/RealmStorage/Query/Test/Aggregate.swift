@@ -70,6 +70,26 @@ struct Aggregate {
     }
   }
 
+  /// Adds a value so many times. What is no number of the column's type is left out.
+  mutating func add(_ value: Value, times: Int) {
+    if times == 1 { return add(value) }
+    switch value {
+    case .int(let number):
+      // A sum of numbers beyond these bounds is beyond 64 bits whatever comes.
+      let bound = Int128(1) << 126
+      whole = Swift.max(-bound, Swift.min(bound, whole + Int128(number) * Int128(times)))
+      count = count.plus(times)
+    case .float(let number): addRepeated(Double(number), times)
+    case .double(let number): addRepeated(number, times)
+    case .decimal128(let stored):
+      let number = DecimalNumber(stored)
+      guard !number.isNaN else { return }
+      decimal = decimal + number * DecimalNumber(times)
+      count = count.plus(times)
+    default: break
+    }
+  }
+
   /// Adds a value that stands by itself. What is no number of the column's type is left out.
   mutating func add(_ value: Value) {
     switch value {
@@ -86,7 +106,7 @@ struct Aggregate {
   private mutating func addRepeated(_ number: Double, _ rows: Int) {
     guard !number.isNaN else { return }
     real += number * Double(rows)
-    count += rows
+    count = count.plus(rows)
   }
 
   private mutating func add(_ number: Double) {

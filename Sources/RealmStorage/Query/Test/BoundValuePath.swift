@@ -12,6 +12,14 @@ struct BoundValuePath {
       case .backlinks: true
       }
     }
+
+    /// Where the rows are that it leads to.
+    var clusters: Ref {
+      switch self {
+      case .links(_, let target): target.clusters
+      case .backlinks(_, _, _, let sources): sources.clusters
+      }
+    }
   }
 
   indirect enum End {
@@ -35,14 +43,17 @@ struct BoundValuePath {
   let isMany: Bool
   /// Whether comparisons order null before strings: see `Predicate`.
   let ordersNull: Bool
+  let check: WalkCheck
 
   /// - Precondition: the tables have the columns, the steps follow links, and there are no more than `ValuePath.maximumSteps`.
   init(
-    _ path: ValuePath, of table: TableForm, _ tables: any TableFinder, depth: Int
+    _ path: ValuePath, of table: TableForm, _ builder: TestBuilder
   ) throws(StorageError) {
+    let tables = builder.tables
     var table = table
+    check = WalkCheck(builder.bounds)
     hops = try Self.hops(path.steps, from: &table, tables)
-    end = try Self.end(path.end, table, tables, depth)
+    end = try Self.end(path.end, table, builder)
     isMany = hops.contains(where: \.isMany) || end.isMany
     if hops.isEmpty, case .value(let column) = end {
       ordersNull = !column.column.isCollection && column.column.type == .string
@@ -79,8 +90,9 @@ struct BoundValuePath {
   }
 
   private static func end(
-    _ end: ValuePath.End, _ table: TableForm, _ tables: any TableFinder, _ depth: Int
+    _ end: ValuePath.End, _ table: TableForm, _ builder: TestBuilder
   ) throws(StorageError) -> End {
+    let tables = builder.tables
     func column(_ position: Int) -> BoundColumn {
       let column = table.schema.columns[position]
       return BoundColumn(column: column, dictionary: table.root.dictionaries[column.id])
@@ -93,7 +105,7 @@ struct BoundValuePath {
       return .inner(column, InnerWalk(steps, of: column.column, tables))
     case .keys(let position): return .keys(column(position))
     case .property(let property, let end):
-      return .property(property, of: try Self.end(end, table, tables, depth))
+      return .property(property, of: try Self.end(end, table, builder))
     case .linkCount: return .linkCount(table.root.links)
     case .rowCount(let steps):
       var table = table
@@ -101,17 +113,18 @@ struct BoundValuePath {
     case .aggregate(let aggregate, let steps, let end):
       var table = table
       let hops = try hops(steps, from: &table, tables)
-      let end = try Self.end(end, table, tables, depth)
+      let end = try Self.end(end, table, builder)
       return .aggregate(aggregate, end.type, hops, of: end)
     case .subquery(let steps, let predicate):
       precondition(
         // Some conditions are told by one more.
-        depth <= ValuePath.maximumSteps, "more than \(ValuePath.maximumSteps) subqueries stand in each other")
+        builder.depth <= ValuePath.maximumSteps,
+        "more than \(ValuePath.maximumSteps) subqueries stand in each other")
       var table = table
       let hops = try hops(steps, from: &table, tables)
-      let test = try TestBuilder(tables: tables, depth: depth + 1).test(predicate, of: table)
+      let test = try builder.inner.test(predicate, of: table)
       if let constant = test as? ConstantTest { return .constant(constant.holds, hops) }
-      return .subquery(hops, TargetTest(test, of: table.root))
+      return .subquery(hops, TargetTest(test, of: table.root, within: builder.bounds))
     }
   }
 }

@@ -11,40 +11,69 @@ struct InnerWalk {
     self.steps = steps
     self.tables = tables
     target = column.type == .link ? column.target : 0
-    last = steps.lastIndex { $0 == .all || $0 == .keys }
+    last = steps.lastIndex(where: \.isMany)
   }
 
   var isMany: Bool { last != nil }
 
+  /// Which links were followed from each step on. Those that come again lead to the same values, in groups of their own.
+  private struct Followed {
+    private struct Link: Hashable {
+      let place: Int
+      let table: UInt32
+      let row: UInt64
+    }
+
+    private var links: Set<Link> = []
+
+    /// Whether it is the first time.
+    mutating func insert(_ place: Int, _ table: UInt32, _ row: UInt64) -> Bool {
+      links.insert(Link(place: place, table: table, row: row)).inserted
+    }
+  }
+
   /// Adds what the steps lead to.
+  ///
+  /// - Parameter ways: so many lead to the value.
   func append(
-    _ value: Value, _ grouping: BoundValuePath.Grouping, _ access: borrowing NodeAccess,
-    to groups: inout Groups
+    _ value: Value, ways: Int, _ grouping: BoundValuePath.Grouping, _ check: WalkCheck,
+    _ access: borrowing NodeAccess, to groups: inout Groups
   ) throws(StorageError) {
     let before = groups.count
-    try append(value, target, from: 0, grouping, access, to: &groups)
+    // Each way counts where groups say so. With one step to several values nothing comes again.
+    var followed = groups.kind == .each && steps.count(where: \.isMany) > 1 ? Followed() : nil
+    try append(value, target, from: 0, ways, grouping, check, access, &followed, to: &groups)
     // Where a step leads nowhere, there are no values: an empty group.
     if isMany, grouping != .together, groups.count == before { groups.endGroup() }
   }
 
   /// - Parameter target: the table that a link among the values leads to, where the link does not name it.
   private func append(
-    _ value: Value, _ target: UInt32, from place: Int, _ grouping: BoundValuePath.Grouping,
-    _ access: borrowing NodeAccess, to groups: inout Groups
+    _ value: Value, _ target: UInt32, from place: Int, _ ways: Int, _ grouping: BoundValuePath.Grouping,
+    _ check: WalkCheck, _ access: borrowing NodeAccess, _ followed: inout Followed?, to groups: inout Groups
   ) throws(StorageError) {
+    try check.next(access)
     guard place < steps.count else {
       if self.target == 0, case .link(let row) = value {
-        groups.append(.typedLink(table: target, row: row))
+        groups.append(.typedLink(table: target, row: row), ways: ways)
       } else {
-        groups.append(value)
+        groups.append(value, ways: ways)
       }
       if !isMany, grouping == .one { groups.endGroup() }
       return
     }
+    // Behind the last step to several values each belongs to its group.
+    if let last, place <= last {
+      switch value {
+      case .link(let row): if followed?.insert(place, target, row) == false { return }
+      case .typedLink(let table, let row): if followed?.insert(place, table, row) == false { return }
+      default: break
+      }
+    }
     var target = target
     let next = try found(steps[place], in: value, &target, access)
     for value in next ?? [] {
-      try append(value, target, from: place + 1, grouping, access, to: &groups)
+      try append(value, target, from: place + 1, ways, grouping, check, access, &followed, to: &groups)
     }
     if place == last, grouping != .together, next != nil { groups.endGroup() }
   }
@@ -86,4 +115,8 @@ struct InnerWalk {
     target = column.type == .link ? column.target : 0
     return try TableReading.value(column, ofRow: row, in: form.root, access).map { [$0] }
   }
+}
+
+extension ValuePath.InnerStep {
+  fileprivate var isMany: Bool { self == .all || self == .keys }
 }

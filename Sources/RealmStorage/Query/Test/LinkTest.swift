@@ -45,29 +45,39 @@ final class LinkTest: ClusterTest {
 /// A test of the rows that links lead to.
 ///
 /// The first few are looked up. When they become many, the whole table is tested once, which costs less than a look at
-/// each link's row.
+/// each link's row. Of a test that follows links itself each row is tested once: links that lead in circles would be followed in more ways than there are rows.
 final class TargetTest {
   let test: ClusterTest
   private let clusters: Ref
   private let rows: UInt64
   private var lookups: UInt64 = 0
   private var passing: KeySet?
+  private let bounds: QueryBounds
+  private let isCostly: Bool
+  /// Of rows that were looked up, whether they pass.
+  private var known: [UInt64: Bool] = [:]
 
-  init(_ test: ClusterTest, of root: TableRoot) {
+  init(_ test: ClusterTest, of root: TableRoot, within bounds: QueryBounds = QueryBounds()) {
     self.test = test
+    self.bounds = bounds
+    isCostly = test.cost >= Self.costly
     clusters = root.clusters
     rows = root.rows
   }
 
   /// A row looked up costs as much as this many in a scan.
   private static let lookupCost: UInt64 = 32
+  /// A test that costs more follows links.
+  private static let costly = 100
 
   func passes(_ key: UInt64, _ access: borrowing NodeAccess) throws(StorageError) -> Bool {
     if let passing { return passing.contains(key) }
+    if isCostly, let known = known[key] { return known }
     guard !clusters.isNull else { throw access.corrupted(.link, clusters) }
     lookups += 1
     if lookups * Self.lookupCost > rows {
-      let all = try KeySet(test, clusters, access)
+      let all = try KeySet(test, clusters, access, within: bounds)
+      known = [:]
       passing = all
       return all.contains(key)
     }
@@ -76,7 +86,9 @@ final class TargetTest {
     guard let row = cluster.row(of: key) else { throw access.corrupted(.link, leaf) }
     var one = RowMask.none
     one.insert(row)
-    return try !test.mask(of: cluster, within: one, access).isEmpty
+    let passes = try !test.mask(of: cluster, within: one, access).isEmpty
+    if isCostly { known[key] = passes }
+    return passes
   }
 }
 
@@ -86,9 +98,13 @@ struct KeySet {
   private var bits: [UInt64] = []
   private var keys: [UInt64] = []
 
-  init(_ test: ClusterTest, _ clusters: Ref, _ access: borrowing NodeAccess) throws(StorageError) {
+  init(
+    _ test: ClusterTest, _ clusters: Ref, _ access: borrowing NodeAccess, within bounds: QueryBounds
+  ) throws(StorageError) {
     var keys: [UInt64] = []
+    var check = BoundsCheck(bounds)
     try ClusterWalk.visit(clusters, access) { (cluster, access) throws(StorageError) in
+      try check.next(access)
       let passing = try test.mask(of: cluster, within: RowMask(first: cluster.rows), access)
       passing.forEach { keys.append(cluster.key($0)) }
     }

@@ -136,9 +136,12 @@ struct LogicBuilder {
   private var parts: [Int] = []
   private var made: [Made] = []
 
-  /// - Parameter condition: makes the test of a predicate that is not joined of others.
+  /// - Parameters:
+  ///   - texts: makes the test that stands for many tests of a text, of which one must pass.
+  ///   - condition: makes the test of a predicate that is not joined of others.
   static func test(
-    _ predicate: Predicate, _ condition: (Predicate) throws(StorageError) -> ClusterTest
+    _ predicate: Predicate, texts: (EqualTexts) throws(StorageError) -> ClusterTest,
+    condition: (Predicate) throws(StorageError) -> ClusterTest
   ) throws(StorageError) -> ClusterTest {
     if predicate.parts == nil { return try condition(predicate) }
     var builder = LogicBuilder()
@@ -147,7 +150,7 @@ struct LogicBuilder {
       switch step {
       case .join(let isAnd, let start): builder.join(isAnd: isAnd, from: start)
       case .negate: builder.negate()
-      case .visit(let predicate, let isAnd): try builder.visit(predicate, isAnd, &steps, condition)
+      case .visit(let predicate, let isAnd): try builder.visit(predicate, isAnd, &steps, texts, condition)
       }
     }
     return builder.finished()
@@ -155,9 +158,10 @@ struct LogicBuilder {
 
   private mutating func visit(
     _ predicate: Predicate, _ isAnd: Bool?, _ steps: inout [Step],
+    _ texts: (EqualTexts) throws(StorageError) -> ClusterTest,
     _ condition: (Predicate) throws(StorageError) -> ClusterTest
   ) throws(StorageError) {
-    func visit(_ parts: PredicateParts, isAnd: Bool) {
+    func visit(_ parts: some BidirectionalCollection<Predicate>, isAnd: Bool) {
       for part in parts.reversed() { steps.append(.visit(part, isAnd: isAnd)) }
     }
     switch predicate {
@@ -167,15 +171,19 @@ struct LogicBuilder {
       visit(parts, isAnd: true)
     case .or(let parts):
       if isAnd != false { steps.append(.join(isAnd: false, from: made.count)) }
-      visit(parts, isAnd: false)
+      let (alike, rest) = EqualTexts.found(among: parts)
+      for equal in alike { add(try texts(equal)) }
+      if alike.isEmpty { visit(parts, isAnd: false) } else { visit(rest, isAnd: false) }
     case .not(let parts):
       steps.append(.negate)
       steps.append(.join(isAnd: true, from: made.count))
       visit(parts, isAnd: true)
-    default:
-      let test = try condition(predicate)
-      made.append((test as? ConstantTest).map { .constant($0.holds) } ?? .node(add(.test(test), test.cost)))
+    default: add(try condition(predicate))
     }
+  }
+
+  private mutating func add(_ test: ClusterTest) {
+    made.append((test as? ConstantTest).map { .constant($0.holds) } ?? .node(add(.test(test), test.cost)))
   }
 
   private mutating func add(_ node: LogicTest.Node, _ cost: Int) -> Int {

@@ -138,7 +138,7 @@ struct OrderedDomain {
       (range(comparison, constant).map { [$0] } ?? [], comparison == .notEqual)
     case .isIn(let constants): (Self.merged(constants.compactMap { range(.equal, $0) }), false)
     case .between(let low, let high): (range(from: low, through: high).map { [$0] } ?? [], false)
-    case .text, .count, .isAmong: ([], false)
+    case .text, .count, .isAmong, .isFolded: ([], false)
     }
   }
 

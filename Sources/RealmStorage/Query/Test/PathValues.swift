@@ -1,17 +1,36 @@
 /// The values that one side of a relation has for one row, in groups: see `Expression`. It is filled anew for each row, and keeps its memory.
 struct Groups {
+  /// What of values matters beside which they are.
+  enum Kind {
+    /// Nothing: one that comes again may be left out.
+    case each
+    /// Their order, and how often they come.
+    case sequence
+    /// How many ways lead to them.
+    case counted
+  }
+
+  let kind: Kind
   private(set) var values: [Value] = []
+  /// How many ways lead to each value, where they are counted.
+  private(set) var ways: [Int] = []
   /// Where each group ends.
   private var ends: [Int] = []
+
+  init(_ kind: Kind = .each) { self.kind = kind }
 
   var count: Int { ends.count }
 
   mutating func removeAll() {
     values.removeAll(keepingCapacity: true)
+    ways.removeAll(keepingCapacity: true)
     ends.removeAll(keepingCapacity: true)
   }
 
-  mutating func append(_ value: Value) { values.append(value) }
+  mutating func append(_ value: Value, ways: Int = 1) {
+    values.append(value)
+    if kind == .counted { self.ways.append(ways) }
+  }
 
   mutating func endGroup() { ends.append(values.count) }
 
@@ -30,9 +49,10 @@ extension BoundValuePath {
   ) throws(StorageError) {
     let isMany = hops.contains(where: \.isMany)
     let grouping: Grouping = end.isMany ? .eachOwner : isMany ? .together : .one
-    let reached = try Self.walk(hops[...], row, of: cluster, access) {
-      (row, cluster, access) throws(StorageError) in
-      try Self.append(end, row, of: cluster, grouping, access, to: &groups)
+    let isSequence = groups.kind == .sequence
+    let reached = try Self.walk(hops[...], row, of: cluster, isSequence: isSequence, check, access) {
+      (row, cluster, ways, access) throws(StorageError) in
+      try Self.append(end, row, of: cluster, ways, grouping, check, access, to: &groups)
     }
     switch grouping {
     case .together: groups.endGroup()
@@ -64,25 +84,79 @@ extension BoundValuePath {
     }
   }
 
+  /// Is given a row and the number of ways that lead to it.
+  typealias RowBody = (
+    Int, borrowing ClusterNode, _ ways: Int, borrowing NodeAccess
+  ) throws(StorageError) -> Void
+
   /// Calls `body` with each row that hops lead to, and answers how many there were.
+  ///
+  /// - Parameter isSequence: it is called for each way that leads to a row, in their order: there may be more than anybody can wait for. Else it is called for each row once where
+  ///   more than one hop leads to several rows.
   @discardableResult
   static func walk(
-    _ hops: ArraySlice<Hop>, _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess,
-    _ body: (Int, borrowing ClusterNode, borrowing NodeAccess) throws(StorageError) -> Void
+    _ hops: ArraySlice<Hop>, _ row: Int, of cluster: borrowing ClusterNode, isSequence: Bool = false,
+    _ check: WalkCheck, _ access: borrowing NodeAccess, _ body: RowBody
   ) throws(StorageError) -> Int {
+    if isSequence || hops.count(where: \.isMany) < 2 {
+      return try walkEachWay(hops, row, of: cluster, check, access, body)
+    }
+    var reached = ReachedRows()
+    var clusters = Ref.null
+    for (index, hop) in hops.enumerated() {
+      var next = ReachedRows()
+      if index == 0 {
+        try forEachKey(hop, row, of: cluster, access) { (key, _, _) throws(StorageError) in
+          next.add(key, ways: 1)
+        }
+      }
+      for (key, ways) in reached.rows {
+        try check.next(access)
+        try at(key, in: clusters, access) { (row, cluster, access) throws(StorageError) in
+          try forEachKey(hop, row, of: cluster, access) { (key, _, _) throws(StorageError) in
+            next.add(key, ways: ways)
+          }
+        }
+      }
+      (reached, clusters) = (next, hop.clusters)
+    }
+    for (key, ways) in reached.rows {
+      try check.next(access)
+      try at(key, in: clusters, access) { (row, cluster, access) throws(StorageError) in
+        try body(row, cluster, ways, access)
+      }
+    }
+    return reached.rows.count
+  }
+
+  private static func walkEachWay(
+    _ hops: ArraySlice<Hop>, _ row: Int, of cluster: borrowing ClusterNode, _ check: WalkCheck,
+    _ access: borrowing NodeAccess, _ body: RowBody
+  ) throws(StorageError) -> Int {
+    try check.next(access)
     guard let hop = hops.first else {
-      try body(row, cluster, access)
+      try body(row, cluster, 1, access)
       return 1
     }
     var count = 0
     try forEachKey(hop, row, of: cluster, access) { (key, clusters, access) throws(StorageError) in
-      guard !clusters.isNull else { throw access.corrupted(.link, clusters) }
-      let leaf = try KeyedTree.leaf(for: key, in: clusters, access)
-      let next = ClusterNode(try access.node(leaf, .cluster))
-      guard let place = next.row(of: key) else { throw access.corrupted(.link, leaf) }
-      count += try walk(hops.dropFirst(), place, of: next, access, body)
+      try at(key, in: clusters, access) { (row, cluster, access) throws(StorageError) in
+        count += try walkEachWay(hops.dropFirst(), row, of: cluster, check, access, body)
+      }
     }
     return count
+  }
+
+  /// Calls `body` with the row of a key that a link names.
+  private static func at(
+    _ key: UInt64, in clusters: Ref, _ access: borrowing NodeAccess,
+    _ body: (Int, borrowing ClusterNode, borrowing NodeAccess) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    guard !clusters.isNull else { throw access.corrupted(.link, clusters) }
+    let leaf = try KeyedTree.leaf(for: key, in: clusters, access)
+    let cluster = ClusterNode(try access.node(leaf, .cluster))
+    guard let row = cluster.row(of: key) else { throw access.corrupted(.link, leaf) }
+    try body(row, cluster, access)
   }
 
   /// Calls `body` with the key of each row that one hop leads to, and the clusters where it is.
@@ -115,56 +189,61 @@ extension BoundValuePath {
     }
   }
 
-  /// How many rows the hops lead to: those of the last one are not looked at.
+  /// How many rows the hops lead to, each as often as there are ways: those of the last one are not looked at.
   private static func count(
-    _ hops: [Hop], _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess
+    _ hops: [Hop], _ row: Int, of cluster: borrowing ClusterNode, _ check: WalkCheck,
+    _ access: borrowing NodeAccess
   ) throws(StorageError) -> Int {
     guard let last = hops.last else { return 1 }
     var count = 0
-    try walk(hops.dropLast(), row, of: cluster, access) { (row, cluster, access) throws(StorageError) in
+    try walk(hops.dropLast(), row, of: cluster, check, access) {
+      (row, cluster, ways, access) throws(StorageError) in
+      var links = 0
       switch last {
       case .links(let column, _) where column.isCollection:
-        count += try TableReading.count(column, row, of: cluster, access)
-      case .backlinks(let table, let column, let links, _):
+        links = try TableReading.count(column, row, of: cluster, access)
+      case .backlinks(let table, let column, let index, _):
         let head = LinkIndex.head(target: cluster.key(row), table: table, column: column)
-        try LinkIndex.forEach(head, in: links, access) { link in
-          count &+= Int(clamping: link.count)
+        try LinkIndex.forEach(head, in: index, access) { link in
+          links = links.plus(Int(clamping: link.count))
           return true
         }
       case .links:
-        try forEachKey(last, row, of: cluster, access) { _, _, _ in count += 1 }
+        try forEachKey(last, row, of: cluster, access) { _, _, _ in links += 1 }
       }
+      count = count.plus(ways.times(links))
     }
     return count
   }
 
   private static func append(
-    _ end: End, _ row: Int, of cluster: borrowing ClusterNode, _ grouping: Grouping,
-    _ access: borrowing NodeAccess, to groups: inout Groups
+    _ end: End, _ row: Int, of cluster: borrowing ClusterNode, _ ways: Int, _ grouping: Grouping,
+    _ check: WalkCheck, _ access: borrowing NodeAccess, to groups: inout Groups
   ) throws(StorageError) {
     func add(_ value: Value) {
-      groups.append(value)
+      groups.append(value, ways: ways)
       if grouping == .one { groups.endGroup() }
     }
     switch end {
     case .row: add(.link(cluster.key(row)))
     case .value(let column) where column.column.isCollection:
       _ = try TableReading.contains(column.column, row, of: cluster, access) { value in
-        groups.append(value)
+        groups.append(value, ways: ways)
         return false
       }
       groups.endGroup()
     case .value(let column): add(try column.value(row, of: cluster, access))
     case .keys(let column):
       if case .map(let map, _) = try column.value(row, of: cluster, access) {
-        for key in map.keys { groups.append(.string(key)) }
+        for key in map.keys { groups.append(.string(key), ways: ways) }
       }
       groups.endGroup()
     case .inner(let column, let walk):
-      try walk.append(try column.value(row, of: cluster, access), grouping, access, to: &groups)
+      let value = try column.value(row, of: cluster, access)
+      try walk.append(value, ways: ways, grouping, check, access, to: &groups)
     case .property(let property, let inner):
-      try append(property, of: inner, row, of: cluster, grouping, access, to: &groups)
-    case .rowCount(let hops): add(.int(Int64(try count(hops, row, of: cluster, access))))
+      try append(property, of: inner, row, of: cluster, ways, grouping, check, access, to: &groups)
+    case .rowCount(let hops): add(.int(Int64(try count(hops, row, of: cluster, check, access))))
     case .linkCount(let links):
       let head = LinkIndex.targetHead(cluster.key(row))
       var count: Int64 = 0
@@ -174,42 +253,54 @@ extension BoundValuePath {
       }
       add(.int(count))
     case .constant(let holds, let hops):
-      add(.int(holds ? Int64(try count(hops, row, of: cluster, access)) : 0))
+      add(.int(holds ? Int64(try count(hops, row, of: cluster, check, access)) : 0))
     case .subquery(let hops, let test):
-      var count: Int64 = 0
-      guard let last = hops.last else { return add(.int(0)) }
-      try walk(hops.dropLast(), row, of: cluster, access) { (row, cluster, access) throws(StorageError) in
-        try forEachKey(last, row, of: cluster, access) { (key, _, access) throws(StorageError) in
-          if try test.passes(key, access) { count += 1 }
-        }
-      }
-      add(.int(count))
+      add(.int(Int64(try count(hops, test, row, of: cluster, check, access))))
     case .aggregate(let aggregate, let type, let hops, let inner):
-      var values = Groups()
-      try walk(hops[...], row, of: cluster, access) { (row, cluster, access) throws(StorageError) in
-        try append(inner, row, of: cluster, .together, access, to: &values)
+      var values = Groups(.counted)
+      try walk(hops[...], row, of: cluster, check, access) {
+        (row, cluster, ways, access) throws(StorageError) in
+        try append(inner, row, of: cluster, ways, .together, check, access, to: &values)
       }
-      add(aggregate.value(of: values.values, type))
+      add(aggregate.value(of: values.values, ways: values.ways, type))
     }
+  }
+
+  /// The same of those that pass a test.
+  private static func count(
+    _ hops: [Hop], _ test: TargetTest, _ row: Int, of cluster: borrowing ClusterNode, _ check: WalkCheck,
+    _ access: borrowing NodeAccess
+  ) throws(StorageError) -> Int {
+    guard let last = hops.last else { return 0 }
+    var count = 0
+    try walk(hops.dropLast(), row, of: cluster, check, access) {
+      (row, cluster, ways, access) throws(StorageError) in
+      try forEachKey(last, row, of: cluster, access) { (key, _, access) throws(StorageError) in
+        if try test.passes(key, access) { count = count.plus(ways) }
+      }
+    }
+    return count
   }
 
   private static func append(
     _ property: ValuePath.ValueProperty, of end: End, _ row: Int, of cluster: borrowing ClusterNode,
-    _ grouping: Grouping, _ access: borrowing NodeAccess, to groups: inout Groups
+    _ ways: Int, _ grouping: Grouping, _ check: WalkCheck, _ access: borrowing NodeAccess,
+    to groups: inout Groups
   ) throws(StorageError) {
     if property == .count, case .value(let column) = end, column.column.isCollection {
-      groups.append(.int(Int64(try TableReading.count(column.column, row, of: cluster, access))))
+      let count = try TableReading.count(column.column, row, of: cluster, access)
+      groups.append(.int(Int64(count)), ways: ways)
       if grouping == .one { groups.endGroup() }
       return
     }
-    var values = Groups()
-    try append(end, row, of: cluster, end.isMany ? .eachOwner : .one, access, to: &values)
+    var values = Groups(groups.kind == .counted ? .sequence : groups.kind)
+    try append(end, row, of: cluster, 1, end.isMany ? .eachOwner : .one, check, access, to: &values)
     for group in 0..<values.count {
       var (isEmpty, isLink) = (true, false)
       if case .value(let column) = end { isLink = column.column.type == .link }
       for value in values[group] {
         guard let value = property.value(of: value, isLink: isLink) else { continue }
-        groups.append(value)
+        groups.append(value, ways: ways)
         isEmpty = false
       }
       if end.isMany || grouping == .one, !isEmpty || end.isMany { groups.endGroup() }
@@ -236,13 +327,15 @@ extension ValuePath.ValueProperty {
 }
 
 extension PathAggregate {
-  /// - Parameter type: of the values; numbers of a mixed column may be of several.
-  func value(of values: [Value], _ type: ColumnType) -> Value {
+  /// - Parameters:
+  ///   - ways: how often each value counts.
+  ///   - type: of the values; numbers of a mixed column may be of several.
+  func value(of values: [Value], ways: [Int], _ type: ColumnType) -> Value {
     switch self {
     case .min: .minimum(of: values)
     case .max: .maximum(of: values)
-    case .sum: type == .mixed ? .sum(ofNumbers: values) : .sum(of: values, type: type)
-    case .average: type == .mixed ? .average(ofNumbers: values) : .average(of: values, type: type)
+    case .sum: .sum(of: values, ways: ways, type)
+    case .average: .average(of: values, ways: ways, type)
     }
   }
 }

@@ -4,11 +4,47 @@ enum PlacedRows {
   case run(Range<UInt64>)
   case list([UInt64])
 
+  /// Those of some rows that are there, in the order these are given; nothing is left of what was given.
+  ///
+  /// - Parameter given: nil for all rows of the table.
+  init(
+    taking given: inout [UInt64]?, in clusters: Ref, expected: UInt64, _ reader: any NodeReader,
+    within bounds: QueryBounds
+  ) throws(StorageError) {
+    guard let list = given else {
+      self = try PlacedRows(in: clusters, expected: expected, reader, within: bounds)
+      return
+    }
+    given = nil
+    var check = BoundsCheck(bounds)
+    var count = 0
+    try ClusterWalk.forEachStretch(of: list, in: clusters, reader) {
+      (rows, cluster, access) throws(StorageError) in
+      try check.next(access)
+      count += rows.count
+    }
+    // Most often all are there, and the list need not be made again.
+    if count == list.count {
+      self = .list(list)
+      return
+    }
+    var found: [UInt64] = []
+    found.reserveCapacity(min(count, list.count))
+    try ClusterWalk.forEachRow(of: list, in: clusters, reader) { row, cluster, _ in
+      found.append(cluster.key(row))
+    }
+    self = .list(found)
+  }
+
   /// All rows of a table, in order.
-  init(in clusters: Ref, expected: UInt64, _ reader: any NodeReader) throws(StorageError) {
+  private init(
+    in clusters: Ref, expected: UInt64, _ reader: any NodeReader, within bounds: QueryBounds
+  ) throws(StorageError) {
     var run: Range<UInt64>?
     var list: [UInt64] = []
-    try ClusterWalk.forEach(in: clusters, reader) { cluster, _ in
+    var check = BoundsCheck(bounds)
+    try ClusterWalk.forEach(in: clusters, reader) { (cluster, access) throws(StorageError) in
+      try check.next(access)
       let (first, rows) = (cluster.firstKey, UInt64(cluster.rows))
       if list.isEmpty {
         if cluster.isDense, (run?.upperBound ?? first) == first {

@@ -6,18 +6,17 @@ final class RelationTest: ClusterTest {
   private let ordersNull: Bool
   /// The right side's prepared text, where that is a constant.
   private let text: TextTest?
-  private var lefts = Groups()
-  private var rights = Groups()
+  /// The right side's texts, where one of several constants must be equal.
+  private let texts: FoldedTexts?
+  private var lefts: Groups
+  private var rights: Groups
 
   override var cost: Int { 1_000 }
 
-  /// - Parameter depth: how many subqueries it stands in.
-  init(
-    _ relation: Relation, of table: TableForm, _ tables: any TableFinder, depth: Int = 0
-  ) throws(StorageError) {
+  init(_ relation: Relation, of table: TableForm, _ builder: TestBuilder) throws(StorageError) {
     self.relation = relation
-    left = try BoundExpression(relation.left.expression, of: table, tables, depth: depth)
-    right = try BoundExpression(relation.right.expression, of: table, tables, depth: depth)
+    left = try BoundExpression(relation.left.expression, of: table, builder)
+    right = try BoundExpression(relation.right.expression, of: table, builder)
     ordersNull =
       (left.ordersNull || right.ordersNull) && (left.ordersNull || left.isConstant)
       && (right.ordersNull || right.isConstant)
@@ -26,6 +25,18 @@ final class RelationTest: ClusterTest {
     } else {
       text = nil
     }
+    let isPlain = relation.left.quantifier == nil && relation.right.quantifier == nil
+    if case .text(.equal, let options) = relation.test, let values = relation.right.expression.list,
+      relation.right.quantifier ?? .any == .any, !isPlain || !left.isMany
+    {
+      texts = FoldedTexts(values, options)
+    } else {
+      texts = nil
+    }
+    // Two sequences are compared place by place.
+    let kind: Groups.Kind = isPlain && left.isMany && right.isMany ? .sequence : .each
+    lefts = Groups(left.needsSequences ? .sequence : kind)
+    rights = Groups(right.needsSequences ? .sequence : kind)
     super.init()
     if right.isConstant { right.fill(&rights) }
     if left.isConstant { left.fill(&lefts) }
@@ -57,6 +68,7 @@ final class RelationTest: ClusterTest {
       guard left.count == right.count else { return relation.test == .compare(.notEqual) }
       return zip(left, right).allSatisfy { passes($0, $1) }
     }
+    if let texts { return quantified(relation.left.quantifier, left) { texts.contains($0) } }
     return quantified(relation.left.quantifier, left) { value in
       quantified(relation.right.quantifier, right) { passes(value, $0) }
     }
@@ -87,6 +99,8 @@ struct BoundExpression {
     case list([Value])
     case path(BoundValuePath)
     case arithmetic(Expression.Arithmetic)
+
+    var isList: Bool { if case .list = self { true } else { false } }
   }
 
   private let parts: [Part]
@@ -95,15 +109,20 @@ struct BoundExpression {
   let isMany: Bool
   let ordersNull: Bool
 
+  /// Whether an operation takes two sequences, place by place.
+  var needsSequences: Bool {
+    parts.count > 1 && parts.count { if case .path(let path) = $0 { path.isMany } else { $0.isList } } > 1
+  }
+
   init(
-    _ expression: Expression, of table: TableForm, _ tables: any TableFinder, depth: Int
+    _ expression: Expression, of table: TableForm, _ builder: TestBuilder
   ) throws(StorageError) {
     var parts: [Part] = []
     for part in expression.parts {
       switch part {
       case .constant(let value): parts.append(.constant(value))
       case .list(let values): parts.append(.list(values))
-      case .path(let path): parts.append(.path(try BoundValuePath(path, of: table, tables, depth: depth)))
+      case .path(let path): parts.append(.path(try BoundValuePath(path, of: table, builder)))
       case .arithmetic(let operation): parts.append(.arithmetic(operation))
       }
     }
@@ -156,7 +175,7 @@ struct BoundExpression {
     for part in parts {
       switch part {
       case .path(let path):
-        var found = Groups()
+        var found = Groups(groups.kind)
         try path.append(row, of: cluster, access, to: &found)
         stack.append(found)
       case .arithmetic(let operation):

@@ -3,11 +3,23 @@ struct TestBuilder {
   let tables: any TableFinder
   /// How many subqueries the predicate stands in.
   var depth = 0
+  /// When tests that follow many links are to end.
+  var bounds = QueryBounds()
+
+  /// For the condition of a subquery.
+  var inner: TestBuilder {
+    var inner = self
+    inner.depth += 1
+    return inner
+  }
 
   func test(_ predicate: Predicate, of table: TableForm) throws(StorageError) -> ClusterTest {
-    try LogicBuilder.test(predicate) { (condition) throws(StorageError) in
-      try test(condition: condition, of: table)
-    }
+    try LogicBuilder.test(
+      predicate,
+      texts: { (texts) throws(StorageError) in
+        try test(texts.path, .isFolded(FoldedTexts(texts.values, texts.options)), of: table)
+      },
+      condition: { (condition) throws(StorageError) in try test(condition: condition, of: table) })
   }
 
   private func test(condition: Predicate, of table: TableForm) throws(StorageError) -> ClusterTest {
@@ -24,12 +36,12 @@ struct TestBuilder {
         let count = ValuePath(path.links.map { .links($0) }, .property(.count, of: .value(path.column)))
         return try RelationTest(
           Relation(.init(.path(count)), .compare(comparison), .init(.constant(.int(Int64(number))))),
-          of: table, tables, depth: depth)
+          of: table, self)
       }
       return try test(path, .count(comparison, number), of: table)
     case .relation(let relation):
       if let test = try linkCount(relation, of: table) { return test }
-      return try RelationTest(relation, of: table, tables, depth: depth)
+      return try RelationTest(relation, of: table, self)
     case .text(let path, let match, let value, let options):
       let isString: Bool
       switch try column(path, of: table).type {
@@ -55,8 +67,8 @@ struct TestBuilder {
     precondition(
       depth <= ValuePath.maximumSteps, "more than \(ValuePath.maximumSteps) subqueries stand in each other")
     let target = column.target == table.schema.id ? table : try tables.form(ofTable: column.target)
-    let test = try TestBuilder(tables: tables, depth: depth + 1).test(predicate, of: target)
-    return LinkCountTest(column, TargetTest(test, of: target.root), comparison, number)
+    let test = try inner.test(predicate, of: target)
+    return LinkCountTest(column, TargetTest(test, of: target.root, within: bounds), comparison, number)
   }
 
   private func column(_ path: ColumnPath, of table: TableForm) throws(StorageError) -> Column {
@@ -69,7 +81,7 @@ struct TestBuilder {
     let bound = try BoundPath(path, of: table, tables)
     let column = bound.column
     switch test {
-    case .text:
+    case .text, .isFolded:
       precondition(
         column.type == .string || column.type == .data || column.type == .mixed,
         "\(table.schema.name): column \(column.name) holds neither strings nor data")
@@ -87,7 +99,7 @@ struct TestBuilder {
       nullPasses = !bound.isMany && test.holds(.null, ordersNull: false)
     }
     for step in bound.steps.reversed() {
-      made = LinkTest(step.column, TargetTest(made, of: step.target), nullPasses: nullPasses)
+      made = LinkTest(step.column, TargetTest(made, of: step.target, within: bounds), nullPasses: nullPasses)
     }
     return made
   }

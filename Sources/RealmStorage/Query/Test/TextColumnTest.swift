@@ -80,6 +80,8 @@ enum TextSearch {
   case needles([PackedTexts.Needle])
   /// Sorted: one of them equals.
   case oneOf([[UInt8]])
+  /// One of them equals, as they are folded. Strings are looked at, else data.
+  case folded(FoldedTexts, isString: Bool)
   /// Not less than the first, and not greater than the second.
   case range(Bound?, Bound?)
 
@@ -94,6 +96,7 @@ enum TextSearch {
     case .nothing: 1
     case .needles(let needles): needles.reduce(0) { $0 + $1.cost }
     case .oneOf, .range: 30
+    case .folded: 120
     }
   }
 
@@ -113,6 +116,7 @@ enum TextSearch {
         if order < 0 { low = middle + 1 } else { high = middle }
       }
       return false
+    case .folded(let texts, let isString): return texts.contains(text, isString: isString)
     case .range(let low, let high):
       if let low {
         let bytes = low.bytes
@@ -213,6 +217,7 @@ extension TextSearch {
       let end = Bound(bytes: last, isClosed: true)
       if low == .null, ordersNull { return (.range(nil, end), false) }
       return (bytes(low).map { .range(Bound(bytes: $0, isClosed: true), end) } ?? .nothing, false)
+    case .isFolded(let texts): return (.folded(texts, isString: isString), false)
     case .text(let test): return (test.needle.map { .needles([$0]) } ?? .nothing, test.isNegated)
     case .count, .isAmong: return (.nothing, false)
     }

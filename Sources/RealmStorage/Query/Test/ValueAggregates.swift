@@ -57,6 +57,11 @@ extension Aggregate {
     self.init(Column("", type))
     for value in values { add(value) }
   }
+
+  fileprivate init(of values: [Value], ways: [Int], _ type: ColumnType) {
+    self.init(Column("", type))
+    for (value, times) in zip(values, ways) { add(value, times: times) }
+  }
 }
 
 // MARK: - Numbers of several types
@@ -84,6 +89,25 @@ extension Value {
     }
   }
 
+  /// The sum of values of which each counts so many times.
+  static func sum(of values: [Value], ways: [Int], _ type: ColumnType) -> Value {
+    let (values, type) = type == .mixed ? widened(values) : (values, type)
+    switch Sum(Aggregate(of: values, ways: ways, type)) {
+    case .integer(let number): return .int(number)
+    case .double(let number): return .double(number)
+    case .decimal(let number): return .decimal128(number)
+    case .overflow:
+      return .double(zip(values, ways).reduce(0) { $0 + (double(of: $1.0) ?? 0) * Double($1.1) })
+    }
+  }
+
+  /// The average of values of which each counts so many times.
+  static func average(of values: [Value], ways: [Int], _ type: ColumnType) -> Value {
+    let (values, type) = type == .mixed ? widened(values) : (values, type)
+    return Aggregate(of: values, ways: ways, type).average
+  }
+
+  /// Null in place of what is no number.
   private static func widened(_ values: [Value]) -> (numbers: [Value], type: ColumnType) {
     var (hasReal, hasDecimal) = (false, false)
     for value in values {
@@ -94,9 +118,9 @@ extension Value {
       }
     }
     if hasDecimal {
-      return (values.compactMap { DecimalNumber($0).map { .decimal128($0.stored) } }, .decimal128)
+      return (values.map { DecimalNumber($0).map { .decimal128($0.stored) } ?? .null }, .decimal128)
     }
-    if hasReal { return (values.compactMap { double(of: $0).map { .double($0) } }, .double) }
+    if hasReal { return (values.map { double(of: $0).map { .double($0) } ?? .null }, .double) }
     return (values, .int64)
   }
 }

@@ -5,6 +5,8 @@ enum ValueTest {
   case isIn([Value])
   /// The same of so many values that they are put in order.
   case isAmong(SortedValues)
+  /// A text equals one of them, as options fold both.
+  case isFolded(FoldedTexts)
   case between(Value, Value)
   /// Of a collection.
   case count(Comparison, Int)
@@ -17,6 +19,7 @@ enum ValueTest {
     case .isIn(let others):
       others.contains { Comparison.equal.holds(value, $0, ordersNull: false) }
     case .isAmong(let others): others.contains(value)
+    case .isFolded(let texts): texts.contains(value)
     case .between(let low, let high):
       Comparison.greaterOrEqual.holds(value, low, ordersNull: ordersNull)
         && Comparison.lessOrEqual.holds(value, high, ordersNull: ordersNull)
@@ -46,6 +49,45 @@ struct SortedValues {
       low += 1
     }
     return false
+  }
+}
+
+/// Strings and data as options fold them, to look for one that equals another: as a `TextTest` of each of them says.
+struct FoldedTexts {
+  /// Of fewer each is tested by itself.
+  static let least = 9
+
+  private let options: TextOptions
+  private var strings: Set<[UInt8]> = []
+  private var data: Set<[UInt8]> = []
+  private var hasNull = false
+
+  init(_ values: some Sequence<Value>, _ options: TextOptions) {
+    self.options = options
+    for value in values {
+      switch value {
+      case .null: hasNull = true
+      case .string(let text):
+        strings.insert(PackedTexts.folded(Array(text.utf8), options.folding(isString: true)))
+      case .data(let bytes): data.insert(PackedTexts.folded(bytes, options.folding(isString: false)))
+      // A number is no text.
+      default: break
+      }
+    }
+  }
+
+  func contains(_ value: Value) -> Bool {
+    switch value {
+    case .null: hasNull
+    case .string(let text): contains(Array(text.utf8).span.bytes, isString: true)
+    case .data(let bytes): contains(bytes.span.bytes, isString: false)
+    default: false
+    }
+  }
+
+  func contains(_ bytes: RawSpan, isString: Bool) -> Bool {
+    let folding = options.folding(isString: isString)
+    return (isString ? strings : data).contains(PackedTexts.folded(bytes, folding))
   }
 }
 

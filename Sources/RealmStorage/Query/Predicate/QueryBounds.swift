@@ -2,8 +2,8 @@
 public struct QueryBounds: Sendable {
   /// The moment from which on the search throws `.queryDeadline`.
   public var deadline: ContinuousClock.Instant?
-  /// The search asks this once for some ten thousand rows of which it tests a predicate, and between the steps of a plan; where it answers true the search throws
-  /// `.queryCancelled`. The deadline is looked at at the same moments. A sort, and the search for distinct values, are not interrupted once they have begun.
+  /// The search asks this once for some ten thousand rows of which it tests a predicate or reads values to sort by or to tell apart, and between the steps of a plan;
+  /// where it answers true the search throws `.queryCancelled`. The deadline is looked at at the same moments. A sort puts up to a million rows in order between two of them.
   public var isCancelled: (@Sendable () -> Bool)?
 
   public init(deadline: ContinuousClock.Instant? = nil, isCancelled: (@Sendable () -> Bool)? = nil) {
