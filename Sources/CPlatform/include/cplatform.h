@@ -269,7 +269,7 @@ struct cp_reader {
   uint64_t number;
   const void *reader;
 };
-#define CP_KNOWN_READERS 8
+#define CP_KNOWN_READERS 32
 extern _Thread_local struct cp_reader cp_readers[CP_KNOWN_READERS] CP_FOUND_AT_ONCE;
 
 /// What this thread reads with under a number that is not 0; null where it was forgotten, or never known.

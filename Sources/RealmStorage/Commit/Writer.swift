@@ -125,7 +125,8 @@ final class Writer: @unchecked Sendable {
   func enterGate() {
     held.participants.setWaitingThreads(waiting.wrappingAdd(1, ordering: .relaxed).newValue, held.participant)
     gate.enter()
-    held.participants.setWaitingThreads(waiting.wrappingSubtract(1, ordering: .relaxed).newValue, held.participant)
+    held.participants.setWaitingThreads(
+      waiting.wrappingSubtract(1, ordering: .relaxed).newValue, held.participant)
   }
 
   /// Starts a transaction on the newest version there is, inside the gate.

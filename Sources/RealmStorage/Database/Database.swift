@@ -250,6 +250,7 @@ public final class Database: Sendable {
     do {
       guard try writer.takeLockIfFree() else {
         writer.gate.leave()
+        writer.rest()
         return nil
       }
     } catch {

@@ -42,6 +42,15 @@ public final class WriteTransaction {
     try seal(durability).wait()
   }
 
+  /// The version that the transaction began with. Where that is the commit of another thread that waits for the disk, this waits with it.
+  ///
+  /// - Throws: what `Database.snapshot` throws; `.poisoned` where that commit failed.
+  package func baseSnapshot() throws(StorageError) -> Snapshot {
+    try writer.waitForSealed()
+    // Nobody else has committed since.
+    return try database.snapshot()
+  }
+
   /// The first half of a commit: the changes are complete, and the next transaction may begin with them. They are as
   /// sure as was asked, and shown to readers, once what it answers has been waited for.
   ///

@@ -408,6 +408,6 @@ extension List: _KeptInstance {
   }
   public func _becomeManaged(_ object: ObjectBase, _ position: Int) {
     guard let owner = object.managedRow else { return }
-    (kept, unmanaged, asStored) = (_CollectionCell(owner, position: position), [], nil)
+    (kept, unmanaged, asStored) = (_CollectionCell(owner, position: position).found(), [], nil)
   }
 }

@@ -364,6 +364,6 @@ extension Map: _KeptInstance {
   }
   public func _becomeManaged(_ object: ObjectBase, _ position: Int) {
     guard let owner = object.managedRow else { return }
-    (kept, unmanaged, asStored) = (_CollectionCell(owner, position: position), [:], nil)
+    (kept, unmanaged, asStored) = (_CollectionCell(owner, position: position).found(), [:], nil)
   }
 }

@@ -375,6 +375,6 @@ extension MutableSet: _KeptInstance {
   }
   public func _becomeManaged(_ object: ObjectBase, _ position: Int) {
     guard let owner = object.managedRow else { return }
-    (kept, unmanaged, members, asStored) = (_CollectionCell(owner, position: position), [], [], nil)
+    (kept, unmanaged, members, asStored) = (_CollectionCell(owner, position: position).found(), [], [], nil)
   }
 }

@@ -1,4 +1,5 @@
 import RealmStorage
+import Synchronization
 
 /// A collection of the library whose elements may be values.
 protocol ValueCollection {
@@ -34,6 +35,8 @@ final class ValueContent {
   private let form: Value.Form
   private let steps: [Step]
   private var known: (places: [Place], generation: UInt64)?
+  /// What was found of a frozen collection, which several threads may read at a time.
+  private let knownFrozen = Mutex<[Place]?>(nil)
 
   init(_ cell: _CollectionCell, _ form: Value.Form, _ steps: [Step] = []) {
     (kept, self.form, self.steps) = (cell, form, steps)
@@ -50,11 +53,12 @@ final class ValueContent {
   var isInvalidated: Bool { cell.isInvalidated(form) }
   var values: [Value] { places().map(\.value) }
 
-  /// O(1) while the realm does not change, but for a frozen collection, which is read each time. Nothing of a collection that is invalidated.
+  /// O(1) while the realm does not change. Nothing of a collection that is invalidated.
   func places() -> [Place] {
     let session = cell.owner.session
     session.check()
     if let known, known.generation == session.generation { return known.places }
+    if kept.isFrozen, let places = knownFrozen.withLock({ $0 }) { return places }
     if isInvalidated { return [] }
     var places: [Place]
     switch form {
@@ -73,7 +77,12 @@ final class ValueContent {
         places = places.filter { met.insert(SetElement($0.value)).inserted }
       }
     }
-    if !cell.isFrozen { known = (places, session.generation) }
+    if kept.isFrozen {
+      let found = places
+      knownFrozen.withLock { $0 = found }
+    } else {
+      known = (places, session.generation)
+    }
     return places
   }
 

@@ -35,6 +35,9 @@ open class ObjectBase {
     }
   }
 
+  /// The context that handles refer to, on whatever thread.
+  final var contextOfHandles: ObjectContext? { keptContext?.shared }
+
   /// The context that is to be used on this thread.
   final var context: ObjectContext? { keptContext?.here.counted }
 
@@ -87,12 +90,12 @@ open class ObjectBase {
   /// The properties and their values, to read by people.
   open var description: String { ObjectDescription.text(of: self) }
 
-  /// Whether this is the same object. With a primary key, handles of one row are the same; without, an object is the same
-  /// as itself only.
+  /// Whether this is the same object. With a primary key, and where they are frozen, handles of one row are the same; else an object is the
+  /// same as itself only.
   open func isEqual(_ other: Any?) -> Bool {
     guard let other = other as? ObjectBase else { return false }
     if self === other { return true }
-    guard let context, context.binding.model.primaryKey != nil else { return false }
+    guard let context, context.binding.model.primaryKey != nil || isFrozenHandle else { return false }
     return isRow(of: other)
   }
 
@@ -106,7 +109,9 @@ open class ObjectBase {
     if let keptContext {
       // The key of a row never changes.
       if knownHash != 0 { return knownHash }
-      if keptContext.use({ $0.binding.model.primaryKey == nil }) { return ObjectIdentifier(self).hashValue }
+      if keptContext.use({ $0.binding.model.primaryKey == nil }) {
+        return isFrozenHandle ? row.hashValue : ObjectIdentifier(self).hashValue
+      }
       let hash = managedRow?.hashOfKey ?? row.hashValue
       // Handles of frozen objects never change, as other threads may use them.
       if !isFrozenHandle { knownHash = hash }

@@ -177,7 +177,8 @@ extension Persisted: PersistedField {
     }
     var field = field(object, offset)
     let value = field.firstRead(by: object)
-    put(field, object, offset)
+    // A frozen handle never changes, as other threads may read it.
+    if !object.isFrozenHandle { put(field, object, offset) }
     return value
   }
 

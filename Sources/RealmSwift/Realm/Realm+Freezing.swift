@@ -5,7 +5,7 @@ extension Realm {
   public var isFrozen: Bool { life.session.isFrozen }
 
   /// The version that this realm reads, for any thread; itself where it is frozen. In a write transaction, the version that it began with.
-  /// All realms of a file that were frozen at one version are equal. O(1).
+  /// Realms of a file that were frozen at one version and have the same classes are equal. O(1).
   ///
   /// A frozen realm is neither written nor refreshed. It keeps its version of the file, whose space is not used again
   /// until the realm, and all that was read from it, is released.

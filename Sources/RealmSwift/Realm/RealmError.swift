@@ -160,6 +160,15 @@ extension Realm.Error: _ObjectiveCBridgeable {
 }
 
 extension Realm.Error {
+  /// Why a commit that all realms see may not survive a loss of power.
+  init(unsureCommit error: StorageError) {
+    let cause = Realm.Error(error)
+    self.init(
+      cause.code,
+      "the commit is made, and all realms see it; but the disk has not confirmed it, so that a loss of power may take it back: \(error.description)",
+      path: cause.fileURL?.path)
+  }
+
   /// Every error of the storage engine leaves this library as one of these.
   init(_ error: StorageError) {
     let code: Code

@@ -21,14 +21,15 @@ enum Scheduler: Hashable, Sendable {
 
   /// The scheduler of an actor.
   static func of(_ actor: any Actor) -> Scheduler {
-    actor === MainActor.shared ? .mainQueue : .actor(ActorReference(actor: actor))
+    actor === MainActor.shared ? .mainQueue : .actor(ActorReference(actor))
   }
 
   /// The scheduler of a queue, which `isHere` knows from now on.
   ///
   /// - Precondition: the queue is serial; a concurrent one stops the program.
   static func of(_ queue: DispatchQueue) -> Scheduler {
-    if queue === DispatchQueue.main { return .mainQueue }
+    // On Linux each call of `DispatchQueue.main` answers another object for the one queue.
+    if queue.getSpecific(key: mainKey) == true { return .mainQueue }
     if queue.isConcurrent {
       raise(
         "Concurrent queue",
@@ -67,7 +68,7 @@ enum Scheduler: Hashable, Sendable {
     case .thread: "the thread that opened it"
     case .mainQueue: "the main queue"
     case .queue(let queue): "the queue \(queue.queue.label)"
-    case .actor(let reference): "the actor \(type(of: reference.actor))"
+    case .actor(let reference): reference.actor.map { "the actor \(type(of: $0))" } ?? "an actor that is gone"
     case .anyone: "nobody alone"
     }
   }
@@ -81,15 +82,23 @@ enum Scheduler: Hashable, Sendable {
     func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(queue)) }
   }
 
-  /// Actors are the same when they are the same object. It keeps the actor.
+  /// Actors are the same when they are the same object, and are there. The actor is not kept: it keeps the realm.
   struct ActorReference: Hashable, Sendable {
-    let actor: any Actor
+    weak let actor: (any Actor)?
+    private let id: ObjectIdentifier
+
+    init(_ actor: any Actor) {
+      self.actor = actor
+      id = ObjectIdentifier(actor)
+    }
 
     /// The running code is isolated to the actor.
-    var isRunning: Bool { CurrentExecutor.is(actor.unownedExecutor) }
+    var isRunning: Bool { actor.map { CurrentExecutor.is($0.unownedExecutor) } ?? false }
 
-    static func == (left: ActorReference, right: ActorReference) -> Bool { left.actor === right.actor }
-    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(actor)) }
+    static func == (left: ActorReference, right: ActorReference) -> Bool {
+      left.id == right.id && left.actor === right.actor
+    }
+    func hash(into hasher: inout Hasher) { hasher.combine(id) }
   }
 
   private static let queueKey = DispatchSpecificKey<ObjectIdentifier>()

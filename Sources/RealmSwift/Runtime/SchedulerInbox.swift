@@ -4,46 +4,61 @@ import Synchronization
 /// Runs blocks in a scheduler, one after another in the order they came.
 final class SchedulerInbox: Sendable {
   private let scheduler: Scheduler
-  /// Of a thread that has a run loop.
-  private let loop: RunLoopReference?
+  /// Of the thread of the scheduler, where it is one: whether it has ended, and its run loop, once that was seen to run.
+  private let life: ThreadLife?
+  private let loop = Mutex<RunLoopReference?>(nil)
+  /// For an actor. Whichever task begins first runs the block that came first: their order is not sure.
   private let blocks = Mutex<[@Sendable () -> Void]>([])
 
   /// For the scheduler of the code that runs now, or another that is no thread.
   init(_ scheduler: Scheduler) {
     self.scheduler = scheduler
-    if case .thread = scheduler { loop = RunLoopReference.current } else { loop = nil }
+    if case .thread = scheduler { life = ThreadLife.current } else { life = nil }
+    lookForLoop()
+  }
+
+  /// Looks whether the thread that runs, which is that of the scheduler, has a run loop that runs.
+  func lookForLoop() {
+    guard case .thread = scheduler else { return }
+    loop.withLock { loop in if loop == nil { loop = RunLoopReference.current } }
   }
 
   /// Whether blocks are run at all: a thread without a run loop can't be called.
   var isServed: Bool {
     switch scheduler {
-    case .thread: loop != nil
+    case .thread: loop.withLock { $0 != nil }
     case .anyone: false
     case .mainQueue, .queue, .actor: true
     }
   }
 
-  /// Runs a block soon, after those that were given before. It returns at once.
+  /// Nothing is run any more: the thread has ended, or the actor is gone.
+  var isGone: Bool {
+    switch scheduler {
+    case .thread: life?.hasEnded ?? true
+    case .actor(let reference): reference.actor == nil
+    case .mainQueue, .queue, .anyone: false
+    }
+  }
+
+  /// Runs a block soon, after those that were given before. It returns at once. Where nothing is run any more, the block is dropped.
   ///
   /// - Precondition: `isServed`.
   func enqueue(_ block: @escaping @Sendable () -> Void) {
-    blocks.withLock { $0.append(block) }
-    // Whichever call comes first runs the block that came first: of tasks that begin, the order is not sure.
     switch scheduler {
-    case .mainQueue: DispatchQueue.main.async { self.runNext() }
-    case .queue(let queue): queue.queue.async { self.runNext() }
-    case .thread: loop?.perform { self.runNext() }
+    case .mainQueue: DispatchQueue.main.async(execute: block)
+    case .queue(let queue): queue.queue.async(execute: block)
+    case .thread: if !isGone { loop.withLock { $0 }?.perform(block) }
     case .actor(let reference):
-      let actor = reference.actor
+      guard let actor = reference.actor else { return }
+      blocks.withLock { $0.append(block) }
       Task { await self.runNext(on: actor) }
     case .anyone: break
     }
   }
 
-  private func runNext() {
+  private func runNext(on actor: isolated any Actor) {
     let block = blocks.withLock { $0.isEmpty ? nil : $0.removeFirst() }
     block?()
   }
-
-  private func runNext(on actor: isolated any Actor) { runNext() }
 }

@@ -63,6 +63,8 @@ final class AsyncWrites {
   private var completions: [ID: (((any Error)?) -> Void)?] = [:]
   /// The transaction that is open was begun by a turn.
   private(set) var isTurnOpen = false
+  /// A waiter was called, and has not begun its transaction yet: nobody else begins one before it but who can't wait.
+  private var isTurnGiven = false
   /// The next commits to be made sure of, where a later one is on its way that is made sure of with them.
   private var grouped: [ID] = []
 
@@ -82,9 +84,9 @@ final class AsyncWrites {
 
   /// Waits for a turn behind all others; before them where it had its turn, and another has begun a transaction meanwhile.
   func wait(
-    _ session: RealmSession, again: Bool = false, _ body: @escaping @Sendable (Waiter.Turn) -> Void
+    _ session: RealmSession, as id: ID, again: Bool = false, _ body: @escaping @Sendable (Waiter.Turn) -> Void
   ) -> Waiter {
-    let waiter = Waiter(nextID(), body)
+    let waiter = Waiter(id, body)
     waiters.insert(waiter, at: again ? 0 : waiters.count)
     ask(session)
     return waiter
@@ -98,14 +100,16 @@ final class AsyncWrites {
     let request = WriterRequest()
     self.request = request
     session.file.disk.ask(request, session.file.database) {
+      // Where nothing is run any more nobody would ever end the transaction.
+      if life.session.inbox.isGone { return request.giveUp() }
       life.session.inbox.enqueue { life.session.asyncWrites.serve(life.session, request) }
     }
   }
 
   /// The lock is at hand, or can't be had.
   private func serve(_ session: RealmSession, _ request: WriterRequest) {
-    // Somebody else has taken it.
-    guard self.request === request else { return }
+    // Somebody else has taken it, or is about to; or it was given back meanwhile, and comes again.
+    guard self.request === request, !isTurnGiven, request.isAnswered else { return }
     waiters.removeAll { !$0.isWaiting }
     guard let first = waiters.first else {
       self.request = nil
@@ -120,25 +124,43 @@ final class AsyncWrites {
     }
     // It is called where the session is used, and begins the transaction there.
     waiters.removeFirst()
-    if !first.call(.begins) { serve(session, request) }
+    isTurnGiven = true
+    if first.call(.begins) { return }
+    isTurnGiven = false
+    serve(session, request)
   }
 
   /// The transaction of the lock that was asked for, which is waited for; nil where none was asked for.
   func awaitTransaction() throws(StorageError) -> WriteTransaction? {
+    isTurnGiven = false
     guard let request else { return nil }
     self.request = nil
     return try request.take()
   }
 
-  /// The same where the lock is at hand; nil where it is not.
-  func takeTransaction() throws(StorageError) -> WriteTransaction? {
-    request?.isAnswered == true ? try awaitTransaction() : nil
+  /// The transaction of a waiter that was called; nil where another has taken the lock meanwhile, or it was given back.
+  func takeTurn() throws(StorageError) -> WriteTransaction? {
+    isTurnGiven = false
+    guard let taken = try request?.takeIfAnswered() else { return nil }
+    request = nil
+    return taken
   }
 
-  /// Gives the lock back that a waiter was called for which can't use it.
+  /// Nobody waits, and nobody was called who has yet to begin: a transaction may begin at once.
+  var isFree: Bool { request == nil && !isTurnGiven && !hasWaiters }
+
+  /// Whoever had a turn, or took what was asked for, does not begin a transaction: the next does.
   func passOn(_ session: RealmSession) {
+    isTurnGiven = false
+    if request?.failure != nil { request = nil }
     guard let request else { return ask(session) }
     serve(session, request)
+  }
+
+  /// The session ends: the lock that was asked for is given up.
+  func end() {
+    request?.giveUp()
+    request = nil
   }
 
   // MARK: - Transactions
@@ -162,7 +184,7 @@ final class AsyncWrites {
     let id = nextID()
     completions[id] = .some(completion)
     grouped.append(id)
-    if !mayWait { flush(session) }
+    if !mayWait || !hasWaiters { flush(session) }
     return id
   }
 
@@ -180,7 +202,7 @@ final class AsyncWrites {
   private func complete(_ group: [ID], _ failure: StorageError?) {
     for id in group {
       guard let completion = completions.removeValue(forKey: id) else { continue }
-      completion?(failure.map { Realm.Error($0) })
+      completion?(failure.map { Realm.Error(unsureCommit: $0) })
     }
   }
 
@@ -256,6 +278,26 @@ final class WriterRequest: Sendable {
       case .failed(let error): throw error
       case .taken, .unwanted: preconditionFailure("a request for the writer's lock is answered once")
       }
+    }
+  }
+
+  /// The transaction where it has begun; nil where it has not.
+  func takeIfAnswered() throws(StorageError) -> WriteTransaction? {
+    let answer = state.withLock { state in
+      switch state {
+      case .begun, .failed:
+        defer { state = .taken }
+        return state
+      case .waiting, .taken, .unwanted: return state
+      }
+    }
+    switch answer {
+    case .begun(let transaction):
+      answered.wait()
+      settled.signal()
+      return transaction
+    case .failed(let error): throw error
+    case .waiting, .taken, .unwanted: return nil
     }
   }
 

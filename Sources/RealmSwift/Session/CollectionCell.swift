@@ -84,7 +84,10 @@ public struct _CollectionCell {
   /// The same collection in another session; nil where its object is not there.
   func moved(to session: RealmSession) -> _CollectionCell? {
     guard let owner = owner.moved(to: session) else { return nil }
-    return _CollectionCell(owner, position: position, kind)
+    var moved = _CollectionCell(owner, position: position, kind)
+    // A list or map in an `AnyRealmValue` may be gone while its object is there.
+    if let nestedPlace, !session.namesOnly, moved.nested(nestedPlace) == nil { return nil }
+    return moved
   }
 
   /// A cell that knows already what it would find on its first use, since it can't note that later: where it is frozen.

@@ -16,7 +16,7 @@ struct ElementIdentity: Hashable {
   init<Element: RealmCollectionValue>(_ element: Element) {
     if let object = Self.object(of: element) {
       identity =
-        object.context.map { .row(context: ObjectIdentifier($0), row: object.row) }
+        object.contextOfHandles.map { .row(context: ObjectIdentifier($0), row: object.row) }
         ?? .object(ObjectIdentifier(object))
     } else if Element._elementType.column == .link || Self.isCollection(element) {
       identity = .other(AnyHashable(element))

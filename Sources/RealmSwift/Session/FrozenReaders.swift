@@ -10,14 +10,16 @@ import Synchronization
 ///
 /// The readers belong to the frozen session, and go with it. Those of threads that have ended go when the next one is made.
 final class FrozenReaders: Sendable {
-  /// The version, which is held for as long as the frozen session is there; nil where nothing is read.
-  let snapshot: Snapshot?
+  /// No version is held, and nothing is read.
+  let namesOnly: Bool
   /// Threads know the reader of theirs by it.
   let number = ReaderNumber.next()
   private let state = Mutex(State())
 
   private struct State: @unchecked Sendable {
     // Sendable: it is used under the lock, and each reader by its own thread only.
+    /// The version, which is held for as long as the frozen session is there.
+    var snapshot: Snapshot?
     var readers: [(life: ThreadLife, session: RealmSession)] = []
     /// The contexts that handles refer to, by the class's index.
     var contexts: [Int: ObjectContext] = [:]
@@ -31,7 +33,16 @@ final class FrozenReaders: Sendable {
     init(_ object: Object) { reference = UncountedReference(object) }
   }
 
-  init(_ snapshot: Snapshot?) { self.snapshot = snapshot }
+  init(_ snapshot: Snapshot?) {
+    namesOnly = snapshot == nil
+    state.withLock { $0.snapshot = snapshot }
+  }
+
+  /// Lets go of the version, before the file may be closed: the frozen session ends.
+  func end() { state.withLock { $0 = State() } }
+
+  /// The number of the version.
+  var version: UInt64? { state.withLock { $0.snapshot?.version } }
 
   /// The session that this thread reads the version of a frozen session with. O(readers) the first time on a thread.
   func reader(of frozen: RealmSession) -> RealmSession {
@@ -40,7 +51,7 @@ final class FrozenReaders: Sendable {
     let reader = state.withLock { state -> Found<RealmSession> in
       if let found = state.readers.first(where: { $0.life === life }) { return Found(found.session) }
       state.readers.removeAll { $0.life.hasEnded }
-      let made = RealmSession(reading: kept.reference.counted, on: life.thread)
+      let made = RealmSession(reading: kept.reference.counted, state.snapshot, on: life.thread)
       state.readers.append((life, made))
       return Found(made)
     }.reference

@@ -11,16 +11,17 @@ extension RealmSession {
     if isFrozen, !namesOnly { return life }
     if namesOnly { return file.frozenSession(nil, schema, view.configuration) }
     let version = reading { () throws(StorageError) in
-      // Nobody else has committed since the transaction began.
-      try (transaction == nil ? currentSnapshot() : file.database.snapshot()).held(for: "frozen")
+      if let transaction { return try transaction.baseSnapshot().held(for: "frozen") }
+      return try currentSnapshot().held(for: "frozen")
     }
     return file.frozenSession(version, schema, view.configuration)
   }
 
-  /// The number of the version that it reads; in a transaction, of that which the transaction began with.
+  /// The number of the version that it reads; in a transaction, of the first that may show what the transaction did.
   func versionNumber() -> UInt64 {
     reading { () throws(StorageError) in
-      try transaction == nil ? currentSnapshot().version : file.database.version
+      if let transaction { return transaction.base.number + 1 }
+      return try currentSnapshot().version
     }
   }
 

@@ -26,6 +26,8 @@ final class RealmSession {
   @exclusivity(unchecked) private(set) var isWriting = false
   /// When it began.
   private var transactionGeneration: UInt64 = 0
+  /// Of the open transaction, for references to what it made.
+  private(set) lazy var fate = TransactionFate()
   /// Nil until something is read, and after `invalidate()`.
   private var snapshot: Snapshot? {
     didSet { forgetTables() }
@@ -100,24 +102,24 @@ final class RealmSession {
   }
 
   /// What reads the version of a frozen session on a thread.
-  init(reading frozen: RealmSession, on thread: ThreadID) {
+  init(reading frozen: RealmSession, _ version: Snapshot?, on thread: ThreadID) {
     file = frozen.file
     owner = .thread(thread)
     home = thread
     isKeptByCompiler = false
     readers = nil
     shared = UncountedReference(frozen)
-    inbox = SchedulerInbox(.anyone)
+    inbox = frozen.inbox
     generation = frozen.generation
     schema = frozen.schema
-    snapshot = frozen.readers?.snapshot
+    snapshot = version
   }
 
   /// Nothing that is read of it ever changes, and nothing can be written.
   var isFrozen: Bool { readers != nil || shared != nil }
 
   /// It has no version: it names rows and collections that are on their way from one session to another.
-  var namesOnly: Bool { readers.map { $0.snapshot == nil } ?? false }
+  var namesOnly: Bool { readers?.namesOnly ?? false }
 
   /// The session that is to be used on this thread: this one, but for a frozen one.
   @inline(__always)
@@ -132,6 +134,8 @@ final class RealmSession {
   deinit {
     transaction?.cancel()
     transaction = nil
+    pendingWrites?.end()
+    readers?.end()
     // Nothing of a version is held when the file is closed.
     forgetTables()
     snapshot = nil
@@ -368,9 +372,22 @@ final class RealmSession {
     }
     try checkActiveVersions(most)
     // What waits for its turn has asked for the lock already.
-    try begin { () throws(StorageError) in
-      if let taken = try pendingWrites?.awaitTransaction() { return taken }
-      return try file.database.beginWrite()
+    try passingOnFailure {
+      try begin { () throws(StorageError) in
+        if let taken = try pendingWrites?.awaitTransaction() { return taken }
+        return try file.database.beginWrite()
+      }
+    }
+  }
+
+  /// Where a transaction does not begin, the next that waits does.
+  @discardableResult
+  private func passingOnFailure<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch {
+      pendingWrites?.passOn(self)
+      throw error
     }
   }
 
@@ -411,13 +428,17 @@ final class RealmSession {
     return made
   }
 
-  /// Begins a transaction where the lock was asked for and is at hand, or, where nobody waits for it, is free; answers whether it did.
-  func beginIfFree(whereVersions most: UInt?) throws -> Bool {
+  /// Begins a transaction where nobody has to be waited for; answers whether it did.
+  ///
+  /// - Parameter isTurn: it is for a waiter that was called, which may take the lock that was asked for.
+  func beginIfFree(isTurn: Bool, whereVersions most: UInt?) throws -> Bool {
     guard transaction == nil else { return false }
-    try checkActiveVersions(most)
-    return try begin { () throws(StorageError) in
-      if let taken = try pendingWrites?.takeTransaction() { return taken }
-      return pendingWrites?.hasWaiters == true ? nil : try file.database.beginWriteIfFree()
+    return try passingOnFailure {
+      try checkActiveVersions(most)
+      return try begin { () throws(StorageError) in
+        if isTurn { return try pendingWrites?.takeTurn() }
+        return pendingWrites?.isFree ?? true ? try file.database.beginWriteIfFree() : nil
+      }
     }
   }
 
@@ -458,7 +479,8 @@ final class RealmSession {
     // Where none is to be had now, the next read asks again, and tells why.
     snapshot = try? file.database.snapshot()
     generation &+= 1
-    if !cancelled { file.didCommit(self) }
+    if cancelled { fate.cancel() } else { file.didCommit(self) }
+    fate = TransactionFate()
     pendingWrites?.didEnd(self)
   }
 

@@ -17,6 +17,14 @@ final class SessionLife: @unchecked Sendable {
   deinit { session.removeHolder() }
 }
 
+/// What becomes of a write transaction. The keys of the rows that it made are given again where it is cancelled.
+final class TransactionFate: Sendable {
+  private let cancelled = Atomic<Bool>(false)
+
+  var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
+  func cancel() { cancelled.store(true, ordering: .releasing) }
+}
+
 /// How many hold a session.
 ///
 /// Apart from it, so that who looks for a session that may be ending need not touch that.

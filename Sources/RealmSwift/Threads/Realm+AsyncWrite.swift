@@ -11,8 +11,9 @@ extension Realm {
   ///
   /// Blocks run in the order in which they were given, also those that are given inside of one another. The realm stays open until they ran.
   ///
-  /// - Parameter onComplete: is called in the same place when the commit survives a loss of power, or with the `Realm.Error` for
-  ///   which nothing was written. All realms see the commit before.
+  /// - Parameter onComplete: is called in the same place when the commit survives a loss of power, or with a `Realm.Error`: nothing
+  ///   was written where the transaction could not be begun or committed. All realms see the commit before; where the disk fails
+  ///   after that, a loss of power may take it back.
   /// - Precondition: the realm is neither frozen nor read-only, and its thread has a run loop that runs; else the program stops.
   @discardableResult
   public func writeAsync(
@@ -21,8 +22,12 @@ extension Realm {
     nonisolated(unsafe) let (block, onComplete) = (block, onComplete)
     return waitForTurn { realm in
       block()
-      guard realm.isInWriteTransaction else { return }
-      realm.commitAsyncWrite(onComplete)
+      if realm.isInWriteTransaction {
+        realm.commitAsyncWrite(onComplete)
+      } else {
+        // The block has ended the transaction itself.
+        realm.session.inbox.enqueue { onComplete?(nil) }
+      }
     } onFailure: {
       onComplete?($0)
     }
@@ -52,11 +57,12 @@ extension Realm {
     session.checkCanWait()
     // The realm is used where the session is, which the turn comes to.
     nonisolated(unsafe) let realm = self
-    return session.asyncWrites.wait(session) { turn in realm.take(turn, body, onFailure) }.id
+    let id = session.asyncWrites.nextID()
+    return session.asyncWrites.wait(session, as: id) { turn in realm.take(turn, id, body, onFailure) }.id
   }
 
   private func take(
-    _ turn: AsyncWrites.Waiter.Turn, _ body: @escaping @Sendable (Realm) -> Void,
+    _ turn: AsyncWrites.Waiter.Turn, _ id: AsyncTransactionId, _ body: @escaping @Sendable (Realm) -> Void,
     _ onFailure: @escaping @Sendable (any Swift.Error) -> Void
   ) {
     let session = session
@@ -68,14 +74,16 @@ extension Realm {
       onFailure(failure)
     case .begins:
       do {
-        guard try session.beginIfFree(whereVersions: view.configuration.maximumNumberOfActiveVersions) else {
+        let most = view.configuration.maximumNumberOfActiveVersions
+        guard try session.beginIfFree(isTurn: true, whereVersions: most) else {
           // The lock was taken meanwhile.
           nonisolated(unsafe) let realm = self
-          _ = session.asyncWrites.wait(session, again: true) { turn in realm.take(turn, body, onFailure) }
+          _ = session.asyncWrites.wait(session, as: id, again: true) { turn in
+            realm.take(turn, id, body, onFailure)
+          }
           return
         }
       } catch {
-        session.asyncWrites.passOn(session)
         Logger.shared.log(.error, "A write transaction could not be begun: \(error.localizedDescription)")
         return onFailure(error)
       }
@@ -89,8 +97,9 @@ extension Realm {
   /// - Parameters:
   ///   - allowGrouping: the disk may be waited for once for this commit and for those of the transactions that wait for
   ///     their turn on this realm. A loss of power before then takes all of these, and none alone.
-  ///   - onComplete: is called on the thread, queue or actor of this realm when the commit survives a loss of power, or with the
-  ///     `Realm.Error` for which nothing was written.
+  ///   - onComplete: is called on the thread, queue or actor of this realm when the commit survives a loss of power, or with a
+  ///     `Realm.Error`: nothing was written where it could not be committed; where the disk fails after that, all realms see
+  ///     the commit, and a loss of power may take it back.
   /// - Precondition: a write transaction is open; else as of `writeAsync`.
   @discardableResult
   public func commitAsyncWrite(
@@ -135,7 +144,8 @@ extension Realm {
   /// The block runs without a break: nothing else on the actor sees a half of it.
   ///
   /// - Throws: what `block` throws; `CancellationError` where the task was cancelled before its turn; `Realm.Error` where the
-  ///   transaction could not be begun or committed. Nothing of it is kept then.
+  ///   transaction could not be begun or committed. Nothing of it is kept then. A `Realm.Error` of a disk that fails after the commit says that all
+  ///   realms see it, and that a loss of power may take it back.
   /// - Precondition: the realm belongs to the actor that calls, and is neither frozen nor read-only; else the program stops.
   @discardableResult
   public func asyncWrite<Result>(
@@ -158,7 +168,11 @@ extension Realm {
     let file = session.file
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Swift.Error>) in
       file.disk.flush(file.database) { failure in
-        if let failure { continuation.resume(throwing: Realm.Error(failure)) } else { continuation.resume() }
+        if let failure {
+          continuation.resume(throwing: Realm.Error(unsureCommit: failure))
+        } else {
+          continuation.resume()
+        }
       }
     }
     return result
@@ -169,12 +183,13 @@ extension Realm {
     let most = view.configuration.maximumNumberOfActiveVersions
     try Task.checkCancellation()
     var isAgain = false
-    while try !session.beginIfFree(whereVersions: most) {
+    while try !session.beginIfFree(isTurn: isAgain, whereVersions: most) {
       let turn = TaskTurn()
       try await withTaskCancellationHandler {
         try await withCheckedThrowingContinuation {
           (continuation: CheckedContinuation<Void, any Swift.Error>) in
-          turn.waiter = session.asyncWrites.wait(session, again: isAgain) { turn in
+          turn.waiter = session.asyncWrites.wait(session, as: session.asyncWrites.nextID(), again: isAgain) {
+            turn in
             switch turn {
             case .begins: continuation.resume()
             case .cancelled: continuation.resume(throwing: CancellationError())
@@ -231,6 +246,7 @@ extension RealmSession {
   /// Stops the program where a transaction can't begin later.
   fileprivate func checkCanWait() {
     checkWritable()
+    inbox.lookForLoop()
     guard !inbox.isServed else { return }
     raise(
       "Thread without a run loop",

@@ -92,6 +92,8 @@ private final class Named<Confined: ThreadConfined>: Sendable {
     let confined: Confined
     let version: UInt64
     let names: SessionLife
+    /// Of what was made in a transaction that was open then.
+    let fate: TransactionFate?
 
     /// The realm of the code that runs.
     func realmHere() -> Realm {
@@ -106,7 +108,7 @@ private final class Named<Confined: ThreadConfined>: Sendable {
         raise(
           "Reference of another realm",
           "a reference to a \(Confined.self) of \(names.session.file.database.path) can't be resolved in the realm at "
-            + "\(session.file.database.path).")
+            + "\(session.file.database.path): resolve it in a realm of its own file.")
       }
       if session.isFrozen {
         raise(
@@ -126,7 +128,9 @@ private final class Named<Confined: ThreadConfined>: Sendable {
     guard let named = confined._moved(to: _RealmSession(names)) else {
       preconditionFailure("a session that only names things finds all of them")
     }
-    content = Mutex(Content(confined: named, version: session.versionNumber(), names: names))
+    var fate: TransactionFate?
+    if session.isWriting, confined._moved(to: _RealmSession(session.frozen())) == nil { fate = session.fate }
+    content = Mutex(Content(confined: named, version: session.versionNumber(), names: names, fate: fate))
   }
 
   var isTaken: Bool { content.withLock { $0 == nil } }

@@ -176,6 +176,75 @@ private func inMemory() -> Realm.Configuration {
     #expect(ids == [1, 2, 4])
   }
 
+  @Test
+  func `a grouped commit that nobody follows is made sure, and a block that ends its transaction is told of`()
+    throws
+  {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).realm")
+    defer { _ = try? Realm.deleteFiles(for: Realm.Configuration(fileURL: url)) }
+    let configuration = Realm.Configuration(fileURL: url, objectTypes: [Person.self, Dog.self])
+    let queue = DispatchQueue(label: "grouped")
+    let done = DispatchSemaphore(value: 0)
+    let realm = try queue.sync { Shared(try Realm(configuration: configuration, queue: queue)) }
+    queue.sync {
+      realm.value.beginWrite()
+      realm.value.commitAsyncWrite(allowGrouping: true) { _ in done.signal() }
+      realm.value.writeAsync({ realm.value.cancelWrite() }) { _ in done.signal() }
+    }
+    for _ in 0..<2 { #expect(done.wait(timeout: .now() + 30) == .success) }
+    #expect(queue.sync { !realm.value.isPerformingAsynchronousWriteOperations })
+  }
+
+  @Test func `a task whose transaction can't begin lets the next one have its turn`() async throws {
+    let configuration = inMemory()
+    let actor = RealmActor(configuration)
+    try await actor.open()
+    try await actor.add(1)
+    // Versions that are read are more than the configuration of the first task allows.
+    let readers = try (0..<3).map { id in
+      try onThread {
+        let realm = try Realm(configuration: configuration)
+        let frozen = Shared(realm.freeze())
+        try realm.write { _ = realm.create(Person.self, value: ["id": 10 + id]) }
+        return frozen
+      }
+    }
+    var limited = configuration
+    limited.maximumNumberOfActiveVersions = 1
+    let strict = RealmActor(limited)
+    try await strict.open()
+    await #expect(throws: Realm.Error.self) { try await strict.add(2) }
+    try await actor.add(3)
+    #expect(try await actor.run { _, realm in realm.objects(Person.self).count } == 5)
+    withExtendedLifetime(readers) {}
+  }
+
+  @Test func `an actor that keeps its realm is freed, and its file is closed`() async throws {
+    let configuration = inMemory()
+    weak var gone: RealmActor?
+    do {
+      let actor = RealmActor(configuration)
+      try await actor.open()
+      try await actor.add(1)
+      gone = actor
+    }
+    #expect(gone == nil)
+    #expect(try opened(configuration).isEmpty)
+  }
+
+  @Test func `the main queue is one, whatever object stands for it`() throws {
+    let configuration = inMemory()
+    let (one, two) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    for done in [one, two] {
+      Realm.asyncOpen(configuration: configuration) { result in
+        #expect((try? result.get().objects(Person.self).count) == 0)
+        done.signal()
+      }
+    }
+    // The callbacks come on the main queue, which the program that runs the tests serves.
+    for done in [one, two] { #expect(done.wait(timeout: .now() + 30) == .success) }
+  }
+
   @Test func `realms are opened for the main actor, for an actor, and on a queue with a callback`()
     async throws
   {

@@ -96,14 +96,16 @@ import Testing
 
   @Test func `a realm whose queue is not served closes when it is let go of`() throws {
     let configuration = try memoryRealm().configuration
-    let queue = DispatchQueue(label: "stopped", attributes: .initiallyInactive)
-    do {
-      let realm = try Realm(configuration: configuration, queue: queue)
-      _ = realm
-      try write(configuration, 1)
+    let queue = DispatchQueue(label: "stopped")
+    var realm: Shared<Realm>? = try queue.sync {
+      Shared(try Realm(configuration: configuration, queue: queue))
     }
+    #expect(queue.sync { realm?.value.isEmpty } == true)
+    queue.suspend()
+    try write(configuration, 1)
+    realm = nil
     // What was in memory only is gone with the last realm.
     #expect(try Realm(configuration: configuration).isEmpty)
-    queue.activate()
+    queue.resume()
   }
 }

@@ -119,6 +119,20 @@ struct Shared<Value>: @unchecked Sendable {
     #expect(realm.objects(Person.self).filter("name == 'new'").freeze().count == 1)
   }
 
+  @Test func `frozen objects without a primary key are equal by their rows, on every thread`() throws {
+    let realm = try memoryRealm()
+    try sample(realm)
+    let person = try #require(realm.objects(Person.self).first).freeze()
+    let (one, two) = (try #require(person.dog), try #require(person.dogs.first))
+    #expect(one !== two && one == two && one.hash == two.hash && Set([one, two]).count == 1)
+    let set = MutableSet<Dog>()
+    set.insert(one)
+    let shared = Shared((set, person))
+    #expect(try onThread { shared.value.0.contains(shared.value.1.dogs[0]) })
+    let live = try #require(realm.objects(Person.self).first)
+    #expect(live.dog != live.dogs.first)
+  }
+
   private func collected() throws -> (Realm, Collected) {
     let realm = try memoryRealm()
     let thing = Collected()

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import RealmSwift
 import Testing
@@ -80,5 +81,51 @@ import Testing
     let limited = try Realm(configuration: configuration)
     for age in 0..<20 { try limited.write { person.age = age } }
     #expect(realm.resolve(reference)?.age == 19)
+  }
+
+  @Test func `a reference to what a cancelled transaction made resolves to nothing, whoever has the key now`()
+    throws
+  {
+    struct Cancelled: Error {}
+    let realm = try memoryRealm()
+    var references: [ThreadSafeReference<Dog>] = []
+    let old = Dog()
+    try realm.write { realm.add(old) }
+    #expect(throws: Cancelled.self) {
+      try realm.write {
+        let dog = realm.create(Dog.self, value: ["name": "never"])
+        references = [ThreadSafeReference(to: dog), ThreadSafeReference(to: old)]
+        throw Cancelled()
+      }
+    }
+    try realm.write { realm.create(Dog.self, value: ["name": "another"]) }
+    #expect(references.map { realm.resolve($0)?.name } == [nil, ""])
+  }
+
+  @Test func `a reference of an open transaction resolves after the commit, in a realm that has not moved`()
+    throws
+  {
+    let realm = try memoryRealm()
+    let configuration = realm.configuration
+    let queue = DispatchQueue(label: "target")
+    let other = try queue.sync { Shared(try Realm(configuration: configuration, queue: queue)) }
+    queue.sync { other.value.autorefresh = false }
+    #expect(queue.sync { other.value.objects(Dog.self).count } == 0)
+    var reference: ThreadSafeReference<Dog>?
+    try realm.write { reference = ThreadSafeReference(to: realm.create(Dog.self, value: ["name": "Rex"])) }
+    let sent = try #require(reference)
+    #expect(queue.sync { other.value.resolve(sent)?.name } == "Rex")
+  }
+
+  @Test func `a list in a value of any type that was replaced thaws to nothing`() throws {
+    let realm = try memoryRealm()
+    let thing = Collected()
+    try realm.write {
+      thing.any = .fromArray([.int(1)])
+      realm.add(thing)
+    }
+    let frozen = try #require(thing.any.listValue).freeze()
+    try realm.write { thing.any = .none }
+    #expect(frozen.count == 1 && frozen.thaw() == nil)
   }
 }
