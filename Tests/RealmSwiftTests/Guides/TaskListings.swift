@@ -74,7 +74,7 @@ func countBooks(_ configuration: Realm.Configuration) throws -> Int {
 }
 
 func report(_ configuration: Realm.Configuration) async throws -> String {
-  "\(try countBooks(configuration)) books"
+  "books: \(try countBooks(configuration))"
 }
 // end
 

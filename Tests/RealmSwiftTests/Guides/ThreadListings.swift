@@ -60,7 +60,7 @@ extension Listings {
         case .success(let realm): print("open:", realm.isEmpty)
         case .failure(let error): print("not open:", error)
         }
-        done.signal()
+        done.signal()  // this example waits for it
       }
       // end
       done.wait()
@@ -125,7 +125,7 @@ extension Listings {
           realm.create(Book.self, value: ["isbn": "1", "title": "Atlas"])
         } onComplete: { error in
           print(error == nil ? "it survives a loss of power" : "nothing was written")
-          done.signal()
+          done.signal()  // this example waits for it
         }
         print("asked for:", realm.objects(Book.self).count)
       }
