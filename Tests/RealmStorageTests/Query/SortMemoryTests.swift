@@ -73,6 +73,7 @@ private final class MemoryWatch: Sendable {
       let half = RealmStorage.Predicate.compare(flag, .equal, .bool(true))
       let all = RealmStorage.Predicate.compare(number, .greaterOrEqual, .int(.min))
       let searches: [(String, RealmStorage.Predicate, [RowPlan.Step])] = [
+        ("distinct texts", .always, [.distinct([text])]),
         ("sorted by a whole number", .always, [.sort([SortKey(number)])]),
         ("sorted by a text, descending", .always, [.sort([SortKey(text, ascending: false)])]),
         ("sorted by a truth value and a number", .always, [.sort([SortKey(flag), SortKey(number)])]),
@@ -80,7 +81,6 @@ private final class MemoryWatch: Sendable {
         ("those of a condition sorted by a number", all, [.sort([SortKey(number)])]),
         ("half of them sorted by a text", half, [.sort([SortKey(text)])]),
         ("distinct whole numbers", .always, [.distinct([number])]),
-        ("distinct texts", .always, [.distinct([text])]),
         ("distinct numbers and texts", .always, [.distinct([number, text])]),
         ("distinct truth values", .always, [.distinct([flag])]),
       ]

@@ -41,13 +41,19 @@ struct RowQuery {
 
   // MARK: - Running
 
+  private static let mostExpected: UInt64 = 1 << 24
+
   /// The rows that pass, in the order of their keys.
   func rows(_ reader: any NodeReader) throws(StorageError) -> [UInt64] {
     let candidates = try indexes.candidates(table.root, reader.access())
     if let candidates, candidates.isExact { return candidates.rows }
     let test = try test()
-    if let constant = test as? ConstantTest, !constant.holds { return [] }
     var found: [UInt64] = []
+    if let constant = test as? ConstantTest {
+      if !constant.holds { return [] }
+      // An array that grows is there twice meanwhile. A file may say anything of how many there are.
+      found.reserveCapacity(Int(min(table.root.rows, Self.mostExpected)))
+    }
     try run(test, on: candidates?.rows, reader) { cluster, passing in
       cluster.appendKeys(passing, to: &found)
     }

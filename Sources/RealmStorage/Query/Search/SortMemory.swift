@@ -16,7 +16,7 @@ package struct SortMemory: Sendable {
   var part: Int { max(1, rows / 4) }
 
   /// So many bytes at most take the values that were found so far, for distinct ones.
-  var valueBytes: Int { min(rows, 1 << 26) * 20 }
+  var valueBytes: Int { min(rows, 1 << 26) * 15 }
 
   /// So many rows at most have whole values in memory.
   var values: Int { max(1, min(rows / 64, 1 << 14)) }
