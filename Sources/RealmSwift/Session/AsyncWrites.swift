@@ -84,6 +84,7 @@ final class AsyncWrites {
   func wait(
     _ session: RealmSession, again: Bool = false, _ body: @escaping @Sendable (Waiter.Turn) -> Void
   ) -> Waiter {
+    session.check()
     let waiter = Waiter(nextID(), body)
     waiters.insert(waiter, at: again ? 0 : waiters.count)
     ask(session)

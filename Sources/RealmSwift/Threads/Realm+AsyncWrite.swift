@@ -172,7 +172,8 @@ extension Realm {
     while try !session.beginIfFree(whereVersions: most) {
       let turn = TaskTurn()
       try await withTaskCancellationHandler {
-        try await withCheckedThrowingContinuation {
+        // A closure runs on the actor of an isolated parameter only where it names that.
+        try await withCheckedThrowingContinuation(isolation: actor) {
           (continuation: CheckedContinuation<Void, any Swift.Error>) in
           turn.waiter = session.asyncWrites.wait(session, again: isAgain) { turn in
             switch turn {
