@@ -15,7 +15,7 @@ struct Mutex<Value>: ~Copyable, @unchecked Sendable {
 
   init(_ value: consuming sending Value) {
     self.value.initialize(to: value)
-    lock.initialize(to: pthread_mutex_t())
+    // Not by the initializer of its type, which several modules have.
     pthread_mutex_init(lock, nil)
   }
 

@@ -86,6 +86,7 @@ final class AsyncWrites {
   func wait(
     _ session: RealmSession, as id: ID, again: Bool = false, _ body: @escaping @Sendable (Waiter.Turn) -> Void
   ) -> Waiter {
+    session.check()
     let waiter = Waiter(id, body)
     waiters.insert(waiter, at: again ? 0 : waiters.count)
     ask(session)
@@ -338,19 +339,19 @@ final class WriterRequest: Sendable {
 /// The threads of a file that wait: one for the writer's lock, one for the disk.
 final class DiskQueue: Sendable {
   /// Requests are answered one after another: a transaction that was begun for one has to end before the next begins anyway. So
-  /// whoever asked first is first, whatever session asked.
+  /// whoever asked first is first, whatever session asked, unless its code does not run.
   private let writers = DispatchQueue(label: "io.realm.writers")
   private let flushes = DispatchQueue(label: "io.realm.flushes")
   private let waiting = Mutex<[@Sendable (StorageError?) -> Void]>([])
 
   /// Begins a transaction when it is the turn of this request, and calls `body`, on another thread. A transaction that is not taken for
-  /// long gives way to others and begins again, and `body` is called again.
+  /// long gives way, to other requests too, since a thread may wait for one of them. It begins again behind these, and `body`
+  /// is called again.
   func ask(_ request: WriterRequest, _ database: Database, _ body: @escaping @Sendable () -> Void) {
     writers.async {
-      repeat {
-        request.begin(database)
-        body()
-      } while request.isGivenBack(after: .milliseconds(50))
+      request.begin(database)
+      body()
+      if request.isGivenBack(after: .milliseconds(50)) { self.ask(request, database, body) }
     }
   }
 

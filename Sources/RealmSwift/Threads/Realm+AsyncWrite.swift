@@ -186,7 +186,8 @@ extension Realm {
     while try !session.beginIfFree(isTurn: isAgain, whereVersions: most) {
       let turn = TaskTurn()
       try await withTaskCancellationHandler {
-        try await withCheckedThrowingContinuation {
+        // A closure runs on the actor of an isolated parameter only where it names that.
+        try await withCheckedThrowingContinuation(isolation: actor) {
           (continuation: CheckedContinuation<Void, any Swift.Error>) in
           turn.waiter = session.asyncWrites.wait(session, as: session.asyncWrites.nextID(), again: isAgain) {
             turn in

@@ -101,6 +101,29 @@ import Testing
     return try queue.sync { Leftover(try Realm(configuration: accounts.configuration, queue: queue)) }
   }
 
+  @Test func `a transaction whose turn has come gives way where its place waits for somebody who writes`()
+    throws
+  {
+    let accounts = try Accounts()
+    let configuration = accounts.configuration
+    let queue = DispatchQueue(label: "waits")
+    let done = DispatchSemaphore(value: 0)
+    try queue.sync {
+      let realm = try Realm(configuration: configuration, queue: queue)
+      for _ in 0..<3 { realm.writeAsync { realm.objects(Account.self)[0].balance += 1 } }
+      realm.writeAsync({ realm.objects(Account.self)[0].balance -= 3 }) { _ in done.signal() }
+      // The lock is taken for the first of these, which can't begin before this returns.
+      for _ in 0..<3 {
+        try onThread {
+          let realm = try Realm(configuration: configuration)
+          try realm.write { realm.objects(Account.self)[1].balance += 0 }
+        }
+      }
+    }
+    done.wait()
+    #expect(Accounts.complaint(try Realm(configuration: configuration).objects(Account.self)) == nil)
+  }
+
   @Test
   func `a file is closed when the last that was frozen or referred to on a thread that has ended is let go`()
     throws
