@@ -3,7 +3,7 @@ import Foundation
 import RealmSwift
 import TestSupport
 
-class Account: Object {
+class BankAccount: Object {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var balance: Int
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
@@ -11,7 +11,7 @@ class Account: Object {
 
 class Bank: Object {
   @Persisted(primaryKey: true) var id: Int
-  @Persisted var accounts: List<Account>
+  @Persisted var accounts: List<BankAccount>
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
@@ -25,18 +25,18 @@ struct Accounts: Sendable {
 
   init() throws {
     var configuration = file.configuration
-    configuration.objectTypes = [Account.self, Bank.self]
+    configuration.objectTypes = [BankAccount.self, Bank.self]
     self.configuration = configuration
     let realm = try Realm(configuration: configuration)
     try realm.write {
       let bank = Bank(value: ["id": 1])
-      for id in 0..<Self.count { bank.accounts.append(Account(value: ["id": id, "balance": 100])) }
+      for id in 0..<Self.count { bank.accounts.append(BankAccount(value: ["id": id, "balance": 100])) }
       realm.add(bank)
     }
   }
 
   /// What two reads of accounts say; nothing where both say what is always so.
-  static func complaint<Seen: RealmCollection>(_ accounts: Seen) -> String? where Seen.Element == Account {
+  static func complaint<Seen: RealmCollection>(_ accounts: Seen) -> String? where Seen.Element == BankAccount {
     let read = { accounts.reduce(into: [Int: Int]()) { $0[$1.id] = $1.balance } }
     let (first, second) = (read(), read())
     let summed: Int = accounts.sum(ofProperty: "balance")
@@ -86,26 +86,26 @@ actor Teller {
   /// Looks at what is live, before and after others have had the actor.
   func look() async throws -> String? {
     let realm = try await realm()
-    let (results, list) = (realm.objects(Account.self), realm.objects(Bank.self)[0].accounts)
+    let (results, list) = (realm.objects(BankAccount.self), realm.objects(Bank.self)[0].accounts)
     if let complaint = Accounts.complaint(results) ?? Accounts.complaint(list) { return complaint }
     await Task.yield()
     await realm.asyncRefresh()
     return Accounts.complaint(results) ?? Accounts.complaint(list)
   }
 
-  func frozenResults() async throws -> sending Results<Account> {
-    try await realm().objects(Account.self).filter("id >= 0").sorted(byKeyPath: "balance").freeze()
+  func frozenResults() async throws -> sending Results<BankAccount> {
+    try await realm().objects(BankAccount.self).filter("id >= 0").sorted(byKeyPath: "balance").freeze()
   }
-  func frozenList() async throws -> sending List<Account> {
+  func frozenList() async throws -> sending List<BankAccount> {
     try await realm().objects(Bank.self)[0].accounts.freeze()
   }
   func frozenRealm() async throws -> sending Realm { try await realm().freeze() }
 
-  func reference() async throws -> (ThreadSafeReference<Results<Account>>, ThreadSafeReference<List<Account>>)
+  func reference() async throws -> (ThreadSafeReference<Results<BankAccount>>, ThreadSafeReference<List<BankAccount>>)
   {
     let realm = try await realm()
     return (
-      ThreadSafeReference(to: realm.objects(Account.self)),
+      ThreadSafeReference(to: realm.objects(BankAccount.self)),
       ThreadSafeReference(to: realm.objects(Bank.self)[0].accounts)
     )
   }
@@ -117,7 +117,7 @@ actor Teller {
 
   /// Looks at what somebody else referred to.
   func look(
-    _ results: ThreadSafeReference<Results<Account>>, _ list: ThreadSafeReference<List<Account>>
+    _ results: ThreadSafeReference<Results<BankAccount>>, _ list: ThreadSafeReference<List<BankAccount>>
   ) async throws -> String? {
     let realm = try await realm()
     guard let results = realm.resolve(results), let list = realm.resolve(list) else { return "it is gone" }
@@ -125,7 +125,7 @@ actor Teller {
   }
 
   /// Looks at what somebody else has frozen, and at the same live.
-  func look(_ frozen: sending List<Account>) async throws -> String? {
+  func look(_ frozen: sending List<BankAccount>) async throws -> String? {
     _ = try await realm()
     let list = frozen
     if let complaint = Accounts.complaint(list) { return complaint }

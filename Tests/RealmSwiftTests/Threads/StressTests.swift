@@ -54,8 +54,8 @@ import Testing
           let left = shared.value
           let complaint = Accounts.complaint(left.results) ?? Accounts.complaint(left.list)
           let realm = try Realm(configuration: accounts.configuration)
-          try realm.write { realm.objects(Account.self)[0].balance += 0 }
-          return complaint ?? Accounts.complaint(left.realm.objects(Account.self))
+          try realm.write { realm.objects(BankAccount.self)[0].balance += 0 }
+          return complaint ?? Accounts.complaint(left.realm.objects(BankAccount.self))
         }
         #expect(complaint == nil)
       }
@@ -75,15 +75,15 @@ import Testing
   private struct Leftover {
     let live: Realm
     let realm: Realm
-    let results: Results<Account>
-    let list: List<Account>
-    let reference: ThreadSafeReference<List<Account>>
+    let results: Results<BankAccount>
+    let list: List<BankAccount>
+    let reference: ThreadSafeReference<List<BankAccount>>
     let variable: ThreadSafe<Bank>
 
     init(_ realm: Realm) {
       live = realm
       self.realm = realm.freeze()
-      results = realm.objects(Account.self).freeze()
+      results = realm.objects(BankAccount.self).freeze()
       let bank = realm.objects(Bank.self)[0]
       list = bank.accounts.freeze()
       reference = ThreadSafeReference(to: bank.accounts)
@@ -110,18 +110,18 @@ import Testing
     let done = DispatchSemaphore(value: 0)
     try queue.sync {
       let realm = try Realm(configuration: configuration, queue: queue)
-      for _ in 0..<3 { realm.writeAsync { realm.objects(Account.self)[0].balance += 1 } }
-      realm.writeAsync({ realm.objects(Account.self)[0].balance -= 3 }) { _ in done.signal() }
+      for _ in 0..<3 { realm.writeAsync { realm.objects(BankAccount.self)[0].balance += 1 } }
+      realm.writeAsync({ realm.objects(BankAccount.self)[0].balance -= 3 }) { _ in done.signal() }
       // The lock is taken for the first of these, which can't begin before this returns.
       for _ in 0..<3 {
         try onThread {
           let realm = try Realm(configuration: configuration)
-          try realm.write { realm.objects(Account.self)[1].balance += 0 }
+          try realm.write { realm.objects(BankAccount.self)[1].balance += 0 }
         }
       }
     }
     done.wait()
-    #expect(Accounts.complaint(try Realm(configuration: configuration).objects(Account.self)) == nil)
+    #expect(Accounts.complaint(try Realm(configuration: configuration).objects(BankAccount.self)) == nil)
   }
 
   @Test
