@@ -3,15 +3,15 @@ import Foundation
 import RealmSwift
 import TestSupport
 
-class Account: Object {
+class MoneyAccount: Object {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var balance: Int
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-class Bank: Object {
+class MoneyBank: Object {
   @Persisted(primaryKey: true) var id: Int
-  @Persisted var accounts: List<Account>
+  @Persisted var accounts: List<MoneyAccount>
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
@@ -25,18 +25,19 @@ struct Accounts: Sendable {
 
   init() throws {
     var configuration = file.configuration
-    configuration.objectTypes = [Account.self, Bank.self]
+    configuration.objectTypes = [MoneyAccount.self, MoneyBank.self]
     self.configuration = configuration
     let realm = try Realm(configuration: configuration)
     try realm.write {
-      let bank = Bank(value: ["id": 1])
-      for id in 0..<Self.count { bank.accounts.append(Account(value: ["id": id, "balance": 100])) }
+      let bank = MoneyBank(value: ["id": 1])
+      for id in 0..<Self.count { bank.accounts.append(MoneyAccount(value: ["id": id, "balance": 100])) }
       realm.add(bank)
     }
   }
 
   /// What two reads of accounts say; nothing where both say what is always so.
-  static func complaint<Seen: RealmCollection>(_ accounts: Seen) -> String? where Seen.Element == Account {
+  static func complaint<Seen: RealmCollection>(_ accounts: Seen) -> String?
+  where Seen.Element == MoneyAccount {
     let read = { accounts.reduce(into: [Int: Int]()) { $0[$1.id] = $1.balance } }
     let (first, second) = (read(), read())
     let summed: Int = accounts.sum(ofProperty: "balance")
@@ -48,7 +49,7 @@ struct Accounts: Sendable {
 
   /// Moves something from one account to another, within a transaction.
   static func transfer(_ realm: Realm, _ generator: inout SeededGenerator) {
-    let bank = realm.objects(Bank.self)[0].accounts
+    let bank = realm.objects(MoneyBank.self)[0].accounts
     let amount = generator.below(10)
     let (giver, taker) = (bank[generator.below(bank.count)], bank[generator.below(bank.count)])
     giver.balance -= amount
@@ -86,38 +87,39 @@ actor Teller {
   /// Looks at what is live, before and after others have had the actor.
   func look() async throws -> String? {
     let realm = try await realm()
-    let (results, list) = (realm.objects(Account.self), realm.objects(Bank.self)[0].accounts)
+    let (results, list) = (realm.objects(MoneyAccount.self), realm.objects(MoneyBank.self)[0].accounts)
     if let complaint = Accounts.complaint(results) ?? Accounts.complaint(list) { return complaint }
     await Task.yield()
     await realm.asyncRefresh()
     return Accounts.complaint(results) ?? Accounts.complaint(list)
   }
 
-  func frozenResults() async throws -> sending Results<Account> {
-    try await realm().objects(Account.self).filter("id >= 0").sorted(byKeyPath: "balance").freeze()
+  func frozenResults() async throws -> sending Results<MoneyAccount> {
+    try await realm().objects(MoneyAccount.self).filter("id >= 0").sorted(byKeyPath: "balance").freeze()
   }
-  func frozenList() async throws -> sending List<Account> {
-    try await realm().objects(Bank.self)[0].accounts.freeze()
+  func frozenList() async throws -> sending List<MoneyAccount> {
+    try await realm().objects(MoneyBank.self)[0].accounts.freeze()
   }
   func frozenRealm() async throws -> sending Realm { try await realm().freeze() }
 
-  func reference() async throws -> (ThreadSafeReference<Results<Account>>, ThreadSafeReference<List<Account>>)
-  {
+  func reference() async throws -> (
+    ThreadSafeReference<Results<MoneyAccount>>, ThreadSafeReference<List<MoneyAccount>>
+  ) {
     let realm = try await realm()
     return (
-      ThreadSafeReference(to: realm.objects(Account.self)),
-      ThreadSafeReference(to: realm.objects(Bank.self)[0].accounts)
+      ThreadSafeReference(to: realm.objects(MoneyAccount.self)),
+      ThreadSafeReference(to: realm.objects(MoneyBank.self)[0].accounts)
     )
   }
 
-  func variable() async throws -> ThreadSafe<Bank> {
-    @ThreadSafe var bank = try await realm().objects(Bank.self)[0]
+  func variable() async throws -> ThreadSafe<MoneyBank> {
+    @ThreadSafe var bank = try await realm().objects(MoneyBank.self)[0]
     return $bank
   }
 
   /// Looks at what somebody else referred to.
   func look(
-    _ results: ThreadSafeReference<Results<Account>>, _ list: ThreadSafeReference<List<Account>>
+    _ results: ThreadSafeReference<Results<MoneyAccount>>, _ list: ThreadSafeReference<List<MoneyAccount>>
   ) async throws -> String? {
     let realm = try await realm()
     guard let results = realm.resolve(results), let list = realm.resolve(list) else { return "it is gone" }
@@ -125,7 +127,7 @@ actor Teller {
   }
 
   /// Looks at what somebody else has frozen, and at the same live.
-  func look(_ frozen: sending List<Account>) async throws -> String? {
+  func look(_ frozen: sending List<MoneyAccount>) async throws -> String? {
     _ = try await realm()
     let list = frozen
     if let complaint = Accounts.complaint(list) { return complaint }
