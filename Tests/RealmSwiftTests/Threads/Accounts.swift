@@ -9,7 +9,7 @@ class BankAccount: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-class Bank: Object {
+class MoneyBank: Object {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var accounts: List<BankAccount>
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
@@ -48,7 +48,7 @@ struct Accounts: Sendable {
 
   /// Moves something from one account to another, within a transaction.
   static func transfer(_ realm: Realm, _ generator: inout SeededGenerator) {
-    let bank = realm.objects(Bank.self)[0].accounts
+    let bank = realm.objects(MoneyBank.self)[0].accounts
     let amount = generator.below(10)
     let (giver, taker) = (bank[generator.below(bank.count)], bank[generator.below(bank.count)])
     giver.balance -= amount
@@ -110,8 +110,8 @@ actor Teller {
     )
   }
 
-  func variable() async throws -> ThreadSafe<Bank> {
-    @ThreadSafe var bank = try await realm().objects(Bank.self)[0]
+  func variable() async throws -> ThreadSafe<MoneyBank> {
+    @ThreadSafe var bank = try await realm().objects(MoneyBank.self)[0]
     return $bank
   }
 
