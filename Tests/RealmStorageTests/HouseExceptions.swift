@@ -86,6 +86,7 @@ enum HouseExceptions {
     "Session/RealmSession+Checks.swift: Realm",
     "Session/RealmSession+Versions.swift: Realm",
     "Session/RealmSession.swift: Realm",
+    "Session/RealmSession.swift: ThreadSafeReference",
     "Session/RealmView.swift: Realm",
     "Session/SeedFile.swift: Realm",
     "Collections/AnyRealmCollection.swift: Realm",

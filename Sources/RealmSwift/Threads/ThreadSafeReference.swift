@@ -110,6 +110,8 @@ private final class Named<Confined: ThreadConfined>: Sendable {
           "a reference to a \(Confined.self) of \(names.session.file.database.path) can't be resolved in the realm at "
             + "\(session.file.database.path): resolve it in a realm of its own file.")
       }
+      // Another row may have the key now.
+      if fate?.isCancelled == true { return nil }
       if session.isFrozen {
         raise(
           "Frozen realm",

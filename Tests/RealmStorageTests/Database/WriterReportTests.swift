@@ -4,7 +4,8 @@ import Testing
 
 @Suite struct WriterReportTests {
   @Test func `a report tells who writes, for how long, and how many threads wait`() throws {
-    let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).realm").path
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).realm")
+      .path
     defer { _ = try? Database.removeFiles(path: path) }
     // Another handle reads the report, as another process would.
     let (database, other) = (try Database(path: path), try Database(path: path))
@@ -40,7 +41,8 @@ import Testing
   }
 
   @Test func `a transaction begins at once where nobody writes, and not at all where somebody does`() throws {
-    let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).realm").path
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).realm")
+      .path
     defer { _ = try? Database.removeFiles(path: path) }
     let (database, other) = (try Database(path: path), try Database(path: path))
     let transaction = try #require(try database.beginWriteIfFree())

@@ -3,7 +3,7 @@ import Foundation
 import RealmSwift
 import TestSupport
 
-class BankAccount: Object {
+class MoneyAccount: Object {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var balance: Int
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
@@ -11,7 +11,7 @@ class BankAccount: Object {
 
 class MoneyBank: Object {
   @Persisted(primaryKey: true) var id: Int
-  @Persisted var accounts: List<BankAccount>
+  @Persisted var accounts: List<MoneyAccount>
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
@@ -25,18 +25,19 @@ struct Accounts: Sendable {
 
   init() throws {
     var configuration = file.configuration
-    configuration.objectTypes = [BankAccount.self, Bank.self]
+    configuration.objectTypes = [MoneyAccount.self, MoneyBank.self]
     self.configuration = configuration
     let realm = try Realm(configuration: configuration)
     try realm.write {
-      let bank = Bank(value: ["id": 1])
-      for id in 0..<Self.count { bank.accounts.append(BankAccount(value: ["id": id, "balance": 100])) }
+      let bank = MoneyBank(value: ["id": 1])
+      for id in 0..<Self.count { bank.accounts.append(MoneyAccount(value: ["id": id, "balance": 100])) }
       realm.add(bank)
     }
   }
 
   /// What two reads of accounts say; nothing where both say what is always so.
-  static func complaint<Seen: RealmCollection>(_ accounts: Seen) -> String? where Seen.Element == BankAccount {
+  static func complaint<Seen: RealmCollection>(_ accounts: Seen) -> String?
+  where Seen.Element == MoneyAccount {
     let read = { accounts.reduce(into: [Int: Int]()) { $0[$1.id] = $1.balance } }
     let (first, second) = (read(), read())
     let summed: Int = accounts.sum(ofProperty: "balance")
@@ -86,27 +87,28 @@ actor Teller {
   /// Looks at what is live, before and after others have had the actor.
   func look() async throws -> String? {
     let realm = try await realm()
-    let (results, list) = (realm.objects(BankAccount.self), realm.objects(Bank.self)[0].accounts)
+    let (results, list) = (realm.objects(MoneyAccount.self), realm.objects(MoneyBank.self)[0].accounts)
     if let complaint = Accounts.complaint(results) ?? Accounts.complaint(list) { return complaint }
     await Task.yield()
     await realm.asyncRefresh()
     return Accounts.complaint(results) ?? Accounts.complaint(list)
   }
 
-  func frozenResults() async throws -> sending Results<BankAccount> {
-    try await realm().objects(BankAccount.self).filter("id >= 0").sorted(byKeyPath: "balance").freeze()
+  func frozenResults() async throws -> sending Results<MoneyAccount> {
+    try await realm().objects(MoneyAccount.self).filter("id >= 0").sorted(byKeyPath: "balance").freeze()
   }
-  func frozenList() async throws -> sending List<BankAccount> {
-    try await realm().objects(Bank.self)[0].accounts.freeze()
+  func frozenList() async throws -> sending List<MoneyAccount> {
+    try await realm().objects(MoneyBank.self)[0].accounts.freeze()
   }
   func frozenRealm() async throws -> sending Realm { try await realm().freeze() }
 
-  func reference() async throws -> (ThreadSafeReference<Results<BankAccount>>, ThreadSafeReference<List<BankAccount>>)
-  {
+  func reference() async throws -> (
+    ThreadSafeReference<Results<MoneyAccount>>, ThreadSafeReference<List<MoneyAccount>>
+  ) {
     let realm = try await realm()
     return (
-      ThreadSafeReference(to: realm.objects(BankAccount.self)),
-      ThreadSafeReference(to: realm.objects(Bank.self)[0].accounts)
+      ThreadSafeReference(to: realm.objects(MoneyAccount.self)),
+      ThreadSafeReference(to: realm.objects(MoneyBank.self)[0].accounts)
     )
   }
 
@@ -117,7 +119,7 @@ actor Teller {
 
   /// Looks at what somebody else referred to.
   func look(
-    _ results: ThreadSafeReference<Results<BankAccount>>, _ list: ThreadSafeReference<List<BankAccount>>
+    _ results: ThreadSafeReference<Results<MoneyAccount>>, _ list: ThreadSafeReference<List<MoneyAccount>>
   ) async throws -> String? {
     let realm = try await realm()
     guard let results = realm.resolve(results), let list = realm.resolve(list) else { return "it is gone" }
@@ -125,7 +127,7 @@ actor Teller {
   }
 
   /// Looks at what somebody else has frozen, and at the same live.
-  func look(_ frozen: sending List<BankAccount>) async throws -> String? {
+  func look(_ frozen: sending List<MoneyAccount>) async throws -> String? {
     _ = try await realm()
     let list = frozen
     if let complaint = Accounts.complaint(list) { return complaint }

@@ -59,8 +59,8 @@ struct Hop: Sendable {
     let results = Shared(try await one.frozenResults())
     let realm = Shared(try await two.frozenRealm())
     let read: @Sendable () -> String? = {
-      Accounts.complaint(results.value) ?? Accounts.complaint(realm.value.objects(BankAccount.self))
-        ?? Accounts.complaint(realm.value.objects(Bank.self)[0].accounts)
+      Accounts.complaint(results.value) ?? Accounts.complaint(realm.value.objects(MoneyAccount.self))
+        ?? Accounts.complaint(realm.value.objects(MoneyBank.self)[0].accounts)
     }
     async let first = Task.detached { read() }.value
     async let second = Task.detached { read() }.value
@@ -75,14 +75,14 @@ struct Hop: Sendable {
   private func onThreadOfItsOwn() async throws -> String? {
     let configuration = configuration
     let seed = seed
-    let frozen: Shared<Results<BankAccount>> = try await withCheckedThrowingContinuation { continuation in
+    let frozen: Shared<Results<MoneyAccount>> = try await withCheckedThrowingContinuation { continuation in
       Thread {
         continuation.resume(
           with: Result {
             let realm = try Realm(configuration: configuration)
             var generator = SeededGenerator(seed: seed)
             try realm.write { Accounts.transfer(realm, &generator) }
-            return Shared(realm.objects(BankAccount.self).sorted(byKeyPath: "balance").freeze())
+            return Shared(realm.objects(MoneyAccount.self).sorted(byKeyPath: "balance").freeze())
           })
       }.start()
     }
@@ -99,7 +99,7 @@ struct Hop: Sendable {
           var generator = SeededGenerator(seed: seed)
           realm.writeAsync({ Accounts.transfer(realm, &generator) }) { error in
             if let error { return continuation.resume(throwing: error) }
-            continuation.resume(returning: Accounts.complaint(realm.objects(BankAccount.self)))
+            continuation.resume(returning: Accounts.complaint(realm.objects(MoneyAccount.self)))
           }
         } catch {
           continuation.resume(throwing: error)

@@ -54,8 +54,8 @@ import Testing
           let left = shared.value
           let complaint = Accounts.complaint(left.results) ?? Accounts.complaint(left.list)
           let realm = try Realm(configuration: accounts.configuration)
-          try realm.write { realm.objects(BankAccount.self)[0].balance += 0 }
-          return complaint ?? Accounts.complaint(left.realm.objects(BankAccount.self))
+          try realm.write { realm.objects(MoneyAccount.self)[0].balance += 0 }
+          return complaint ?? Accounts.complaint(left.realm.objects(MoneyAccount.self))
         }
         #expect(complaint == nil)
       }
@@ -75,16 +75,16 @@ import Testing
   private struct Leftover {
     let live: Realm
     let realm: Realm
-    let results: Results<BankAccount>
-    let list: List<BankAccount>
-    let reference: ThreadSafeReference<List<BankAccount>>
-    let variable: ThreadSafe<Bank>
+    let results: Results<MoneyAccount>
+    let list: List<MoneyAccount>
+    let reference: ThreadSafeReference<List<MoneyAccount>>
+    let variable: ThreadSafe<MoneyBank>
 
     init(_ realm: Realm) {
       live = realm
       self.realm = realm.freeze()
-      results = realm.objects(BankAccount.self).freeze()
-      let bank = realm.objects(Bank.self)[0]
+      results = realm.objects(MoneyAccount.self).freeze()
+      let bank = realm.objects(MoneyBank.self)[0]
       list = bank.accounts.freeze()
       reference = ThreadSafeReference(to: bank.accounts)
       variable = ThreadSafe(wrappedValue: bank)
@@ -110,18 +110,18 @@ import Testing
     let done = DispatchSemaphore(value: 0)
     try queue.sync {
       let realm = try Realm(configuration: configuration, queue: queue)
-      for _ in 0..<3 { realm.writeAsync { realm.objects(BankAccount.self)[0].balance += 1 } }
-      realm.writeAsync({ realm.objects(BankAccount.self)[0].balance -= 3 }) { _ in done.signal() }
+      for _ in 0..<3 { realm.writeAsync { realm.objects(MoneyAccount.self)[0].balance += 1 } }
+      realm.writeAsync({ realm.objects(MoneyAccount.self)[0].balance -= 3 }) { _ in done.signal() }
       // The lock is taken for the first of these, which can't begin before this returns.
       for _ in 0..<3 {
         try onThread {
           let realm = try Realm(configuration: configuration)
-          try realm.write { realm.objects(BankAccount.self)[1].balance += 0 }
+          try realm.write { realm.objects(MoneyAccount.self)[1].balance += 0 }
         }
       }
     }
     done.wait()
-    #expect(Accounts.complaint(try Realm(configuration: configuration).objects(BankAccount.self)) == nil)
+    #expect(Accounts.complaint(try Realm(configuration: configuration).objects(MoneyAccount.self)) == nil)
   }
 
   @Test

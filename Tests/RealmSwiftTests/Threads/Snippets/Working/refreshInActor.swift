@@ -3,6 +3,8 @@ import Foundation
 import RealmSwift
 
 extension Store {
+  fileprivate func stay() { realm.autorefresh = false }
+
   fileprivate func refreshed() async -> String {
     let isNew = await realm.asyncRefresh()
     let again = await realm.asyncRefresh()
@@ -15,6 +17,7 @@ func refreshInActor() async throws -> String {
   let (one, two) = (Store(configuration), Store(configuration))
   try await one.open()
   try await two.open()
+  await two.stay()
   try await one.add(2, "Grace")
   return await two.refreshed()
 }
