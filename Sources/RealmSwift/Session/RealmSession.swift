@@ -19,7 +19,7 @@ final class RealmSession {
   /// Takes blocks that are to be run where the session is used.
   let inbox: SchedulerInbox
   /// Nil before the first transaction that begins later.
-  private var pendingWrites: AsyncWrites?
+  var pendingWrites: AsyncWrites?
   private(set) var transaction: WriteTransaction? {
     didSet { isWriting = transaction != nil }
   }
@@ -380,20 +380,9 @@ final class RealmSession {
     }
   }
 
-  /// Where a transaction does not begin, the next that waits does.
-  @discardableResult
-  private func passingOnFailure<Result>(_ body: () throws -> Result) throws -> Result {
-    do {
-      return try body()
-    } catch {
-      pendingWrites?.passOn(self)
-      throw error
-    }
-  }
-
   /// Begins the transaction that `body` answers; false where that is none.
   @discardableResult
-  private func begin(_ body: () throws(StorageError) -> WriteTransaction?) throws -> Bool {
+  func begin(_ body: () throws(StorageError) -> WriteTransaction?) throws -> Bool {
     let begun = try Realm.Error.wrapping { () throws(StorageError) -> (WriteTransaction, UInt64)? in
       guard let begun = try body() else { return nil }
       do throws(StorageError) {
@@ -417,33 +406,6 @@ final class RealmSession {
     transactionGeneration = generation
     return true
   }
-
-  // MARK: - Writing later
-
-  /// The transactions that begin later.
-  var asyncWrites: AsyncWrites {
-    if let pendingWrites { return pendingWrites }
-    let made = AsyncWrites()
-    pendingWrites = made
-    return made
-  }
-
-  /// Begins a transaction where nobody has to be waited for; answers whether it did.
-  ///
-  /// - Parameter isTurn: it is for a waiter that was called, which may take the lock that was asked for.
-  func beginIfFree(isTurn: Bool, whereVersions most: UInt?) throws -> Bool {
-    guard transaction == nil else { return false }
-    return try passingOnFailure {
-      try checkActiveVersions(most)
-      return try begin { () throws(StorageError) in
-        if isTurn { return try pendingWrites?.takeTurn() }
-        return pendingWrites?.isFree ?? true ? try file.database.beginWriteIfFree() : nil
-      }
-    }
-  }
-
-  /// Commits so that all see it; it is not sure yet to survive a loss of power.
-  func commitRelaxed() throws { try commitWrite(file.isInMemory ? .full : .relaxed) }
 
   func commitWrite(_ durability: Durability = .full) throws {
     check()
