@@ -12,7 +12,10 @@ func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result)
     done.signal()
   }.start()
   done.wait()
-  return try result!.get()
+  // The thread that ends keeps nothing of it.
+  let answer = result!
+  result = nil
+  return try answer.get()
 }
 
 /// Lets another thread use what may be used by one at a time, or is frozen.
