@@ -16,9 +16,9 @@ extension Table {
   func sorted(
     _ rows: [UInt64]?, by keys: [SortKey], limit: Int, _ memory: SortMemory, within bounds: QueryBounds
   ) throws(StorageError) -> [UInt64] {
-    // The bound is read from the row itself; and among few rows nothing is gained.
+    // The bound is read from the row itself; among few rows nothing is gained; and what is found so far stands in memory.
     guard limit > 0, let first = keys.first, first.path.links.isEmpty,
-      (rows?.count ?? count) / 2 >= FirstRows.batch(limit)
+      (rows?.count ?? count) / 2 >= FirstRows.batch(limit), FirstRows.batch(limit) <= memory.rows / 2
     else {
       var rows = rows
       var sorted = try takeSorted(&rows, by: keys, memory, within: bounds)

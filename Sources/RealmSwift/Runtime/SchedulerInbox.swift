@@ -19,7 +19,7 @@ final class SchedulerInbox: Sendable {
 
   /// Looks whether the thread that runs, which is that of the scheduler, has a run loop that runs.
   func lookForLoop() {
-    guard case .thread = scheduler else { return }
+    guard case .thread = scheduler, !isServed else { return }
     loop.withLock { loop in if loop == nil { loop = RunLoopReference.current } }
   }
 

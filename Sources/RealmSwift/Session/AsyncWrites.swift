@@ -95,6 +95,11 @@ final class AsyncWrites {
 
   /// Asks for the writer's lock, where somebody waits for it.
   private func ask(_ session: RealmSession) {
+    // One that has given way many times is not asked for again at once; now that somebody runs here, it is.
+    if let pausing = request, pausing.isPausing {
+      request = nil
+      pausing.giveUp()
+    }
     guard request == nil, session.transaction == nil else { return }
     guard hasWaiters else { return flush(session) }
     let life = session.life
@@ -102,15 +107,29 @@ final class AsyncWrites {
     self.request = request
     session.file.disk.ask(request, session.file.database) {
       // Where nothing is run any more nobody would ever end the transaction.
-      if life.session.inbox.isGone { return request.giveUp() }
-      life.session.inbox.enqueue { life.session.asyncWrites.serve(life.session, request) }
+      if life.session.inbox.isGone {
+        request.giveUp()
+        return life.session.asyncWrites.forget()
+      }
+      guard request.isToServe() else { return }
+      life.session.inbox.enqueue {
+        request.isServed()
+        life.session.asyncWrites.serve(life.session, request)
+      }
     }
+  }
+
+  /// Lets go of all that waits: the thread or actor is gone, so that nobody else uses this any more, and nothing is called. What
+  /// waits keeps the session, and with it the file.
+  private func forget() {
+    (waiters, completions, grouped, request) = ([], [:], [], nil)
   }
 
   /// The lock is at hand, or can't be had.
   private func serve(_ session: RealmSession, _ request: WriterRequest) {
     // Somebody else has taken it, or is about to; or it was given back meanwhile, and comes again.
-    guard self.request === request, !isTurnGiven, request.isAnswered else { return }
+    guard self.request === request, !isTurnGiven else { return }
+    guard request.isAnswered else { return ask(session) }
     waiters.removeAll { !$0.isWaiting }
     guard let first = waiters.first else {
       self.request = nil
@@ -131,20 +150,28 @@ final class AsyncWrites {
     serve(session, request)
   }
 
-  /// The transaction of the lock that was asked for, which is waited for; nil where none was asked for.
-  func awaitTransaction() throws(StorageError) -> WriteTransaction? {
+  /// The transaction of the lock that was asked for, where it is at hand. Else the lock is not asked for any more: whoever can't wait
+  /// asks for it himself.
+  func takeOrGiveUp() -> WriteTransaction? {
     isTurnGiven = false
     guard let request else { return nil }
     self.request = nil
-    return try request.take()
+    if let taken = try? request.take() { return taken }
+    request.giveUp()
+    return nil
   }
 
   /// The transaction of a waiter that was called; nil where another has taken the lock meanwhile, or it was given back.
   func takeTurn() throws(StorageError) -> WriteTransaction? {
     isTurnGiven = false
-    guard let taken = try request?.takeIfAnswered() else { return nil }
-    request = nil
-    return taken
+    do throws(StorageError) {
+      guard let taken = try request?.take() else { return nil }
+      request = nil
+      return taken
+    } catch {
+      request = nil
+      throw error
+    }
   }
 
   /// Nobody waits, and nobody was called who has yet to begin: a transaction may begin at once.
@@ -155,7 +182,9 @@ final class AsyncWrites {
     isTurnGiven = false
     if request?.failure != nil { request = nil }
     guard let request else { return ask(session) }
-    serve(session, request)
+    // Not at once: each that waits may fail in its turn.
+    let life = session.life
+    session.inbox.enqueue { life.session.asyncWrites.serve(life.session, request) }
   }
 
   /// The session ends: the lock that was asked for is given up.
@@ -196,6 +225,7 @@ final class AsyncWrites {
     let group = grouped
     grouped = []
     session.file.disk.flush(session.file.database) { failure in
+      if life.session.inbox.isGone { return life.session.asyncWrites.forget() }
       life.session.inbox.enqueue { life.session.asyncWrites.complete(group, failure) }
     }
   }
@@ -220,10 +250,16 @@ final class AsyncWrites {
 /// One request for the writer's lock of a file: a transaction is begun on another thread, and handed to whoever asked.
 final class WriterRequest: Sendable {
   private let state = Mutex(State.waiting)
-  /// Told of each transaction that has begun, and of a failure.
-  private let answered = DispatchSemaphore(value: 0)
   /// Told when the transaction was taken, or nobody wants it any more.
   private let settled = DispatchSemaphore(value: 0)
+  private let isQueued = Atomic<Bool>(false)
+  private let pauses = Atomic<Bool>(false)
+
+  /// It has given way, and does not begin again for a while.
+  fileprivate(set) var isPausing: Bool {
+    get { pauses.load(ordering: .acquiring) }
+    set { pauses.store(newValue, ordering: .releasing) }
+  }
 
   private enum State: @unchecked Sendable {
     // Sendable: a transaction is used by one thread at a time, and here by none.
@@ -233,6 +269,12 @@ final class WriterRequest: Sendable {
     case taken
     case unwanted
   }
+
+  /// Whether it is to be served: false where that is under way already.
+  func isToServe() -> Bool { !isQueued.exchange(true, ordering: .acquiringAndReleasing) }
+
+  /// It is being served, and is to be again where it is answered again.
+  func isServed() { isQueued.store(false, ordering: .releasing) }
 
   /// Why the lock could not be had.
   var failure: StorageError? { state.withLock { if case .failed(let error) = $0 { error } else { nil } } }
@@ -258,43 +300,16 @@ final class WriterRequest: Sendable {
       return nil
     }
     if case .begun(let transaction)? = unwanted { transaction.cancel() }
-    answered.signal()
-  }
-
-  /// The transaction, which is waited for where it has not begun yet.
-  func take() throws(StorageError) -> WriteTransaction {
-    while true {
-      answered.wait()
-      let answer = state.withLock { state in
-        // It was given back meanwhile, and begins again.
-        if case .waiting = state { return state }
-        defer { state = .taken }
-        return state
-      }
-      switch answer {
-      case .waiting: continue
-      case .begun(let transaction):
-        settled.signal()
-        return transaction
-      case .failed(let error): throw error
-      case .taken, .unwanted: preconditionFailure("a request for the writer's lock is answered once")
-      }
-    }
   }
 
   /// The transaction where it has begun; nil where it has not.
-  func takeIfAnswered() throws(StorageError) -> WriteTransaction? {
+  func take() throws(StorageError) -> WriteTransaction? {
     let answer = state.withLock { state in
-      switch state {
-      case .begun, .failed:
-        defer { state = .taken }
-        return state
-      case .waiting, .taken, .unwanted: return state
-      }
+      defer { if case .begun = state { state = .taken } }
+      return state
     }
     switch answer {
     case .begun(let transaction):
-      answered.wait()
       settled.signal()
       return transaction
     case .failed(let error): throw error
@@ -312,15 +327,10 @@ final class WriterRequest: Sendable {
       return false
     }
     let answer = state.withLock { state in
-      if case .begun = state {
-        defer { state = .waiting }
-        return state
-      }
+      defer { if case .begun = state { state = .waiting } }
       return state
     }
     guard case .begun(let transaction) = answer else { return false }
-    // Whoever waits in `take()` may have been told of it already, and waits on.
-    _ = answered.wait(timeout: .now())
     transaction.cancel()
     return true
   }
@@ -347,11 +357,22 @@ final class DiskQueue: Sendable {
   /// Begins a transaction when it is the turn of this request, and calls `body`, on another thread. A transaction that is not taken for
   /// long gives way, to other requests too, since a thread may wait for one of them. It begins again behind these, and `body`
   /// is called again.
-  func ask(_ request: WriterRequest, _ database: Database, _ body: @escaping @Sendable () -> Void) {
+  ///
+  /// - Parameter rounds: so often it gave way. A place where nothing runs for a second is asked less and less often, for the sake of
+  ///   the others.
+  func ask(
+    _ request: WriterRequest, _ database: Database, rounds: Int = 0, _ body: @escaping @Sendable () -> Void
+  ) {
     writers.async {
+      request.isPausing = false
       request.begin(database)
       body()
-      if request.isGivenBack(after: .milliseconds(50)) { self.ask(request, database, body) }
+      guard request.isGivenBack(after: .milliseconds(50)) else { return }
+      guard rounds >= 16 else { return self.ask(request, database, rounds: rounds + 1, body) }
+      request.isPausing = true
+      self.writers.asyncAfter(deadline: .now() + .milliseconds(min(1 << (rounds - 10), 2_000))) {
+        self.ask(request, database, rounds: min(rounds + 1, 24), body)
+      }
     }
   }
 

@@ -272,10 +272,13 @@ final class RealmFile: Sendable {
   func didCommit(_ session: RealmSession) {
     let id = ObjectIdentifier(session)
     let told = sessions.withLock { sessions in
+      // Not by the keys: to compare actors may let go of one, and with it end a session, which takes this lock.
       var told: [(key: SessionKey, inbox: SchedulerInbox)] = []
-      for (key, known) in sessions where known.id != id && !known.isTold && known.inbox.isServed {
-        sessions[key]?.isTold = true
-        told.append((key, known.inbox))
+      for index in sessions.indices {
+        let known = sessions.values[index]
+        guard known.id != id, !known.isTold, known.inbox.isServed else { continue }
+        sessions.values[index].isTold = true
+        told.append((sessions.keys[index], known.inbox))
       }
       return told
     }
@@ -295,7 +298,8 @@ final class RealmFile: Sendable {
   func leave(_ id: ObjectIdentifier) {
     leave {
       self.sessions.withLock { sessions in
-        if let key = sessions.first(where: { $0.value.id == id })?.key { sessions[key] = nil }
+        // Not by the key, in which an actor may be gone.
+        if let index = sessions.firstIndex(where: { $0.value.id == id }) { sessions.remove(at: index) }
       }
     }
   }

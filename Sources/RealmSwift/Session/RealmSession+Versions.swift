@@ -9,12 +9,20 @@ extension RealmSession {
   func frozen(namesOnly: Bool = false) -> SessionLife {
     check()
     if isFrozen, !namesOnly { return life }
+    let schema = lastingSchema
     if namesOnly { return file.frozenSession(nil, schema, view.configuration) }
     let version = reading { () throws(StorageError) in
       if let transaction { return try transaction.baseSnapshot().held(for: "frozen") }
       return try currentSnapshot().held(for: "frozen")
     }
     return file.frozenSession(version, schema, view.configuration)
+  }
+
+  /// The classes, without those whose tables are there with the open transaction only: it may be cancelled.
+  private var lastingSchema: RealmSchema {
+    if provisional.isEmpty { return schema }
+    return RealmSchema(
+      schema.bindings.filter { $0.table == nil || file.classes.isKnown($0) }, isDefault: schema.isDefault)
   }
 
   /// The number of the version that it reads; in a transaction, of the first that may show what the transaction did.

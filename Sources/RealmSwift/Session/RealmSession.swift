@@ -132,6 +132,7 @@ final class RealmSession {
   var ofHandles: RealmSession { shared?.counted ?? self }
 
   deinit {
+    if transaction != nil { fate.cancel() }
     transaction?.cancel()
     transaction = nil
     pendingWrites?.end()
@@ -209,6 +210,8 @@ final class RealmSession {
     let joined = whole == nil || schema === added ? added : schema.joined(with: added)
     if whole != nil, joined === schema { return }
     schema = joined
+    // Whether these fit is to be seen, too.
+    schemaVersion = file.schemaVersion
     for binding in added.bindings {
       while written.count <= binding.slot { written.append(Written()) }
     }
@@ -313,6 +316,7 @@ final class RealmSession {
   /// Moves to the newest version; answers whether there was a newer one.
   func refresh() -> Bool {
     check()
+    inbox.lookForLoop()
     guard transaction == nil, !isFrozen else { return false }
     let old = snapshot
     let newest = reading { () throws(StorageError) in try file.database.snapshot() }
@@ -371,10 +375,10 @@ final class RealmSession {
         "the realm at \(file.database.path) is in a write transaction already; commit or cancel it first.")
     }
     try checkActiveVersions(most)
-    // What waits for its turn has asked for the lock already.
     try passingOnFailure {
       try begin { () throws(StorageError) in
-        if let taken = try pendingWrites?.awaitTransaction() { return taken }
+        // What waits for its turn has asked for the lock, and may have it.
+        if let taken = pendingWrites?.takeOrGiveUp() { return taken }
         return try file.database.beginWrite()
       }
     }
@@ -424,7 +428,10 @@ final class RealmSession {
 
   func cancelWrite() {
     check()
-    requireTransaction("cancel", isEnd: true).cancel()
+    let open = requireTransaction("cancel", isEnd: true)
+    // Before another transaction may give the same keys.
+    fate.cancel()
+    open.cancel()
     end(cancelled: true)
   }
 
@@ -451,6 +458,9 @@ final class RealmSession {
     if let found = written[binding.slot].table { return found }
     guard let transaction, let schema = binding.table else { return nil }
     let table = try transaction.table(schema.name)
+    if let table, table.schema.id != schema.id || !binding.fits(table.schema) {
+      raise("Changed schema", changedSchema(try transaction.schemaVersion()))
+    }
     written[binding.slot].table = table
     return table
   }

@@ -52,6 +52,7 @@ extension RealmSession {
   ///   from their tables.
   func open(_ configuration: Realm.Configuration) throws -> RealmView {
     check()
+    inbox.lookForLoop()
     let list = ClassList(configuration.objectTypes)
     let schema =
       try known(list) ?? bind(RealmSchema.models(configuration.objectTypes), list, configuration)

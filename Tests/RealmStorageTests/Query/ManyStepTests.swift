@@ -86,6 +86,21 @@ import Testing
         where: .relation(Relation(.init(sum), .compare(.equal), .init(.constant(.int(13)))))) == circle)
   }
 
+  @Test
+  func `ways beyond 64 bits are summed and averaged without a trap, and an average lies between its values`()
+    throws
+  {
+    let column = Position.number
+    for count in 38...63 {
+      let steps = steps(count, back: false)
+      let end = ValuePath.End.aggregate(.average, steps, of: .value(column))
+      #expect(try rows([], end, nil, .greaterOrEqual, .double(1)) == circle, "\(count) steps")
+      #expect(try rows([], end, nil, .lessOrEqual, .double(3)) == circle, "\(count) steps")
+      let sum = ValuePath.End.aggregate(.sum, steps, of: .value(column))
+      #expect(try rows([], sum, nil, .greater, .int(1 << 40)) == circle, "\(count) steps")
+    }
+  }
+
   @Test(arguments: [false, true]) func `each way counts in numbers of rows and in sums`(back: Bool) throws {
     let steps = steps(39, back: back)
     // 3 to the power of 38.

@@ -154,6 +154,8 @@ struct RowQuery {
     {
       return Int(clamping: count)
     }
+    let candidates = try indexes.candidates(table.root, reader.access())
+    if let candidates, candidates.isExact { return candidates.rows.count }
     let test = try test()
     if let constant = test as? ConstantTest { return constant.holds ? Int(clamping: table.root.rows) : 0 }
     if indexes.parts.isEmpty, let test = test as? IntegerTest, let range = test.onlyRange {
@@ -161,8 +163,6 @@ struct RowQuery {
         clamping: try IntegerScan.count(test.column, in: range, of: table.root.clusters, reader.access()))
     }
     var count = 0
-    let candidates = try indexes.candidates(table.root, reader.access())
-    if let candidates, candidates.isExact { return candidates.rows.count }
     try run(test, on: candidates?.rows, reader) { _, passing in count += passing.count }
     return count
   }

@@ -1,8 +1,8 @@
 /// Sums and extremes of a column, a cluster at a time.
 struct Aggregate {
   let column: Column
-  /// How many values there were that are neither null nor NaN.
-  private(set) var count = 0
+  /// How many values there were that are neither null nor NaN. A path may come to a row in more ways than 64 bits count.
+  private(set) var count: Int128 = 0
   /// Of whole numbers.
   private(set) var whole: Int128 = 0
   /// Of floats and doubles.
@@ -31,7 +31,7 @@ struct Aggregate {
         // Nulls are stored as zeros.
         let (sum, numbers) = PackedReals.sum(data, cluster.rows, isDouble: isDouble)
         real += sum
-        count += max(0, numbers - Int(descriptor.nullCount))
+        count += Int128(max(0, numbers - Int(descriptor.nullCount)))
       } else {
         values.forEach { add(PackedReals.load(data, $0, isDouble: isDouble)) }
       }
@@ -49,7 +49,7 @@ struct Aggregate {
         }
       }
       whole += Int128(descriptor.least) * Int128(valueCount) + Int128(distances)
-      count += valueCount
+      count += Int128(valueCount)
     }
   }
 
@@ -58,14 +58,14 @@ struct Aggregate {
     switch column.absentValue {
     case .int(let number):
       whole += Int128(number) * Int128(rows)
-      count += rows
+      count += Int128(rows)
     case .float(let number): addRepeated(Double(number), rows)
     case .double(let number): addRepeated(number, rows)
     case .decimal128(let stored):
       let number = DecimalNumber(stored)
       guard !number.isNaN else { return }
       decimal = decimal + number * DecimalNumber(rows)
-      count += rows
+      count += Int128(rows)
     default: break
     }
   }
@@ -75,17 +75,15 @@ struct Aggregate {
     if times == 1 { return add(value) }
     switch value {
     case .int(let number):
-      // A sum of numbers beyond these bounds is beyond 64 bits whatever comes.
-      let bound = Int128(1) << 126
-      whole = Swift.max(-bound, Swift.min(bound, whole + Int128(number) * Int128(times)))
-      count = count.plus(times)
+      addWhole(Int128(number) * Int128(times))
+      count += Int128(times)
     case .float(let number): addRepeated(Double(number), times)
     case .double(let number): addRepeated(number, times)
     case .decimal128(let stored):
       let number = DecimalNumber(stored)
       guard !number.isNaN else { return }
       decimal = decimal + number * DecimalNumber(times)
-      count = count.plus(times)
+      count += Int128(times)
     default: break
     }
   }
@@ -94,7 +92,7 @@ struct Aggregate {
   mutating func add(_ value: Value) {
     switch value {
     case .int(let number):
-      whole += Int128(number)
+      addWhole(Int128(number))
       count += 1
     case .float(let number): add(Double(number))
     case .double(let number): add(number)
@@ -103,10 +101,17 @@ struct Aggregate {
     }
   }
 
+  /// A sum beyond 126 bits stays there: it is beyond 64 bits whatever comes.
+  private mutating func addWhole(_ number: Int128) {
+    let bound = Int128(1) << 126
+    let (sum, isTooMuch) = whole.addingReportingOverflow(number)
+    whole = isTooMuch ? (number < 0 ? -bound : bound) : Swift.max(-bound, Swift.min(bound, sum))
+  }
+
   private mutating func addRepeated(_ number: Double, _ rows: Int) {
     guard !number.isNaN else { return }
     real += number * Double(rows)
-    count = count.plus(rows)
+    count += Int128(rows)
   }
 
   private mutating func add(_ number: Double) {
