@@ -45,7 +45,11 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   /// The object it belongs to was deleted, or its realm invalidated.
   public var isInvalidated: Bool { cell?.isInvalidated(.list) ?? false }
   /// The number of elements. O(1).
-  public var count: Int { cell?.count() ?? asStored?.count ?? unmanaged.count }
+  public var count: Int {
+    // Of a live list by itself: to go through `cell` would take memory on the heap.
+    if kept?.isFrozen == false, let count = kept?.count() { return count }
+    return cell?.count() ?? asStored?.count ?? unmanaged.count
+  }
 
   /// Walks the elements as they are when the walk begins, also where the loop changes the list. A walk over a managed list holds
   /// a few hundred elements in memory at a time.
