@@ -264,7 +264,7 @@ static inline uint64_t cp_thread_number(void) {
 /// Whether code that is isolated to an executor, which is two words, is running now. Without a Swift runtime, never.
 bool cp_is_current_executor(uintptr_t identity, uintptr_t implementation);
 
-/// What reads a frozen version on this thread, under the number that all threads know it by.
+/// A thread keeps here what it reads a frozen version with, under the number that all threads know that version by.
 struct cp_reader {
   uint64_t number;
   const void *reader;
@@ -272,7 +272,7 @@ struct cp_reader {
 #define CP_KNOWN_READERS 32
 extern _Thread_local struct cp_reader cp_readers[CP_KNOWN_READERS] CP_FOUND_AT_ONCE;
 
-/// What this thread reads with under a number that is not 0; null where it was forgotten, or never known.
+/// Answers what this thread reads with under a number that is not 0; null where the thread has forgotten it, or never knew it.
 static inline const void *cp_known_reader(uint64_t number) {
   const struct cp_reader *known = &cp_readers[number % CP_KNOWN_READERS];
   return __builtin_expect(known->number == number, 1) ? known->reader : 0;

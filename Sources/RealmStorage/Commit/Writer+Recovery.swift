@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a writer does after another that died, or failed.
+/// A writer recovers the file here after another writer has died, or failed.
 extension Writer {
   /// Another writer died, or failed, since this one wrote last. Others may be reading.
   func recover() throws(StorageError) {

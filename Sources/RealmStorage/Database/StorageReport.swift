@@ -15,7 +15,7 @@ public struct PinnedVersion: Sendable, Equatable {
   public var bytes: UInt64
 }
 
-/// Who writes a database, and who waits for that, in all processes.
+/// A report tells who writes a database, and how many threads of all processes wait for that.
 public struct WriterReport: Sendable, Equatable {
   /// How long the write transaction that is open has been open; nil where none is.
   public var openFor: Duration?
@@ -34,7 +34,7 @@ public struct StorageReport: Sendable, Equatable {
   public var pinnedBytes: UInt64
   /// Oldest version first.
   public var pinned: [PinnedVersion]
-  /// Who writes, and who waits.
+  /// The writer of the database, and the threads that wait to write.
   public var writer: WriterReport
   /// All else: free space, what rounding to pages takes, the meta pages.
   public var otherBytes: UInt64 { fileBytes - min(fileBytes, liveBytes + pinnedBytes) }
@@ -71,7 +71,7 @@ extension Database {
       pinned: pinned.reversed(), writer: writerReport())
   }
 
-  /// Who writes the database now, and who waits for that, in all processes. Never waits.
+  /// Tells who writes the database now, and how many threads of all processes wait for that. The call never waits.
   public func writerReport() -> WriterReport {
     let (open, waiting) = held.participants.writing(own: held.participant)
     guard let open else { return WriterReport(openFor: nil, processID: nil, waiting: waiting) }
