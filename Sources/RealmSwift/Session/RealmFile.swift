@@ -312,12 +312,18 @@ final class RealmFile: Sendable {
     return Hold(self)
   }
 
-  /// The file stays open until this goes.
+  /// The file stays open until `end()`, or until this goes.
   final class Hold: Sendable {
     let file: RealmFile
+    private let hasEnded = Atomic<Bool>(false)
 
     fileprivate init(_ file: RealmFile) { self.file = file }
-    deinit { file.leave {} }
+    deinit { end() }
+
+    /// Lets go of the file now: another thread, which handed this over, may still refer to it for a moment.
+    func end() {
+      if !hasEnded.exchange(true, ordering: .acquiringAndReleasing) { file.leave {} }
+    }
   }
 
   private func leave(_ forget: () -> Void) {

@@ -54,7 +54,7 @@ extension Realm {
       (continuation: CheckedContinuation<RealmFile.Hold, any Swift.Error>) in
       FileOpener.open(configuration) { continuation.resume(with: $0) }
     }
-    defer { withExtendedLifetime(hold) {} }
+    defer { hold.end() }
     try Task.checkCancellation()
     let (life, view) = try RealmFile.session(configuration, .of(actor))
     return Realm(life, view)
@@ -80,7 +80,7 @@ extension Realm {
         callback(
           Result {
             let hold = try result.get()
-            defer { withExtendedLifetime(hold) {} }
+            defer { hold.end() }
             let (life, view) = try RealmFile.session(configuration, scheduler)
             return Realm(life, view)
           })
