@@ -75,9 +75,9 @@ bench-setup: setup
 bench: bench-setup
 	swift run -c release --package-path Benchmarks realm-bench --quick
 
-# The tests of threads under ThreadSanitizer: a build of its own.
+# The tests of threads under ThreadSanitizer: a build of its own. QUICK=1 for those of the object layer only.
 tsan: setup
-	bash Tests/Sanitizer/run.sh
+	bash Tests/Sanitizer/run.sh $(if $(QUICK),--quick)
 
 clean:
 	rm -rf .build Benchmarks/.build .build-* build

@@ -8,7 +8,7 @@
 
 /// Takes the place of the standard library's, into which ThreadSanitizer can't see: what one thread did before it left is
 /// not known to come before what the next does, and each use is told as a race.
-struct Mutex<Value>: ~Copyable, @unchecked Sendable {
+struct Mutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
   // Sendable: the value is reached under the lock only.
   private let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
   private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)

@@ -102,6 +102,9 @@ extension Table {
   /// - Precondition: it was found in a table of this version.
   public func list(_ found: StoredList.Found) -> StoredList { StoredList(found, content) }
 
+  /// A list without elements, in the place of one whose row is gone.
+  package func emptyList(_ column: Int) -> StoredList { StoredList([], content, schema.columns[column]) }
+
   /// The list of a row; nil where there is no such row. O(log n), and O(1) in the length of a long list.
   ///
   /// - Precondition: the column, named by its position in the schema, is one of lists.

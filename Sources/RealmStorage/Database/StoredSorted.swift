@@ -132,6 +132,11 @@ extension Table {
   /// - Precondition: it was found in a table of this version.
   public func sorted(_ found: StoredSorted.Found) -> StoredSorted { StoredSorted(found, content) }
 
+  /// A set or map without entries, in the place of one whose row is gone.
+  package func emptySorted(_ column: Int) -> StoredSorted {
+    StoredSorted(schema.columns[column].absentValue, content, schema.columns[column])
+  }
+
   /// The set or map of a row; nil where there is no such row. O(log n), and O(1) in the size of a large one.
   ///
   /// - Precondition: the column, named by its position in the schema, is one of sets or maps.

@@ -89,7 +89,9 @@ extension LinkingObjects: _Persistable {
     guard let target = object.managedRow else { return LinkingObjects(fromType: Element.self, property: "") }
     let context = target.context
     context.session.check()
-    if !target.isThere { context.stopMissing(position, isNew: context.isNew(birth: target.birth)) }
+    if !target.isThere, !context.notesHandles || target.isInvalid {
+      context.stopMissing(position, isNew: context.isNew(birth: target.birth))
+    }
     return linking(to: target, position)
   }
 

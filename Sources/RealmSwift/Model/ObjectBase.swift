@@ -18,7 +18,12 @@ open class ObjectBase {
   public init() {}
 
   deinit {
-    if let keptContext { keptContext.release() } else if birth != 0 { UnknownValues.release(in: birth) }
+    if let keptContext {
+      keptContext.use { if $0.notesHandles { $0.lastValues?.removeHandle(of: row) } }
+      keptContext.release()
+    } else if birth != 0 {
+      UnknownValues.release(in: birth)
+    }
   }
 
   /// An unmanaged object is given others to hold: a chain of such may be long when it is freed.
@@ -64,6 +69,7 @@ open class ObjectBase {
       endUnmanaged()
     }
     keptContext = ContextReference(context)
+    if _slowPath(context.notesHandles) { context.lastValues?.addHandle(of: row) }
     self.row = row
     self.birth = birth
   }
@@ -71,7 +77,8 @@ open class ObjectBase {
   /// The realm the object is managed by; nil of an unmanaged one.
   public final var realm: Realm? { context.map { Realm($0.session) } }
 
-  /// The object was deleted, or its realm was invalidated: no property of it may be read any more.
+  /// The object was deleted, or its realm was invalidated: no property of it may be read any more, but for that of a deleted one
+  /// in a realm that `keepsDeletedValues`.
   public final var isInvalidated: Bool { managedRow.map { !$0.isThere } ?? false }
 
   /// The name of the class in the schema.

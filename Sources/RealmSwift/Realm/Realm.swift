@@ -269,6 +269,7 @@ public struct Realm {
     let context = deletable(object)
     let isNew = context.isNew(birth: object.birth)
     let isInvalid = object.managedRow?.isInvalid == true
+    session.keepLastValues(of: [object.row], context.binding)
     let wasThere = session.writing(context.binding) { (table) throws(StorageError) in
       return isInvalid ? false : try table.remove(object.row)
     }
@@ -302,6 +303,7 @@ public struct Realm {
       }
     }
     for (binding, rows) in classes {
+      session.keepLastValues(of: rows, binding)
       _ = session.writing(binding) { (table) throws(StorageError) in
         try table.remove(rows)
       }
@@ -327,6 +329,7 @@ public struct Realm {
         "results of \(Element.className()) can be deleted by the realm they were found in only.")
     }
     let rows = objects.content.rows()
+    session.keepLastValues(of: rows, objects.content.context.binding)
     _ = session.writing(objects.content.context.binding) { (table) throws(StorageError) in
       try table.remove(rows)
     }
@@ -336,6 +339,7 @@ public struct Realm {
   public func deleteAll() {
     session.check()
     let transaction = session.requireTransaction("delete all objects")
+    for binding in classes.bindings { session.keepLastValues(of: nil, binding) }
     reading { () throws(StorageError) in
       try transaction.removeAllRows(of: classes.bindings.map(\.model.name))
     }

@@ -2,7 +2,7 @@
 /// that.
 ///
 /// Nobody can tell it from a new one: there is no reference to it left, strong, weak or unowned, and of its row a handle has
-/// the key only (`ObjectModel.canMoveHandles`).
+/// the key only (`ObjectModel.canMoveHandles`). Where rows of handles are noted each is made.
 struct WalkingHandle {
   /// Keeps the context.
   private let life: SessionLife
@@ -36,7 +36,7 @@ struct WalkingHandle {
 
   private mutating func make(_ row: UInt64) -> ObjectBase {
     let made = context.use { model.handle($0, row, birth: birth) }
-    if model.canMoveHandles {
+    if model.canMoveHandles, context.use({ !$0.notesHandles }) {
       object = made
       place = UnsafeRawPointer(Unmanaged.passUnretained(made).toOpaque())
     }

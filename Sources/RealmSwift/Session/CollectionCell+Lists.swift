@@ -19,14 +19,18 @@ extension _CollectionCell {
     let list = owner.context.collection(position, owner.row, birth: owner.birth) {
       (table, column, row) throws(StorageError) in
       try table.list(column, ofRow: row)
+    } orEmpty: { (table, column) in
+      table.emptyList(column)
     }
     knownList = (list.found, session.generation)
     return list
   }
 
-  /// Reads the list in the open transaction.
+  /// Reads the collection in the open transaction.
+  ///
+  /// - Parameter empty: what is read of the collection of a deleted object whose values are kept.
   func read<Result>(
-    _ body: (WritableTable) throws(StorageError) -> Result?
+    orEmpty empty: Result? = nil, _ body: (WritableTable) throws(StorageError) -> Result?
   ) -> Result {
     let (context, session) = (owner.context, owner.session)
     session.check()
@@ -34,7 +38,8 @@ extension _CollectionCell {
     let found = reading { () throws(StorageError) -> Result? in
       if owner.isInvalid { return nil }
       guard let table = try session.writable(context.binding) else { return nil }
-      return try body(table)
+      if let found = try body(table) { return found }
+      return context.notesHandles ? empty : nil
     }
     guard let found else { context.stopMissing(position, isNew: isNew) }
     return found
@@ -52,7 +57,7 @@ extension _CollectionCell {
       return storedList().count
     }
     let (column, row) = (column, owner.row)
-    return read { (table) throws(StorageError) in try table.listCount(column, ofRow: row) }
+    return read(orEmpty: 0) { (table) throws(StorageError) in try table.listCount(column, ofRow: row) }
   }
 
   /// An element of a list or set.
@@ -84,7 +89,7 @@ extension _CollectionCell {
     var index = 0
     while true {
       let start = index
-      let values = read { (table) throws(StorageError) -> [Value]? in
+      let values = read(orEmpty: []) { (table) throws(StorageError) -> [Value]? in
         try table.listCount(column, ofRow: row) == nil
           ? nil : table.elements(from: start, ofList: column, ofRow: row)
       }
@@ -111,15 +116,18 @@ extension _CollectionCell {
 extension ObjectContext {
   /// A collection as the version has it that the session reads.
   ///
+  /// - Parameter empty: that of a deleted object whose values are kept.
   /// - Precondition: no transaction is open.
   func collection<Found>(
     _ position: Int, _ row: UInt64, birth: UInt64,
-    _ find: (Table, _ column: Int, _ row: UInt64) throws(StorageError) -> Found?
+    _ find: (Table, _ column: Int, _ row: UInt64) throws(StorageError) -> Found?,
+    orEmpty empty: (Table, _ column: Int) -> Found?
   ) -> Found {
     let isInvalid = session.isInvalid(row, birth: birth, binding)
     let found = reading { () throws(StorageError) -> Found? in
       guard !isInvalid, let table = try currentTable() else { return nil }
-      return try find(table, binding.columns[position], row)
+      if let found = try find(table, binding.columns[position], row) { return found }
+      return notesHandles ? empty(table, binding.columns[position]) : nil
     }
     guard let found else { stopMissing(position, isNew: isNew(birth: birth)) }
     return found

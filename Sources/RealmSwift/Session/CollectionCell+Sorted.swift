@@ -17,6 +17,8 @@ extension _CollectionCell {
     let sorted = owner.context.collection(position, owner.row, birth: owner.birth) {
       (table, column, row) throws(StorageError) in
       try table.sorted(column, ofRow: row)
+    } orEmpty: { (table, column) in
+      table.emptySorted(column)
     }
     knownSorted = (sorted.found, session.generation)
     return sorted
@@ -25,7 +27,7 @@ extension _CollectionCell {
   mutating func sortedCount() -> Int {
     guard owner.session.isWriting else { return storedSorted().count }
     let (column, row) = (column, owner.row)
-    return read { (table) throws(StorageError) in try table.sortedCount(column, ofRow: row) }
+    return read(orEmpty: 0) { (table) throws(StorageError) in try table.sortedCount(column, ofRow: row) }
   }
 
   /// The element of a set, or the value of a map, at a position.
@@ -46,7 +48,9 @@ extension _CollectionCell {
     guard isSorted else { return SetPlace(of: element, in: elements()).isThere }
     let (column, row) = (column, owner.row)
     if owner.session.isWriting {
-      return read { (table) throws(StorageError) in try table.contains(element, inSet: column, ofRow: row) }
+      return read(orEmpty: false) { (table) throws(StorageError) in
+        try table.contains(element, inSet: column, ofRow: row)
+      }
     }
     let sorted = storedSorted()
     return reading { () throws(StorageError) in try sorted.contains(element) }
@@ -60,7 +64,7 @@ extension _CollectionCell {
     }
     let (column, row) = (column, owner.row)
     if owner.session.isWriting {
-      return read { (table) throws(StorageError) -> Int?? in
+      return read(orEmpty: .some(nil)) { (table) throws(StorageError) -> Int?? in
         guard try table.contains(row) else { return nil }
         return .some(try table.position(of: element, inSet: column, ofRow: row))
       }
@@ -74,7 +78,7 @@ extension _CollectionCell {
     guard isSorted else { return map()[key] }
     let (column, row) = (column, owner.row)
     if owner.session.isWriting {
-      return read { (table) throws(StorageError) -> Value?? in
+      return read(orEmpty: .some(nil)) { (table) throws(StorageError) -> Value?? in
         guard try table.contains(row) else { return nil }
         return .some(try table.value(forKey: key, ofMap: column, ofRow: row))
       }

@@ -142,7 +142,7 @@ public struct _CollectionCell {
     session.check()
     if let known, known.generation == session.generation, !owner.isInvalid { return known.value }
     guard !session.isWriting else {
-      return read { (table) throws(StorageError) -> Value?? in
+      return read(orEmpty: .some(nil)) { (table) throws(StorageError) -> Value?? in
         guard try table.contains(place.row) else { return nil }
         return .some(try table.value(at: place))
       }
@@ -151,6 +151,8 @@ public struct _CollectionCell {
       (table, _, row) throws(StorageError) -> Value?? in
       guard try table.contains(row) else { return nil }
       return .some(try table.value(at: place))
+    } orEmpty: { _, _ in
+      .some(nil)
     }
     if let value { known = (value, session.generation) }
     return value
@@ -171,14 +173,19 @@ public struct _CollectionCell {
   /// The elements of a list or set.
   mutating func elements() -> [Value] {
     if case .list(let elements, _) = value() { return elements }
-    if nestedPlace != nil { stopGone() }
+    if nestedPlace != nil, !isOfKept { stopGone() }
     return []
   }
 
   mutating func map() -> ValueMap {
     if case .map(let map, _) = value() { return map }
-    if nestedPlace != nil { stopGone() }
+    if nestedPlace != nil, !isOfKept { stopGone() }
     return ValueMap()
+  }
+
+  /// It belongs to a deleted object whose values are kept: it is empty.
+  var isOfKept: Bool {
+    owner.context.notesHandles && !owner.isInvalid && !owner.isThere
   }
 
   // MARK: - Changing

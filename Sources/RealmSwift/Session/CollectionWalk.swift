@@ -78,6 +78,7 @@ extension _CollectionCell {
   /// The elements as they are now.
   mutating func walk() -> CollectionWalk {
     let session = owner.session
+    if isOfKept { return CollectionWalk(.values([], keys: []), session) }
     if nestedPlace != nil {
       let value = nestedValue()
       if case .map(let map, _) = value { return CollectionWalk(.values(map.values, keys: map.keys), session) }

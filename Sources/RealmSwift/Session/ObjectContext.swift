@@ -25,6 +25,10 @@ final class ObjectContext {
   /// The number by which threads know their own context in place of this one, which belongs to a frozen session; 0 of all
   /// others.
   private let readerNumber: UInt64
+  /// Of a realm whose handles of deleted objects answer with their last values.
+  let lastValues: LastValues?
+  /// The same, looked at for each handle.
+  let notesHandles: Bool
   /// Of a context that reads a frozen version on one thread: the one that handles refer to.
   private let sharedContext: UncountedReference<ObjectContext>?
 
@@ -34,6 +38,8 @@ final class ObjectContext {
     readerNumber = session.readers == nil ? 0 : ReaderNumber.next()
     sharedContext = session.shared.map { UncountedReference($0.use { $0.context(binding) }) }
     sessionOfHandles = UncountedReference(session)
+    notesHandles = session.file.configuration.keepsDeletedValues && !session.isFrozen
+    lastValues = notesHandles ? LastValues() : nil
     window = RowWindow(columns: binding.columns)
     model = UncountedReference(binding.model)
     doubles = binding.model.properties.map { $0.type.column == .double }
@@ -209,9 +215,14 @@ final class ObjectContext {
     let found = reading { () throws(StorageError) -> Value? in
       if isInvalid { return nil }
       let column = binding.columns[position]
-      if isWriting { return try session.writable(binding)?.value(column, ofRow: row) }
-      guard let table = try currentTable() else { return nil }
-      return try table.value(table.schema.columns[column], ofRow: row)
+      if isWriting {
+        if let value = try session.writable(binding)?.value(column, ofRow: row) { return value }
+      } else if let table = try currentTable(),
+        let value = try table.value(table.schema.columns[column], ofRow: row)
+      {
+        return value
+      }
+      return try lastValue(position, row)
     }
     guard let found else { stopMissing(position, isNew: isNew) }
     return found
@@ -365,7 +376,9 @@ extension ObjectBase {
         switch try body(&context.window, row) {
         case .value(let content): return .some(content)
         case .null: return .some(nil)
-        case .noRow: stopMissing(position)
+        case .noRow:
+          if context.notesHandles { return .none }
+          stopMissing(position)
         }
       } catch {
         raise("Unreadable realm", error.description)

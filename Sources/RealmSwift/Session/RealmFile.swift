@@ -384,6 +384,13 @@ final class RealmFile: Sendable {
         "\(place) is open with readOnly = \(configuration.readOnly), and \(other.readOnly) is asked for: open it in the "
           + "same way, or let go of its realms and objects in this process first.", path: path)
     }
+    if other.keepsDeletedValues != configuration.keepsDeletedValues {
+      throw Realm.Error(
+        .alreadyOpen,
+        "\(place) is open with keepsDeletedValues = \(configuration.keepsDeletedValues), and \(other.keepsDeletedValues) is "
+          + "asked for: open it in the same way, or let go of its realms and objects in this process first.",
+        path: path)
+    }
     if other.schemaVersion != configuration.schemaVersion {
       let means = other.migrationBlock == nil ? "" : ", whose migrationBlock would have to be called"
       throw Realm.Error(

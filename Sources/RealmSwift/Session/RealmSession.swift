@@ -30,8 +30,14 @@ final class RealmSession {
   private(set) lazy var fate = TransactionFate()
   /// Nil until something is read, and after `invalidate()`.
   private var snapshot: Snapshot? {
-    didSet { forgetTables() }
+    didSet {
+      forgetTables()
+      if let snapshot { follow(snapshot) }
+    }
   }
+  /// Where handles of deleted objects keep their values: the version that they have been refreshed to; in a transaction, that which
+  /// it began with.
+  private(set) var followed: Snapshot?
   /// Grows whenever what is read may have changed.
   @exclusivity(unchecked) private(set) var generation: UInt64 = 0 {
     didSet { broadGeneration = generation }
@@ -139,7 +145,7 @@ final class RealmSession {
     readers?.end()
     // Nothing of a version is held when the file is closed.
     forgetTables()
-    snapshot = nil
+    (snapshot, followed) = (nil, nil)
     if shared == nil { file.leave(ObjectIdentifier(self)) }
   }
 
@@ -286,7 +292,17 @@ final class RealmSession {
     birth < validity.surelyValid && validity.isInvalid(row, birth: birth, ofClass: binding.slot)
   }
 
+  /// The contexts of classes that something was read of.
+  var knownContexts: [ObjectContext] { contexts.compactMap { $0 } }
+
   // MARK: - Reading
+
+  /// The handles show a version from now on.
+  private func follow(_ version: Snapshot) {
+    guard file.configuration.keepsDeletedValues, !isFrozen else { return }
+    if let followed, followed.version != version.version { keepLastValues(from: followed, to: version) }
+    followed = version
+  }
 
   /// What they were read from is not kept for their sake.
   private func forgetTables() {
@@ -350,7 +366,7 @@ final class RealmSession {
     check()
     checkThawed("be invalidated; it is let go of when the last that refers to it goes")
     if transaction != nil { cancelWrite() }
-    snapshot = nil
+    (snapshot, followed) = (nil, nil)
     generation &+= 1
     validity.invalidateAll(before: generation)
   }
@@ -403,6 +419,9 @@ final class RealmSession {
     guard isTakenIn else {
       begun.cancel()
       throw Realm.Error(.schemaMismatch, changedSchema(version), path: file.database.path)
+    }
+    if file.configuration.keepsDeletedValues {
+      follow(reading { () throws(StorageError) in try begun.baseSnapshot() })
     }
     transaction = begun
     snapshot = nil

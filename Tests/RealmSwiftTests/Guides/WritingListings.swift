@@ -100,6 +100,19 @@ extension Listings {
       try realm.write { realm.deleteAll() }
       // end
     },
+    "keep deleted values": { print in
+      // listing: keep deleted values
+      var configuration = Realm.Configuration(
+        inMemoryIdentifier: "novels", objectTypes: [Novel.self, Author.self])
+      configuration.keepsDeletedValues = true
+      let realm = try Realm(configuration: configuration)
+      let novel = try realm.write {
+        realm.create(Novel.self, value: ["title": "Waves", "author": ["name": "Virginia"]] as [String: Any])
+      }
+      try realm.write { realm.delete(novel) }
+      print(novel.isInvalidated, novel.title, novel.author == nil)
+      // end
+    },
     "counters": { print in
       let realm = try open()
       // listing: counters

@@ -1,0 +1,139 @@
+import RealmStorage
+import Synchronization
+
+/// What the rows of one class held last, for the handles of objects that are deleted: of a realm that is opened with
+/// `keepsDeletedValues`.
+///
+/// Each handle notes its row, so values are copied of rows only that somebody has a handle of, and are let go of with the last
+/// handle. No version is kept for them.
+final class LastValues: Sendable {
+  private struct Row {
+    var handles = 0
+    /// By the position of a property; nil while the row is there.
+    var values: [Value]?
+  }
+  private let rows = Mutex<[UInt64: Row]>([:])
+
+  func addHandle(of row: UInt64) { rows.withLock { $0[row, default: Row()].handles += 1 } }
+
+  /// A handle has gone, on whatever thread.
+  func removeHandle(of row: UInt64) {
+    rows.withLock { rows in
+      guard var noted = rows[row] else { return }
+      noted.handles -= 1
+      rows[row] = noted.handles > 0 ? noted : nil
+    }
+  }
+
+  /// The rows that somebody has a handle of.
+  var noted: [UInt64] { rows.withLock { Array($0.keys) } }
+
+  func isNoted(_ row: UInt64) -> Bool { rows.withLock { $0[row] != nil } }
+
+  func values(of row: UInt64) -> [Value]? { rows.withLock { $0[row]?.values } }
+
+  /// - Parameter values: nil of a row that is there.
+  func keep(_ values: [Value]?, of row: UInt64) { rows.withLock { $0[row]?.values = values } }
+}
+
+extension RealmSession {
+  /// The handles show another version from now on: what was deleted in between is copied from the one before.
+  func keepLastValues(from old: Snapshot, to new: Snapshot) {
+    reading { () throws(StorageError) in
+      for context in knownContexts {
+        guard let last = context.lastValues, let schema = context.binding.table,
+          let (oldTable, newTable) = try Self.changed(schema.name, old, new)
+        else { continue }
+        for row in last.noted {
+          let isThere = try newTable?.contains(row) ?? false
+          // What a transaction kept of a row that it deleted is as it was then.
+          if isThere || last.values(of: row) == nil {
+            last.keep(isThere ? nil : try context.values(of: row, in: oldTable), of: row)
+          }
+        }
+      }
+    }
+  }
+
+  /// A table in two versions; nil where it is the same in both.
+  private static func changed(
+    _ name: String, _ old: Snapshot, _ new: Snapshot
+  ) throws(StorageError) -> (Table, Table?)? {
+    guard let oldTable = try old.table(name) else { return nil }
+    let newTable = try new.table(name)
+    return newTable?.hasSameRows(as: oldTable) == true ? nil : (oldTable, newTable)
+  }
+
+  /// The open transaction is about to delete rows: those that somebody has a handle of are copied, with what it has changed.
+  ///
+  /// - Parameter rows: nil for all.
+  func keepLastValues(of rows: [UInt64]?, _ binding: ClassBinding) {
+    guard file.configuration.keepsDeletedValues else { return }
+    reading { () throws(StorageError) in
+      for context in knownContexts where context.binding.slot == binding.slot {
+        guard let last = context.lastValues, let table = try writable(binding) else { continue }
+        for row in rows?.filter({ last.isNoted($0) }) ?? last.noted where try table.contains(row) {
+          last.keep(try context.values(of: row, in: table), of: row)
+        }
+      }
+    }
+  }
+}
+
+extension ObjectContext {
+  /// What a property of a deleted row held when the handle was last refreshed; nil where that is not kept.
+  ///
+  /// A row that the open transaction deleted on the way to another, as an embedded object, is as it was when the transaction began. One that the
+  /// transaction made, too, has no such values: it has the zeros of its types.
+  func lastValue(_ position: Int, _ row: UInt64) throws(StorageError) -> Value? {
+    guard let lastValues else { return nil }
+    if let values = lastValues.values(of: row) { return values[position] }
+    var kept = zeros
+    if let schema = binding.table, let old = try session.followed?.table(schema.name),
+      let values = try values(of: row, in: old)
+    {
+      kept = values
+    }
+    lastValues.keep(kept, of: row)
+    return kept[position]
+  }
+
+  fileprivate func values(of row: UInt64, in table: Table) throws(StorageError) -> [Value]? {
+    guard try table.contains(row) else { return nil }
+    return try values { (column) throws(StorageError) in
+      try table.value(table.schema.columns[column], ofRow: row)
+    }
+  }
+
+  fileprivate func values(of row: UInt64, in table: WritableTable) throws(StorageError) -> [Value] {
+    try values { (column) throws(StorageError) in try table.value(column, ofRow: row) }
+  }
+
+  private var zeros: [Value] {
+    values { (column) throws(Never) in
+      guard let column = binding.table?.columns[column] else { return nil }
+      return column.isOptional ? .null : column.type.zero
+    }
+  }
+
+  /// By the position of a property. Of links and collections nothing is kept.
+  private func values<Failure>(_ value: (_ column: Int) throws(Failure) -> Value?) throws(Failure) -> [Value]
+  {
+    var values: [Value] = []
+    for (property, column) in zip(binding.model.properties, binding.columns) {
+      let isSingle = property.type.form == .value && column >= 0
+      let found = isSingle ? try value(column) ?? .null : .null
+      values.append(found.isLinkOrCollection ? .null : found)
+    }
+    return values
+  }
+}
+
+extension Value {
+  fileprivate var isLinkOrCollection: Bool {
+    switch self {
+    case .link, .typedLink, .list, .map: true
+    default: false
+    }
+  }
+}
