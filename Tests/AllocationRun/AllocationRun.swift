@@ -96,6 +96,7 @@ enum AllocationRun {
     table.add("link", 1) { $0.link }
     table.add("List, again", 0) { $0.list }
     table.add("count of it", 0) { $0.list.count }
+    table.add("element of it", 0) { $0.list[0] }
     table.add("MutableSet, again", 0) { $0.set }
     table.add("Map, again", 0) { $0.map }
     print(table.text)

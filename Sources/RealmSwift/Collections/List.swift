@@ -11,24 +11,22 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   /// Of an unmanaged list that is a copy of one which stores what the program has no values for: all elements, as they are stored.
   private var asStored: [Value]?
   /// Of a managed one.
-  private var kept: _CollectionCell?
-  /// The same. What is noted in it as it is read is not kept where it is frozen, as other threads may read it.
-  private var cell: _CollectionCell? {
-    get { kept }
-    _modify {
-      if kept?.isFrozen == true {
-        var copy = kept
-        yield &copy
-      } else {
-        yield &kept
-      }
+  private var cell: _CollectionCell?
+  /// Calls `body` with the cell of a managed list; nil of an unmanaged one. What is noted in the cell as it is read is not kept where
+  /// it is frozen, as other threads may read it.
+  @inline(__always)
+  private func withCell<Result>(_ body: (inout _CollectionCell) -> Result) -> Result? {
+    guard cell?.isFrozen != true else {
+      var copy = cell
+      return copy == nil ? nil : body(&copy!)
     }
+    return cell == nil ? nil : body(&cell!)
   }
 
   /// An empty unmanaged list.
   public init() {}
 
-  init(_ cell: _CollectionCell) { kept = cell.found() }
+  init(_ cell: _CollectionCell) { self.cell = cell.found() }
 
   // MARK: - Reading
 
@@ -38,7 +36,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
       cell.owner.session.context(type), .collection(cell.owner, position: cell.position))
   }
 
-  public func _moved(to session: _RealmSession) -> List? { kept?.moved(to: session.session).map { List($0) } }
+  public func _moved(to session: _RealmSession) -> List? { cell?.moved(to: session.session).map { List($0) } }
 
   /// The realm of a managed list; nil of an unmanaged one.
   public var realm: Realm? { cell?.realm }
@@ -46,15 +44,13 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   public var isInvalidated: Bool { cell?.isInvalidated(.list) ?? false }
   /// The number of elements. O(1).
   public var count: Int {
-    // Of a live list by itself: to go through `cell` would take memory on the heap.
-    if kept?.isFrozen == false, let count = kept?.count() { return count }
-    return cell?.count() ?? asStored?.count ?? unmanaged.count
+    withCell { $0.count() } ?? asStored?.count ?? unmanaged.count
   }
 
   /// Walks the elements as they are when the walk begins, also where the loop changes the list. A walk over a managed list holds
   /// a few hundred elements in memory at a time.
   public func makeIterator() -> RLMIterator<Element> {
-    guard let walk = self.cell?.walk(), let cell = cell?.walking(since: walk.generation) else {
+    guard let walk = withCell({ $0.walk() }), let cell = cell?.walking(since: walk.generation) else {
       guard let asStored else { return RLMIterator(unmanaged) }
       return RLMIterator(count: asStored.count) { Element._unmanagedElement(asStored[$0]) }
     }
@@ -70,7 +66,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   }
 
   private var contents: [Element] {
-    guard let values = cell?.elements(), let cell else {
+    guard let values = withCell({ $0.elements() }), let cell else {
       return asStored?.map { Element._unmanagedElement($0) } ?? unmanaged
     }
     return Self.elements(values, in: cell, from: 0)
@@ -140,7 +136,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
         return noted
       }
       checkIndex(position, below: count)
-      guard let value = cell?.element(at: position), let cell else {
+      guard let value = withCell({ $0.element(at: position) }), let cell else {
         return asStored.map { Element._unmanagedElement($0[position]) } ?? unmanaged[position]
       }
       return Element._element(value, in: cell, at: .position(position))
@@ -312,7 +308,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
       return contents.firstIndex(of: element)
     }
     guard let value = cell.sought(element).map({ SetElement($0) }) else { return nil }
-    return self.cell?.firstIndex { SetElement($0) == value }
+    return withCell({ $0.firstIndex { SetElement($0) == value } }) ?? nil
   }
 
   /// Of unmanaged lists. Those of values of any type may stand in each other.
@@ -339,20 +335,22 @@ extension List: DescribedCollection {}
 
 extension List: ValueCollection {
   var storedValues: [RealmStorage.Value] {
-    cell?.elements() ?? asStored ?? unmanaged.map { $0._elementValue { _ in nil } }
+    withCell { $0.elements() } ?? asStored ?? unmanaged.map { $0._elementValue { _ in nil } }
   }
   var valueContent: ValueContent? { cell.map { ValueContent($0, .list) } }
 }
 
 extension List: MayHoldUnknown {
   func unknownElement(at index: Int) -> Value? {
-    guard Element._mayBeUnknown, let value = cell?.element(at: index) ?? asStored?[index] else { return nil }
+    guard Element._mayBeUnknown, let value = withCell({ $0.element(at: index) }) ?? asStored?[index] else {
+      return nil
+    }
     return Element._isUnknown(value) ? value : nil
   }
 
   /// All elements as they are stored, where the program has no value for one of them.
   var storedUnknown: [Value]? {
-    guard Element._mayBeUnknown, let values = cell?.elements() ?? asStored,
+    guard Element._mayBeUnknown, let values = withCell({ $0.elements() }) ?? asStored,
       values.contains(where: { Element._isUnknown($0) })
     else { return nil }
     return values
@@ -412,6 +410,6 @@ extension List: _KeptInstance {
   }
   public func _becomeManaged(_ object: ObjectBase, _ position: Int) {
     guard let owner = object.managedRow else { return }
-    (kept, unmanaged, asStored) = (_CollectionCell(owner, position: position).found(), [], nil)
+    (cell, unmanaged, asStored) = (_CollectionCell(owner, position: position).found(), [], nil)
   }
 }

@@ -14,28 +14,26 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   /// Of an unmanaged map that is a copy of one which stores what the program has no values for: all of it, as it is stored.
   private var asStored: ValueMap?
   /// Of a managed one.
-  private var kept: _CollectionCell?
-  /// The same. What is noted in it as it is read is not kept where it is frozen, as other threads may read it.
-  private var cell: _CollectionCell? {
-    get { kept }
-    _modify {
-      if kept?.isFrozen == true {
-        var copy = kept
-        yield &copy
-      } else {
-        yield &kept
-      }
+  private var cell: _CollectionCell?
+  /// Calls `body` with the cell of a managed map; nil of an unmanaged one. What is noted in the cell as it is read is not kept where
+  /// it is frozen, as other threads may read it.
+  @inline(__always)
+  private func withCell<Result>(_ body: (inout _CollectionCell) -> Result) -> Result? {
+    guard cell?.isFrozen != true else {
+      var copy = cell
+      return copy == nil ? nil : body(&copy!)
     }
+    return cell == nil ? nil : body(&cell!)
   }
 
   /// An empty unmanaged map.
   public init() {}
 
-  init(_ cell: _CollectionCell) { kept = cell.found() }
+  init(_ cell: _CollectionCell) { self.cell = cell.found() }
 
   // MARK: - Reading
 
-  public func _moved(to session: _RealmSession) -> Map? { kept?.moved(to: session.session).map { Map($0) } }
+  public func _moved(to session: _RealmSession) -> Map? { cell?.moved(to: session.session).map { Map($0) } }
 
   /// The realm of a managed map; nil of an unmanaged one.
   public var realm: Realm? { cell?.realm }
@@ -43,12 +41,12 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   public var isInvalidated: Bool { cell?.isInvalidated(.map) ?? false }
   /// The number of keys. O(1).
   public var count: Int {
-    if cell?.isSorted == true { return cell?.sortedCount() ?? 0 }
+    if cell?.isSorted == true { return withCell({ $0.sortedCount() }) ?? 0 }
     return stored?.count ?? unmanaged.count
   }
 
   /// As it is stored, where it is.
-  private var stored: ValueMap? { cell?.map() ?? asStored }
+  private var stored: ValueMap? { withCell { $0.map() } ?? asStored }
 
   public var isEmpty: Bool { count == 0 }
 
@@ -74,7 +72,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   /// Walks the entries as they are when the walk begins, also where the loop changes the map. A walk over a managed map holds a
   /// few hundred entries in memory at a time.
   public func makeIterator() -> RLMMapIterator<SingleMapEntry<Key, Value>> {
-    guard let walk = self.cell?.walk(), let cell = cell?.walking(since: walk.generation) else {
+    guard let walk = withCell({ $0.walk() }), let cell = cell?.walking(since: walk.generation) else {
       return RLMMapIterator(first: entries)
     }
     func read(_ start: Int) -> [SingleMapEntry<Key, Value>] {
@@ -119,7 +117,9 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   /// To store by a key with a `.`, or that begins with `$`, stops the program; `insert(_:forKey:)` throws for keys of data.
   public subscript(key: Key) -> Value? {
     get {
-      if cell != nil { return cell?.value(forKey: key._mapKey).map { element($0, at: key._mapKey) } }
+      if cell != nil {
+        return (withCell({ $0.value(forKey: key._mapKey) }) ?? nil).map { element($0, at: key._mapKey) }
+      }
       guard let map = asStored else { return unmanaged[key.bytes]?.value }
       return map[key._mapKey].map { element($0, at: key._mapKey) }
     }
@@ -150,7 +150,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   /// Removes all keys with their values.
   public func removeAll() {
     (unmanaged, asStored) = ([:], nil)
-    cell?.replace(by: ValueMap())
+    withCell { $0.replace(by: ValueMap()) }
   }
 
   /// Adds keys with their values; of a key that is there already `combine` makes one value of both.
@@ -341,7 +341,7 @@ extension Map: _KeptInstance {
   public func _assign(_ other: Map) {
     if self === other || (realm != nil && self == other) { return }
     if let map = other.storedUnknown {
-      if cell == nil { asStored = map } else { cell?.replace(by: map) }
+      if cell == nil { asStored = map } else { withCell({ $0.replace(by: map) }) }
       return
     }
     asStored = nil
@@ -352,7 +352,7 @@ extension Map: _KeptInstance {
       if other.stored != nil { for entry in entries { unmanaged[entry.key.bytes] = entry } }
       return
     }
-    cell?.replace(by: ValueMap(entries: Array(zip(entries.map(\.key._mapKey), values))))
+    withCell { $0.replace(by: ValueMap(entries: Array(zip(entries.map(\.key._mapKey), values)))) }
   }
 
   public func _stored(_ row: _RowOfObject) -> RealmStorage.Value {
@@ -364,6 +364,6 @@ extension Map: _KeptInstance {
   }
   public func _becomeManaged(_ object: ObjectBase, _ position: Int) {
     guard let owner = object.managedRow else { return }
-    (kept, unmanaged, asStored) = (_CollectionCell(owner, position: position).found(), [:], nil)
+    (cell, unmanaged, asStored) = (_CollectionCell(owner, position: position).found(), [:], nil)
   }
 }

@@ -15,24 +15,22 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   /// Of an unmanaged set that is a copy of one which stores what the program has no values for: all elements, as they are stored.
   private var asStored: [Value]?
   /// Of a managed one.
-  private var kept: _CollectionCell?
-  /// The same. What is noted in it as it is read is not kept where it is frozen, as other threads may read it.
-  private var cell: _CollectionCell? {
-    get { kept }
-    _modify {
-      if kept?.isFrozen == true {
-        var copy = kept
-        yield &copy
-      } else {
-        yield &kept
-      }
+  private var cell: _CollectionCell?
+  /// Calls `body` with the cell of a managed set; nil of an unmanaged one. What is noted in the cell as it is read is not kept where
+  /// it is frozen, as other threads may read it.
+  @inline(__always)
+  private func withCell<Result>(_ body: (inout _CollectionCell) -> Result) -> Result? {
+    guard cell?.isFrozen != true else {
+      var copy = cell
+      return copy == nil ? nil : body(&copy!)
     }
+    return cell == nil ? nil : body(&cell!)
   }
 
   /// An empty unmanaged set.
   public init() {}
 
-  init(_ cell: _CollectionCell) { kept = cell.found() }
+  init(_ cell: _CollectionCell) { self.cell = cell.found() }
 
   // MARK: - Reading
 
@@ -43,7 +41,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   }
 
   public func _moved(to session: _RealmSession) -> MutableSet? {
-    kept?.moved(to: session.session).map { MutableSet($0) }
+    cell?.moved(to: session.session).map { MutableSet($0) }
   }
 
   /// The realm of a managed set; nil of an unmanaged one.
@@ -51,11 +49,11 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   /// The object it belongs to was deleted, or its realm invalidated.
   public var isInvalidated: Bool { cell?.isInvalidated(.list) ?? false }
   /// The number of elements. O(1).
-  public var count: Int { cell?.count() ?? asStored?.count ?? unmanaged.count }
+  public var count: Int { withCell { $0.count() } ?? asStored?.count ?? unmanaged.count }
   /// Walks the elements as they are when the walk begins, also where the loop changes the set. A walk over a managed set holds a
   /// few hundred elements in memory at a time.
   public func makeIterator() -> RLMIterator<Element> {
-    guard let walk = self.cell?.walk(), let cell = cell?.walking(since: walk.generation) else {
+    guard let walk = withCell({ $0.walk() }), let cell = cell?.walking(since: walk.generation) else {
       guard let asStored else { return RLMIterator(unmanaged) }
       return RLMIterator(count: asStored.count) { Element._unmanagedElement(asStored[$0]) }
     }
@@ -74,7 +72,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   }
 
   private var contents: [Element] {
-    guard let values = cell?.elements(), let cell else {
+    guard let values = withCell({ $0.elements() }), let cell else {
       return asStored?.map { Element._unmanagedElement($0) } ?? unmanaged
     }
     return values.enumerated().map { Element._element($1, in: cell, at: .position($0)) }
@@ -85,7 +83,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     guard position >= 0, position < count else {
       raise("Index out of range", "there is no place \(position) in a set of \(count).")
     }
-    guard let value = cell?.element(at: position), let cell else {
+    guard let value = withCell({ $0.element(at: position) }), let cell else {
       return asStored.map { Element._unmanagedElement($0[position]) } ?? unmanaged[position]
     }
     return Element._element(value, in: cell, at: .position(position))
@@ -95,7 +93,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   public func contains(_ object: Element) -> Bool {
     guard let cell else { return isMember(object) }
     guard let value = cell.sought(object) else { return false }
-    return self.cell?.contains(value) ?? false
+    return withCell { $0.contains(value) } ?? false
   }
 
   /// The place of an element; nil when it is not in the set.
@@ -106,7 +104,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     guard let value = cell.map({ $0.sought(object) }) ?? object._elementValue({ _ in nil }) else {
       return nil
     }
-    if cell != nil { return cell?.position(of: value) }
+    if cell != nil { return withCell({ $0.position(of: value) }) ?? nil }
     let place = SetPlace(of: value, in: asStored ?? [])
     return place.isThere ? place.index : nil
   }
@@ -294,20 +292,22 @@ extension MutableSet: DescribedCollection {}
 
 extension MutableSet: ValueCollection {
   var storedValues: [RealmStorage.Value] {
-    cell?.elements() ?? asStored ?? unmanaged.map { $0._elementValue { _ in nil } }
+    withCell { $0.elements() } ?? asStored ?? unmanaged.map { $0._elementValue { _ in nil } }
   }
   var valueContent: ValueContent? { cell.map { ValueContent($0, .list) } }
 }
 
 extension MutableSet: MayHoldUnknown {
   func unknownElement(at index: Int) -> Value? {
-    guard Element._mayBeUnknown, let value = cell?.element(at: index) ?? asStored?[index] else { return nil }
+    guard Element._mayBeUnknown, let value = withCell({ $0.element(at: index) }) ?? asStored?[index] else {
+      return nil
+    }
     return Element._isUnknown(value) ? value : nil
   }
 
   /// All elements as they are stored, where the program has no value for one of them.
   var storedUnknown: [Value]? {
-    guard Element._mayBeUnknown, let values = cell?.elements() ?? asStored,
+    guard Element._mayBeUnknown, let values = withCell({ $0.elements() }) ?? asStored,
       values.contains(where: { Element._isUnknown($0) })
     else { return nil }
     return values
@@ -375,6 +375,6 @@ extension MutableSet: _KeptInstance {
   }
   public func _becomeManaged(_ object: ObjectBase, _ position: Int) {
     guard let owner = object.managedRow else { return }
-    (kept, unmanaged, members, asStored) = (_CollectionCell(owner, position: position).found(), [], [], nil)
+    (cell, unmanaged, members, asStored) = (_CollectionCell(owner, position: position).found(), [], [], nil)
   }
 }
