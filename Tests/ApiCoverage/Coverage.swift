@@ -169,7 +169,9 @@ struct Coverage {
   /// Whether two spellings are of one type: with or without the type around it.
   private static func equals(_ left: String, _ right: String) -> Bool {
     func plain(_ type: String) -> String {
+      // What may be sent elsewhere serves wherever it need not.
       type.replacing("Realm.Configuration", with: "Configuration").replacing("Self.", with: "")
+        .replacing("sending ", with: "")
         .filter { $0 != " " }
     }
     // A type inside of another is told by its whole name.

@@ -95,7 +95,7 @@ struct SurfaceRow {
 
   /// Rows of areas that are still to be begun, and of sync.
   var isLater: Bool {
-    !["model", "realm", "collections", "values", "schema"].contains(area)
+    !["model", "realm", "collections", "values", "schema", "threading", "notifications"].contains(area)
       || ["AnyBSON", "BSON", "Document", "MaxKey", "MinKey", "PartitionValue"].contains(type)
       || note.contains("conforms to BSON") || note.contains("-> DynamicObject")
       || note.contains("<DynamicObject")

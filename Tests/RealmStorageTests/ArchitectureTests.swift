@@ -11,13 +11,16 @@ import Testing
       "File", "Node", "Kernel", "Tree", "Space", "Version", "Table/Values", "Table/Cluster",
       "Table/Collection",
       "Table/Index", "Table/Change", "Table/Diff", "Query/Predicate", "Query/Test", "Query/Search", "Commit",
-      "Database", "Check",
+      "Database", "Live", "Check",
       "Compare",
     ])
   /// Rooms of the object layer, from the lowest up.
   private static let objects = House(
     module: "RealmSwift",
-    floors: ["Runtime", "Values", "Model", "Schema", "Session", "Collections", "Query", "Realm", "Threads"])
+    floors: [
+      "Runtime", "Values", "Model", "Schema", "Session", "Collections", "Query", "Realm", "Threads",
+      "Observation",
+    ])
 
   /// Rooms of the query languages, from the lowest up.
   private static let queries = House(

@@ -395,6 +395,9 @@ public final class Database: Sendable {
     try held.wait(after: version, timeout: timeout)
   }
 
+  /// Ends all waits of `waitForCommit` a little early, or begins them anew.
+  package func wakeWaiting() { storage.note?.wake() }
+
   /// The newest published version's number.
   public var version: UInt64 { held.block.current.number }
 

@@ -158,6 +158,30 @@ public final class _CollectionContent {
     RowPlan(table: table, source: source, predicate: predicate, steps: steps)
   }
 
+  /// What it finds as a plan of the engine, and what that finds its rows among where that is no source of the engine's; nil for all objects of the class.
+  func enginePlan() -> (plan: RowPlan, inner: _CollectionContent?)? {
+    if isWholeTable { return nil }
+    let table = context.binding.table?.id ?? .max
+    switch source {
+    case .all: return (plan(of: table), nil)
+    case .found(let content): return (plan(of: table), content)
+    case .collection(let owner, let position):
+      let binding = owner.context.binding
+      guard let schema = binding.table else { return (plan(of: table, source: .rows([])), nil) }
+      let column = schema.columns[binding.columns[position]].id
+      return (
+        plan(of: table, source: .collection(table: schema.id, column: column, row: owner.row)), nil
+      )
+    case .linking(let target, let position):
+      guard position >= 0, let origin = context.binding.table, let schema = target.context.binding.table
+      else {
+        return (plan(of: table, source: .rows([])), nil)
+      }
+      let column = origin.columns[context.binding.columns[position]].id
+      return (plan(of: table, source: .backlinks(table: schema.id, row: target.row, column: column)), nil)
+    }
+  }
+
   private func search(_ table: Table) throws(StorageError) -> RowSearch {
     RowSearch(plan(of: table.schema.id, source: try sourceRows().map { .rows($0) } ?? .table), in: table)
   }

@@ -201,7 +201,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   }
 
   /// The entries as the file holds them, or would hold them. The values are no links.
-  private var storedMap: ValueMap {
+  var storedMap: ValueMap {
     stored ?? ValueMap(entries: entries.map { ($0.key._mapKey, $0.value._elementValue { _ in nil }) })
   }
 

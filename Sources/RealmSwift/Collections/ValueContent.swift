@@ -42,6 +42,9 @@ final class ValueContent {
     (kept, self.form, self.steps) = (cell, form, steps)
   }
 
+  /// It shows the collection of a property of its own as it is stored.
+  var isPlain: Bool { steps.isEmpty && kept.nestedPlace == nil }
+
   func adding(_ step: Step) -> ValueContent { ValueContent(cell, form, steps + [step]) }
 
   /// The same in another session; nil where the object of the collection is not there.

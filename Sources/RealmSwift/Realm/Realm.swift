@@ -69,29 +69,6 @@ public struct Realm {
 
   // MARK: - Transactions
 
-  /// Calls `block` in a write transaction on the newest version, and commits it; where `block` throws, nothing is changed
-  /// and the error is thrown on. `block` may commit or cancel by itself.
-  ///
-  /// Waits for the transactions of other threads.
-  ///
-  /// - Throws: what `block` throws; `Realm.Error` when the transaction could not be begun or committed: then nothing of
-  ///   it is kept.
-  @discardableResult
-  public func write<Result>(
-    withoutNotifying tokens: [NotificationToken] = [], _ block: () throws -> Result
-  ) throws -> Result {
-    try session.beginWrite(whereVersions: view.configuration.maximumNumberOfActiveVersions)
-    let result: Result
-    do {
-      result = try block()
-    } catch {
-      if isInWriteTransaction { session.cancelWrite() }
-      throw error
-    }
-    if isInWriteTransaction { try session.commitWrite() }
-    return result
-  }
-
   /// Begins a write transaction on the newest version.
   ///
   /// - Precondition: none is open on this realm. It could be begun: otherwise the program stops, and `write(_:)` throws.
@@ -101,13 +78,6 @@ public struct Realm {
     } catch {
       raise("Write transaction", "it could not be begun: \(error.localizedDescription)")
     }
-  }
-
-  /// Commits the open write transaction. What returned survives a loss of power.
-  ///
-  /// - Throws: `Realm.Error`; nothing of the transaction is then kept.
-  public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
-    try session.commitWrite()
   }
 
   /// Forgets the changes of the open write transaction. Objects it added are invalid from then on.
@@ -404,11 +374,6 @@ public struct Realm {
     }
     return row.map { context.object($0) }
   }
-}
-
-/// Of an observer, that it is not told of a change. There are no observers yet, and so no tokens.
-public final class NotificationToken: Sendable {
-  private init() {}
 }
 
 extension Realm: Equatable {

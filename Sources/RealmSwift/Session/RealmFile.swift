@@ -15,6 +15,7 @@ final class RealmFile: Sendable {
   /// What waits for the writer's lock and the disk on behalf of sessions.
   let disk = DiskQueue()
   private let sessions = Mutex<[SessionKey: KnownSession]>([:])
+  private let watching = Mutex<(any FileWatcher)?>(nil)
 
   /// What a session is found by: nobody has two of one file.
   private enum SessionKey: Hashable {
@@ -270,6 +271,7 @@ final class RealmFile: Sendable {
   /// A session has committed: the others move on when their thread, queue or actor gets to it. Those of threads that can't be called
   /// stay where they are.
   func didCommit(_ session: RealmSession) {
+    watching.withLock { $0 }?.didCommit()
     let id = ObjectIdentifier(session)
     let told = sessions.withLock { sessions in
       // Not by the keys: to compare actors may let go of one, and with it end a session, which takes this lock.
@@ -292,6 +294,15 @@ final class RealmFile: Sendable {
       return sessions[key]?.life
     }
     life?.session.autorefreshNow()
+  }
+
+  /// What watches the file from now on; it is made once.
+  func watcher(_ make: () -> any FileWatcher) -> any FileWatcher {
+    watching.withLock { watching in
+      let watcher = watching ?? make()
+      watching = watcher
+      return watcher
+    }
   }
 
   /// A session has ended. With the last the file is closed, before anyone can open it again.
@@ -332,7 +343,10 @@ final class RealmFile: Sendable {
       guard var entry = open[place] else { return false }
       entry.sessions -= 1
       open[place] = entry.sessions > 0 ? entry : nil
-      if entry.sessions == 0 { database.close() }
+      if entry.sessions == 0 {
+        watching.withLock { $0 }?.fileWillClose()
+        database.close()
+      }
       return entry.sessions == 0
     }
     if isClosed { Logger.shared.log(.detail, "\(place) is closed.") }

@@ -334,8 +334,12 @@ final class RealmSession {
     check()
     inbox.lookForLoop()
     guard transaction == nil, !isFrozen else { return false }
+    return refresh(to: reading { () throws(StorageError) in try file.database.snapshot() })
+  }
+
+  /// The same, to a version that was taken by who asks.
+  func refresh(to newest: Snapshot) -> Bool {
     let old = snapshot
-    let newest = reading { () throws(StorageError) in try file.database.snapshot() }
     let version = reading { () throws(StorageError) in try newest.schemaVersion() }
     guard
       reading({ () throws(StorageError) in
@@ -349,8 +353,21 @@ final class RealmSession {
     snapshot = newest
     guard let old, old.version != newest.version else { return false }
     generation &+= 1
+    observers?.didMove()
     return true
   }
+
+  /// The open transaction has changed something.
+  var hasWritten: Bool { isWriting && generation != transactionGeneration }
+
+  /// The version that is read, where something was read and no transaction is open.
+  var shownVersion: Snapshot? { transaction == nil ? snapshot : nil }
+
+  /// The version that the open transaction began with.
+  var baseVersion: Snapshot? { try? transaction?.baseSnapshot() }
+
+  /// Its observers; nil before the first.
+  var observers: (any SessionWatcher)?
 
   /// It moves to newer versions by itself, where its thread, queue or actor can be called.
   var autorefresh = true
@@ -358,7 +375,8 @@ final class RealmSession {
   /// Another session has committed.
   func autorefreshNow() {
     // What nothing was read of is newest when it is read.
-    if autorefresh, snapshot != nil { _ = refresh() }
+    guard autorefresh else { return observers?.isBehind() ?? () }
+    if snapshot != nil, observers?.movesSession != true { _ = refresh() }
   }
 
   /// Lets go of the version it reads: handles are invalid from then on.
@@ -390,6 +408,7 @@ final class RealmSession {
         "Transaction in a transaction",
         "the realm at \(file.database.path) is in a write transaction already; commit or cancel it first.")
     }
+    observers?.willWrite()
     try checkActiveVersions(most)
     try passingOnFailure {
       try begin { () throws(StorageError) in
@@ -469,6 +488,7 @@ final class RealmSession {
     generation &+= 1
     if cancelled { fate.cancel() } else { file.didCommit(self) }
     fate = TransactionFate()
+    observers?.didMove()
     pendingWrites?.didEnd(self)
   }
 

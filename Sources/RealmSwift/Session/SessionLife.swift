@@ -17,6 +17,26 @@ final class SessionLife: @unchecked Sendable {
   deinit { session.removeHolder() }
 }
 
+/// Watches the versions that a session shows, for its observers. It is used by the session's scheduler.
+protocol SessionWatcher: AnyObject {
+  /// It moves the session to newer versions, together with what it tells; nobody else does.
+  var movesSession: Bool { get }
+  /// A write transaction is to begin.
+  func willWrite()
+  /// The session shows another version, by its own commit too.
+  func didMove()
+  /// There is a newer version, and the session does not move by itself.
+  func isBehind()
+}
+
+/// Watches the versions of an open file.
+protocol FileWatcher: AnyObject, Sendable {
+  /// There is a newer version. Called by any thread.
+  func didCommit()
+  /// The database is closed when this has returned.
+  func fileWillClose()
+}
+
 /// What becomes of a write transaction. The keys of the rows that it made are given again where it is cancelled.
 final class TransactionFate: Sendable {
   private let cancelled = Atomic<Bool>(false)

@@ -108,7 +108,7 @@ extension Relation {
 
 extension ValuePath.End {
   /// The column of the row that it looks at, or none; nil where it looks at other rows.
-  fileprivate var columnRead: [Int]? {
+  var columnRead: [Int]? {
     switch self {
     case .row: []
     case .value(let column), .keys(let column): [column]
@@ -122,5 +122,6 @@ extension ValuePath.End {
 }
 
 extension ValuePath.InnerStep {
-  fileprivate var staysInRow: Bool { if case .key = self { false } else { true } }
+  /// It leads to no other row.
+  var staysInRow: Bool { if case .key = self { false } else { true } }
 }

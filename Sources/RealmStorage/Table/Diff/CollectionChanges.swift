@@ -89,3 +89,10 @@ public struct KeyChanges: Sendable, Equatable {
       && isSame(left.modifications, right.modifications)
   }
 }
+
+extension ListChanges {
+  /// The same of elements.
+  ///
+  /// - Parameter pairs: deletions and insertions between the same two elements are told as modifications.
+  package func elements(pairs: Bool) -> ElementChanges { ElementChanges(self, from: 0, pairs: pairs) }
+}

@@ -1,0 +1,214 @@
+/// The rows that a plan finds, kept up to date from one version of the file to the next.
+///
+/// Where a change concerns few rows, these are asked again whether they belong to the plan, in both versions, and stand where a search finds their place.
+/// Where it concerns more than a sixteenth of the table, or the plan takes steps whose result hangs on all rows, the plan is run anew. It belongs to one
+/// thread at a time.
+package final class LiveRows {
+  private let plan: RowPlan
+  private let inner: LiveRows?
+  private let reads: PlanReads
+  package private(set) var order: RowOrder
+
+  /// - Parameter inner: takes the place of the plan's source.
+  package init(_ plan: RowPlan, of inner: LiveRows? = nil, in version: Snapshot) throws(StorageError) {
+    self.plan = plan
+    self.inner = inner
+    reads = PlanReads(plan, try version.schemas())
+    order = RowOrder()
+    order = RowOrder(try rows(in: version))
+  }
+
+  /// The tables whose changes concern it; nil for all there are.
+  package var tables: Set<UInt32>? {
+    guard var tables = reads.tables else { return nil }
+    tables.insert(plan.table)
+    switch plan.source {
+    case .collection(let table, _, _), .backlinks(let table, _, _): tables.insert(table)
+    case .table, .rows: break
+    }
+    guard let inner else { return tables }
+    return inner.tables.map { $0.union(tables) }
+  }
+
+  private func rows(in version: Snapshot) throws(StorageError) -> [UInt64] {
+    var plan = plan
+    if let inner { plan.source = .rows(inner.order.rows) }
+    return try RowSearch(plan, in: try version.table(ofID: plan.table)).rows()
+  }
+
+  /// Moves on. Where that fails it stays what it was.
+  package func update(_ step: VersionStep) throws(StorageError) {
+    let innerOrder = inner?.order
+    try inner?.update(step)
+    if let innerOrder, let inner, inner.order != innerOrder { return try run(in: step.new) }
+    if try isSourceConcerned(step) { return try run(in: step.new) }
+    if try reads.concernsAny(step) { return try run(in: step.new) }
+    let changes = try step.changes(of: plan.table)
+    var reach = LinkReach(step.new, try step.schemas())
+    let touched = try reads.touched(step, &reach)
+    let concerned = changes.deletions.count + changes.insertions.count + touched.count
+    if concerned == 0 { return }
+    let table = try step.new.table(ofID: plan.table)
+    guard inner == nil, plan.source == .table, concerned <= table.count / Self.share else {
+      return try run(in: step.new)
+    }
+    switch plan.steps.first {
+    case nil: try updateByKey(changes, touched, table)
+    case .sort(let keys) where plan.steps.count == 1:
+      try updateSorted(changes, touched, try step.old.table(ofID: plan.table), table, keys)
+    default: try run(in: step.new)
+    }
+  }
+
+  /// A change that concerns more than this part of the rows is found by running the plan.
+  private static let share = 16
+
+  private func isSourceConcerned(_ step: VersionStep) throws(StorageError) -> Bool {
+    switch plan.source {
+    case .table, .rows: return false
+    case .collection(let table, let column, let row):
+      let changes = try step.changes(of: table)
+      if changes.deletions.contains(row) || changes.insertions.contains(row) { return true }
+      let schema = try step.schemas().first { $0.id == table }
+      let position = schema?.columns.firstIndex { $0.id == column }
+      return changes.modifications.contains { $0.key == row && position.map($0.columns.contains) ?? true }
+    case .backlinks(_, _, let column):
+      let changes = try step.changes(of: plan.table)
+      if !changes.deletions.isEmpty || !changes.insertions.isEmpty { return true }
+      let schema = try step.schemas().first { $0.id == plan.table }
+      let position = schema?.columns.firstIndex { $0.id == column }
+      return changes.modifications.contains { position.map($0.columns.contains) ?? true }
+    }
+  }
+
+  private func run(in version: Snapshot) throws(StorageError) {
+    order = order.replaced(by: try rows(in: version))
+  }
+
+  /// Where some rows stand in the order, growing; a row that stands there several times, at each place.
+  ///
+  /// - Parameter version: the one that it was brought to last.
+  package func positions(of rows: Set<UInt64>, in version: Snapshot) throws(StorageError) -> [Int] {
+    let isSmall = rows.count <= order.count / Self.share
+    if isSmall, inner == nil, plan.source == .table, plan.steps.isEmpty {
+      return rows.sorted().filter { order.contains(ascending: $0) }.map { order.position(ofRowFrom: $0) }
+    }
+    if isSmall, inner == nil, plan.source == .table, plan.steps.count == 1,
+      case .sort(let keys) = plan.steps[0]
+    {
+      let table = try version.table(ofID: plan.table)
+      let places = try RowPlaces(keys, table)
+      var found: [Int] = []
+      for row in try table.rows(rows.sorted(), where: plan.predicate) {
+        let position = try places.position(of: row, in: order)
+        if position < order.count, order[position] == row { found.append(position) }
+      }
+      return found.sorted()
+    }
+    var found: [Int] = []
+    var position = 0
+    for chunk in order.chunks {
+      for row in chunk.rows {
+        if rows.contains(row) { found.append(position) }
+        position += 1
+      }
+    }
+    return found
+  }
+
+  // MARK: - From what changed
+
+  private func updateByKey(
+    _ changes: TableChanges, _ touched: Set<UInt64>, _ table: Table
+  ) throws(StorageError) {
+    let asked = (changes.insertions + touched).sorted()
+    let passing = try table.rows(asked, where: plan.predicate)
+    let passingSet = Set(passing)
+    let gone = changes.deletions + touched.filter { !passingSet.contains($0) }
+    var removals: [Int] = []
+    for row in gone.sorted() where order.contains(ascending: row) {
+      removals.append(order.position(ofRowFrom: row))
+    }
+    var insertions: [RowOrder.Insertion] = []
+    for row in passing where !order.contains(ascending: row) {
+      insertions.append(.init(at: order.position(ofRowFrom: row), row))
+    }
+    order = order.edited(removing: removals, inserting: insertions)
+  }
+
+  private func updateSorted(
+    _ changes: TableChanges, _ touched: Set<UInt64>, _ old: Table, _ new: Table, _ keys: [SortKey]
+  ) throws(StorageError) {
+    let before = try RowPlaces(keys, old)
+    var removals: [Int] = []
+    for row in try old.rows((changes.deletions + touched).sorted(), where: plan.predicate) {
+      let position = try before.position(of: row, in: order)
+      // So it is in every order that this made.
+      guard position < order.count, order[position] == row else { return try run(in: new) }
+      removals.append(position)
+    }
+    let rest = order.edited(removing: removals.sorted(), inserting: [])
+    let passing = try new.rows((changes.insertions + touched).sorted(), where: plan.predicate)
+    let after = try RowPlaces(keys, new)
+    var insertions: [RowOrder.Insertion] = []
+    for row in try new.sorted(passing, by: keys) {
+      insertions.append(.init(at: try after.position(of: row, in: rest), row))
+    }
+    order = rest.edited(removing: [], inserting: insertions)
+  }
+
+  private func run(in table: Table) throws(StorageError) {
+    order = order.replaced(by: try RowSearch(plan, in: table).rows())
+  }
+}
+
+/// Finds the places of rows in an order that a sort of a whole table made.
+private struct RowPlaces {
+  private let values: RowValues
+  private let reader: any NodeReader
+
+  init(_ keys: [SortKey], _ table: Table) throws(StorageError) {
+    let form = table.form
+    let paths = try keys.map { (key) throws(StorageError) in try SortPath(key, of: form, table.tables) }
+    values = RowValues(columns: paths, clusters: table.clusters)
+    reader = table.reader
+  }
+
+  private func tuple(_ row: UInt64) throws(StorageError) -> RowValues.Tuple {
+    try values.read([row], reader, within: QueryBounds())[0]
+  }
+
+  /// The first position of a row that does not come before `row`; rows with equal values are in the order they were made.
+  func position(of row: UInt64, in order: RowOrder) throws(StorageError) -> Int {
+    let tuple = try tuple(row)
+    return try order.firstPosition { (other) throws(StorageError) in
+      let found = values.order(try self.tuple(other), tuple)
+      return found > 0 || found == 0 && other >= row
+    }
+  }
+}
+
+extension RowOrder {
+  /// Other rows; chunks that stand among them whole are kept.
+  func replaced(by rows: [UInt64]) -> RowOrder {
+    var first = Dictionary<UInt64, Int>(minimumCapacity: chunks.count)
+    for (index, chunk) in chunks.enumerated() { first[chunk.rows[0]] = index }
+    var made: [Chunk] = []
+    var (start, position) = (0, 0)
+    while position < rows.count {
+      if let index = first[rows[position]] {
+        let chunk = chunks[index]
+        let end = position + chunk.rows.count
+        if end <= rows.count, rows[position..<end].elementsEqual(chunk.rows) {
+          Self.add(rows[start..<position], to: &made)
+          made.append(chunk)
+          (start, position) = (end, end)
+          continue
+        }
+      }
+      position += 1
+    }
+    Self.add(rows[start...], to: &made)
+    return RowOrder(made)
+  }
+}

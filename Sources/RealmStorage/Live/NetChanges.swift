@@ -1,0 +1,93 @@
+/// What changed in tables between a version that somebody was told of and the newest one, though the versions in between are gone.
+///
+/// Changes of several steps are folded into one: a row that came and went is none, and one whose values are again what they were has not changed. For
+/// that the values that a step changed are kept as numbers made of them, of 1,000 rows of a table in a step at most: of more, all rows whose values changed
+/// in between count as changed.
+package struct NetChanges {
+  private struct Net {
+    var inserted: Set<UInt64> = []
+    var deleted: Set<UInt64> = []
+    /// By row and the position of a column: what stood for the first value; nil where that is not known.
+    var modified: [UInt64: [Int: Int?]] = [:]
+  }
+
+  private var tables: [UInt32: Net] = [:]
+  private var isOneStep = false
+  private var onlyStep: [UInt32: TableChanges] = [:]
+
+  package init() {}
+
+  package var isEmpty: Bool { tables.isEmpty && onlyStep.isEmpty }
+
+  private static let mostKept = 1_000
+
+  /// Adds what a step changed in some tables.
+  package mutating func add(_ step: VersionStep, _ ids: Set<UInt32>) throws(StorageError) {
+    var changed: [UInt32: TableChanges] = [:]
+    for id in ids {
+      let changes = try step.changes(of: id)
+      if !changes.isEmpty { changed[id] = changes }
+    }
+    if changed.isEmpty { return }
+    (onlyStep, isOneStep) = isEmpty ? (changed, true) : ([:], false)
+    for (id, changes) in changed { try add(changes, of: id, step.old) }
+  }
+
+  private mutating func add(
+    _ changes: TableChanges, of id: UInt32, _ old: Snapshot
+  ) throws(StorageError) {
+    var net = tables[id] ?? Net()
+    for row in changes.deletions {
+      if net.inserted.remove(row) == nil { net.deleted.insert(row) }
+      net.modified[row] = nil
+    }
+    for row in changes.insertions {
+      // The deletion was undone.
+      if net.deleted.remove(row) == nil { net.inserted.insert(row) } else { net.modified[row] = [-1: nil] }
+    }
+    let isFew = changes.modifications.count <= Self.mostKept
+    let table = isFew && !changes.modifications.isEmpty ? try old.table(ofID: id) : nil
+    for change in changes.modifications where !net.inserted.contains(change.key) {
+      for column in change.columns where net.modified[change.key]?[column] == nil {
+        var number: Int?
+        if let table { number = try Self.number(column, change.key, table) }
+        net.modified[change.key, default: [:]].updateValue(number, forKey: column)
+      }
+    }
+    tables[id] = net
+  }
+
+  /// Stands for a value; nil of a long collection.
+  private static func number(_ column: Int, _ row: UInt64, _ table: Table) throws(StorageError) -> Int? {
+    guard table.schema.columns.indices.contains(column) else { return nil }
+    return try table.value(table.schema.columns[column], ofRow: row)?.hashValue
+  }
+
+  /// What differs in the end.
+  ///
+  /// - Parameter version: the one that the last step led to.
+  package func changes(in version: Snapshot) throws(StorageError) -> [UInt32: TableChanges] {
+    if isOneStep { return onlyStep }
+    var found: [UInt32: TableChanges] = [:]
+    for (id, net) in tables {
+      var changes = TableChanges()
+      changes.deletions = net.deleted.sorted()
+      changes.insertions = net.inserted.sorted()
+      let table = net.modified.isEmpty ? nil : try version.table(ofID: id)
+      for (row, columns) in net.modified.sorted(by: { $0.key < $1.key }) {
+        var differing: [Int] = []
+        for (column, number) in columns {
+          if column < 0 {
+            differing = table.map { Array($0.schema.columns.indices) } ?? []
+            break
+          }
+          if let number, let table, try Self.number(column, row, table) == number { continue }
+          differing.append(column)
+        }
+        if !differing.isEmpty { changes.modifications.append(.init(key: row, columns: differing.sorted())) }
+      }
+      if !changes.isEmpty { found[id] = changes }
+    }
+    return found
+  }
+}

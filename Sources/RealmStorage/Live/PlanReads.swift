@@ -1,0 +1,147 @@
+/// What a plan looks at: from it follows which of its rows a change may concern.
+struct PlanReads {
+  /// Columns of a table that is reached from the plan's rows over links.
+  struct Level {
+    var table: UInt32
+    /// By their positions.
+    var columns: Set<Int>
+    /// The links that lead here, from the last to the first: who has it, and the id of its column.
+    var links: [(source: UInt32, column: UInt16)]
+  }
+
+  private(set) var levels: [Level] = []
+  /// Tables a change in which may concern any row; nil for all there are.
+  private(set) var others: Set<UInt32>? = []
+
+  /// The tables whose changes concern the plan; nil for all there are.
+  var tables: Set<UInt32>? { others.map { $0.union(levels.map(\.table)) } }
+
+  init(_ plan: RowPlan, _ schemas: [TableSchema]) {
+    let schemas = Dictionary(uniqueKeysWithValues: schemas.map { ($0.id, $0) })
+    guard let table = schemas[plan.table] else { return }
+    add(plan.predicate, of: table, schemas)
+    for step in plan.steps {
+      switch step {
+      case .sort(let keys): for key in keys { add(key.path, of: table, schemas) }
+      case .distinct(let paths): for path in paths { add(path, of: table, schemas) }
+      case .limit, .offset: break
+      }
+    }
+  }
+
+  private mutating func add(_ predicate: Predicate, of table: TableSchema, _ schemas: [UInt32: TableSchema]) {
+    var rest = [predicate]
+    while let next = rest.popLast() {
+      if let path = next.path { add(path, of: table, schemas) }
+      if case .relation(let relation) = next {
+        for part in relation.left.expression.parts + relation.right.expression.parts {
+          if case .path(let path) = part { add(path, of: table, schemas) }
+        }
+      }
+      if let parts = next.parts { rest += parts }
+    }
+  }
+
+  private mutating func add(_ path: ColumnPath, of table: TableSchema, _ schemas: [UInt32: TableSchema]) {
+    var table = table
+    var links: [(source: UInt32, column: UInt16)] = []
+    for link in path.links {
+      add(link, of: table, links)
+      links.insert((table.id, table.columns[link].id), at: 0)
+      guard let target = schemas[table.columns[link].target] else { return addAll() }
+      table = target
+    }
+    add(path.column, of: table, links)
+  }
+
+  private mutating func add(_ column: Int, of table: TableSchema, _ links: [(source: UInt32, column: UInt16)])
+  {
+    let place = levels.firstIndex { level in
+      level.table == table.id && level.links.elementsEqual(links, by: ==)
+    }
+    if let place {
+      levels[place].columns.insert(column)
+    } else {
+      levels.append(Level(table: table.id, columns: [column], links: links))
+    }
+  }
+
+  private mutating func addAll() { others = nil }
+  private mutating func add(other table: UInt32) { others?.insert(table) }
+
+  /// Of a path that follows more than links only the tables are told.
+  private mutating func add(_ path: ValuePath, of table: TableSchema, _ schemas: [UInt32: TableSchema]) {
+    if path.steps.isEmpty, let columns = path.end.columnRead {
+      for column in columns { add(column, of: table, []) }
+      return
+    }
+    guard let end = add(path.steps, of: table, schemas) else { return addAll() }
+    add(path.end, of: end, schemas)
+  }
+
+  /// Answers the table at the end; nil where that is not known.
+  private mutating func add(
+    _ steps: [ValuePath.Step], of table: TableSchema, _ schemas: [UInt32: TableSchema]
+  ) -> TableSchema? {
+    var table = table
+    add(other: table.id)
+    for step in steps {
+      let next: UInt32 =
+        switch step {
+        case .links(let column): table.columns[column].target
+        case .backlinks(let source, _): source
+        }
+      guard let found = schemas[next] else { return nil }
+      table = found
+      add(other: table.id)
+    }
+    return table
+  }
+
+  private mutating func add(_ end: ValuePath.End, of table: TableSchema, _ schemas: [UInt32: TableSchema]) {
+    switch end {
+    case .row, .value, .keys: break
+    case .inner(_, let steps): if !steps.allSatisfy(\.staysInRow) { addAll() }
+    case .property(_, let end): add(end, of: table, schemas)
+    case .rowCount(let steps): if add(steps, of: table, schemas) == nil { addAll() }
+    case .linkCount: addAll()
+    case .aggregate(_, let steps, let end):
+      guard let last = add(steps, of: table, schemas) else { return addAll() }
+      add(end, of: last, schemas)
+    case .subquery(let steps, let predicate):
+      guard let last = add(steps, of: table, schemas) else { return addAll() }
+      let inner = PlanReads(RowPlan(table: last.id, predicate: predicate), Array(schemas.values))
+      guard let tables = inner.tables else { return addAll() }
+      others?.formUnion(tables)
+    }
+  }
+
+  // MARK: - What changed
+
+  /// Whether a change concerns rows that are not known.
+  func concernsAny(_ step: VersionStep) throws(StorageError) -> Bool {
+    var tables = others ?? []
+    if others == nil { tables = Set(try step.schemas().map(\.id)) }
+    for table in tables where try !step.changes(of: table).isEmpty { return true }
+    return false
+  }
+
+  /// The rows of the plan's table that a change may bring into it, or take out, or move; without those that were inserted or deleted.
+  func touched(_ step: VersionStep, _ reach: inout LinkReach) throws(StorageError) -> Set<UInt64> {
+    var touched: Set<UInt64> = []
+    for level in levels {
+      var rows: Set<UInt64> = []
+      for change in try step.changes(of: level.table).modifications
+      where !level.columns.isDisjoint(with: change.columns) {
+        rows.insert(change.key)
+      }
+      var table = level.table
+      for link in level.links where !rows.isEmpty {
+        rows = try reach.rows(of: link.source, linkingBy: link.column, to: rows, of: table)
+        table = link.source
+      }
+      touched.formUnion(rows)
+    }
+    return touched
+  }
+}

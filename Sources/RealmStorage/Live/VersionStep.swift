@@ -1,0 +1,35 @@
+/// The way from one version of a file to a later one, for all who ask what changed in a table: each table is compared once.
+package final class VersionStep {
+  package let old: Snapshot
+  package let new: Snapshot
+  private var known: [UInt32: TableChanges] = [:]
+  private var knownSchemas: [TableSchema]?
+
+  package init(from old: Snapshot, to new: Snapshot) { (self.old, self.new) = (old, new) }
+
+  package func schemas() throws(StorageError) -> [TableSchema] {
+    if let knownSchemas { return knownSchemas }
+    let schemas = try new.schemas()
+    knownSchemas = schemas
+    return schemas
+  }
+
+  /// What changed in a table; nothing where the newer version lacks it.
+  package func changes(of table: UInt32) throws(StorageError) -> TableChanges {
+    if let found = known[table] { return found }
+    var changes = TableChanges()
+    if let schema = try schemas().first(where: { $0.id == table }) {
+      changes = try new.changes(inTable: schema.name, since: old)
+    }
+    known[table] = changes
+    return changes
+  }
+}
+
+extension Snapshot {
+  /// The table of an id.
+  package func table(ofID id: UInt32) throws(StorageError) -> Table {
+    let form = try form(ofTable: id)
+    return Table(schema: form.schema, root: form.root, reader: self)
+  }
+}

@@ -1,0 +1,88 @@
+public import Dispatch
+import RealmStorage
+
+extension Map {
+  /// Calls a block when the map changes: first soon with `.initial`, then after each change of the realm. Keys are modified where they have another
+  /// value, and where the object that they lead to changes as that of a collection does; see `RealmCollection.observe`.
+  public func observe(
+    keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
+    _ block: @escaping (RealmMapChange<Map>) -> Void
+  ) -> NotificationToken {
+    Observing.begin(
+      self, on: queue,
+      { map in map.observation(keyPaths) { block(map.change($0)) } },
+      { block(.error($0)) })
+  }
+
+  /// The same in an actor, which the block is isolated to.
+  public func observe<A: Actor>(
+    keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
+    _ block: @escaping @Sendable (isolated A, RealmMapChange<Map>) -> Void
+  ) async -> NotificationToken {
+    await Observing.begin(
+      self, on: actor, _isolation: _isolation,
+      { map, actor in map.observation(keyPaths) { actor.tell(map.change($0), block) } },
+      { block($1, .error($0)) })
+  }
+
+  /// The same in an actor, with key paths of the objects' class.
+  public func observe<A: Actor>(
+    keyPaths: [PartialKeyPath<Value.Wrapped>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
+    _ block: @escaping @Sendable (isolated A, RealmMapChange<Map>) -> Void
+  ) async -> NotificationToken where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
+    await observe(
+      keyPaths: keyPaths.map(PropertyRecorder.joinedNames), on: actor, _isolation: _isolation, block)
+  }
+
+  private func change(_ told: Told<KeyChanges>) -> RealmMapChange<Map> {
+    switch told {
+    case .initial: .initial(self)
+    case .update(let change):
+      .update(
+        self, deletions: change.deletions.map { Key(_mapKey: $0) },
+        insertions: change.insertions.map { Key(_mapKey: $0) },
+        modifications: change.modifications.map { Key(_mapKey: $0) })
+    case .error(let error): .error(error)
+    }
+  }
+
+  private func observation(
+    _ keyPaths: [String]?, _ tell: @escaping (Told<KeyChanges>) -> Void
+  ) -> Observation {
+    guard let content = valueContent else {
+      preconditionFailure("Observing.begin takes managed collections only")
+    }
+    let cell = content.cell
+    var paths: ObservedPaths?
+    if let target = Value._elementType.target {
+      let session = cell.owner.session
+      paths = ObservedPaths(
+        keyPaths, of: session.binding(target), session.view.classes(session), depth: defaultDepth)
+    } else if keyPaths != nil {
+      raise("Unknown key path", "a \(Self.self) holds values, which have no properties: leave out keyPaths.")
+    }
+    guard content.isPlain else {
+      return ComputedObservation(
+        cell.owner, { .map(self.storedMap) }, making: { $0.ofKeys([]) }, tell)
+    }
+    return ValuesObservation(cell, paths, making: { $0.ofKeys($1) }, tell)
+  }
+}
+
+extension CollectionChange {
+  /// Of a map; nil where nothing changed.
+  ///
+  /// - Parameter modified: keys whose objects changed.
+  fileprivate func ofKeys(_ modified: Set<String>) -> KeyChanges? {
+    var changes = KeyChanges()
+    if case .keys(let found) = self { changes = found }
+    let known = Set(changes.insertions + changes.modifications)
+    let more = modified.filter { !known.contains($0) }
+    if !more.isEmpty {
+      changes.modifications = (changes.modifications + more).sorted {
+        $0.utf8.lexicographicallyPrecedes($1.utf8)
+      }
+    }
+    return changes.isEmpty ? nil : changes
+  }
+}

@@ -1,0 +1,50 @@
+import RealmStorage
+import Synchronization
+
+/// One observer: what it watches, what it was told last, and how it is called.
+///
+/// The hub brings it up to date from version to version; it is called in the scheduler of its realm. Each kind of observer inherits from this.
+class Observation: @unchecked Sendable {
+  // Sendable: its state is used under the hub's lock, and what is called by the scheduler of its realm.
+  let hub: ChangeHub
+  /// Keeps the session that it is called in.
+  let life: SessionLife
+  private let hasEnded = Atomic<Bool>(false)
+  /// Begins to be told with the next call.
+  var isNew = true
+  var failure: StorageError?
+  /// What changed since it was passed over, or began, apart from what the other observers of its session were told.
+  var ownChanges: NetChanges?
+
+  init(_ session: RealmSession) {
+    life = session.life
+    hub = session.file.hub
+  }
+
+  final var isEnded: Bool { hasEnded.load(ordering: .acquiring) }
+
+  /// On any thread.
+  final func end() {
+    if hasEnded.exchange(true, ordering: .acquiringAndReleasing) { return }
+    hub.removeSoon()
+  }
+
+  // MARK: - For the hub
+
+  /// It is told of what changed since it was made, without a first call.
+  var tellsFromStart: Bool { false }
+  /// The tables whose changes concern it; nil for all.
+  var tables: Set<UInt32>? { nil }
+  /// Objects of these may be told as modified.
+  var table: UInt32? { nil }
+
+  func begin(in version: Snapshot) throws(StorageError) {}
+  func update(_ step: VersionStep) throws(StorageError) {}
+
+  /// The first call; nil where there is none.
+  func first() -> (() -> Void)? { nil }
+  /// The call that tells what changed; nil where that is nothing. What it was told is what is now from then on.
+  func call(_ changes: ChangesToTell) throws(StorageError) -> (() -> Void)? { nil }
+  /// The last call, where the file can't be read.
+  func failed(_ error: any Error) -> (() -> Void)? { nil }
+}

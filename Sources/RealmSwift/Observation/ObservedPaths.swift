@@ -1,0 +1,198 @@
+import RealmStorage
+
+/// Which changes count as modifications of objects: those of properties that key paths name, or, without key paths, of all that is no more than so many
+/// links away.
+struct ObservedPaths {
+  /// What a key path goes through, from the end up to the observed objects.
+  struct Path {
+    /// The property that is named at each place, from the observed class on.
+    var levels: [Level]
+    /// The position of the first property.
+    var first: Int
+  }
+
+  /// A property of a class on the way.
+  struct Level {
+    var table: UInt32
+    /// The column that is named there, by its position; nil of linking objects.
+    var column: Int?
+    /// How objects of the level before lead here.
+    var link: Link
+  }
+
+  enum Link {
+    case none
+    /// By a column of the level before, by its id.
+    case down(source: UInt32, column: UInt16)
+    /// Objects of this level link to the level before by a column of theirs.
+    case up(column: Int)
+  }
+
+  /// Nil: all properties.
+  var paths: [Path]?
+  var depth: Int
+  let table: UInt32
+
+  /// - Parameter keyPaths: names joined by points; nil for all properties.
+  init(_ keyPaths: [String]?, of binding: ClassBinding, _ schema: RealmSchema, depth: Int) {
+    self.depth = depth
+    table = binding.table?.id ?? .max
+    paths = keyPaths.map { paths in
+      paths.map { Self.path($0, of: binding, schema) }
+    }
+  }
+
+  private static func path(_ keyPath: String, of binding: ClassBinding, _ schema: RealmSchema) -> Path {
+    var binding = binding
+    var levels: [Level] = []
+    var link = Link.none
+    let names = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    var first: Int?
+    for (place, name) in names.enumerated() {
+      guard let position = binding.model.position(of: name) else {
+        let known = binding.model.properties.map(\.name).joined(separator: ", ")
+        raise(
+          "Unknown key path",
+          "'\(keyPath)' can't be observed: \(binding.model.name) has no property '\(name)'; it has \(known).")
+      }
+      first = first ?? position
+      let property = binding.model.properties[position]
+      let column = binding.columns[position]
+      levels.append(Level(table: binding.table?.id ?? .max, column: column >= 0 ? column : nil, link: link))
+      guard let target = property.type.target, let next = schema.find(target) else {
+        if place == names.count - 1 { break }
+        raise(
+          "Unknown key path",
+          "'\(keyPath)' can't be observed: \(binding.model.name).\(name) leads to no object.")
+      }
+      if case .linkingObjects(let origin) = property.type.form {
+        let position = next.model.position(of: origin) ?? 0
+        link = .up(column: next.columns[position])
+        // Who links is part of what is shown, whatever comes behind it.
+        if place == names.count - 1 {
+          levels.append(Level(table: next.table?.id ?? .max, column: next.columns[position], link: link))
+        }
+      } else if let table = binding.table, column >= 0 {
+        link = .down(source: table.id, column: table.columns[column].id)
+      }
+      binding = next
+    }
+    return Path(levels: levels, first: first ?? 0)
+  }
+
+  /// The tables whose changes may count; nil for all there are.
+  var tables: Set<UInt32>? {
+    guard let paths else { return depth == 0 ? [table] : nil }
+    return Set(paths.flatMap { $0.levels.map(\.table) }).union([table])
+  }
+
+  /// Key paths through linking objects: who linked before is known while both versions are there.
+  var goesUp: Bool {
+    paths?.contains { path in path.levels.contains { if case .up = $0.link { true } else { false } } }
+      ?? false
+  }
+
+  // MARK: - What changed
+
+  /// The objects of the observed class that count as modified.
+  ///
+  /// - Parameter old: the version before, where it is there.
+  func modified(_ changes: ChangesToTell, old: Snapshot? = nil) throws(StorageError) -> Set<UInt64> {
+    guard let paths else {
+      guard depth > 0 else { return Set(changes.tables[table]?.modifications.map(\.key) ?? []) }
+      return try changes.leading(to: table, over: depth)
+    }
+    var modified: Set<UInt64> = []
+    for path in paths { modified.formUnion(try self.modified(path, changes, old)) }
+    return modified
+  }
+
+  func modified(_ path: Path, _ changes: ChangesToTell, _ old: Snapshot?) throws(StorageError) -> Set<UInt64>
+  {
+    var modified: Set<UInt64> = []
+    for (place, level) in path.levels.enumerated() {
+      var rows: Set<UInt64> = []
+      if let column = level.column, let changed = changes.tables[level.table] {
+        for change in changed.modifications where change.columns.contains(column) { rows.insert(change.key) }
+      }
+      var link = level.link
+      var up = place
+      // Linking objects come and go with the rows that link.
+      if case .up = link, let changed = changes.tables[level.table] {
+        rows.formUnion(changed.insertions)
+        rows.formUnion(changed.deletions)
+        for change in changed.modifications where isLink(link, among: change.columns) {
+          rows.insert(change.key)
+        }
+      }
+      while up > 0, !rows.isEmpty {
+        switch link {
+        case .none: break
+        case .down(let source, let column):
+          rows = try changes.rows(of: source, linkingBy: column, to: rows, of: path.levels[up].table)
+        case .up(let column):
+          rows = try changes.targets(of: rows, column, of: path.levels[up].table, old)
+        }
+        up -= 1
+        link = path.levels[up].link
+      }
+      modified.formUnion(rows)
+    }
+    return modified
+  }
+
+  private func isLink(_ link: Link, among columns: [Int]) -> Bool {
+    if case .up(let column) = link { columns.contains(column) } else { false }
+  }
+}
+
+/// What changed between the version that observers were told of and the one that they are told of now.
+final class ChangesToTell {
+  let tables: [UInt32: TableChanges]
+  let version: Snapshot
+  private var reach: LinkReach
+  private var known: [Int: LinkReach.Rows] = [:]
+  private let watched: Set<UInt32>
+
+  /// - Parameter watched: the tables whose rows may be asked for.
+  init(
+    _ tables: [UInt32: TableChanges], in version: Snapshot, _ watched: Set<UInt32>
+  ) throws(StorageError) {
+    self.tables = tables
+    self.version = version
+    self.watched = watched
+    reach = LinkReach(version, try version.schemas())
+  }
+
+  /// The rows of a table that changed, or lead to one that did over so many links or fewer.
+  func leading(to table: UInt32, over depth: Int) throws(StorageError) -> Set<UInt64> {
+    if let found = known[depth] { return found[table] ?? [] }
+    let base = tables.mapValues { Set($0.modifications.map(\.key)) }.filter { !$0.value.isEmpty }
+    let found = try reach.rows(leadingTo: base, over: depth, of: watched)
+    known[depth] = found
+    return found[table] ?? []
+  }
+
+  func rows(
+    of source: UInt32, linkingBy column: UInt16, to rows: Set<UInt64>, of table: UInt32
+  ) throws(StorageError) -> Set<UInt64> {
+    try reach.rows(of: source, linkingBy: column, to: rows, of: table)
+  }
+
+  /// What some rows link to by a column, in both versions.
+  func targets(
+    of rows: Set<UInt64>, _ column: Int, of table: UInt32, _ old: Snapshot?
+  ) throws(StorageError) -> Set<UInt64> {
+    var found: Set<UInt64> = []
+    let versions = old.map { [$0, version] } ?? [version]
+    for version in versions {
+      let table = try version.table(ofID: table)
+      for row in rows {
+        guard let value = try table.value(table.schema.columns[column], ofRow: row) else { continue }
+        if case .link(let target) = value { found.insert(target) }
+        for element in value.elements ?? [] { if case .link(let target) = element { found.insert(target) } }
+      }
+    }
+    return found
+  }
+}

@@ -1,0 +1,79 @@
+import Dispatch
+import RealmStorage
+
+/// Begins observations where they are to be called: in the scheduler of the thing, on a queue, or in an actor.
+enum Observing {
+  /// - Parameters:
+  ///   - make: makes the observation of the thing as it is where it is called.
+  ///   - failed: is called where the realm can't be opened there.
+  static func begin<Thing: ThreadConfined>(
+    _ thing: Thing, on queue: DispatchQueue?, _ make: @escaping (Thing) -> Observation,
+    _ failed: @escaping (any Error) -> Void
+  ) -> NotificationToken {
+    let realm = thing.managingRealm("observed")
+    let token = NotificationToken()
+    let scheduler = queue.map { Scheduler.of($0) }
+    guard let queue, scheduler != realm.session.owner else {
+      realm.session.checkObservable("a \(Thing.self)")
+      token.begin(make(thing))
+      return token
+    }
+    realm.session.checkObservable("a \(Thing.self)", isElsewhere: true)
+    let reference = ThreadSafeReference(to: thing)
+    let configuration = realm.configuration
+    // It runs on the queue only.
+    let body = Handed { [weak token] in
+      do {
+        let realm = try Realm(configuration: configuration, queue: queue)
+        guard let token, let found = realm.resolve(reference) else { return }
+        token.begin(make(found))
+      } catch {
+        failed(error)
+      }
+    }
+    queue.async { body.value() }
+    return token
+  }
+
+  /// The same in an actor.
+  static func begin<Thing: ThreadConfined, A: Actor>(
+    _ thing: Thing, on actor: A, _isolation: isolated (any Actor)?,
+    _ make: @escaping (Thing, A) -> Observation, _ failed: @escaping (any Error, isolated A) -> Void
+  ) async -> NotificationToken {
+    let realm = thing.managingRealm("observed")
+    realm.session.checkObservable("a \(Thing.self)", isElsewhere: true)
+    let token = NotificationToken()
+    let reference = ThreadSafeReference(to: thing)
+    let configuration = realm.configuration
+    let (make, failed) = (Handed(make), Handed(failed))
+    let body = Handed { (actor: isolated A) in
+      do {
+        let (life, view) = try RealmFile.session(configuration, .of(actor))
+        guard let found = Realm(life, view).resolve(reference) else { return }
+        token.begin(make.value(found, actor))
+      } catch {
+        failed.value(error, actor)
+      }
+    }
+    await run(body, in: actor)
+    return token
+  }
+
+  private static func run<A: Actor>(_ body: Handed<(isolated A) -> Void>, in actor: isolated A) {
+    body.value(actor)
+  }
+}
+
+/// What is made here, and used elsewhere only.
+private struct Handed<Value>: @unchecked Sendable {
+  let value: Value
+  init(_ value: Value) { self.value = value }
+}
+
+extension Actor {
+  /// Calls a block of an observer in the actor, which is running.
+  nonisolated func tell<Change>(_ change: Change, _ block: @Sendable (isolated Self, Change) -> Void) {
+    let change = Handed(change)
+    assumeIsolated { block($0, change.value) }
+  }
+}
