@@ -86,6 +86,10 @@ let package = Package(
       name: "todo",
       dependencies: ["RealmSwift", .product(name: "ArgumentParser", package: "swift-argument-parser")],
       path: "Examples/ToDo", exclude: ["try.sh"], swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "live",
+      dependencies: ["RealmSwift", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      path: "Examples/Live", exclude: ["try.sh"], swiftSettings: swiftSettings),
     .testTarget(
       name: "RealmStorageTests", dependencies: ["RealmStorage", "TestSupport"], exclude: ["Golden"],
       swiftSettings: swiftSettings),

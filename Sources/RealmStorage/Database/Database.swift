@@ -395,8 +395,18 @@ public final class Database: Sendable {
     try held.wait(after: version, timeout: timeout)
   }
 
-  /// Ends all waits of `waitForCommit` a little early, or begins them anew.
+  /// The same; ends early, with nil, when it is woken and `isStopped` answers true.
+  package func waitForCommit(
+    after version: UInt64, timeout: Duration, isStopped: () -> Bool
+  ) throws(StorageError) -> UInt64? {
+    try held.wait(after: version, timeout: timeout, isStopped: isStopped)
+  }
+
+  /// Wakes who waits for commits, in all processes.
   package func wakeWaiting() { storage.note?.wake() }
+
+  /// This process is a forked child of the one that opened the file.
+  package var isForked: Bool { storage.isForked }
 
   /// The newest published version's number.
   public var version: UInt64 { held.block.current.number }

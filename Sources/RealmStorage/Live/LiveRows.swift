@@ -45,11 +45,13 @@ package final class LiveRows {
     if try reads.concernsAny(step) { return try run(in: step.new) }
     let changes = try step.changes(of: plan.table)
     var reach = LinkReach(step.new, try step.schemas())
-    let touched = try reads.touched(step, &reach)
+    var touched = try reads.touched(step, &reach)
+    touched.subtract(changes.insertions)
+    touched.subtract(changes.deletions)
     let concerned = changes.deletions.count + changes.insertions.count + touched.count
     if concerned == 0 { return }
     let table = try step.new.table(ofID: plan.table)
-    guard inner == nil, plan.source == .table, concerned <= table.count / Self.share else {
+    guard inner == nil, plan.source == .table, isFew(concerned, of: table.count) else {
       return try run(in: step.new)
     }
     switch plan.steps.first {
@@ -63,15 +65,25 @@ package final class LiveRows {
   /// A change that concerns more than this part of the rows is found by running the plan.
   private static let share = 16
 
+  /// Whether to look at each of so many rows takes less than to run the plan. Each is looked for in a sort with as many reads as there are halves of halves.
+  private func isFew(_ rows: Int, of all: Int) -> Bool {
+    if plan.steps.isEmpty { return rows <= all / Self.share }
+    let reads = 2 * (Int.bitWidth - all.leadingZeroBitCount)
+    return rows * reads <= max(all / Self.share, Self.fewReads)
+  }
+
+  private static let fewReads = 4_096
+
   private func isSourceConcerned(_ step: VersionStep) throws(StorageError) -> Bool {
     switch plan.source {
     case .table, .rows: return false
     case .collection(let table, let column, let row):
       let changes = try step.changes(of: table)
-      if changes.deletions.contains(row) || changes.insertions.contains(row) { return true }
+      if changes.hasDeleted(row) || changes.hasInserted(row) { return true }
       let schema = try step.schemas().first { $0.id == table }
       let position = schema?.columns.firstIndex { $0.id == column }
-      return changes.modifications.contains { $0.key == row && position.map($0.columns.contains) ?? true }
+      guard let change = changes.modification(of: row) else { return false }
+      return position.map { change.columns.contains($0) } ?? true
     case .backlinks(_, _, let column):
       let changes = try step.changes(of: plan.table)
       if !changes.deletions.isEmpty || !changes.insertions.isEmpty { return true }
@@ -89,7 +101,7 @@ package final class LiveRows {
   ///
   /// - Parameter version: the one that it was brought to last.
   package func positions(of rows: Set<UInt64>, in version: Snapshot) throws(StorageError) -> [Int] {
-    let isSmall = rows.count <= order.count / Self.share
+    let isSmall = isFew(rows.count, of: order.count)
     if isSmall, inner == nil, plan.source == .table, plan.steps.isEmpty {
       return rows.sorted().filter { order.contains(ascending: $0) }.map { order.position(ofRowFrom: $0) }
     }
@@ -152,7 +164,9 @@ package final class LiveRows {
     let after = try RowPlaces(keys, new)
     var insertions: [RowOrder.Insertion] = []
     for row in try new.sorted(passing, by: keys) {
-      insertions.append(.init(at: try after.position(of: row, in: rest), row))
+      let position = try after.position(of: row, in: rest)
+      guard position >= insertions.last?.position ?? 0 else { return try run(in: new) }
+      insertions.append(.init(at: position, row))
     }
     order = rest.edited(removing: [], inserting: insertions)
   }
@@ -191,8 +205,12 @@ private struct RowPlaces {
 extension RowOrder {
   /// Other rows; chunks that stand among them whole are kept.
   func replaced(by rows: [UInt64]) -> RowOrder {
+    if rows.count == count, rows == self.rows { return self }
+    // Of chunks that begin with the same row only one is kept, once.
     var first = Dictionary<UInt64, Int>(minimumCapacity: chunks.count)
-    for (index, chunk) in chunks.enumerated() { first[chunk.rows[0]] = index }
+    for (index, chunk) in chunks.enumerated() where first[chunk.rows[0]] == nil {
+      first[chunk.rows[0]] = index
+    }
     var made: [Chunk] = []
     var (start, position) = (0, 0)
     while position < rows.count {
@@ -203,6 +221,7 @@ extension RowOrder {
           Self.add(rows[start..<position], to: &made)
           made.append(chunk)
           (start, position) = (end, end)
+          first[chunk.rows[0]] = nil
           continue
         }
       }

@@ -60,6 +60,13 @@ package struct NetChanges {
   /// Stands for a value; nil of a long collection.
   private static func number(_ column: Int, _ row: UInt64, _ table: Table) throws(StorageError) -> Int? {
     guard table.schema.columns.indices.contains(column) else { return nil }
+    let stored = table.schema.columns[column]
+    if stored.isCollection {
+      let count =
+        stored.collection == .list
+        ? try table.list(column, ofRow: row)?.count : try table.sorted(column, ofRow: row)?.count
+      if count ?? 0 > mostKept { return nil }
+    }
     return try table.value(table.schema.columns[column], ofRow: row)?.hashValue
   }
 

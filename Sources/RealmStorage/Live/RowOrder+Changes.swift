@@ -26,101 +26,180 @@ package struct OrderChanges: Sendable, Equatable {
 }
 
 extension RowOrder {
-  /// What led from this order to another. A row that moved is deleted and inserted.
+  /// What led from this order to another, in as few operations as there can be. A row that moved is deleted and inserted.
   ///
-  /// Chunks that both have are passed over. What stands between two of them is compared: there are as few operations there as can be, as `ListChanges` finds them; of more
-  /// than 2,000 rows on one side, each of which stands there once, by the longest run of rows that stayed in their order.
+  /// Chunks that both have at their beginnings and ends are passed over. Where no more than 2,000 rows are left on either side they are compared as lists (`ListChanges`), else by the longest
+  /// run of rows that stayed in their order, in which a chunk that both have counts as a whole: it takes time in proportion to the chunks, and to the rows of those that only one order
+  /// has. Of so many rows of which some stand in an order more than once, what stands between chunks that both have is compared as lists.
   package func changes(to newer: RowOrder) -> OrderChanges {
+    let shorter = min(chunks.count, newer.chunks.count)
+    var (start, end) = (0, 0)
+    while start < shorter, chunks[start] === newer.chunks[start] { start += 1 }
+    while end < shorter - start,
+      chunks[chunks.count - 1 - end] === newer.chunks[newer.chunks.count - 1 - end]
+    {
+      end += 1
+    }
+    let (old, new) = (start..<chunks.count - end, start..<newer.chunks.count - end)
     var changes = OrderChanges()
-    var place: [ObjectIdentifier: Int] = [:]
-    var common = 0
-    while common < min(chunks.count, newer.chunks.count), chunks[common] === newer.chunks[common] {
-      common += 1
+    if rowCount(old) <= Self.mostCompared, newer.rowCount(new) <= Self.mostCompared {
+      changes.add(self, old, newer, new)
+    } else if let found = OrderUnits(self, old, newer, new).changes() {
+      changes = found
+    } else {
+      changes.add(self, old, newer, new, between: chunksOfBoth(old, newer, new))
     }
-    for index in common..<chunks.count { place[ObjectIdentifier(chunks[index])] = index }
-    var (old, new) = (common, common)
-    for index in common..<newer.chunks.count {
-      guard let found = place[ObjectIdentifier(newer.chunks[index])], found >= old else { continue }
-      changes.add(self, old..<found, newer, new..<index)
-      (old, new) = (found + 1, index + 1)
-    }
-    changes.add(self, old..<chunks.count, newer, new..<newer.chunks.count)
     return changes
+  }
+
+  private static let mostCompared = 2_000
+
+  private func rowCount(_ chunks: Range<Int>) -> Int { starts[chunks.upperBound] - starts[chunks.lowerBound] }
+
+  /// Chunks that stand in both, in the same order: pairs that grow.
+  private func chunksOfBoth(
+    _ old: Range<Int>, _ newer: RowOrder, _ new: Range<Int>
+  ) -> [(old: Int, new: Int)] {
+    var places: [ObjectIdentifier: Int] = [:]
+    for index in old { places[ObjectIdentifier(chunks[index])] = index }
+    var pairs: [(old: Int, new: Int)] = []
+    for index in new {
+      guard let found = places[ObjectIdentifier(newer.chunks[index])], found > pairs.last?.old ?? -1 else {
+        continue
+      }
+      pairs.append((found, index))
+    }
+    return pairs
   }
 
   fileprivate func rows(_ chunks: Range<Int>) -> [UInt64] {
     var rows: [UInt64] = []
-    rows.reserveCapacity(starts[chunks.upperBound] - starts[chunks.lowerBound])
+    rows.reserveCapacity(rowCount(chunks))
     for chunk in self.chunks[chunks] { rows += chunk.rows }
     return rows
   }
 }
 
 extension OrderChanges {
-  private static let mostCompared = 2_000
+  /// Of stretches of chunks, between those that both have.
+  fileprivate mutating func add(
+    _ old: RowOrder, _ oldChunks: Range<Int>, _ new: RowOrder, _ newChunks: Range<Int>,
+    between pairs: [(old: Int, new: Int)]
+  ) {
+    var (oldStart, newStart) = (oldChunks.lowerBound, newChunks.lowerBound)
+    for pair in pairs {
+      add(old, oldStart..<pair.old, new, newStart..<pair.new)
+      (oldStart, newStart) = (pair.old + 1, pair.new + 1)
+    }
+    add(old, oldStart..<oldChunks.upperBound, new, newStart..<newChunks.upperBound)
+  }
 
-  /// Of stretches of chunks that stand at the same place in both.
   fileprivate mutating func add(
     _ old: RowOrder, _ oldChunks: Range<Int>, _ new: RowOrder, _ newChunks: Range<Int>
   ) {
     if oldChunks.isEmpty, newChunks.isEmpty { return }
-    let (oldRows, newRows) = (old.rows(oldChunks), new.rows(newChunks))
-    let (oldStart, newStart) = (old.starts[oldChunks.lowerBound], new.starts[newChunks.lowerBound])
-    var changes = OrderChanges()
-    let isLarge = max(oldRows.count, newRows.count) > Self.mostCompared
-    if isLarge, let found = Self.ofUnique(oldRows, newRows) {
-      changes = found
-    } else {
-      let found = ListChanges(from: oldRows, to: newRows)
-      (changes.deletions, changes.insertions) = (found.deletions, found.insertions)
-    }
-    deletions += changes.deletions.map { oldStart + $0 }
-    insertions += changes.insertions.map { newStart + $0 }
+    let found = ListChanges(from: old.rows(oldChunks), to: new.rows(newChunks))
+    deletions += found.deletions.map { old.starts[oldChunks.lowerBound] + $0 }
+    insertions += found.insertions.map { new.starts[newChunks.lowerBound] + $0 }
+  }
+}
+
+/// Two orders as units that stay or move as a whole: chunks that both have, and single rows of other chunks.
+private struct OrderUnits {
+  private struct Unit {
+    /// The position of its first row.
+    var position: Int
+    var count: Int
   }
 
-  /// Nil where a row stands more than once on one side.
-  private static func ofUnique(_ old: [UInt64], _ new: [UInt64]) -> OrderChanges? {
-    var places = Dictionary<UInt64, Int>(minimumCapacity: old.count)
-    for (place, row) in old.enumerated() where places.updateValue(place, forKey: row) != nil { return nil }
-    var changes = OrderChanges()
-    // The old places of the rows that both have, in the new order.
-    var kept: [(old: Int, new: Int)] = []
-    var met = 0
-    for (place, row) in new.enumerated() {
-      if let old = places[row] {
-        kept.append((old, place))
-        met += 1
+  private var old: [Unit] = []
+  private var new: [Unit] = []
+  /// By new unit: its place among the old ones; nil of one that only the newer order has.
+  private var places: [Int?] = []
+  /// A row stands more than once in one of the orders.
+  private var hasRepeats = false
+
+  init(_ older: RowOrder, _ oldChunks: Range<Int>, _ newer: RowOrder, _ newChunks: Range<Int>) {
+    var rowPlaces: [UInt64: Int] = [:]
+    var chunkPlaces: [ObjectIdentifier: Int] = [:]
+    let shared = Set(older.chunks[oldChunks].map { ObjectIdentifier($0) })
+      .intersection(newer.chunks[newChunks].map { ObjectIdentifier($0) })
+    for index in oldChunks {
+      let (chunk, start) = (older.chunks[index], older.starts[index])
+      if shared.contains(ObjectIdentifier(chunk)) {
+        if chunkPlaces.updateValue(old.count, forKey: ObjectIdentifier(chunk)) != nil { hasRepeats = true }
+        old.append(Unit(position: start, count: chunk.rows.count))
       } else {
-        changes.insertions.append(place)
+        for (place, row) in chunk.rows.enumerated() {
+          if rowPlaces.updateValue(old.count, forKey: row) != nil { hasRepeats = true }
+          old.append(Unit(position: start + place, count: 1))
+        }
       }
     }
-    guard Set(kept.map(\.old)).count == met else { return nil }
-    let stays = longestGrowing(kept.map(\.old))
-    var staysOld = [Bool](repeating: false, count: old.count)
-    for (index, pair) in kept.enumerated() {
-      if stays[index] { staysOld[pair.old] = true } else { changes.insertions.append(pair.new) }
+    var met: Set<Int> = []
+    for index in newChunks {
+      let (chunk, start) = (newer.chunks[index], newer.starts[index])
+      let known = chunkPlaces[ObjectIdentifier(chunk)]
+      let units: [(Unit, Int?)] =
+        known.map { [(Unit(position: start, count: chunk.rows.count), $0)] }
+        ?? chunk.rows.enumerated().map { (Unit(position: start + $0, count: 1), rowPlaces[$1]) }
+      for (unit, place) in units {
+        if let place, !met.insert(place).inserted { hasRepeats = true }
+        new.append(unit)
+        places.append(place)
+      }
     }
-    changes.insertions.sort()
-    changes.deletions = old.indices.filter { !staysOld[$0] }
+  }
+
+  /// Nil where a row stands more than once.
+  func changes() -> OrderChanges? {
+    if hasRepeats { return nil }
+    let kept = staying()
+    var keptOld = [Bool](repeating: false, count: old.count)
+    var changes = OrderChanges()
+    for (index, unit) in new.enumerated() {
+      if kept[index], let place = places[index] {
+        keptOld[place] = true
+      } else {
+        changes.insertions += unit.position..<unit.position + unit.count
+      }
+    }
+    for (place, unit) in old.enumerated() where !keptOld[place] {
+      changes.deletions += unit.position..<unit.position + unit.count
+    }
     return changes
   }
 
-  /// Which of some different numbers belong to a longest sequence that grows. O(n log n) (patience sorting).
-  private static func longestGrowing(_ numbers: [Int]) -> [Bool] {
-    // By length: the place of the least number that ends such a sequence; and before each place the one before it.
-    var ends: [Int] = []
-    var previous = [Int](repeating: -1, count: numbers.count)
-    for (place, number) in numbers.enumerated() {
-      let length = ends.partitioningIndex { numbers[$0] >= number }
-      if length > 0 { previous[place] = ends[length - 1] }
-      if length == ends.count { ends.append(place) } else { ends[length] = place }
+  /// Which new units belong to a run, with as many rows as can be, of units in the order of the old ones. O(n log n): the best run up to each old unit stands in a tree of maxima
+  /// (Fenwick, "A new data structure for cumulative frequency tables").
+  private func staying() -> [Bool] {
+    // By old place, counted from 1: the rows of the best run that ends there or before, as far as the tree's node reaches, and the new unit that ends it.
+    var best = [(rows: Int, unit: Int)](repeating: (0, -1), count: old.count + 1)
+    var previous = [Int](repeating: -1, count: new.count)
+    var last = (rows: 0, unit: -1)
+    for (index, unit) in new.enumerated() {
+      guard let place = places[index] else { continue }
+      var before = (rows: 0, unit: -1)
+      var node = place
+      while node > 0 {
+        if best[node].rows > before.rows { before = best[node] }
+        node &= node - 1
+      }
+      previous[index] = before.unit
+      let run = (rows: before.rows + unit.count, unit: index)
+      if run.rows > last.rows { last = run }
+      node = place + 1
+      while node < best.count {
+        if run.rows > best[node].rows { best[node] = run }
+        node += node & -node
+      }
     }
-    var belongs = [Bool](repeating: false, count: numbers.count)
-    var place = ends.last ?? -1
-    while place >= 0 {
-      belongs[place] = true
-      place = previous[place]
+    var stays = [Bool](repeating: false, count: new.count)
+    var unit = last.unit
+    while unit >= 0 {
+      stays[unit] = true
+      unit = previous[unit]
     }
-    return belongs
+    return stays
   }
 }

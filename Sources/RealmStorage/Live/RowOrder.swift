@@ -154,6 +154,8 @@ package struct RowOrder: Sendable {
 
 extension RowOrder: Equatable {
   package static func == (left: RowOrder, right: RowOrder) -> Bool {
-    left.count == right.count && left.changes(to: right).isEmpty
+    guard left.count == right.count else { return false }
+    if left.chunks.elementsEqual(right.chunks, by: { $0 === $1 }) { return true }
+    return left.rows == right.rows
   }
 }

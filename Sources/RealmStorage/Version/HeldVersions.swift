@@ -177,7 +177,9 @@ final class HeldVersions: Sendable {
   // MARK: - Waiting
 
   /// Waits until a later version than `version` is published, or for so long.
-  func wait(after version: UInt64, timeout: Duration) throws(StorageError) -> UInt64? {
+  func wait(
+    after version: UInt64, timeout: Duration, isStopped: () -> Bool = { false }
+  ) throws(StorageError) -> UInt64? {
     guard !storage.isForked else { throw .forked(path: storage.path) }
     let watch = storage.note?.watch()
     changeWatchers(by: 1)
@@ -186,6 +188,7 @@ final class HeldVersions: Sendable {
     while true {
       let current = block.current.number
       if current > version { return current }
+      if isStopped() { return nil }
       let left = deadline - ContinuousClock.now
       guard left > .zero else { return nil }
       guard let watch else {

@@ -14,6 +14,8 @@ final class ChangeHub: FileWatcher, Sendable {
   private unowned let file: RealmFile
   private let queue = DispatchQueue(label: "io.realm.changes")
   private let isScheduled = Atomic<Bool>(false)
+  /// Observers that have not ended, those of realms too.
+  private let observers = Atomic<Int>(0)
   private let waiter = Mutex<CommitWaiter?>(nil)
   private let added = Mutex<[Added]>([])
   private let work = Mutex(Work())
@@ -22,52 +24,73 @@ final class ChangeHub: FileWatcher, Sendable {
     // Sendable: used under the lock of the work from then on.
     let observation: Observation
     let start: Snapshot?
+    let schema: RealmSchema
   }
 
   /// Reached under one lock.
   private struct Work: @unchecked Sendable {
     var version: Snapshot?
     var audiences: [ObjectIdentifier: Audience] = [:]
-  }
-
-  /// The observers of one session.
-  private final class Audience {
-    let inbox: SchedulerInbox
-    var observations: [Observation] = []
-    /// Since they were called last.
-    var changes = NetChanges()
-    init(_ inbox: SchedulerInbox) { self.inbox = inbox }
-
-    /// Nil for all there are.
-    var tables: Set<UInt32>? {
-      var tables: Set<UInt32> = []
-      for observation in observations {
-        guard let more = observation.tables else { return nil }
-        tables.formUnion(more)
-      }
-      return tables
-    }
+    /// So many sessions are about to be told of the version, which stays meanwhile.
+    var holders = 0
+    /// There was a newer one meanwhile.
+    var isBehind = false
+    /// Is let go of outside of the lock: with an observer a session may end, and objects of the program.
+    var gone: [Observation] = []
   }
 
   /// - Parameter file: keeps this.
   init(_ file: RealmFile) { self.file = file }
 
+  private struct Locked<Result>: @unchecked Sendable {
+    // Sendable: what is made under the lock is used by the thread that took it.
+    let result: Result
+    let gone: [Observation]
+  }
+
+  /// Calls `body` under the lock. What it lets go of ends when the lock is free again.
+  private func locked<Result>(_ body: (inout Work) -> Result) -> Result {
+    let locked = withoutActuallyEscaping(body) { body in
+      let body = Locked(result: body, gone: [])
+      return work.withLock { work in
+        let result = body.result(&work)
+        let gone = work.gone
+        work.gone = []
+        return Locked(result: result, gone: gone)
+      }
+    }
+    return withExtendedLifetime(locked.gone) { locked.result }
+  }
+
   // MARK: - Observers come and go
 
   func add(_ observation: Observation) {
     let session = observation.life.session
-    let added = Added(observation: observation, start: session.shownVersion)
+    let added = Added(
+      observation: observation, start: session.shownVersion ?? session.baseVersion, schema: session.schema)
     self.added.withLock { $0.append(added) }
-    session.watched(by: self).hasCollections = true
-    waitForOthers()
+    session.watched(by: self).add(observation)
+    countObserver(by: 1)
     didCommit()
   }
 
-  /// Some have ended.
-  func removeSoon() { didCommit() }
+  /// An observer has ended, on whatever thread.
+  func didEnd() {
+    countObserver(by: -1)
+    let isDone = work.withLockIfAvailable { work -> Locked<Bool> in
+      takeAdded(&work)
+      drop(&work)
+      let gone = work.gone
+      work.gone = []
+      return Locked(result: true, gone: gone)
+    }
+    if isDone == nil { didCommit() }
+  }
 
-  private var hasObservers: Bool {
-    added.withLock { !$0.isEmpty } || work.withLock { !$0.audiences.isEmpty }
+  /// Those of realms are counted too.
+  func countObserver(by change: Int) {
+    observers.wrappingAdd(change, ordering: .acquiringAndReleasing)
+    if change > 0 { waitForOthers() }
   }
 
   // MARK: - Moving on
@@ -80,22 +103,15 @@ final class ChangeHub: FileWatcher, Sendable {
   }
 
   private func run() {
-    isScheduled.store(false, ordering: .releasing)
-    struct Ready: @unchecked Sendable {
-      // Sendable: what has ended is only let go of.
-      var audiences: [(ObjectIdentifier, SchedulerInbox)] = []
-      var ended: [Observation] = []
-    }
-    // What has ended is let go of outside of the lock: with the last of a session that ends.
-    let ready = work.withLock { work -> Ready in
+    _ = isScheduled.exchange(false, ordering: .acquiringAndReleasing)
+    let called = locked { work -> [Audience] in
       takeAdded(&work)
-      var ready = Ready(ended: drop(&work))
-      guard !work.audiences.isEmpty else { return ready }
+      drop(&work)
+      guard !work.audiences.isEmpty else { return [] }
       advance(&work, to: nil)
-      ready.audiences = work.audiences.map { ($0.key, $0.value.inbox) }
-      return ready
+      return work.audiences.values.filter { $0.isCalled(for: work.version?.version ?? 0) }
     }
-    for (id, inbox) in ready.audiences { inbox.enqueue { [weak self] in self?.deliver(id) } }
+    for audience in called { audience.inbox.enqueue { [weak self] in self?.deliver(audience) } }
   }
 
   private func takeAdded(_ work: inout Work) {
@@ -104,148 +120,111 @@ final class ChangeHub: FileWatcher, Sendable {
       added = []
       return taken
     }
-    for added in new where !added.observation.isEnded {
+    for added in new {
       let observation = added.observation
-      let session = observation.life.session
-      if work.version == nil {
-        work.version = added.start ?? (try? session.file.database.snapshot())
+      if observation.isEnded {
+        work.gone.append(observation)
+        continue
       }
-      if let start = added.start { advance(&work, to: start) }
-      guard let version = work.version else { continue }
+      let session = observation.life.session
       do throws(StorageError) {
-        if let start = added.start, observation.tellsFromStart, start.version < version.version {
-          try observation.begin(in: start)
-          try follow(observation, VersionStep(from: start, to: version))
+        let version: Snapshot
+        if let known = work.version {
+          version = known
+        } else if let start = added.start {
+          version = start
         } else {
-          try observation.begin(in: version)
+          version = try session.file.database.snapshot()
+        }
+        work.version = version
+        if let start = added.start { advance(&work, to: start) }
+        let current = work.version ?? version
+        if let start = added.start, observation.tellsFromStart, start.version < current.version {
+          try observation.begin(in: start)
+          observation.follow(VersionStep(from: start, to: current))
+        } else {
+          try observation.begin(in: current)
         }
       } catch {
         observation.failure = error
       }
       let id = ObjectIdentifier(session)
-      let audience = work.audiences[id] ?? Audience(session.inbox)
-      audience.observations.append(observation)
+      let audience = work.audiences[id] ?? Audience(session, added.schema)
+      audience.add(observation, added.schema)
       work.audiences[id] = audience
     }
   }
 
   /// Forgets observers that have ended.
-  private func drop(_ work: inout Work) -> [Observation] {
-    var ended: [Observation] = []
+  private func drop(_ work: inout Work) {
     for (id, audience) in work.audiences {
       let isGone = audience.inbox.isGone
-      ended += audience.observations.filter { $0.isEnded || isGone }
-      audience.observations.removeAll { $0.isEnded || isGone }
+      work.gone += audience.remove { $0.isEnded || isGone }
       if audience.observations.isEmpty { work.audiences[id] = nil }
     }
     if work.audiences.isEmpty { work.version = nil }
-    return ended
   }
 
   /// - Parameter newer: nil for the newest version.
   private func advance(_ work: inout Work, to newer: Snapshot?) {
-    guard let old = work.version, let new = newer ?? (try? file.database.snapshot()),
-      new.version > old.version
-    else { return }
-    let step = VersionStep(from: old, to: new)
-    for audience in work.audiences.values {
-      do throws(StorageError) {
-        var tables = audience.tables ?? []
-        if audience.tables == nil { tables = Set(try step.schemas().map(\.id)) }
-        try audience.changes.add(step, tables)
-      } catch {
-        for observation in audience.observations { observation.failure = observation.failure ?? error }
-      }
-      for observation in audience.observations where !observation.isEnded && observation.failure == nil {
-        do throws(StorageError) { try follow(observation, step) } catch { observation.failure = error }
-      }
-    }
-    work.version = new
-  }
-
-  private func follow(_ observation: Observation, _ step: VersionStep) throws(StorageError) {
-    try observation.update(step)
-    if observation.ownChanges != nil {
-      var tables = observation.tables ?? []
-      if observation.tables == nil { tables = Set(try step.schemas().map(\.id)) }
-      try observation.ownChanges?.add(step, tables)
+    guard let old = work.version else { return }
+    // Of those who are about to be told only the one that shows a later version moves on.
+    if newer == nil, work.holders > 0 { return work.isBehind = true }
+    do throws(StorageError) {
+      let new: Snapshot
+      if let newer { new = newer } else { new = try file.database.snapshot() }
+      guard new.version > old.version else { return }
+      let step = VersionStep(from: old, to: new)
+      for audience in work.audiences.values { audience.follow(step) }
+      work.version = new
+    } catch {
+      for audience in work.audiences.values { audience.fail(error) }
     }
   }
 
   // MARK: - Telling
 
   /// In the scheduler of a session: calls its observers.
-  private func deliver(_ id: ObjectIdentifier) {
-    let life = work.withLock { Kept($0.audiences[id]?.observations.first?.life) }.life
+  private func deliver(_ audience: Audience) {
+    let life = locked { work in
+      audience.observations.first.flatMap { observation in
+        work.audiences[ObjectIdentifier(observation.life.session)] === audience ? observation.life : nil
+      }
+    }
     (life?.session.observers as? SessionObservers)?.deliver()
   }
 
-  private struct Kept: @unchecked Sendable {
-    // Sendable: a life never changes.
-    let life: SessionLife?
-    init(_ life: SessionLife?) { self.life = life }
-  }
-
   /// The calls that tell the observers of a session what has changed, where it shows the version that the hub has come to; it moves there where it may.
-  func calls(_ session: RealmSession) -> [ObserverCall] {
-    struct Calls: @unchecked Sendable {
-      // Sendable: they are made by the session's scheduler, which is running.
-      var calls: [ObserverCall] = []
-      var newer: Snapshot?
-    }
-    struct Here: @unchecked Sendable { let session: RealmSession }
-    let here = Here(session: session)
-    let newer = work.withLock { work in
+  ///
+  /// - Parameter pulling: the one observer that takes what it was told to be there; nil for all others.
+  func takeCalls(_ session: RealmSession, pulling: Observation? = nil) -> [ObserverCall] {
+    let id = ObjectIdentifier(session)
+    // The version stays until the calls are made.
+    let newer = locked { work -> Snapshot? in
       takeAdded(&work)
-      if let shown = here.session.shownVersion { advance(&work, to: shown) }
+      if let shown = session.shownVersion { advance(&work, to: shown) }
+      work.holders += 1
       return work.version
     }
     // Outside of the lock: it calls the observers of the realm.
-    if let newer, session.autorefresh, session.shownVersion.map({ $0.version < newer.version }) ?? true {
+    if let newer, session.shownVersion.map({ session.autorefresh && $0.version < newer.version }) ?? true {
       _ = session.refresh(to: newer)
     }
-    return work.withLock { work -> Calls in
-      let session = here.session
-      guard let audience = work.audiences[ObjectIdentifier(session)], let version = work.version,
-        session.shownVersion?.version == version.version
-      else { return Calls() }
-      return Calls(calls: take(audience, version))
-    }.calls
-  }
-
-  private func take(_ audience: Audience, _ version: Snapshot) -> [ObserverCall] {
-    var calls: [ObserverCall] = []
-    let watched = Set(audience.observations.compactMap(\.table))
-    var told: ChangesToTell?
-    var damage: StorageError?
-    do throws(StorageError) {
-      told = try ChangesToTell(audience.changes.changes(in: version), in: version, watched)
-    } catch {
-      damage = error
-    }
-    audience.changes = NetChanges()
-    for observation in audience.observations where !observation.isEnded {
-      do throws(StorageError) {
-        if let failure = observation.failure ?? damage { throw failure }
-        guard let told else { continue }
-        var call: (() -> Void)?
-        if observation.isNew, let first = observation.first() {
-          call = first
-        } else if let own = observation.ownChanges {
-          call = try observation.call(ChangesToTell(own.changes(in: version), in: version, watched))
-        } else {
-          call = try observation.call(told)
-        }
-        (observation.isNew, observation.ownChanges) = (false, nil)
-        if let call { calls.append(ObserverCall(observation, call)) }
-      } catch {
-        if let call = observation.failed(Realm.Error(error)) {
-          calls.append(ObserverCall(observation, call, isLast: true))
-        }
-        observation.failure = error
+    let (calls, isBehind) = locked { work -> ([ObserverCall], Bool) in
+      work.holders -= 1
+      let isBehind = work.holders == 0 && work.isBehind
+      if isBehind { work.isBehind = false }
+      guard let audience = work.audiences[id] else { return ([], isBehind) }
+      var calls: [ObserverCall] = []
+      if let version = work.version, session.shownVersion?.version == version.version {
+        calls = audience.takeCalls(version, pulling: pulling)
       }
+      let failures = audience.takeFailures()
+      work.gone += failures.gone
+      if audience.observations.isEmpty { work.audiences[id] = nil }
+      return (calls + failures.calls, isBehind)
     }
-    audience.observations.removeAll { $0.failure != nil }
+    if isBehind { didCommit() }
     return calls
   }
 
@@ -253,21 +232,25 @@ final class ChangeHub: FileWatcher, Sendable {
 
   /// Observers are not to be told of what the session commits now.
   func pass(_ observations: [Observation], _ session: RealmSession, _ commit: () throws -> Void) throws {
-    struct Here: @unchecked Sendable {
-      let session: RealmSession
-      let observations: [Observation]
-    }
-    let here = Here(session: session, observations: observations)
     let base = session.baseVersion
-    work.withLock { work in
+    locked { work in
       takeAdded(&work)
       if let base { advance(&work, to: base) }
+      work.holders += 1
+    }
+    defer {
+      let isBehind = locked { work in
+        work.holders -= 1
+        defer { work.isBehind = work.holders > 0 && work.isBehind }
+        return work.holders == 0 && work.isBehind
+      }
+      if isBehind { didCommit() }
     }
     try commit()
-    work.withLock { work in
-      guard let shown = here.session.shownVersion else { return }
+    locked { work in
+      guard let shown = session.shownVersion else { return }
       advance(&work, to: shown)
-      for observation in here.observations where !observation.isNew && observation.failure == nil {
+      for observation in observations where !observation.isNew && observation.failure == nil {
         // What it would be told is forgotten.
         _ = try? observation.call(ChangesToTell([:], in: shown, []))
         observation.ownChanges = NetChanges()
@@ -281,32 +264,30 @@ final class ChangeHub: FileWatcher, Sendable {
   private func waitForOthers() {
     if file.isInMemory { return }
     waiter.withLock { waiter in
-      if waiter?.hasEnded == false { return }
-      waiter = CommitWaiter(file.database) { [weak self] in
-        guard let self, self.hasObservers else { return false }
-        self.didCommit()
-        return true
-      }
+      if waiter != nil { return }
+      waiter = CommitWaiter(file.database) { [weak self] in self?.goOnWaiting(isNewer: $0) ?? false }
     }
   }
 
-  func fileWillClose() { waiter.withLock { $0 }?.stop() }
-}
-
-/// A call of an observer, which was computed for the version that its realm shows.
-struct ObserverCall {
-  private let observation: Observation
-  private let body: () -> Void
-  private let isLast: Bool
-
-  init(_ observation: Observation, _ body: @escaping () -> Void, isLast: Bool = false) {
-    (self.observation, self.body, self.isLast) = (observation, body, isLast)
+  /// In the thread that waits; false where it is to end.
+  private func goOnWaiting(isNewer: Bool) -> Bool {
+    // Decided under the lock: who comes later begins another one.
+    let isNeeded = waiter.withLock { waiter in
+      if observers.load(ordering: .acquiring) > 0 { return true }
+      waiter = nil
+      return false
+    }
+    guard isNeeded else { return false }
+    if isNewer { file.didCommit(nil) }
+    return true
   }
 
-  func run() {
-    if observation.isEnded { return }
-    body()
-    if isLast { observation.end() }
+  func fileWillClose() { waiter.withLock { $0 }?.stop() }
+
+  /// Returns when what has ended is let go of.
+  func settle() {
+    didCommit()
+    queue.sync {}
   }
 }
 

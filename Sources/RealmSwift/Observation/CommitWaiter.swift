@@ -7,39 +7,40 @@ import Synchronization
 final class CommitWaiter: Sendable {
   private let database: Database
   private let isStopped = Atomic<Bool>(false)
-  private let isOver = Atomic<Bool>(false)
   private let ended = DispatchSemaphore(value: 0)
 
-  /// - Parameter didCommit: is called when there was a commit, and now and then; answers whether it is still waited for.
-  init(_ database: Database, _ didCommit: @escaping @Sendable () -> Bool) {
+  /// - Parameter goOn: is called after a commit, with true, and now and then; answers whether it is still waited for.
+  init(_ database: Database, _ goOn: @escaping @Sendable (_ isNewer: Bool) -> Bool) {
     self.database = database
-    let thread = Thread { self.run(didCommit) }
+    let thread = Thread { self.run(goOn) }
     thread.name = "io.realm.wait"
     thread.start()
   }
 
-  var hasEnded: Bool { isOver.load(ordering: .acquiring) }
-
-  private func run(_ didCommit: () -> Bool) {
+  private func run(_ goOn: (Bool) -> Bool) {
     var seen = database.version
-    while !isStopped.load(ordering: .acquiring) {
+    var isOver = false
+    while !isOver {
       do throws(StorageError) {
-        // A wake-up may get lost, and who stops this waits for it.
-        if let found = try database.waitForCommit(after: seen, timeout: .milliseconds(250)) { seen = found }
+        let found = try database.waitForCommit(after: seen, timeout: .seconds(1)) {
+          isStopped.load(ordering: .acquiring)
+        }
+        if let found { seen = found }
+        isOver = isStopped.load(ordering: .acquiring) || !goOn(found != nil)
       } catch {
         // A forked child follows no versions.
-        break
+        isOver = true
       }
-      if isStopped.load(ordering: .acquiring) || !didCommit() { break }
     }
-    isOver.store(true, ordering: .releasing)
     ended.signal()
   }
 
   /// Returns when the database is not used any more.
   func stop() {
     isStopped.store(true, ordering: .releasing)
-    if !hasEnded { database.wakeWaiting() }
+    // In a forked child there is no such thread.
+    guard !database.isForked else { return }
+    database.wakeWaiting()
     ended.wait()
     // Who stops it again does not wait.
     ended.signal()

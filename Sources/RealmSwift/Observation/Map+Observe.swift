@@ -21,7 +21,7 @@ extension Map {
   ) async -> NotificationToken {
     await Observing.begin(
       self, on: actor, _isolation: _isolation,
-      { map, actor in map.observation(keyPaths) { actor.tell(map.change($0), block) } },
+      { map, actor in map.observation(keyPaths) { [weak actor] in actor?.tell(map.change($0), block) } },
       { block($1, .error($0)) })
   }
 
@@ -63,7 +63,8 @@ extension Map {
     }
     guard content.isPlain else {
       return ComputedObservation(
-        cell.owner, { .map(self.storedMap) }, making: { $0.ofKeys([]) }, tell)
+        cell.owner, { .map(self.isInvalidated ? ValueMap() : self.storedMap) }, making: { $0.ofKeys([]) },
+        tell)
     }
     return ValuesObservation(cell, paths, making: { $0.ofKeys($1) }, tell)
   }

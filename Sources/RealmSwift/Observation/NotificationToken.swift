@@ -41,5 +41,7 @@ public final class NotificationToken: Sendable {
     if isEnded { observation.end() } else { observation.hub.add(observation) }
   }
 
+  var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
   var observation: Observation? { state.withLock { State(observation: $0.observation) }.observation }
 }

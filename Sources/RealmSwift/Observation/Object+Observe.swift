@@ -152,7 +152,9 @@ extension ObjectBase {
   ) async -> NotificationToken {
     await Observing.begin(
       self, on: actor, _isolation: _isolation,
-      { object, actor in object.observation(keyPaths) { actor.tell(object.change($0), block) } },
+      { object, actor in
+        object.observation(keyPaths) { [weak actor] in actor?.tell(object.change($0), block) }
+      },
       { block($1, .error($0)) })
   }
 }

@@ -41,8 +41,8 @@ final class ObjectObservation: Observation, @unchecked Sendable {
   override func update(_ step: VersionStep) throws(StorageError) {
     guard let id = binding.table?.id else { return }
     let changes = try step.changes(of: id)
-    if changes.deletions.contains(row) { isDeleted = true }
-    if changes.insertions.contains(row) { isDeleted = false }
+    if changes.hasDeleted(row) { isDeleted = true }
+    if changes.hasInserted(row) { isDeleted = false }
     if let change = changes.modification(of: row) {
       let table = try step.old.table(ofID: id)
       for column in change.columns where old[column] == nil && table.schema.columns.indices.contains(column) {
@@ -85,17 +85,5 @@ final class ObjectObservation: Observation, @unchecked Sendable {
     if positions.isEmpty { return nil }
     let changed = positions.sorted().map { Changed(position: $0, old: old[binding.columns[$0]]) }
     return { [tell] in tell(.change(changed)) }
-  }
-}
-
-extension TableChanges {
-  /// O(log n).
-  func modification(of row: UInt64) -> Modification? {
-    var (low, high) = (0, modifications.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if modifications[middle].key < row { low = middle + 1 } else { high = middle }
-    }
-    return low < modifications.count && modifications[low].key == row ? modifications[low] : nil
   }
 }

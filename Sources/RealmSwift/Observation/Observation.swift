@@ -26,7 +26,39 @@ class Observation: @unchecked Sendable {
   /// On any thread.
   final func end() {
     if hasEnded.exchange(true, ordering: .acquiringAndReleasing) { return }
-    hub.removeSoon()
+    hub.didEnd()
+  }
+
+  /// It takes what there is by itself, when it has asked whether there is something.
+  final var isPulled: Bool { wake != nil }
+  /// Called when there is something that it may take (`ChangeHub.takeCalls`).
+  final var wake: (() -> Void)?
+  private let hasAsked = Atomic<Bool>(false)
+
+  /// On any thread: it is to be told what there is, or comes next.
+  final func ask() {
+    hasAsked.store(true, ordering: .releasing)
+    hub.didCommit()
+  }
+
+  /// Whether it is to be told now; what it is not told of is kept for later.
+  final var isReady: Bool { !isPulled || hasAsked.load(ordering: .acquiring) }
+  final func didCall() { hasAsked.store(false, ordering: .releasing) }
+
+  /// It is to be called though the version is the same.
+  final var hasNews: Bool { isNew || failure != nil || isPulled && isReady }
+
+  /// Brings it to the newer version of a step.
+  final func follow(_ step: VersionStep) {
+    do throws(StorageError) {
+      try update(step)
+      guard ownChanges != nil else { return }
+      var tables = tables ?? []
+      if self.tables == nil { tables = Set(try step.schemas().map(\.id)) }
+      try ownChanges?.add(step, tables)
+    } catch {
+      failure = error
+    }
   }
 
   // MARK: - For the hub
@@ -45,6 +77,8 @@ class Observation: @unchecked Sendable {
   func first() -> (() -> Void)? { nil }
   /// The call that tells what changed; nil where that is nothing. What it was told is what is now from then on.
   func call(_ changes: ChangesToTell) throws(StorageError) -> (() -> Void)? { nil }
+  /// What brings back what it was told, as it is now.
+  func restoring() -> () -> Void { {} }
   /// The last call, where the file can't be read.
   func failed(_ error: any Error) -> (() -> Void)? { nil }
 }

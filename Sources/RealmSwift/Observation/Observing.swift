@@ -23,9 +23,10 @@ enum Observing {
     let configuration = realm.configuration
     // It runs on the queue only.
     let body = Handed { [weak token] in
+      guard let token, !token.hasEnded else { return }
       do {
         let realm = try Realm(configuration: configuration, queue: queue)
-        guard let token, let found = realm.resolve(reference) else { return }
+        guard let found = realm.resolve(reference) else { return }
         token.begin(make(found))
       } catch {
         failed(error)

@@ -1,3 +1,6 @@
+import RealmStorage
+import Synchronization
+
 /// What an observer of a realm is called with.
 public typealias NotificationBlock = (_ notification: Realm.Notification, _ realm: Realm) -> Void
 
@@ -17,23 +20,36 @@ extension Realm {
   /// - Returns: what keeps the observer; keep it.
   public func observe(_ block: @escaping NotificationBlock) -> NotificationToken {
     session.checkObservable("a realm")
-    let (life, view) = (life, view)
-    let observers = session.watched(by: session.file.hub)
-    let id = observers.add { notification in block(notification, Realm(life, view)) }
-    // Who invalidates a token on another thread has it done where it may be.
+    let (session, view, hub) = (session, view, session.file.hub)
+    let isEnded = EndedFlag()
+    // The session keeps the block, and the token keeps the session.
+    let id = session.watched(by: hub).add { [unowned session] notification in
+      if !isEnded.isSet { block(notification, Realm(session.life, view)) }
+    }
+    hub.countObserver(by: 1)
     let box = ObserverOfRealm(life: life, id: id)
-    return NotificationToken { box.end() }
+    return NotificationToken {
+      isEnded.set()
+      hub.countObserver(by: -1)
+      box.end()
+    }
   }
 }
 
+private final class EndedFlag: Sendable {
+  private let flag = Atomic<Bool>(false)
+  var isSet: Bool { flag.load(ordering: .acquiring) }
+  func set() { flag.store(true, ordering: .releasing) }
+}
+
 private struct ObserverOfRealm: @unchecked Sendable {
-  // Sendable: it is used by the scheduler of the realm.
+  // Sendable: it is used by the scheduler of the realm, and when that is gone by who ends it.
   let life: SessionLife
   let id: Int
 
   func end() {
     let session = life.session
-    if session.owner.isHere {
+    if session.owner.isHere || session.inbox.isGone {
       (session.observers as? SessionObservers)?.remove(id)
     } else {
       session.inbox.enqueue { (life.session.observers as? SessionObservers)?.remove(id) }

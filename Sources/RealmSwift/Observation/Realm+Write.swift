@@ -38,6 +38,7 @@ extension RealmSession {
   fileprivate func commitWrite(passing tokens: [NotificationToken]) throws {
     let passed = tokens.compactMap { $0.observation }.filter { $0.life.session === self }
     if passed.isEmpty { return try commitWrite() }
-    try file.hub.pass(passed, self) { try commitWrite() }
+    let hub = file.hub
+    try watched(by: hub).passing { try hub.pass(passed, self) { try commitWrite() } }
   }
 }

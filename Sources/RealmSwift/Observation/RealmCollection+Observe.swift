@@ -45,7 +45,7 @@ extension RealmCollection {
     await Observing.begin(
       self, on: actor, _isolation: _isolation,
       { collection, actor in
-        collection.observation(keyPaths) { actor.tell($0.of(collection), block) }
+        collection.observation(keyPaths) { [weak actor] in actor?.tell($0.of(collection), block) }
       },
       { block($1, .error($0)) })
   }
@@ -59,7 +59,7 @@ extension RealmCollection {
       keyPaths: keyPaths.map(PropertyRecorder.joinedNames), on: actor, _isolation: _isolation, block)
   }
 
-  fileprivate func observation(
+  func observation(
     _ keyPaths: [String]?, _ tell: @escaping (Told<ElementsChange>) -> Void
   ) -> Observation {
     if let content = _content {
@@ -83,7 +83,7 @@ extension RealmCollection {
 }
 
 extension Told<ElementsChange> {
-  fileprivate func of<C>(_ collection: C) -> RealmCollectionChange<C> {
+  func of<C>(_ collection: C) -> RealmCollectionChange<C> {
     switch self {
     case .initial: .initial(collection)
     case .update(let change):

@@ -74,6 +74,11 @@ final class RowsObservation: Observation, @unchecked Sendable {
 
   override func failed(_ error: any Error) -> (() -> Void)? { { [tell] in tell(.error(error)) } }
 
+  override func restoring() -> () -> Void {
+    let (told, modified) = (told, modifiedBefore)
+    return { (self.told, self.modifiedBefore) = (told, modified) }
+  }
+
   private func settle() {
     if let live { told = live.order }
     modifiedBefore = []
@@ -116,8 +121,7 @@ final class RowsObservation: Observation, @unchecked Sendable {
     var change = ElementsChange()
     for row in changes.deletions { change.deletions.append(try old(row)) }
     for row in changes.insertions { change.insertions.append(try table.rank(of: row)) }
-    for row in modified.sorted() where !changes.insertions.hasSorted(row) && !changes.deletions.hasSorted(row)
-    {
+    for row in modified.sorted() where !changes.hasInserted(row) && !changes.hasDeleted(row) {
       guard try table.contains(row) else { continue }
       change.modifications.append(try old(row))
     }
@@ -136,10 +140,5 @@ extension [UInt64] {
       if self[middle] < row { low = middle + 1 } else { high = middle }
     }
     return low
-  }
-
-  fileprivate func hasSorted(_ row: UInt64) -> Bool {
-    let place = rank(of: row)
-    return place < count && self[place] == row
   }
 }

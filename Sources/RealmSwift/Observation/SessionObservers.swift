@@ -17,33 +17,84 @@ final class SessionObservers: SessionWatcher {
     self.hub = hub
   }
 
-  /// Tells what there is to tell. Not in a write transaction: the calls come after it.
-  func deliver() {
-    while !session.isWriting {
-      if calls.isEmpty { calls = hub.calls(session) }
-      if calls.isEmpty || session.isWriting { return }
-      // Taken before it is made: it may write, which makes the others first.
-      calls.removeFirst().run()
-    }
+  /// Of collections and objects; some may have ended.
+  private var observations: [Observation] = []
+
+  func add(_ observation: Observation) {
+    observations.removeAll { $0.isEnded }
+    observations.append(observation)
   }
 
+  var movesSession: Bool { observations.contains { !$0.isEnded } }
+
+  /// Tells what there is to tell now. Not in a write transaction: the calls come after it.
+  func deliver() {
+    wasSkipped = session.isWriting
+    if calls.isEmpty, !session.isWriting { calls = hub.takeCalls(session) }
+    makeCalls()
+  }
+
+  /// It was called in a write transaction: what there is to tell is told after that.
+  private var wasSkipped = false
+
+  /// Makes the calls that were computed for the version that the session shows.
+  private func makeCalls() {
+    // Taken before it is made: it may write, which makes the others first.
+    while !calls.isEmpty, !session.isWriting { calls.removeFirst().run() }
+  }
+
+  func willMove() { makeCalls() }
+
   func willWrite() {
-    if hasCollections { _ = session.refresh() }
+    makeCalls()
+    guard movesSession, !session.isWriting else { return }
+    // Where there is none to be had, the transaction tells why.
+    if let newest = try? session.file.database.snapshot() { _ = session.refresh(to: newest) }
     deliver()
   }
 
-  /// More than the realm itself is observed.
-  var hasCollections = false
-  var movesSession: Bool { hasCollections }
-
   func didMove() {
+    if isPassing {
+      hasMoved = true
+      return
+    }
+    // A realm that stays where it is until it is told to move would be overtaken.
+    if movesSession, !session.autorefresh, calls.isEmpty, !session.isWriting {
+      calls = hub.takeCalls(session)
+    }
     tell(.didChange)
     hub.didCommit()
+    if !calls.isEmpty || wasSkipped {
+      let reference = Reference(observers: self)
+      session.inbox.enqueue { reference.observers?.deliver() }
+    }
+  }
+
+  private struct Reference: @unchecked Sendable {
+    // Sendable: it is used by the scheduler of the session.
+    weak var observers: SessionObservers?
+  }
+
+  /// The session commits what some of its observers are not told of: all others are told after that is settled.
+  private var isPassing = false
+  private var hasMoved = false
+
+  func passing(_ body: () throws -> Void) rethrows {
+    (isPassing, hasMoved) = (true, false)
+    defer {
+      isPassing = false
+      if hasMoved { didMove() }
+    }
+    try body()
   }
 
   func isBehind() { tell(.refreshRequired) }
 
-  var isEmpty: Bool { ofRealm.isEmpty }
+  func didInvalidate() {
+    calls = []
+    for observation in observations { observation.end() }
+    observations = []
+  }
 
   private func tell(_ notification: Realm.Notification) {
     for (id, block) in ofRealm where ofRealm.contains(where: { $0.id == id }) { block(notification) }
@@ -82,9 +133,9 @@ extension RealmSession {
         "Read-only realm",
         "\(what) can't be observed: \(file.database.path) was opened with readOnly = true; open it without.")
     }
-    if isElsewhere { return }
+    if isElsewhere, !hasWritten { return }
     inbox.lookForLoop()
-    if !inbox.isServed {
+    if !isElsewhere, !inbox.isServed {
       raise(
         "Thread without a run loop",
         "\(what) can't be observed here: observers are called later, and nothing calls this thread. Observe on a queue by observe(on:), or "

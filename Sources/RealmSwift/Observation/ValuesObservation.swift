@@ -44,7 +44,7 @@ final class ValuesObservation<Change>: Observation, @unchecked Sendable {
     let schema = try step.schemas().first { $0.id == owner }
     guard let schema, let position = schema.columns.firstIndex(where: { $0.id == column }) else { return }
     let isConcerned =
-      changes.deletions.contains(row) || changes.insertions.contains(row)
+      changes.hasDeleted(row) || changes.hasInserted(row)
       || changes.modification(of: row)?.columns.contains(position) == true
     guard isConcerned else { return }
     switch pending {
@@ -68,6 +68,11 @@ final class ValuesObservation<Change>: Observation, @unchecked Sendable {
   }
 
   override func failed(_ error: any Error) -> (() -> Void)? { { [tell] in tell(.error(error)) } }
+
+  override func restoring() -> () -> Void {
+    let pending = pending
+    return { self.pending = pending }
+  }
 
   override func call(_ changes: ChangesToTell) throws(StorageError) -> (() -> Void)? {
     let change: CollectionChange
@@ -218,7 +223,7 @@ final class ComputedObservation<Change>: Observation, @unchecked Sendable {
 
   override func update(_ step: VersionStep) throws(StorageError) {
     let changes = try step.changes(of: owner)
-    if changes.deletions.contains(row) || changes.modification(of: row) != nil { isConcerned = true }
+    if changes.hasDeleted(row) || changes.modification(of: row) != nil { isConcerned = true }
   }
 
   override func first() -> (() -> Void)? {
@@ -228,6 +233,11 @@ final class ComputedObservation<Change>: Observation, @unchecked Sendable {
   }
 
   override func failed(_ error: any Error) -> (() -> Void)? { { [tell] in tell(.error(error)) } }
+
+  override func restoring() -> () -> Void {
+    let (told, isConcerned) = (told, isConcerned)
+    return { (self.told, self.isConcerned) = (told, isConcerned) }
+  }
 
   override func call(_ changes: ChangesToTell) throws(StorageError) -> (() -> Void)? {
     guard isConcerned else { return nil }

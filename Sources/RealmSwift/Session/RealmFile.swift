@@ -270,9 +270,11 @@ final class RealmFile: Sendable {
 
   /// A session has committed: the others move on when their thread, queue or actor gets to it. Those of threads that can't be called
   /// stay where they are.
-  func didCommit(_ session: RealmSession) {
+  ///
+  /// - Parameter session: nil where another process has.
+  func didCommit(_ session: RealmSession?) {
     watching.withLock { $0 }?.didCommit()
-    let id = ObjectIdentifier(session)
+    let id = session.map { ObjectIdentifier($0) }
     let told = sessions.withLock { sessions in
       // Not by the keys: to compare actors may let go of one, and with it end a session, which takes this lock.
       var told: [(key: SessionKey, inbox: SchedulerInbox)] = []
@@ -356,6 +358,8 @@ final class RealmFile: Sendable {
   static func delete(_ configuration: Realm.Configuration) throws -> Bool {
     let place = place(configuration)
     return try gate.opening(place) {
+      // Observers that have ended may be on their way out.
+      open.withLock { $0[place]?.file.watching.withLock { $0 } }?.settle()
       guard open.withLock({ $0[place] == nil }) else {
         throw Realm.Error(
           .alreadyOpen, "\(place) is open in this process: let go of its realms and objects first.",

@@ -17,6 +17,8 @@ extension RealmSession {
     guard transaction == nil else { return false }
     return try passingOnFailure {
       try checkActiveVersions(most)
+      observers?.willWrite()
+      guard transaction == nil else { return false }
       return try begin { () throws(StorageError) in
         if isTurn { return try pendingWrites?.takeTurn() }
         return pendingWrites?.isFree ?? true ? try file.database.beginWriteIfFree() : nil

@@ -333,6 +333,7 @@ final class RealmSession {
   func refresh() -> Bool {
     check()
     inbox.lookForLoop()
+    observers?.willMove()
     guard transaction == nil, !isFrozen else { return false }
     return refresh(to: reading { () throws(StorageError) in try file.database.snapshot() })
   }
@@ -370,7 +371,9 @@ final class RealmSession {
   var observers: (any SessionWatcher)?
 
   /// It moves to newer versions by itself, where its thread, queue or actor can be called.
-  var autorefresh = true
+  var autorefresh = true {
+    didSet { if autorefresh, !oldValue { file.didCommit(nil) } }
+  }
 
   /// Another session has committed.
   func autorefreshNow() {
@@ -387,6 +390,7 @@ final class RealmSession {
     (snapshot, followed) = (nil, nil)
     generation &+= 1
     validity.invalidateAll(before: generation)
+    observers?.didInvalidate()
   }
 
   /// - Throws: what is damaged first of all that is.
@@ -408,15 +412,40 @@ final class RealmSession {
         "Transaction in a transaction",
         "the realm at \(file.database.path) is in a write transaction already; commit or cancel it first.")
     }
-    observers?.willWrite()
     try checkActiveVersions(most)
     try passingOnFailure {
-      try begin { () throws(StorageError) in
-        // What waits for its turn has asked for the lock, and may have it.
-        if let taken = pendingWrites?.takeOrGiveUp() { return taken }
-        return try file.database.beginWrite()
+      try tellingBefore {
+        try begin { () throws(StorageError) in
+          // What waits for its turn has asked for the lock, and may have it.
+          if let taken = pendingWrites?.takeOrGiveUp() { return taken }
+          return try file.database.beginWrite()
+        }
       }
     }
+  }
+
+  /// Tells observers of what others have written, and begins a transaction with what they were told of; where others write on and on, with a little more.
+  func tellingBefore(_ begin: () throws -> Bool) throws -> Bool {
+    for _ in 0..<3 {
+      observers?.willWrite()
+      guard transaction == nil else {
+        raise(
+          "Transaction in a transaction",
+          "an observer of the realm at \(file.database.path) left a write transaction open; commit or cancel it where it began."
+        )
+      }
+      let shown = shownVersion?.version
+      guard try begin() else { return false }
+      guard observers?.movesSession == true, let shown, transaction?.base.number != shown,
+        let begun = transaction
+      else {
+        return true
+      }
+      begun.cancel()
+      (transaction, snapshot) = (nil, try? file.database.snapshot())
+      generation &+= 1
+    }
+    return try begin()
   }
 
   /// Begins the transaction that `body` answers; false where that is none.

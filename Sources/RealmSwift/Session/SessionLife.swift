@@ -23,10 +23,14 @@ protocol SessionWatcher: AnyObject {
   var movesSession: Bool { get }
   /// A write transaction is to begin.
   func willWrite()
+  /// The session is to show another version.
+  func willMove()
   /// The session shows another version, by its own commit too.
   func didMove()
   /// There is a newer version, and the session does not move by itself.
   func isBehind()
+  /// What was read of the session is invalid.
+  func didInvalidate()
 }
 
 /// Watches the versions of an open file.
@@ -35,6 +39,8 @@ protocol FileWatcher: AnyObject, Sendable {
   func didCommit()
   /// The database is closed when this has returned.
   func fileWillClose()
+  /// Returns when nothing keeps the file open for the sake of observers that have ended.
+  func settle()
 }
 
 /// What becomes of a write transaction. The keys of the rows that it made are given again where it is cancelled.

@@ -25,6 +25,13 @@ final class Heard<Event>: @unchecked Sendable {
     return events
   }
 
+  /// The same in a task.
+  func reach(_ count: Int, seconds: Double = 10) async -> [Event] {
+    let limit = Date(timeIntervalSinceNow: seconds)
+    while all.count < count, Date() < limit { try? await Task.sleep(for: .milliseconds(2)) }
+    return all
+  }
+
   var all: [Event] {
     lock.lock()
     defer { lock.unlock() }
@@ -373,9 +380,11 @@ final class QueueRealm: @unchecked Sendable {
     }
     let watcher = Watcher(realm.configuration)
     try await watcher.watch { acted.add($0) }
-    #expect(queued.wait(1) == [.initial(0)] && acted.wait(1) == [.initial(0)])
+    #expect(await queued.reach(1) == [.initial(0)])
+    #expect(await acted.reach(1) == [.initial(0)])
     try realm.write { $0.add(Person(id: 0, name: "", age: 0)) }
-    #expect(queued.wait(2).last == .update(1, [], [0]) && acted.wait(2).last == .update(1, [], [0]))
+    #expect(await queued.reach(2).last == .update(1, [], [0]))
+    #expect(await acted.reach(2).last == .update(1, [], [0]))
     await watcher.stop()
     withExtendedLifetime(token) {}
   }

@@ -26,5 +26,19 @@ public struct TableChanges: Sendable, Equatable {
 
   public init() {}
 
+  /// How a row was modified; nil where it was not. O(log n), as are the next two.
+  package func modification(of row: UInt64) -> Modification? {
+    let place = modifications.partitioningIndex { $0.key >= row }
+    return place < modifications.count && modifications[place].key == row ? modifications[place] : nil
+  }
+
+  package func hasDeleted(_ row: UInt64) -> Bool { Self.has(row, deletions) }
+  package func hasInserted(_ row: UInt64) -> Bool { Self.has(row, insertions) }
+
+  private static func has(_ row: UInt64, _ rows: [UInt64]) -> Bool {
+    let place = rows.partitioningIndex { $0 >= row }
+    return place < rows.count && rows[place] == row
+  }
+
   public var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
 }

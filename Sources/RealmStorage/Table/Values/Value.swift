@@ -53,8 +53,10 @@ extension Value: Hashable {
   }
 
   public func hash(into hasher: inout Hasher) {
+    // Values of different types differ, also where they have the same bits.
+    hasher.combine(kindNumber)
     switch self {
-    case .null: hasher.combine(0)
+    case .null: break
     case .bool(let flag): hasher.combine(flag)
     case .int(let number): hasher.combine(number)
     case .float(let number): hasher.combine(number.bitPattern)
@@ -70,6 +72,26 @@ extension Value: Hashable {
       hasher.combine(row)
     case .list(let elements, _): hasher.combine(elements)
     case .map(let map, _): hasher.combine(map)
+    }
+  }
+
+  private var kindNumber: UInt8 {
+    switch self {
+    case .null: 0
+    case .bool: 1
+    case .int: 2
+    case .float: 3
+    case .double: 4
+    case .string: 5
+    case .data: 6
+    case .date: 7
+    case .objectID: 8
+    case .uuid: 9
+    case .decimal128: 10
+    case .link: 11
+    case .typedLink: 12
+    case .list: 13
+    case .map: 14
     }
   }
 }

@@ -1,0 +1,162 @@
+import RealmStorage
+
+/// The observers of one session, under the hub's lock.
+final class Audience: @unchecked Sendable {
+  // Sendable: it is used under the lock.
+  let inbox: SchedulerInbox
+  private(set) var observations: [Observation] = []
+  /// Since they were called last.
+  var changes = NetChanges()
+  /// The classes of the session when an observer came last.
+  private var schema: RealmSchema
+  /// The version whose changes they have been called for, or are to be.
+  private var calledFor: UInt64 = 0
+
+  /// Of the file, for messages.
+  private let path: String
+
+  init(_ session: RealmSession, _ schema: RealmSchema) {
+    inbox = session.inbox
+    path = session.file.database.path
+    self.schema = schema
+  }
+
+  func add(_ observation: Observation, _ schema: RealmSchema) {
+    observations.append(observation)
+    self.schema = schema
+  }
+
+  /// Takes those away of which a condition holds.
+  func remove(where isGone: (Observation) -> Bool) -> [Observation] {
+    let gone = observations.filter(isGone)
+    if !gone.isEmpty { observations.removeAll(where: isGone) }
+    return gone
+  }
+
+  /// Nil for all there are.
+  private var tables: Set<UInt32>? {
+    var tables: Set<UInt32> = []
+    for observation in observations {
+      guard let more = observation.tables else { return nil }
+      tables.formUnion(more)
+    }
+    return tables
+  }
+
+  /// Whether somebody is to be called for a version; once for each.
+  func isCalled(for version: UInt64) -> Bool {
+    let isNews = calledFor != version || observations.contains { $0.hasNews }
+    calledFor = version
+    return isNews
+  }
+
+  /// Brings all to the newer version of a step.
+  func follow(_ step: VersionStep) {
+    do throws(StorageError) {
+      try check(step)
+      var tables = tables ?? []
+      if self.tables == nil { tables = Set(try step.schemas().map(\.id)) }
+      try changes.add(step, tables)
+    } catch {
+      return fail(error)
+    }
+    for observation in observations where !observation.isEnded && observation.failure == nil {
+      observation.follow(step)
+    }
+  }
+
+  func fail(_ error: StorageError) {
+    for observation in observations { observation.failure = observation.failure ?? error }
+  }
+
+  /// Plans name columns by their places in the tables that the session knows.
+  private func check(_ step: VersionStep) throws(StorageError) {
+    guard try step.old.schemaVersion() != step.new.schemaVersion() else { return }
+    let tables = Dictionary(uniqueKeysWithValues: try step.schemas().map { ($0.id, $0) })
+    for binding in schema.bindings {
+      guard let bound = binding.table else { continue }
+      guard let found = tables[bound.id], binding.fits(found) else {
+        throw .schemaChanged(table: bound.name, column: nil, path: path)
+      }
+    }
+  }
+
+  /// The calls that tell what has changed.
+  ///
+  /// - Parameters:
+  ///   - version: the one that the session shows, and that they were brought to.
+  ///   - pulling: the one that takes what it was told to be there; nil for all others.
+  func takeCalls(_ version: Snapshot, pulling: Observation? = nil) -> [ObserverCall] {
+    var calls: [ObserverCall] = []
+    let watched = Set(observations.compactMap(\.table))
+    let untold = changes
+    if pulling == nil { changes = NetChanges() }
+    var told: ChangesToTell?
+    for observation in observations where !observation.isEnded && observation.failure == nil {
+      if let pulling, pulling !== observation { continue }
+      guard pulling != nil || observation.isReady else {
+        // From now on apart from those that are told.
+        if observation.ownChanges == nil, !untold.isEmpty { observation.ownChanges = untold }
+        continue
+      }
+      do throws(StorageError) {
+        let restore = observation.restoring()
+        var call: (() -> Void)?
+        if observation.isNew, let first = observation.first() {
+          call = first
+        } else if let own = observation.ownChanges {
+          call = try observation.call(ChangesToTell(own.changes(in: version), in: version, watched))
+        } else {
+          let changes: ChangesToTell
+          if let told {
+            changes = told
+          } else {
+            changes = try ChangesToTell(untold.changes(in: version), in: version, watched)
+          }
+          told = changes
+          call = try observation.call(changes)
+        }
+        if observation.isPulled, pulling == nil, call != nil {
+          // Only told that there is something: what it is, is found when it is taken.
+          restore()
+          observation.ownChanges = observation.ownChanges ?? untold
+          observation.didCall()
+          calls.append(ObserverCall(observation) { observation.wake?() })
+          continue
+        }
+        (observation.isNew, observation.ownChanges) = (false, pulling == nil ? nil : NetChanges())
+        if let call { calls.append(ObserverCall(observation, call)) }
+      } catch {
+        observation.failure = error
+      }
+    }
+    return calls
+  }
+
+  /// The last calls of those that failed, whatever the session shows.
+  func takeFailures() -> (calls: [ObserverCall], gone: [Observation]) {
+    let gone = remove { $0.failure != nil }
+    let calls = gone.compactMap { observation in
+      observation.failure.flatMap { observation.failed(Realm.Error($0)) }
+        .map { ObserverCall(observation, $0, isLast: true) }
+    }
+    return (calls, gone)
+  }
+}
+
+/// A call of an observer, which was computed for the version that its realm shows.
+struct ObserverCall {
+  private let observation: Observation
+  private let body: () -> Void
+  private let isLast: Bool
+
+  init(_ observation: Observation, _ body: @escaping () -> Void, isLast: Bool = false) {
+    (self.observation, self.body, self.isLast) = (observation, body, isLast)
+  }
+
+  func run() {
+    if observation.isEnded { return }
+    body()
+    if isLast { observation.end() }
+  }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import RealmStorage
+
+/// The elements of a collection in sections: those with the same key stand in one. Sections are in the order in which their first elements stand, and within a section elements
+/// are in the order of the collection. Read anew when the realm has changed, in time in proportion to the elements.
+final class SectionContent<Key: _Persistable & Hashable, Element: RealmCollectionValue> {
+  let results: Results<Element>
+  private let key: (Element) -> Key
+  private var known: (layout: SectionLayout<Key>, generation: UInt64)?
+
+  init(_ results: Results<Element>, _ key: @escaping (Element) -> Key) {
+    (self.results, self.key) = (results, key)
+  }
+
+  func moved(to session: _RealmSession) -> SectionContent? {
+    results._moved(to: session).map { SectionContent($0, key) }
+  }
+
+  var layout: SectionLayout<Key> {
+    guard let session = results.realm?.session else { return SectionLayout([]) }
+    if let known, known.generation == session.generation { return known.layout }
+    let layout = SectionLayout(results.map(key))
+    // What is frozen may be read by several threads.
+    if !session.isFrozen { known = (layout, session.generation) }
+    return layout
+  }
+}
+
+/// Which element of a collection stands in which section.
+struct SectionLayout<Key: Hashable> {
+  private(set) var keys: [Key] = []
+  /// By section: places in the collection, growing.
+  private(set) var members: [[Int]] = []
+  /// By the place in the collection.
+  private(set) var paths: [IndexPath] = []
+  private(set) var sections: [Key: Int] = [:]
+
+  init(_ keysOfElements: [Key]) {
+    paths.reserveCapacity(keysOfElements.count)
+    for (place, key) in keysOfElements.enumerated() {
+      let section = sections[key] ?? keys.count
+      if section == keys.count {
+        sections[key] = section
+        keys.append(key)
+        members.append([])
+      }
+      paths.append(IndexPath(indexes: [section, members[section].count]))
+      members[section].append(place)
+    }
+  }
+
+  func key(ofPlace place: Int) -> Key { keys[paths[place][0]] }
+
+  /// How another layout came of this one.
+  func change(to new: SectionLayout, _ change: ElementsChange) -> SectionsChange {
+    let moved = ListChanges(from: keys, to: new.keys)
+    let (goneSections, madeSections) = (Set(moved.deletions), Set(moved.insertions))
+    var found = SectionsChange()
+    found.sectionsToDelete = IndexSet(moved.deletions)
+    found.sectionsToInsert = IndexSet(moved.insertions)
+    found.deletions = change.deletions.map { paths[$0] }
+    found.insertions = change.insertions.map { new.paths[$0] }
+    let modified = Set(change.modifications)
+    // Those that stay in the collection, one after another.
+    var (deletion, insertion, place) = (0, 0, 0)
+    for old in paths.indices {
+      if deletion < change.deletions.count, change.deletions[deletion] == old {
+        deletion += 1
+        continue
+      }
+      while insertion < change.insertions.count, change.insertions[insertion] == place {
+        insertion += 1
+        place += 1
+      }
+      let (before, after) = (paths[old], new.paths[place])
+      let stays =
+        keys[before[0]] == new.keys[after[0]] && !goneSections.contains(before[0])
+        && !madeSections.contains(after[0])
+      if !stays {
+        found.deletions.append(before)
+        found.insertions.append(after)
+      } else if modified.contains(old) {
+        found.modifications.append(before)
+      }
+      place += 1
+    }
+    found.deletions.sort()
+    found.insertions.sort()
+    found.modifications.sort()
+    return found
+  }
+}
+
+/// What changed in sections.
+struct SectionsChange {
+  var deletions: [IndexPath] = []
+  var insertions: [IndexPath] = []
+  var modifications: [IndexPath] = []
+  var sectionsToInsert = IndexSet()
+  var sectionsToDelete = IndexSet()
+
+  var isEmpty: Bool {
+    deletions.isEmpty && insertions.isEmpty && modifications.isEmpty && sectionsToInsert.isEmpty
+      && sectionsToDelete.isEmpty
+  }
+}

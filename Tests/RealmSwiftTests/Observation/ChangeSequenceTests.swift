@@ -1,0 +1,74 @@
+import Foundation
+import RealmSwift
+import Testing
+
+private actor SequenceReader {
+  private let configuration: Realm.Configuration
+  private var realm: Realm?
+
+  init() {
+    configuration = Realm.Configuration(
+      inMemoryIdentifier: "sequence \(UUID())", objectTypes: [Person.self, Dog.self])
+  }
+
+  func open() async throws -> Realm.Configuration {
+    realm = try await Realm(configuration: configuration, actor: self)
+    return configuration
+  }
+
+  /// Reads until there are so many people.
+  func read(_ count: Int, _ heard: Heard<Changed>, slowly: Bool = false) async {
+    guard let realm else { return }
+    for await change in realm.objects(Person.self).changes() {
+      heard.add(Changed(change))
+      if slowly { try? await Task.sleep(for: .milliseconds(100)) }
+      if case .update(let people, _, _, _) = change, people.count >= count { break }
+    }
+  }
+
+  func add(_ id: Int) async throws {
+    try await realm?.asyncWrite { realm?.add(Person(id: id, name: "", age: 0)) }
+  }
+
+  func close() { realm = nil }
+}
+
+@Suite struct ChangeSequenceTests {
+  @Test func `a loop over changes sees the collection as it is, and then what changed`() async throws {
+    let (reader, heard) = (SequenceReader(), Heard<Changed>())
+    _ = try await reader.open()
+    async let reading: Void = reader.read(3, heard)
+    #expect(await heard.reach(1) == [.initial(0)])
+    for id in 0..<3 { try await reader.add(id) }
+    await reading
+    #expect(heard.all.last?.count == 3)
+    #expect(heard.all.dropFirst().flatMap(\.insertions) == [0, 1, 2])
+    await reader.close()
+  }
+
+  @Test func `what happens while the body runs is told at once`() async throws {
+    let (reader, heard) = (SequenceReader(), Heard<Changed>())
+    let configuration = try await reader.open()
+    async let reading: Void = reader.read(50, heard, slowly: true)
+    #expect(await heard.reach(1) == [.initial(0)])
+    try onThread {
+      let realm = try Realm(configuration: configuration)
+      for id in 0..<50 { try realm.write { realm.add(Person(id: id, name: "", age: 0)) } }
+    }
+    await reading
+    #expect(heard.all.count < 10 && heard.all.map(\.insertions.count).reduce(0, +) == 50)
+    await reader.close()
+  }
+
+  @Test func `a task that is cancelled ends its loop`() async throws {
+    let (reader, heard) = (SequenceReader(), Heard<Changed>())
+    _ = try await reader.open()
+    let task = Task { await reader.read(1, heard) }
+    #expect(await heard.reach(1) == [.initial(0)])
+    task.cancel()
+    await task.value
+    try await reader.add(1)
+    #expect(heard.all.count == 1)
+    await reader.close()
+  }
+}

@@ -1,0 +1,269 @@
+import Dispatch
+import Foundation
+import RealmStorage
+import RealmSwift
+import Synchronization
+import TestSupport
+import Testing
+
+class Village: Object {
+  @Persisted(primaryKey: true) var id: Int
+  @Persisted(indexed: true) var people: Int
+  @Persisted var name: String
+  @Persisted var next: Village?
+  @Persisted var near: List<Village>
+  @Persisted var tags: List<String>
+  @Persisted var scores: MutableSet<Int>
+  @Persisted var roads: Map<String, Village?>
+  @Persisted var counts: Map<String, Int>
+  @Persisted(originProperty: "next") var before: LinkingObjects<Village>
+
+  /// What an observer of the town sees changed: its values, and those of towns that are so many links away.
+  func look(_ depth: Int) -> String {
+    func deep(_ town: Village?) -> String {
+      town.map { depth > 0 ? $0.look(depth - 1) : "\($0.id)" } ?? "-"
+    }
+    let links = [deep(next)] + near.map { deep($0) } + roads.keys.map { "\($0):\(deep(roads[$0] ?? nil))" }
+    return
+      "\(id) \(people) \(name) \(Array(tags)) \(Array(scores)) \(counts.keys.map { "\($0)\(counts[$0]!)" }) \(links)"
+  }
+}
+
+/// One collection that is observed, and what it was according to what its observer was told.
+private final class Watched: @unchecked Sendable {
+  // Sendable: used on the queue of its realm.
+  let name: String
+  private let fresh: (Realm) -> [(id: String, look: String)]
+  private var known: [(id: String, look: String)] = []
+  private(set) var calls = 0
+  var faults: [String] = []
+  var token: NotificationToken?
+  private let mayDuplicate: Bool
+
+  init(_ name: String, mayDuplicate: Bool = false, _ fresh: @escaping (Realm) -> [(id: String, look: String)])
+  {
+    (self.name, self.mayDuplicate, self.fresh) = (name, mayDuplicate, fresh)
+  }
+
+  var count: Int { known.count }
+
+  func isCurrent(_ realm: Realm) -> Bool {
+    zip(fresh(realm), known).allSatisfy { $0.id == $1.id && $0.look == $1.look }
+      && fresh(realm).count == known.count
+  }
+
+  func told(_ realm: Realm, _ change: (deletions: [Int], insertions: [Int], modifications: [Int])?) {
+    calls += 1
+    let now = fresh(realm)
+    defer { known = now }
+    guard let change else { return }
+    let gone = Set(change.deletions)
+    var patched = known.indices.filter { !gone.contains($0) }.map { known[$0].id }
+    for place in change.insertions {
+      guard place <= patched.count, place < now.count else {
+        return faults.append("\(name): inserted at \(place) of \(patched.count)")
+      }
+      patched.insert(now[place].id, at: place)
+    }
+    if change.deletions != change.deletions.sorted() || change.insertions != change.insertions.sorted()
+      || change.modifications != change.modifications.sorted()
+    {
+      faults.append("\(name): not in order \(change)")
+    }
+    if patched != now.map(\.id) {
+      return faults.append("\(name): \(known.map(\.id)) with \(change) is not \(now.map(\.id))")
+    }
+    let fewest = ListChanges(from: known.map(\.id), to: now.map(\.id))
+    if change.deletions.count > fewest.deletions.count {
+      faults.append("\(name): \(change) where \(fewest) would do, of \(known.map(\.id)) to \(now.map(\.id))")
+    }
+    if change.deletions.isEmpty && change.insertions.isEmpty && change.modifications.isEmpty {
+      faults.append("\(name): told of nothing")
+    }
+    if mayDuplicate { return }
+    let looks = Dictionary(uniqueKeysWithValues: now.map { ($0.id, $0.look) })
+    let added = Set(change.insertions.map { now[$0].id })
+    let modified = known.indices.filter { place in
+      !gone.contains(place) && !added.contains(known[place].id) && looks[known[place].id] != known[place].look
+    }
+    if modified != change.modifications {
+      let first = modified.first { !change.modifications.contains($0) } ?? change.modifications[0]
+      faults.append(
+        "\(name): modified \(change.modifications), and should be \(modified); the first was \(known[first]) and is "
+          + "\(looks[known[first].id] ?? "gone")")
+    }
+  }
+
+  func told<C: RealmCollection>(_ realm: Realm, _ change: RealmCollectionChange<C>) {
+    switch change {
+    case .initial: told(realm, nil)
+    case .update(_, let deletions, let insertions, let modifications):
+      told(realm, (deletions, insertions, modifications))
+    case .error(let error): faults.append("\(name): \(error)")
+    }
+  }
+}
+
+@Suite struct ObservationModelTests {
+  private static func towns(_ depth: Int = 4, _ query: @escaping (Realm) -> Results<Village>) -> (Realm) -> [(
+    id: String, look: String
+  )] {
+    { realm in query(realm).map { ("\($0.id)", $0.look(depth)) } }
+  }
+
+  /// Observers of every kind of collection.
+  private static func watch(_ realm: Realm) -> [Watched] {
+    var all: [Watched] = []
+    func add(_ name: String, _ query: @escaping (Realm) -> Results<Village>) {
+      let watched = Watched(name, towns(4, query))
+      watched.token = query(realm).observe { watched.told(realm, $0) }
+      all.append(watched)
+    }
+    add("all") { $0.objects(Village.self) }
+    add("large") { $0.objects(Village.self).where { $0.people >= 50 } }
+    add("equal") { $0.objects(Village.self).where { $0.people == 7 } }
+    add("sorted") { $0.objects(Village.self).sorted(byKeyPath: "people") }
+    add("sorted by two") {
+      $0.objects(Village.self).where { $0.people < 80 }.sorted(by: [
+        SortDescriptor(keyPath: "name", ascending: false), SortDescriptor(keyPath: "people"),
+      ])
+    }
+    add("sorted by a link") { $0.objects(Village.self).sorted(byKeyPath: "next.people") }
+    add("behind a link") { $0.objects(Village.self).where { $0.next.people > 40 } }
+    add("behind two links") {
+      $0.objects(Village.self).filter("next.next.name == 'a' OR ANY near.people > 90")
+    }
+    add("who is linked to") { $0.objects(Village.self).filter("before.@count > 1") }
+    add("with tags") { $0.objects(Village.self).filter("tags.@count > 2 OR ANY scores > 5") }
+    add("distinct") { $0.objects(Village.self).sorted(byKeyPath: "people").distinct(by: ["name"]) }
+    add("a few") { try! $0.objects(Village.self).query("people > 10 SORT(people DESC) LIMIT(5)") }
+    func first(_ realm: Realm) -> Village? { realm.object(ofType: Village.self, forPrimaryKey: 0) }
+    let town = first(realm)!
+    let near = Watched("near", mayDuplicate: true) { realm in
+      (first(realm)?.near).map { $0.map { ("\($0.id)", $0.look(4)) } } ?? []
+    }
+    near.token = town.near.observe { near.told(realm, $0) }
+    let few = Watched("near and small", mayDuplicate: true) { realm in
+      (first(realm)?.near.where { $0.people < 50 }.sorted(byKeyPath: "people")).map {
+        $0.map { ("\($0.id)", "") }
+      } ?? []
+    }
+    few.token = town.near.where { $0.people < 50 }.sorted(byKeyPath: "people").observe { few.told(realm, $0) }
+    let before = Watched(
+      "before",
+      towns { first($0)?.before.sorted(byKeyPath: "id") ?? $0.objects(Village.self).where { $0.id < 0 } })
+    before.token = town.before.sorted(byKeyPath: "id").observe { before.told(realm, $0) }
+    let tags = Watched("tags", mayDuplicate: true) { realm in
+      (first(realm)?.tags).map { $0.map { ($0, "") } } ?? []
+    }
+    tags.token = town.tags.observe { change in
+      // A value in the place of another is a modification: here it is one that goes and one that comes.
+      guard case .update(_, let deletions, let insertions, let modifications) = change else {
+        return tags.told(realm, change)
+      }
+      let gone = Set(deletions)
+      var places: [Int: Int] = [:]
+      var next = 0
+      for place in 0..<tags.count where !gone.contains(place) {
+        while insertions.contains(next) { next += 1 }
+        places[place] = next
+        next += 1
+      }
+      let new = modifications.compactMap { places[$0] }
+      tags.told(realm, ((deletions + modifications).sorted(), (insertions + new).sorted(), []))
+    }
+    let scores = Watched("scores") { realm in (first(realm)?.scores).map { $0.map { ("\($0)", "") } } ?? [] }
+    scores.token = town.scores.observe { scores.told(realm, $0) }
+    return all + [near, few, before, tags, scores]
+  }
+
+  private static func change(_ realm: Realm, _ most: Int, _ random: inout SeededGenerator) {
+    for _ in 0..<Int.random(in: 1...3, using: &random) {
+      let towns = realm.objects(Village.self)
+      // Some are changed and linked more than others.
+      func place() -> Int {
+        Int.random(in: 0..<(Bool.random(using: &random) ? min(9, towns.count) : towns.count), using: &random)
+      }
+      let town = towns[place()]
+      let other = towns[place()]
+      switch Int.random(in: 0..<13, using: &random) {
+      case 0, 1: town.people = Int.random(in: 0..<100, using: &random)
+      case 2: town.name = ["a", "b", "c", "d"].randomElement(using: &random)!
+      case 3: town.next = Bool.random(using: &random) ? other : nil
+      case 4: town.near.append(other)
+      case 5:
+        if !town.near.isEmpty { town.near.remove(at: Int.random(in: 0..<town.near.count, using: &random)) }
+      case 6:
+        town.tags.insert(
+          "\(Int.random(in: 0..<4, using: &random))", at: Int.random(in: 0...town.tags.count, using: &random))
+      case 7: if !town.tags.isEmpty { town.tags[Int.random(in: 0..<town.tags.count, using: &random)] = "x" }
+      case 8: if !town.tags.isEmpty { town.tags.removeFirst() }
+      case 9:
+        let score = Int.random(in: 0..<9, using: &random)
+        if town.scores.contains(score) { town.scores.remove(score) } else { town.scores.insert(score) }
+      case 10: town.roads["\(Int.random(in: 0..<3, using: &random))"] = other
+      case 11:
+        if towns.count < 2 * most {
+          realm.create(
+            Village.self,
+            value: ["id": Int.random(in: 10_000..<1 << 40, using: &random), "people": 7, "next": other]
+              as [String: Any])
+        }
+      default: if town.id != 0, towns.count > most / 4 { realm.delete(town) }
+      }
+    }
+  }
+
+  /// Of few objects a change concerns so many that plans are run anew; of many, they are kept up to date.
+  @Test(arguments: 1...4, [20, 600]) func `after each call the patched collection is what a query finds`(
+    number: Int, objects: Int
+  ) throws {
+    let seed = Slow.isAsked ? UInt64.random(in: 0..<1_000_000) : UInt64(number)
+    var random = SeededGenerator(seed: seed)
+    let realm = try QueueRealm(
+      Realm.Configuration(inMemoryIdentifier: "model \(UUID())", objectTypes: [Village.self]))
+    try realm.write { realm in
+      for id in 0..<objects {
+        realm.create(Village.self, value: ["id": id, "people": id * 5 % 100, "name": "a"])
+      }
+    }
+    let watched = realm.run { Self.watch($0) }
+    realm.settle()
+    let configuration = realm.configuration
+    for round in 0..<Slow.count(60, slow: 2_000) {
+      let commits = Int.random(in: 1...3, using: &random)
+      let other = SeededGenerator(seed: random.next())
+      switch Int.random(in: 0..<3, using: &random) {
+      case 0:
+        var other = other
+        for _ in 0..<commits { try realm.write { Self.change($0, objects, &other) } }
+      case 1:
+        try onThread {
+          var other = other
+          let realm = try Realm(configuration: configuration)
+          for _ in 0..<commits { try realm.write { Self.change(realm, objects, &other) } }
+        }
+      default:
+        // While nobody is called, and then all at once.
+        try realm.queue.sync {
+          try onThread {
+            var other = other
+            let realm = try Realm(configuration: configuration)
+            for _ in 0..<commits { try realm.write { Self.change(realm, objects, &other) } }
+          }
+        }
+      }
+      if round % 7 == 0 { realm.settle() }
+      let faults = realm.run { _ in watched.flatMap(\.faults) }
+      try #require(faults == [], "seed \(seed), round \(round)")
+    }
+    // What was told last is what there is.
+    let limit = Date(timeIntervalSinceNow: 10)
+    func late() -> [String] { realm.run { realm in watched.filter { !$0.isCurrent(realm) }.map(\.name) } }
+    while !late().isEmpty, Date() < limit { Thread.sleep(forTimeInterval: 0.01) }
+    #expect(late() == [], "seed \(seed)")
+    let calls = realm.run { _ in watched.map(\.calls).reduce(0, +) }
+    print("Model of observers: seed \(seed), \(objects) objects, \(calls) calls.")
+    realm.run { _ in for one in watched { one.token = nil } }
+  }
+}
