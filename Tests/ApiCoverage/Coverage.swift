@@ -38,7 +38,11 @@ struct Coverage {
     }
     guard !found.isEmpty else { return .missing }
     guard let wanted = row.resultType else { return finding(lacks(row, found, declarations)) }
-    let alike = found.filter { equals(result(of: $0), wanted) }
+    let own = row.type.split(separator: ".").last.map(String.init) ?? row.type
+    let alike = found.filter { symbol in
+      let result = result(of: symbol)
+      return equals(result, wanted) || equals(result.replacing("Self", with: own), wanted)
+    }
     return alike.isEmpty ? .differs(result(of: found[0])) : finding(lacks(row, alike, declarations))
   }
 
@@ -134,7 +138,10 @@ struct Coverage {
         && name.prefix { $0 != "(" } == row.member.prefix { $0 != "(" }
     case .`init`:
       // A failable one is written with its mark here.
-      return symbol.kind.identifier == "swift.init" && name == row.member.replacing("init?", with: "init")
+      return symbol.kind.identifier == "swift.init"
+        && (name == row.member.replacing("init?", with: "init")
+          // An isolation that nobody gives is that of who calls.
+          || name.replacing("_isolation:", with: "") == row.member)
     case .method:
       return symbol.kind.identifier.hasSuffix("method") && name == row.member || isFunction(symbol, row)
     case .property:
@@ -171,7 +178,7 @@ struct Coverage {
     func plain(_ type: String) -> String {
       // What may be sent elsewhere serves wherever it need not.
       type.replacing("Realm.Configuration", with: "Configuration").replacing("Self.", with: "")
-        .replacing("sending ", with: "")
+        .replacing("sending ", with: "").replacing(/\w+<[^<>]*>\.Element/, with: "Element")
         .filter { $0 != " " }
     }
     // A type inside of another is told by its whole name.

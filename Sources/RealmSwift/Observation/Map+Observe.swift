@@ -1,7 +1,44 @@
 public import Dispatch
 import RealmStorage
 
-extension Map {
+/// A map that can be observed.
+protocol ObservedMap {
+  func observation(_ keyPaths: [String]?, _ tell: @escaping (Told<KeyChanges>) -> Void) -> Observation
+}
+
+extension RealmKeyedCollection {
+  /// Calls a block when the collection changes; see `Map.observe`.
+  ///
+  /// - Precondition: it is a `Map`; another type stops the program.
+  public func observe(
+    keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
+    _ block: @escaping (RealmMapChange<Self>) -> Void
+  ) -> NotificationToken {
+    Observing.begin(
+      self, on: queue,
+      { collection in
+        guard let map = collection as? any ObservedMap else {
+          raise("Unknown collection", "a \(Self.self) is no Map, and can't be observed.")
+        }
+        return map.observation(keyPaths) { block(collection.change($0)) }
+      },
+      { block(.error($0)) })
+  }
+
+  fileprivate func change(_ told: Told<KeyChanges>) -> RealmMapChange<Self> {
+    switch told {
+    case .initial: .initial(self)
+    case .update(let change):
+      .update(
+        self, deletions: change.deletions.map { Key(_mapKey: $0) },
+        insertions: change.insertions.map { Key(_mapKey: $0) },
+        modifications: change.modifications.map { Key(_mapKey: $0) })
+    case .error(let error): .error(error)
+    }
+  }
+}
+
+extension Map: ObservedMap {
   /// Calls a block when the map changes: first soon with `.initial`, then after each change of the realm. Keys are modified where they have another
   /// value, and where the object that they lead to changes as that of a collection does; see `RealmCollection.observe`.
   public func observe(
@@ -34,19 +71,7 @@ extension Map {
       keyPaths: keyPaths.map(PropertyRecorder.joinedNames), on: actor, _isolation: _isolation, block)
   }
 
-  private func change(_ told: Told<KeyChanges>) -> RealmMapChange<Map> {
-    switch told {
-    case .initial: .initial(self)
-    case .update(let change):
-      .update(
-        self, deletions: change.deletions.map { Key(_mapKey: $0) },
-        insertions: change.insertions.map { Key(_mapKey: $0) },
-        modifications: change.modifications.map { Key(_mapKey: $0) })
-    case .error(let error): .error(error)
-    }
-  }
-
-  private func observation(
+  func observation(
     _ keyPaths: [String]?, _ tell: @escaping (Told<KeyChanges>) -> Void
   ) -> Observation {
     guard let content = valueContent else {

@@ -94,7 +94,7 @@ public struct ResultsSection<Key: _Persistable & Hashable, T: RealmCollectionVal
     }
     return content.results[members[index]]
   }
-  public func makeIterator() -> SectionIterator<T> {
+  public func makeIterator() -> SectionIterator<Element> {
     let (results, members) = (content.results, members)
     return SectionIterator(members.map { results[$0] })
   }
@@ -151,6 +151,13 @@ extension RealmCollection {
     return SectionedResults(allResults, block)
   }
 
+  /// The elements in sections by a key that a closure makes of each, sorted; sections are in the order in which their first elements stand.
+  public func sectioned<Key: _Persistable & Hashable>(
+    by block: @escaping (Element) -> Key, sortDescriptors: [SortDescriptor]
+  ) -> SectionedResults<Key, Element> {
+    sectioned(sortDescriptors: sortDescriptors, block)
+  }
+
   private var allResults: Results<Element> {
     if let values = (self as? any ValueCollection)?.valueContent { return Results(values) }
     return Results(managedContent("put into sections"))
@@ -172,12 +179,5 @@ extension RealmCollection where Element: ObjectBase {
     by keyPath: KeyPath<Element, Key>, sortDescriptors: [SortDescriptor]
   ) -> SectionedResults<Key, Element> {
     sectioned(sortDescriptors: sortDescriptors) { $0[keyPath: keyPath] }
-  }
-
-  /// The objects in sections by a key that a closure makes of each, sorted; sections are in the order in which their first objects stand.
-  public func sectioned<Key: _Persistable & Hashable>(
-    by block: @escaping (Element) -> Key, sortDescriptors: [SortDescriptor]
-  ) -> SectionedResults<Key, Element> {
-    sectioned(sortDescriptors: sortDescriptors, block)
   }
 }
