@@ -204,7 +204,7 @@ private struct RowPlaces {
 
 extension RowOrder {
   /// Other rows; chunks that stand among them whole are kept.
-  func replaced(by rows: [UInt64]) -> RowOrder {
+  package func replaced(by rows: [UInt64]) -> RowOrder {
     if rows.count == count, rows == self.rows { return self }
     // Of chunks that begin with the same row only one is kept, once.
     var first = Dictionary<UInt64, Int>(minimumCapacity: chunks.count)
