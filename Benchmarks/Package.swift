@@ -4,7 +4,10 @@ import PackageDescription
 let package = Package(
   name: "realm-benchmarks",
   platforms: [.macOS(.v15)],
-  products: [.executable(name: "realm-bench", targets: ["RealmBench"])],
+  products: [
+    .executable(name: "realm-bench", targets: ["RealmBench"]),
+    .executable(name: "live-bench", targets: ["LiveBench"]),
+  ],
   dependencies: [
     .package(name: "realm-swift", path: ".."),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -24,6 +27,13 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
+      swiftSettings: [
+        .swiftLanguageMode(.v6),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .treatAllWarnings(as: .error),
+      ]),
+    .executableTarget(
+      name: "LiveBench", dependencies: [.product(name: "RealmSwift", package: "realm-swift")],
       swiftSettings: [
         .swiftLanguageMode(.v6),
         .enableUpcomingFeature("MemberImportVisibility"),

@@ -9,7 +9,7 @@ git ls-files -z Package.swift Sources Tests Examples | xargs -0 cp -p --parents 
 mv "$work/tree/Tests/Sanitizer/Mutex.swift" "$work/Mutex.swift"
 grep -rl --include=*.swift 'Mutex[(<]' "$work/tree/Sources" "$work/tree/Tests" | sed -E "s|($work/tree/[A-Za-z]+/[A-Za-z]+)/.*|\1|" |
   sort -u | while read -r module; do cp -p "$work/Mutex.swift" "$module/Mutex.swift"; done
-objects="StressTests|FreezingTests|ReferenceTests|AsyncWriteTests|AutorefreshTests|DeletedValuesTests"
+objects="ObservingTests|ChangeSequenceTests|StressTests|FreezingTests|ReferenceTests|AsyncWriteTests|AutorefreshTests|DeletedValuesTests"
 engine="LifetimeTests|ReadersTests|CommitGroupTests|GateTests|SignalTests|SharingTests|DecryptedNodesTests"
 case "${1:-}" in --quick) tests="$objects" ;; *) tests="$objects|$engine" ;; esac
 swift test --package-path "$work/tree" --scratch-path "$work/build" --sanitize=thread --filter "${FILTER:-$tests}"

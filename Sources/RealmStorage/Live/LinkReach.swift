@@ -3,8 +3,6 @@ package struct LinkReach {
   private let version: Snapshot
   private let schemas: [TableSchema]
   private var roots: [UInt32: TableRoot] = [:]
-  /// Rows by their tables.
-  package typealias Rows = [UInt32: Set<UInt64>]
 
   package init(_ version: Snapshot, _ schemas: [TableSchema]) {
     (self.version, self.schemas) = (version, schemas)
@@ -14,24 +12,23 @@ package struct LinkReach {
   ///
   /// What leads to a row by a link that is not there any more is not found: who had the link has changed itself.
   package mutating func rows(
-    leadingTo base: Rows, over most: Int, of wanted: Set<UInt32>
-  ) throws(StorageError) -> Rows {
+    leadingTo base: [UInt32: [UInt64]], over most: Int, of wanted: Set<UInt32>
+  ) throws(StorageError) -> [UInt32: RowSet] {
     let distance = distances(to: wanted)
-    var found: Rows = [:]
+    var found: [UInt32: RowSet] = [:]
     var level = base.filter { distance[$0.key] ?? .max <= most }
     for step in 0...most {
-      var next: Rows = [:]
+      var next: [UInt32: [UInt64]] = [:]
       for (table, rows) in level {
-        let fresh = rows.subtracting(found[table] ?? [])
-        found[table, default: []].formUnion(fresh)
+        let end = try root(table).nextKey
+        var known = found.removeValue(forKey: table) ?? RowSet(below: end)
+        let fresh = rows.filter { known.insert($0) }.sorted()
+        found[table] = known
         // The next step would be one too many for every table that is wanted.
         guard step < most, !fresh.isEmpty else { continue }
-        for row in fresh {
-          try forEachLink(to: row, of: table) { source, _, linking in
-            if step + 1 + (distance[source] ?? most) <= most, found[source]?.contains(linking) != true {
-              next[source, default: []].insert(linking)
-            }
-          }
+        let sources = Set(distance.compactMap { step + 1 + $0.value <= most ? $0.key : nil })
+        try forEachLink(to: fresh, of: table) { entry in
+          if sources.contains(entry.table) { next[entry.table, default: []].append(entry.source) }
         }
       }
       level = next
@@ -47,29 +44,27 @@ package struct LinkReach {
     of source: UInt32, linkingBy column: UInt16, to rows: Set<UInt64>, of table: UInt32
   ) throws(StorageError) -> Set<UInt64> {
     var found: Set<UInt64> = []
-    for row in rows {
-      try forEachLink(to: row, of: table, LinkIndex.head(target: row, table: source, column: column)) {
-        found.insert($2)
-      }
+    try forEachLink(to: rows.sorted(), of: table) { entry in
+      if entry.table == source, entry.column == column { found.insert(entry.source) }
     }
     return found
   }
 
+  private mutating func root(_ table: UInt32) throws(StorageError) -> TableRoot {
+    if let known = roots[table] { return known }
+    let root = try version.form(ofTable: table).root
+    roots[table] = root
+    return root
+  }
+
+  /// - Parameter rows: growing.
   private mutating func forEachLink(
-    to row: UInt64, of table: UInt32, _ head: [UInt8]? = nil,
-    _ body: (_ table: UInt32, _ column: UInt16, _ row: UInt64) -> Void
+    to rows: [UInt64], of table: UInt32, _ body: (LinkIndex.Entry) -> Void
   ) throws(StorageError) {
-    let root: TableRoot
-    if let known = roots[table] {
-      root = known
-    } else {
-      root = try version.form(ofTable: table).root
-      roots[table] = root
-    }
-    try LinkIndex.forEach(head ?? LinkIndex.targetHead(row), in: root.links, version.access()) { entry in
-      body(entry.table, entry.column, entry.source)
-      return true
-    }
+    let links = try root(table).links
+    if links.isNull { return }
+    let access = version.access()
+    for row in rows { try LinkIndex.forEachSource(of: row, in: links, access, body) }
   }
 
   /// Over how many links a row of a table may be reached at least from a row of one of some tables: 0 of these.

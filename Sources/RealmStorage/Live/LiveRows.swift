@@ -14,6 +14,7 @@ package final class LiveRows {
     self.plan = plan
     self.inner = inner
     reads = PlanReads(plan, try version.schemas())
+    self.version = version.version
     order = RowOrder()
     order = RowOrder(try rows(in: version))
   }
@@ -38,19 +39,41 @@ package final class LiveRows {
 
   /// Moves on. Where that fails it stays what it was.
   package func update(_ step: VersionStep) throws(StorageError) {
+    // Several may share it.
+    if lastStep === step { return }
+    try follow(step)
+    lastStep = step
+    version = step.new.version
+  }
+
+  private weak var lastStep: VersionStep?
+  /// The number of the version whose rows it has.
+  package private(set) var version: UInt64
+
+  private func follow(_ step: VersionStep) throws(StorageError) {
     let innerOrder = inner?.order
     try inner?.update(step)
     if let innerOrder, let inner, inner.order != innerOrder { return try run(in: step.new) }
     if try isSourceConcerned(step) { return try run(in: step.new) }
     if try reads.concernsAny(step) { return try run(in: step.new) }
     let changes = try step.changes(of: plan.table)
+    let table = try step.new.table(ofID: plan.table)
+    let most = table.count / Self.share
+    if changes.modifications.count > most, plan.source == .table,
+      reads.levels.contains(where: { level in
+        level.links.isEmpty
+          && changes.modifications.prefix(most).contains { !level.columns.isDisjoint(with: $0.columns) }
+      })
+    {
+      // Most likely more than are looked at one by one, and all at once is right in any case.
+      return try run(in: step.new)
+    }
     var reach = LinkReach(step.new, try step.schemas())
     var touched = try reads.touched(step, &reach)
     touched.subtract(changes.insertions)
     touched.subtract(changes.deletions)
     let concerned = changes.deletions.count + changes.insertions.count + touched.count
     if concerned == 0 { return }
-    let table = try step.new.table(ofID: plan.table)
     guard inner == nil, plan.source == .table, isFew(concerned, of: table.count) else {
       return try run(in: step.new)
     }
@@ -94,16 +117,21 @@ package final class LiveRows {
   }
 
   private func run(in version: Snapshot) throws(StorageError) {
-    order = order.replaced(by: try rows(in: version))
+    let rows = try rows(in: version)
+    // Where hardly a chunk stays as it was, to look for those that do takes as long as the search.
+    order = rows.count > Self.mostReplaced ? RowOrder(rows) : order.replaced(by: rows)
   }
+
+  private static let mostReplaced = 100_000
 
   /// Where some rows stand in the order, growing; a row that stands there several times, at each place.
   ///
   /// - Parameter version: the one that it was brought to last.
-  package func positions(of rows: Set<UInt64>, in version: Snapshot) throws(StorageError) -> [Int] {
-    let isSmall = isFew(rows.count, of: order.count)
+  package func positions(of rows: RowSet, in version: Snapshot) throws(StorageError) -> [Int] {
+    // To look at a place takes a nanosecond, and to search for a row a hundred.
+    let isSmall = plan.steps.isEmpty ? rows.count <= order.count / 128 : isFew(rows.count, of: order.count)
     if isSmall, inner == nil, plan.source == .table, plan.steps.isEmpty {
-      return rows.sorted().filter { order.contains(ascending: $0) }.map { order.position(ofRowFrom: $0) }
+      return rows.sorted.filter { order.contains(ascending: $0) }.map { order.position(ofRowFrom: $0) }
     }
     if isSmall, inner == nil, plan.source == .table, plan.steps.count == 1,
       case .sort(let keys) = plan.steps[0]
@@ -111,21 +139,13 @@ package final class LiveRows {
       let table = try version.table(ofID: plan.table)
       let places = try RowPlaces(keys, table)
       var found: [Int] = []
-      for row in try table.rows(rows.sorted(), where: plan.predicate) {
+      for row in try table.rows(rows.sorted, where: plan.predicate) {
         let position = try places.position(of: row, in: order)
         if position < order.count, order[position] == row { found.append(position) }
       }
       return found.sorted()
     }
-    var found: [Int] = []
-    var position = 0
-    for chunk in order.chunks {
-      for row in chunk.rows {
-        if rows.contains(row) { found.append(position) }
-        position += 1
-      }
-    }
-    return found
+    return rows.positions(in: order.chunks)
   }
 
   // MARK: - From what changed

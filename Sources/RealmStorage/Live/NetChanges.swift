@@ -21,6 +21,8 @@ package struct NetChanges {
 
   private static let mostKept = 1_000
 
+  private static func isLarge(_ changes: TableChanges) -> Bool { changes.modifications.count > mostKept }
+
   /// Adds what a step changed in some tables.
   package mutating func add(_ step: VersionStep, _ ids: Set<UInt32>) throws(StorageError) {
     var changed: [UInt32: TableChanges] = [:]
@@ -29,7 +31,14 @@ package struct NetChanges {
       if !changes.isEmpty { changed[id] = changes }
     }
     if changed.isEmpty { return }
-    (onlyStep, isOneStep) = isEmpty ? (changed, true) : ([:], false)
+    if isEmpty {
+      (onlyStep, isOneStep) = (changed, true)
+      // Of many no numbers are kept: they are folded when another step comes.
+      for (id, changes) in changed where !Self.isLarge(changes) { try add(changes, of: id, step.old) }
+      return
+    }
+    for (id, changes) in onlyStep where tables[id] == nil { try add(changes, of: id, step.old) }
+    (onlyStep, isOneStep) = ([:], false)
     for (id, changes) in changed { try add(changes, of: id, step.old) }
   }
 
@@ -45,8 +54,7 @@ package struct NetChanges {
       // The deletion was undone.
       if net.deleted.remove(row) == nil { net.inserted.insert(row) } else { net.modified[row] = [-1: nil] }
     }
-    let isFew = changes.modifications.count <= Self.mostKept
-    let table = isFew && !changes.modifications.isEmpty ? try old.table(ofID: id) : nil
+    let table = !Self.isLarge(changes) && !changes.modifications.isEmpty ? try old.table(ofID: id) : nil
     for change in changes.modifications where !net.inserted.contains(change.key) {
       for column in change.columns where net.modified[change.key]?[column] == nil {
         var number: Int?

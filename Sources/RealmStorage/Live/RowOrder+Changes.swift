@@ -44,6 +44,9 @@ extension RowOrder {
     var changes = OrderChanges()
     if rowCount(old) <= Self.mostCompared, newer.rowCount(new) <= Self.mostCompared {
       changes.add(self, old, newer, new)
+    } else if isMostlyNew(newer, new), let found = RowStays(rows(old), newer.rows(new)).changes() {
+      changes.deletions = found.deletions.map { starts[old.lowerBound] + $0 }
+      changes.insertions = found.insertions.map { newer.starts[new.lowerBound] + $0 }
     } else if let found = OrderUnits(self, old, newer, new).changes() {
       changes = found
     } else {
@@ -53,6 +56,12 @@ extension RowOrder {
   }
 
   private static let mostCompared = 2_000
+
+  /// Most chunks of the newer order are none of this one's.
+  private func isMostlyNew(_ newer: RowOrder, _ new: Range<Int>) -> Bool {
+    let known = Set(chunks.map { ObjectIdentifier($0) })
+    return newer.chunks[new].count { !known.contains(ObjectIdentifier($0)) } > new.count / 2
+  }
 
   private func rowCount(_ chunks: Range<Int>) -> Int { starts[chunks.upperBound] - starts[chunks.lowerBound] }
 
@@ -201,5 +210,74 @@ private struct OrderUnits {
       unit = previous[unit]
     }
     return stays
+  }
+}
+
+/// Two lists of rows of which each stands once in each: which of them stay.
+private struct RowStays {
+  private let old: [UInt64]
+  private let new: [UInt64]
+
+  init(_ old: [UInt64], _ new: [UInt64]) { (self.old, self.new) = (old, new) }
+
+  /// The old place of each new row, -1 of one that was not there; nil where a row stands twice.
+  private func places() -> [Int32]? {
+    let end = max(old.max() ?? 0, new.max() ?? 0)
+    guard old.count < Int32.max, end < UInt64(16 * old.count + 1 << 20) else { return placesByHash() }
+    // Keys are given by counting: a table of them takes less time than hashes.
+    var places = [Int32](repeating: -1, count: Int(end) + 1)
+    for (place, row) in old.enumerated() {
+      if places[Int(row)] >= 0 { return nil }
+      places[Int(row)] = Int32(place)
+    }
+    var found: [Int32] = []
+    found.reserveCapacity(new.count)
+    for row in new {
+      let place = places[Int(row)]
+      if place == -2 { return nil }
+      found.append(place)
+      if place >= 0 { places[Int(row)] = -2 }
+    }
+    return found
+  }
+
+  private func placesByHash() -> [Int32]? {
+    var places = [UInt64: Int32](minimumCapacity: old.count)
+    for (place, row) in old.enumerated() {
+      if places.updateValue(Int32(place), forKey: row) != nil { return nil }
+    }
+    var found: [Int32] = []
+    for row in new {
+      let place = places[row] ?? -1
+      if place == -2 { return nil }
+      found.append(place)
+      if place >= 0 { places[row] = -2 }
+    }
+    return found
+  }
+
+  /// Nil where a row stands twice.
+  func changes() -> (deletions: [Int], insertions: [Int])? {
+    guard let places = places() else { return nil }
+    // A longest growing run of old places (patience sorting): by length, the new row that ends such a run with the least old place.
+    var ends: [Int32] = []
+    var previous = [Int32](repeating: -1, count: places.count)
+    for (index, place) in places.enumerated() where place >= 0 {
+      var length = ends.count
+      if let last = ends.last, places[Int(last)] > place {
+        length = ends.partitioningIndex { places[Int($0)] >= place }
+      }
+      if length > 0 { previous[index] = ends[length - 1] }
+      if length == ends.count { ends.append(Int32(index)) } else { ends[length] = Int32(index) }
+    }
+    var stays = [Bool](repeating: false, count: places.count)
+    var staysOld = [Bool](repeating: false, count: old.count)
+    var index = ends.last ?? -1
+    while index >= 0 {
+      stays[Int(index)] = true
+      staysOld[Int(places[Int(index)])] = true
+      index = previous[Int(index)]
+    }
+    return (old.indices.filter { !staysOld[$0] }, new.indices.filter { !stays[$0] })
   }
 }

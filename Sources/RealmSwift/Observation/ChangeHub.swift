@@ -31,6 +31,7 @@ final class ChangeHub: FileWatcher, Sendable {
   private struct Work: @unchecked Sendable {
     var version: Snapshot?
     var audiences: [ObjectIdentifier: Audience] = [:]
+    var pool = LivePool()
     /// So many sessions are about to be told of the version, which stays meanwhile.
     var holders = 0
     /// There was a newer one meanwhile.
@@ -140,10 +141,10 @@ final class ChangeHub: FileWatcher, Sendable {
         if let start = added.start { advance(&work, to: start) }
         let current = work.version ?? version
         if let start = added.start, observation.tellsFromStart, start.version < current.version {
-          try observation.begin(in: start)
+          try observation.begin(in: start, work.pool)
           observation.follow(VersionStep(from: start, to: current))
         } else {
-          try observation.begin(in: current)
+          try observation.begin(in: current, work.pool)
         }
       } catch {
         observation.failure = error

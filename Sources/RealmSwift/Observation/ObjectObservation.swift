@@ -36,7 +36,9 @@ final class ObjectObservation: Observation, @unchecked Sendable {
   override var table: UInt32? { binding.table?.id }
   override var tables: Set<UInt32>? { paths.tables }
 
-  override func begin(in version: Snapshot) throws(StorageError) { ownChanges = NetChanges() }
+  override func begin(in version: Snapshot, _ pool: LivePool) throws(StorageError) {
+    ownChanges = NetChanges()
+  }
 
   override func update(_ step: VersionStep) throws(StorageError) {
     guard let id = binding.table?.id else { return }

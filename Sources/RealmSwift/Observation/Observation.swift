@@ -70,7 +70,7 @@ class Observation: @unchecked Sendable {
   /// Objects of these may be told as modified.
   var table: UInt32? { nil }
 
-  func begin(in version: Snapshot) throws(StorageError) {}
+  func begin(in version: Snapshot, _ pool: LivePool) throws(StorageError) {}
   func update(_ step: VersionStep) throws(StorageError) {}
 
   /// The first call; nil where there is none.

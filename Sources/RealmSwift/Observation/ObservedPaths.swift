@@ -80,6 +80,9 @@ struct ObservedPaths {
     return Path(levels: levels, first: first ?? 0)
   }
 
+  /// Objects are modified by what is within the default depth.
+  var isDefault: Bool { paths == nil && depth == defaultDepth }
+
   /// The tables whose changes may count; nil for all there are.
   var tables: Set<UInt32>? {
     guard let paths else { return depth == 0 ? [table] : nil }
@@ -97,14 +100,14 @@ struct ObservedPaths {
   /// The objects of the observed class that count as modified.
   ///
   /// - Parameter old: the version before, where it is there.
-  func modified(_ changes: ChangesToTell, old: Snapshot? = nil) throws(StorageError) -> Set<UInt64> {
+  func modified(_ changes: ChangesToTell, old: Snapshot? = nil) throws(StorageError) -> RowSet {
     guard let paths else {
-      guard depth > 0 else { return Set(changes.tables[table]?.modifications.map(\.key) ?? []) }
+      guard depth > 0 else { return RowSet(Set(changes.tables[table]?.modifications.map(\.key) ?? [])) }
       return try changes.leading(to: table, over: depth)
     }
     var modified: Set<UInt64> = []
     for path in paths { modified.formUnion(try self.modified(path, changes, old)) }
-    return modified
+    return RowSet(modified)
   }
 
   func modified(_ path: Path, _ changes: ChangesToTell, _ old: Snapshot?) throws(StorageError) -> Set<UInt64>
@@ -151,8 +154,9 @@ final class ChangesToTell {
   let tables: [UInt32: TableChanges]
   let version: Snapshot
   private var reach: LinkReach
-  private var known: [Int: LinkReach.Rows] = [:]
+  private var known: [Int: [UInt32: RowSet]] = [:]
   private let watched: Set<UInt32>
+  private var places: [ObjectIdentifier: [Int]] = [:]
 
   /// - Parameter watched: the tables whose rows may be asked for.
   init(
@@ -165,12 +169,20 @@ final class ChangesToTell {
   }
 
   /// The rows of a table that changed, or lead to one that did over so many links or fewer.
-  func leading(to table: UInt32, over depth: Int) throws(StorageError) -> Set<UInt64> {
-    if let found = known[depth] { return found[table] ?? [] }
-    let base = tables.mapValues { Set($0.modifications.map(\.key)) }.filter { !$0.value.isEmpty }
+  func leading(to table: UInt32, over depth: Int) throws(StorageError) -> RowSet {
+    if let found = known[depth] { return found[table] ?? RowSet([]) }
+    let base = tables.mapValues { $0.modifications.map(\.key) }.filter { !$0.value.isEmpty }
     let found = try reach.rows(leadingTo: base, over: depth, of: watched)
     known[depth] = found
-    return found[table] ?? []
+    return found[table] ?? RowSet([])
+  }
+
+  /// Where modified rows stand in an order. Those within the default depth are found once for all who watch the same rows.
+  func positions(of rows: RowSet, in live: LiveRows, isDefault: Bool) throws(StorageError) -> [Int] {
+    if isDefault, let found = places[ObjectIdentifier(live)] { return found }
+    let found = try live.positions(of: rows, in: version)
+    if isDefault { places[ObjectIdentifier(live)] = found }
+    return found
   }
 
   func rows(

@@ -13,14 +13,40 @@ indirect enum ObservedRows {
     }
   }
 
-  func live(in version: Snapshot) throws(StorageError) -> LiveRows {
+  /// The rows as they are in a version; those that others watch too are found once.
+  func live(in version: Snapshot, _ pool: LivePool) throws(StorageError) -> LiveRows {
+    if case .plan(let plan, nil) = self {
+      if let known = pool.find(plan), known.version == version.version { return known }
+      let made = try LiveRows(plan, in: version)
+      pool.keep(made, plan)
+      return made
+    }
+    return try own(in: version)
+  }
+
+  private func own(in version: Snapshot) throws(StorageError) -> LiveRows {
     switch self {
     case .all(let table): return try LiveRows(RowPlan(table: table), in: version)
     case .plan(let plan, let inner):
       var below: LiveRows?
-      if let inner { below = try inner.live(in: version) }
+      if let inner { below = try inner.own(in: version) }
       return try LiveRows(plan, of: below, in: version)
     }
+  }
+}
+
+/// The plans that are watched in one version, for all who watch the same.
+final class LivePool {
+  private struct Known {
+    weak var rows: LiveRows?
+  }
+  private var known: [RowPlan: Known] = [:]
+
+  func find(_ plan: RowPlan) -> LiveRows? { known[plan]?.rows }
+
+  func keep(_ rows: LiveRows, _ plan: RowPlan) {
+    known = known.filter { $0.value.rows != nil }
+    known[plan] = Known(rows: rows)
   }
 }
 
@@ -54,8 +80,8 @@ final class RowsObservation: Observation, @unchecked Sendable {
     return live.tables.map { $0.union(tables) }
   }
 
-  override func begin(in version: Snapshot) throws(StorageError) {
-    if !isWhole { live = try rows.live(in: version) }
+  override func begin(in version: Snapshot, _ pool: LivePool) throws(StorageError) {
+    if !isWhole { live = try rows.live(in: version, pool) }
   }
 
   override func update(_ step: VersionStep) throws(StorageError) {
@@ -64,7 +90,7 @@ final class RowsObservation: Observation, @unchecked Sendable {
     var changes: [UInt32: TableChanges] = [:]
     for table in paths.tables ?? [] { changes[table] = try step.changes(of: table) }
     let both = try ChangesToTell(changes, in: step.new, [rows.table])
-    modifiedBefore.formUnion(try paths.modified(both, old: step.old))
+    modifiedBefore.formUnion(try paths.modified(both, old: step.old).sorted)
   }
 
   override func first() -> (() -> Void)? {
@@ -85,10 +111,10 @@ final class RowsObservation: Observation, @unchecked Sendable {
   }
 
   override func call(_ changes: ChangesToTell) throws(StorageError) -> (() -> Void)? {
-    let modified = paths.goesUp ? modifiedBefore : try paths.modified(changes)
+    let modified = paths.goesUp ? RowSet(modifiedBefore) : try paths.modified(changes)
     let change: ElementsChange
     if let live {
-      change = try self.change(live, modified, in: changes.version)
+      change = try self.change(live, modified, changes)
     } else {
       change = try wholeChange(changes.tables[rows.table] ?? TableChanges(), modified, in: changes.version)
     }
@@ -97,21 +123,22 @@ final class RowsObservation: Observation, @unchecked Sendable {
   }
 
   private func change(
-    _ live: LiveRows, _ modified: Set<UInt64>, in version: Snapshot
+    _ live: LiveRows, _ modified: RowSet, _ changes: ChangesToTell
   ) throws(StorageError) -> ElementsChange {
     let moved = told.changes(to: live.order)
     var change = ElementsChange(deletions: moved.deletions, insertions: moved.insertions)
     if !modified.isEmpty {
-      change.modifications = try live.positions(of: modified, in: version).compactMap {
-        moved.oldPosition(of: $0)
-      }
+      change.modifications = try changes.positions(of: modified, in: live, isDefault: paths.isDefault)
+        .compactMap {
+          moved.oldPosition(of: $0)
+        }
     }
     return change
   }
 
   /// Of a table: places are told by how many rows have lesser keys.
   private func wholeChange(
-    _ changes: TableChanges, _ modified: Set<UInt64>, in version: Snapshot
+    _ changes: TableChanges, _ modified: RowSet, in version: Snapshot
   ) throws(StorageError) -> ElementsChange {
     if changes.deletions.isEmpty, changes.insertions.isEmpty, modified.isEmpty { return ElementsChange() }
     let table = try version.table(ofID: rows.table)
@@ -121,7 +148,7 @@ final class RowsObservation: Observation, @unchecked Sendable {
     var change = ElementsChange()
     for row in changes.deletions { change.deletions.append(try old(row)) }
     for row in changes.insertions { change.insertions.append(try table.rank(of: row)) }
-    for row in modified.sorted() where !changes.hasInserted(row) && !changes.hasDeleted(row) {
+    for row in modified.sorted where !changes.hasInserted(row) && !changes.hasDeleted(row) {
       guard try table.contains(row) else { continue }
       change.modifications.append(try old(row))
     }

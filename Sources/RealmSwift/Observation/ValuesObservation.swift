@@ -97,7 +97,7 @@ final class ValuesObservation<Change>: Observation, @unchecked Sendable {
   }
 
   /// The keys of a map whose values link to some rows.
-  private func keys(to rows: Set<UInt64>, in version: Snapshot) throws(StorageError) -> Set<String> {
+  private func keys(to rows: RowSet, in version: Snapshot) throws(StorageError) -> Set<String> {
     let schema = try version.table(ofID: owner).schema
     let position = schema.columns.firstIndex { $0.id == column } ?? 0
     guard case .map(let map) = try CollectionCopy(version, owner, position, row) else { return [] }

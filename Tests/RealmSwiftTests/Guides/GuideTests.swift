@@ -22,14 +22,14 @@ enum Listings {
     .merging(copying) { first, _ in first }.merging(following) { first, _ in first }
     .merging(typedQueries) { first, _ in first }.merging(textQueries) { first, _ in first }
     .merging(threads) { first, _ in first }
-  static let names = Set(all.keys).union(tasks.keys)
+  static let names = Set(all.keys).union(tasks.keys).union(observing.keys)
 
   /// What a listing prints; nil where it is not run.
   static func printed(by name: String) async throws -> String? {
     let printed = Printed()
     if let listing = all[name] {
       try listing(printed)
-    } else if let listing = tasks[name] {
+    } else if let listing = tasks[name] ?? observing[name] {
       try await listing(printed)
     } else {
       return nil

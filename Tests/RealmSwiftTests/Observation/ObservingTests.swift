@@ -267,7 +267,7 @@ final class QueueRealm: @unchecked Sendable {
       realm.objects(Household.self)[0].byName.removeObject(for: "y")
     }
     #expect(dogs.wait(3).last == .update(0, [0, 1]))
-    #expect(people.all.last == .update(0, [0]))
+    #expect(people.wait(3).last == .update(0, [0]))
     #expect(keys.wait(3).last == [["y"], [], []])
     withExtendedLifetime(tokens) {}
   }

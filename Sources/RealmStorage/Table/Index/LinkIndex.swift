@@ -86,6 +86,39 @@ enum LinkIndex {
   }
 }
 
+extension LinkIndex {
+  /// Calls `body` with each link to a row, without making arrays of its entries.
+  static func forEachSource(
+    of target: UInt64, in root: Ref, _ access: borrowing NodeAccess, _ body: (Entry) -> Void
+  ) throws(StorageError) {
+    var cursor = TreeCursor(root)
+    let head = targetHead(target)
+    try cursor.seek(head.span.bytes, access)
+    var isDone = false
+    while cursor.isValid, !isDone {
+      let isOver = try cursor.forEachInLeaf(access) { (leaf, index) throws(StorageError) in
+        let key = LeafKey(leaf, index)
+        guard key.count > headLength, (0..<8).allSatisfy({ key.byte($0) == head[$0] }) else {
+          isDone = true
+          return false
+        }
+        guard let source = IndexKey.row(key, after: headLength) else {
+          throw access.corrupted(.structure, root)
+        }
+        var table: UInt32 = 0
+        for place in 8..<12 { table = table << 8 | UInt32(key.byte(place)) }
+        body(
+          Entry(
+            target: target, table: table, column: UInt16(key.byte(12)) << 8 | UInt16(key.byte(13)),
+            source: source,
+            count: 1))
+        return true
+      }
+      if !isOver { break }
+    }
+  }
+}
+
 /// The link index of a table being changed.
 final class LinkIndexWriter {
   @exclusivity(unchecked) private(set) var root: Ref

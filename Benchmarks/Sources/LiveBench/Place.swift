@@ -1,0 +1,96 @@
+import Dispatch
+import Foundation
+import RealmSwift
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+func now() -> Double { Double(DispatchTime.now().uptimeNanoseconds) / 1e9 }
+
+func report(_ name: String, _ times: [Double]) {
+  let sorted = times.sorted()
+  func at(_ part: Double) -> String {
+    String(format: "%.3f", sorted[min(sorted.count - 1, Int(Double(sorted.count) * part))] * 1e3)
+  }
+  print("\(name.padding(toLength: 46, withPad: " ", startingAt: 0)) median \(at(0.5)) ms, p99 \(at(0.99)) ms")
+}
+
+func residentMiB() -> Double {
+  guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return 0 }
+  return (Double(text.split(separator: " ")[1]) ?? 0) * 4_096 / 1_048_576
+}
+
+/// Counts calls, and when the last one came.
+final class Called: @unchecked Sendable {
+  // Sendable: under its lock.
+  private let lock = NSCondition()
+  private var count = 0
+  private var time = 0.0
+
+  func add() {
+    lock.lock()
+    count += 1
+    time = now()
+    lock.broadcast()
+    lock.unlock()
+  }
+
+  /// Waits until there were so many; answers when the last came.
+  @discardableResult
+  func wait(_ wanted: Int) -> Double {
+    lock.lock()
+    defer { lock.unlock() }
+    while count < wanted { lock.wait() }
+    return time
+  }
+
+  var total: Int {
+    lock.lock()
+    defer { lock.unlock() }
+    return count
+  }
+}
+
+/// A realm in memory that is written by the main thread and observed on a queue.
+final class Place {
+  let configuration: Realm.Configuration
+  private let queue = DispatchQueue(label: "observers")
+  private let realm: Realm
+
+  init(_ name: String, _ types: [ObjectBase.Type]) throws {
+    configuration = Realm.Configuration(inMemoryIdentifier: name, objectTypes: types)
+    realm = try Realm(configuration: configuration)
+  }
+
+  func write(_ body: (Realm) throws -> Void) throws { try realm.write { try body(realm) } }
+
+  func onQueue<Result>(_ body: (Realm) -> Result) -> Result {
+    queue.sync { body(try! Realm(configuration: configuration, queue: queue)) }
+  }
+
+  /// Returns when the first calls have been made.
+  func settle() {
+    Thread.sleep(forTimeInterval: 1)
+    queue.sync {}
+  }
+
+  /// From before a commit to the call of an observer.
+  func times(_ rounds: Int, _ called: Called, _ change: (Realm, Int) throws -> Void) throws -> [Double] {
+    var times: [Double] = []
+    for round in 0..<rounds {
+      let calls = called.total
+      realm.beginWrite()
+      try change(realm, round)
+      let start = now()
+      try realm.commitWrite()
+      times.append(called.wait(calls + 1) - start)
+      queue.sync {}
+    }
+    return times
+  }
+}

@@ -1,0 +1,102 @@
+/// Keys of rows of a table, each once.
+///
+/// Keys are given by counting, so a bit for each key that was given takes little and is asked in a nanosecond. Of a table that has given more keys than that is worth, or of an unknown
+/// one, a set of hashes stands in.
+package struct RowSet {
+  private enum Form {
+    case bits([UInt64])
+    case hashed(Set<UInt64>)
+  }
+
+  private var form: Form
+  package private(set) var count = 0
+
+  package var isEmpty: Bool { count == 0 }
+
+  /// 8 MiB of bits.
+  private static let mostBits: UInt64 = 1 << 26
+
+  /// An empty set of keys below a bound.
+  package init(below end: UInt64) {
+    form = end <= Self.mostBits ? .bits([UInt64](repeating: 0, count: Int(end + 63) / 64)) : .hashed([])
+  }
+
+  package init(_ rows: Set<UInt64>) {
+    form = .hashed(rows)
+    count = rows.count
+  }
+
+  /// Answers whether it was not there.
+  @discardableResult
+  package mutating func insert(_ row: UInt64) -> Bool {
+    switch form {
+    case .hashed(var rows):
+      form = .hashed([])
+      let isNew = rows.insert(row).inserted
+      form = .hashed(rows)
+      count += isNew ? 1 : 0
+      return isNew
+    case .bits(var words):
+      // A forged link may lead anywhere.
+      guard row / 64 < UInt64(words.count) else { return false }
+      form = .hashed([])
+      let (word, bit) = (Int(row / 64), UInt64(1) << (row % 64))
+      let isNew = words[word] & bit == 0
+      words[word] |= bit
+      form = .bits(words)
+      count += isNew ? 1 : 0
+      return isNew
+    }
+  }
+
+  package func contains(_ row: UInt64) -> Bool {
+    switch form {
+    case .hashed(let rows): rows.contains(row)
+    case .bits(let words):
+      row / 64 < UInt64(words.count) && words[Int(row / 64)] & (1 << (row % 64)) != 0
+    }
+  }
+
+  /// The keys, growing.
+  package var sorted: [UInt64] {
+    switch form {
+    case .hashed(let rows): return rows.sorted()
+    case .bits(let words):
+      var rows: [UInt64] = []
+      rows.reserveCapacity(count)
+      for (index, word) in words.enumerated() where word != 0 {
+        var rest = word
+        while rest != 0 {
+          rows.append(UInt64(index * 64 + rest.trailingZeroBitCount))
+          rest &= rest - 1
+        }
+      }
+      return rows
+    }
+  }
+
+  /// The positions of its rows in a list, growing.
+  func positions(in chunks: [RowOrder.Chunk]) -> [Int] {
+    var found: [Int] = []
+    found.reserveCapacity(count)
+    var position = 0
+    switch form {
+    case .hashed(let rows):
+      for chunk in chunks {
+        for row in chunk.rows {
+          if rows.contains(row) { found.append(position) }
+          position += 1
+        }
+      }
+    case .bits(let words):
+      let end = UInt64(words.count) * 64
+      for chunk in chunks {
+        for row in chunk.rows {
+          if row < end, words[Int(row / 64)] & (1 << (row % 64)) != 0 { found.append(position) }
+          position += 1
+        }
+      }
+    }
+    return found
+  }
+}
