@@ -43,6 +43,8 @@ public final class _CollectionContent {
     // Of a sort, while nobody has asked for all of it: the first in order, and the rows that are to be sorted.
     var head: (rows: [UInt64], generation: UInt64)?
     var unsorted: (rows: [UInt64], generation: UInt64)?
+    /// What an observer of the same plan knows, which it shares.
+    var order: (rows: RowOrder?, generation: UInt64)?
     /// Who walks a collection it has counted relies on the number.
     var counted: (count: Int, generation: UInt64)?
   }
@@ -82,6 +84,19 @@ public final class _CollectionContent {
     get { findings.head }
     set { findings.head = newValue }
   }
+  /// The rows that an observer of the same plan knows, which are not kept a second time; nil where there is no such observer.
+  private func sharedOrder() -> RowOrder? {
+    if let order = findings.order {
+      if order.generation == session.generation { return order.rows }
+      if let rows = order.rows, isCurrent(order.generation) { return rows }
+    }
+    guard let observers = session.observers, !session.isWriting, !isFrozen else { return nil }
+    var found: RowOrder?
+    if let (plan, inner) = enginePlan(), inner == nil { found = observers.order(of: plan) }
+    findings.order = (found, session.generation)
+    return found
+  }
+
   private var unsorted: (rows: [UInt64], generation: UInt64)? {
     get { findings.unsorted }
     set { findings.unsorted = newValue }
@@ -204,6 +219,8 @@ public final class _CollectionContent {
   func rows() -> [UInt64] {
     session.check()
     if let known, isCurrent(known.generation) { return known.rows }
+    // Not kept a second time.
+    if let order = sharedOrder() { return order.rows }
     let rows = reading { () throws(StorageError) in
       let rows = try readRows()
       if let counted, isCurrent(counted.generation) {
@@ -232,6 +249,7 @@ public final class _CollectionContent {
   func firstRow() -> UInt64? {
     session.check()
     if let known, isCurrent(known.generation) { return known.rows.first }
+    if let order = sharedOrder() { return order.count > 0 ? order[0] : nil }
     return reading { () throws(StorageError) in
       guard let table = try table() else { return nil }
       if isWholeTable { return table.count > 0 ? try table.key(at: 0) : nil }
@@ -246,6 +264,7 @@ public final class _CollectionContent {
   var isEmpty: Bool {
     session.check()
     if let known, isCurrent(known.generation) { return known.rows.isEmpty }
+    if let order = sharedOrder() { return order.count == 0 }
     if let counted, isCurrent(counted.generation) { return counted.count == 0 }
     return reading { () throws(StorageError) in
       guard let table = try table() else { return true }
@@ -330,6 +349,7 @@ public final class _CollectionContent {
   var count: Int {
     session.check()
     if let known, isCurrent(known.generation) { return known.rows.count }
+    if let order = sharedOrder() { return order.count }
     if let counted, isCurrent(counted.generation) { return counted.count }
     if let unsorted, isCurrent(unsorted.generation) { return unsorted.rows.count }
     if case .linking(let target, let position) = source, case .always = predicate, steps.isEmpty {
@@ -367,6 +387,8 @@ public final class _CollectionContent {
         return try table.key(at: index)
       }
       if let row { return row }
+    } else if let order = sharedOrder() {
+      if index >= 0, index < order.count { return order[index] }
     } else if let row = rowInHead(index) {
       return row
     } else {

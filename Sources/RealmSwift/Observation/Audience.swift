@@ -50,6 +50,14 @@ final class Audience: @unchecked Sendable {
     return isNews
   }
 
+  /// A call is on its way.
+  var isCalled = false
+
+  func beginCall() -> Bool {
+    defer { isCalled = true }
+    return !isCalled
+  }
+
   /// Brings all to the newer version of a step.
   func follow(_ step: VersionStep) {
     do throws(StorageError) {
@@ -131,6 +139,15 @@ final class Audience: @unchecked Sendable {
       }
     }
     return calls
+  }
+
+  /// What its observers watch, in the version that they were brought to.
+  var orders: [RowPlan: RowOrder] {
+    var orders: [RowPlan: RowOrder] = [:]
+    for case let rows as RowsObservation in observations where !rows.isEnded && rows.failure == nil {
+      if let (plan, order) = rows.watched { orders[plan] = order }
+    }
+    return orders
   }
 
   /// The last calls of those that failed, whatever the session shows.

@@ -110,7 +110,7 @@ final class ChangeHub: FileWatcher, Sendable {
       drop(&work)
       guard !work.audiences.isEmpty else { return [] }
       advance(&work, to: nil)
-      return work.audiences.values.filter { $0.isCalled(for: work.version?.version ?? 0) }
+      return work.audiences.values.filter { $0.isCalled(for: work.version?.version ?? 0) && $0.beginCall() }
     }
     for audience in called { audience.inbox.enqueue { [weak self] in self?.deliver(audience) } }
   }
@@ -188,7 +188,8 @@ final class ChangeHub: FileWatcher, Sendable {
   /// In the scheduler of a session: calls its observers.
   private func deliver(_ audience: Audience) {
     let life = locked { work in
-      audience.observations.first.flatMap { observation in
+      audience.isCalled = false
+      return audience.observations.first.flatMap { observation in
         work.audiences[ObjectIdentifier(observation.life.session)] === audience ? observation.life : nil
       }
     }
@@ -197,8 +198,12 @@ final class ChangeHub: FileWatcher, Sendable {
 
   /// The calls that tell the observers of a session what has changed, where it shows the version that the hub has come to; it moves there where it may.
   ///
-  /// - Parameter pulling: the one observer that takes what it was told to be there; nil for all others.
-  func takeCalls(_ session: RealmSession, pulling: Observation? = nil) -> [ObserverCall] {
+  /// - Parameters:
+  ///   - pulling: the one observer that takes what it was told to be there; nil for all others.
+  ///   - mayMove: the session moves though it does not by itself.
+  func takeCalls(_ session: RealmSession, pulling: Observation? = nil, mayMove: Bool = false)
+    -> [ObserverCall]
+  {
     let id = ObjectIdentifier(session)
     // The version stays until the calls are made.
     let newer = locked { work -> Snapshot? in
@@ -208,23 +213,29 @@ final class ChangeHub: FileWatcher, Sendable {
       return work.version
     }
     // Outside of the lock: it calls the observers of the realm.
-    if let newer, session.shownVersion.map({ session.autorefresh && $0.version < newer.version }) ?? true {
+    if let newer,
+      session.shownVersion.map({ (session.autorefresh || mayMove) && $0.version < newer.version }) ?? true
+    {
       _ = session.refresh(to: newer)
     }
-    let (calls, isBehind) = locked { work -> ([ObserverCall], Bool) in
+    let (calls, orders, isBehind) = locked { work -> ([ObserverCall], [RowPlan: RowOrder]?, Bool) in
       work.holders -= 1
       let isBehind = work.holders == 0 && work.isBehind
       if isBehind { work.isBehind = false }
-      guard let audience = work.audiences[id] else { return ([], isBehind) }
+      guard let audience = work.audiences[id] else { return ([], nil, isBehind) }
       var calls: [ObserverCall] = []
+      var orders: [RowPlan: RowOrder]?
       if let version = work.version, session.shownVersion?.version == version.version {
         calls = audience.takeCalls(version, pulling: pulling)
+        orders = audience.orders
       }
       let failures = audience.takeFailures()
       work.gone += failures.gone
       if audience.observations.isEmpty { work.audiences[id] = nil }
-      return (calls + failures.calls, isBehind)
+      return (calls + failures.calls, orders, isBehind)
     }
+    // Handles of what is watched need not run their queries.
+    if let orders { (session.observers as? SessionObservers)?.note(orders) }
     if isBehind { didCommit() }
     return calls
   }
@@ -234,10 +245,13 @@ final class ChangeHub: FileWatcher, Sendable {
   /// Observers are not to be told of what the session commits now.
   func pass(_ observations: [Observation], _ session: RealmSession, _ commit: () throws -> Void) throws {
     let base = session.baseVersion
-    locked { work in
+    let id = ObjectIdentifier(session)
+    // What others wrote before is told: only who was told of it already is passed over.
+    let isTold = locked { work in
       takeAdded(&work)
       if let base { advance(&work, to: base) }
       work.holders += 1
+      return work.version?.version == base?.version && work.audiences[id]?.changes.isEmpty == true
     }
     defer {
       let isBehind = locked { work in
@@ -248,15 +262,21 @@ final class ChangeHub: FileWatcher, Sendable {
       if isBehind { didCommit() }
     }
     try commit()
-    locked { work in
-      guard let shown = session.shownVersion else { return }
+    let passed = locked { work -> [Observation] in
+      // With the commits of others that are shown at the same time it is told.
+      guard isTold, let base, let shown = session.shownVersion, shown.version == base.version + 1 else {
+        return []
+      }
       advance(&work, to: shown)
-      for observation in observations where !observation.isNew && observation.failure == nil {
+      let passed = observations.filter { !$0.isNew && $0.failure == nil && $0.ownChanges?.isEmpty ?? true }
+      for observation in passed {
         // What it would be told is forgotten.
         _ = try? observation.call(ChangesToTell([:], in: shown, []))
         observation.ownChanges = NetChanges()
       }
+      return passed
     }
+    for observation in passed { observation.didPass?() }
   }
 
   // MARK: - Other processes
@@ -279,7 +299,8 @@ final class ChangeHub: FileWatcher, Sendable {
       return false
     }
     guard isNeeded else { return false }
-    if isNewer { file.didCommit(nil) }
+    // Not here: who is told may go with that, and with it the file, which waits for this thread.
+    if isNewer { queue.async { [weak file] in file?.didCommit(nil) } }
     return true
   }
 

@@ -35,14 +35,15 @@ public struct ChangeSequence<Collection>: AsyncSequence {
         let token = self.token ?? begin(changes)
         self.token = token
         let waiting = changes.waiting
-        token.observation?.ask()
+        guard let observation = token.observation, !observation.isEnded else { break }
+        observation.ask()
         await withTaskCancellationHandler {
           await withCheckedContinuation(isolation: actor) { waiting.wait($0) }
         } onCancel: {
           waiting.raise()
         }
         if Task.isCancelled { break }
-        token.observation?.pull()
+        observation.pull()
         // Nothing where it was changed back meanwhile, or a write transaction is open.
         if let change = changes.take() { return change }
       }

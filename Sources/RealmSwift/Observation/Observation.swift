@@ -26,7 +26,11 @@ class Observation: @unchecked Sendable {
   /// On any thread.
   final func end() {
     if hasEnded.exchange(true, ordering: .acquiringAndReleasing) { return }
+    // Who waits for it does not any more.
+    wake?()
     hub.didEnd()
+    // The realm moves by itself again where this was its last observer.
+    life.session.file.didCommit(nil)
   }
 
   /// It takes what there is by itself, when it has asked whether there is something.
@@ -79,6 +83,8 @@ class Observation: @unchecked Sendable {
   func call(_ changes: ChangesToTell) throws(StorageError) -> (() -> Void)? { nil }
   /// What brings back what it was told, as it is now.
   func restoring() -> () -> Void { {} }
+  /// It was passed over, and shows what is now. In the scheduler of its realm.
+  var didPass: (() -> Void)? { nil }
   /// The last call, where the file can't be read.
   func failed(_ error: any Error) -> (() -> Void)? { nil }
 }

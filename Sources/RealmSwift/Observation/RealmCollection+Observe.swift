@@ -59,14 +59,15 @@ extension RealmCollection {
       keyPaths: keyPaths.map(PropertyRecorder.joinedNames), on: actor, _isolation: _isolation, block)
   }
 
+  /// - Parameter passed: is called when the observer was passed over.
   func observation(
-    _ keyPaths: [String]?, _ tell: @escaping (Told<ElementsChange>) -> Void
+    _ keyPaths: [String]?, passed: (() -> Void)? = nil, _ tell: @escaping (Told<ElementsChange>) -> Void
   ) -> Observation {
     if let content = _content {
       let context = content.context
       let paths = ObservedPaths(
         keyPaths, of: context.binding, context.session.view.classes(context.session), depth: defaultDepth)
-      return RowsObservation(context.session, content.observed, paths, tell)
+      return RowsObservation(context.session, content.observed, paths, passed: passed, tell)
     }
     guard let content = (self as? any ValueCollection)?.valueContent else {
       preconditionFailure("Observing.begin takes managed collections only")
@@ -76,9 +77,10 @@ extension RealmCollection {
     }
     guard content.isPlain else {
       return ComputedObservation(
-        content.cell.owner, { .elements(content.values) }, making: \.ofElements, tell)
+        content.cell.owner, { .elements(content.values) }, making: \.ofElements, passed: passed, tell)
     }
-    return ValuesObservation(content.cell, nil, making: { change, _ in change.ofElements }, tell)
+    return ValuesObservation(
+      content.cell, nil, making: { change, _ in change.ofElements }, passed: passed, tell)
   }
 }
 

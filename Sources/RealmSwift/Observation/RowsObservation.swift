@@ -55,6 +55,8 @@ final class RowsObservation: Observation, @unchecked Sendable {
   private let rows: ObservedRows
   private let paths: ObservedPaths
   private let tell: (Told<ElementsChange>) -> Void
+  private let passed: (() -> Void)?
+  override var didPass: (() -> Void)? { passed }
   /// Nil for all objects of a table, whose order is that of their keys.
   private var live: LiveRows?
   /// The order that it was told last.
@@ -64,10 +66,16 @@ final class RowsObservation: Observation, @unchecked Sendable {
 
   init(
     _ session: RealmSession, _ rows: ObservedRows, _ paths: ObservedPaths,
-    _ tell: @escaping (Told<ElementsChange>) -> Void
+    passed: (() -> Void)? = nil, _ tell: @escaping (Told<ElementsChange>) -> Void
   ) {
-    (self.rows, self.paths, self.tell) = (rows, paths, tell)
+    (self.rows, self.paths, self.passed, self.tell) = (rows, paths, passed, tell)
     super.init(session)
+  }
+
+  /// What it watches, where that is a plan of its own.
+  var watched: (RowPlan, RowOrder)? {
+    guard case .plan(let plan, nil) = rows, let live else { return nil }
+    return (plan, live.order)
   }
 
   private var isWhole: Bool { if case .all = rows { true } else { false } }

@@ -133,7 +133,7 @@ extension SectionContent {
     _ keyPaths: [String]?, only: Key?, _ tell: @escaping (_SectionsTold) -> Void
   ) -> Observation {
     var told = SectionLayout<Key>([])
-    return results.observation(keyPaths) { [self] change in
+    return results.observation(keyPaths, passed: { [self] in told = layout }) { [self] change in
       switch change {
       case .initial:
         told = layout

@@ -17,15 +17,28 @@ final class SessionObservers: SessionWatcher {
     self.hub = hub
   }
 
-  /// Of collections and objects; some may have ended.
-  private var observations: [Observation] = []
+  /// Of collections and objects. Their tokens keep them, and the hub those that have not ended.
+  private var observations: [Kept] = []
 
-  func add(_ observation: Observation) {
-    observations.removeAll { $0.isEnded }
-    observations.append(observation)
+  private struct Kept {
+    weak var observation: Observation?
   }
 
-  var movesSession: Bool { observations.contains { !$0.isEnded } }
+  func add(_ observation: Observation) {
+    observations.removeAll { $0.observation?.isEnded != false }
+    observations.append(Kept(observation: observation))
+  }
+
+  var movesSession: Bool { observations.contains { $0.observation?.isEnded == false } }
+
+  /// What observers watch, as it is in a generation of the session.
+  private var orders: (byPlan: [RowPlan: RowOrder], generation: UInt64) = ([:], 0)
+
+  func order(of plan: RowPlan) -> RowOrder? {
+    orders.generation == session.generation ? orders.byPlan[plan] : nil
+  }
+
+  func note(_ found: [RowPlan: RowOrder]) { orders = (found, session.generation) }
 
   /// Tells what there is to tell now. Not in a write transaction: the calls come after it.
   func deliver() {
@@ -65,15 +78,21 @@ final class SessionObservers: SessionWatcher {
     tell(.didChange)
     hub.didCommit()
     if !calls.isEmpty || wasSkipped {
-      let reference = Reference(observers: self)
-      session.inbox.enqueue { reference.observers?.deliver() }
+      deliverLater()
     }
+  }
+
+  private func deliverLater() {
+    let session = Reference(life: session.life)
+    session.life.session.inbox.enqueue { (session.life.session.observers as? SessionObservers)?.deliver() }
   }
 
   private struct Reference: @unchecked Sendable {
     // Sendable: it is used by the scheduler of the session.
-    weak var observers: SessionObservers?
+    let life: SessionLife
   }
+
+  func catchUp() { if movesSession { deliverLater() } }
 
   /// The session commits what some of its observers are not told of: all others are told after that is settled.
   private var isPassing = false
@@ -92,7 +111,7 @@ final class SessionObservers: SessionWatcher {
 
   func didInvalidate() {
     calls = []
-    for observation in observations { observation.end() }
+    for kept in observations { kept.observation?.end() }
     observations = []
   }
 

@@ -10,6 +10,8 @@ final class ValuesObservation<Change>: Observation, @unchecked Sendable {
   private let making: (CollectionChange, Set<String>) -> Change?
   private let tell: (Told<Change>) -> Void
   private var pending = Pending.nothing
+  private let passed: (() -> Void)?
+  override var didPass: (() -> Void)? { passed }
 
   enum Pending {
     case nothing
@@ -23,8 +25,10 @@ final class ValuesObservation<Change>: Observation, @unchecked Sendable {
   ///   - making: makes what is told of a change, and of the keys whose objects have changed; nil where that is nothing.
   init(
     _ cell: _CollectionCell, _ paths: ObservedPaths?,
-    making: @escaping (CollectionChange, Set<String>) -> Change?, _ tell: @escaping (Told<Change>) -> Void
+    making: @escaping (CollectionChange, Set<String>) -> Change?, passed: (() -> Void)? = nil,
+    _ tell: @escaping (Told<Change>) -> Void
   ) {
+    self.passed = passed
     let context = cell.owner.context
     owner = context.binding.table?.id ?? .max
     column = context.binding.table?.columns[cell.column].id ?? 0
@@ -206,13 +210,16 @@ final class ComputedObservation<Change>: Observation, @unchecked Sendable {
   private let making: (CollectionChange) -> Change?
   private let tell: (Told<Change>) -> Void
   private var told: CollectionCopy?
+  private let passed: (() -> Void)?
+  override var didPass: (() -> Void)? { passed }
   private var isConcerned = false
 
   init(
     _ owner: ManagedRow, _ content: @escaping () -> CollectionCopy,
     making: @escaping (CollectionChange) -> Change?,
-    _ tell: @escaping (Told<Change>) -> Void
+    passed: (() -> Void)? = nil, _ tell: @escaping (Told<Change>) -> Void
   ) {
+    self.passed = passed
     self.owner = owner.context.binding.table?.id ?? .max
     row = owner.row
     (self.content, self.making, self.tell) = (content, making, tell)

@@ -372,7 +372,11 @@ final class RealmSession {
 
   /// It moves to newer versions by itself, where its thread, queue or actor can be called.
   var autorefresh = true {
-    didSet { if autorefresh, !oldValue { file.didCommit(nil) } }
+    didSet {
+      guard autorefresh, !oldValue else { return }
+      observers?.catchUp()
+      file.didCommit(nil)
+    }
   }
 
   /// Another session has committed.
@@ -434,15 +438,17 @@ final class RealmSession {
           "an observer of the realm at \(file.database.path) left a write transaction open; commit or cancel it where it began."
         )
       }
-      let shown = shownVersion?.version
+      let shown = shownVersion
       guard try begin() else { return false }
-      guard observers?.movesSession == true, let shown, transaction?.base.number != shown,
+      guard observers?.movesSession == true, let shown, transaction?.base.number != shown.version,
         let begun = transaction
       else {
         return true
       }
+      // It may be a commit that still waits for the disk; then it is shown.
+      _ = try? begun.baseSnapshot()
       begun.cancel()
-      (transaction, snapshot) = (nil, try? file.database.snapshot())
+      (transaction, snapshot) = (nil, shown)
       generation &+= 1
     }
     return try begin()

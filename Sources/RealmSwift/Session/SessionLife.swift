@@ -1,3 +1,4 @@
+import RealmStorage
 import Synchronization
 
 /// Keeps a session, for all that refer to it from outside: realms and collections. Objects, which come and go, keep it by
@@ -21,12 +22,16 @@ final class SessionLife: @unchecked Sendable {
 protocol SessionWatcher: AnyObject {
   /// It moves the session to newer versions, together with what it tells; nobody else does.
   var movesSession: Bool { get }
+  /// The rows that a plan finds in the version that the session shows, where they are known of an observer.
+  func order(of plan: RowPlan) -> RowOrder?
   /// A write transaction is to begin.
   func willWrite()
   /// The session is to show another version.
   func willMove()
   /// The session shows another version, by its own commit too.
   func didMove()
+  /// The session moves by itself from now on.
+  func catchUp()
   /// There is a newer version, and the session does not move by itself.
   func isBehind()
   /// What was read of the session is invalid.

@@ -48,13 +48,14 @@ private final class Watched: @unchecked Sendable {
   var count: Int { known.count }
 
   func isCurrent(_ realm: Realm) -> Bool {
-    zip(fresh(realm), known).allSatisfy { $0.id == $1.id && $0.look == $1.look }
-      && fresh(realm).count == known.count
+    let now = fresh(realm.freeze())
+    return now.count == known.count && zip(now, known).allSatisfy { $0.id == $1.id && $0.look == $1.look }
   }
 
   func told(_ realm: Realm, _ change: (deletions: [Int], insertions: [Int], modifications: [Int])?) {
     calls += 1
-    let now = fresh(realm)
+    // Of a frozen realm, which knows nothing of what observers are told.
+    let now = fresh(realm.freeze())
     defer { known = now }
     guard let change else { return }
     let gone = Set(change.deletions)
@@ -116,7 +117,15 @@ private final class Watched: @unchecked Sendable {
     var all: [Watched] = []
     func add(_ name: String, _ query: @escaping (Realm) -> Results<Village>) {
       let watched = Watched(name, towns(4, query))
-      watched.token = query(realm).observe { watched.told(realm, $0) }
+      let handle = query(realm)
+      watched.token = handle.observe {
+        watched.told(realm, $0)
+        let live = (Array(handle.map(\.id)), query(realm).count, query(realm).first?.id, handle.isEmpty)
+        let frozen = query(realm.freeze()).map(\.id)
+        if live != (Array(frozen), frozen.count, frozen.first, frozen.isEmpty) {
+          watched.faults.append("\(name): shows \(live), not \(Array(frozen))")
+        }
+      }
       all.append(watched)
     }
     add("all") { $0.objects(Village.self) }
