@@ -95,6 +95,24 @@ private final class Watched: @unchecked Sendable {
     }
   }
 
+  /// Of keys: they stand in their order.
+  func told<C: RealmKeyedCollection>(_ realm: Realm, _ change: RealmMapChange<C>) {
+    switch change {
+    case .initial: told(realm, nil)
+    case .error(let error): faults.append("\(name): \(error)")
+    case .update(_, let deletions, let insertions, let modifications):
+      let now = fresh(realm.freeze())
+      func places(_ keys: [C.Key], _ entries: [(id: String, look: String)]) -> [Int] {
+        keys.map { key in entries.firstIndex { $0.id == key._mapKey } ?? -1 }
+      }
+      told(realm, (places(deletions, known), places(insertions, now), places(modifications, known)))
+    }
+  }
+
+  var entries: [(String, String)] { known.map { ($0.id, $0.look) } }
+  func begin(_ realm: Realm) { known = fresh(realm.freeze()) }
+  func count(call: Int) { calls += call }
+
   func told<C: RealmCollection>(_ realm: Realm, _ change: RealmCollectionChange<C>) {
     switch change {
     case .initial: told(realm, nil)
@@ -183,7 +201,65 @@ private final class Watched: @unchecked Sendable {
     }
     let scores = Watched("scores") { realm in (first(realm)?.scores).map { $0.map { ("\($0)", "") } } ?? [] }
     scores.token = town.scores.observe { scores.told(realm, $0) }
-    return all + [near, few, before, tags, scores]
+    return all + [near, few, before, tags, scores, roads(town), counts(town), object(town)]
+  }
+
+  /// A map of links: keys are modified where they lead elsewhere, and where what they lead to looks otherwise.
+  private static func roads(_ town: Village) -> Watched {
+    let watched = Watched("roads") { realm in
+      guard let roads = realm.object(ofType: Village.self, forPrimaryKey: 0)?.roads else { return [] }
+      return roads.keys.map { ($0, (roads[$0] ?? nil)?.look(4) ?? "-") }
+    }
+    watched.token = town.roads.observe { watched.told(town.realm!, $0) }
+    return watched
+  }
+
+  private static func counts(_ town: Village) -> Watched {
+    let watched = Watched("counts") { realm in
+      guard let counts = realm.object(ofType: Village.self, forPrimaryKey: 0)?.counts else { return [] }
+      return counts.keys.map { ($0, "\(counts[$0] ?? 0)") }
+    }
+    watched.token = town.counts.observe { watched.told(town.realm!, $0) }
+    return watched
+  }
+
+  /// An object: the properties that are told are those whose values differ, with the values before and after.
+  private static func object(_ town: Village) -> Watched {
+    func values(_ town: Village) -> [(id: String, look: String)] {
+      [
+        ("people", "\(town.people)"), ("name", town.name), ("next", town.next.map { "\($0.id)" } ?? "nil"),
+        ("near", "\(Array(town.near.map(\.id)))"), ("tags", "\(Array(town.tags))"),
+        ("scores", "\(Array(town.scores))"),
+        ("roads", "\(town.roads.keys.map { "\($0) \((town.roads[$0] ?? nil)?.id ?? -1)" })"),
+        ("counts", "\(town.counts.keys.map { "\($0) \(town.counts[$0] ?? 0)" })"),
+      ]
+    }
+    let watched = Watched("object") { realm in
+      realm.object(ofType: Village.self, forPrimaryKey: 0).map(values) ?? []
+    }
+    watched.begin(town.realm!)
+    watched.token = town.observe { change in
+      guard case .change(let town, let changes) = change else {
+        return watched.faults.append("object: \(change)")
+      }
+      let before = Dictionary(uniqueKeysWithValues: watched.entries)
+      let now = Dictionary(uniqueKeysWithValues: values(town))
+      let told = Dictionary(uniqueKeysWithValues: changes.map { ($0.name, $0) })
+      // A row whose key another has now looks as before, and is another one.
+      let differing = Set(now.keys.filter { now[$0] != before[$0] })
+      if !differing.isSubset(of: told.keys) {
+        watched.faults.append("object: \(differing) differ, and \(told.keys) are told")
+      }
+      for name in ["people", "name"] where told[name] != nil {
+        let texts = [told[name]?.oldValue, told[name]?.newValue].map { "\($0.flatMap { $0 } ?? "nil")" }
+        if texts != [before[name], now[name]] || texts[0] == texts[1] {
+          watched.faults.append("object: \(name) \(texts), not \(before[name] ?? "") \(now[name] ?? "")")
+        }
+      }
+      watched.begin(town.realm!)
+      watched.count(call: 1)
+    }
+    return watched
   }
 
   private static func change(_ realm: Realm, _ most: Int, _ random: inout SeededGenerator) {
@@ -195,7 +271,7 @@ private final class Watched: @unchecked Sendable {
       }
       let town = towns[place()]
       let other = towns[place()]
-      switch Int.random(in: 0..<13, using: &random) {
+      switch Int.random(in: 0..<14, using: &random) {
       case 0, 1: town.people = Int.random(in: 0..<100, using: &random)
       case 2: town.name = ["a", "b", "c", "d"].randomElement(using: &random)!
       case 3: town.next = Bool.random(using: &random) ? other : nil
@@ -210,6 +286,7 @@ private final class Watched: @unchecked Sendable {
       case 9:
         let score = Int.random(in: 0..<9, using: &random)
         if town.scores.contains(score) { town.scores.remove(score) } else { town.scores.insert(score) }
+      case 13: town.counts["\(Int.random(in: 0..<4, using: &random))"] = Bool.random(using: &random) ? 1 : nil
       case 10: town.roads["\(Int.random(in: 0..<3, using: &random))"] = other
       case 11:
         if towns.count < 2 * most {
@@ -239,7 +316,7 @@ private final class Watched: @unchecked Sendable {
     let watched = realm.run { Self.watch($0) }
     realm.settle()
     let configuration = realm.configuration
-    for round in 0..<Slow.count(60, slow: 2_000) {
+    for round in 0..<Slow.count(40, slow: 2_000) {
       let commits = Int.random(in: 1...3, using: &random)
       let other = SeededGenerator(seed: random.next())
       switch Int.random(in: 0..<3, using: &random) {
