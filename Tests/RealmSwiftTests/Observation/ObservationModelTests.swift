@@ -344,7 +344,7 @@ private final class Watched: @unchecked Sendable {
       try #require(faults == [], "seed \(seed), round \(round)")
     }
     // What was told last is what there is.
-    let limit = Date(timeIntervalSinceNow: 10)
+    let limit = Date(timeIntervalSinceNow: 120)
     func late() -> [String] { realm.run { realm in watched.filter { !$0.isCurrent(realm) }.map(\.name) } }
     while !late().isEmpty, Date() < limit { Thread.sleep(forTimeInterval: 0.01) }
     #expect(late() == [], "seed \(seed)")

@@ -33,7 +33,7 @@ import Testing
       token.invalidate()
     }
     #expect(try Realm.deleteFiles(for: configuration))
-    let limit = Date(timeIntervalSinceNow: 10)
+    let limit = Date(timeIntervalSinceNow: 120)
     while captured != nil, Date() < limit { Thread.sleep(forTimeInterval: 0.01) }
     #expect(captured == nil)
   }
@@ -49,7 +49,7 @@ import Testing
       }
     }
     func shows(_ count: Int) -> Bool {
-      let limit = Date(timeIntervalSinceNow: 10)
+      let limit = Date(timeIntervalSinceNow: 120)
       while realm.run({ $0.objects(Person.self).count }) != count, Date() < limit {
         Thread.sleep(forTimeInterval: 0.01)
       }

@@ -17,7 +17,7 @@ final class Heard<Event>: @unchecked Sendable {
   }
 
   /// Waits until there are so many; answers all there are then.
-  func wait(_ count: Int, seconds: Double = 10) -> [Event] {
+  func wait(_ count: Int, seconds: Double = 120) -> [Event] {
     lock.lock()
     defer { lock.unlock() }
     let limit = Date(timeIntervalSinceNow: seconds)
@@ -26,7 +26,7 @@ final class Heard<Event>: @unchecked Sendable {
   }
 
   /// The same in a task.
-  func reach(_ count: Int, seconds: Double = 10) async -> [Event] {
+  func reach(_ count: Int, seconds: Double = 120) async -> [Event] {
     let limit = Date(timeIntervalSinceNow: seconds)
     while all.count < count, Date() < limit { try? await Task.sleep(for: .milliseconds(2)) }
     return all
@@ -98,13 +98,21 @@ final class QueueRealm: @unchecked Sendable {
     try run { realm in try realm.write { try body(realm) } }
   }
 
-  /// Returns when all that was committed has been told.
+  /// Returns when the observers of this realm have been told of all that was committed: one that comes now is called behind them.
   func settle() {
-    // The hub's queue takes one after another; what it hands over comes after what was handed over before.
-    for _ in 0..<3 {
-      Thread.sleep(forTimeInterval: 0.01)
-      queue.sync {}
+    guard run({ $0.autorefresh }), let type = configuration.objectTypes?.first as? Object.Type else {
+      return Thread.sleep(forTimeInterval: 0.1)
     }
+    let heard = Heard<Void>()
+    let token = observe(type) { heard.add(()) }
+    _ = heard.wait(1)
+    token.invalidate()
+  }
+
+  private func observe<Observed: Object>(
+    _ type: Observed.Type, _ told: @escaping () -> Void
+  ) -> NotificationToken {
+    run { realm in realm.objects(type).observe { _ in told() } }
   }
 }
 
@@ -168,7 +176,7 @@ final class QueueRealm: @unchecked Sendable {
         try realm.write { realm.add(Person(id: id, name: "", age: 0)) }
       }
     }
-    let limit = Date(timeIntervalSinceNow: 10)
+    let limit = Date(timeIntervalSinceNow: 120)
     while heard.all.last?.count != 50, Date() < limit { Thread.sleep(forTimeInterval: 0.01) }
     var count = 0
     for change in heard.all.dropFirst() {
