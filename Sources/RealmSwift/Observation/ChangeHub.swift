@@ -198,12 +198,8 @@ final class ChangeHub: FileWatcher, Sendable {
 
   /// The calls that tell the observers of a session what has changed, where it shows the version that the hub has come to; it moves there where it may.
   ///
-  /// - Parameters:
-  ///   - pulling: the one observer that takes what it was told to be there; nil for all others.
-  ///   - mayMove: the session moves though it does not by itself.
-  func takeCalls(_ session: RealmSession, pulling: Observation? = nil, mayMove: Bool = false)
-    -> [ObserverCall]
-  {
+  /// - Parameter pulling: the one observer that takes what it was told to be there; nil for all others.
+  func takeCalls(_ session: RealmSession, pulling: Observation? = nil) -> [ObserverCall] {
     let id = ObjectIdentifier(session)
     // The version stays until the calls are made.
     let newer = locked { work -> Snapshot? in
@@ -213,9 +209,7 @@ final class ChangeHub: FileWatcher, Sendable {
       return work.version
     }
     // Outside of the lock: it calls the observers of the realm.
-    if let newer,
-      session.shownVersion.map({ (session.autorefresh || mayMove) && $0.version < newer.version }) ?? true
-    {
+    if let newer, session.shownVersion.map({ session.autorefresh && $0.version < newer.version }) ?? true {
       _ = session.refresh(to: newer)
     }
     let (calls, orders, isBehind) = locked { work -> ([ObserverCall], [RowPlan: RowOrder]?, Bool) in

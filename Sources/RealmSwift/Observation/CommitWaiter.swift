@@ -12,13 +12,15 @@ final class CommitWaiter: Sendable {
   /// - Parameter goOn: is called after a commit, with true, and now and then; answers whether it is still waited for.
   init(_ database: Database, _ goOn: @escaping @Sendable (_ isNewer: Bool) -> Bool) {
     self.database = database
-    let thread = Thread { self.run(goOn) }
+    // Read here: the thread may begin after a commit that nobody else looks for.
+    let seen = database.version
+    let thread = Thread { self.run(seen, goOn) }
     thread.name = "io.realm.wait"
     thread.start()
   }
 
-  private func run(_ goOn: (Bool) -> Bool) {
-    var seen = database.version
+  private func run(_ first: UInt64, _ goOn: (Bool) -> Bool) {
+    var seen = first
     var isOver = false
     while !isOver {
       do throws(StorageError) {

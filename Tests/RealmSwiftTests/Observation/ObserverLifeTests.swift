@@ -137,14 +137,19 @@ import Testing
 private actor EndedReader {
   private let configuration: Realm.Configuration
   private var realm: Realm?
+  private var isEnded = false
 
   init(_ configuration: Realm.Configuration) { self.configuration = configuration }
 
   func read(_ heard: Heard<Changed>) async {
     guard let opened = try? await Realm(configuration: configuration, actor: self) else { return }
     realm = opened
+    if isEnded { return }
     for await change in opened.objects(Person.self).changes() { heard.add(Changed(change)) }
   }
 
-  func invalidate() { realm?.invalidate() }
+  func invalidate() {
+    isEnded = true
+    realm?.invalidate()
+  }
 }
