@@ -10,7 +10,7 @@ package struct LinkReach {
 
   /// The rows of some tables that lead to some rows over so many links or fewer; with these rows themselves.
   ///
-  /// What leads to a row by a link that is not there any more is not found: who had the link has changed itself.
+  /// A row is not found by a link that it has no more: the row that had the link has changed itself.
   package mutating func rows(
     leadingTo base: [UInt32: [UInt64]], over most: Int, of wanted: Set<UInt32>
   ) throws(StorageError) -> [UInt32: RowSet] {

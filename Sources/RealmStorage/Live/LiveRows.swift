@@ -118,7 +118,7 @@ package final class LiveRows {
 
   private func run(in version: Snapshot) throws(StorageError) {
     let rows = try rows(in: version)
-    // Where hardly a chunk stays as it was, to look for those that do takes as long as the search.
+    // To look for chunks that stay takes as long as the search did, where hardly one does.
     order = rows.count > Self.mostReplaced ? RowOrder(rows) : order.replaced(by: rows)
   }
 
@@ -175,7 +175,7 @@ package final class LiveRows {
     var removals: [Int] = []
     for row in try old.rows((changes.deletions + touched).sorted(), where: plan.predicate) {
       let position = try before.position(of: row, in: order)
-      // So it is in every order that this made.
+      // Each order that was made by this sort has the row there.
       guard position < order.count, order[position] == row else { return try run(in: new) }
       removals.append(position)
     }
@@ -226,7 +226,7 @@ extension RowOrder {
   /// Other rows; chunks that stand among them whole are kept.
   package func replaced(by rows: [UInt64]) -> RowOrder {
     if rows.count == count, rows == self.rows { return self }
-    // Of chunks that begin with the same row only one is kept, once.
+    // One chunk is kept of those that begin with the same row.
     var first = Dictionary<UInt64, Int>(minimumCapacity: chunks.count)
     for (index, chunk) in chunks.enumerated() where first[chunk.rows[0]] == nil {
       first[chunk.rows[0]] = index

@@ -7,7 +7,7 @@ package struct NetChanges {
   private struct Net {
     var inserted: Set<UInt64> = []
     var deleted: Set<UInt64> = []
-    /// By row and the position of a column: what stood for the first value; nil where that is not known.
+    /// The number that stood for the first value, by row and the position of the column; nil where that is not known.
     var modified: [UInt64: [Int: Int?]] = [:]
   }
 
@@ -33,7 +33,7 @@ package struct NetChanges {
     if changed.isEmpty { return }
     if isEmpty {
       (onlyStep, isOneStep) = (changed, true)
-      // Of many no numbers are kept: they are folded when another step comes.
+      // No numbers are kept of many rows: their changes are folded when another step comes.
       for (id, changes) in changed where !Self.isLarge(changes) { try add(changes, of: id, step.old) }
       return
     }
@@ -78,7 +78,7 @@ package struct NetChanges {
     return try table.value(table.schema.columns[column], ofRow: row)?.hashValue
   }
 
-  /// What differs in the end.
+  /// The changes from the version that somebody was told of to the last one.
   ///
   /// - Parameter version: the one that the last step led to.
   package func changes(in version: Snapshot) throws(StorageError) -> [UInt32: TableChanges] {

@@ -63,7 +63,7 @@ extension Realm {
     /// can't be written.
     ///
     /// Values are copied when a realm moves to a version without the object, and only where there is a reference to it. Each object
-    /// that a program gets hold of costs about 0.1 µs more. All realms of a file in one process have the same setting.
+    /// that a program gets hold of takes a lock of its class, when it comes and when it goes. All realms of a file in one process have the same setting.
     public var keepsDeletedValues = false
     /// The classes to store; nil for all of the program that inherit from `Object`.
     public var objectTypes: [ObjectBase.Type]? {
