@@ -17,10 +17,11 @@ let package = Package(
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
     .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
+    .target(name: "ChartParts", swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
     .executableTarget(
       name: "RealmBench",
       dependencies: [
-        "CSQLite", "CLMDB",
+        "ChartParts", "CSQLite", "CLMDB",
         .product(name: "RealmQuery", package: "realm-swift"),
         .product(name: "RealmStorage", package: "realm-swift"),
         .product(name: "RealmSwift", package: "realm-swift"),
@@ -33,7 +34,7 @@ let package = Package(
         .treatAllWarnings(as: .error),
       ]),
     .executableTarget(
-      name: "LiveBench", dependencies: [.product(name: "RealmSwift", package: "realm-swift")],
+      name: "LiveBench", dependencies: ["ChartParts", .product(name: "RealmSwift", package: "realm-swift")],
       swiftSettings: [
         .swiftLanguageMode(.v6),
         .enableUpcomingFeature("MemberImportVisibility"),

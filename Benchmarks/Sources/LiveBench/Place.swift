@@ -12,14 +12,6 @@ import RealmSwift
 
 func now() -> Double { Double(DispatchTime.now().uptimeNanoseconds) / 1e9 }
 
-func report(_ name: String, _ times: [Double]) {
-  let sorted = times.sorted()
-  func at(_ part: Double) -> String {
-    String(format: "%.3f", sorted[min(sorted.count - 1, Int(Double(sorted.count) * part))] * 1e3)
-  }
-  print("\(name.padding(toLength: 46, withPad: " ", startingAt: 0)) median \(at(0.5)) ms, p99 \(at(0.99)) ms")
-}
-
 func residentMiB() -> Double {
   guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return 0 }
   return (Double(text.split(separator: " ")[1]) ?? 0) * 4_096 / 1_048_576

@@ -107,6 +107,13 @@ public struct Table {
     Int(clamping: try TableReading.rank(of: key, in: root.clusters, beginReading()))
   }
 
+  /// How many rows have a lesser key than each of some; nil of keys that no row has. Reads each leaf once.
+  ///
+  /// - Parameter keys: growing.
+  package func ranks(of keys: [UInt64]) throws(StorageError) -> [Int?] {
+    try TableReading.ranks(of: keys, in: root.clusters, beginReading())
+  }
+
   /// Calls `body` with the key of each row and its values, in the order of the schema's columns, until it answers false.
   public func forEach(
     _ body: (_ key: UInt64, _ values: [Value]) throws(StorageError) -> Bool

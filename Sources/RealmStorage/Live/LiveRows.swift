@@ -128,14 +128,10 @@ package final class LiveRows {
   ///
   /// - Parameter version: the one that it was brought to last.
   package func positions(of rows: RowSet, in version: Snapshot) throws(StorageError) -> [Int] {
+    guard inner == nil, plan.source == .table else { return rows.positions(in: order.chunks) }
+    if plan.steps.isEmpty { return order.positions(ofAscending: rows.sorted) }
     // To look at a place takes a nanosecond, and to search for a row a hundred.
-    let isSmall = plan.steps.isEmpty ? rows.count <= order.count / 128 : isFew(rows.count, of: order.count)
-    if isSmall, inner == nil, plan.source == .table, plan.steps.isEmpty {
-      return rows.sorted.filter { order.contains(ascending: $0) }.map { order.position(ofRowFrom: $0) }
-    }
-    if isSmall, inner == nil, plan.source == .table, plan.steps.count == 1,
-      case .sort(let keys) = plan.steps[0]
-    {
+    if isFew(rows.count, of: order.count), plan.steps.count == 1, case .sort(let keys) = plan.steps[0] {
       let table = try version.table(ofID: plan.table)
       let places = try RowPlaces(keys, table)
       var found: [Int] = []

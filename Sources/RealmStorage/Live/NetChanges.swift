@@ -57,8 +57,8 @@ package struct NetChanges {
     let table = !Self.isLarge(changes) && !changes.modifications.isEmpty ? try old.table(ofID: id) : nil
     for change in changes.modifications where !net.inserted.contains(change.key) {
       for column in change.columns where net.modified[change.key]?[column] == nil {
-        var number: Int?
-        if let table { number = try Self.number(column, change.key, table) }
+        // A damaged value counts as changed: who reads it is told of the damage.
+        let number = table.flatMap { try? Self.number(column, change.key, $0) }
         net.modified[change.key, default: [:]].updateValue(number, forKey: column)
       }
     }
@@ -96,7 +96,7 @@ package struct NetChanges {
             differing = table.map { Array($0.schema.columns.indices) } ?? []
             break
           }
-          if let number, let table, try Self.number(column, row, table) == number { continue }
+          if let number, let table, (try? Self.number(column, row, table)) == number { continue }
           differing.append(column)
         }
         if !differing.isEmpty { changes.modifications.append(.init(key: row, columns: differing.sorted())) }

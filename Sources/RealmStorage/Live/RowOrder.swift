@@ -86,6 +86,36 @@ package struct RowOrder: Sendable {
     return position < count && self[position] == row
   }
 
+  /// Where those of some rows stand that are in the order. Takes time in proportion to these rows, and to the chunks.
+  ///
+  /// - Parameter rows: growing.
+  /// - Precondition: the rows of the order grow.
+  package func positions(ofAscending rows: [UInt64]) -> [Int] {
+    var found: [Int] = []
+    found.reserveCapacity(rows.count)
+    var next = 0
+    for (index, chunk) in chunks.enumerated() {
+      let known = chunk.rows
+      let (first, last) = (known[0], known[known.count - 1])
+      while next < rows.count, rows[next] < first { next += 1 }
+      if next == rows.count { break }
+      // Keys without a gap are found by counting.
+      let isDense = last - first == UInt64(known.count - 1)
+      var place = 0
+      while next < rows.count, rows[next] <= last {
+        let row = rows[next]
+        if isDense {
+          place = Int(row - first)
+        } else {
+          place = known[place...].partitioningIndex { $0 >= row }
+        }
+        if known[place] == row { found.append(starts[index] + place) }
+        next += 1
+      }
+    }
+    return found
+  }
+
   /// A row that comes into an order before the row at a position; at `count`, behind all.
   package struct Insertion {
     package var position: Int

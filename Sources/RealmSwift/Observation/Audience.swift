@@ -4,7 +4,10 @@ import RealmStorage
 final class Audience: @unchecked Sendable {
   // Sendable: it is used under the lock.
   let inbox: SchedulerInbox
-  private(set) var observations: [Observation] = []
+  private(set) var observations: [Observation] = [] {
+    didSet { (keptIndex, keptOrders, moved) = (nil, nil, []) }
+  }
+  private var keptIndex: ObservationIndex?
   /// Since they were called last.
   var changes = NetChanges()
   /// The classes of the session when an observer came last.
@@ -33,14 +36,12 @@ final class Audience: @unchecked Sendable {
     return gone
   }
 
-  /// Nil for all there are.
-  private var tables: Set<UInt32>? {
-    var tables: Set<UInt32> = []
-    for observation in observations {
-      guard let more = observation.tables else { return nil }
-      tables.formUnion(more)
-    }
-    return tables
+  /// Made when it is asked for, after observers have come or gone.
+  private var index: ObservationIndex {
+    if let keptIndex { return keptIndex }
+    let index = ObservationIndex(observations)
+    keptIndex = index
+    return index
   }
 
   /// Whether somebody is to be called for a version; once for each.
@@ -58,19 +59,35 @@ final class Audience: @unchecked Sendable {
     return !isCalled
   }
 
-  /// Brings all to the newer version of a step.
-  func follow(_ step: VersionStep) {
+  /// Brings those whom a step concerns to its newer version. Answers which tables changed that somebody watches; nil where that could not be found.
+  func follow(_ step: VersionStep) -> Set<UInt32>? {
+    let index = index
+    var changed: Set<UInt32> = []
+    var isDamaged = false
     do throws(StorageError) {
       try check(step)
-      var tables = tables ?? []
-      if self.tables == nil { tables = Set(try step.schemas().map(\.id)) }
-      try changes.add(step, tables)
+      for table in try index.tables(step) {
+        do throws(StorageError) {
+          if try !step.changes(of: table).isEmpty { changed.insert(table) }
+        } catch {
+          // Observers of other tables go on.
+          isDamaged = true
+          for observation in index.concerned(by: [table]) {
+            observation.failure = observation.failure ?? error
+          }
+        }
+      }
+      try changes.add(step, changed)
     } catch {
-      return fail(error)
+      fail(error)
+      return nil
     }
-    for observation in observations where !observation.isEnded && observation.failure == nil {
+    for observation in index.concerned(by: changed) where !observation.isEnded && observation.failure == nil {
+      observation.isTouched = true
       observation.follow(step)
+      if keptOrders != nil, let rows = observation as? RowsObservation { moved.append(rows) }
     }
+    return isDamaged ? nil : changed
   }
 
   func fail(_ error: StorageError) {
@@ -102,11 +119,13 @@ final class Audience: @unchecked Sendable {
     var told: ChangesToTell?
     for observation in observations where !observation.isEnded && observation.failure == nil {
       if let pulling, pulling !== observation { continue }
+      guard observation.isTouched || observation.isNew || pulling != nil else { continue }
       guard pulling != nil || observation.isReady else {
         // From now on apart from those that are told.
         if observation.ownChanges == nil, !untold.isEmpty { observation.ownChanges = untold }
         continue
       }
+      observation.isTouched = false
       do throws(StorageError) {
         let restore = observation.restoring()
         var call: (() -> Void)?
@@ -141,13 +160,26 @@ final class Audience: @unchecked Sendable {
     return calls
   }
 
-  /// What its observers watch, in the version that they were brought to.
-  var orders: [RowPlan: RowOrder] {
-    var orders: [RowPlan: RowOrder] = [:]
-    for case let rows as RowsObservation in observations where !rows.isEnded && rows.failure == nil {
-      if let (plan, order) = rows.watched { orders[plan] = order }
+  private var keptOrders: [RowPlan: RowOrder]?
+  /// Those that followed a step since the orders were taken last.
+  private var moved: [RowsObservation] = []
+
+  /// What its observers watch, in the version that they were brought to. Takes time in proportion to those that something concerned.
+  ///
+  /// - Precondition: those that failed are gone.
+  func takeOrders() -> [RowPlan: RowOrder] {
+    // An observer that has ended follows no more.
+    let hasEnded = observations.contains { $0.isEnded }
+    if keptOrders == nil || hasEnded {
+      keptOrders = [:]
+      moved = observations.filter { !$0.isEnded }.compactMap { $0 as? RowsObservation }
     }
-    return orders
+    for rows in moved {
+      if let (plan, order) = rows.watched { keptOrders?[plan] = order }
+    }
+    moved = []
+    defer { if hasEnded { keptOrders = nil } }
+    return keptOrders ?? [:]
   }
 
   /// The last calls of those that failed, whatever the session shows.

@@ -37,7 +37,17 @@ final class ChangeHub: FileWatcher, Sendable {
     /// There was a newer one meanwhile.
     var isBehind = false
     /// Is let go of outside of the lock: with an observer a session may end, and objects of the program.
-    var gone: [Observation] = []
+    private(set) var gone: [Observation] = []
+
+    mutating func letGo(_ observations: [Observation]) {
+      gone += observations
+      for case let observation as RowsObservation in observations { observation.leave(pool) }
+    }
+
+    mutating func takeGone() -> [Observation] {
+      defer { gone = [] }
+      return gone
+    }
   }
 
   /// - Parameter file: keeps this.
@@ -55,9 +65,7 @@ final class ChangeHub: FileWatcher, Sendable {
       let body = Locked(result: body, gone: [])
       return work.withLock { work in
         let result = body.result(&work)
-        let gone = work.gone
-        work.gone = []
-        return Locked(result: result, gone: gone)
+        return Locked(result: result, gone: work.takeGone())
       }
     }
     return withExtendedLifetime(locked.gone) { locked.result }
@@ -81,9 +89,7 @@ final class ChangeHub: FileWatcher, Sendable {
     let isDone = work.withLockIfAvailable { work -> Locked<Bool> in
       takeAdded(&work)
       drop(&work)
-      let gone = work.gone
-      work.gone = []
-      return Locked(result: true, gone: gone)
+      return Locked(result: true, gone: work.takeGone())
     }
     if isDone == nil { didCommit() }
   }
@@ -124,7 +130,7 @@ final class ChangeHub: FileWatcher, Sendable {
     for added in new {
       let observation = added.observation
       if observation.isEnded {
-        work.gone.append(observation)
+        work.letGo([observation])
         continue
       }
       let session = observation.life.session
@@ -160,7 +166,7 @@ final class ChangeHub: FileWatcher, Sendable {
   private func drop(_ work: inout Work) {
     for (id, audience) in work.audiences {
       let isGone = audience.inbox.isGone
-      work.gone += audience.remove { $0.isEnded || isGone }
+      work.letGo(audience.remove { $0.isEnded || isGone })
       if audience.observations.isEmpty { work.audiences[id] = nil }
     }
     if work.audiences.isEmpty { work.version = nil }
@@ -176,7 +182,7 @@ final class ChangeHub: FileWatcher, Sendable {
       if let newer { new = newer } else { new = try file.database.snapshot() }
       guard new.version > old.version else { return }
       let step = VersionStep(from: old, to: new)
-      for audience in work.audiences.values { audience.follow(step) }
+      for audience in work.audiences.values { work.pool.note(audience.follow(step), new.version) }
       work.version = new
     } catch {
       for audience in work.audiences.values { audience.fail(error) }
@@ -209,22 +215,26 @@ final class ChangeHub: FileWatcher, Sendable {
       return work.version
     }
     // Outside of the lock: it calls the observers of the realm.
+    var damage: StorageError?
     if let newer, session.shownVersion.map({ session.autorefresh && $0.version < newer.version }) ?? true {
-      _ = session.refresh(to: newer)
+      do throws(StorageError) { _ = try session.refresh(to: newer) } catch { damage = error }
     }
     let (calls, orders, isBehind) = locked { work -> ([ObserverCall], [RowPlan: RowOrder]?, Bool) in
       work.holders -= 1
       let isBehind = work.holders == 0 && work.isBehind
       if isBehind { work.isBehind = false }
       guard let audience = work.audiences[id] else { return ([], nil, isBehind) }
+      if let damage { audience.fail(damage) }
       var calls: [ObserverCall] = []
       var orders: [RowPlan: RowOrder]?
       if let version = work.version, session.shownVersion?.version == version.version {
         calls = audience.takeCalls(version, pulling: pulling)
-        orders = audience.orders
       }
       let failures = audience.takeFailures()
-      work.gone += failures.gone
+      work.letGo(failures.gone)
+      if let version = work.version, session.shownVersion?.version == version.version {
+        orders = audience.takeOrders()
+      }
       if audience.observations.isEmpty { work.audiences[id] = nil }
       return (calls + failures.calls, orders, isBehind)
     }
@@ -265,8 +275,12 @@ final class ChangeHub: FileWatcher, Sendable {
       let passed = observations.filter { !$0.isNew && $0.failure == nil && $0.ownChanges?.isEmpty ?? true }
       for observation in passed {
         // What it would be told is forgotten.
-        _ = try? observation.call(ChangesToTell([:], in: shown, []))
-        observation.ownChanges = NetChanges()
+        do throws(StorageError) {
+          _ = try observation.call(ChangesToTell([:], in: shown, []))
+          observation.ownChanges = NetChanges()
+        } catch {
+          observation.failure = error
+        }
       }
       return passed
     }

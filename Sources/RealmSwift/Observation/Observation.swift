@@ -12,6 +12,8 @@ class Observation: @unchecked Sendable {
   private let hasEnded = Atomic<Bool>(false)
   /// Begins to be told with the next call.
   var isNew = true
+  /// Something has changed in the tables that concern it since it was told last.
+  var isTouched = false
   var failure: StorageError?
   /// What changed since it was passed over, or began, apart from what the other observers of its session were told.
   var ownChanges: NetChanges?

@@ -32,14 +32,37 @@ struct ObservedPaths {
   var paths: [Path]?
   var depth: Int
   let table: UInt32
+  /// The tables whose changes may count; nil for all there are.
+  let tables: Set<UInt32>?
 
   /// - Parameter keyPaths: names joined by points; nil for all properties.
   init(_ keyPaths: [String]?, of binding: ClassBinding, _ schema: RealmSchema, depth: Int) {
     self.depth = depth
     table = binding.table?.id ?? .max
-    paths = keyPaths.map { paths in
+    let paths = keyPaths.map { paths in
       paths.map { Self.path($0, of: binding, schema) }
     }
+    self.paths = paths
+    if let paths {
+      tables = Set(paths.flatMap { $0.levels.map(\.table) }).union([table])
+    } else {
+      tables = Self.tables(from: table, over: depth, schema)
+    }
+  }
+
+  /// The tables that rows of a table lead to over so many links or fewer, and itself; nil where a value of any type may lead to all.
+  private static func tables(from table: UInt32, over depth: Int, _ schema: RealmSchema) -> Set<UInt32>? {
+    var found: Set<UInt32> = [table]
+    var level = [table]
+    for _ in 0..<depth {
+      var next: [UInt32] = []
+      for column in level.compactMap({ schema.binding(table: $0)?.table?.columns }).joined() {
+        if column.type == .mixed { return nil }
+        if column.type == .link, found.insert(column.target).inserted { next.append(column.target) }
+      }
+      level = next
+    }
+    return found
   }
 
   private static func path(_ keyPath: String, of binding: ClassBinding, _ schema: RealmSchema) -> Path {
@@ -82,12 +105,6 @@ struct ObservedPaths {
 
   /// Objects are modified by what is within the default depth.
   var isDefault: Bool { paths == nil && depth == defaultDepth }
-
-  /// The tables whose changes may count; nil for all there are.
-  var tables: Set<UInt32>? {
-    guard let paths else { return depth == 0 ? [table] : nil }
-    return Set(paths.flatMap { $0.levels.map(\.table) }).union([table])
-  }
 
   /// Key paths through linking objects: who linked before is known while both versions are there.
   var goesUp: Bool {
@@ -157,6 +174,8 @@ final class ChangesToTell {
   private var known: [Int: [UInt32: RowSet]] = [:]
   private let watched: Set<UInt32>
   private var places: [ObjectIdentifier: [Int]] = [:]
+  /// By table, where all rows of it are watched.
+  var tablePlaces: [UInt32: [Int]] = [:]
 
   /// - Parameter watched: the tables whose rows may be asked for.
   init(

@@ -16,7 +16,7 @@ indirect enum ObservedRows {
   /// The rows as they are in a version; those that others watch too are found once.
   func live(in version: Snapshot, _ pool: LivePool) throws(StorageError) -> LiveRows {
     if case .plan(let plan, nil) = self {
-      if let known = pool.find(plan), known.version == version.version { return known }
+      if let known = pool.find(plan, in: version.version) { return known }
       let made = try LiveRows(plan, in: version)
       pool.keep(made, plan)
       return made
@@ -41,11 +41,35 @@ final class LivePool {
     weak var rows: LiveRows?
   }
   private var known: [RowPlan: Known] = [:]
+  /// So many were in use when those that were not were forgotten last.
+  private var used = 16
+  /// The version that changed a watched table last.
+  private var lastChanges: [UInt32: UInt64] = [:]
 
-  func find(_ plan: RowPlan) -> LiveRows? { known[plan]?.rows }
+  /// The rows of a plan, where they are those of a version: nothing that concerns them has changed since they were found.
+  func find(_ plan: RowPlan, in version: UInt64) -> LiveRows? {
+    guard let rows = known[plan]?.rows else { return nil }
+    if rows.version == version { return rows }
+    guard rows.version < version, let tables = rows.tables else { return nil }
+    return tables.allSatisfy { lastChanges[$0] ?? 0 <= rows.version } ? rows : nil
+  }
+
+  /// Nobody brings the rows of a plan up to date for one who watched them.
+  func forget(_ rows: LiveRows, of plan: RowPlan) {
+    if known[plan]?.rows === rows { known[plan] = nil }
+  }
+
+  /// Tables have changed with a version; nil where it is not known which.
+  func note(_ changed: Set<UInt32>?, _ version: UInt64) {
+    guard let changed else { return known = [:] }
+    for table in changed { lastChanges[table] = version }
+  }
 
   func keep(_ rows: LiveRows, _ plan: RowPlan) {
-    known = known.filter { $0.value.rows != nil }
+    if known.count >= 2 * used {
+      known = known.filter { $0.value.rows != nil }
+      used = max(known.count, 16)
+    }
     known[plan] = Known(rows: rows)
   }
 }
@@ -76,6 +100,11 @@ final class RowsObservation: Observation, @unchecked Sendable {
   var watched: (RowPlan, RowOrder)? {
     guard case .plan(let plan, nil) = rows, let live else { return nil }
     return (plan, live.order)
+  }
+
+  /// It follows no more.
+  func leave(_ pool: LivePool) {
+    if case .plan(let plan, nil) = rows, let live { pool.forget(live, of: plan) }
   }
 
   private var isWhole: Bool { if case .all = rows { true } else { false } }
@@ -124,7 +153,7 @@ final class RowsObservation: Observation, @unchecked Sendable {
     if let live {
       change = try self.change(live, modified, changes)
     } else {
-      change = try wholeChange(changes.tables[rows.table] ?? TableChanges(), modified, in: changes.version)
+      change = try wholeChange(changes, modified)
     }
     settle()
     return change.isEmpty ? nil : { [tell] in tell(.update(change)) }
@@ -136,31 +165,51 @@ final class RowsObservation: Observation, @unchecked Sendable {
     let moved = told.changes(to: live.order)
     var change = ElementsChange(deletions: moved.deletions, insertions: moved.insertions)
     if !modified.isEmpty {
-      change.modifications = try changes.positions(of: modified, in: live, isDefault: paths.isDefault)
-        .compactMap {
-          moved.oldPosition(of: $0)
-        }
+      let positions = try changes.positions(of: modified, in: live, isDefault: paths.isDefault)
+      change.modifications = moved.isEmpty ? positions : positions.compactMap { moved.oldPosition(of: $0) }
     }
     return change
   }
 
   /// Of a table: places are told by how many rows have lesser keys.
   private func wholeChange(
-    _ changes: TableChanges, _ modified: RowSet, in version: Snapshot
+    _ told: ChangesToTell, _ modified: RowSet
   ) throws(StorageError) -> ElementsChange {
+    let changes = told.tables[rows.table] ?? TableChanges()
     if changes.deletions.isEmpty, changes.insertions.isEmpty, modified.isEmpty { return ElementsChange() }
-    let table = try version.table(ofID: rows.table)
-    func old(_ row: UInt64) throws(StorageError) -> Int {
-      try table.rank(of: row) + changes.deletions.rank(of: row) - changes.insertions.rank(of: row)
-    }
+    let table = try told.version.table(ofID: rows.table)
     var change = ElementsChange()
-    for row in changes.deletions { change.deletions.append(try old(row)) }
-    for row in changes.insertions { change.insertions.append(try table.rank(of: row)) }
-    for row in modified.sorted where !changes.hasInserted(row) && !changes.hasDeleted(row) {
-      guard try table.contains(row) else { continue }
-      change.modifications.append(try old(row))
+    for row in changes.deletions {
+      let rank = try table.rank(of: row)
+      change.deletions.append(rank + changes.deletions.rank(of: row) - changes.insertions.rank(of: row))
     }
+    change.insertions = try table.ranks(of: changes.insertions).compactMap { $0 }
+    change.modifications = try told.modifiedPositions(modified, of: table, isDefault: paths.isDefault)
     return change
+  }
+}
+
+extension ChangesToTell {
+  /// Where modified rows of a table stood among all of its rows; without those that came. Those within the default depth are found once for all who watch the table.
+  fileprivate func modifiedPositions(
+    _ modified: RowSet, of table: Table, isDefault: Bool
+  ) throws(StorageError) -> [Int] {
+    let id = table.schema.id
+    if isDefault, let found = tablePlaces[id] { return found }
+    let changes = tables[id] ?? TableChanges()
+    let rows = modified.sorted
+    var found: [Int] = []
+    found.reserveCapacity(rows.count)
+    for (row, rank) in zip(rows, try table.ranks(of: rows)) {
+      guard let rank else { continue }
+      if changes.deletions.isEmpty, changes.insertions.isEmpty {
+        found.append(rank)
+      } else if !changes.hasInserted(row), !changes.hasDeleted(row) {
+        found.append(rank + changes.deletions.rank(of: row) - changes.insertions.rank(of: row))
+      }
+    }
+    if isDefault { tablePlaces[id] = found }
+    return found
   }
 }
 

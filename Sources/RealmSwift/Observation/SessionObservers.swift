@@ -62,7 +62,7 @@ final class SessionObservers: SessionWatcher {
     makeCalls()
     guard movesSession, !session.isWriting else { return }
     // Where there is none to be had, the transaction tells why.
-    if let newest = try? session.file.database.snapshot() { _ = session.refresh(to: newest) }
+    if let newest = try? session.file.database.snapshot() { _ = try? session.refresh(to: newest) }
     deliver()
   }
 

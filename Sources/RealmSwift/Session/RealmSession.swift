@@ -335,18 +335,14 @@ final class RealmSession {
     inbox.lookForLoop()
     observers?.willMove()
     guard transaction == nil, !isFrozen else { return false }
-    return refresh(to: reading { () throws(StorageError) in try file.database.snapshot() })
+    return reading { () throws(StorageError) in try refresh(to: file.database.snapshot()) }
   }
 
   /// The same, to a version that was taken by who asks.
-  func refresh(to newest: Snapshot) -> Bool {
+  func refresh(to newest: Snapshot) throws(StorageError) -> Bool {
     let old = snapshot
-    let version = reading { () throws(StorageError) in try newest.schemaVersion() }
-    guard
-      reading({ () throws(StorageError) in
-        try takesIn(version, { () throws(StorageError) in try newest.schemas() })
-      })
-    else {
+    let version = try newest.schemaVersion()
+    guard try takesIn(version, { () throws(StorageError) in try newest.schemas() }) else {
       // What is read stays what the classes fit.
       Logger.shared.log(.error, changedSchema(version))
       return false

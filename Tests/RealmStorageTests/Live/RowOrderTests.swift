@@ -83,6 +83,22 @@ import Testing
     }
   }
 
+  @Test(arguments: 1...40 as ClosedRange<UInt64>)
+  func `the positions of many growing rows are those of each`(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    // Few gaps leave chunks whose keys can be counted.
+    let gaps = [1, 2, 500, 100_000].randomElement(using: &random)!
+    var rows: [UInt64] = []
+    var key: UInt64 = UInt64.random(in: 0..<10, using: &random)
+    for _ in 0..<Int.random(in: 0..<3_000, using: &random) {
+      rows.append(key)
+      key += Int.random(in: 0..<gaps, using: &random) == 0 ? UInt64.random(in: 1...9, using: &random) : 1
+    }
+    let asked = Set((0..<200).map { _ in UInt64.random(in: 0...key + 5, using: &random) }).sorted()
+    let places = Dictionary(uniqueKeysWithValues: rows.enumerated().map { ($1, $0) })
+    #expect(RowOrder(rows).positions(ofAscending: asked) == asked.compactMap { places[$0] }, "seed \(seed)")
+  }
+
   @Test func `one element that moves over many is one that goes and one that comes`() {
     let rows = (0..<5_130).map { UInt64($0) }
     let order = RowOrder(rows)

