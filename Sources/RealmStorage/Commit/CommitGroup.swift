@@ -34,6 +34,8 @@ final class CommitGroup: Sendable {
     var bytes: Int
     /// Oldest first.
     var members: [Pending]
+    /// Recovery writes a version again (`Recovery`, rule 5): the mark that this is to be done stays, whatever is synced meanwhile.
+    var isRewriting = false
 
     var number: UInt64 { members.last?.number ?? 0 }
   }
@@ -48,8 +50,10 @@ final class CommitGroup: Sendable {
     var unsyncedBytes: Int { isSynced ? 0 : bytes }
     /// It must be synced whatever was asked, or too much would wait for a sync.
     let mustSync: Bool
-    /// What came of writing the meta page that names it; nil where that is still to be done.
-    let naming: Result<Void, StorageError>?
+    /// A meta page was written that names it.
+    let isNamed: Bool
+    /// See `Sealed.isRewriting`.
+    let isRewriting: Bool
   }
 
   private struct State {

@@ -33,15 +33,9 @@ struct Opening {
       storage: storage, cipher: meta.cipher, validators: .all,
       decryptedLimit: options.decryptedMemory ?? SystemMemory.bytes / 4)
     let recovery = Recovery(storage: storage, store: store, meta: meta)
-    var found: Recovery.Outcome?
+    var found: Recovery.Recovered?
     if isFirst {
-      if writes {
-        let outcome = try recovery.run(tables, isAlone: true)
-        try recovery.publish(outcome, in: tables, holders: [])
-        found = outcome
-      } else {
-        found = try recovery.publishUnrecovered(in: tables)
-      }
+      found = writes ? try recovery.recover(tables, .alone) : try recovery.publishUnrecovered(tables)
     } else {
       guard let current = tables.versions.version(tables.block.current) else {
         throw .inUse(path: storage.path)
@@ -56,16 +50,16 @@ struct Opening {
     held = HeldVersions(tables, participant: try tables.participants.enter())
     writer =
       writes
-      ? try Writer(
-        store: store, held: held, tables: tables, meta: meta, key: options.encryptionKey,
-        recovery: Self.lastRecovery(meta, found), options: options) : nil
-    fellBackTo = found.flatMap { $0.rejectedPage ? $0.version.number : nil }
-    guard let writer, let found, found.mustRewrite else { return }
+      ? Writer(
+        store, held, tables, MetaPageWriter(meta.constants, found?.stamp ?? meta.lastRecovery),
+        key: options.encryptionKey, options) : nil
+    fellBackTo = found?.stamp?.version
+    guard let writer, let found else { return }
     do throws(StorageError) {
-      try writer.finishRecovery(found)
+      try writer.gate.finishRecovery(found)
     } catch {
       // What was found is not sure to be on disk: it must not be closed as if it were.
-      writer.shut()
+      writer.context.shut()
       throw error
     }
   }
@@ -75,13 +69,5 @@ struct Opening {
       let meta = try MetaPair(storage: storage, key: key)
       return (meta, meta.pages.allSatisfy { $0 != nil })
     }
-  }
-
-  private static func lastRecovery(_ meta: MetaPair, _ found: Recovery.Outcome?) -> (
-    time: UInt64, version: UInt64
-  ) {
-    if let found, found.rejectedPage { return (Clock.now, found.version.number) }
-    let last = meta.pages.compactMap { $0 }.max { $0.recoveryTime < $1.recoveryTime }
-    return (last?.recoveryTime ?? 0, last?.recoveredTo ?? 0)
   }
 }

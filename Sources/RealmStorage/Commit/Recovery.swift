@@ -8,7 +8,7 @@
 ///    knows to be durable. Nothing is rewritten in place.
 /// 4. After a failed sync in this boot the cache proves nothing: the control block's durable version is opened.
 /// 5. Where a sync was begun and its outcome never noted, an error may have been seen by nobody: what was born after
-///    the durable version is written again, as a new version, behind the end of the file (`Writer`).
+///    the durable version is written again, as a new version, behind the end of the file (`TransactionGate`).
 struct Recovery {
   let storage: any Storage
   let store: NodeStore
@@ -103,7 +103,8 @@ struct Recovery {
     block.isDirty = !meta.isClean || outcome.rejectedPage
     // No map of pages that was made before tells what there is now.
     tables.ring.raiseEpoch()
-    block.current = current
+    // Nobody reads what is to be written again before it is durable. Who opens the file alone begins with it: others wait until then.
+    if !outcome.mustRewrite || block.current.number == 0 { block.current = current }
     guard !outcome.mustRewrite else { return }
     block.unsyncedBytes = 0
     block.sync = .none
@@ -185,8 +186,7 @@ struct Recovery {
     do {
       try storage.sync(.data)
     } catch {
-      block.sync = .failed
-      block.noteFailure(after: block.durable.number)
+      block.noteSyncFailed()
       throw error
     }
   }
@@ -199,7 +199,7 @@ struct Recovery {
     copy.identity = storage.identity
     copy.recoveryTime = Clock.now
     copy.recoveredTo = copy.version.number
-    try storage.write(copy.encoded(cipher: meta.cipher), at: UInt64((1 - page) * FilePlace.page))
+    try copy.write(on: 1 - page, of: storage, cipher: meta.cipher)
   }
 
   private func verify(_ page: MetaPage, length: UInt64) throws(StorageError) {

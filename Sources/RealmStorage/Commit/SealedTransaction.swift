@@ -25,10 +25,10 @@ package struct SealedTransaction {
   ///   the database is opened again.
   @discardableResult
   package func wait() throws(StorageError) -> UInt64 {
-    defer { writer.rest() }
+    defer { writer.gate.rest() }
     switch fate {
-    case .own(let pending): return try writer.finish(pending)
-    case .basis(let pending): return try writer.waitForFate(of: pending)
+    case .own(let pending): return try writer.leader.finish(pending)
+    case .basis(let pending): return try writer.leader.waitForFate(of: pending)
     case .known(let number): return number
     }
   }

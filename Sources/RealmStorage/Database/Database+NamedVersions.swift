@@ -61,7 +61,7 @@ extension Database {
   /// Begins a transaction on a version that is durable, and published.
   private func beginOnDurable() throws(StorageError) -> WriteTransaction {
     while true {
-      let transaction = try beginWrite { (writer) throws(StorageError) in try writer.makeDurable() }
+      let transaction = try beginWrite { (writer) throws(StorageError) in try writer.gate.makeDurable() }
       if transaction.base.number == held.block.durable.number { return transaction }
       // Another process had the lock in between.
       transaction.cancel()

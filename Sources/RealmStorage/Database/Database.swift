@@ -171,7 +171,7 @@ public final class Database: Sendable {
     guard !storage.isForked else { return }
     writer?.gate.enter()
     defer { writer?.gate.leave() }
-    writer?.close(isLast: isLastOpen)
+    writer?.gate.close(isLast: isLastOpen)
     if held.close() { leave() }
   }
 
@@ -236,7 +236,7 @@ public final class Database: Sendable {
     _ prepare: (Writer) throws(StorageError) -> Void
   ) throws(StorageError) -> WriteTransaction {
     let writer = try usableWriter()
-    if !writer.gate.tryEnter() { writer.enterGate() }
+    writer.gate.enter()
     return try beginInside(writer, prepare)
   }
 
@@ -246,18 +246,7 @@ public final class Database: Sendable {
   /// - Throws: what `beginWrite` throws.
   public func beginWriteIfFree() throws(StorageError) -> WriteTransaction? {
     let writer = try usableWriter()
-    guard writer.gate.tryEnter() else { return nil }
-    do {
-      guard try writer.takeLockIfFree() else {
-        writer.gate.leave()
-        writer.rest()
-        return nil
-      }
-    } catch {
-      writer.gate.leave()
-      writer.rest()
-      throw error
-    }
+    guard try writer.gate.enterIfFree() else { return nil }
     return try beginInside(writer) { _ in }
   }
 
@@ -270,11 +259,8 @@ public final class Database: Sendable {
   public func flush() throws(StorageError) {
     guard let writer, held.block.current.number != held.block.durable.number else { return }
     writer.gate.enter()
-    defer {
-      writer.gate.leave()
-      writer.rest()
-    }
-    try writer.makeDurable()
+    defer { writer.gate.leaveAndRest() }
+    try writer.gate.makeDurable()
   }
 
   private func usableWriter() throws(StorageError) -> Writer {
@@ -288,17 +274,19 @@ public final class Database: Sendable {
     _ writer: Writer, _ prepare: (Writer) throws(StorageError) -> Void
   ) throws(StorageError) -> WriteTransaction {
     let transaction: WriteTransaction
-    do {
+    do throws(StorageError) {
       // The writer walks over the nodes of the version it begins with, as this version of the library knows them.
       if version > writableVersion.load(ordering: .relaxed), let snapshot = try? snapshot() {
-        try checkWritable(snapshot, snapshot.version)
+        do throws(StorageError) { try checkWritable(snapshot, snapshot.version) } catch {
+          // Of a version that a failed sync has lost another one is recovered, and checked below.
+          guard case .snapshotExpired = error else { throw error }
+        }
       }
       try prepare(writer)
-      transaction = WriteTransaction(database: self, writer: writer, base: try writer.begin())
+      transaction = WriteTransaction(database: self, writer: writer, try writer.gate.begin())
       held.participants.setWriting(since: Clock.now, held.participant)
     } catch {
-      writer.gate.leave()
-      writer.rest()
+      writer.gate.leaveAndRest()
       throw error
     }
     do {
@@ -419,24 +407,15 @@ public final class Database: Sendable {
 
   /// Pages this handle has written that had held something before.
   package var recycledPages: Int {
-    guard let writer else { return 0 }
-    writer.gate.enter()
-    defer {
-      writer.gate.leave()
-      writer.rest()
-    }
-    return writer.recycledPages
+    writer?.pages.with { $0.space.recycledPages } ?? 0
   }
 
   /// Nodes this handle has moved, and how often it made the file shorter.
   package var compacted: (movedNodes: Int, truncations: Int) {
     guard let writer else { return (0, 0) }
     writer.gate.enter()
-    defer {
-      writer.gate.leave()
-      writer.rest()
-    }
-    return (writer.movedNodes, writer.truncations)
+    defer { writer.gate.leaveAndRest() }
+    return (writer.gate.movedNodes, writer.pages.with { $0.truncations })
   }
 
   // MARK: - Making a file

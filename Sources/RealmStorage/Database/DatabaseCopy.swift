@@ -119,7 +119,7 @@ extension WriteTransaction {
   public func copy(to path: String, encryptionKey: [UInt8]? = nil) throws(StorageError) {
     try settle()
     try DatabaseCopy.write(
-      self, from: writer.store.storage.path, to: path, Database.Options(encryptionKey: encryptionKey))
+      self, from: writer.context.storage.path, to: path, Database.Options(encryptionKey: encryptionKey))
   }
 }
 

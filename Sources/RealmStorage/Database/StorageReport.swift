@@ -146,12 +146,12 @@ extension Database {
   public var writeStatistics: WriteStatistics {
     var statistics = WriteStatistics()
     guard let writer else { return statistics }
-    statistics.commits = writer.counters.commits.load(ordering: .relaxed)
-    statistics.nodeBytes = writer.counters.nodeBytes.load(ordering: .relaxed)
-    statistics.movedBytes = writer.counters.movedBytes.load(ordering: .relaxed)
-    statistics.metaBytes = writer.counters.metaBytes.load(ordering: .relaxed)
-    statistics.growthBytes = writer.counters.growthBytes.load(ordering: .relaxed)
-    statistics.recycledPages = writer.counters.recycledPages.load(ordering: .relaxed)
+    statistics.commits = writer.context.counters.commits.load(ordering: .relaxed)
+    statistics.nodeBytes = writer.context.counters.nodeBytes.load(ordering: .relaxed)
+    statistics.movedBytes = writer.context.counters.movedBytes.load(ordering: .relaxed)
+    statistics.metaBytes = writer.context.counters.metaBytes.load(ordering: .relaxed)
+    statistics.growthBytes = writer.context.counters.growthBytes.load(ordering: .relaxed)
+    statistics.recycledPages = writer.context.counters.recycledPages.load(ordering: .relaxed)
     return statistics
   }
 }

@@ -4,6 +4,7 @@
 public final class WriteTransaction {
   private let database: Database
   let writer: Writer
+  private let begun: TransactionGate.Begun
   /// The version the transaction started from.
   package let base: Version
   /// The catalogue, as changed so far but for the open trees.
@@ -17,10 +18,11 @@ public final class WriteTransaction {
   /// Neither committed nor cancelled yet.
   @exclusivity(unchecked) public private(set) var isOpen = true
 
-  init(database: Database, writer: Writer, base: Version) {
+  init(database: Database, writer: Writer, _ begun: TransactionGate.Begun) {
     self.database = database
     self.writer = writer
-    self.base = base
+    self.begun = begun
+    base = begun.base
     root = base.root
   }
 
@@ -28,7 +30,7 @@ public final class WriteTransaction {
 
   package var editor: NodeEditor {
     precondition(isOpen, "WriteTransaction: it has ended; begin another with Database.beginWrite()")
-    return writer.editor
+    return begun.editor
   }
 
   /// Commits the changes as the next version, and ends the transaction. Without changes no version is made.
@@ -46,7 +48,7 @@ public final class WriteTransaction {
   ///
   /// - Throws: what `Database.snapshot` throws; `.poisoned` where that commit failed.
   package func baseSnapshot() throws(StorageError) -> Snapshot {
-    try writer.waitForSealed()
+    try writer.gate.waitForSealed()
     // Nobody else has committed since.
     return try database.snapshot()
   }
@@ -60,7 +62,7 @@ public final class WriteTransaction {
     do throws(StorageError) {
       return SealedTransaction(writer, try sealTrees(durability))
     } catch {
-      writer.rest()
+      writer.gate.rest()
       throw error
     }
   }
@@ -69,8 +71,8 @@ public final class WriteTransaction {
     defer { end() }
     editor.endHolds()
     let added = try storeTrees() + storeTables() + addedSlots
-    guard root != base.root else { return writer.basis.map { .basis($0) } ?? .known(base.number) }
-    let pending = try writer.seal(root: root, tables: openTables, added: added, durability: durability)
+    guard root != base.root else { return writer.gate.basis.map { .basis($0) } ?? .known(base.number) }
+    let pending = try writer.gate.seal(root: root, tables: openTables, added: added, durability: durability)
     database.noteWritable(pending.number)
     return .own(pending)
   }
@@ -80,7 +82,7 @@ public final class WriteTransaction {
     guard isOpen else { return }
     editor.endHolds()
     end()
-    writer.rest()
+    writer.gate.rest()
   }
 
   /// The tree of that name, made when it is first written to.
@@ -105,7 +107,7 @@ public final class WriteTransaction {
     // The next transaction may have them by now.
     precondition(isOpen, "WriteTransaction: it has ended; begin another with Database.beginWrite()")
     if let openTables { return openTables }
-    if let kept = writer.takeTables(of: base) {
+    if let kept = writer.gate.takeTables(of: base) {
       openTables = kept
       return kept
     }
@@ -113,7 +115,7 @@ public final class WriteTransaction {
     let catalogue = try Catalogue(base.root, access)
     let tables = OpenTables(
       catalogue: catalogue, schemas: try database.schemas(catalogue, access),
-      clusterRows: writer.clusterRows, givenNestedIDs: writer.givenNestedIDs, editor: editor)
+      clusterRows: begun.clusterRows, givenNestedIDs: begun.givenNestedIDs, editor: editor)
     openTables = tables
     return tables
   }
@@ -219,7 +221,8 @@ public final class WriteTransaction {
 
   private func end() {
     isOpen = false
-    writer.held.participants.setWriting(since: 0, writer.held.participant)
+    let held = writer.context.held
+    held.participants.setWriting(since: 0, held.participant)
     writer.gate.leave()
   }
 }

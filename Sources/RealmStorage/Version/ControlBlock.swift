@@ -3,6 +3,27 @@
 /// It belongs to one boot and one file; anything else in it is forgotten at open. It is never needed to read the file,
 /// with one exception: after a failed sync it alone knows which version the disk surely holds.
 ///
+/// Who writes which word, and under which lock. *writer* and *control* are locks of files, which at most one process has; *leads* is the one thread that takes commits to the
+/// disk, or is inside the gate of transactions while nothing is on its way, of the process that has *writer*; *pages* is the thread that is at the
+/// writer of pages there. Readers take no lock. A word that is read with others is written in the order that the rule beside it says.
+///
+///     word            written by                                         under
+///     boot … layout   who opens the file first in this boot              control, and writer where it may write; layout last
+///     current         who leads, to publish                              writer; not before the version is as sure as was asked
+///                     recovery; who opens the file first, 0 before       writer, and control at opening
+///     durable         who leads, when a sync is over; recovery           writer; with its page in one word
+///     greatest        who is inside the gate, at the beginning; recovery writer; before the number is used
+///     sync            who leads, before and after each sync; recovery    writer
+///     inWrite         who is at pages, before nodes are written: 1       writer
+///                     who gives writer up, unless recovery is owed: 0    writer, gate
+///     isDirty         who leads, before a meta page: 1; closing: 0       writer
+///     failures …      who leads, when a sync has failed; recovery        writer; the entry before the count
+///     unsynced        who leads                                          writer
+///     segments        who needs one more                                 control
+///     readersUsed     who takes a reader's entry                         none, by exchange; who strikes off: control
+///     participants    who opens the file                                 control
+///     rewritten…      recovery, before it writes again                   writer, gate
+///
 /// Which versions there are and who reads them stands in the tables behind it (`VersionTable`, `ReaderTable`), what
 /// the last commits did to pages in the ring (`PageRing`), and who takes part in `Participants`.
 package struct ControlBlock: Sendable {
@@ -132,6 +153,12 @@ package struct ControlBlock: Sendable {
   var failures: UInt64 { memory[word: Word.failures] }
 
   private static let rememberedFailures: UInt64 = 64
+
+  /// Notes that a sync has failed: the cache does not tell any more what the disk holds, but for D.
+  func noteSyncFailed() {
+    sync = .failed
+    noteFailure(after: durable.number)
+  }
 
   /// Notes that the cache proves nothing of the versions after `durable` that there are: snapshots of them expire.
   func noteFailure(after durable: UInt64) {

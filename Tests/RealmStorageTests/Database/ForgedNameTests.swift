@@ -78,7 +78,7 @@ import Testing
       let again = try Database(path: path)
       #expect(try again.dropVersion(named: "forged"))
       try again.write { try $0.tree("a").set([3], for: [3]) }
-      #expect(again.writer?.space.isPartial == false)
+      #expect(again.writer?.pages.with { $0.space.isPartial } == false)
       let pages = again.recycledPages
       for number in 0..<60 {
         try again.write { try $0.tree("a").set([UInt8](repeating: 2, count: 700), for: [UInt8(number % 30)]) }

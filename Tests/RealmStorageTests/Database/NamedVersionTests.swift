@@ -146,7 +146,7 @@ import Testing
       try database.dropVersion(named: "n")
       #expect(try database.storageReport().pinnedBytes == 0)
       try set(database, 1)
-      #expect(database.writer?.space.waitingBytes ?? .max < 200_000)
+      #expect(database.writer?.pages.with { $0.space.waitingBytes } ?? .max < 200_000)
     }
   }
 
@@ -206,7 +206,7 @@ import Testing
         let writer = try #require(database.writer)
         var round = UInt8(0)
         // Each version is named by the next, in one commit with a change.
-        while writer.namedLimit.excess.load(ordering: .relaxed) == 0, round < 200 {
+        while writer.context.namedLimit.excess.load(ordering: .relaxed) == 0, round < 200 {
           round += 1
           let transaction = try database.beginWrite()
           try transaction.tree("b").set([UInt8](repeating: round, count: 9000), for: [1])

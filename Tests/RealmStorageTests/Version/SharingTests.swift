@@ -88,7 +88,7 @@ import Testing
           for _ in 0..<4 { try Workload.change(transaction, &content, &generator) }
         }
         let transaction = try handles[(round + 1) % 2].beginWrite()
-        let known = transaction.writer.space.map
+        let known = transaction.writer.pages.with { $0.space.map }
         let kept = try #require(known)
         var walk = SpaceWalk(store: handles[0].store, pageCount: kept.pageCount, slack: kept.slack)
         try walk.walkNewest(
@@ -119,7 +119,7 @@ import Testing
       try handles[0].write { try $0.tree("b").set([1], for: [1]) }
       let control = try #require(handles[0].store.storage.control)
       let ring = PageRing(memory: control)
-      let writerMap = handles[1].writer?.space.map
+      let writerMap = handles[1].writer?.pages.with { $0.space.map }
       let map = try #require(writerMap)
       let truth = try #require(ring.records(from: known, to: handles[0].version)).flatMap(\.changes)
       let lies = (2..<map.pageCount).filter { map.liveUnits(ofPage: $0) > 1 }
@@ -135,7 +135,7 @@ import Testing
       // One that builds on it writes before another begins.
       let next = try handles[1].beginWrite()
       try sealed.wait()
-      let isMapKnown = handles[1].writer?.space.map != nil
+      let isMapKnown = handles[1].writer?.pages.with { $0.space.map != nil } ?? false
       #expect(!isMapKnown)
       try next.tree("c").set([3], for: [3])
       try next.commit()

@@ -125,7 +125,7 @@ import Testing
   private static func expectNothingLost(_ database: Database) throws {
     let transaction = try database.beginWrite()
     defer { transaction.cancel() }
-    let known = transaction.writer.space.map
+    let known = transaction.writer.pages.with { $0.space.map }
     let kept = try #require(known)
     var walk = SpaceWalk(store: database.store, pageCount: kept.pageCount, slack: kept.slack)
     try walk.walkNewest(

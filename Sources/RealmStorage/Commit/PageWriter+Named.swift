@@ -1,20 +1,7 @@
 import Synchronization
 
-/// How much may be kept for named versions.
-struct NamedLimit: ~Copyable {
-  private let bytes: Int?
-  /// More was kept when a version was written last: the next transaction gives up this version, the oldest then. 0 for none.
-  let excess = Atomic<UInt64>(0)
-
-  /// - Parameter bytes: nil for as much as the newest version takes, and 64 MiB at least.
-  init(_ bytes: Int?) { self.bytes = bytes }
-
-  func bytes(beside live: Int) -> Int { bytes ?? max(Self.least, live) }
-  private static let least = 64 << 20
-}
-
-/// Versions that are kept by name (`NamedVersions`): how the writer knows them, and gives up those that cost too much.
-extension Writer {
+/// Versions that are kept by name (`NamedVersions`): how the writer of pages knows them, and finds those that cost too much.
+extension PageWriter {
   /// Before the holders are looked for, when a line of transactions begins: the names of what it begins with, and of D. Costs
   /// nothing where this handle wrote the last version, and two nodes that are often read where another did.
   ///
@@ -22,13 +9,13 @@ extension Writer {
   ///
   /// - Throws: `.unknownFeature`, `.system`.
   func noteNames(of base: Version) throws(StorageError) {
-    let known = held.named.withLock { $0 }
+    let known = context.held.named.withLock { $0 }
     guard known.newest != base.number else { return }
     var names = NamedVersions()
-    let durable = control.durable
+    let durable = context.control.durable
     if durable.number < base.number {
       let found =
-        if let version = held.versions.version(durable) {
+        if let version = context.held.versions.version(durable) {
           try self.names(of: version, known)
         } else {
           NamedVersions.Names(tree: .null, isComplete: false)
@@ -36,7 +23,7 @@ extension Writer {
       names.note(found, of: durable.number)
     }
     names.note(try self.names(of: base, known), of: base.number)
-    held.named.withLock { $0 = names }
+    context.held.named.withLock { $0 = names }
     listNamed(names.all, besides: known.all)
   }
 
@@ -44,7 +31,7 @@ extension Writer {
     of version: Version, _ known: NamedVersions
   ) throws(StorageError) -> NamedVersions.Names {
     do throws(StorageError) {
-      let access = store.access(below: version.end)
+      let access = context.store.access(below: version.end)
       let catalogue = try Catalogue(slotsOf: version.root, access)
       if let names = known.names(in: catalogue.namedSlots) { return names }
       return try NamedVersions.Names(catalogue, before: version.number, access)
@@ -54,14 +41,14 @@ extension Writer {
     }
   }
 
-  /// Notes the names of a version whose nodes were just written, before the version is pending. The caller is at the desk.
+  /// Notes the names of a version whose nodes were just written, before the version is pending.
   ///
   /// - Parameter root: its root, as it stands in the arena.
-  func noteNames(of version: Version, madeOf root: Ref) {
-    let known = held.named.withLock { $0 }
+  mutating func noteNames(of version: Version, madeOf root: Ref) {
+    let known = context.held.named.withLock { $0 }
     var names = NamedVersions.Names(tree: .null, isComplete: false)
     do throws(StorageError) {
-      let access = store.access(below: version.end, arena: editor.arena)
+      let access = context.store.access(below: version.end, arena: arena)
       var catalogue = try Catalogue(slotsOf: root, access)
       if let tree = writtenRefs.find(catalogue.namedSlots) { catalogue.namedSlots = tree }
       if let same = known.names(in: catalogue.namedSlots) {
@@ -74,7 +61,7 @@ extension Writer {
     }
     if !names.isComplete { space.forgetNames() }
     let isNew = names != known.newestNames
-    held.named.withLock { $0.note(names, of: version.number) }
+    context.held.named.withLock { $0.note(names, of: version.number) }
     if isNew { listNamed(names.versions, besides: known.all) }
   }
 
@@ -86,41 +73,27 @@ extension Writer {
     let listed = known.map(\.number)
     let versions = versions.filter { listed.binarySearch($0.number) == nil }
     guard !versions.isEmpty else { return }
-    var holders = group.holders
-    held.addHolders(to: &holders)
+    var holders = context.group.holders
+    context.held.addHolders(to: &holders)
     holders.sortWithoutRepeats()
-    for version in versions { _ = try? held.versions.entry(of: version, holders: holders) }
+    for version in versions { _ = try? context.held.versions.entry(of: version, holders: holders) }
   }
 
-  /// Finds out, after a version was written, whether names keep too much. The caller is at the desk. The call takes O(1) while less waits for all holders together.
+  /// Finds out, after a version was written, whether names keep too much. The call takes O(1) while less waits for all holders together.
   ///
   /// A name keeps the pages that no older version needs and the newest does not need. Whether a newer one needs them too
   /// does not matter: they are kept for the name in any case. A version that the newest has no name for any more is not looked
   /// at: it is held for a moment yet.
   func noteNamedBytes() {
-    guard let kept = held.named.withLock({ $0.newestNames?.versions }), !kept.isEmpty else { return }
-    let limit = namedLimit.bytes(beside: space.liveBytes)
+    guard let kept = context.held.named.withLock({ $0.newestNames?.versions }), !kept.isEmpty else { return }
+    let limit = context.namedLimit.bytes(beside: space.liveBytes)
     guard space.waitingBytes > limit else { return }
     var (bytes, last) = (0, UInt64(0))
     for version in kept where version.number != last {
       last = version.number
       bytes += space.waitingBytes(for: version.number)
     }
-    if bytes > limit { namedLimit.excess.store(kept[0].number, ordering: .relaxed) }
-  }
-
-  /// Inside the gate, before a transaction is sealed: it gives up the version that was the oldest where too much was kept for
-  /// names. Where the transaction drops that version itself, or moves its name on, no other goes in its place. Answers the root to
-  /// commit.
-  ///
-  /// - Throws: `.corrupted`.
-  func endNamed(below root: Ref) throws(StorageError) -> Ref {
-    guard !isRewriting, namedLimit.excess.load(ordering: .relaxed) != 0 else { return root }
-    let version = namedLimit.excess.exchange(0, ordering: .relaxed)
-    var catalogue = try Catalogue(slotsOf: root, editor.access())
-    guard try VersionSlots.end(version, in: &catalogue, editor) else { return root }
-    editor.free(root)
-    return catalogue.write(editor)
+    if bytes > limit { context.namedLimit.excess.store(kept[0].number, ordering: .relaxed) }
   }
 }
 

@@ -1,0 +1,87 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import RealmStorage
+
+/// A handle that writes after another process died while it wrote, and others go on reading: what the dead one left is forged in the control block.
+@Suite struct TakeOverTests {
+  private func value(_ database: Database) throws -> [UInt8]? {
+    try database.snapshot().tree("a").value(for: [1])
+  }
+
+  private func set(_ database: Database, _ number: UInt8, _ durability: Durability = .full) throws {
+    try database.write(durability) { try $0.tree("a").set([number], for: [1]) }
+  }
+
+  private func isWhole(_ database: Database) throws -> Bool {
+    try IntegrityCheck.run(database.snapshot()).findings == []
+  }
+
+  @Test(arguments: [nil, Keys.first])
+  func `who writes after a writer that died in a transaction recovers the file`(key: [UInt8]?) throws {
+    try SharingTests.withHandles(2, key: key) { handles, _ in
+      try set(handles[0], 1)
+      let before = try handles[0].snapshot()
+      let block = handles[0].held.block
+      block.inWrite = true
+      try set(handles[1], 2)
+      #expect(!block.needsRecovery && block.durable.number == block.current.number)
+      #expect(try value(handles[0]) == [2] && before.tree("a").value(for: [1]) == [1])
+      #expect(try isWhole(handles[0]))
+      try set(handles[0], 3)
+      #expect(try value(handles[1]) == [3])
+    }
+  }
+
+  @Test(arguments: [nil, Keys.first])
+  func `what a sync without an outcome was to make durable is written again`(key: [UInt8]?) throws {
+    try SharingTests.withHandles(2, key: key) { handles, path in
+      try set(handles[0], 1)
+      try set(handles[0], 2, .relaxed)
+      let block = handles[0].held.block
+      let (sure, unsure) = (block.durable.number, block.current.number)
+      #expect(sure < unsure)
+      let read = try handles[0].snapshot()
+      (block.inWrite, block.sync) = (true, .inFlight)
+      try set(handles[1], 3)
+      #expect(!block.needsRecovery && block.durable.number == block.current.number)
+      #expect(block.isUnsure(unsure) && !block.isUnsure(sure))
+      // No sync has failed: what others read stays.
+      #expect(try read.tree("a").value(for: [1]) == [2])
+      #expect(try value(handles[0]) == [3] && isWhole(handles[0]))
+      for handle in handles { handle.close() }
+      #expect(try value(Database(path: path, options: .init(encryptionKey: key))) == [3])
+    }
+  }
+
+  @Test func `who finds a failed sync begins with what is sure, and what was read beyond it expires`() throws
+  {
+    try SharingTests.withHandles(2) { handles, _ in
+      try set(handles[0], 1)
+      try set(handles[0], 2, .relaxed)
+      let lost = try handles[0].snapshot()
+      handles[0].held.block.noteSyncFailed()
+      try handles[1].write { try $0.tree("a").set([3], for: [2]) }
+      #expect(throws: StorageError.self) { try lost.tree("a").value(for: [1]) }
+      #expect(try value(handles[1]) == [1])
+      #expect(try isWhole(handles[1]))
+    }
+  }
+
+  @Test func `a mark of a dead writer stays where the next one could not recover`() throws {
+    try SharingTests.withHandles(2) { handles, path in
+      try set(handles[0], 1)
+      let block = handles[0].held.block
+      block.inWrite = true
+      try FileManager.default.moveItem(atPath: path + ".management", toPath: path + ".elsewhere")
+      Thread.sleep(forTimeInterval: 0.002)
+      #expect(throws: StorageError.controlReplaced(path: path)) { try handles[1].beginWrite() }
+      #expect(block.inWrite)
+      try FileManager.default.moveItem(atPath: path + ".elsewhere", toPath: path + ".management")
+      Thread.sleep(forTimeInterval: 0.002)
+      try set(handles[1], 2)
+      #expect(try !block.inWrite && value(handles[0]) == [2])
+    }
+  }
+}
