@@ -5,7 +5,7 @@ final class Audience: @unchecked Sendable {
   // Sendable: it is used under the lock.
   let inbox: SchedulerInbox
   private(set) var observations: [Observation] = [] {
-    didSet { (keptIndex, keptOrders, moved) = (nil, nil, []) }
+    didSet { (keptIndex, keptOrders, moved, prepared) = (nil, nil, [], nil) }
   }
   private var keptIndex: ObservationIndex?
   /// Since they were called last.
@@ -59,8 +59,29 @@ final class Audience: @unchecked Sendable {
     return !isCalled
   }
 
+  /// What is to be told of a version, found by the hub before the scheduler is called.
+  private var prepared: ChangesToTell?
+
+  /// Finds which objects count as modified and where they stand, so that the scheduler which is called need not: it may be the one that draws.
+  func prepare(_ version: Snapshot) {
+    let touched = observations.filter { $0.isTouched && $0.ownChanges == nil && !$0.isEnded }
+    guard !touched.isEmpty, let told = try? changesToTell(changes, in: version) else { return }
+    for observation in touched {
+      // Where it can't be read, who is called meets that.
+      try? observation.prepare(told)
+    }
+    prepared = told
+  }
+
+  private func changesToTell(
+    _ changes: NetChanges, in version: Snapshot
+  ) throws(StorageError) -> ChangesToTell {
+    try ChangesToTell(changes.changes(in: version), in: version, Set(observations.compactMap(\.table)))
+  }
+
   /// Brings those whom a step concerns to its newer version. Answers which tables changed that somebody watches; nil where that could not be found.
   func follow(_ step: VersionStep) -> Set<UInt32>? {
+    prepared = nil
     let index = index
     var changed: Set<UInt32> = []
     var isDamaged = false
@@ -113,10 +134,9 @@ final class Audience: @unchecked Sendable {
   ///   - pulling: the one that takes what it was told to be there; nil for all others.
   func takeCalls(_ version: Snapshot, pulling: Observation? = nil) -> [ObserverCall] {
     var calls: [ObserverCall] = []
-    let watched = Set(observations.compactMap(\.table))
     let untold = changes
-    if pulling == nil { changes = NetChanges() }
-    var told: ChangesToTell?
+    var told = prepared?.version.version == version.version ? prepared : nil
+    if pulling == nil { (changes, prepared) = (NetChanges(), nil) }
     for observation in observations where !observation.isEnded && observation.failure == nil {
       if let pulling, pulling !== observation { continue }
       guard observation.isTouched || observation.isNew || pulling != nil else { continue }
@@ -132,13 +152,13 @@ final class Audience: @unchecked Sendable {
         if observation.isNew, let first = observation.first() {
           call = first
         } else if let own = observation.ownChanges {
-          call = try observation.call(ChangesToTell(own.changes(in: version), in: version, watched))
+          call = try observation.call(changesToTell(own, in: version))
         } else {
           let changes: ChangesToTell
           if let told {
             changes = told
           } else {
-            changes = try ChangesToTell(untold.changes(in: version), in: version, watched)
+            changes = try changesToTell(untold, in: version)
           }
           told = changes
           call = try observation.call(changes)

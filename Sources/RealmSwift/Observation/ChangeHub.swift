@@ -116,7 +116,11 @@ final class ChangeHub: FileWatcher, Sendable {
       drop(&work)
       guard !work.audiences.isEmpty else { return [] }
       advance(&work, to: nil)
-      return work.audiences.values.filter { $0.isCalled(for: work.version?.version ?? 0) && $0.beginCall() }
+      let called = work.audiences.values.filter {
+        $0.isCalled(for: work.version?.version ?? 0) && $0.beginCall()
+      }
+      if let version = work.version { for audience in called { audience.prepare(version) } }
+      return called
     }
     for audience in called { audience.inbox.enqueue { [weak self] in self?.deliver(audience) } }
   }

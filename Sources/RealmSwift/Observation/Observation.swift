@@ -79,6 +79,9 @@ class Observation: @unchecked Sendable {
   func begin(in version: Snapshot, _ pool: LivePool) throws(StorageError) {}
   func update(_ step: VersionStep) throws(StorageError) {}
 
+  /// Finds what `call` will need, for all who share it.
+  func prepare(_ changes: ChangesToTell) throws(StorageError) {}
+
   /// The first call; nil where there is none.
   func first() -> (() -> Void)? { nil }
   /// The call that tells what changed; nil where that is nothing. What it was told is what is now from then on.

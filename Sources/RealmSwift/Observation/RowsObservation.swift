@@ -159,6 +159,19 @@ final class RowsObservation: Observation, @unchecked Sendable {
     return change.isEmpty ? nil : { [tell] in tell(.update(change)) }
   }
 
+  override func prepare(_ changes: ChangesToTell) throws(StorageError) {
+    // Only what is within the default depth is kept for all.
+    guard paths.isDefault, !isNew else { return }
+    let modified = try paths.modified(changes)
+    if modified.isEmpty { return }
+    if let live {
+      _ = try changes.positions(of: modified, in: live, isDefault: true)
+    } else {
+      let table = try changes.version.table(ofID: rows.table)
+      _ = try changes.modifiedPositions(modified, of: table, isDefault: true)
+    }
+  }
+
   private func change(
     _ live: LiveRows, _ modified: RowSet, _ changes: ChangesToTell
   ) throws(StorageError) -> ElementsChange {
