@@ -31,8 +31,10 @@ let package = Package(
     .systemLibrary(
       name: "CSodium", pkgConfig: "libsodium",
       providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
+    .systemLibrary(
+      name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
     .target(
-      name: "RealmStorage", dependencies: ["CPlatform", "CSodium"], swiftSettings: testedSettings),
+      name: "RealmStorage", dependencies: ["CPlatform", "CSodium", "CZlib"], swiftSettings: testedSettings),
     .target(name: "RealmQuery", dependencies: ["RealmStorage"], swiftSettings: testedSettings),
     .target(
       name: "RealmSwift", dependencies: ["CPlatform", "RealmQuery", "RealmStorage"],

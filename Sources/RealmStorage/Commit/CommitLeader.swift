@@ -11,7 +11,7 @@ import Synchronization
 ///    written while a sync is in flight.
 /// 3. A full commit is published after its sync, a relaxed one when its meta page is written.
 /// 4. A write of nodes that fails fails its transactions and changes nothing. A meta page or a sync that fails leaves
-///    the outcome of all pending versions unknown: the writer is poisoned until recovery, before anybody is told.
+///    the outcome of all pending versions unknown: the writer is poisoned, before anybody is told, until the file is opened again.
 final class CommitLeader: Sendable {
   private let context: WriterContext
   private let pages: GatedState<PageWriter>

@@ -5,10 +5,10 @@ import Synchronization
 ///
 /// The leader of commits comes here to write what was sealed, who makes a transaction to begin a line of them, and to write what is large. Rules:
 /// - Nobody syncs here, but for a large transaction that is written by who made it, while nobody leads.
-/// - The nodes of a version, the meta page that names it and the notes of what it took and freed are one visit. Else a transaction could
+/// - The nodes of a version and the notes of what it took and freed are one visit, and so is the meta page between them, where who leads writes it. Else a transaction could
 ///   move nodes to pages that are taken already.
 /// - What a version frees is noted before the version is pending (FORMAT.md, "Commit").
-/// - Nobody waits here for another thread of this process. A table of versions that is full may wait for the lock of the control file.
+/// - Nobody waits here, but for the lock *control* where a table of versions is full.
 struct PageWriter: ~Copyable {
   let context: WriterContext
   /// Where sealed nodes stand: they are read here and never changed.
@@ -109,7 +109,7 @@ struct PageWriter: ~Copyable {
     try context.checkPoison()
     try prepareToWrite()
     let pagesBefore = space.pageCount
-    defer { nodesToWrite.removeAll() }
+    nodesToWrite.removeAll()
     let access = context.store.access(below: 0, arena: arena)
     try nodesToWrite.collect(sealed.root, writtenRefs, access)
     let freed = standing(sealed.freed)
@@ -160,6 +160,8 @@ struct PageWriter: ~Copyable {
     let mustSync =
       isSynced || isInNeed
       || context.control.unsyncedBytes + context.group.unsyncedBytes + waiting + bytes > unsyncedLimit
+    // What the lists held is noted: their room is kept for the next.
+    nodesToWrite.removeAll()
     return CommitGroup.Written(
       version: version, members: sealed.members, bytes: bytes, isSynced: isSynced, mustSync: mustSync,
       isNamed: isNamed, isRewriting: sealed.isRewriting)

@@ -103,7 +103,7 @@ struct Recovery {
     block.isDirty = !meta.isClean || outcome.rejectedPage
     // No map of pages that was made before tells what there is now.
     tables.ring.raiseEpoch()
-    // Nobody reads what is to be written again before it is durable. Who opens the file alone begins with it: others wait until then.
+    // Nobody comes to read what is to be written again before it is durable. Who opens the file alone begins with it: others wait until then.
     if !outcome.mustRewrite || block.current.number == 0 { block.current = current }
     guard !outcome.mustRewrite else { return }
     block.unsyncedBytes = 0

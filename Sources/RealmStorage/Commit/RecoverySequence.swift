@@ -3,12 +3,12 @@ extension Recovery {
   enum Company {
     /// Nobody else has the file open: what dead participants left in the tables is forgotten.
     case alone
-    /// Others may be reading; these versions are held for them.
-    case others(holders: [UInt64])
+    /// Others may be reading.
+    case others(HeldVersions)
   }
 
   struct Recovered {
-    /// What readers find when recovery is done.
+    /// What readers find when recovery is done; with `rewritesAfter`, what is to be written again for them.
     var version: Version
     /// A meta page was passed over, for damage or since what it named is not whole; nil where none was.
     var stamp: RecoveryStamp?
@@ -22,12 +22,13 @@ extension Recovery {
     }
   }
 
-  /// Finds the version to open, makes it sure, and publishes it. The caller holds the lock *writer*, and rewrites what it is told to.
+  /// Finds the version to open, and makes it sure and publishes it where it need not be written again: that the caller does, who holds the lock *writer*.
   func recover(_ tables: SharedTables, _ company: Company) throws(StorageError) -> Recovered {
-    var (isAlone, holders) = (true, [UInt64]())
-    if case .others(let held) = company { (isAlone, holders) = (false, held) }
-    let outcome = try run(tables, isAlone: isAlone)
-    try publish(outcome, in: tables, holders: holders)
+    var others: HeldVersions?
+    if case .others(let held) = company { others = held }
+    let outcome = try run(tables, isAlone: others == nil)
+    // Read behind the sync: somebody may have come meanwhile.
+    try publish(outcome, in: tables, holders: others?.holders ?? [])
     return Recovered(outcome)
   }
 

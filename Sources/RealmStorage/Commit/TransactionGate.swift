@@ -3,8 +3,7 @@ import Synchronization
 /// Lets one transaction at a time be made in memory, and holds the lock of the file for it.
 ///
 /// The lock is taken to begin a transaction and given up when nothing is on its way. The arena of nodes is emptied inside the gate only, when nothing is sealed or being
-/// written: who leads reads sealed nodes there. Locks are taken in this order: the file's lock *writer*, this gate, that of the pages, then those of `CommitGroup` and
-/// `HeldVersions`, then the lock *control*.
+/// written: who leads reads sealed nodes there. Locks are taken in the order that docs/locks.md tells.
 final class TransactionGate: Sendable {
   let context: WriterContext
   private let pages: GatedState<PageWriter>
@@ -34,6 +33,8 @@ final class TransactionGate: Sendable {
     var owesRecovery = false
     /// The lock of the file is held.
     var isLocked = false
+    /// A line of transactions has begun since the lock was taken: the map of pages is that of the newest version. Else others may have written where it shows the end of the file.
+    var knowsPages = false
     var turn = WriterTurn()
   }
 
@@ -72,6 +73,9 @@ final class TransactionGate: Sendable {
       waiting.wrappingSubtract(1, ordering: .relaxed).newValue, held.participant)
   }
 
+  /// Enters for what is no transaction: those who ask are told of transactions only.
+  func enterUncounted() { state.enter() }
+
   /// Enters where nobody is inside, the lock of the file is free, and nobody waits for either. Answers whether it did.
   func enterIfFree() throws(StorageError) -> Bool {
     guard state.tryEnter() else { return false }
@@ -101,7 +105,7 @@ final class TransactionGate: Sendable {
       let isIdle = group.isIdle
       state.inside { state in
         guard isIdle, state.isLocked else { return }
-        if !context.isPoisoned {
+        if !context.isPoisoned, state.knowsPages {
           pages.with { pages in
             if pages.hasGrown { pages.growAhead() }
             pages.makeSmaller()
@@ -165,7 +169,7 @@ final class TransactionGate: Sendable {
 
   /// Begins with a version whose nodes stand in the file.
   ///
-  /// - Parameter recovered: the version that recovery is to write again, which nobody reads yet; nil for the newest.
+  /// - Parameter recovered: the version that recovery is to write again, which need not be published; nil for the newest.
   private func beginLine(
     _ state: inout State, on recovered: Version? = nil
   ) throws(StorageError) -> Version {
@@ -187,6 +191,7 @@ final class TransactionGate: Sendable {
       }
       try context.store.reserve(length)
       let written = try pages.beginLine(on: base, fileLength: length)
+      state.knowsPages = true
       state.isOnSealed = false
       state.hasSpilled = false
       state.kept.note(written, of: base)
@@ -382,7 +387,7 @@ final class TransactionGate: Sendable {
   }
 
   private func didLock(_ state: inout State) throws(StorageError) {
-    state.isLocked = true
+    (state.isLocked, state.knowsPages) = (true, false)
     // Before anything throws: who gives the lock up clears the marks of its own writing only.
     state.owesRecovery = control.needsRecovery && !context.isPoisoned
     guard storage.isControlInPlace else { throw .controlReplaced(path: storage.path) }
@@ -445,7 +450,7 @@ final class TransactionGate: Sendable {
     guard meta.constants == context.meta.constants else { throw .notARealmFile(path: storage.path) }
     try context.store.reserve(storage.length())
     let recovery = Recovery(storage: storage, store: context.store, meta: meta)
-    let found = try recovery.recover(tables, .others(holders: held.holders))
+    let found = try recovery.recover(tables, .others(held))
     held.named.withLock { $0 = NamedVersions() }
     held.wake()
     if let stamp = found.stamp { context.meta.noteRecovery(stamp) }
@@ -453,7 +458,7 @@ final class TransactionGate: Sendable {
     state.owesRecovery = false
   }
 
-  /// Recovery rule 5: writes again what no sync is known to have reached, as a new version, and makes it durable. Until then nobody reads it.
+  /// Recovery rule 5: writes again what no sync is known to have reached, as a new version, and makes it durable. Until then nobody reads it, but who did before.
   ///
   /// The pages are behind the end of the file: a meta page that vouches for itself may come back that names what was
   /// written again before, and then again, and whose pages nobody holds any more.

@@ -169,7 +169,7 @@ public final class Database: Sendable {
   /// when it is opened next.
   public func close() {
     guard !storage.isForked else { return }
-    writer?.gate.enter()
+    writer?.gate.enterUncounted()
     defer { writer?.gate.leave() }
     writer?.gate.close(isLast: isLastOpen)
     if held.close() { leave() }
@@ -258,7 +258,8 @@ public final class Database: Sendable {
   ///   database is opened again.
   public func flush() throws(StorageError) {
     guard let writer, held.block.current.number != held.block.durable.number else { return }
-    writer.gate.enter()
+    guard !storage.isForked else { throw .forked(path: storage.path) }
+    writer.gate.enterUncounted()
     defer { writer.gate.leaveAndRest() }
     try writer.gate.makeDurable()
   }
@@ -413,7 +414,7 @@ public final class Database: Sendable {
   /// Nodes this handle has moved, and how often it made the file shorter.
   package var compacted: (movedNodes: Int, truncations: Int) {
     guard let writer else { return (0, 0) }
-    writer.gate.enter()
+    writer.gate.enterUncounted()
     defer { writer.gate.leaveAndRest() }
     return (writer.gate.movedNodes, writer.pages.with { $0.truncations })
   }

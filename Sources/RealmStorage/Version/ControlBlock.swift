@@ -3,26 +3,31 @@
 /// It belongs to one boot and one file; anything else in it is forgotten at open. It is never needed to read the file,
 /// with one exception: after a failed sync it alone knows which version the disk surely holds.
 ///
-/// Who writes which word, and under which lock. *writer* and *control* are locks of files, which at most one process has; *leads* is the one thread that takes commits to the
-/// disk, or is inside the gate of transactions while nothing is on its way, of the process that has *writer*; *pages* is the thread that is at the
-/// writer of pages there. Readers take no lock. A word that is read with others is written in the order that the rule beside it says.
+/// Who writes which word, and under which lock. *writer* and *control* are locks of files, which one handle has at most. *Leads*: the one thread that takes commits to the
+/// disk, or is inside the gate of transactions while nothing is on its way. *Recovery* holds writer; so does who opens the file first, with control, but for one that may only read: it
+/// writes all words under control. Readers take no lock.
 ///
-///     word            written by                                         under
-///     boot … layout   who opens the file first in this boot              control, and writer where it may write; layout last
-///     current         who leads, to publish                              writer; not before the version is as sure as was asked
-///                     recovery; who opens the file first, 0 before       writer, and control at opening
-///     durable         who leads, when a sync is over; recovery           writer; with its page in one word
-///     greatest        who is inside the gate, at the beginning; recovery writer; before the number is used
-///     sync            who leads, before and after each sync; recovery    writer
-///     inWrite         who is at pages, before nodes are written: 1       writer
-///                     who gives writer up, unless recovery is owed: 0    writer, gate
-///     isDirty         who leads, before a meta page: 1; closing: 0       writer
-///     failures …      who leads, when a sync has failed; recovery        writer; the entry before the count
-///     unsynced        who leads                                          writer
-///     segments        who needs one more                                 control
-///     readersUsed     who takes a reader's entry                         none, by exchange; who strikes off: control
-///     participants    who opens the file                                 control
-///     rewritten…      recovery, before it writes again                   writer, gate
+///     word            written by                                            under
+///     boot … layout   who opens the file first in this boot                 control; layout is 0 before, and written last
+///     current         who leads, when a version is as sure as was asked     writer
+///                     recovery; 0 while who is alone recovers               writer
+///     durable         who leads, behind a sync; recovery                    writer; with its page, in one word
+///     greatest        who is inside the gate, before it uses the number     writer
+///                     recovery                                              writer
+///     sync            who leads, and recovery: before and behind each sync  writer
+///     inWrite         1: at the writer of pages, before nodes are written;  writer
+///                     who marks the file clean; who opens it first
+///                     0: who gives writer up, unless poisoned or recovery   writer
+///                     is owed; recovery, at its end
+///     isDirty         1: who leads, before a meta page; 0: who marks the    writer
+///                     file clean; recovery, as the meta pages say
+///     failures …      who leads or recovers, when a sync has failed         writer; the entry before the count
+///     unsynced        who leads; recovery                                   writer
+///     segments        who makes the tables longer                           control
+///     readersUsed     who takes a reader's entry: by exchange               none
+///                     who is alone                                          control
+///     participants    who opens the file                                    control
+///     rewritten…      recovery, before it writes again                      writer
 ///
 /// Which versions there are and who reads them stands in the tables behind it (`VersionTable`, `ReaderTable`), what
 /// the last commits did to pages in the ring (`PageRing`), and who takes part in `Participants`.

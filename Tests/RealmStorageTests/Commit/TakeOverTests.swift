@@ -55,6 +55,37 @@ import Testing
     }
   }
 
+  @Test func `what is written again is read by nobody before, and by all then`() throws {
+    try SharingTests.withHandles(2) { handles, _ in
+      try set(handles[0], 1)
+      try set(handles[0], 2, .relaxed)
+      // As if the sync of a full commit had not come back before its process died.
+      let block = handles[0].held.block
+      block.current = block.durable
+      (block.inWrite, block.sync) = (true, .inFlight)
+      #expect(try value(handles[0]) == [1])
+      let transaction = try handles[1].beginWrite()
+      #expect(try value(handles[0]) == [2] && transaction.tree("a").value(for: [1]) == [2])
+      transaction.cancel()
+      #expect(!block.needsRecovery && block.durable.number == block.current.number)
+      #expect(try isWhole(handles[0]))
+    }
+  }
+
+  /// The first one made the file longer, and is about to write zeros behind it when it takes the lock again.
+  @Test func `who takes the lock without a transaction leaves the end of the file to who wrote it`() throws {
+    try SharingTests.withHandles(2) { handles, _ in
+      for round in 0..<20 as Range<UInt8> {
+        let bytes = [UInt8](repeating: round, count: 40_000)
+        try handles[0].write(.relaxed) { try $0.tree("a").set(bytes, for: [round]) }
+        handles[0].writer?.pages.with { $0.hasGrown = true }
+        try handles[1].write(.relaxed) { try $0.tree("b").set(bytes + bytes, for: [round]) }
+        try handles[0].flush()
+        #expect(try isWhole(Database(path: handles[0].path)), "round \(round)")
+      }
+    }
+  }
+
   @Test func `who finds a failed sync begins with what is sure, and what was read beyond it expires`() throws
   {
     try SharingTests.withHandles(2) { handles, _ in

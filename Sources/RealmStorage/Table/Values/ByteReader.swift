@@ -9,6 +9,9 @@ struct ByteReader {
   /// Bytes that are left.
   var count: Int { source.count - at }
 
+  /// The byte that is read next; nil at the end.
+  var next: UInt8? { at < source.count ? source[at] : nil }
+
   mutating func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) -> Integer? {
     guard MemoryLayout<Integer>.size <= source.count - at else { return nil }
     defer { at += MemoryLayout<Integer>.size }

@@ -1,0 +1,128 @@
+/// What one transaction, or a part of a large one, did to the objects of a synced file, as it is decided and sent: a value that no file is needed to read.
+///
+/// Objects are named by class and primary key, properties by the names of their columns, elements of lists by ids. So it means the same in every file of the
+/// same data. Changes of an object stand together, in the order that they were made; changes of different objects do not depend on their order.
+package struct Changeset: Sendable, Equatable {
+  package var schema: [SchemaInstruction] = []
+  /// In the order in which they were changed first.
+  package var objects: [ObjectInstructions] = []
+
+  package init() {}
+}
+
+/// The changes of one object.
+package struct ObjectInstructions: Sendable, Equatable {
+  package var id: ObjectName
+  package var instructions: [Instruction]
+
+  package init(_ id: ObjectName, _ instructions: [Instruction]) {
+    (self.id, self.instructions) = (id, instructions)
+  }
+}
+
+/// An object of a synced file, for all files.
+package struct ObjectName: Sendable, Hashable {
+  package var table: String
+  /// A whole number, text, UUID or object id, or null.
+  package var key: Value
+
+  package init(_ table: String, _ key: Value) { (self.table, self.key) = (table, key) }
+}
+
+/// An element of a list, for ever: who inserted it, and its how manieth that was.
+package struct ElementID: Sendable, Hashable {
+  /// The replica, by the number that this file gave it: 1 is this file.
+  package var replica: UInt32
+  package var counter: UInt32
+
+  package init(replica: UInt32, counter: UInt32) { (self.replica, self.counter) = (replica, counter) }
+
+  /// What stands before the first element, and behind the last.
+  package static let none = ElementID(replica: 0, counter: 0)
+}
+
+/// Where in an object a change was made.
+package struct InstructionPath: Sendable, Hashable {
+  package enum Step: Sendable, Hashable {
+    /// Of an embedded object.
+    case property(String)
+    /// Of a map.
+    case key(String)
+    /// Of a list.
+    case element(ElementID)
+    /// The list or map that a value of any type is; `made`: the sequence of the changeset that made it one, where that is this file's own and not yet acknowledged.
+    case collection(CollectionKind, made: UInt64?)
+  }
+
+  package var property: String
+  package var steps: [Step]
+
+  /// A path has so many steps at most: values of any type and embedded objects stand in each other no deeper.
+  package static let mostSteps = 256
+
+  package init(_ property: String, _ steps: [Step] = []) { (self.property, self.steps) = (property, steps) }
+}
+
+package enum CollectionKind: UInt8, Sendable, Hashable {
+  case list = 1
+  case map = 2
+  case set = 3
+}
+
+/// What a place is made to hold.
+package enum InstructionValue: Sendable, Equatable {
+  /// An entry of a map goes.
+  case absent
+  /// No link, list or map.
+  case value(Value)
+  case link(ObjectName)
+  /// An empty list or map, of a place for values of any type.
+  case collection(CollectionKind)
+  /// A long string or data, which is stored and sent apart from the changeset, by its hash: 32 bytes of BLAKE2b.
+  case chunked(hash: [UInt8], length: UInt32, isText: Bool)
+}
+
+/// A single change. What it does where others changed the same place meanwhile is told by the rules of merging.
+package enum Instruction: Sendable, Equatable {
+  case create
+  case delete
+  /// - isDefault: of a property that the program did not give when it made the object.
+  case set(InstructionPath, InstructionValue, isDefault: Bool)
+  case add(InstructionPath, Int64)
+  case newEmbedded(InstructionPath)
+  case killEmbedded(InstructionPath)
+  /// The ids are those of the neighbours that the writer saw.
+  case insert(InstructionPath, ElementID, left: ElementID, right: ElementID, InstructionValue)
+  case move(InstructionPath, ElementID, id: ElementID, left: ElementID, right: ElementID)
+  case erase(InstructionPath, ElementID)
+  case setInsert(InstructionPath, InstructionValue)
+  case setErase(InstructionPath, InstructionValue)
+  case clear(InstructionPath, CollectionKind)
+  /// An asymmetric object, which is sent and not kept: its values by property.
+  case ingest([String], [InstructionValue])
+}
+
+/// What a program added to the schema. Definitions never change.
+package enum SchemaInstruction: Sendable, Equatable {
+  /// - key: the property that tells objects apart; nil of embedded ones.
+  case addTable(String, key: PropertyDefinition?)
+  case addProperty(table: String, PropertyDefinition)
+}
+
+package struct PropertyDefinition: Sendable, Hashable {
+  package var name: String
+  package var type: ColumnType
+  /// Nil of a single value.
+  package var collection: CollectionKind?
+  /// The table that links lead to.
+  package var target: String?
+  package var isOptional: Bool
+
+  package init(
+    _ name: String, _ type: ColumnType, collection: CollectionKind? = nil, target: String? = nil,
+    isOptional: Bool = false
+  ) {
+    (self.name, self.type, self.collection) = (name, type, collection)
+    (self.target, self.isOptional) = (target, isOptional)
+  }
+}
