@@ -11,6 +11,6 @@ symbols=build/symbols
 rm -rf "$symbols"
 mkdir -p "$symbols"
 swift symbolgraph-extract -module-name RealmSwift -target "$(swift -print-target-info | sed -n 's/.*"triple": "\(.*\)",/\1/p' | head -1)" \
-  -I "$built/Modules" -I Sources/CSodium -Xcc "-fmodule-map-file=$built/CPlatform.build/module.modulemap" \
+  -I "$built/Modules" -I Sources/CSodium -I Sources/CZlib -Xcc "-fmodule-map-file=$built/CPlatform.build/module.modulemap" \
   -minimum-access-level internal -emit-extension-block-symbols -output-dir "$symbols"
 "$built/api-coverage" --symbols "$symbols" --tests Tests/RealmSwiftTests "$@"

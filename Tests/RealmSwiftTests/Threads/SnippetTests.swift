@@ -127,6 +127,7 @@
           "swiftc", "-swift-version", "6", "-strict-concurrency=complete", "-diagnostic-style", "llvm",
           "-module-name", "Snippets", "-wmo", "-I", products.appendingPathComponent("Modules").path,
           "-I", package.appendingPathComponent("Sources/CSodium").path,
+          "-I", package.appendingPathComponent("Sources/CZlib").path,
           "-Xcc", "-fmodule-map-file=\(products.path)/CPlatform.build/module.modulemap",
           "-module-cache-path", products.appendingPathComponent("ModuleCache").path,
           folder.appendingPathComponent("Models.swift").path,
