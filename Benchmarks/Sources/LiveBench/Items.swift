@@ -84,7 +84,7 @@ struct Items {
   }
 
   private func memory() throws {
-    let before = residentMiB()
+    let before = ownMiB()
     let called = Called()
     let kept = place.onQueue { realm -> (NotificationToken, [Results<Item>]) in
       let handles = (0..<2).map { _ in realm.objects(Item.self).sorted(byKeyPath: "value") }
@@ -92,7 +92,7 @@ struct Items {
     }
     called.wait(1)
     place.onQueue { _ in for handle in kept.1 { _ = handle[500_000].id } }
-    print("L8 1 M sorted, observed, two handles: \(Int(residentMiB() - before)) MiB")
+    print("L8 1 M sorted, observed, two handles: \(Int(ownMiB() - before)) MiB")
     withExtendedLifetime(kept) {}
   }
 }

@@ -40,9 +40,11 @@ struct Neighbour {
     let spinning = Spinner()
     try writer.run()
     writer.waitUntilExit()
+    guard writer.terminationStatus == 0 else { throw CocoaError(.fileReadUnknown) }
     seen.wait(Self.commits)
     spinning.stop()
     figures.add("L9 another process\(isEncrypted ? ", encrypted" : ""), both busy", seen.all, aim: 50)
+    print("     of \(Self.commits) commits, \(seen.all.count) were told one by one")
     withExtendedLifetime(token) {}
   }
 

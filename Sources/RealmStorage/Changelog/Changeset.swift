@@ -20,7 +20,7 @@ package struct ObjectInstructions: Sendable, Equatable {
   }
 }
 
-/// An object of a synced file, for all files.
+/// Names an object in all files of the same data.
 package struct ObjectName: Sendable, Hashable {
   package var table: String
   /// A whole number, text, UUID or object id, or null.
@@ -29,7 +29,7 @@ package struct ObjectName: Sendable, Hashable {
   package init(_ table: String, _ key: Value) { (self.table, self.key) = (table, key) }
 }
 
-/// An element of a list, for ever: who inserted it, and its how manieth that was.
+/// Names an element of a list for ever: the replica that inserted it, and the number of that insertion.
 package struct ElementID: Sendable, Hashable {
   /// The replica, by the number that this file gave it: 1 is this file.
   package var replica: UInt32

@@ -39,7 +39,8 @@ enum ChangesetTag {
 }
 
 extension Changeset {
-  /// The bytes that `init(bytes:)` reads.
+  /// The bytes that `init(bytes:)` reads. Whoever makes a changeset looks that no path is longer than `InstructionPath.mostSteps`, and that values
+  /// are no links or collections: the reader refuses others.
   package var bytes: [UInt8] {
     var writer = ChangesetWriter()
     writer.append(self)
@@ -48,7 +49,8 @@ extension Changeset {
 }
 
 private struct ChangesetWriter {
-  private var names: [String: Int] = [:]
+  /// By their bytes: names that Unicode takes for the same are two.
+  private var names: [[UInt8]: Int] = [:]
   private var inOrder: [String] = []
   private var body: [UInt8] = []
 
@@ -221,9 +223,10 @@ private struct ChangesetWriter {
   }
 
   private mutating func name(_ name: String) {
-    let place = names[name] ?? inOrder.count
+    let bytes = Array(name.utf8)
+    let place = names[bytes] ?? inOrder.count
     if place == inOrder.count {
-      names[name] = place
+      names[bytes] = place
       inOrder.append(name)
     }
     number(place)

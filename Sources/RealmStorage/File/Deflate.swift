@@ -18,17 +18,19 @@ package enum Deflate {
 
   /// Nil for what is no stream of just so many bytes, whatever it says of itself: no more memory is taken than that.
   ///
-  /// - Parameter count: how many bytes there were. The caller has checked that they are not too many.
+  /// - Parameter count: how many bytes there were, one at least. More than the stream can hold are refused before memory is taken.
   package static func expanded(_ bytes: [UInt8], count: Int) -> [UInt8]? {
-    guard count >= 0 else { return nil }
+    // A byte stands for 1,032 at most.
+    guard count > 0, count / 1_032 <= bytes.count else { return nil }
     var (length, read) = (uLongf(count), uLong(bytes.count))
-    // One byte more: zlib takes no empty target.
-    let made = [UInt8](unsafeUninitializedCapacity: count + 1) { target, made in
+    var isWhole = false
+    let made = [UInt8](unsafeUninitializedCapacity: count) { target, made in
       let code = bytes.withUnsafeBufferPointer { source in
         uncompress2(target.baseAddress, &length, source.baseAddress, &read)
       }
-      made = code == Z_OK && read == uLong(bytes.count) ? Int(length) : 0
+      isWhole = code == Z_OK && Int(length) == count && Int(read) == bytes.count
+      made = isWhole ? count : 0
     }
-    return made.count == count && read == uLong(bytes.count) ? made : nil
+    return isWhole ? made : nil
   }
 }

@@ -1,4 +1,4 @@
-/// Which rows lead to some others by links: found from these upwards, by who links to them, so that it takes time in proportion to what leads there.
+/// Finds the rows that lead to some others by links. It goes from these upwards, by the index of who links to them, so that it takes time in proportion to the rows that lead there.
 package struct LinkReach {
   private let version: Snapshot
   private let schemas: [TableSchema]

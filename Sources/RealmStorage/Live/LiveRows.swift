@@ -124,7 +124,7 @@ package final class LiveRows {
 
   private static let mostReplaced = 100_000
 
-  /// Where some rows stand in the order, growing; a row that stands there several times, at each place.
+  /// The positions of some rows in the order, growing; all positions of a row that stands there several times.
   ///
   /// - Parameter version: the one that it was brought to last.
   package func positions(of rows: RowSet, in version: Snapshot) throws(StorageError) -> [Int] {

@@ -1,4 +1,4 @@
-/// What changed in tables between a version that somebody was told of and the newest one, though the versions in between are gone.
+/// The changes of tables between a version that somebody was told of and the newest one, though the versions in between are gone.
 ///
 /// Changes of several steps are folded into one: a row that came and went is none, and one whose values are again what they were has not changed. For
 /// that the values that a step changed are kept as numbers made of them, of 1,000 rows of a table in a step at most: of more, all rows whose values changed
@@ -88,7 +88,8 @@ package struct NetChanges {
       var changes = TableChanges()
       changes.deletions = net.deleted.sorted()
       changes.insertions = net.inserted.sorted()
-      let table = net.modified.isEmpty ? nil : try version.table(ofID: id)
+      // Rows of a table that can't be read count as changed: who reads them is told of the damage.
+      let table = net.modified.isEmpty ? nil : try? version.table(ofID: id)
       for (row, columns) in net.modified.sorted(by: { $0.key < $1.key }) {
         var differing: [Int] = []
         for (column, number) in columns {

@@ -1,4 +1,4 @@
-/// What a plan looks at: from it follows which of its rows a change may concern.
+/// The tables and columns that a plan looks at: from them follows which of its rows a change may concern.
 struct PlanReads {
   /// Columns of a table that is reached from the plan's rows over links.
   struct Level {
@@ -69,7 +69,7 @@ struct PlanReads {
   private mutating func addAll() { others = nil }
   private mutating func add(other table: UInt32) { others?.insert(table) }
 
-  /// Of a path that follows more than links only the tables are told.
+  /// A path that follows more than links adds its tables only, not its columns.
   private mutating func add(_ path: ValuePath, of table: TableSchema, _ schemas: [UInt32: TableSchema]) {
     if path.steps.isEmpty, let columns = path.end.columnRead {
       for column in columns { add(column, of: table, []) }

@@ -9,7 +9,7 @@ package struct OrderChanges: Sendable, Equatable {
 
   package var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty }
 
-  /// Where a row of the newer order stood in the older one; nil of one that was inserted.
+  /// The position that a row of the newer order had in the older one; nil of a row that was inserted.
   package func oldPosition(of position: Int) -> Int? {
     let before = insertions.partitioningIndex { $0 >= position }
     if before < insertions.count, insertions[before] == position { return nil }
@@ -26,7 +26,7 @@ package struct OrderChanges: Sendable, Equatable {
 }
 
 extension RowOrder {
-  /// What led from this order to another, in as few operations as there can be. A row that moved is deleted and inserted.
+  /// The changes that lead from this order to another, as few as there can be. A row that moved is deleted and inserted.
   ///
   /// Chunks that both have at their beginnings and ends are passed over. Where no more than 2,000 rows are left on either side they are compared as lists (`ListChanges`), else by the longest
   /// run of rows that stayed in their order, in which a chunk that both have counts as a whole: it takes time in proportion to the chunks, and to the rows of those that only one order
@@ -90,7 +90,7 @@ extension RowOrder {
 }
 
 extension OrderChanges {
-  /// Of stretches of chunks, between those that both have.
+  /// Adds the changes of stretches of chunks, between chunks that both orders have.
   fileprivate mutating func add(
     _ old: RowOrder, _ oldChunks: Range<Int>, _ new: RowOrder, _ newChunks: Range<Int>,
     between pairs: [(old: Int, new: Int)]

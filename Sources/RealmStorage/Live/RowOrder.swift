@@ -86,7 +86,7 @@ package struct RowOrder: Sendable {
     return position < count && self[position] == row
   }
 
-  /// Where those of some rows stand that are in the order. Takes time in proportion to these rows, and to the chunks.
+  /// The positions of those of some rows that are in the order. Takes time in proportion to these rows, and to the chunks.
   ///
   /// - Parameter rows: growing.
   /// - Precondition: the rows of the order grow.
@@ -100,7 +100,7 @@ package struct RowOrder: Sendable {
       while next < rows.count, rows[next] < first { next += 1 }
       if next == rows.count { break }
       // Keys without a gap are found by counting.
-      let isDense = last - first == UInt64(known.count - 1)
+      let isDense = last >= first && last - first == UInt64(known.count - 1)
       var place = 0
       while next < rows.count, rows[next] <= last {
         let row = rows[next]

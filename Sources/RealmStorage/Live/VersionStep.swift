@@ -14,7 +14,7 @@ package final class VersionStep {
     return schemas
   }
 
-  /// What changed in a table; nothing where the newer version lacks it.
+  /// The changes of a table; none where the newer version lacks it.
   package func changes(of table: UInt32) throws(StorageError) -> TableChanges {
     if let found = known[table] { return found }
     var changes = TableChanges()

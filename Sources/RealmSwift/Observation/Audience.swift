@@ -5,7 +5,7 @@ final class Audience: @unchecked Sendable {
   // Sendable: it is used under the lock.
   let inbox: SchedulerInbox
   private(set) var observations: [Observation] = [] {
-    didSet { (keptIndex, keptOrders, moved, prepared) = (nil, nil, [], nil) }
+    didSet { (keptIndex, keptOrders, followers, prepared) = (nil, nil, [], nil) }
   }
   private var keptIndex: ObservationIndex?
   /// Since they were called last.
@@ -15,7 +15,7 @@ final class Audience: @unchecked Sendable {
   /// The version whose changes they have been called for, or are to be.
   private var calledFor: UInt64 = 0
 
-  /// Of the file, for messages.
+  /// The path of the file, for messages.
   private let path: String
 
   init(_ session: RealmSession, _ schema: RealmSchema) {
@@ -67,7 +67,7 @@ final class Audience: @unchecked Sendable {
     let touched = observations.filter { $0.isTouched && $0.ownChanges == nil && !$0.isEnded }
     guard !touched.isEmpty, let told = try? changesToTell(changes, in: version) else { return }
     for observation in touched {
-      // Where it can't be read, who is called meets that.
+      // If a read fails here, `takeCalls` meets the same error and tells it.
       try? observation.prepare(told)
     }
     prepared = told
@@ -106,7 +106,10 @@ final class Audience: @unchecked Sendable {
     for observation in index.concerned(by: changed) where !observation.isEnded && observation.failure == nil {
       observation.isTouched = true
       observation.follow(step)
-      if keptOrders != nil, let rows = observation as? RowsObservation { moved.append(rows) }
+      if keptOrders != nil, let rows = observation as? RowsObservation, !rows.hasFollowed {
+        rows.hasFollowed = true
+        followers.append(rows)
+      }
     }
     return isDamaged ? nil : changed
   }
@@ -167,6 +170,8 @@ final class Audience: @unchecked Sendable {
           // Only told that there is something: what it is, is found when it is taken.
           restore()
           observation.ownChanges = observation.ownChanges ?? untold
+          // It may take nothing, and ask again.
+          observation.isTouched = true
           observation.didCall()
           calls.append(ObserverCall(observation) { observation.wake?() })
           continue
@@ -182,9 +187,9 @@ final class Audience: @unchecked Sendable {
 
   private var keptOrders: [RowPlan: RowOrder]?
   /// Those that followed a step since the orders were taken last.
-  private var moved: [RowsObservation] = []
+  private var followers: [RowsObservation] = []
 
-  /// What its observers watch, in the version that they were brought to. Takes time in proportion to those that something concerned.
+  /// What its observers watch, in the version that they were brought to. Only those that something concerned are asked anew.
   ///
   /// - Precondition: those that failed are gone.
   func takeOrders() -> [RowPlan: RowOrder] {
@@ -192,12 +197,13 @@ final class Audience: @unchecked Sendable {
     let hasEnded = observations.contains { $0.isEnded }
     if keptOrders == nil || hasEnded {
       keptOrders = [:]
-      moved = observations.filter { !$0.isEnded }.compactMap { $0 as? RowsObservation }
+      followers = observations.filter { !$0.isEnded }.compactMap { $0 as? RowsObservation }
     }
-    for rows in moved {
+    for rows in followers {
+      rows.hasFollowed = false
       if let (plan, order) = rows.watched { keptOrders?[plan] = order }
     }
-    moved = []
+    followers = []
     defer { if hasEnded { keptOrders = nil } }
     return keptOrders ?? [:]
   }

@@ -179,7 +179,7 @@ final class ChangeHub: FileWatcher, Sendable {
   /// - Parameter newer: nil for the newest version.
   private func advance(_ work: inout Work, to newer: Snapshot?) {
     guard let old = work.version else { return }
-    // Of those who are about to be told only the one that shows a later version moves on.
+    // While sessions are about to be told, the hub moves on only for one that shows a later version.
     if newer == nil, work.holders > 0 { return work.isBehind = true }
     do throws(StorageError) {
       let new: Snapshot

@@ -63,7 +63,7 @@ extension ChangeSequence: Sendable {}
 @available(*, unavailable)
 extension ChangeSequence.Iterator: Sendable {}
 
-/// What an observer hands to a loop that asks for it. It is used where the realm belongs.
+/// Changes on their way from an observer to the loop that asks for them. The box is used where the realm belongs.
 final class PulledChanges<Element> {
   private var change: Element?
   var isOver = false

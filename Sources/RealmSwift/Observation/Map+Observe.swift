@@ -96,7 +96,7 @@ extension Map: ObservedMap {
 }
 
 extension CollectionChange {
-  /// Of a map; nil where nothing changed.
+  /// The change that an observer of a map is told; nil where nothing changed.
   ///
   /// - Parameter modified: keys whose objects changed.
   fileprivate func ofKeys(_ modified: Set<String>) -> KeyChanges? {

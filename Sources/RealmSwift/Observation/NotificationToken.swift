@@ -14,7 +14,7 @@ public final class NotificationToken: Sendable {
 
   init() {}
 
-  /// Of what is told by other means than the hub.
+  /// A token of an observer that is told by other means than the hub.
   init(end: @escaping @Sendable () -> Void) { state.withLock { $0.end = end } }
 
   deinit { invalidate() }

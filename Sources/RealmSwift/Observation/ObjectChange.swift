@@ -1,7 +1,7 @@
 import Foundation
 import RealmStorage
 
-/// What an observer of an object is told.
+/// A change of an object, as an observer of it is told.
 public enum ObjectChange<T> {
   /// The file can't be read any more. Nothing more is told.
   case error(any Error)

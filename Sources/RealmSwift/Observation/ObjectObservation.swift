@@ -9,7 +9,7 @@ final class ObjectObservation: Observation, @unchecked Sendable {
   }
 
   struct Changed {
-    /// Of the property.
+    /// The position of the property.
     var position: Int
     /// Nil where a change behind a link is told.
     var old: Value?
@@ -49,7 +49,7 @@ final class ObjectObservation: Observation, @unchecked Sendable {
       let table = try step.old.table(ofID: id)
       for column in change.columns where old[column] == nil && table.schema.columns.indices.contains(column) {
         let stored = table.schema.columns[column]
-        // Of a collection no value is told.
+        // An older collection is not told: nobody has kept it.
         old[column] = stored.isCollection ? .null : try table.value(stored, ofRow: row) ?? .null
       }
     }

@@ -15,7 +15,7 @@ class Observation: @unchecked Sendable {
   /// Something has changed in the tables that concern it since it was told last.
   var isTouched = false
   var failure: StorageError?
-  /// What changed since it was passed over, or began, apart from what the other observers of its session were told.
+  /// The changes since this observer was passed over, or began, where they differ from those that the other observers of its session are told.
   var ownChanges: NetChanges?
 
   init(_ session: RealmSession) {
@@ -86,7 +86,7 @@ class Observation: @unchecked Sendable {
   func first() -> (() -> Void)? { nil }
   /// The call that tells what changed; nil where that is nothing. What it was told is what is now from then on.
   func call(_ changes: ChangesToTell) throws(StorageError) -> (() -> Void)? { nil }
-  /// What brings back what it was told, as it is now.
+  /// Answers a function that brings back what the observer had been told when this is called.
   func restoring() -> () -> Void { {} }
   /// It was passed over, and shows what is now. In the scheduler of its realm.
   var didPass: (() -> Void)? { nil }

@@ -3,7 +3,7 @@ import RealmStorage
 /// Which changes count as modifications of objects: those of properties that key paths name, or, without key paths, of all that is no more than so many
 /// links away.
 struct ObservedPaths {
-  /// What a key path goes through, from the end up to the observed objects.
+  /// The properties that a key path goes through, and how each leads to the next.
   struct Path {
     /// The property that is named at each place, from the observed class on.
     var levels: [Level]
@@ -166,7 +166,7 @@ struct ObservedPaths {
   }
 }
 
-/// What changed between the version that observers were told of and the one that they are told of now.
+/// The changes between the version that observers were told of and the one that they are told of now.
 final class ChangesToTell {
   let tables: [UInt32: TableChanges]
   let version: Snapshot
@@ -191,12 +191,18 @@ final class ChangesToTell {
   func leading(to table: UInt32, over depth: Int) throws(StorageError) -> RowSet {
     if let found = known[depth] { return found[table] ?? RowSet([]) }
     let base = tables.mapValues { $0.modifications.map(\.key) }.filter { !$0.value.isEmpty }
-    let found = try reach.rows(leadingTo: base, over: depth, of: watched)
+    let found: [UInt32: RowSet]
+    do throws(StorageError) {
+      found = try reach.rows(leadingTo: base, over: depth, of: watched)
+    } catch {
+      // The damage may lie where nothing leads to this table.
+      return try reach.rows(leadingTo: base, over: depth, of: [table])[table] ?? RowSet([])
+    }
     known[depth] = found
     return found[table] ?? RowSet([])
   }
 
-  /// Where modified rows stand in an order. Those within the default depth are found once for all who watch the same rows.
+  /// The positions of modified rows in an order. Those within the default depth are found once for all who watch the same rows.
   func positions(of rows: RowSet, in live: LiveRows, isDefault: Bool) throws(StorageError) -> [Int] {
     if isDefault, let found = places[ObjectIdentifier(live)] { return found }
     let found = try live.positions(of: rows, in: version)
@@ -210,7 +216,7 @@ final class ChangesToTell {
     try reach.rows(of: source, linkingBy: column, to: rows, of: table)
   }
 
-  /// What some rows link to by a column, in both versions.
+  /// The rows that some rows link to by a column, in both versions.
   func targets(
     of rows: Set<UInt64>, _ column: Int, of table: UInt32, _ old: Snapshot?
   ) throws(StorageError) -> Set<UInt64> {

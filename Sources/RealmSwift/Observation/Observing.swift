@@ -65,7 +65,7 @@ enum Observing {
   }
 }
 
-/// What is made here, and used elsewhere only.
+/// Hands a value that is made here to the one place that uses it.
 private struct Handed<Value>: @unchecked Sendable {
   let value: Value
   init(_ value: Value) { self.value = value }

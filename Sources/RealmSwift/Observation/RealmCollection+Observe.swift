@@ -98,7 +98,7 @@ extension Told<ElementsChange> {
 }
 
 extension CollectionChange {
-  /// Of a list or set; nil where nothing changed.
+  /// The change that an observer of a list or set is told; nil where nothing changed.
   fileprivate var ofElements: ElementsChange? {
     switch self {
     case .none, .keys: nil
@@ -110,7 +110,7 @@ extension CollectionChange {
 }
 
 extension _CollectionContent {
-  /// What a hub keeps up to date.
+  /// The rows that a hub is to keep up to date for this collection.
   var observed: ObservedRows {
     guard let plan = enginePlan() else { return .all(table: context.binding.table?.id ?? .max) }
     return .plan(plan.plan, of: plan.inner?.observed)

@@ -1,4 +1,4 @@
-/// What an observer of a collection is told.
+/// A change of a collection, as an observer of it is told.
 public enum RealmCollectionChange<CollectionType> {
   /// The first call: the collection as it is now.
   case initial(CollectionType)
@@ -14,7 +14,7 @@ public enum RealmCollectionChange<CollectionType> {
   case error(any Error)
 }
 
-/// What an observer of a map is told.
+/// A change of a map, as an observer of it is told.
 public enum RealmMapChange<Collection: RealmKeyedCollection> {
   /// The first call: the map as it is now.
   case initial(Collection)
@@ -26,7 +26,7 @@ public enum RealmMapChange<Collection: RealmKeyedCollection> {
   case error(any Error)
 }
 
-/// What changed in a collection, by places.
+/// The elements of a collection that changed, by their places.
 struct ElementsChange {
   var deletions: [Int] = []
   var insertions: [Int] = []
@@ -36,7 +36,7 @@ struct ElementsChange {
   var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
 }
 
-/// What the hub tells an observer of a collection.
+/// A call of an observer of a collection, before it has the type that the program sees.
 enum Told<Change> {
   case initial
   case update(Change)

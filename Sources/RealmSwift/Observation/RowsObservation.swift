@@ -1,6 +1,6 @@
 import RealmStorage
 
-/// What a collection of objects shows, for a hub.
+/// The rows that a collection of objects shows, in a form that the hub can follow.
 indirect enum ObservedRows {
   /// All objects of a table.
   case all(table: UInt32)
@@ -39,9 +39,11 @@ indirect enum ObservedRows {
 final class LivePool {
   private struct Known {
     weak var rows: LiveRows?
+    /// So many observers share the rows, and keep them up to date.
+    var followers: Int
   }
   private var known: [RowPlan: Known] = [:]
-  /// So many were in use when those that were not were forgotten last.
+  /// The number of plans that were in use when the others were forgotten last.
   private var used = 16
   /// The version that changed a watched table last.
   private var lastChanges: [UInt32: UInt64] = [:]
@@ -49,14 +51,19 @@ final class LivePool {
   /// The rows of a plan, where they are those of a version: nothing that concerns them has changed since they were found.
   func find(_ plan: RowPlan, in version: UInt64) -> LiveRows? {
     guard let rows = known[plan]?.rows else { return nil }
-    if rows.version == version { return rows }
-    guard rows.version < version, let tables = rows.tables else { return nil }
-    return tables.allSatisfy { lastChanges[$0] ?? 0 <= rows.version } ? rows : nil
+    if rows.version != version {
+      guard rows.version < version, let tables = rows.tables,
+        tables.allSatisfy({ lastChanges[$0] ?? 0 <= rows.version })
+      else { return nil }
+    }
+    known[plan]?.followers += 1
+    return rows
   }
 
-  /// Nobody brings the rows of a plan up to date for one who watched them.
+  /// One who watched the rows of a plan brings them up to date no more; where no other does, they are forgotten.
   func forget(_ rows: LiveRows, of plan: RowPlan) {
-    if known[plan]?.rows === rows { known[plan] = nil }
+    guard let found = known[plan], found.rows === rows else { return }
+    known[plan] = found.followers > 1 ? Known(rows: rows, followers: found.followers - 1) : nil
   }
 
   /// Tables have changed with a version; nil where it is not known which.
@@ -70,7 +77,7 @@ final class LivePool {
       known = known.filter { $0.value.rows != nil }
       used = max(known.count, 16)
     }
-    known[plan] = Known(rows: rows)
+    known[plan] = Known(rows: rows, followers: 1)
   }
 }
 
@@ -87,6 +94,8 @@ final class RowsObservation: Observation, @unchecked Sendable {
   private var told = RowOrder()
   /// Modified objects of which it is known only while both versions are there.
   private var modifiedBefore: Set<UInt64> = []
+  /// Its audience knows that it has followed a step.
+  var hasFollowed = false
 
   init(
     _ session: RealmSession, _ rows: ObservedRows, _ paths: ObservedPaths,
@@ -96,7 +105,7 @@ final class RowsObservation: Observation, @unchecked Sendable {
     super.init(session)
   }
 
-  /// What it watches, where that is a plan of its own.
+  /// The plan that it watches, and its rows; nil where it watches all objects of a class, or what is within another collection.
   var watched: (RowPlan, RowOrder)? {
     guard case .plan(let plan, nil) = rows, let live else { return nil }
     return (plan, live.order)
@@ -184,26 +193,26 @@ final class RowsObservation: Observation, @unchecked Sendable {
     return change
   }
 
-  /// Of a table: places are told by how many rows have lesser keys.
+  /// The change of all objects of a class: the place of an object is how many have lesser keys.
   private func wholeChange(
-    _ told: ChangesToTell, _ modified: RowSet
+    _ all: ChangesToTell, _ modified: RowSet
   ) throws(StorageError) -> ElementsChange {
-    let changes = told.tables[rows.table] ?? TableChanges()
+    let changes = all.tables[rows.table] ?? TableChanges()
     if changes.deletions.isEmpty, changes.insertions.isEmpty, modified.isEmpty { return ElementsChange() }
-    let table = try told.version.table(ofID: rows.table)
+    let table = try all.version.table(ofID: rows.table)
     var change = ElementsChange()
     for row in changes.deletions {
       let rank = try table.rank(of: row)
       change.deletions.append(rank + changes.deletions.rank(of: row) - changes.insertions.rank(of: row))
     }
     change.insertions = try table.ranks(of: changes.insertions).compactMap { $0 }
-    change.modifications = try told.modifiedPositions(modified, of: table, isDefault: paths.isDefault)
+    change.modifications = try all.modifiedPositions(modified, of: table, isDefault: paths.isDefault)
     return change
   }
 }
 
 extension ChangesToTell {
-  /// Where modified rows of a table stood among all of its rows; without those that came. Those within the default depth are found once for all who watch the table.
+  /// The places that modified rows of a table had among all of its rows, without rows that came. Places of those within the default depth are found once for all who watch the table.
   fileprivate func modifiedPositions(
     _ modified: RowSet, of table: Table, isDefault: Bool
   ) throws(StorageError) -> [Int] {

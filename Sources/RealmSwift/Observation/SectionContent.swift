@@ -26,7 +26,7 @@ final class SectionContent<Key: _Persistable & Hashable, Element: RealmCollectio
   }
 }
 
-/// Which element of a collection stands in which section.
+/// Sections of a collection: each knows its key and which elements stand in it.
 struct SectionLayout<Key: Hashable> {
   private(set) var keys: [Key] = []
   /// By section: places in the collection, growing.
@@ -91,7 +91,7 @@ struct SectionLayout<Key: Hashable> {
   }
 }
 
-/// What changed in sections.
+/// The changes of sections and of their elements.
 struct SectionsChange {
   var deletions: [IndexPath] = []
   var insertions: [IndexPath] = []

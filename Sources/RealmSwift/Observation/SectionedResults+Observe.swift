@@ -25,7 +25,7 @@ where Index == Int {
   func _sections(_ keyPaths: [String]?, _ tell: @escaping (_SectionsTold) -> Void) -> _SectionsObserver
 }
 
-/// What an observer of sections is told.
+/// A change of sections, as an observer of them is told.
 public enum SectionedResultsChange<Collection> {
   /// The first call: the sections as they are now.
   case initial(Collection)
@@ -45,7 +45,7 @@ public enum SectionedResultsChange<Collection> {
   case error(any Error)
 }
 
-/// What changed, for the library only.
+/// A change of sections before it has the type that the program sees.
 public struct _SectionsTold { let told: Told<SectionsChange> }
 /// For the library only.
 public struct _SectionsObserver { let observation: Observation }
@@ -151,7 +151,7 @@ extension SectionContent {
 }
 
 extension SectionsChange {
-  /// What concerns one section, by its places in the older and the newer sections.
+  /// The part of a change that concerns one section, by its places in the older and the newer sections.
   fileprivate func inOne(_ old: Int?, _ new: Int?) -> SectionsChange {
     var found = self
     found.deletions.removeAll { $0[0] != old }

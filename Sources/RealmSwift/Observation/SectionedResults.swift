@@ -62,7 +62,7 @@ public struct ResultsSection<Key: _Persistable & Hashable, T: RealmCollectionVal
   public typealias Iterator = SectionIterator<T>
 
   let content: SectionContent<Key, T>
-  /// What the elements of the section have in common.
+  /// The value that all elements of the section have in common.
   public let key: Key
   /// The key.
   public var id: Key { key }

@@ -17,7 +17,7 @@ final class SessionObservers: SessionWatcher {
     self.hub = hub
   }
 
-  /// Of collections and objects. Their tokens keep them, and the hub those that have not ended.
+  /// The observers of collections and objects. Their tokens keep them, and the hub keeps those that have not ended.
   private var observations: [Kept] = []
 
   private struct Kept {
@@ -31,7 +31,7 @@ final class SessionObservers: SessionWatcher {
 
   var movesSession: Bool { observations.contains { $0.observation?.isEnded == false } }
 
-  /// What observers watch, as it is in a generation of the session.
+  /// The orders that observers watch, as they are in a generation of the session.
   private var orders: (byPlan: [RowPlan: RowOrder], generation: UInt64) = ([:], 0)
 
   func order(of plan: RowPlan) -> RowOrder? {
@@ -129,7 +129,7 @@ final class SessionObservers: SessionWatcher {
 }
 
 extension RealmSession {
-  /// What calls its observers; it is made for the first.
+  /// Calls its observers; made when the first one comes.
   func watched(by hub: ChangeHub) -> SessionObservers {
     if let made = observers as? SessionObservers { return made }
     let made = SessionObservers(self, hub)

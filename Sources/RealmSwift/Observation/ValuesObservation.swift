@@ -116,10 +116,10 @@ final class ValuesObservation<Change>: Observation, @unchecked Sendable {
 enum CollectionCopy {
   case elements([Value])
   case map(ValueMap)
-  /// Of a larger list or set only the number of elements.
+  /// A copy of a larger list or set has only the number of its elements.
   case many(Int)
 
-  /// Of larger lists and sets no copy is kept.
+  /// Larger lists and sets are not copied.
   static let most = 10_000
 
   init(_ version: Snapshot, _ table: UInt32, _ column: Int, _ row: UInt64) throws(StorageError) {

@@ -132,6 +132,13 @@ import Testing
     #expect(changeset.bytes.count < 2_040)
   }
 
+  @Test func `names that are written otherwise are others, though Unicode takes them for the same`() throws {
+    var changeset = Changeset()
+    changeset.objects = ["\u{e9}", "e\u{301}"].map { ObjectInstructions(ObjectName($0, .int(1)), [.create]) }
+    let read = try Changeset(bytes: changeset.bytes)
+    #expect(read.objects.map { $0.id.table.utf8.count } == [2, 3])
+  }
+
   /// A changeset may come from anybody.
   @Test(arguments: 0..<Slow.count(60, slow: 3_000))
   func `damaged bytes are told by name, or are another changeset`(

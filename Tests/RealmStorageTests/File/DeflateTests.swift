@@ -47,6 +47,9 @@ import Testing
   @Test func `a stream that would expand to more than is said is refused`() throws {
     let small = try #require(Deflate.compressed([UInt8](repeating: 0, count: 1 << 20)))
     #expect(small.count < 10_000 && Deflate.expanded(small, count: 100) == nil)
-    #expect(Deflate.expanded(small, count: -1) == nil && Deflate.expanded([], count: 1) == nil)
+    #expect(Deflate.expanded(small, count: -1) == nil)
+    #expect(Deflate.expanded([], count: 1) == nil && Deflate.expanded([], count: 0) == nil)
+    #expect(Deflate.expanded(small, count: .max) == nil)
+    #expect(Deflate.expanded(small, count: 1 << 20)?.count == 1 << 20)
   }
 }

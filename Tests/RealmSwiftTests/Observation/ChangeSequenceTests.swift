@@ -8,7 +8,7 @@ private actor SequenceReader {
 
   init() {
     configuration = Realm.Configuration(
-      inMemoryIdentifier: "sequence \(UUID())", objectTypes: [Person.self, Dog.self])
+      inMemoryIdentifier: "sequence \(UUID())", objectTypes: [Person.self, Dog.self, Village.self])
   }
 
   func open() async throws -> Realm.Configuration {
@@ -28,6 +28,21 @@ private actor SequenceReader {
 
   func add(_ id: Int) async throws {
     try await realm?.asyncWrite { realm?.add(Person(id: id, name: "", age: 0)) }
+  }
+
+  func refresh() { realm?.refresh() }
+
+  func stay() { realm?.autorefresh = false }
+
+  /// Another thread writes what nobody observes before a loop that was woken takes its turn.
+  func refreshAndBeOvertaken() throws {
+    let configuration = configuration
+    realm?.refresh()
+    try onThread {
+      let realm = try Realm(configuration: configuration)
+      try realm.write { realm.add(Village()) }
+    }
+    Thread.sleep(forTimeInterval: 0.05)
   }
 
   func close() { realm = nil }
@@ -57,6 +72,27 @@ private actor SequenceReader {
     }
     await reading
     #expect(heard.all.count < 10 && heard.all.map(\.insertions.count).reduce(0, +) == 50)
+    await reader.close()
+  }
+
+  @Test func `a loop that is woken and finds its realm overtaken is woken again`() async throws {
+    let (reader, heard) = (SequenceReader(), Heard<Changed>())
+    let configuration = try await reader.open()
+    await reader.stay()
+    let task = Task { await reader.read(1, heard) }
+    #expect(await heard.reach(1) == [.initial(0)])
+    try onThread {
+      let realm = try Realm(configuration: configuration)
+      try realm.write { realm.add(Person(id: 1, name: "", age: 0)) }
+    }
+    try await reader.refreshAndBeOvertaken()
+    for _ in 0..<1_500 where heard.all.count < 2 {
+      try await Task.sleep(for: .milliseconds(20))
+      await reader.refresh()
+    }
+    task.cancel()
+    await task.value
+    #expect(heard.all == [.initial(0), .update(1, [], [0])])
     await reader.close()
   }
 
