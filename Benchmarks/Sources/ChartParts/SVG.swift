@@ -44,7 +44,7 @@ package enum SVG {
     """
   }
 
-  /// Without digits that say nothing.
+  /// The number with as many digits as a chart can show.
   package static func number(_ value: Double) -> String {
     value == value.rounded() ? "\(Int(value))" : String(format: value < 1 ? "%.2g" : "%.1f", value)
   }

@@ -8,7 +8,7 @@ final class Figures {
     let median: Double
     let p99: Double
     let aim: Double?
-    /// What another engine of this API takes on such a machine.
+    /// The time that realm-core takes for the same on such a machine: a given figure, which is not measured here.
     let other: Double?
   }
 

@@ -12,7 +12,7 @@ import RealmSwift
 
 func now() -> Double { Double(DispatchTime.now().uptimeNanoseconds) / 1e9 }
 
-/// Of the process itself: pages of the file that were read lie in memory too, and are no one's.
+/// The memory that belongs to this process alone, in MiB. Pages of the file that it has read are left out: all processes share them.
 func ownMiB() -> Double {
   guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
     let line = text.split(separator: "\n").first(where: { $0.hasPrefix("RssAnon:") })

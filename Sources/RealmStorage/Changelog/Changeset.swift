@@ -1,4 +1,5 @@
-/// What one transaction, or a part of a large one, did to the objects of a synced file, as it is decided and sent: a value that no file is needed to read.
+/// The changes that one transaction, or a part of a large one, made to the objects of a synced file. Changesets are decided and sent as a whole. A changeset can be
+/// read without a file.
 ///
 /// Objects are named by class and primary key, properties by the names of their columns, elements of lists by ids. So it means the same in every file of the
 /// same data. Changes of an object stand together, in the order that they were made; changes of different objects do not depend on their order.
@@ -37,18 +38,18 @@ package struct ElementID: Sendable, Hashable {
 
   package init(replica: UInt32, counter: UInt32) { (self.replica, self.counter) = (replica, counter) }
 
-  /// What stands before the first element, and behind the last.
+  /// The id that stands for the place before the first element, and behind the last one.
   package static let none = ElementID(replica: 0, counter: 0)
 }
 
-/// Where in an object a change was made.
+/// The place in an object that a change was made at.
 package struct InstructionPath: Sendable, Hashable {
   package enum Step: Sendable, Hashable {
-    /// Of an embedded object.
+    /// A property of an embedded object.
     case property(String)
-    /// Of a map.
+    /// A key of a map.
     case key(String)
-    /// Of a list.
+    /// An element of a list.
     case element(ElementID)
     /// The list or map that a value of any type is; `made`: the sequence of the changeset that made it one, where that is this file's own and not yet acknowledged.
     case collection(CollectionKind, made: UInt64?)
@@ -69,7 +70,7 @@ package enum CollectionKind: UInt8, Sendable, Hashable {
   case set = 3
 }
 
-/// What a place is made to hold.
+/// The content that an instruction gives to a place.
 package enum InstructionValue: Sendable, Equatable {
   /// An entry of a map goes.
   case absent
@@ -102,7 +103,7 @@ package enum Instruction: Sendable, Equatable {
   case ingest([String], [InstructionValue])
 }
 
-/// What a program added to the schema. Definitions never change.
+/// An addition to the schema. Definitions never change.
 package enum SchemaInstruction: Sendable, Equatable {
   /// - key: the property that tells objects apart; nil of embedded ones.
   case addTable(String, key: PropertyDefinition?)
@@ -112,7 +113,7 @@ package enum SchemaInstruction: Sendable, Equatable {
 package struct PropertyDefinition: Sendable, Hashable {
   package var name: String
   package var type: ColumnType
-  /// Nil of a single value.
+  /// The kind of collection; nil of a property with a single value.
   package var collection: CollectionKind?
   /// The table that links lead to.
   package var target: String?

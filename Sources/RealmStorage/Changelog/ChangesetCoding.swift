@@ -49,7 +49,7 @@ extension Changeset {
 }
 
 private struct ChangesetWriter {
-  /// By their bytes: names that Unicode takes for the same are two.
+  /// The places of names, by their bytes: two names may be the same to Unicode and differ in their bytes.
   private var names: [[UInt8]: Int] = [:]
   private var inOrder: [String] = []
   private var body: [UInt8] = []

@@ -5,7 +5,7 @@ package struct ChangesetDamage: Error, Sendable, Equatable, CustomStringConverti
   }
 
   package var part: Part
-  /// Where the reader had come to.
+  /// The position in the bytes that the reader had come to.
   package var offset: Int
 
   package var description: String {

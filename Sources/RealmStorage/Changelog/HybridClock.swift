@@ -25,7 +25,7 @@ package struct Stamp: Sendable, Hashable, Comparable {
 package struct HybridClock: Sendable, Equatable {
   /// The last stamp that was given, or seen.
   package private(set) var last: Stamp
-  /// What is added to the time of the machine, in milliseconds: learnt from the server, a day at most either way.
+  /// The milliseconds that are added to the time of the machine. The server tells them at the beginning of a session; they are a day at most either way.
   package private(set) var offset: Int64
 
   package static let mostOffset: Int64 = 86_400_000
@@ -35,7 +35,7 @@ package struct HybridClock: Sendable, Equatable {
     self.offset = min(max(offset, -Self.mostOffset), Self.mostOffset)
   }
 
-  /// A session of the server tells how far the time of this machine is off.
+  /// Takes the offset that the server tells at the beginning of a session.
   package mutating func learn(offset: Int64) { self = HybridClock(last: last, offset: offset) }
 
   /// The stamp of a changeset that is made now, later than all that were given or seen.

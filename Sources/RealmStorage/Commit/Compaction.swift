@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Keeping the file near the size of what is held in it: nodes are moved away from its end, which is cut off while nothing is pending.
+/// The writer of pages keeps the file near the size of what is held in it. It cuts off the end while nothing is pending; transactions move nodes away from there
+/// (`TransactionGate`).
 extension PageWriter {
   /// Where the map has changed: tells who makes the next transaction.
   func notePressure() {

@@ -22,13 +22,13 @@ struct PageWriter: ~Copyable {
   private var holdersAreNew = false
   /// The version whose nodes were written last.
   private(set) var written: Version?
-  /// What of the arena was written.
+  /// The refs of nodes in the arena that were written, and where they stand in the file.
   private(set) var writtenRefs = WrittenRefs()
   /// The file was made longer by a commit: there is to be room for the next.
   var hasGrown = false
-  /// Of the commit that is being written; kept for the room of its lists.
+  /// The nodes of the commit that is being written. The lists are kept for the next one, so that they need no new memory.
   private var nodesToWrite = CommitNodes()
-  /// What the open transaction, or one cancelled since, has written before its commit.
+  /// Nodes that the open transaction, or one that was cancelled since, has written before its commit.
   private var spilled: [WrittenNodes] = []
   /// How often the file was made shorter.
   var truncations = 0
@@ -83,7 +83,7 @@ struct PageWriter: ~Copyable {
     let version: Version
     fileprivate let last: WrittenNodes
     fileprivate let spilled: [WrittenNodes]
-    /// What names nodes that were freed in the file.
+    /// The refs of nodes in the file that were freed.
     fileprivate let freed: [Ref]
     fileprivate let pagesBefore: Int
     fileprivate let bytes: Int
@@ -229,11 +229,11 @@ struct PageWriter: ~Copyable {
   }
 
   struct Spilled {
-    /// What names the subtrees in the file.
+    /// The refs of the subtrees in the file.
     let refs: [Ref]
     /// Nodes of the arena that were written.
     let nodes: [Ref]
-    /// Of the bytes that the transaction may read from then on.
+    /// The end of the bytes that the transaction may read from then on.
     let end: UInt64
   }
 

@@ -8,7 +8,7 @@ extension Recovery {
   }
 
   struct Recovered {
-    /// What readers find when recovery is done; with `rewritesAfter`, what is to be written again for them.
+    /// The version that readers find when recovery is done; with `rewritesAfter`, the one that is to be written again for them.
     var version: Version
     /// A meta page was passed over, for damage or since what it named is not whole; nil where none was.
     var stamp: RecoveryStamp?

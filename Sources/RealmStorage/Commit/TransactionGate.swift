@@ -21,7 +21,7 @@ final class TransactionGate: Sendable {
     let givenNestedIDs = GivenNestedIDs()
     var mover: Mover
     var kept = KeptTables()
-    /// What the open transaction builds on, where that is on its way.
+    /// The commit that the open transaction builds on, while that is on its way to the disk; nil otherwise.
     var basis: CommitGroup.Pending?
     /// The open transaction builds on what is sealed.
     var isOnSealed = false
@@ -29,7 +29,7 @@ final class TransactionGate: Sendable {
     var hasSpilled = false
     /// Recovery rule 5 is on its way.
     var isRewriting = false
-    /// What a dead writer left was found and is not yet recovered.
+    /// A dead writer's marks were found, and the file is not yet recovered.
     var owesRecovery = false
     /// The lock of the file is held.
     var isLocked = false
@@ -138,7 +138,7 @@ final class TransactionGate: Sendable {
     }
   }
 
-  /// What a transaction starts from, and works with while it is inside.
+  /// The version that a transaction starts from, and the objects that it works with while it is inside.
   struct Begun {
     let base: Version
     let editor: NodeEditor
@@ -211,10 +211,10 @@ final class TransactionGate: Sendable {
 
   // MARK: - The open transaction
 
-  /// What it builds on, where that is on its way.
+  /// The commit that the open transaction builds on, while that is on its way to the disk; nil otherwise.
   var basis: CommitGroup.Pending? { state.inside { $0.basis } }
 
-  /// What the last transaction knew of the tables, where it made what `base` is; the caller's then.
+  /// The tables as the last transaction left them, where it made the version `base`; nil otherwise. They belong to the caller then.
   func takeTables(of base: Version) -> OpenTables? { state.inside { $0.kept.take(of: base.number) } }
 
   /// Waits until what it builds on stands in the file.
@@ -287,7 +287,7 @@ final class TransactionGate: Sendable {
     return pending
   }
 
-  /// What is large is not kept in memory until it is its turn.
+  /// Writes a large transaction at once: its nodes are not kept in memory until a leader takes them.
   private func writeAlone(_ sealed: CommitGroup.Sealed, isOnSealed: Bool) throws(StorageError) {
     try waitForSealed(isOnSealed: isOnSealed)
     try pages.with { (pages) throws(StorageError) in

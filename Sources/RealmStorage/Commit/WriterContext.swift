@@ -1,7 +1,7 @@
 import Synchronization
 
-/// What the three parts of a writer share: the gate of transactions, the writer of pages and the leader of commits. Each of them changes it by what is atomic, or
-/// locks by itself.
+/// The objects that the three parts of a writer share: the gate of transactions, the writer of pages and the leader of commits. All of them are atomic, or
+/// have locks of their own.
 final class WriterContext: Sendable {
   let store: NodeStore
   let storage: any Storage
