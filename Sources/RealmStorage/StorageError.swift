@@ -61,6 +61,12 @@ public indirect enum StorageError: Error, Sendable, Equatable {
   case elementIDsMissing(table: String, column: String, path: String)
   /// Only a table without rows can be told to give ids to the elements of its lists; nothing was changed.
   case tableNotEmpty(table: String, path: String)
+  /// The file is synced and was to be opened as one that is not, or the reverse: `DatabaseOptions.history`.
+  case otherHistory(isSynced: Bool, path: String)
+  /// What was asked for can't be synced; nothing of it was changed, or the transaction can't be committed.
+  case notSyncable(SyncProblem, table: String, column: String?, path: String)
+  /// An instruction of a changeset does not fit what there is; the transaction can't be committed.
+  case instructionDoesNotFit(InstructionProblem, table: String, column: String?, path: String)
   /// Two versions differ by more than tables and columns that the newer one has in addition: a table, or a column of it, was removed,
   /// or what it is was changed. Such a difference is no list of changes of rows.
   case schemaChanged(table: String, column: String?, path: String)
@@ -76,6 +82,30 @@ public indirect enum StorageError: Error, Sendable, Equatable {
 public enum SystemCall: String, Sendable {
   case open, read, write, sync, truncate, map, lock, link, rename, remove, stat
   case makeDirectory = "make directory"
+}
+
+/// Why something can't be done in a synced file.
+public enum SyncProblem: String, Sendable {
+  /// A table that is not embedded has no primary key.
+  case noPrimaryKey = "its objects can't be told apart: give it a primary key"
+  /// The primary key of a row was to change.
+  case primaryKeyChanged = "the primary key of an object stays as it is: make another object"
+  /// A table or column was to go, or to become another one.
+  case schemaNotAdded = "tables and columns are added to a synced file, and stay as they are: add another one"
+  /// Changes that were recorded elsewhere, or links by primary key, were to be put into the file past the rules of merging.
+  case appliedChange = "the change would pass by the rules of merging: make it as any other"
+}
+
+/// Why an instruction of a changeset can't be carried out.
+public enum InstructionProblem: String, Sendable {
+  case noTable = "there is no such table"
+  case noProperty = "there is no such property"
+  case noObject = "the object is not there"
+  case noEmbedded = "the embedded object is not there"
+  case noElement = "the list has no element of that id"
+  case elementExists = "the list has an element of that id already"
+  case wrongValue = "the value does not fit the property"
+  case wrongKind = "the property does not hold what the instruction changes"
 }
 
 /// A limit of the format.
@@ -96,6 +126,10 @@ public enum Limit: Sendable, Equatable {
   case tables
   /// A table has more than `maximum` columns at once.
   case columns(Int, maximum: Int)
+  /// A value of a synced file is longer than `maximum` bytes.
+  case syncedValueLength(table: String, column: String, maximum: Int)
+  /// 2^32 elements were inserted into the lists of a synced file.
+  case elementIDs
   /// All 65,535 ids of a table's columns have been given, which are never given again.
   case columnIDs
   /// All 65,535 ids of a table's indexes have been given, which are never given again.
@@ -271,6 +305,15 @@ extension StorageError: CustomStringConvertible {
     case .tableNotEmpty(let table, let path):
       "Table \(table) in \(path) has rows, and the elements of their lists have no ids. Ask for ids while the table is empty, or copy "
         + "the rows to a new table that has them."
+    case .otherHistory(true, let path):
+      "\(path) is synced: what is written to it is recorded for other devices. Open it with the option history = .synced."
+    case .otherHistory(false, let path):
+      "\(path) is not synced, and what was written to it was not recorded. Open it with the option history = .local, or make a "
+        + "new file and copy its objects."
+    case .notSyncable(let problem, let table, let column, let path):
+      "\(path) is synced, and \(column.map { "\(table).\($0)" } ?? table) can't be so: \(problem.rawValue)."
+    case .instructionDoesNotFit(let problem, let table, let column, let path):
+      "A changeset can't be applied to \(path) at \(column.map { "\(table).\($0)" } ?? table): \(problem.rawValue)."
     case .schemaChanged(let table, let column, let path):
       "The two versions of \(path) can't be told apart by changes of rows: "
         + (column.map { "column \($0) of table \(table)" } ?? "table \(table)")
@@ -298,6 +341,9 @@ extension Limit: CustomStringConvertible {
       "a table has at most \(maximum) columns; this one would have \(count)."
     case .columnIDs:
       "all 65,535 ids of a table's columns have been given, those of removed ones included; make another table."
+    case .syncedValueLength(let table, let column, let maximum):
+      "a value of \(table).\(column) is longer than \(maximum) bytes, and can't be synced; store it in parts."
+    case .elementIDs: "all 2^32 ids of the elements of lists have been given."
     case .indexIDs: "all 65,535 ids of a table's indexes have been given; make another table."
     case .processes: "256 handles have it open; close some."
     case .readers: "32,768 versions are pinned by processes; release snapshots."

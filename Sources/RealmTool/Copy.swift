@@ -41,8 +41,9 @@ struct Compact: ParsableCommand {
     guard before > 0 else { throw StorageError.emptyFile(path: options.file) }
     // What is damaged is told by compacting, where that can't be done.
     let named = (try? options.open().namedVersions()) ?? []
-    let isDone = try Database.compact(
-      path: options.file, options: .init(encryptionKey: try options.key()))
+    var opening = Database.Options(encryptionKey: try options.key())
+    opening.history = .any
+    let isDone = try Database.compact(path: options.file, options: opening)
     guard isDone else {
       Output.complain("\(options.file) is in use; close it everywhere, or copy it by `realm copy`.")
       throw ExitCode(3)

@@ -52,6 +52,12 @@ struct Dump: ParsableCommand {
   @Flag(help: "JSON Lines.")
   var json = false
 
+  @Flag(
+    help:
+      "What a synced file has recorded and no server has acknowledged, a line for each instruction; for people."
+  )
+  var changelog = false
+
   @Option(help: "At most so many rows of each table, and entries of each tree.")
   var limit: Int?
 
@@ -60,11 +66,15 @@ struct Dump: ParsableCommand {
 
   func validate() throws {
     if let limit, limit < 0 { throw ValidationError("--limit takes a number from 0 on, not \(limit).") }
+    if changelog, json || keepGoing || table != nil || tree != nil {
+      throw ValidationError("--changelog goes with --limit only.")
+    }
   }
 
   func run() throws {
     if keepGoing { return try dumpWhatIsWhole() }
     let snapshot = try options.open().snapshot()
+    if changelog { return try dumpChangelog(snapshot) }
     let all = try snapshot.tables()
     let tables = try chosen(all, table, "table") { $0.schema.name }
     let trees = try chosen(snapshot.treeNames(), tree, "tree") { $0 }

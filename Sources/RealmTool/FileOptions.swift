@@ -22,7 +22,7 @@ struct FileOptions: ParsableArguments {
 
   /// Opens a file for reading, as `open` does.
   static func open(_ path: String, key: [UInt8]?) throws -> Database {
-    var options = Database.Options(encryptionKey: key, isReadOnly: true)
+    var options = Database.Options.reading(key)
     options.leavesNothing = true
     return try Database(path: path, options: options)
   }

@@ -21,6 +21,8 @@ struct Info: ParsableCommand {
     try Output.row("Tables", "\(info.tableCount)")
     try Output.row("Rows", "\(info.rowCount)")
     try Output.row("Named trees", "\(info.treeCount)")
+    try Output.row(
+      "Synced", info.changesetCount.map { "yes; \(Wording.count($0, "changeset")) not acknowledged" } ?? "no")
     try Output.row("Closed cleanly", info.isCleanlyClosed ? "yes" : "no")
     for (index, page) in info.pages.enumerated() {
       let content =

@@ -11,7 +11,7 @@ import Testing
       "File", "Node", "Kernel", "Tree", "Space", "Version", "Table/Values", "Table/Cluster",
       "Table/Collection",
       "Table/Index", "Table/Change", "Table/Diff", "Query/Predicate", "Query/Test", "Query/Search", "Commit",
-      "Changelog", "Database", "Live", "Check",
+      "Changelog", "Database", "Upkeep", "Live", "Check",
       "Compare",
     ])
   /// Rooms of the object layer, from the lowest up.
@@ -73,7 +73,8 @@ import Testing
   @Test func `the public tables change rows by the writer's one door only`() {
     let doors: Set = ["apply", "insert", "change"]
     let reads: Set = [
-      "cell", "elements", "checkNotRecorded", "checkWhole", "contains", "element", "flushed", "list",
+      "cell", "elements", "checkNotRecorded", "checkNotSynced", "checkWhole", "contains", "element",
+      "flushed", "list",
       "listCount",
       "nested", "row", "sorted", "sortedCount", "value", "absentCell",
     ]

@@ -4,7 +4,9 @@ import RealmStorage
 extension TableModel {
   /// Some random changes of one list. Answers what it found wrong.
   mutating func changeList(_ table: WritableTable, _ generator: inout SeededGenerator) throws -> String? {
-    let lists = table.schema.columns.indices.filter { table.schema.columns[$0].collection == .list }
+    let lists = table.schema.columns.indices.filter {
+      table.schema.columns[$0].collection == .list && !table.schema.columns[$0].isCompanion
+    }
     guard let victim = victim(&generator), !lists.isEmpty else { return nil }
     let place = lists[generator.below(lists.count)]
     let column = table.schema.columns[place]

@@ -11,7 +11,13 @@ package struct TableModel: Equatable, Sendable {
   /// Of the table: mixed values link by it.
   private var tableID: UInt32 = 1
 
-  package init(changesSchema: Bool = false) { self.changesSchema = changesSchema }
+  /// Primary keys stay as they are.
+  private let keepsKeys: Bool
+
+  package init(changesSchema: Bool = false, keepsKeys: Bool = false) {
+    self.changesSchema = changesSchema
+    self.keepsKeys = keepsKeys
+  }
 
   // MARK: - Columns
 
@@ -51,14 +57,16 @@ package struct TableModel: Equatable, Sendable {
 
   package func row(_ schema: TableSchema, _ generator: inout SeededGenerator) -> [String: Value] {
     var row: [String: Value] = [:]
-    for column in schema.columns where !generator.chance(5) { row[column.name] = value(column, &generator) }
+    for column in schema.properties where !generator.chance(5) {
+      row[column.name] = value(column, &generator)
+    }
     return row
   }
 
   /// As the engine fills in what was not given.
   private func completed(_ row: [String: Value], _ schema: TableSchema) -> [String: Value] {
     var row = row
-    for column in schema.columns where row[column.name] == nil { row[column.name] = Self.empty(column) }
+    for column in schema.properties where row[column.name] == nil { row[column.name] = Self.empty(column) }
     return row
   }
 
@@ -180,7 +188,9 @@ package struct TableModel: Equatable, Sendable {
     case 0..<60: return try insert(table, &generator)
     case 60..<84:
       guard let victim = victim(&generator) else { return nil }
-      let column = table.schema.columns[generator.below(table.schema.columns.count)]
+      let columns = table.schema.properties
+      let column = columns[generator.below(columns.count)]
+      if keepsKeys, column.index == .unique { return nil }
       let value = value(column, &generator)
       if column.index == .unique, owner(of: value, column) ?? victim != victim {
         return Self.isRefused { _ = try table.set(value, column.name, ofRow: victim) }

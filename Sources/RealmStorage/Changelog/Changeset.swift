@@ -2,10 +2,10 @@
 /// read without a file.
 ///
 /// Objects are named by class and primary key, properties by the names of their columns, elements of lists by ids. So it means the same in every file of the
-/// same data. Changes of an object stand together, in the order that they were made; changes of different objects do not depend on their order.
+/// same data. Changes of an object are in the order that they were made; changes of different objects do not depend on their order.
 package struct Changeset: Sendable, Equatable {
   package var schema: [SchemaInstruction] = []
-  /// In the order in which they were changed first.
+  /// Each object once, in the order in which they were changed first.
   package var objects: [ObjectInstructions] = []
 
   package init() {}
@@ -28,6 +28,16 @@ package struct ObjectName: Sendable, Hashable {
   package var key: Value
 
   package init(_ table: String, _ key: Value) { (self.table, self.key) = (table, key) }
+
+  // By bytes: two names may be the same to Unicode and differ in their bytes.
+  package static func == (left: ObjectName, right: ObjectName) -> Bool {
+    left.key == right.key && left.table.utf8.elementsEqual(right.table.utf8)
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    for byte in table.utf8 { hasher.combine(byte) }
+    hasher.combine(key)
+  }
 }
 
 /// Names an element of a list for ever: the replica that inserted it, and the number of that insertion.
@@ -40,6 +50,16 @@ package struct ElementID: Sendable, Hashable {
 
   /// The id that stands for the place before the first element, and behind the last one.
   package static let none = ElementID(replica: 0, counter: 0)
+
+  /// This file, as a replica.
+  package static let own: UInt32 = 1
+
+  /// As the column with the ids of a list's elements holds it.
+  package init(stored: UInt64) {
+    self.init(replica: UInt32(stored >> 32), counter: UInt32(truncatingIfNeeded: stored))
+  }
+
+  package var stored: UInt64 { UInt64(replica) << 32 | UInt64(counter) }
 }
 
 /// The place in an object that a change was made at.
@@ -77,8 +97,14 @@ package enum InstructionValue: Sendable, Equatable {
   /// No link, list or map.
   case value(Value)
   case link(ObjectName)
-  /// An empty list or map, of a place for values of any type.
+  /// An empty list or map, of a place for values of any type, which is filled by instructions.
   case collection(CollectionKind)
+  /// A list of a place for values of any type, with all that is in it: to merging it is one value.
+  indirect case list([InstructionValue])
+  /// A map of such a place, likewise: keys and values, in the order of the keys' bytes.
+  indirect case map([String], [InstructionValue])
+  /// An embedded object, which is filled by instructions.
+  case embedded
   /// A long string or data, which is stored and sent apart from the changeset, by its hash: 32 bytes of BLAKE2b.
   case chunked(hash: [UInt8], length: UInt32, isText: Bool)
 }

@@ -10,7 +10,7 @@ package struct ChangesetDamage: Error, Sendable, Equatable, CustomStringConverti
 
   package var description: String {
     switch part {
-    case .end: "A changeset is damaged: something follows behind its end at byte \(offset)."
+    case .end: "A changeset is damaged: it does not end at byte \(offset), where it should."
     default: "A changeset is damaged: its \(part.rawValue) at byte \(offset) can't be read."
     }
   }
@@ -44,14 +44,27 @@ private struct ChangesetReader {
       names.append(name)
     }
     var changeset = Changeset()
-    for _ in 0..<(try count(.schema)) { changeset.schema.append(try schemaInstruction()) }
-    for _ in 0..<(try count(.object)) {
-      let id = try object()
-      var instructions: [Instruction] = []
-      for _ in 0..<(try count(.instruction)) { try appendInstruction(to: &instructions) }
-      changeset.objects.append(ObjectInstructions(id, instructions))
+    var places: [ObjectName: Int] = [:]
+    var current: Int?
+    while let tag = reader.next, tag != ChangesetTag.end {
+      switch tag {
+      case ChangesetTag.object:
+        _ = try self.tag(.object)
+        let id = try object()
+        let place = places[id] ?? changeset.objects.count
+        if place == changeset.objects.count {
+          places[id] = place
+          changeset.objects.append(ObjectInstructions(id, []))
+        }
+        current = place
+      case ChangesetTag.addTable, ChangesetTag.addProperty:
+        changeset.schema.append(try schemaInstruction())
+      default:
+        guard let current else { throw damage(.instruction) }
+        try appendInstruction(to: &changeset.objects[current].instructions)
+      }
     }
-    guard reader.isAtEnd else { throw damage(.end) }
+    guard try self.tag(.end) == ChangesetTag.end, reader.isAtEnd else { throw damage(.end) }
     return changeset
   }
 
@@ -193,7 +206,10 @@ private struct ChangesetReader {
     return ElementID(replica: replica, counter: counter)
   }
 
-  private mutating func value() throws(ChangesetDamage) -> InstructionValue {
+  /// - Parameter levels: so many lists and maps may stand in each other.
+  private mutating func value(
+    levels: Int = Value.mostLevels
+  ) throws(ChangesetDamage) -> InstructionValue {
     guard let next = reader.next else { throw damage(.value) }
     guard next >= ChangesetTag.absent else {
       // Links name their objects otherwise, and lists and maps are filled by instructions.
@@ -205,9 +221,32 @@ private struct ChangesetReader {
     case ChangesetTag.absent: return .absent
     case ChangesetTag.link: return .link(try object())
     case ChangesetTag.emptyCollection: return .collection(try kind())
+    case ChangesetTag.list:
+      var elements: [InstructionValue] = []
+      for _ in 0..<(try count(.value)) { elements.append(try part(levels)) }
+      return .list(elements)
+    case ChangesetTag.map:
+      var (keys, values): ([String], [InstructionValue]) = ([], [])
+      for _ in 0..<(try count(.value)) {
+        guard let key = reader.text() else { throw damage(.value) }
+        if let last = keys.last, !last.utf8.lexicographicallyPrecedes(key.utf8) { throw damage(.value) }
+        keys.append(key)
+        values.append(try part(levels))
+      }
+      return .map(keys, values)
+    case ChangesetTag.embedded: return .embedded
     case ChangesetTag.chunkedText: return try chunked(isText: true)
     case ChangesetTag.chunkedData: return try chunked(isText: false)
     default: throw damage(.value)
+    }
+  }
+
+  /// What stands in a list or map that is one value.
+  private mutating func part(_ levels: Int) throws(ChangesetDamage) -> InstructionValue {
+    guard levels > 1 else { throw damage(.value) }
+    switch try value(levels: levels - 1) {
+    case .absent, .collection, .embedded: throw damage(.value)
+    case let part: return part
     }
   }
 

@@ -28,6 +28,8 @@ package struct FileInfo: Sendable {
   package var tableCount: Int
   /// Of all tables.
   package var rowCount: Int
+  /// Of a synced file, those that are not acknowledged; nil for a file that is not synced.
+  package var changesetCount: Int?
   /// Nanoseconds since 1970 of the last recovery that found a meta page rejected, and the version it opened.
   package var lastRecovery: (time: UInt64, version: UInt64)?
   /// Both meta pages are whole, marked clean and name one version.
@@ -95,6 +97,7 @@ package struct FileInfo: Sendable {
       let (next, overflow) = sum.addingReportingOverflow(table.count)
       return overflow ? .max : next
     }
+    changesetCount = try snapshot.changelog()?.count(snapshot)
     let recovered = known.max { $0.recoveryTime < $1.recoveryTime }
     lastRecovery = recovered.flatMap { $0.recoveryTime == 0 ? nil : ($0.recoveryTime, $0.recoveredTo) }
     isCleanlyClosed = known.count == 2 && known.allSatisfy(\.isClean) && known[0].version == known[1].version

@@ -15,7 +15,7 @@ package struct FilePart: Hashable, Sendable {
     case absentLinks
     /// A named tree, with its long values.
     case tree
-    /// The nodes of a named slot, which this version does not know.
+    /// The nodes of a named slot: of the changelog, or of one that this version does not know.
     case slot
   }
 

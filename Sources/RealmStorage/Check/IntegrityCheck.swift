@@ -17,6 +17,8 @@ package struct IntegrityCheck {
     package var liveBytes: UInt64 = 0
     /// Rows of all tables and entries of all named trees.
     package var entries: UInt64 = 0
+    /// Of a synced file.
+    package var changesets: UInt64 = 0
     package var findings: [StorageError] = []
     /// The parts that a library must know to write the file, and that this library does not know: the check did not look into them.
     package var unknown: [StorageError.Feature] = []
@@ -110,8 +112,17 @@ package struct IntegrityCheck {
       check.run(snapshot) { progress(share(entries + $0)) }
       report.entries += check.rows
       report.findings += check.findings
+      checkChangelog(catalogue)
     } catch {
       report.findings.append(error.naming(FilePart(role: .catalogue)))
+    }
+  }
+
+  private mutating func checkChangelog(_ catalogue: Catalogue) {
+    do {
+      report.changesets = try ChangelogCheck.run(catalogue, snapshot)
+    } catch {
+      report.findings.append(error.naming(FilePart(role: .slot, name: ChangelogSlot.name)))
     }
   }
 

@@ -46,6 +46,7 @@ public final class Database: Sendable {
     }
     self.init(storage, opening)
     leavesNothing.store(options.leavesNothing, ordering: .relaxed)
+    try begin(options.history)
   }
 
   private static func open(
@@ -131,7 +132,7 @@ public final class Database: Sendable {
       FileRemoval.removeFile(copy)
       _ = try? FileRemoval.removeCompanions(of: copy)
     }
-    try Database(path: copy, options: Options(encryptionKey: encryptionKey, isReadOnly: true)).close()
+    try Database(path: copy, options: .reading(encryptionKey)).close()
     return try FileStorage.place(copy, at: path)
   }
 
@@ -150,6 +151,7 @@ public final class Database: Sendable {
 
   package convenience init(storage: any Storage, options: Options) throws(StorageError) {
     self.init(storage, try Self.open(storage, options))
+    try begin(options.history)
   }
 
   private init(_ storage: any Storage, _ opening: Opening) {

@@ -88,6 +88,7 @@ extension WritableTable {
     _ links: [AbsentLink], ofColumn column: Int, ofRow key: UInt64
   ) throws(StorageError) -> Bool {
     let writer = try usableWriter()
+    try writer.checkNotSynced()
     guard try contains(key) else { return false }
     guard let (cell, value) = try writer.absentCell(links, column, key) else { return true }
     for link in links {

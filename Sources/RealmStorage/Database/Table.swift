@@ -328,7 +328,8 @@ public struct WritableTable {
     precondition(
       index != .unique || schema.primaryKey == nil || schema.primaryKey == column,
       "table \(schema.name) has a primary key already")
-    try writer.checkNotRecorded()
+    // Indexes are no part of what is synced, but for the one of the primary key.
+    try writer.checkNotRecorded(isLocal: index != .unique && column.index != .unique)
     try writer.setIndex(index, at: position)
   }
 
@@ -361,7 +362,8 @@ public struct WritableTable {
     precondition(
       column.canStoreDefault(value),
       "\(schema.name).\(column.name) can't be made \(isOptional ? "optional" : "required")")
-    try writer.checkNotRecorded()
+    // A column that may be null reads what others write; one that may not reads null as zero.
+    try writer.checkNotRecorded(isLocal: isOptional)
     try writer.setOptional(isOptional, at: position, nullsBecome: value)
   }
 
@@ -434,77 +436,5 @@ extension Snapshot {
     let schemas = try database.schemas(catalogue, access)
     guard let schema = schemas.first(where: { $0.isNamed(name, isHidden: isHidden) }) else { return nil }
     return Table(schema: schema, root: try Tables.root(of: schema.id, catalogue, access), reader: self)
-  }
-}
-
-extension WriteTransaction {
-  /// The tables there are, as changed so far; hidden ones are not told.
-  public func schemas() throws(StorageError) -> [TableSchema] {
-    precondition(isOpen, "WriteTransaction.schemas: the transaction has ended")
-    return try tables().allSchemas.filter { !$0.isHidden }
-  }
-
-  /// The hidden table of that name, or nil.
-  package func hiddenTable(_ name: String) throws(StorageError) -> WritableTable? {
-    try tables().writer(name, isHidden: true).map { WritableTable(transaction: self, writer: $0) }
-  }
-
-  /// The table of that name, or nil.
-  public func table(_ name: String) throws(StorageError) -> WritableTable? {
-    try tables().writer(name).map { WritableTable(transaction: self, writer: $0) }
-  }
-
-  /// Removes all rows of tables, those that are there. Keys given before are not given again.
-  ///
-  /// Takes time in proportion to their nodes where the tables link to one another only, and no other table links to them;
-  /// else to their rows and links.
-  public func removeAllRows(of names: [String]) throws(StorageError) {
-    precondition(isOpen, "WriteTransaction.removeAllRows: the transaction has ended")
-    var ids: Set<UInt32> = []
-    for name in names {
-      if let table = try table(name) { ids.insert(table.schema.id) }
-    }
-    try tables().removeAll(of: ids)
-  }
-
-  /// Makes a table.
-  ///
-  /// - Precondition: no table has that name, of hidden tables where this is one; its columns' names differ, one of them at most is unique, and those that
-  ///   link name a table there is, or by 0 the table itself.
-  /// - Throws: `.limitExceeded` for a name that is empty or too long, or too many columns.
-  @discardableResult
-  public func createTable(_ schema: TableSchema) throws(StorageError) -> WritableTable {
-    precondition(
-      Set(schema.properties.map { Array($0.name.utf8) }).count == schema.properties.count,
-      "table \(schema.name) has two columns of one name")
-    precondition(
-      schema.columns.count { $0.index == .unique } < 2, "table \(schema.name) has two primary keys")
-    try checkName(schema.name)
-    try checkColumns(schema.columns.count)
-    for column in schema.properties { try check(column) }
-    let exists = try tables().writer(schema.name, isHidden: schema.isHidden) != nil
-    precondition(!exists, "there is a table \(schema.name) already")
-    return WritableTable(transaction: self, writer: try tables().create(schema))
-  }
-
-  func check(_ column: Column) throws(StorageError) {
-    try checkName(column.name)
-    guard column.type == .link, column.target != 0 else { return }
-    let exists = try tables().writer(id: column.target) != nil
-    precondition(exists, "column \(column.name) links to a table that is not there")
-  }
-
-  func checkColumns(_ count: Int) throws(StorageError) {
-    guard count <= TableSchema.maximumColumns else {
-      throw .limitExceeded(
-        .columns(count, maximum: TableSchema.maximumColumns), path: editor.store.storage.path)
-    }
-  }
-
-  private func checkName(_ name: String) throws(StorageError) {
-    guard (1...TableSchema.maximumNameLength).contains(name.utf8.count) else {
-      throw .limitExceeded(
-        .nameLength(name.utf8.count, maximum: TableSchema.maximumNameLength), path: editor.store.storage.path)
-    }
   }
 }

@@ -13,6 +13,8 @@ public final class WriteTransaction {
   @exclusivity(unchecked) var openTrees: [(name: String, root: Ref)] = []
   /// The tables asked for; nil before the first.
   @exclusivity(unchecked) private var openTables: OpenTables?
+  /// Of a synced file, once tables were asked for.
+  @exclusivity(unchecked) private(set) var changelog: ChangelogRecorder?
   /// Named slots that there are more than before.
   private var addedSlots = 0
   /// Neither committed nor cancelled yet.
@@ -70,6 +72,7 @@ public final class WriteTransaction {
   private func sealTrees(_ durability: Durability) throws(StorageError) -> SealedTransaction.Fate {
     defer { end() }
     editor.endHolds()
+    try storeChangelog()
     let added = try storeTrees() + storeTables() + addedSlots
     guard root != base.root else { return writer.gate.basis.map { .basis($0) } ?? .known(base.number) }
     let pending = try writer.gate.seal(root: root, tables: openTables, added: added, durability: durability)
@@ -107,17 +110,22 @@ public final class WriteTransaction {
     // The next transaction may have them by now.
     precondition(isOpen, "WriteTransaction: it has ended; begin another with Database.beginWrite()")
     if let openTables { return openTables }
-    if let kept = writer.gate.takeTables(of: base) {
-      openTables = kept
-      return kept
+    let tables = if let kept = writer.gate.takeTables(of: base) { kept } else { try readTables() }
+    if tables.hasNamedSlots, let changelog = try StoredChangelog(Catalogue(root, access()), access()) {
+      let recorder = ChangelogRecorder(changelog, editor)
+      self.changelog = recorder
+      tables.record(into: recorder)
     }
-    let access = access()
-    let catalogue = try Catalogue(base.root, access)
-    let tables = OpenTables(
-      catalogue: catalogue, schemas: try database.schemas(catalogue, access),
-      clusterRows: begun.clusterRows, givenNestedIDs: begun.givenNestedIDs, editor: editor)
     openTables = tables
     return tables
+  }
+
+  private func readTables() throws(StorageError) -> OpenTables {
+    let access = access()
+    let catalogue = try Catalogue(base.root, access)
+    return OpenTables(
+      catalogue: catalogue, schemas: try database.schemas(catalogue, access),
+      clusterRows: begun.clusterRows, givenNestedIDs: begun.givenNestedIDs, editor: editor)
   }
 
   /// Tells a recorder each change that is made of rows from now on, and each table and column that is added.
@@ -130,12 +138,13 @@ public final class WriteTransaction {
   public func record(into recorder: any ChangeRecorder) throws(StorageError) {
     precondition(isOpen, "WriteTransaction.record: the transaction has ended")
     let tables = try tables()
-    precondition(tables.recording == nil, "WriteTransaction.record: a recorder is attached already")
-    tables.record(into: recorder)
+    precondition(
+      tables.recording?.recorder == nil, "WriteTransaction.record: a recorder is attached already")
+    try tables.record(into: recorder)
   }
 
   /// Whether a recorder is attached.
-  public var isRecorded: Bool { openTables?.recording != nil }
+  public var isRecorded: Bool { openTables?.recording?.recorder != nil }
 
   /// Applies changes that were recorded, in their order: all of a transaction, those that are derived too, or their inverses
   /// (`ChangeList.inverse`).
@@ -150,7 +159,11 @@ public final class WriteTransaction {
   ///   transaction can't be committed then.
   public func apply(_ changes: some Sequence<RowChange>) throws(StorageError) {
     precondition(isOpen, "WriteTransaction.apply: the transaction has ended")
-    try tables().apply(changes)
+    let tables = try tables()
+    guard changelog == nil else {
+      throw .notSyncable(.appliedChange, table: "changes", column: nil, path: database.path)
+    }
+    try tables.apply(changes)
   }
 
   /// The number that was set last by `setSchemaVersion`; 0 until then.
@@ -180,6 +193,7 @@ public final class WriteTransaction {
 
   /// Puts all that was changed so far under the root, as a commit does. The transaction goes on.
   func settle() throws(StorageError) {
+    try storeChangelog()
     _ = try storeTrees()
     _ = try storeTables()
   }
@@ -190,6 +204,27 @@ public final class WriteTransaction {
   func begin(with root: Ref) {
     precondition(base.root.isNull && openTrees.isEmpty && openTables == nil, "the database is not empty")
     self.root = root
+  }
+
+  /// Makes the file a synced one.
+  ///
+  /// - Precondition: there is nothing, and nothing was asked for.
+  func becomeSynced() throws(StorageError) {
+    precondition(base.root.isNull && openTrees.isEmpty && openTables == nil, "the database is not empty")
+    try changeCatalogue(added: 1) { (catalogue, editor) throws(StorageError) in
+      try NamedSlots.set(
+        .knownToWrite, ChangelogState().bytes, for: ChangelogSlot.name, in: &catalogue, editor)
+    }
+  }
+
+  /// Puts what was recorded under the root.
+  private func storeChangelog() throws(StorageError) {
+    guard let openTables, let changelog else { return }
+    try openTables.completeRecording()
+    var catalogue = try Catalogue(root, access())
+    guard try changelog.maker.store(in: &catalogue) else { return }
+    if !root.isNull { editor.free(root) }
+    root = catalogue.write(editor)
   }
 
   /// Answers how many rows there are more than before.

@@ -180,6 +180,7 @@ extension Realm.Error {
     case .unsupportedFormat(_, _, let file), .unsupportedDraft(_, _, let file),
       .originalRealmFile(_, let file), .unknownFeature(_, let file):
       (code, path) = (.unsupportedFileFormatVersion, file)
+    case .otherHistory(_, let file): (code, path) = (.incompatibleHistories, file)
     case .invalidKeyLength: code = .invalidInput
     case .system(let call, let number, let file, _):
       (code, path) = (Self.code(of: call, number), file)
@@ -191,7 +192,8 @@ extension Realm.Error {
     case .remoteFileSystem(let file): (code, path) = (.fileAccess, file)
     case .duplicateKey(_, _, let file), .changeDoesNotFit(_, let file),
       .schemaChangeWhileRecording(_, let file), .elementIDsMissing(_, _, let file),
-      .tableNotEmpty(_, let file):
+      .tableNotEmpty(_, let file), .notSyncable(_, _, _, let file),
+      .instructionDoesNotFit(_, _, _, let file):
       (code, path) = (.invalidInput, file)
     case .limitExceeded(_, let file), .versionEnded(_, _, let file), .schemaChanged(_, _, let file),
       .queryCancelled(let file), .queryDeadline(let file):

@@ -29,7 +29,11 @@ import Testing
     mutating func object() -> ObjectName { ObjectName(name(), key()) }
 
     mutating func value() -> InstructionValue {
-      switch below(12) {
+      switch below(15) {
+      case 12: .embedded
+      case 13:
+        .list((0..<below(3)).map { _ in .value(key()) } + (below(4) == 0 ? [.list([.link(object())])] : []))
+      case 14: .map(["a", "b"], [.value(.bool(true)), .map([], [])])
       case 0: .absent
       case 1: .link(object())
       case 2: .collection(kind())
@@ -106,7 +110,9 @@ import Testing
       for _ in 0..<below(6) {
         var instructions: [Instruction] = []
         for _ in 0..<below(8) { instructions += self.instructions() }
-        changeset.objects.append(ObjectInstructions(object(), instructions))
+        let object = object()
+        if changeset.objects.contains(where: { $0.id == object }) { continue }
+        changeset.objects.append(ObjectInstructions(object, instructions))
       }
       return changeset
     }
@@ -162,13 +168,16 @@ import Testing
 
   @Test func `counts that promise more than there is take no memory`() {
     // So many names, and none of them.
-    for start in [[0xff, 0xff, 0xff, 0xff, 0x0f], [0, 0xff, 0xff, 0x03], [0, 0, 0xff, 0x7f]] as [[UInt8]] {
+    let list = [
+      1, 1, 0x61, ChangesetTag.object, 0, 0, ChangesetTag.set, 0, 0, ChangesetTag.list, 0xff, 0xff, 0x03,
+    ]
+    for start in [[0xff, 0xff, 0xff, 0xff, 0x0f], list] as [[UInt8]] {
       #expect(throws: ChangesetDamage.self) { try Changeset(bytes: start) }
     }
     // A run whose last number would be one too many.
-    var bytes: [UInt8] = [1, 1, 0x61, 0, 1, 0, 0, 1, ChangesetTag.insertRun, 0, 0, 1]
+    var bytes: [UInt8] = [1, 1, 0x61, ChangesetTag.object, 0, 0, ChangesetTag.insertRun, 0, 0, 1]
     bytes.appendVarint(UInt64(UInt32.max))
-    bytes += [0, 0, 0, 0, 2, 0, 0]
+    bytes += [0, 0, 0, 0, 2, 0, 0, 0]
     #expect(throws: ChangesetDamage.self) { try Changeset(bytes: bytes) }
   }
 
@@ -177,6 +186,10 @@ import Testing
     for instruction in [
       .newEmbedded(deep), .set(InstructionPath("a"), .value(.typedLink(table: 1, row: 1)), isDefault: false),
       .set(InstructionPath("a"), .value(.list([], id: 1)), isDefault: false),
+      .set(InstructionPath("a"), .list([.absent]), isDefault: false),
+      .set(InstructionPath("a"), .map(["b", "a"], [.list([]), .list([])]), isDefault: false),
+      .set(
+        InstructionPath("a"), (0..<101).reduce(.list([])) { value, _ in .list([value]) }, isDefault: false),
     ] as [Instruction] {
       var changeset = Changeset()
       changeset.objects = [ObjectInstructions(ObjectName("T", .int(1)), [instruction])]

@@ -42,7 +42,7 @@ import Testing
   }
 
   static let cases: [Case] = [
-    slot("sync", 1), slot("changelog", 1, hasNodes: true), slot("version/", 1), slot("later", 2),
+    slot("sync", 1), slot("changelog/later", 1, hasNodes: true), slot("version/", 1), slot("later", 2),
     slot("later", 2, hasNodes: true),
     Case(told: "slots 32 of the catalogue", need: .read) { node, editor in
       guard node.kind == .root else { return }

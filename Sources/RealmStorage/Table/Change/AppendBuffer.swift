@@ -345,19 +345,6 @@ final class AppendBuffer {
     }
   }
 
-  // MARK: - Reading
-
-  /// A text of a row that is in the buffer and perhaps nowhere else.
-  func text(_ column: Column, ofRow key: UInt64) throws(StorageError) -> Value? {
-    guard let row = keys.firstIndex(of: key),
-      let index = columns.indices.first(where: { columns[$0].column.id == column.id })
-    else { return nil }
-    let place = row - columns[index].firstVarying
-    guard place < 0 else { return try columns[index].varying.text(place, editor.access()) }
-    guard let piece = columns[index].pieces.last(where: { $0.firstRow <= row }) else { return nil }
-    return try PieceBuffer(piece.ref, editor.access()).text(row - piece.firstRow, editor.access())
-  }
-
   // MARK: - Writing
 
   /// The transaction was committed: its nodes stand in the file.

@@ -54,12 +54,37 @@ final class OpenTables {
     return isComplete
   }
 
+  /// The version has other things than tables and trees.
+  var hasNamedSlots: Bool { !catalogue.namedSlots.isNull }
+
   // MARK: - Recording
 
   /// Tells the recorder every change from now on.
-  func record(into recorder: any ChangeRecorder) {
+  func record(into recorder: any ChangeRecorder) throws(StorageError) {
+    if recording != nil { try noteCreatedRows() }
     for writer in writers { writer.tellFromNowOn() }
-    recording = ChangeRecording(recorder)
+    recording = ChangeRecording(recorder, recording?.changelog)
+  }
+
+  /// Tells the changelog every change of the transaction.
+  ///
+  /// - Precondition: nothing was changed yet.
+  func record(into changelog: any Changelog) {
+    for writer in writers { writer.tellFromNowOn() }
+    recording = ChangeRecording(nil, changelog)
+  }
+
+  /// Calls `body`, whose changes the changelog is not to be told.
+  func knowing<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
+    guard let recording else { return try body() }
+    return try recording.knowing(body)
+  }
+
+  /// All changes are told.
+  func completeRecording() throws(StorageError) {
+    guard recording != nil else { return }
+    if !rowsToResolve.isEmpty { try resolveRows() }
+    try noteCreatedRows()
   }
 
   /// Tells the rows that were added and not told yet.
@@ -164,6 +189,12 @@ final class OpenTables {
         }
       }
     }
+    guard recording?.changelog == nil else {
+      // What an object owns goes with it: until then it can be read.
+      for writer in writers where !writer.schema.isEmbedded { try writer.removeAll() }
+      for writer in writers where writer.schema.isEmbedded { try writer.removeAll() }
+      return
+    }
     for writer in writers { try writer.removeAll(withLinks: isClosed) }
   }
 
@@ -192,7 +223,7 @@ final class OpenTables {
   /// Puts what changed into the catalogue; answers how many rows there are more than before; nil where nothing did.
   func store(in catalogue: inout Catalogue) throws(StorageError) -> Int? {
     if !rowsToResolve.isEmpty { try resolveRows() }
-    if recording != nil { try noteCreatedRows() }
+    try completeRecording()
     if let failure { throw failure }
     var changed = false
     var added = 0

@@ -2,7 +2,7 @@
 ///
 /// Made of clusters: a batch that was recorded keeps the columns as the writer held them, and makes values of them when they are asked for.
 public struct RowBatch: Sendable {
-  private var parts: [Part] = []
+  private(set) var parts: [Part] = []
 
   /// Rows that stand together.
   struct Part: Sendable {
@@ -68,13 +68,13 @@ public struct RowBatch: Sendable {
 }
 
 extension RowBatch.Part {
-  fileprivate func row(_ place: Int) -> RowBatch.Row {
+  func row(_ place: Int) -> RowBatch.Row {
     RowBatch.Row(key: keys[place], values: columns.map { $0.value(first + place) })
   }
 }
 
 extension RowBatch.Values {
-  fileprivate func value(_ place: Int) -> Value {
+  func value(_ place: Int) -> Value {
     switch self {
     case .values(let values): values[place]
     case .fixed(let buffer, let column): buffer.value(place, of: column)
@@ -154,5 +154,27 @@ extension AppendBuffer {
     guard let bytes = try columns[index].varying.content(place, access) else { return .null }
     guard let value = column.value(varying: bytes) else { throw editor.store.corrupted(.structure, node) }
     return value
+  }
+}
+
+extension AppendBuffer {
+  /// A text of a row that is in the buffer and perhaps nowhere else.
+  func text(_ column: Column, ofRow key: UInt64) throws(StorageError) -> Value? {
+    guard let row = keys.firstIndex(of: key),
+      let index = columns.indices.first(where: { columns[$0].column.id == column.id })
+    else { return nil }
+    let place = row - columns[index].firstVarying
+    guard place < 0 else { return try columns[index].varying.text(place, editor.access()) }
+    guard let piece = columns[index].pieces.last(where: { $0.firstRow <= row }) else { return nil }
+    return try PieceBuffer(piece.ref, editor.access()).text(row - piece.firstRow, editor.access())
+  }
+
+  /// A value of such a row in a column that holds one value, of a fixed size or a text.
+  func single(_ column: Column, ofRow key: UInt64) throws(StorageError) -> Value? {
+    if column.type == .string { return try text(column, ofRow: key) }
+    guard let row = keys.firstIndex(of: key),
+      let index = columns.indices.first(where: { columns[$0].column.id == column.id })
+    else { return nil }
+    return columns[index].fixed.value(row, of: column)
   }
 }

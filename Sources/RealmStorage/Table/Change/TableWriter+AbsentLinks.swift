@@ -217,7 +217,9 @@ extension TableWriter {
         var companions = Companions(owner: position, absentLinks: companion)
         companions.ids = table.schema.position(of: .elementIDs(of: source.column))
         companions.places = table.schema.position(of: .elementPlaces(of: source.column))
-        try table.resolve(companions, source.row, target, key)
+        try tables.knowing { () throws(StorageError) in
+          try table.resolve(companions, source.row, target, key)
+        }
       }
     }
   }

@@ -30,6 +30,8 @@ extension TableWriter {
   func apply(
     _ change: RowChange.Kind, within range: ClosedRange<Int64> = .min ... .max
   ) throws(StorageError) -> Outcome {
+    // As they were made, and not as the change leaves what they link to.
+    if hasRecorder { try tables.noteCreatedRows() }
     switch change {
     case .set(let value, let cell):
       return Outcome(try set(value, at: position(of: cell.column), ofRow: cell.row))
@@ -139,9 +141,23 @@ extension TableWriter {
   var isRecorded: Bool { hasRecorder && !isHidden }
 
   /// Throws where the transaction has a recorder, which knows no changes of columns there are.
-  func checkNotRecorded() throws(StorageError) {
-    guard isRecorded else { return }
-    throw .schemaChangeWhileRecording(table: schema.name, path: editor.store.storage.path)
+  ///
+  /// - Parameter isLocal: the change concerns this file alone, and none that it is synced with.
+  func checkNotRecorded(isLocal: Bool = false) throws(StorageError) {
+    guard isRecorded, let recording = tables.recording else { return }
+    if recording.recorder != nil {
+      throw .schemaChangeWhileRecording(table: schema.name, path: editor.store.storage.path)
+    }
+    if !isLocal { throw notSyncable(.schemaNotAdded) }
+  }
+
+  /// Throws where what was recorded elsewhere would pass the changelog by.
+  func checkNotSynced() throws(StorageError) {
+    if isRecorded, tables.recording?.changelog != nil { throw notSyncable(.appliedChange) }
+  }
+
+  func notSyncable(_ problem: SyncProblem, column: String? = nil) -> StorageError {
+    .notSyncable(problem, table: schema.name, column: column, path: editor.store.storage.path)
   }
 
   func tellFromNowOn() { toldRows = root.nextKey }
@@ -152,7 +168,7 @@ extension TableWriter {
     guard let recording = tables.recording, !isHidden else { return }
     do throws(StorageError) {
       try tables.noteCreatedRows()
-      try recording.record(RowChange(table: schema.id, kind), before, isDerived: recording.isDeriving)
+      try recording.record(kind, before, isDerived: recording.isDeriving, of: self)
     } catch {
       throw tables.fail(error)
     }
@@ -182,7 +198,7 @@ extension TableWriter {
   /// Rows that are made follow from no other change, also where they are told in the course of one.
   private func record(_ kind: RowChange.Kind, _ recording: ChangeRecording) throws(StorageError) {
     do throws(StorageError) {
-      try recording.record(RowChange(table: schema.id, kind), .nothing, isDerived: false)
+      try recording.record(kind, .nothing, isDerived: false, of: self)
     } catch {
       throw tables.fail(error)
     }
@@ -215,22 +231,42 @@ extension TableWriter {
   }
 }
 
-/// The recorder of a transaction.
+/// Keeps what the rows of a synced file become, for the files that it is synced with. It may read the tables as they are when it is told.
+protocol Changelog: AnyObject {
+  /// Called behind each change. What follows from a change is told too.
+  func record(_ change: RecordedChange, of table: TableWriter) throws(StorageError)
+  /// See `ChangeRecorder.elementIDs`.
+  func elementIDs(_ count: UInt64) throws(StorageError) -> UInt64
+}
+
+/// Who is told the changes of a transaction: the recorder that a program attached, and the changelog of a synced file.
 final class ChangeRecording {
-  let recorder: any ChangeRecorder
+  let recorder: (any ChangeRecorder)?
+  let changelog: (any Changelog)?
   let takesRowsApart: Bool
   /// What is changed now follows from another change.
   private(set) var isDeriving = false
+  /// What is changed now is another form of what the changelog has: links that find their rows.
+  private var isKnown = false
 
-  init(_ recorder: any ChangeRecorder) {
+  init(_ recorder: (any ChangeRecorder)?, _ changelog: (any Changelog)?) {
     self.recorder = recorder
-    takesRowsApart = recorder.takesRowsApart
+    self.changelog = changelog
+    takesRowsApart = recorder?.takesRowsApart ?? false
   }
 
   func record(
-    _ change: RowChange, _ before: RecordedChange.Before, isDerived: Bool
+    _ kind: RowChange.Kind, _ before: RecordedChange.Before, isDerived: Bool, of table: TableWriter
   ) throws(StorageError) {
-    try recorder.record(RecordedChange(change, before: before, isDerived: isDerived))
+    let change = RecordedChange(
+      RowChange(table: table.schema.id, kind), before: before, isDerived: isDerived)
+    if let changelog, !isKnown { try changelog.record(change, of: table) }
+    try recorder?.record(change)
+  }
+
+  func elementIDs(_ count: UInt64) throws(StorageError) -> UInt64? {
+    guard let changelog else { return try recorder?.elementIDs(count) }
+    return try changelog.elementIDs(count)
   }
 
   /// Calls `body`, whose changes follow from another one.
@@ -238,6 +274,14 @@ final class ChangeRecording {
     let was = isDeriving
     isDeriving = true
     defer { isDeriving = was }
+    return try body()
+  }
+
+  /// Calls `body`, whose changes the changelog is not to be told.
+  func knowing<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
+    let was = isKnown
+    isKnown = true
+    defer { isKnown = was }
     return try body()
   }
 }

@@ -85,7 +85,7 @@ extension TableWriter {
   }
 
   func newElementIDs(_ count: Int, in column: Column) throws(StorageError) -> UInt64 {
-    guard let first = try tables.recording?.recorder.elementIDs(UInt64(count)) else {
+    guard let first = try tables.recording?.elementIDs(UInt64(count)) else {
       throw .elementIDsMissing(table: schema.name, column: column.name, path: editor.store.storage.path)
     }
     let (last, isTooLarge) = first.addingReportingOverflow(UInt64(count) - 1)

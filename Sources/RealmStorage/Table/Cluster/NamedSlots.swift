@@ -55,17 +55,26 @@ enum NamedSlots {
     }
   }
 
-  /// Writes a slot without nodes.
+  /// Writes a slot without nodes, in place of the one that there was with all that was below it.
   static func set(
     _ rule: AttributeRule, _ bytes: [UInt8], for name: String, in catalogue: inout Catalogue,
     _ editor: NodeEditor
   ) throws(StorageError) {
+    let old = try root(of: Array(name.utf8), in: catalogue.namedSlots, editor)
+    try set(rule, bytes, root: .null, for: name, in: &catalogue, editor)
+    if let old { try editor.freeTree(old) }
+  }
+
+  /// Writes a slot. What was below it before is the caller's: it is a part of what is below it now, or is freed.
+  static func set(
+    _ rule: AttributeRule, _ bytes: [UInt8], root: Ref, for name: String, in catalogue: inout Catalogue,
+    _ editor: NodeEditor
+  ) throws(StorageError) {
     let key = Array(name.utf8)
     let value = [UInt8(rule.rawValue)] + bytes
-    let old = try root(of: key, in: catalogue.namedSlots, editor)
     catalogue.namedSlots = try OrderedTree.set(
-      TreeValue(bytes: value.span.bytes), for: key.span.bytes, in: catalogue.namedSlots, editor: editor)
-    if let old { try editor.freeTree(old) }
+      TreeValue(bytes: value.span.bytes, ref: root.isNull ? nil : root), for: key.span.bytes,
+      in: catalogue.namedSlots, editor: editor)
   }
 
   /// Removes a slot, with all that is below it; answers whether there was one.

@@ -158,7 +158,12 @@ enum VersionSlots {
 
 extension NamedSlots.Slot {
   /// Whether this version of the library knows what to do with the slot.
-  var isKnown: Bool { VersionSlots.name(ofSlot: name) != nil }
+  var isKnown: Bool { name == ChangelogSlot.name || VersionSlots.name(ofSlot: name) != nil }
+}
+
+/// The named slot that makes a file a synced one: the changesets that are not sent yet, or not acknowledged (FORMAT.md, "Changelog").
+enum ChangelogSlot {
+  static let name = "changelog"
 }
 
 extension NodeAccess {

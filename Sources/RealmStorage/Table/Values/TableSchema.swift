@@ -75,6 +75,15 @@ public struct TableSchema: Sendable, Hashable {
     }
   }
 
+  /// The elements of all lists have ids.
+  ///
+  /// - Precondition: the table was not made yet.
+  mutating func giveElementIDs() {
+    guard !hasElementIDs else { return }
+    self = TableSchema(
+      name, isEmbedded: isEmbedded, isHidden: isHidden, hasElementIDs: true, columns: columns)
+  }
+
   /// How many columns the table gets where one is added: a column of lists may come with a companion.
   func addedColumns(with column: Column) -> Int {
     hasElementIDs && column.collection == .list && !column.isCompanion ? 2 : 1

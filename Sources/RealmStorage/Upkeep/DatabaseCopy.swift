@@ -32,6 +32,9 @@ struct DatabaseCopy {
   static func build(
     _ source: any NodeReader, _ file: FileReplacement, _ options: Database.Options
   ) throws(StorageError) -> UInt32 {
+    // It is what the file is that it is a copy of.
+    var options = options
+    options.history = .any
     let database = try Database(path: file.path, options: options)
     defer { database.close() }
     let mode = try file.restrict()

@@ -1,0 +1,128 @@
+/// Finds the changesets that change an object, by the hash of its name.
+///
+/// Each changeset tells the hashes of its objects. From time to time those of the last changesets are put together, sorted, into a run; several runs are put together into a larger one, and so on, as in a
+/// log-structured merge tree (O'Neil and others, 1996). So what a commit adds costs little, however many changesets there are, and an object is looked for in few runs.
+enum ChangelogIndex {
+  /// An object and a changeset that changes it.
+  struct Entry: Comparable, Hashable {
+    var hash: UInt64
+    var sequence: UInt64
+
+    static func < (left: Entry, right: Entry) -> Bool {
+      left.hash == right.hash ? left.sequence < right.sequence : left.hash < right.hash
+    }
+  }
+
+  /// So many changesets, or changesets of so many objects, are put together into a run.
+  static let mostChangesets: UInt64 = 64
+  static let mostObjects: UInt64 = 4096
+  /// So many runs of a level are put together into one of the next.
+  private static let mostRuns = 16
+  /// A run that is longer stays as it is.
+  private static let longest = 8192
+  /// The level of runs that stay as they are.
+  private static let lastLevel = UInt8.max
+
+  private static let entrySize = 16
+
+  static func encode(_ entries: [Entry]) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(entries.count * entrySize)
+    for entry in entries {
+      bytes.appendInteger(entry.hash)
+      bytes.appendInteger(entry.sequence)
+    }
+    return bytes
+  }
+
+  /// Nil for bytes that are no run.
+  static func decode(_ bytes: [UInt8]) -> [Entry]? {
+    guard bytes.count % entrySize == 0 else { return nil }
+    let entries = stride(from: 0, to: bytes.count, by: entrySize).map {
+      Entry(hash: bytes.load(UInt64.self, at: $0), sequence: bytes.load(UInt64.self, at: $0 + 8))
+    }
+    return zip(entries, entries.dropFirst()).allSatisfy { $0 < $1 } ? entries : nil
+  }
+
+  /// The sequences of the changesets of an object, in a run.
+  static func sequences(of hash: ObjectHash, in bytes: [UInt8]) -> [UInt64] {
+    let hashes = (0..<bytes.count / entrySize)
+    func entry(_ place: Int) -> UInt64 { bytes.load(UInt64.self, at: place * entrySize) }
+    var place = hashes.partitioningIndex { entry($0) >= hash.word }
+    var found: [UInt64] = []
+    while place < hashes.count, entry(place) == hash.word {
+      found.append(bytes.load(UInt64.self, at: place * entrySize + 8))
+      place += 1
+    }
+    return found
+  }
+
+  /// Adds a run to the tree of a changelog.
+  static func add(
+    _ entries: [Entry], to tree: Ref, _ editor: NodeEditor
+  ) throws(StorageError) -> Ref {
+    var (tree, entries, level) = (tree, entries, UInt8(1))
+    while entries.count <= longest {
+      let runs = try keys(ofLevel: level, tree, editor.access())
+      guard runs.count + 1 >= mostRuns else { break }
+      for key in runs {
+        entries += try self.entries(key, tree, editor.access())
+        tree = try key.remove(from: tree, editor)
+      }
+      entries.sort()
+      level += 1
+    }
+    if entries.count > longest { level = lastLevel }
+    guard let last = entries.map(\.sequence).max() else { return tree }
+    return try StoredValue.set(
+      encode(entries), for: ChangelogKey.run(level, last).bytes, in: tree, editor)
+  }
+
+  static func entries(
+    _ key: ChangelogKey, _ tree: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> [Entry] {
+    let bytes = try OrderedTree.find(key.bytes.span.bytes, in: tree, access) { (value) throws(StorageError) in
+      try value.contents(access)
+    }
+    guard let entries = bytes.flatMap(decode) else { throw access.corrupted(.structure, tree) }
+    return entries
+  }
+
+  /// The runs of a level, or of all.
+  static func keys(
+    ofLevel level: UInt8?, _ tree: Ref, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> [ChangelogKey] {
+    guard !tree.isNull else { return [] }
+    var found: [ChangelogKey] = []
+    var cursor = TreeCursor(tree)
+    try cursor.seek(ChangelogKey.run(level ?? 0, 0).bytes.span.bytes, access)
+    while cursor.isValid {
+      let key = try cursor.withEntry(access) { leaf, index in ChangelogKey(leaf.key(index)) }
+      guard case .run(let other, _)? = key, level == nil || level == other, let key else { break }
+      found.append(key)
+      try cursor.next(access)
+    }
+    return found
+  }
+}
+
+/// By which the changesets of an object are found: two objects may have one hash.
+struct ObjectHash: Hashable {
+  var word: UInt64
+
+  init(_ table: UInt32, _ key: Value) {
+    var bytes: [UInt8] = []
+    ValueCoding.appendMixed(key, to: &bytes)
+    self.init(table, key: bytes)
+  }
+
+  /// - Parameter key: the primary key as a mixed value.
+  init(_ table: UInt32, key: some Sequence<UInt8>) {
+    // FNV-1a of 64 bits (Fowler, Noll and Vo, 1991), of the id of the table, lowest byte first, and of the key.
+    word = 0xcbf2_9ce4_8422_2325
+    for shift in stride(from: 0, to: 32, by: 8) { add(UInt8(truncatingIfNeeded: table >> UInt32(shift))) }
+    for byte in key { add(byte) }
+  }
+
+  private mutating func add(_ byte: UInt8) { word = (word ^ UInt64(byte)) &* 0x100_0000_01b3 }
+}

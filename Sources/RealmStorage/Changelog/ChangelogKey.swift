@@ -1,0 +1,55 @@
+/// The keys of the changelog's tree: a byte that tells the kind, and numbers, the highest byte first.
+enum ChangelogKey: Equatable {
+  /// A run of the index: level (1 byte), sequence of its newest changeset (8).
+  case run(UInt8, UInt64)
+  /// A long value of a changeset: sequence (8), hash (32).
+  case chunk(UInt64, [UInt8])
+  /// A changeset, by its sequence (8). They are last, so that a new one comes behind all that there is.
+  case changeset(UInt64)
+
+  private enum Kind {
+    static let run: UInt8 = 0
+    static let chunk: UInt8 = 1
+    static let changeset: UInt8 = 2
+  }
+
+  init?(_ bytes: [UInt8]) {
+    func number(_ range: Range<Int>) -> UInt64 { bytes[range].reduce(0) { $0 << 8 | UInt64($1) } }
+    switch (bytes.first, bytes.count) {
+    case (Kind.run, 10): self = .run(bytes[1], number(2..<10))
+    case (Kind.chunk, 9 + ChangesetTag.hashLength): self = .chunk(number(1..<9), Array(bytes[9...]))
+    case (Kind.changeset, 9): self = .changeset(number(1..<9))
+    default: return nil
+    }
+  }
+
+  var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(13)
+    switch self {
+    case .run(let level, let sequence):
+      bytes.append(Kind.run)
+      bytes.append(level)
+      bytes.appendHighestFirst(sequence)
+    case .chunk(let sequence, let hash):
+      bytes.append(Kind.chunk)
+      bytes.appendHighestFirst(sequence)
+      bytes += hash
+    case .changeset(let sequence):
+      bytes.append(Kind.changeset)
+      bytes.appendHighestFirst(sequence)
+    }
+    return bytes
+  }
+}
+
+extension ChangelogKey {
+  /// Removes an entry that is there, with a long value.
+  func remove(from tree: Ref, _ editor: NodeEditor) throws(StorageError) -> Ref {
+    let bytes = bytes
+    let long = try OrderedTree.find(bytes.span.bytes, in: tree, editor.access()) { $0.ref } ?? nil
+    let left = try OrderedTree.removeFound(bytes.span.bytes, from: tree, editor: editor)
+    if let long { try editor.freeTree(long) }
+    return left
+  }
+}

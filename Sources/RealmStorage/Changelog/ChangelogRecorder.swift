@@ -1,0 +1,280 @@
+/// Tells what a transaction does to the rows of a synced file as instructions: by the primary keys of objects, the names of properties and the ids of elements.
+///
+/// What happens to an embedded object is a change of the object that owns it, at the path that leads there. A row that nobody owns yet is no part of any object: when it gets
+/// an owner it is told whole.
+final class ChangelogRecorder: Changelog {
+  let maker: ChangesetMaker
+  /// Primary keys of rows, which never change: to read one costs more than to keep it.
+  private var keys: [LinkTarget: Value] = [:]
+  /// Where embedded rows stand. They stay there until they go.
+  private var owned: [LinkTarget: Place] = [:]
+  /// Objects that went while what they own is still there.
+  private var gone: Set<LinkTarget> = []
+  /// The change of a list that the changes of its ids, which follow, belong to.
+  var list: ListChange?
+  /// The collection that was assigned whole last.
+  var assigned: (table: UInt32, cell: CellPlace)?
+  private static let mostKept = 1 << 14
+
+  /// A place in an object: of a property, or of an embedded object.
+  struct Place {
+    var object: ChangesetMaker.SyncedObject
+    var path: InstructionPath?
+
+    func property(_ name: String) -> InstructionPath {
+      path.map { InstructionPath($0.property, $0.steps + [.property(name)]) } ?? InstructionPath(name)
+    }
+  }
+
+  init(_ changelog: StoredChangelog, _ editor: NodeEditor) {
+    maker = ChangesetMaker(changelog, editor)
+  }
+
+  func elementIDs(_ count: UInt64) throws(StorageError) -> UInt64 { try maker.elementIDs(count) }
+
+  func record(_ change: RecordedChange, of table: TableWriter) throws(StorageError) {
+    if !change.isDerived { (maker.isWhole, assigned) = (false, nil) }
+    switch change.change.kind {
+    case .createTable(let schema): try add(schema, table)
+    case .addColumn(let column): try add(column, to: table)
+    case .create(let row, let values):
+      let columns = values.map { RowBatch.Values.values([$0]) }
+      try create(RowBatch.Part(keys: [row], columns: columns), table)
+    case .createMany(let batch): for part in batch.parts { try create(part, table) }
+    case .delete, .deleteMany, .deleteAll:
+      guard case .rows(let batch) = change.before, !table.schema.isEmbedded else { return }
+      try batch.forEach { (row) throws(StorageError) in try delete(row, table) }
+    case .set(let value, let cell):
+      try set(value, before: change.before.value, at: cell, table)
+    case .setMany(let column, let rows, let values):
+      guard case .values(let before) = change.before else { return }
+      for (place, row) in rows.enumerated() {
+        try set(
+          values[place], before: before[place], at: CellPlace(row: row, column: column), table)
+      }
+    case .add(let amount, let cell): try add(amount, at: cell, before: change.before.value, table)
+    case .insertIntoSet(let elements, let cell): try insert(elements, intoSet: cell, table)
+    case .removeFromSet(let elements, let cell): try remove(elements, fromSet: cell, table)
+    default: try recordElements(change, of: table)
+    }
+  }
+
+  // MARK: - Schema
+
+  private func add(_ schema: TableSchema, _ table: TableWriter) throws(StorageError) {
+    guard let key = schema.primaryKey else {
+      guard schema.isEmbedded else { throw table.notSyncable(.noPrimaryKey) }
+      try maker.add(.addTable(schema.name, key: nil))
+      for column in schema.properties { try add(column, to: table) }
+      return
+    }
+    try maker.add(.addTable(schema.name, key: try definition(key, table)))
+    for column in schema.properties where column.id != key.id { try add(column, to: table) }
+  }
+
+  private func add(_ column: Column, to table: TableWriter) throws(StorageError) {
+    guard !column.isCompanion else { return }
+    guard column.index != .unique else { throw table.notSyncable(.schemaNotAdded, column: column.name) }
+    try maker.add(
+      .addProperty(table: table.schema.name, try definition(column, table)))
+  }
+
+  private func definition(
+    _ column: Column, _ table: TableWriter
+  ) throws(StorageError) -> PropertyDefinition {
+    var target: String?
+    if column.type == .link {
+      let id = column.target == 0 ? table.schema.id : column.target
+      target = try table.tables.writer(id: id)?.schema.name
+    }
+    return PropertyDefinition(
+      column.name, column.type, collection: column.collection.kind, target: target,
+      isOptional: column.isOptional)
+  }
+
+  // MARK: - Objects
+
+  /// The name of the object that a row is.
+  ///
+  /// - Throws: `.corrupted` where there is no such row.
+  func name(_ row: LinkTarget, _ tables: OpenTables) throws(StorageError) -> ObjectName {
+    guard let table = try tables.writer(id: row.table) else {
+      throw tables.editor.store.corrupted(.link, .null)
+    }
+    if let key = keys[row] { return ObjectName(table.schema.name, key) }
+    guard let key = try table.primaryKey(ofRow: row.row) else {
+      throw tables.editor.store.corrupted(.link, table.root.clusters)
+    }
+    keep(key, of: row)
+    return ObjectName(table.schema.name, key)
+  }
+
+  fileprivate func keep(_ key: Value, of row: LinkTarget) {
+    if keys.count >= Self.mostKept { keys.removeAll(keepingCapacity: true) }
+    keys[row] = key
+  }
+
+  func keep(_ place: Place, of row: LinkTarget) {
+    if owned.count >= Self.mostKept { owned.removeAll(keepingCapacity: true) }
+    owned[row] = place
+  }
+
+  /// Where the properties of a row stand; nil of an embedded row that nobody owns.
+  func place(_ row: UInt64, _ table: TableWriter) throws(StorageError) -> Place? {
+    let target = LinkTarget(table: table.schema.id, row: row)
+    guard table.schema.isEmbedded else {
+      return Place(
+        object: ChangesetMaker.SyncedObject(row: target, name: try name(target, table.tables)), path: nil)
+    }
+    if let known = owned[target] { return gone.contains(known.object.row) ? nil : known }
+    guard let link = try table.links.links(to: row).first,
+      let owner = try table.tables.writer(id: link.table),
+      let position = owner.schema.columns.firstIndex(where: { $0.id == link.column }),
+      var place = try place(link.source, owner)
+    else { return nil }
+    var path = place.property(owner.schema.columns[position].name)
+    guard let step = try owner.step(toLink: row, position, link.source) else { return nil }
+    path.steps += step
+    place.path = path
+    keep(place, of: target)
+    return place
+  }
+
+  private func create(_ part: RowBatch.Part, _ table: TableWriter) throws(StorageError) {
+    let schema = table.schema
+    guard !schema.isEmbedded else { return }
+    guard let key = schema.columns.firstIndex(where: { $0.index == .unique }) else {
+      throw table.notSyncable(.noPrimaryKey)
+    }
+    let rows = CreatedRows(part, schema, key: key)
+    let apart = rows.columns.filter { $0.forms.contains(.apart) }.map(\.position)
+    guard !rows.others.isEmpty || !apart.isEmpty else { return try maker.create(rows, schema, more: nil) }
+    try maker.create(rows, schema) { (place) throws(StorageError) in
+      let row = part.row(place)
+      for position in rows.others + apart where row.values[position] != schema.columns[position].defaultValue
+      {
+        if apart.contains(position), row.values[position].length <= ChangesetMaker.mostWithCreation {
+          continue
+        }
+        try self.fill(position, ToldRow(key: row.key, values: row.values, table: table), row.values[key])
+      }
+    }
+  }
+
+  /// Tells what a property of an object holds that was just made.
+  private func fill(_ position: Int, _ row: ToldRow, _ key: Value) throws(StorageError) {
+    let schema = row.table.schema
+    let object = ChangesetMaker.SyncedObject(
+      row: LinkTarget(table: schema.id, row: row.key), name: ObjectName(schema.name, key))
+    let path = InstructionPath(schema.columns[position].name)
+    for instruction in try content(row.values?[position] ?? .null, position, row, at: path, object) {
+      try maker.add(instruction, to: object, undo: instruction.inverseOfAddition)
+    }
+  }
+
+  private func delete(_ row: RowBatch.Row, _ table: TableWriter) throws(StorageError) {
+    guard let place = try place(row.key, table) else { return }
+    let content = try contents(row, table, at: place)
+    if !owned.isEmpty { gone.insert(place.object.row) }
+    try maker.add(.delete, to: place.object, undo: [.create] + content)
+  }
+
+  // MARK: - Values
+
+  private func set(
+    _ value: Value, before: Value?, at cell: CellPlace, _ table: TableWriter
+  ) throws(StorageError) {
+    let position = table.position(of: cell.column)
+    let column = table.schema.columns[position]
+    if column.isCompanion { return try recordCompanion(value, before, column, cell.row, table) }
+    guard column.index != .unique else {
+      throw table.notSyncable(.primaryKeyChanged, column: column.name)
+    }
+    guard let place = try place(cell.row, table) else { return }
+    let path = place.property(column.name)
+    if column.isCollection {
+      return try assign(value, before: before ?? .list([]), position, cell.row, table, place, path)
+    }
+    if try table.linksToEmbedded(column) {
+      return try setEmbedded(value, before: before ?? .null, column, at: path, place.object, table)
+    }
+    var old = try instructionValue(before ?? .null, column, table.tables)
+    if before == .null, let link = try table.absentLinks(of: position, cell.row).first {
+      old = .link(try name(of: link, table.tables))
+    }
+    try maker.add(
+      .set(path, try instructionValue(value, column, table.tables), isDefault: false), to: place.object,
+      undo: [.set(path, old, isDefault: false)])
+  }
+
+  /// An embedded object takes the place of another one, or of none.
+  ///
+  /// - Parameter before: nil where a map had no such key.
+  func setEmbedded(
+    _ value: Value, before: Value?, _ column: Column, at path: InstructionPath,
+    _ object: ChangesetMaker.SyncedObject, _ table: TableWriter
+  ) throws(StorageError) {
+    let nothing = before == nil ? Instruction.set(path, .absent, isDefault: false) : .killEmbedded(path)
+    if case .link(let old)? = before {
+      let content = try embeddedContents(of: old, column, at: path, object, table)
+      try maker.add(.killEmbedded(path), to: object, undo: [.newEmbedded(path)] + content)
+    } else if value == .null {
+      return try maker.add(.killEmbedded(path), to: object, undo: before == nil ? [nothing] : [])
+    }
+    guard case .link(let new) = value else { return }
+    try maker.add(.newEmbedded(path), to: object, undo: [nothing])
+    for instruction in try embeddedContents(of: new, column, at: path, object, table) {
+      try maker.add(instruction, to: object, undo: instruction.inverseOfAddition)
+    }
+  }
+
+  private func add(
+    _ amount: Int64, at cell: CellPlace, before: Value?, _ table: TableWriter
+  ) throws(StorageError) {
+    guard let place = try place(cell.row, table) else { return }
+    let path = place.property(table.schema.columns[table.position(of: cell.column)].name)
+    let inverse: Instruction =
+      amount == .min ? .set(path, .value(before ?? .null), isDefault: false) : .add(path, -amount)
+    try maker.add(.add(path, amount), to: place.object, undo: [inverse])
+  }
+
+  private func insert(
+    _ elements: [Value], intoSet cell: CellPlace, _ table: TableWriter
+  ) throws(StorageError) {
+    guard let place = try place(cell.row, table) else { return }
+    let column = table.schema.columns[table.position(of: cell.column)]
+    let path = place.property(column.name)
+    for element in elements {
+      let value = try instructionValue(element, column, table.tables)
+      try maker.add(.setInsert(path, value), to: place.object, undo: [.setErase(path, value)])
+    }
+  }
+
+  private func remove(
+    _ elements: [Value], fromSet cell: CellPlace, _ table: TableWriter
+  ) throws(StorageError) {
+    guard let place = try place(cell.row, table) else { return }
+    let column = table.schema.columns[table.position(of: cell.column)]
+    let path = place.property(column.name)
+    for element in elements {
+      let value = try instructionValue(element, column, table.tables)
+      try maker.add(.setErase(path, value), to: place.object, undo: [.setInsert(path, value)])
+    }
+  }
+}
+
+extension RecordedChange.Before {
+  var value: Value? { if case .value(let value) = self { value } else { nil } }
+  var values: [Value] { if case .values(let values) = self { values } else { [] } }
+}
+
+extension ColumnCollection {
+  var kind: CollectionKind? {
+    switch self {
+    case .none: nil
+    case .list: .list
+    case .set: .set
+    case .map: .map
+    }
+  }
+}

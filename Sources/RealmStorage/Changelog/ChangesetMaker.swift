@@ -1,0 +1,334 @@
+import CSodium
+
+/// Gathers the instructions of a transaction into changesets of at most 1 MiB, and puts these into the changelog of the file with what undoes them.
+///
+/// A transaction is one changeset, or several that follow each other where it is large. They are cut between instructions, but never between the creation of an
+/// object and the values it is created with.
+final class ChangesetMaker {
+  private let editor: NodeEditor
+  private var state: ChangelogState
+  private var stored: ChangelogState
+  /// Changesets were removed since then.
+  private var isTrimmed = false
+  private var tree: Ref
+  /// The changeset that is being made, and what undoes it.
+  private var stream = ChangesetStream()
+  private var undo = ChangesetStream()
+  /// The objects that the last instructions in them are of.
+  private var current: LinkTarget?
+  private var undone: LinkTarget?
+  /// The hashes of the objects of the changeset: nearly each once.
+  private var changed: [UInt64] = []
+  /// The first row of each table that was made in the changeset: what is done to such an object is undone by removing it.
+  private var made: [UInt32: UInt64] = [:]
+  /// Places of names in the changeset: of the table, and of its columns by their positions, -1 for one without.
+  private var places: [UInt32: (table: Int, columns: [Int])] = [:]
+  /// The hashes of its long values.
+  private var chunks: Set<[UInt8]> = []
+  /// What is added now is undone as a whole, and stands in one changeset.
+  var isWhole = false
+
+  /// An object of the file.
+  struct SyncedObject {
+    var row: LinkTarget
+    var name: ObjectName
+    let hash: UInt64
+
+    init(row: LinkTarget, name: ObjectName) {
+      (self.row, self.name) = (row, name)
+      hash = ObjectHash(row.table, name.key).word
+    }
+  }
+
+  /// Bytes of a changeset.
+  static let mostBytes = 1 << 20
+  /// Longer texts and data stand apart from their changeset.
+  static let mostInline = 512 << 10
+  /// No value is longer.
+  static let mostValueBytes = 15 << 20
+  /// Values of an object that is created stand with its creation up to this length each; longer ones are set behind it.
+  static let mostWithCreation = 1 << 10
+
+  init(_ changelog: StoredChangelog, _ editor: NodeEditor) {
+    self.editor = editor
+    (state, stored) = (changelog.state, changelog.state)
+    tree = changelog.tree
+  }
+
+  /// The first of so many ids of elements that follow each other.
+  ///
+  /// - Throws: `.limitExceeded`.
+  func elementIDs(_ count: UInt64) throws(StorageError) -> UInt64 {
+    guard count <= ChangelogState.mostElements - state.nextElement else {
+      throw .limitExceeded(.elementIDs, path: editor.store.storage.path)
+    }
+    defer { state.nextElement += count }
+    return ElementID(replica: ElementID.own, counter: UInt32(state.nextElement)).stored
+  }
+
+  // MARK: - Adding
+
+  func add(_ instruction: SchemaInstruction) throws(StorageError) {
+    try cut(before: 0)
+    stream.append(instruction)
+    current = nil
+  }
+
+  /// Adds an instruction.
+  ///
+  /// - Parameter undo: what undoes it, in the order in which it is to be applied.
+  func add(
+    _ instruction: Instruction, to object: SyncedObject, undo inverse: [Instruction] = []
+  ) throws(StorageError) {
+    let (size, property) = instruction.size
+    guard size <= Self.mostValueBytes else {
+      throw .limitExceeded(
+        .syncedValueLength(
+          table: object.name.table, column: property, maximum: Self.mostValueBytes),
+        path: editor.store.storage.path)
+    }
+    try cut(before: size > Self.mostInline ? 0 : size)
+    begin(object)
+    stream.append(size > Self.mostInline ? try withChunks(instruction) : instruction)
+    undo(inverse, object)
+  }
+
+  /// Adds what undoes a change that has no instruction.
+  func undo(_ inverse: [Instruction], _ object: SyncedObject) {
+    guard !inverse.isEmpty, !isMade(object.row) else { return }
+    if undone != object.row {
+      undo.begin(object.name)
+      undone = object.row
+    }
+    for instruction in inverse.reversed() { undo.append(instruction) }
+    // What is undone and has no instruction is found all the same.
+    if changed.last != object.hash { changed.append(object.hash) }
+  }
+
+  /// Adds the creation of objects. The values that they have stand with it.
+  ///
+  /// - Parameter more: is called behind the creation of each row, to tell what does not stand with it.
+  func create(
+    _ rows: CreatedRows, _ schema: TableSchema, more: ((Int) throws(StorageError) -> Void)?
+  ) throws(StorageError) {
+    var names: (table: Int, columns: [Int]) = (0, [])
+    var sequence: UInt64 = 0
+    for row in rows.keys.indices {
+      try cut(before: rows.size(row))
+      if sequence != state.nextSequence {
+        sequence = state.nextSequence
+        names = places(schema)
+        made[schema.id] = min(made[schema.id] ?? .max, rows.keys[row])
+      }
+      stream.create(rows, row, table: names.table, places: names.columns)
+      changed.append(ObjectHash(schema.id, key: rows.names.bytes[rows.names.range(row)]).word)
+      current = LinkTarget(table: schema.id, row: rows.keys[row])
+      try more?(row)
+    }
+  }
+
+  /// The places of the names of a table and its columns in the changeset.
+  private func places(_ schema: TableSchema) -> (table: Int, columns: [Int]) {
+    var names = places[schema.id] ?? (stream.place(of: schema.name), [])
+    while names.columns.count < schema.columns.count {
+      let column = schema.columns[names.columns.count]
+      names.columns.append(column.isCompanion ? -1 : stream.place(of: column.name))
+    }
+    places[schema.id] = names
+    return names
+  }
+
+  private func begin(_ object: SyncedObject) {
+    guard current != object.row else { return }
+    stream.begin(object.name)
+    current = object.row
+    changed.append(object.hash)
+  }
+
+  /// Whether the object was made in the changeset.
+  private func isMade(_ row: LinkTarget) -> Bool { made[row.table].map { row.row >= $0 } ?? false }
+
+  /// The instruction with its long values apart from it.
+  private func withChunks(_ instruction: Instruction) throws(StorageError) -> Instruction {
+    switch instruction {
+    case .set(let path, let value, let isDefault):
+      .set(path, try withChunks(value), isDefault: isDefault)
+    case .insert(let path, let id, let left, let right, let value):
+      .insert(path, id, left: left, right: right, try withChunks(value))
+    case .setInsert(let path, let value): .setInsert(path, try withChunks(value))
+    case .setErase(let path, let value): .setErase(path, try withChunks(value))
+    default: instruction
+    }
+  }
+
+  private func withChunks(_ value: InstructionValue) throws(StorageError) -> InstructionValue {
+    switch value {
+    case .value(.string(let text)) where text.utf8.count > Self.mostInline:
+      return try chunk(Array(text.utf8), isText: true)
+    case .value(.data(let data)) where data.count > Self.mostInline: return try chunk(data, isText: false)
+    case .list(let elements):
+      return .list(try elements.map { (value) throws(StorageError) in try withChunks(value) })
+    case .map(let keys, let values):
+      return .map(keys, try values.map { (value) throws(StorageError) in try withChunks(value) })
+    default: return value
+    }
+  }
+
+  private func chunk(_ bytes: [UInt8], isText: Bool) throws(StorageError) -> InstructionValue {
+    let hash = bytes.contentHash
+    if chunks.insert(hash).inserted {
+      let key = ChangelogKey.chunk(state.nextSequence, hash).bytes
+      tree = try StoredValue.set(bytes, for: key, in: tree, editor)
+    }
+    return .chunked(hash: hash, length: UInt32(bytes.count), isText: isText)
+  }
+
+  // MARK: - Storing
+
+  /// Ends the changeset where it has no room for so many bytes more.
+  private func cut(before size: Int) throws(StorageError) {
+    guard stream.count + size > Self.mostBytes, !stream.isEmpty, !isWhole else { return }
+    try store()
+  }
+
+  private func store() throws(StorageError) {
+    let sequence = state.nextSequence
+    var clock = HybridClock(last: state.lastStamp)
+    state.lastStamp = clock.stamp(at: Clock.now / 1_000_000)
+    changed.sortWithoutRepeats()
+    let changeset = StoredChangeset(
+      sequence, stamp: state.lastStamp, base: state.base, querySet: state.querySet, hashes: changed,
+      bytes: stream.finish(), undo: undo.isEmpty ? [] : undo.finish())
+    state.nextSequence += 1
+    tree = try StoredValue.set(
+      changeset.stored, for: ChangelogKey.changeset(sequence).bytes, in: tree, editor)
+    try index(sequence)
+    (current, undone, chunks) = (nil, nil, [])
+    changed.removeAll(keepingCapacity: true)
+    made.removeAll(keepingCapacity: true)
+    places.removeAll(keepingCapacity: true)
+    if editor.isLarge { tree = try editor.spillIfLarge([tree])[0] }
+  }
+
+  /// Puts the last changesets into the index, where they are many.
+  private func index(_ last: UInt64) throws(StorageError) {
+    state.unindexedObjects += UInt64(changed.count)
+    guard
+      last - state.indexed >= ChangelogIndex.mostChangesets
+        || state.unindexedObjects >= ChangelogIndex.mostObjects
+    else { return }
+    var entries = changed.map { ChangelogIndex.Entry(hash: $0, sequence: last) }
+    for sequence in state.indexed + 1..<last {
+      let key = ChangelogKey.changeset(sequence).bytes
+      let access = editor.access()
+      let bytes = try OrderedTree.find(key.span.bytes, in: tree, access) { (value) throws(StorageError) in
+        try value.contents(access)
+      }
+      // One that was acknowledged is not looked for any more.
+      guard let bytes else { continue }
+      guard let changeset = StoredChangeset(sequence, bytes) else { throw access.corrupted(.structure, tree) }
+      for hash in changeset.hashes { entries.append(ChangelogIndex.Entry(hash: hash, sequence: sequence)) }
+    }
+    entries.sort()
+    tree = try ChangelogIndex.add(entries, to: tree, editor)
+    (state.indexed, state.unindexedObjects) = (last, 0)
+  }
+
+  /// Removes the changesets up to one, which a server has, with what is kept beside them. Takes time in proportion to them.
+  func acknowledge(upTo sequence: UInt64) throws(StorageError) {
+    guard !tree.isNull else { return }
+    let runs = try ChangelogIndex.keys(ofLevel: nil, tree, editor.access()).filter { key in
+      if case .run(_, let last) = key { last <= sequence } else { false }
+    }
+    let parts =
+      try keys(from: .chunk(0, []), below: .chunk(sequence + 1, []))
+      + keys(from: .changeset(0), below: .changeset(sequence + 1))
+    for key in runs + parts { tree = try key.remove(from: tree, editor) }
+    isTrimmed = true
+  }
+
+  private func keys(from start: ChangelogKey, below end: ChangelogKey) throws(StorageError) -> [ChangelogKey]
+  {
+    let access = editor.access()
+    var found: [ChangelogKey] = []
+    var cursor = TreeCursor(tree)
+    try cursor.seek(start.bytes.span.bytes, access)
+    while cursor.isValid {
+      let bytes = try cursor.withEntry(access) { leaf, index in leaf.key(index) }
+      guard bytes.lexicographicallyPrecedes(end.bytes) else { break }
+      guard let key = ChangelogKey(bytes) else { throw access.corrupted(.structure, tree) }
+      found.append(key)
+      try cursor.next(access)
+    }
+    return found
+  }
+
+  /// Puts the changesets into a catalogue; answers whether there was anything to put.
+  func store(in catalogue: inout Catalogue) throws(StorageError) -> Bool {
+    if !stream.isEmpty || !undo.isEmpty { try store() }
+    guard state != stored || isTrimmed else { return false }
+    (stored, isTrimmed) = (state, false)
+    try NamedSlots.set(
+      .knownToWrite, state.bytes, root: tree, for: ChangelogSlot.name, in: &catalogue, editor)
+    return true
+  }
+}
+
+extension Instruction {
+  /// Bytes that the instruction takes, about, and the property that it changes.
+  fileprivate var size: (bytes: Int, property: String) {
+    switch self {
+    case .create, .delete: (8, "")
+    case .set(let path, let value, _): (path.length + value.length, path.property)
+    case .insert(let path, _, _, _, let value): (path.length + value.length + 16, path.property)
+    case .setInsert(let path, let value), .setErase(let path, let value):
+      (path.length + value.length, path.property)
+    case .ingest(_, let values): (values.reduce(8) { $0 + $1.length + 8 }, "")
+    case .add(let path, _), .newEmbedded(let path), .killEmbedded(let path), .clear(let path, _),
+      .move(let path, _, _, _, _), .erase(let path, _):
+      (path.length + 32, path.property)
+    }
+  }
+}
+
+extension InstructionPath {
+  fileprivate var length: Int {
+    steps.reduce(16) { sum, step in
+      if case .key(let key) = step { sum + key.utf8.count + 2 } else { sum + 12 }
+    }
+  }
+}
+
+extension InstructionValue {
+  fileprivate var length: Int {
+    switch self {
+    case .value(let value): value.length
+    case .list(let elements): elements.reduce(8) { $0 + $1.length }
+    case .map(let keys, let values):
+      zip(keys, values).reduce(8) { $0 + $1.0.utf8.count + 2 + $1.1.length }
+    case .chunked: 40
+    case .link(let object): object.key.length + 4
+    case .absent, .collection, .embedded: 2
+    }
+  }
+}
+
+extension Value {
+  /// Bytes that the value takes in a changeset, about; of one that is no list or map.
+  var length: Int {
+    switch self {
+    case .string(let text): text.utf8.count + 4
+    case .data(let data): data.count + 4
+    default: 17
+    }
+  }
+}
+
+extension [UInt8] {
+  /// BLAKE2b of 32 bytes, by which a value is named that stands elsewhere.
+  package var contentHash: [UInt8] {
+    var hash = [UInt8](repeating: 0, count: ChangesetTag.hashLength)
+    crypto_generichash(&hash, hash.count, self, UInt64(count), nil, 0)
+    return hash
+  }
+}

@@ -1,0 +1,104 @@
+/// Rows that were made together, as their creation stands in a changeset: encoded column by column, so that none of their values is made.
+struct CreatedRows {
+  let keys: [UInt64]
+  /// The primary keys.
+  private(set) var names: Encoded
+  /// The columns of one value that is neither a link nor mixed.
+  private(set) var columns: [Encoded] = []
+  /// The positions of all other columns of the program's.
+  private(set) var others: [Int] = []
+
+  /// The values of a column.
+  struct Encoded {
+    let position: Int
+    private(set) var bytes: [UInt8] = []
+    private(set) var ends: [Int] = []
+    private(set) var forms: [Form] = []
+  }
+
+  /// How the value of a row is told.
+  enum Form: UInt8 {
+    /// Not at all: every new row has it.
+    case unset
+    case set
+    /// It is the default of the program's schema.
+    case setDefault
+    /// Behind the creation, since it is long.
+    case apart
+  }
+
+  /// - Parameter key: the position of the primary key.
+  init(_ part: RowBatch.Part, _ schema: TableSchema, key: Int) {
+    keys = part.keys
+    names = Encoded(position: key)
+    names.append(part.columns[key], part.first, keys.count, schema.columns[key], isKey: true)
+    columns.reserveCapacity(schema.columns.count)
+    for (position, column) in schema.columns.enumerated() where position != key && !column.isCompanion {
+      guard !column.isCollection, !column.canLink else {
+        others.append(position)
+        continue
+      }
+      var encoded = Encoded(position: position)
+      encoded.append(part.columns[position], part.first, keys.count, column, isKey: false)
+      columns.append(encoded)
+    }
+  }
+
+  /// Bytes that the creation of a row takes, at most.
+  func size(_ row: Int) -> Int {
+    columns.reduce(16 + names.range(row).count) { $0 + 5 + $1.range(row).count }
+  }
+}
+
+extension CreatedRows.Encoded {
+  func range(_ row: Int) -> Range<Int> { (row == 0 ? 0 : ends[row - 1])..<ends[row] }
+
+  fileprivate mutating func append(
+    _ values: RowBatch.Values, _ first: Int, _ count: Int, _ column: Column, isKey: Bool
+  ) {
+    ends.reserveCapacity(count)
+    forms.reserveCapacity(count)
+    bytes.reserveCapacity(count * 8)
+    let isText = column.type == .string
+    if case .varying(let buffer, _) = values, isText || column.type == .data, column.storedDefault == nil {
+      for place in first..<first + count {
+        append(buffer, place, isText: isText, isNullable: column.isOptional, isKey: isKey)
+      }
+      return
+    }
+    let usual = column.defaultValue
+    for place in first..<first + count { append(values.value(place), usual, column, isKey: isKey) }
+  }
+
+  /// A text or data.
+  private mutating func append(
+    _ buffer: PieceBuffer, _ place: Int, isText: Bool, isNullable: Bool, isKey: Bool
+  ) {
+    defer { ends.append(bytes.count) }
+    if buffer.isNull(place) {
+      forms.append(.unset)
+      if isKey { ValueCoding.appendMixed(.null, to: &bytes) }
+      return
+    }
+    let content = buffer.bytes(place)
+    guard isKey || isNullable || content.byteCount > 0 else { return forms.append(.unset) }
+    guard isKey || content.byteCount <= ChangesetMaker.mostWithCreation else { return forms.append(.apart) }
+    forms.append(.set)
+    bytes.append(isText ? ColumnType.string.rawValue : ColumnType.data.rawValue)
+    bytes.appendVarint(UInt64(content.byteCount))
+    bytes.append(content)
+  }
+
+  private mutating func append(_ value: Value, _ usual: Value, _ column: Column, isKey: Bool) {
+    defer { ends.append(bytes.count) }
+    if !isKey, value == usual {
+      // Who creates a row of the same schema has the same there, but for a default of the program's.
+      guard column.storedDefault != nil, value != .null else { return forms.append(.unset) }
+      forms.append(.setDefault)
+    } else {
+      guard isKey || value.length <= ChangesetMaker.mostWithCreation else { return forms.append(.apart) }
+      forms.append(.set)
+    }
+    ValueCoding.appendMixed(value, to: &bytes)
+  }
+}

@@ -1,0 +1,366 @@
+/// Does to the objects of a synced file what instructions say, without asking whether they should: what others have decided, and what undoes the changes of this file. None of it is
+/// recorded.
+///
+/// A link to an object that is not there waits for it. An object that goes leaves the links to it waiting.
+struct ObjectEditor {
+  let tables: OpenTables
+
+  /// Applies the instructions of an object in their order.
+  ///
+  /// - Throws: `.instructionDoesNotFit`; `.limitExceeded`, `.corrupted`. The transaction can't be committed then.
+  func apply(_ object: ObjectInstructions) throws(StorageError) {
+    do throws(StorageError) {
+      try tables.knowing { () throws(StorageError) in
+        try tables.deriving { () throws(StorageError) in
+          for instruction in object.instructions { try apply(instruction, object.id) }
+        }
+      }
+    } catch {
+      throw tables.fail(error)
+    }
+  }
+
+  private func apply(_ instruction: Instruction, _ object: ObjectName) throws(StorageError) {
+    let table = try table(object.table)
+    let row = try row(of: object, table)
+    switch instruction {
+    case .create:
+      if row == nil { try create(object, table) }
+      return
+    case .delete:
+      if let row { try table.removeLeavingLinks(row) }
+      return
+    case .ingest: throw table.doesNotFit(.wrongKind, nil)
+    default: break
+    }
+    guard let row else { throw table.doesNotFit(.noObject, nil) }
+    try apply(instruction, table, row)
+  }
+
+  private func apply(
+    _ instruction: Instruction, _ table: TableWriter, _ row: UInt64
+  ) throws(StorageError) {
+    switch instruction {
+    case .create, .delete, .ingest: break
+    case .set(let path, let value, _):
+      let place = try place(path, table, row)
+      try keeping(place) { () throws(StorageError) in try set(value, place) }
+    case .add(let path, let delta): try add(delta, try place(path, table, row))
+    case .newEmbedded(let path):
+      let place = try place(path, table, row)
+      try keeping(place) { () throws(StorageError) in
+        try write(.value(.link(try makeEmbedded(place))), place)
+      }
+    case .killEmbedded(let path):
+      let place = try place(path, table, row)
+      try keeping(place) { () throws(StorageError) in try write(.value(.null), place) }
+    case .insert(let path, let id, let left, _, let value):
+      let list = try list(path, table, row)
+      try keeping(list.place) { () throws(StorageError) in
+        let content: Content =
+          if case .embedded = value { .value(.link(try makeEmbedded(list.place))) } else {
+            try content(of: value, list.place)
+          }
+        try list.insert(content, id: id, behind: left)
+      }
+    case .move(let path, let element, let id, let left, _):
+      let list = try list(path, table, row)
+      try keeping(list.place) { () throws(StorageError) in
+        try list.move(element, place: id, behind: left)
+      }
+    case .erase(let path, let id):
+      let list = try list(path, table, row)
+      try keeping(list.place) { () throws(StorageError) in try list.remove(id) }
+    case .setInsert(let path, let value): try change(try place(path, table, row), inserting: value)
+    case .setErase(let path, let value): try change(try place(path, table, row), removing: value)
+    case .clear(let path, let kind):
+      let place = try place(path, table, row)
+      guard place.isWhole, place.column.collection.kind == kind else {
+        throw place.table.doesNotFit(.wrongKind, place.column)
+      }
+      try keeping(place) { () throws(StorageError) in try clear(place) }
+    }
+  }
+
+  // MARK: - Objects
+
+  private func table(_ name: String) throws(StorageError) -> TableWriter {
+    guard let table = try tables.writer(name) else {
+      throw .instructionDoesNotFit(.noTable, table: name, column: nil, path: tables.editor.store.storage.path)
+    }
+    return table
+  }
+
+  private func row(of object: ObjectName, _ table: TableWriter) throws(StorageError) -> UInt64? {
+    guard let column = table.schema.primaryKey, column.accepts(object.key) else {
+      throw table.doesNotFit(.wrongValue, table.schema.primaryKey)
+    }
+    return try table.row(withPrimaryKey: object.key)
+  }
+
+  private func create(_ object: ObjectName, _ table: TableWriter) throws(StorageError) {
+    guard let key = table.schema.columns.firstIndex(where: { $0.index == .unique }) else { return }
+    _ = try table.insert { (row: inout NewRow) throws(StorageError) in try row.set(key, object.key) }
+  }
+
+  private func makeEmbedded(_ place: Place) throws(StorageError) -> UInt64 {
+    guard try place.table.linksToEmbedded(place.column),
+      let target = try tables.writer(id: place.column.target)
+    else { throw place.table.doesNotFit(.wrongKind, place.column) }
+    return try target.insert { _ in }
+  }
+
+  // MARK: - Places
+
+  /// Where an instruction changes something: a cell, a key of its map, or an element of its list.
+  struct Place {
+    var table: TableWriter
+    var position: Int
+    var row: UInt64
+    var part: InstructionPath.Step?
+
+    var column: Column { table.schema.columns[position] }
+    var isWhole: Bool { part == nil }
+  }
+
+  /// What a value says: something that stands in the place, or a link to an object that is not there.
+  enum Content {
+    case value(Value)
+    case absent(table: UInt32, key: Value)
+  }
+
+  private func place(
+    _ path: InstructionPath, _ table: TableWriter, _ row: UInt64
+  ) throws(StorageError) -> Place {
+    var place = Place(table: table, position: try table.property(path.property), row: row)
+    for step in path.steps {
+      switch (step, place.part, place.column.collection) {
+      case (.key, nil, .map), (.element, nil, .list): place.part = step
+      case (.property(let name), _, _):
+        guard try place.table.linksToEmbedded(place.column), case .link(let row)? = try value(place),
+          let target = try tables.writer(id: place.column.target)
+        else { throw place.table.doesNotFit(.noEmbedded, place.column) }
+        place = Place(table: target, position: try target.property(name), row: row)
+      default: throw place.table.doesNotFit(.wrongKind, place.column)
+      }
+    }
+    return place
+  }
+
+  private func list(
+    _ path: InstructionPath, _ table: TableWriter, _ row: UInt64
+  ) throws(StorageError) -> SyncedList {
+    let place = try place(path, table, row)
+    guard place.isWhole, place.column.collection == .list else {
+      throw place.table.doesNotFit(.wrongKind, place.column)
+    }
+    return SyncedList(place: place)
+  }
+
+  /// What stands there; nil for nothing that is shown.
+  private func value(_ place: Place) throws(StorageError) -> Value? {
+    switch place.part {
+    case .key(let key)?:
+      return try place.table.value(forKey: key, ofMap: place.position, ofRow: place.row)
+    case .element(let id)?:
+      guard case .shown(let index)? = try SyncedList(place: place).find(id) else { return nil }
+      return try place.table.element(at: index, ofList: place.position, ofRow: place.row)
+    default: return try place.table.value(place.column, ofRow: place.row)
+    }
+  }
+
+  /// What goes with the cell is changed with it, explicitly.
+  private func keeping(_ place: Place, _ body: () throws(StorageError) -> Void) throws(StorageError) {
+    let were = place.table.areCompanionsKept
+    place.table.areCompanionsKept = true
+    defer { place.table.areCompanionsKept = were }
+    try body()
+    try tables.removeOrphans()
+  }
+
+  // MARK: - Values
+
+  private func set(_ value: InstructionValue, _ place: Place) throws(StorageError) {
+    guard !place.isWhole || place.column.index != .unique else {
+      throw place.table.doesNotFit(.wrongKind, place.column)
+    }
+    if case .absent = value {
+      switch place.part {
+      case .key(let key)?:
+        try place.changeLinks { links in links.removeAll { $0.place == .key(key) } }
+        _ = try place.table.removeValue(forKey: key, ofMap: place.position, ofRow: place.row)
+      case nil where !place.column.isCollection: try write(.value(place.column.defaultValue), place)
+      default: throw place.table.doesNotFit(.wrongValue, place.column)
+      }
+      return
+    }
+    guard !place.isWhole || !place.column.isCollection else {
+      throw place.table.doesNotFit(.wrongKind, place.column)
+    }
+    try write(try content(of: value, place), place)
+  }
+
+  /// - Precondition: the place is one value.
+  private func write(_ content: Content, _ place: Place) throws(StorageError) {
+    let (table, position, row) = (place.table, place.position, place.row)
+    switch place.part {
+    case .key(let key)?:
+      try place.changeLinks { links in
+        links.removeAll { $0.place == .key(key) }
+        if case .absent(let target, let name) = content {
+          links.append(AbsentLink(table: target, primaryKey: name, place: .key(key)))
+        }
+      }
+      if case .value(let value) = content {
+        _ = try table.setValue(value, forKey: key, ofMap: position, ofRow: row)
+      } else {
+        _ = try table.removeValue(forKey: key, ofMap: position, ofRow: row)
+      }
+    case .element(let id)?: try SyncedList(place: place).set(content, id: id)
+    default:
+      guard place.isWhole, !place.column.isCollection else {
+        throw table.doesNotFit(.wrongKind, place.column)
+      }
+      try place.changeLinks { links in
+        links.removeAll()
+        if case .absent(let target, let name) = content {
+          links.append(AbsentLink(table: target, primaryKey: name))
+        }
+      }
+      if case .value(let value) = content {
+        _ = try table.set(value, at: position, ofRow: row)
+      } else {
+        _ = try table.set(.null, at: position, ofRow: row)
+      }
+    }
+  }
+
+  private func add(_ delta: Int64, _ place: Place) throws(StorageError) {
+    guard place.column.type == .int64 || place.column.type == .mixed,
+      case .int(let number)? = try value(place)
+    else { return }
+    try keeping(place) { () throws(StorageError) in try write(.value(.int(number &+ delta)), place) }
+  }
+
+  private func content(of value: InstructionValue, _ place: Place) throws(StorageError) -> Content {
+    let column = place.column
+    if case .link(let object) = value {
+      let target = try table(object.table)
+      guard column.type == .mixed || column.type == .link && column.target == target.schema.id,
+        !target.schema.isEmbedded, let key = target.schema.primaryKey, key.accepts(object.key)
+      else { throw place.table.doesNotFit(.wrongValue, column) }
+      guard let row = try target.row(withPrimaryKey: object.key) else {
+        return .absent(table: target.schema.id, key: object.key)
+      }
+      return .value(column.type == .link ? .link(row) : .typedLink(table: target.schema.id, row: row))
+    }
+    guard let value = try plain(value), column.acceptsElement(value), column.type != .link || value == .null
+    else { throw place.table.doesNotFit(.wrongValue, column) }
+    return .value(value)
+  }
+
+  /// Nil for what stands in no cell as it is. In a list or map that is one value, a link to an object that is not there is null.
+  private func plain(_ value: InstructionValue) throws(StorageError) -> Value? {
+    switch value {
+    case .value(let value): return value
+    case .link(let object):
+      let target = try table(object.table)
+      guard let row = try row(of: object, target) else { return .null }
+      return .typedLink(table: target.schema.id, row: row)
+    case .list(let elements):
+      var made: [Value] = []
+      for element in elements {
+        guard let value = try plain(element) else { return nil }
+        made.append(value)
+      }
+      return .list(made)
+    case .map(let keys, let values):
+      var made: [String: Value] = [:]
+      for (key, value) in zip(keys, values) {
+        guard let value = try plain(value) else { return nil }
+        made[key] = value
+      }
+      return .map(ValueMap(made))
+    case .absent, .collection, .chunked, .embedded: return nil
+    }
+  }
+
+  // MARK: - Collections
+
+  private func change(_ place: Place, inserting value: InstructionValue) throws(StorageError) {
+    try checkSet(place)
+    try keeping(place) { () throws(StorageError) in
+      switch try content(of: value, place) {
+      case .value(let value): _ = try place.table.insert([value], intoSet: place.position, ofRow: place.row)
+      case .absent(let target, let key):
+        let link = AbsentLink(table: target, primaryKey: key, place: .member)
+        try place.changeLinks { links in if !links.contains(link) { links.append(link) } }
+      }
+    }
+  }
+
+  private func change(_ place: Place, removing value: InstructionValue) throws(StorageError) {
+    try checkSet(place)
+    try keeping(place) { () throws(StorageError) in
+      switch try content(of: value, place) {
+      case .value(let value): _ = try place.table.remove([value], fromSet: place.position, ofRow: place.row)
+      case .absent(let target, let key):
+        try place.changeLinks { $0.removeAll { $0.table == target && $0.primaryKey == key } }
+      }
+    }
+  }
+
+  private func checkSet(_ place: Place) throws(StorageError) {
+    guard place.isWhole, place.column.collection == .set else {
+      throw place.table.doesNotFit(.wrongKind, place.column)
+    }
+  }
+
+  private func clear(_ place: Place) throws(StorageError) {
+    let (table, row) = (place.table, place.row)
+    _ = try table.set(place.column.defaultValue, at: place.position, ofRow: row)
+    try place.changeLinks { $0.removeAll() }
+    guard place.column.collection == .list else { return }
+    for role in [ColumnRole.elementIDs(of: place.column.id), .elementPlaces(of: place.column.id)] {
+      if let position = table.schema.position(of: role) {
+        _ = try table.set(.list([]), at: position, ofRow: row)
+      }
+    }
+  }
+}
+
+extension ObjectEditor.Place {
+  /// The links of the cell to objects that are not there; of a list in order.
+  func links() throws(StorageError) -> [AbsentLink] { try table.absentLinks(of: position, row) }
+
+  /// Changes them. Where the table has none yet, a column for them is made.
+  func changeLinks(_ change: (inout [AbsentLink]) -> Void) throws(StorageError) {
+    guard column.canLink else { return }
+    let old = try links()
+    var new = old
+    change(&new)
+    guard new != old else { return }
+    let owner = column
+    let companion = try table.companion(.absentLinks(of: owner.id))
+    _ = try table.setOne(AbsentLink.encode(new, in: owner), at: companion, ofRow: row)
+  }
+}
+
+extension TableWriter {
+  func property(_ name: String) throws(StorageError) -> Int {
+    guard
+      let position = schema.columns.firstIndex(where: {
+        !$0.isCompanion && $0.name.utf8.elementsEqual(name.utf8)
+      })
+    else {
+      throw .instructionDoesNotFit(
+        .noProperty, table: schema.name, column: name, path: editor.store.storage.path)
+    }
+    return position
+  }
+
+  func doesNotFit(_ problem: InstructionProblem, _ column: Column?) -> StorageError {
+    .instructionDoesNotFit(
+      problem, table: schema.name, column: column?.name, path: editor.store.storage.path)
+  }
+}

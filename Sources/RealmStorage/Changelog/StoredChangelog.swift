@@ -1,0 +1,220 @@
+/// The changelog as it stands in a synced file (FORMAT.md, "Changelog"): the changesets of this file that no server has acknowledged yet, by their sequence.
+package struct StoredChangelog {
+  package let state: ChangelogState
+  let tree: Ref
+
+  /// What stands below the slot of a version. Nil for a file that is not synced.
+  ///
+  /// - Throws: `.corrupted`.
+  init?(_ catalogue: Catalogue, _ access: borrowing NodeAccess) throws(StorageError) {
+    let slots = catalogue.namedSlots
+    guard let slot = try NamedSlots.find(ChangelogSlot.name, in: slots, access) else { return nil }
+    guard let state = ChangelogState(slot.bytes), slot.rule == .knownToWrite else {
+      throw access.corrupted(.structure, slots)
+    }
+    self.state = state
+    tree = slot.root
+  }
+
+  /// How many changesets there are. O(log n).
+  package func count(_ reader: any NodeReader) throws(StorageError) -> Int {
+    guard !tree.isNull else { return 0 }
+    let access = reader.access()
+    let others = try OrderedTree.rank(ChangelogKey.changeset(0).bytes.span.bytes, in: tree, access)
+    return Int(clamping: try OrderedTree.count(tree, access)) - Int(clamping: others)
+  }
+
+  /// Calls `body` with each changeset from a sequence on, in order, until it answers false.
+  ///
+  /// - Throws: `.corrupted`, also where a changeset is none; what `body` throws.
+  package func forEach(
+    from sequence: UInt64 = 0, _ reader: any NodeReader,
+    _ body: (StoredChangeset) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    guard !tree.isNull else { return }
+    var cursor = TreeCursor(tree)
+    try cursor.seek(ChangelogKey.changeset(sequence).bytes.span.bytes, reader.access())
+    while cursor.isValid {
+      let access = reader.access()
+      let (key, bytes) = try cursor.withEntry(access) { (leaf, index) throws(StorageError) in
+        (leaf.key(index), try leaf.value(index).contents(access))
+      }
+      guard let key = ChangelogKey(key) else { throw access.corrupted(.structure, tree) }
+      guard case .changeset(let sequence) = key else { return }
+      guard let found = StoredChangeset(sequence, bytes) else { throw access.corrupted(.structure, tree) }
+      guard try body(found) else { return }
+      try cursor.next(access)
+    }
+  }
+
+  /// A changeset; nil where there is none of that sequence.
+  package func changeset(
+    _ sequence: UInt64, _ reader: any NodeReader
+  ) throws(StorageError) -> StoredChangeset? {
+    let access = reader.access()
+    guard let bytes = try value(.changeset(sequence), access) else { return nil }
+    guard let found = StoredChangeset(sequence, bytes) else { throw access.corrupted(.structure, tree) }
+    return found
+  }
+
+  /// A value that a changeset names by its hash.
+  package func chunk(
+    _ hash: [UInt8], of sequence: UInt64, _ reader: any NodeReader
+  ) throws(StorageError) -> [UInt8]? {
+    try value(.chunk(sequence, hash), reader.access())
+  }
+
+  private func value(
+    _ key: ChangelogKey, _ access: borrowing NodeAccess
+  ) throws(StorageError) -> [UInt8]? {
+    try OrderedTree.find(key.bytes.span.bytes, in: tree, access) { (value) throws(StorageError) in
+      try value.contents(access)
+    }
+  }
+
+  /// The sequences of the changesets that change an object, growing. Others may be among them, whose objects share the hash of its name.
+  package func sequences(
+    of object: ObjectName, table: UInt32, _ reader: any NodeReader
+  ) throws(StorageError) -> [UInt64] {
+    guard !tree.isNull else { return [] }
+    let hash = ObjectHash(table, object.key)
+    var found: [UInt64] = []
+    for key in try ChangelogIndex.keys(ofLevel: nil, tree, reader.access()) {
+      guard let bytes = try value(key, reader.access()) else { continue }
+      found += ChangelogIndex.sequences(of: hash, in: bytes)
+    }
+    try forEach(from: state.indexed + 1, reader) { (changeset) throws(StorageError) in
+      if changeset.hashes.binarySearch(hash.word) != nil { found.append(changeset.sequence) }
+      return true
+    }
+    found.sort()
+    return found
+  }
+}
+
+/// What a synced file knows beside its changesets.
+package struct ChangelogState: Sendable, Equatable {
+  /// That of the next changeset; from 1.
+  package var nextSequence: UInt64 = 1
+  /// The last stamp that was given or seen.
+  package var lastStamp = Stamp(word: 0)
+  /// The counter of the next element of a list; 2^32 when all are given.
+  package var nextElement: UInt64 = 1
+  /// The version of the server's log that the file has applied; nil before its first registration.
+  package var base: UInt64?
+  /// The newest query set.
+  package var querySet: UInt64 = 0
+  /// The objects of the changesets up to this one are found by runs of the index.
+  var indexed: UInt64 = 0
+  /// So many objects do the changesets behind it change, each counted for each changeset.
+  var unindexedObjects: UInt64 = 0
+
+  package init() {}
+
+  private enum Layout {
+    static let nextSequence = 0
+    static let lastStamp = 8
+    static let nextElement = 16
+    static let base = 24
+    static let querySet = 32
+    static let indexed = 40
+    static let unindexedObjects = 48
+    static let size = 56
+  }
+  /// The base of a file that was never registered.
+  static let noBase = UInt64.max
+  static let mostElements = UInt64(1) << 32
+
+  /// Nil for bytes that are none.
+  init?(_ bytes: [UInt8]) {
+    guard bytes.count == Layout.size else { return nil }
+    nextSequence = bytes.load(UInt64.self, at: Layout.nextSequence)
+    lastStamp = Stamp(word: bytes.load(UInt64.self, at: Layout.lastStamp))
+    nextElement = bytes.load(UInt64.self, at: Layout.nextElement)
+    let base = bytes.load(UInt64.self, at: Layout.base)
+    self.base = base == Self.noBase ? nil : base
+    querySet = bytes.load(UInt64.self, at: Layout.querySet)
+    indexed = bytes.load(UInt64.self, at: Layout.indexed)
+    unindexedObjects = bytes.load(UInt64.self, at: Layout.unindexedObjects)
+    guard nextSequence > 0, nextSequence < 1 << 63, (1...Self.mostElements).contains(nextElement),
+      indexed < nextSequence, unindexedObjects <= ChangelogIndex.mostObjects
+    else { return nil }
+  }
+
+  var bytes: [UInt8] {
+    var bytes = [UInt8].zeros(Layout.size)
+    bytes.store(nextSequence, at: Layout.nextSequence)
+    bytes.store(lastStamp.word, at: Layout.lastStamp)
+    bytes.store(nextElement, at: Layout.nextElement)
+    bytes.store(base ?? Self.noBase, at: Layout.base)
+    bytes.store(querySet, at: Layout.querySet)
+    bytes.store(indexed, at: Layout.indexed)
+    bytes.store(unindexedObjects, at: Layout.unindexedObjects)
+    return bytes
+  }
+}
+
+/// A changeset with what is kept beside it.
+package struct StoredChangeset: Sendable, Equatable {
+  package var sequence: UInt64
+  package var stamp: Stamp
+  /// The version of the server's log that the file had applied when it was made; nil where that was none.
+  package var base: UInt64?
+  /// The newest query set then.
+  package var querySet: UInt64
+  /// Of the objects that it changes, growing.
+  var hashes: [UInt64]
+  /// As of `Changeset.bytes`.
+  package var bytes: [UInt8]
+  /// As of `Changeset.bytes`: what makes the changeset undone. The instructions of an object are applied from the last to the first, after
+  /// the object was removed where the changeset created it. Empty where nothing else is to be undone.
+  package var undo: [UInt8] = []
+
+  private enum Layout {
+    static let stamp = 0
+    static let base = 8
+    static let querySet = 16
+    static let hashCount = 24
+    static let length = 28
+    static let hashes = 32
+  }
+
+  init(
+    _ sequence: UInt64, stamp: Stamp, base: UInt64?, querySet: UInt64, hashes: [UInt64], bytes: [UInt8],
+    undo: [UInt8]
+  ) {
+    (self.sequence, self.stamp, self.base, self.querySet) = (sequence, stamp, base, querySet)
+    (self.hashes, self.bytes, self.undo) = (hashes, bytes, undo)
+  }
+
+  /// Nil for bytes that are none.
+  init?(_ sequence: UInt64, _ stored: [UInt8]) {
+    guard stored.count >= Layout.hashes else { return nil }
+    let content = Layout.hashes + 8 * Int(stored.load(UInt32.self, at: Layout.hashCount))
+    let end = content + Int(stored.load(UInt32.self, at: Layout.length))
+    guard content < end, end <= stored.count else { return nil }
+    self.sequence = sequence
+    stamp = Stamp(word: stored.load(UInt64.self, at: Layout.stamp))
+    let base = stored.load(UInt64.self, at: Layout.base)
+    self.base = base == ChangelogState.noBase ? nil : base
+    querySet = stored.load(UInt64.self, at: Layout.querySet)
+    hashes = stride(from: Layout.hashes, to: content, by: 8).map { stored.load(UInt64.self, at: $0) }
+    bytes = Array(stored[content..<end])
+    undo = Array(stored[end...])
+  }
+
+  /// What stands in the tree.
+  var stored: [UInt8] {
+    var made: [UInt8] = []
+    made.reserveCapacity(Layout.hashes + 8 * hashes.count + bytes.count + undo.count)
+    made.appendInteger(stamp.word)
+    made.appendInteger(base ?? ChangelogState.noBase)
+    made.appendInteger(querySet)
+    made.appendInteger(UInt32(hashes.count))
+    made.appendInteger(UInt32(bytes.count))
+    for hash in hashes { made.appendInteger(hash) }
+    made += bytes
+    made += undo
+    return made
+  }
+}
