@@ -88,6 +88,10 @@ public enum SystemCall: String, Sendable {
 public enum SyncProblem: String, Sendable {
   /// A table that is not embedded has no primary key.
   case noPrimaryKey = "its objects can't be told apart: give it a primary key"
+  /// The primary key is of a type that names no object.
+  case primaryKeyType = "a primary key is a whole number, text, a UUID or an object id"
+  /// Embedded objects stand in each other deeper than 256 levels.
+  case tooDeep = "embedded objects stand in each other 256 levels deep at most"
   /// The primary key of a row was to change.
   case primaryKeyChanged = "the primary key of an object stays as it is: make another object"
   /// A table or column was to go, or to become another one.

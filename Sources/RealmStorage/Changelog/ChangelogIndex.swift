@@ -62,7 +62,7 @@ enum ChangelogIndex {
     _ entries: [Entry], to tree: Ref, _ editor: NodeEditor
   ) throws(StorageError) -> Ref {
     var (tree, entries, level) = (tree, entries, UInt8(1))
-    while entries.count <= longest {
+    while entries.count <= longest, level < lastLevel {
       let runs = try keys(ofLevel: level, tree, editor.access())
       guard runs.count + 1 >= mostRuns else { break }
       for key in runs {

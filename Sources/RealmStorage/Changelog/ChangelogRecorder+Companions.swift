@@ -24,6 +24,7 @@ extension ChangelogRecorder {
         .set(path, .value(.null), isDefault: false), to: place.object,
         undo: [.set(path, .link(try name(of: link, table.tables)), isDefault: false)])
     case .map:
+      guard !isAssigning(column.id, row, table) else { return }
       for link in gone {
         guard case .key(let key) = link.place else { continue }
         let path = path.appending(.key(key))

@@ -17,7 +17,8 @@ extension ChangelogRecorder {
       /// An embedded object takes the place of another one.
       case replace(Value, with: Value)
       /// Elements that get other places. What moves them back is known once the order of the ids is told; it undoes the first move.
-      case order(back: [Instruction])
+      /// - Parameter from: where the only one stood that is moved by itself.
+      case order(back: [Instruction], from: Int? = nil)
     }
   }
 
@@ -47,7 +48,7 @@ extension ChangelogRecorder {
       try setOne(value, old, column, at: path.appending(.element(id)), place.object, table)
     case .setValue(let value, let key, _):
       try setKey(
-        value, change.before.value, column, at: path.appending(.key(key)), place.object, table)
+        value, change.before.value, nil, column, at: path.appending(.key(key)), place.object, table)
     case .removeValue(let key, _):
       let undo = try placed(
         change.before.value ?? .null, column, at: path.appending(.key(key)), place.object, table)
@@ -66,15 +67,17 @@ extension ChangelogRecorder {
       undo: [.set(path, try instructionValue(old, column, table.tables), isDefault: false)])
   }
 
+  /// - Parameter waiting: the link to a row that is not there, which stood under the key.
   private func setKey(
-    _ value: Value, _ before: Value?, _ column: Column, at path: InstructionPath,
+    _ value: Value, _ before: Value?, _ waiting: AbsentLink?, _ column: Column, at path: InstructionPath,
     _ object: ChangesetMaker.SyncedObject, _ table: TableWriter
   ) throws(StorageError) {
     if try table.linksToEmbedded(column) {
       return try setEmbedded(value, before: before, column, at: path, object, table)
     }
-    let old =
-      if let before { try instructionValue(before, column, table.tables) } else { InstructionValue.absent }
+    var old = InstructionValue.absent
+    if let before { old = try instructionValue(before, column, table.tables) }
+    if let waiting { old = .link(try name(of: waiting, table.tables)) }
     try maker.add(
       .set(path, try instructionValue(value, column, table.tables), isDefault: false), to: object,
       undo: [.set(path, old, isDefault: false)])
@@ -127,7 +130,8 @@ extension ChangelogRecorder {
           undo: try placed(old, column, at: path, object, table))
       }
       for (key, value) in zip(map.keys, map.values) where known[key] != value {
-        try setKey(value, known[key], column, at: path.appending(.key(key)), object, table)
+        let waiting = isCleared ? nil : absent.first { $0.place == .key(key) }
+        try setKey(value, known[key], waiting, column, at: path.appending(.key(key)), object, table)
       }
     default: break
     }
@@ -148,15 +152,15 @@ extension ChangelogRecorder {
       path: place.property(table.schema.columns[position].name))
     if case .elementPlaces = companion.role {
       guard case .setElement(.int(let id), let index, _) = change.change.kind,
-        case .order(let back) = list.kind
+        case .order(let back, let from) = list.kind
       else { return }
-      self.list?.kind = .order(back: [])
-      return try move(to: index, ElementID(stored: UInt64(bitPattern: id)), target, undo: back)
+      self.list?.kind = .order(back: [], from: from)
+      return try move(to: index, from: from, ElementID(stored: UInt64(bitPattern: id)), target, undo: back)
     }
     guard case .elementIDs = companion.role else { return }
     switch (change.change.kind, list.kind) {
     case (.moveElement(let old, let new, _), .order):
-      self.list?.kind = .order(back: try target.moveBack(from: old, to: new))
+      self.list?.kind = .order(back: try target.moveBack(from: old, to: new), from: old)
       maker.isWhole = true
     case (.reorderElements(let order, _), .order):
       self.list?.kind = .order(back: try target.moveBack(order))
@@ -173,7 +177,7 @@ extension ChangelogRecorder {
       let left = index == 0 ? ElementID.none : try target.id(index - 1)
       try insert([id], [new], at: index, target)
       try erase(
-        try target.erased(old, change.before.value ?? .null, left: left, self), target)
+        try target.erased(old, change.before.value ?? .null, at: index, left: left, self), target)
     default: break
     }
   }
@@ -210,7 +214,7 @@ extension ChangelogRecorder {
   private func insert(
     _ ids: [Value], _ values: ArraySlice<Value>, at index: Int, _ target: ListTarget
   ) throws(StorageError) {
-    var left = try target.idOrNone(index - 1)
+    var left = try target.left(of: index)
     let right = try target.idOrNone(index + ids.count)
     let isEmbedded = try target.table.linksToEmbedded(target.column)
     for (id, value) in zip(ids, values) {
@@ -250,21 +254,32 @@ extension ChangelogRecorder {
   }
 
   private func move(
-    to index: Int, _ place: ElementID, _ target: ListTarget, undo: [Instruction]
+    to index: Int, from old: Int?, _ place: ElementID, _ target: ListTarget, undo: [Instruction]
   ) throws(StorageError) {
     let id = try target.id(index)
-    let (left, right) = (try target.idOrNone(index - 1), try target.idOrNone(index + 1))
+    let (left, right) = (try target.left(of: index, movedFrom: old), try target.idOrNone(index + 1))
     try maker.add(
       .move(target.path, id, id: place, left: left, right: right), to: target.object, undo: undo)
   }
 }
 
 extension ChangelogRecorder.ListTarget {
+  /// What an element stands behind that was put to a position. Links to rows that are not there, and stood before that position, are before it too; they are told as they stood before
+  /// the change.
+  func left(of index: Int, movedFrom old: Int? = nil) throws(StorageError) -> ElementID {
+    let waiting = try table.absentLinks(of: position, row).last { link in
+      guard case .before(let place) = link.place else { return false }
+      return (old.map { place > $0 ? place - 1 : place } ?? place) == index
+    }
+    if let waiting { return ElementID(stored: waiting.elementID) }
+    return try idOrNone(index - 1)
+  }
+
   /// - Parameters:
-  ///   - index: where the element stood; nil of one that another takes the place of.
+  ///   - index: where the element stood.
   ///   - left: the element that it stood behind.
   func erased(
-    _ value: Value, _ id: Value, at index: Int? = nil, left: ElementID, _ recorder: ChangelogRecorder
+    _ value: Value, _ id: Value, at index: Int, left: ElementID, _ recorder: ChangelogRecorder
   ) throws(StorageError) -> ChangelogRecorder.Erased {
     guard let id = ElementID(id) else { throw table.editor.store.corrupted(.structure, table.root.clusters) }
     var restore: [Instruction] = []
@@ -277,7 +292,7 @@ extension ChangelogRecorder.ListTarget {
       restore.append(.insert(path, id, left: left, right: .none, value))
     }
     // The places are changed behind the ids.
-    if let index, let place = try storedPlace(index) {
+    if let place = try storedPlace(index) {
       restore.append(.move(path, id, id: place, left: left, right: .none))
     }
     return ChangelogRecorder.Erased(id: id, restore: restore)

@@ -83,6 +83,9 @@ extension ChangelogRecorder {
     of row: UInt64, _ column: Column, at path: InstructionPath, _ object: ChangesetMaker.SyncedObject,
     _ table: TableWriter
   ) throws(StorageError) -> [Instruction] {
+    guard path.steps.count < InstructionPath.mostSteps else {
+      throw table.notSyncable(.tooDeep, column: column.name)
+    }
     guard let target = try table.tables.writer(id: column.target), let found = try target.row(row) else {
       throw table.editor.store.corrupted(.link, table.root.clusters)
     }
@@ -99,7 +102,10 @@ extension ChangelogRecorder {
     let table = row.table
     let column = table.schema.columns[position]
     let absent = try row.absentLinks(of: position)
-    if value == column.defaultValue, absent.isEmpty { return [] }
+    if value == column.defaultValue, absent.isEmpty {
+      // Elsewhere the property may be null in a new object.
+      return column.isCollection || value == .null ? [] : [.set(path, .value(value), isDefault: true)]
+    }
     switch (column.collection, value) {
     case (.none, _):
       if let link = absent.first, value == .null {
@@ -190,7 +196,12 @@ extension Instruction {
     case .set(let path, _, _): [.set(path, .absent, isDefault: false)]
     case .insert(let path, let id, _, _, _): [.erase(path, id)]
     case .setInsert(let path, let value): [.setErase(path, value)]
-    case .newEmbedded(let path): [.killEmbedded(path)]
+    case .newEmbedded(let path):
+      if case .key? = path.steps.last {
+        [.set(path, .absent, isDefault: false)]
+      } else {
+        [.killEmbedded(path)]
+      }
     default: []
     }
   }
@@ -224,6 +235,7 @@ extension TableWriter {
   ) throws(StorageError) -> (id: ElementID, place: ElementID) {
     let owner = schema.columns[position].id
     guard let ids = schema.position(of: .elementIDs(of: owner)),
+      try listCount(ids, ofRow: row) ?? 0 > index,
       case .int(let id)? = try element(at: index, ofList: ids, ofRow: row)
     else { throw editor.store.corrupted(.structure, root.clusters) }
     var place = ElementID.none

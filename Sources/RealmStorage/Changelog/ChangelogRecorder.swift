@@ -33,7 +33,8 @@ final class ChangelogRecorder: Changelog {
   func elementIDs(_ count: UInt64) throws(StorageError) -> UInt64 { try maker.elementIDs(count) }
 
   func record(_ change: RecordedChange, of table: TableWriter) throws(StorageError) {
-    if !change.isDerived { (maker.isWhole, assigned) = (false, nil) }
+    if !change.isDerived { assigned = nil }
+    if !isOfCompanion(change, table) { maker.isWhole = false }
     switch change.change.kind {
     case .createTable(let schema): try add(schema, table)
     case .addColumn(let column): try add(column, to: table)
@@ -57,6 +58,11 @@ final class ChangelogRecorder: Changelog {
     case .removeFromSet(let elements, let cell): try remove(elements, fromSet: cell, table)
     default: try recordElements(change, of: table)
     }
+  }
+
+  private func isOfCompanion(_ change: RecordedChange, _ table: TableWriter) -> Bool {
+    guard let cell = change.change.cell else { return false }
+    return table.schema.columns[table.position(of: cell.column)].isCompanion
   }
 
   // MARK: - Schema
@@ -120,7 +126,12 @@ final class ChangelogRecorder: Changelog {
   }
 
   /// Where the properties of a row stand; nil of an embedded row that nobody owns.
-  func place(_ row: UInt64, _ table: TableWriter) throws(StorageError) -> Place? {
+  ///
+  /// - Parameter depth: so many embedded objects stand in it.
+  func place(
+    _ row: UInt64, _ table: TableWriter, depth: Int = 0
+  ) throws(StorageError) -> Place? {
+    guard depth <= InstructionPath.mostSteps else { throw table.notSyncable(.tooDeep) }
     let target = LinkTarget(table: table.schema.id, row: row)
     guard table.schema.isEmbedded else {
       return Place(
@@ -130,7 +141,7 @@ final class ChangelogRecorder: Changelog {
     guard let link = try table.links.links(to: row).first,
       let owner = try table.tables.writer(id: link.table),
       let position = owner.schema.columns.firstIndex(where: { $0.id == link.column }),
-      var place = try place(link.source, owner)
+      var place = try place(link.source, owner, depth: depth + 1)
     else { return nil }
     var path = place.property(owner.schema.columns[position].name)
     guard let step = try owner.step(toLink: row, position, link.source) else { return nil }

@@ -19,8 +19,8 @@ final class ChangesetMaker {
   private var undone: LinkTarget?
   /// The hashes of the objects of the changeset: nearly each once.
   private var changed: [UInt64] = []
-  /// The first row of each table that was made in the changeset: what is done to such an object is undone by removing it.
-  private var made: [UInt32: UInt64] = [:]
+  /// The rows of each table that were made in the changeset: what is done to such an object is undone by removing it.
+  private var made: [UInt32: [ClosedRange<UInt64>]] = [:]
   /// Places of names in the changeset: of the table, and of its columns by their positions, -1 for one without.
   private var places: [UInt32: (table: Int, columns: [Int])] = [:]
   /// The hashes of its long values.
@@ -42,6 +42,8 @@ final class ChangesetMaker {
 
   /// Bytes of a changeset.
   static let mostBytes = 1 << 20
+  /// Bytes of what undoes it, from which on it gets no instruction more: they are held in memory.
+  private static let mostUndoBytes = 8 << 20
   /// Longer texts and data stand apart from their changeset.
   static let mostInline = 512 << 10
   /// No value is longer.
@@ -80,14 +82,18 @@ final class ChangesetMaker {
   func add(
     _ instruction: Instruction, to object: SyncedObject, undo inverse: [Instruction] = []
   ) throws(StorageError) {
-    let (size, property) = instruction.size
+    let (size, property, depth) = instruction.size
     guard size <= Self.mostValueBytes else {
       throw .limitExceeded(
         .syncedValueLength(
           table: object.name.table, column: property, maximum: Self.mostValueBytes),
         path: editor.store.storage.path)
     }
-    try cut(before: size > Self.mostInline ? 0 : size)
+    guard depth <= InstructionPath.mostSteps else {
+      throw .notSyncable(
+        .tooDeep, table: object.name.table, column: property, path: editor.store.storage.path)
+    }
+    try cut(before: size)
     begin(object)
     stream.append(size > Self.mostInline ? try withChunks(instruction) : instruction)
     undo(inverse, object)
@@ -118,8 +124,8 @@ final class ChangesetMaker {
       if sequence != state.nextSequence {
         sequence = state.nextSequence
         names = places(schema)
-        made[schema.id] = min(made[schema.id] ?? .max, rows.keys[row])
       }
+      note(rows.keys[row], madeIn: schema.id)
       stream.create(rows, row, table: names.table, places: names.columns)
       changed.append(ObjectHash(schema.id, key: rows.names.bytes[rows.names.range(row)]).word)
       current = LinkTarget(table: schema.id, row: rows.keys[row])
@@ -145,8 +151,19 @@ final class ChangesetMaker {
     changed.append(object.hash)
   }
 
+  private func note(_ row: UInt64, madeIn table: UInt32) {
+    let ranges = made[table, default: []].count
+    if ranges > 0, let last = made[table]?[ranges - 1], last.upperBound + 1 == row {
+      made[table]?[ranges - 1] = last.lowerBound...row
+    } else {
+      made[table, default: []].append(row...row)
+    }
+  }
+
   /// Whether the object was made in the changeset.
-  private func isMade(_ row: LinkTarget) -> Bool { made[row.table].map { row.row >= $0 } ?? false }
+  private func isMade(_ row: LinkTarget) -> Bool {
+    made[row.table]?.contains { $0.contains(row.row) } ?? false
+  }
 
   /// The instruction with its long values apart from it.
   private func withChunks(_ instruction: Instruction) throws(StorageError) -> Instruction {
@@ -187,7 +204,8 @@ final class ChangesetMaker {
 
   /// Ends the changeset where it has no room for so many bytes more.
   private func cut(before size: Int) throws(StorageError) {
-    guard stream.count + size > Self.mostBytes, !stream.isEmpty, !isWhole else { return }
+    let isFull = stream.count + size > Self.mostBytes || undo.count > Self.mostUndoBytes
+    guard isFull, !stream.isEmpty, !isWhole else { return }
     try store()
   }
 
@@ -275,19 +293,21 @@ final class ChangesetMaker {
 }
 
 extension Instruction {
-  /// Bytes that the instruction takes, about, and the property that it changes.
-  fileprivate var size: (bytes: Int, property: String) {
-    switch self {
-    case .create, .delete: (8, "")
-    case .set(let path, let value, _): (path.length + value.length, path.property)
-    case .insert(let path, _, _, _, let value): (path.length + value.length + 16, path.property)
-    case .setInsert(let path, let value), .setErase(let path, let value):
-      (path.length + value.length, path.property)
-    case .ingest(_, let values): (values.reduce(8) { $0 + $1.length + 8 }, "")
-    case .add(let path, _), .newEmbedded(let path), .killEmbedded(let path), .clear(let path, _),
-      .move(let path, _, _, _, _), .erase(let path, _):
-      (path.length + 32, path.property)
-    }
+  /// Bytes that the instruction takes, about; the property that it changes, and the steps behind that.
+  fileprivate var size: (bytes: Int, property: String, depth: Int) {
+    let none = InstructionPath("")
+    let (path, bytes) =
+      switch self {
+      case .create, .delete: (none, 8)
+      case .set(let path, let value, _): (path, value.length)
+      case .insert(let path, _, _, _, let value): (path, value.length + 16)
+      case .setInsert(let path, let value), .setErase(let path, let value): (path, value.length)
+      case .ingest(_, let values): (none, values.reduce(8) { $0 + $1.length + 8 })
+      case .add(let path, _), .newEmbedded(let path), .killEmbedded(let path), .clear(let path, _),
+        .move(let path, _, _, _, _), .erase(let path, _):
+        (path, 32)
+      }
+    return (bytes + path.length, path.property, path.steps.count)
   }
 }
 

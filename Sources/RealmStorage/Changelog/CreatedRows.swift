@@ -18,10 +18,10 @@ struct CreatedRows {
 
   /// How the value of a row is told.
   enum Form: UInt8 {
-    /// Not at all: every new row has it.
+    /// Not at all: it is null.
     case unset
     case set
-    /// It is the default of the program's schema.
+    /// It is what a new row has in this file. Elsewhere that may be null, or another default.
     case setDefault
     /// Behind the creation, since it is long.
     case apart
@@ -81,9 +81,8 @@ extension CreatedRows.Encoded {
       return
     }
     let content = buffer.bytes(place)
-    guard isKey || isNullable || content.byteCount > 0 else { return forms.append(.unset) }
     guard isKey || content.byteCount <= ChangesetMaker.mostWithCreation else { return forms.append(.apart) }
-    forms.append(.set)
+    forms.append(isNullable || content.byteCount > 0 ? .set : .setDefault)
     bytes.append(isText ? ColumnType.string.rawValue : ColumnType.data.rawValue)
     bytes.appendVarint(UInt64(content.byteCount))
     bytes.append(content)
@@ -92,8 +91,7 @@ extension CreatedRows.Encoded {
   private mutating func append(_ value: Value, _ usual: Value, _ column: Column, isKey: Bool) {
     defer { ends.append(bytes.count) }
     if !isKey, value == usual {
-      // Who creates a row of the same schema has the same there, but for a default of the program's.
-      guard column.storedDefault != nil, value != .null else { return forms.append(.unset) }
+      guard value != .null else { return forms.append(.unset) }
       forms.append(.setDefault)
     } else {
       guard isKey || value.length <= ChangesetMaker.mostWithCreation else { return forms.append(.apart) }

@@ -53,6 +53,9 @@ struct ObjectEditor {
       }
     case .killEmbedded(let path):
       let place = try place(path, table, row)
+      guard try place.table.linksToEmbedded(place.column), place.column.isOptional else {
+        throw place.table.doesNotFit(.wrongKind, place.column)
+      }
       try keeping(place) { () throws(StorageError) in try write(.value(.null), place) }
     case .insert(let path, let id, let left, _, let value):
       let list = try list(path, table, row)
@@ -154,7 +157,7 @@ struct ObjectEditor {
     guard place.isWhole, place.column.collection == .list else {
       throw place.table.doesNotFit(.wrongKind, place.column)
     }
-    return SyncedList(place: place)
+    return try SyncedList(place: place)
   }
 
   /// What stands there; nil for nothing that is shown.
@@ -236,6 +239,7 @@ struct ObjectEditor {
   }
 
   private func add(_ delta: Int64, _ place: Place) throws(StorageError) {
+    guard place.column.index != .unique else { throw place.table.doesNotFit(.wrongKind, place.column) }
     guard place.column.type == .int64 || place.column.type == .mixed,
       case .int(let number)? = try value(place)
     else { return }
@@ -254,7 +258,8 @@ struct ObjectEditor {
       }
       return .value(column.type == .link ? .link(row) : .typedLink(table: target.schema.id, row: row))
     }
-    guard let value = try plain(value), column.acceptsElement(value), column.type != .link || value == .null
+    guard let value = try plain(value), column.acceptsElement(value), column.type != .link || value == .null,
+      column.collection != .set || !value.isNested
     else { throw place.table.doesNotFit(.wrongValue, column) }
     return .value(value)
   }
@@ -275,12 +280,12 @@ struct ObjectEditor {
       }
       return .list(made)
     case .map(let keys, let values):
-      var made: [String: Value] = [:]
-      for (key, value) in zip(keys, values) {
+      var made: [Value] = []
+      for value in values {
         guard let value = try plain(value) else { return nil }
-        made[key] = value
+        made.append(value)
       }
-      return .map(ValueMap(made))
+      return ValueMap(ascending: keys, made).map { .map($0) }
     case .absent, .collection, .chunked, .embedded: return nil
     }
   }

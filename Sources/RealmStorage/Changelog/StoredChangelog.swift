@@ -137,7 +137,8 @@ package struct ChangelogState: Sendable, Equatable {
     indexed = bytes.load(UInt64.self, at: Layout.indexed)
     unindexedObjects = bytes.load(UInt64.self, at: Layout.unindexedObjects)
     guard nextSequence > 0, nextSequence < 1 << 63, (1...Self.mostElements).contains(nextElement),
-      indexed < nextSequence, unindexedObjects <= ChangelogIndex.mostObjects
+      indexed < nextSequence, nextSequence - indexed <= ChangelogIndex.mostChangesets + 1,
+      unindexedObjects <= ChangelogIndex.mostObjects
     else { return nil }
   }
 

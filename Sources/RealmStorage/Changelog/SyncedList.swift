@@ -4,6 +4,18 @@
 struct SyncedList {
   let place: ObjectEditor.Place
 
+  /// - Throws: `.corrupted` where what goes with the list does not fit it.
+  init(place: ObjectEditor.Place) throws(StorageError) {
+    self.place = place
+    let count = try table.listCount(place.position, ofRow: place.row) ?? 0
+    let places = try usedPlaces().flatMap { (places) throws(StorageError) in
+      try table.listCount(places, ofRow: place.row)
+    }
+    guard try self.count() == count, places == nil || places == count,
+      try place.links().allSatisfy({ (0...count).contains($0.position) })
+    else { throw table.editor.store.corrupted(.structure, table.root.clusters) }
+  }
+
   private var table: TableWriter { place.table }
   private var row: UInt64 { place.row }
 
@@ -51,6 +63,12 @@ struct SyncedList {
     return nil
   }
 
+  private func check(_ id: ElementID) throws(StorageError) {
+    guard AbsentLink.elementIDs.contains(id.stored) else {
+      throw table.doesNotFit(.wrongValue, place.column)
+    }
+  }
+
   private func required(_ id: ElementID) throws(StorageError) -> Standing {
     guard let found = try find(id) else { throw table.doesNotFit(.noElement, place.column) }
     return found
@@ -73,6 +91,7 @@ struct SyncedList {
   func insert(
     _ content: ObjectEditor.Content, id: ElementID, behind left: ElementID
   ) throws(StorageError) {
+    try check(id)
     guard try find(id) == nil else { throw table.doesNotFit(.elementExists, place.column) }
     try insert(content, id, place: 0, at: gap(behind: left))
   }
@@ -143,6 +162,7 @@ struct SyncedList {
 
   /// - Parameter moved: the id of its new place; its own id for one that counts as never moved.
   func move(_ id: ElementID, place moved: ElementID, behind left: ElementID) throws(StorageError) {
+    try check(moved)
     guard left != id else { throw table.doesNotFit(.noElement, place.column) }
     let stored = moved == id ? 0 : moved.stored
     switch try required(id) {

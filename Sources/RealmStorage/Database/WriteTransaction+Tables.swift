@@ -49,6 +49,10 @@ extension WriteTransaction {
         throw .notSyncable(
           .noPrimaryKey, table: schema.name, column: nil, path: editor.store.storage.path)
       }
+      if let key = schema.primaryKey, ![.int64, .string, .uuid, .objectID].contains(key.type) {
+        throw .notSyncable(
+          .primaryKeyType, table: schema.name, column: key.name, path: editor.store.storage.path)
+      }
       schema.giveElementIDs()
     }
     let exists = try tables().writer(schema.name, isHidden: schema.isHidden) != nil

@@ -65,12 +65,61 @@ import Testing
             ObjectName("Person", .int(1)),
             [
               .create, .set(InstructionPath("name"), .value(.string("Anna")), isDefault: false),
+              .set(InstructionPath("age"), .value(.int(0)), isDefault: true),
               .insert(tags, id(1), left: .none, right: .none, .value(.string("a"))),
               .insert(tags, id(2), left: id(1), right: .none, .value(.string("b"))),
               .set(InstructionPath("friend"), .link(ObjectName("Person", .int(2))), isDefault: false),
               .insert(tags, id(3), left: id(2), right: .none, .value(.string("c"))),
             ]),
-          ObjectInstructions(ObjectName("Person", .int(2)), [.create, .add(InstructionPath("age"), 5)]),
+          ObjectInstructions(
+            ObjectName("Person", .int(2)),
+            [
+              .create, .set(InstructionPath("name"), .value(.string("")), isDefault: true),
+              .set(InstructionPath("age"), .value(.int(0)), isDefault: true), .add(InstructionPath("age"), 5),
+            ]),
+        ])
+    }
+  }
+
+  @Test func `rows that find links which wait for them are recorded, and what others made is not`() throws {
+    try withTemporaryPath { path in
+      let database = try Self.synced(path)
+      func name(_ id: Int64) -> ObjectName { ObjectName("Person", .int(id)) }
+      let friends = InstructionPath("friends")
+      try database.write { transaction in
+        _ = try transaction.createTable(Self.person)
+        try transaction.apply([
+          ObjectInstructions(
+            name(1),
+            [
+              .create, .set(InstructionPath("friend"), .link(name(7)), isDefault: false),
+              .insert(
+                friends, ElementID(replica: 2, counter: 1), left: .none, right: .none, .link(name(7))),
+            ])
+        ])
+      }
+      try database.write { transaction in
+        let table = try #require(try transaction.table("Person"))
+        let ben = try table.insert(["id": .int(8)])
+        let one = try #require(try table.row(withPrimaryKey: .int(1)))
+        try table.append(
+          [.link(ben)], toList: table.schema.columns.firstIndex { $0.name == "friends" } ?? 0, ofRow: one)
+        let anna = try table.insert(["id": .int(7)])
+        #expect(
+          try table.value(table.schema.columns.firstIndex { $0.name == "friend" } ?? 0, ofRow: one)
+            == .link(anna))
+      }
+      let found = try Self.changesets(database)
+      #expect(found[0].objects == [])
+      #expect(Set(found[1].objects.map(\.id)) == [name(8), name(1), name(7)])
+      #expect(
+        found[1].objects.filter { $0.instructions.first == .create }.map(\.id.key) == [.int(8), .int(7)])
+      let inserted = found[1].objects.first { $0.id == name(1) }?.instructions
+      #expect(
+        inserted == [
+          .insert(
+            friends, ElementID(replica: 1, counter: 1), left: ElementID(replica: 2, counter: 1), right: .none,
+            .link(name(8)))
         ])
     }
   }

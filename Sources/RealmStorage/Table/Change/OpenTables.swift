@@ -77,7 +77,13 @@ final class OpenTables {
   /// Calls `body`, whose changes the changelog is not to be told.
   func knowing<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
     guard let recording else { return try body() }
-    return try recording.knowing(body)
+    // Rows are told as late as can be: those that were made before are told as the program's own, those that are made now are not.
+    try noteCreatedRows()
+    return try recording.knowing { () throws(StorageError) in
+      let result = try body()
+      try noteCreatedRows()
+      return result
+    }
   }
 
   /// All changes are told.

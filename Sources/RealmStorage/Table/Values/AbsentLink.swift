@@ -11,6 +11,25 @@ public struct AbsentLink: Sendable, Hashable {
     case key(String)
     /// It is an element of a set.
     case member
+
+    // Keys by their bytes, as maps have them.
+    public static func == (left: Place, right: Place) -> Bool {
+      switch (left, right) {
+      case (.value, .value), (.member, .member): true
+      case (.before(let left), .before(let right)): left == right
+      case (.key(let left), .key(let right)): left.utf8.elementsEqual(right.utf8)
+      default: false
+      }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+      switch self {
+      case .value: hasher.combine(0)
+      case .before(let position): hasher.combine(position)
+      case .key(let key): for byte in key.utf8 { hasher.combine(byte) }
+      case .member: hasher.combine(1)
+      }
+    }
   }
 
   /// The id of the table of the row.
