@@ -1,6 +1,6 @@
 /// Links to rows that are not there, and lists and maps that stand in mixed values.
 extension ChangelogRecorder {
-  /// A cell loses links to rows that are not there: the cell itself shows nothing of that. None comes but by merging.
+  /// A cell has lost links to rows that are not there, which the cell itself does not show. A program can't add such links: only merging does.
   func recordCompanion(
     _ value: Value, _ before: Value?, _ companion: Column, _ row: UInt64, _ table: TableWriter
   ) throws(StorageError) {
@@ -18,7 +18,7 @@ extension ChangelogRecorder {
     let gone = old.filter { !after.contains($0.withoutPosition) }
     switch column.collection {
     case .none:
-      // A value that was set tells so itself, and what was there before.
+      // Where the value was set, that was told with what stood there before.
       guard let link = gone.first, try table.value(column, ofRow: row) == .null else { return }
       try maker.add(
         .set(path, .value(.null), isDefault: false), to: place.object,

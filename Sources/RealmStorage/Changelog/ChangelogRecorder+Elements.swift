@@ -1,9 +1,9 @@
 /// Changes of lists and maps.
 ///
-/// What a change of a list makes of the ids of the elements is told behind the change, as a change of the column of the ids. So an instruction is made when that one is told; the change of
-/// the list itself only tells which values the elements have.
+/// A change of a list is told twice: first as a change of the list itself, then as a change of the column that holds the ids of its elements. The instruction is made from the second
+/// one, which has the ids. The first one says which values the elements have.
 extension ChangelogRecorder {
-  /// A change of a list that was told, until the change of its ids is.
+  /// A change of a list that was told, while the change of its ids was not told yet.
   struct ListChange {
     var cell: CellPlace
     var table: UInt32
@@ -12,12 +12,12 @@ extension ChangelogRecorder {
     enum Kind {
       case insert([Value], at: Int)
       case remove([Value], from: Int)
-      /// All that stood in the list goes, and this comes; `isCleared`: that was told.
+      /// A new list takes the place of an old one. `isCleared`: the instruction that empties the list was made.
       case assign(to: [Value], from: [Value], isCleared: Bool)
       /// An embedded object takes the place of another one.
       case replace(Value, with: Value)
-      /// Elements that get other places. What moves them back is known once the order of the ids is told; it undoes the first move.
-      /// - Parameter from: where the only one stood that is moved by itself.
+      /// Elements get other places. `back` moves them back: it is known once the new order of the ids is told, and undoes the first move. `from`: where the element stood, if a single
+      /// element is moved.
       case order(back: [Instruction], from: Int? = nil)
     }
   }
@@ -85,8 +85,8 @@ extension ChangelogRecorder {
 
   // MARK: - Whole collections
 
-  /// A collection is assigned whole. Where all that is in it is seen it is emptied and filled anew, so that of two that are assigned at once the later one is left; else the
-  /// elements that are not seen stay, and each that is seen comes or goes by itself. An empty one empties it in any case.
+  /// A program assigns a whole collection. If no link waits in it, the collection is emptied and filled anew, so that the later of two assignments wins whole. Else the links that wait stay,
+  /// and each other element comes or goes by itself. An empty value empties the collection in any case.
   func assign(
     _ value: Value, before: Value, _ position: Int, _ row: UInt64, _ table: TableWriter, _ place: Place,
     _ path: InstructionPath
@@ -205,7 +205,7 @@ extension ChangelogRecorder {
     }
   }
 
-  /// An element that goes, with what makes it again.
+  /// An element that is erased, with the instructions that restore it.
   struct Erased {
     var id: ElementID
     var restore: [Instruction]
@@ -244,7 +244,7 @@ extension ChangelogRecorder {
       if let link = absent.last(where: { $0.place == .before(index) }) {
         left = ElementID(stored: link.elementID)
       }
-      // All of them behind one: what is restored last stands before those that were restored before it.
+      // They are restored from the last to the first, each directly behind the same element.
       try erase(try target.erased(value, id, at: index, left: left, self), target)
     }
   }
@@ -264,7 +264,7 @@ extension ChangelogRecorder {
 }
 
 extension ChangelogRecorder.ListTarget {
-  /// What an element stands behind that was put to a position. Links to rows that are not there, and stood before that position, are before it too; they are told as they stood before
+  /// The element that a new element at a position stands behind. A link that waits at that position stays before the new element. The links that wait are still told as they stood before
   /// the change.
   func left(of index: Int, movedFrom old: Int? = nil) throws(StorageError) -> ElementID {
     let waiting = try table.absentLinks(of: position, row).last { link in
@@ -298,7 +298,7 @@ extension ChangelogRecorder.ListTarget {
     return ChangelogRecorder.Erased(id: id, restore: restore)
   }
 
-  /// What moves an element back that was moved. Its id stands where it is now; its place and the links to rows that are not there stand as before.
+  /// The instruction that moves an element back. The column of the ids has the new order already; the column of the places and the links that wait are as before the change.
   func moveBack(from old: Int, to new: Int) throws(StorageError) -> [Instruction] {
     // The element that stood at a position before.
     let before = { (index: Int) throws(StorageError) -> ElementID in
@@ -310,7 +310,7 @@ extension ChangelogRecorder.ListTarget {
     return [try moveBack(before(old), at: old, behind: old == 0 ? .none : before(old - 1))]
   }
 
-  /// The same of elements that got another order: of each place, from which it got its element. Those before others are moved first.
+  /// The same for a new order of the list, which says for each place where its element stood. The elements are moved back in their old order.
   func moveBack(_ order: [Int]) throws(StorageError) -> [Instruction] {
     var before = [ElementID](repeating: .none, count: order.count)
     for (index, source) in order.enumerated() { before[source] = try id(index) }

@@ -64,7 +64,7 @@ extension ChangelogRecorder {
     return ObjectName(table.schema.name, link.primaryKey)
   }
 
-  /// What fills an object that was just made as a row is: of each property that a new row has otherwise.
+  /// The instructions that give a new object the content of a row.
   func contents(
     _ row: RowBatch.Row, _ table: TableWriter, at place: Place
   ) throws(StorageError) -> [Instruction] {
@@ -78,7 +78,7 @@ extension ChangelogRecorder {
     return made
   }
 
-  /// The same of the embedded row that an element or a value links to.
+  /// The same for the embedded row that an element or a value links to.
   func embeddedContents(
     of row: UInt64, _ column: Column, at path: InstructionPath, _ object: ChangesetMaker.SyncedObject,
     _ table: TableWriter
@@ -94,7 +94,7 @@ extension ChangelogRecorder {
     return try contents(found, target, at: place)
   }
 
-  /// What fills a property.
+  /// The instructions that fill a property of a new object.
   func content(
     _ value: Value, _ position: Int, _ row: ToldRow, at path: InstructionPath,
     _ object: ChangesetMaker.SyncedObject
@@ -136,7 +136,7 @@ extension ChangelogRecorder {
     }
   }
 
-  /// What puts a value into a property or under a key.
+  /// The instructions that put a value into a property or under a key.
   func placed(
     _ value: Value, _ column: Column, at path: InstructionPath, _ object: ChangesetMaker.SyncedObject,
     _ table: TableWriter
@@ -190,7 +190,7 @@ extension InstructionPath {
 }
 
 extension Instruction {
-  /// What undoes an instruction that adds to what was just made: there was nothing before it.
+  /// The inverse of an instruction that fills a new object, in which nothing stood before.
   var inverseOfAddition: [Instruction] {
     switch self {
     case .set(let path, _, _): [.set(path, .absent, isDefault: false)]
@@ -208,7 +208,7 @@ extension Instruction {
 }
 
 extension TableWriter {
-  /// The primary key of a row, read where it is: also while a row of the table is being made.
+  /// The primary key of a row. It can be read while a row of the table is being made, when `value` can't be called.
   func primaryKey(ofRow row: UInt64) throws(StorageError) -> Value? {
     guard let column = schema.primaryKey else { return nil }
     if let buffer, let first = buffer.keys.first, row >= first {

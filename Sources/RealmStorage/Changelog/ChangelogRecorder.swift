@@ -10,7 +10,7 @@ final class ChangelogRecorder: Changelog {
   private var owned: [LinkTarget: Place] = [:]
   /// Objects that went while what they own is still there.
   private var gone: Set<LinkTarget> = []
-  /// The change of a list that the changes of its ids, which follow, belong to.
+  /// The change of a list that was told last: the changes of its ids follow it.
   var list: ListChange?
   /// The collection that was assigned whole last.
   var assigned: (table: UInt32, cell: CellPlace)?
@@ -172,7 +172,7 @@ final class ChangelogRecorder: Changelog {
     }
   }
 
-  /// Tells what a property of an object holds that was just made.
+  /// Tells what a property of a new object holds.
   private func fill(_ position: Int, _ row: ToldRow, _ key: Value) throws(StorageError) {
     let schema = row.table.schema
     let object = ChangesetMaker.SyncedObject(

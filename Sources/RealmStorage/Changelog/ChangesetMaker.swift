@@ -14,7 +14,7 @@ final class ChangesetMaker {
   /// The changeset that is being made, and what undoes it.
   private var stream = ChangesetStream()
   private var undo = ChangesetStream()
-  /// The objects that the last instructions in them are of.
+  /// The objects that the last instruction of each belongs to.
   private var current: LinkTarget?
   private var undone: LinkTarget?
   /// The hashes of the objects of the changeset: nearly each once.
@@ -42,7 +42,7 @@ final class ChangesetMaker {
 
   /// Bytes of a changeset.
   static let mostBytes = 1 << 20
-  /// Bytes of what undoes it, from which on it gets no instruction more: they are held in memory.
+  /// A changeset ends when what undoes it has so many bytes, which are held in memory.
   private static let mostUndoBytes = 8 << 20
   /// Longer texts and data stand apart from their changeset.
   static let mostInline = 512 << 10
@@ -107,7 +107,7 @@ final class ChangesetMaker {
       undone = object.row
     }
     for instruction in inverse.reversed() { undo.append(instruction) }
-    // What is undone and has no instruction is found all the same.
+    // The object is in the index also if it has nothing but an undo.
     if changed.last != object.hash { changed.append(object.hash) }
   }
 
