@@ -13,10 +13,10 @@ enum ChangelogIndex {
     }
   }
 
-  /// So many changesets, or changesets of so many objects, are put together into a run.
+  /// A run is made as soon as this many changesets, or changesets with this many objects, are in no run.
   static let mostChangesets: UInt64 = 64
   static let mostObjects: UInt64 = 4096
-  /// So many runs of a level are put together into one of the next.
+  /// The number of runs of a level that are put together into one run of the next level.
   private static let mostRuns = 16
   /// A run that is longer stays as it is.
   private static let longest = 8192
@@ -35,7 +35,7 @@ enum ChangelogIndex {
     return bytes
   }
 
-  /// Nil for bytes that are no run.
+  /// Reads what `encode` made; answers nil for bytes that are no run.
   static func decode(_ bytes: [UInt8]) -> [Entry]? {
     guard bytes.count % entrySize == 0 else { return nil }
     let entries = stride(from: 0, to: bytes.count, by: entrySize).map {
@@ -106,7 +106,7 @@ enum ChangelogIndex {
   }
 }
 
-/// By which the changesets of an object are found: two objects may have one hash.
+/// The hash of an object's name, by which its changesets are found. Two objects may have one hash.
 struct ObjectHash: Hashable {
   var word: UInt64
 

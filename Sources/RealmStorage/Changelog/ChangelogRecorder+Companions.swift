@@ -18,7 +18,7 @@ extension ChangelogRecorder {
     let gone = old.filter { !after.contains($0.withoutPosition) }
     switch column.collection {
     case .none:
-      // Where the value was set, that was told with what stood there before.
+      // If the program set the value, that change was recorded already, with the link that stood there before.
       guard let link = gone.first, try table.value(column, ofRow: row) == .null else { return }
       try maker.add(
         .set(path, .value(.null), isDefault: false), to: place.object,
@@ -86,7 +86,7 @@ extension ChangelogRecorder {
 }
 
 extension AbsentLink {
-  /// The same at the beginning of its list: its position changes as elements come and go.
+  /// The link as if it stood at the beginning of its list. Its position changes as elements come and go, so links are compared without it.
   fileprivate var withoutPosition: AbsentLink {
     var link = self
     if case .before = place { link.place = .before(0) }

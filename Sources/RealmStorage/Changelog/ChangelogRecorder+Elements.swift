@@ -310,7 +310,7 @@ extension ChangelogRecorder.ListTarget {
     return [try moveBack(before(old), at: old, behind: old == 0 ? .none : before(old - 1))]
   }
 
-  /// The same for a new order of the list, which says for each place where its element stood. The elements are moved back in their old order.
+  /// The instructions that undo a new order of the list, which says for each place where its element stood. The elements are moved back in their old order.
   func moveBack(_ order: [Int]) throws(StorageError) -> [Instruction] {
     var before = [ElementID](repeating: .none, count: order.count)
     for (index, source) in order.enumerated() { before[source] = try id(index) }

@@ -3,7 +3,7 @@ extension ChangelogRecorder {
   /// A row whose content is told.
   struct ToldRow {
     var key: UInt64
-    /// Of all columns; nil where they stand in the table. A row that was just made can't be read there.
+    /// The values of all columns. They are nil if they can be read from the table; a row that was just made can't be read there.
     var values: [Value]?
     var table: TableWriter
 
@@ -78,7 +78,7 @@ extension ChangelogRecorder {
     return made
   }
 
-  /// The same for the embedded row that an element or a value links to.
+  /// The instructions that give a new embedded object the content of the row that an element or a value links to.
   func embeddedContents(
     of row: UInt64, _ column: Column, at path: InstructionPath, _ object: ChangesetMaker.SyncedObject,
     _ table: TableWriter

@@ -1,12 +1,12 @@
 /// Tells what a transaction does to the rows of a synced file as instructions: by the primary keys of objects, the names of properties and the ids of elements.
 ///
-/// What happens to an embedded object is a change of the object that owns it, at the path that leads there. A row that nobody owns yet is no part of any object: when it gets
-/// an owner it is told whole.
+/// A change of an embedded object is recorded as a change of the object that owns it, at the path that leads there. A row that nobody owns yet is no part of any object: when it gets
+/// an owner, all of it is recorded.
 final class ChangelogRecorder: Changelog {
   let maker: ChangesetMaker
   /// Primary keys of rows, which never change: to read one costs more than to keep it.
   private var keys: [LinkTarget: Value] = [:]
-  /// Where embedded rows stand. They stay there until they go.
+  /// The places of embedded rows. An embedded row stays at its place until it is removed.
   private var owned: [LinkTarget: Place] = [:]
   /// Objects that went while what they own is still there.
   private var gone: Set<LinkTarget> = []
@@ -54,8 +54,8 @@ final class ChangelogRecorder: Changelog {
           values[place], before: before[place], at: CellPlace(row: row, column: column), table)
       }
     case .add(let amount, let cell): try add(amount, at: cell, before: change.before.value, table)
-    case .insertIntoSet(let elements, let cell): try insert(elements, intoSet: cell, table)
-    case .removeFromSet(let elements, let cell): try remove(elements, fromSet: cell, table)
+    case .insertIntoSet(let elements, let cell): try changeSet(elements, at: cell, areRemoved: false, table)
+    case .removeFromSet(let elements, let cell): try changeSet(elements, at: cell, areRemoved: true, table)
     default: try recordElements(change, of: table)
     }
   }
@@ -125,7 +125,7 @@ final class ChangelogRecorder: Changelog {
     owned[row] = place
   }
 
-  /// Where the properties of a row stand; nil of an embedded row that nobody owns.
+  /// The place that the properties of a row stand at; nil for an embedded row that nobody owns.
   ///
   /// - Parameter depth: so many embedded objects stand in it.
   func place(
@@ -249,27 +249,18 @@ final class ChangelogRecorder: Changelog {
     try maker.add(.add(path, amount), to: place.object, undo: [inverse])
   }
 
-  private func insert(
-    _ elements: [Value], intoSet cell: CellPlace, _ table: TableWriter
+  /// Elements came into a set, or went.
+  private func changeSet(
+    _ elements: [Value], at cell: CellPlace, areRemoved: Bool, _ table: TableWriter
   ) throws(StorageError) {
     guard let place = try place(cell.row, table) else { return }
     let column = table.schema.columns[table.position(of: cell.column)]
     let path = place.property(column.name)
     for element in elements {
       let value = try instructionValue(element, column, table.tables)
-      try maker.add(.setInsert(path, value), to: place.object, undo: [.setErase(path, value)])
-    }
-  }
-
-  private func remove(
-    _ elements: [Value], fromSet cell: CellPlace, _ table: TableWriter
-  ) throws(StorageError) {
-    guard let place = try place(cell.row, table) else { return }
-    let column = table.schema.columns[table.position(of: cell.column)]
-    let path = place.property(column.name)
-    for element in elements {
-      let value = try instructionValue(element, column, table.tables)
-      try maker.add(.setErase(path, value), to: place.object, undo: [.setInsert(path, value)])
+      let (inserted, erased) = (Instruction.setInsert(path, value), Instruction.setErase(path, value))
+      try maker.add(
+        areRemoved ? erased : inserted, to: place.object, undo: [areRemoved ? inserted : erased])
     }
   }
 }

@@ -99,16 +99,14 @@ final class ChangesetMaker {
     undo(inverse, object)
   }
 
-  /// Adds what undoes a change that has no instruction.
-  func undo(_ inverse: [Instruction], _ object: SyncedObject) {
+  /// Adds what undoes the instruction that was added last.
+  private func undo(_ inverse: [Instruction], _ object: SyncedObject) {
     guard !inverse.isEmpty, !isMade(object.row) else { return }
     if undone != object.row {
       undo.begin(object.name)
       undone = object.row
     }
     for instruction in inverse.reversed() { undo.append(instruction) }
-    // The object is in the index also if it has nothing but an undo.
-    if changed.last != object.hash { changed.append(object.hash) }
   }
 
   /// Adds the creation of objects. The values that they have stand with it.
@@ -283,7 +281,7 @@ final class ChangesetMaker {
 
   /// Puts the changesets into a catalogue; answers whether there was anything to put.
   func store(in catalogue: inout Catalogue) throws(StorageError) -> Bool {
-    if !stream.isEmpty || !undo.isEmpty { try store() }
+    if !stream.isEmpty { try store() }
     guard state != stored || isTrimmed else { return false }
     (stored, isTrimmed) = (state, false)
     try NamedSlots.set(
