@@ -110,6 +110,7 @@ public enum InstructionProblem: String, Sendable {
   case elementExists = "the list has an element of that id already"
   case wrongValue = "the value does not fit the property"
   case wrongKind = "the property does not hold what the instruction changes"
+  case tooDeep = "the place lies in too many objects and collections"
 }
 
 /// A limit of the format.

@@ -2,29 +2,14 @@
 ///
 /// A change of an embedded object is recorded as a change of the object that owns it, at the path that leads there. A row that nobody owns yet is no part of any object: when it gets
 /// an owner, all of it is recorded.
-final class ChangelogRecorder: Changelog {
+final class ChangelogRecorder: ObjectTeller, Changelog {
   let maker: ChangesetMaker
-  /// Primary keys of rows, which never change: to read one costs more than to keep it.
-  private var keys: [LinkTarget: Value] = [:]
-  /// The places of embedded rows. An embedded row stays at its place until it is removed.
-  private var owned: [LinkTarget: Place] = [:]
   /// Objects that went while what they own is still there.
   private var gone: Set<LinkTarget> = []
   /// The change of a list that was told last: the changes of its ids follow it.
   var list: ListChange?
   /// The collection that was assigned whole last.
   var assigned: (table: UInt32, cell: CellPlace)?
-  private static let mostKept = 1 << 14
-
-  /// A place in an object: of a property, or of an embedded object.
-  struct Place {
-    var object: ChangesetMaker.SyncedObject
-    var path: InstructionPath?
-
-    func property(_ name: String) -> InstructionPath {
-      path.map { InstructionPath($0.property, $0.steps + [.property(name)]) } ?? InstructionPath(name)
-    }
-  }
 
   init(_ changelog: StoredChangelog, _ editor: NodeEditor) {
     maker = ChangesetMaker(changelog, editor)
@@ -99,31 +84,6 @@ final class ChangelogRecorder: Changelog {
   }
 
   // MARK: - Objects
-
-  /// The name of the object that a row is.
-  ///
-  /// - Throws: `.corrupted` where there is no such row.
-  func name(_ row: LinkTarget, _ tables: OpenTables) throws(StorageError) -> ObjectName {
-    guard let table = try tables.writer(id: row.table) else {
-      throw tables.editor.store.corrupted(.link, .null)
-    }
-    if let key = keys[row] { return ObjectName(table.schema.name, key) }
-    guard let key = try table.primaryKey(ofRow: row.row) else {
-      throw tables.editor.store.corrupted(.link, table.root.clusters)
-    }
-    keep(key, of: row)
-    return ObjectName(table.schema.name, key)
-  }
-
-  fileprivate func keep(_ key: Value, of row: LinkTarget) {
-    if keys.count >= Self.mostKept { keys.removeAll(keepingCapacity: true) }
-    keys[row] = key
-  }
-
-  func keep(_ place: Place, of row: LinkTarget) {
-    if owned.count >= Self.mostKept { owned.removeAll(keepingCapacity: true) }
-    owned[row] = place
-  }
 
   /// The place that the properties of a row stand at; nil for an embedded row that nobody owns.
   ///
@@ -271,7 +231,7 @@ extension RecordedChange.Before {
 }
 
 extension ColumnCollection {
-  var kind: CollectionKind? {
+  package var kind: CollectionKind? {
     switch self {
     case .none: nil
     case .list: .list

@@ -60,6 +60,9 @@ package struct ElementID: Sendable, Hashable {
   }
 
   package var stored: UInt64 { UInt64(replica) << 32 | UInt64(counter) }
+
+  /// Whether a list can hold an element of the id.
+  package var isValid: Bool { AbsentLink.elementIDs.contains(stored) }
 }
 
 /// The place in an object that a change was made at.
@@ -127,6 +130,20 @@ package enum Instruction: Sendable, Equatable {
   case clear(InstructionPath, CollectionKind)
   /// An asymmetric object, which is sent and not kept: its values by property.
   case ingest([String], [InstructionValue])
+}
+
+extension Instruction {
+  /// The place that is changed; nil of what concerns the object as a whole.
+  package var path: InstructionPath? {
+    switch self {
+    case .create, .delete, .ingest: nil
+    case .set(let path, _, _), .add(let path, _), .newEmbedded(let path), .killEmbedded(let path),
+      .insert(let path, _, _, _, _), .move(let path, _, _, _, _), .erase(let path, _),
+      .setInsert(let path, _),
+      .setErase(let path, _), .clear(let path, _):
+      path
+    }
+  }
 }
 
 /// An addition to the schema. Definitions never change.

@@ -6,10 +6,10 @@ import CSodium
 /// object and the values it is created with.
 final class ChangesetMaker {
   private let editor: NodeEditor
-  private var state: ChangelogState
+  var state: ChangelogState
   private var stored: ChangelogState
-  /// Changesets were removed since then.
-  private var isTrimmed = false
+  /// Changesets were removed or replaced since then.
+  private var areOthersChanged = false
   private var tree: Ref
   /// The changeset that is being made, and what undoes it.
   private var stream = ChangesetStream()
@@ -25,6 +25,8 @@ final class ChangesetMaker {
   private var places: [UInt32: (table: Int, columns: [Int])] = [:]
   /// The hashes of its long values.
   private var chunks: Set<[UInt8]> = []
+  /// When the changesets are made, in milliseconds since 1970; nil asks the machine.
+  var time: UInt64?
   /// What is added now is undone as a whole, and stands in one changeset.
   var isWhole = false
 
@@ -65,7 +67,7 @@ final class ChangesetMaker {
       throw .limitExceeded(.elementIDs, path: editor.store.storage.path)
     }
     defer { state.nextElement += count }
-    return ElementID(replica: ElementID.own, counter: UInt32(state.nextElement)).stored
+    return ElementID(replica: state.replica, counter: UInt32(state.nextElement)).stored
   }
 
   // MARK: - Adding
@@ -209,8 +211,8 @@ final class ChangesetMaker {
 
   private func store() throws(StorageError) {
     let sequence = state.nextSequence
-    var clock = HybridClock(last: state.lastStamp)
-    state.lastStamp = clock.stamp(at: Clock.now / 1_000_000)
+    var clock = HybridClock(last: state.lastStamp, offset: state.clockOffset)
+    state.lastStamp = clock.stamp(at: time ?? Clock.now / 1_000_000)
     changed.sortWithoutRepeats()
     let changeset = StoredChangeset(
       sequence, stamp: state.lastStamp, base: state.base, querySet: state.querySet, hashes: changed,
@@ -250,6 +252,17 @@ final class ChangesetMaker {
     (state.indexed, state.unindexedObjects) = (last, 0)
   }
 
+  /// The changelog as changed so far, but for the changeset that is being made.
+  var changelog: StoredChangelog { StoredChangelog(state: state, tree: tree) }
+
+  /// Puts a changeset in the place of the one of its sequence, which changes the same objects.
+  func replace(_ changeset: StoredChangeset) throws(StorageError) {
+    let key = ChangelogKey.changeset(changeset.sequence)
+    tree = try key.remove(from: tree, editor)
+    tree = try StoredValue.set(changeset.stored, for: key.bytes, in: tree, editor)
+    areOthersChanged = true
+  }
+
   /// Removes the changesets up to one, which a server has, with what is kept beside them. Takes time in proportion to them.
   func acknowledge(upTo sequence: UInt64) throws(StorageError) {
     guard !tree.isNull else { return }
@@ -260,7 +273,7 @@ final class ChangesetMaker {
       try keys(from: .chunk(0, []), below: .chunk(sequence + 1, []))
       + keys(from: .changeset(0), below: .changeset(sequence + 1))
     for key in runs + parts { tree = try key.remove(from: tree, editor) }
-    isTrimmed = true
+    areOthersChanged = true
   }
 
   private func keys(from start: ChangelogKey, below end: ChangelogKey) throws(StorageError) -> [ChangelogKey]
@@ -282,8 +295,8 @@ final class ChangesetMaker {
   /// Puts the changesets into a catalogue; answers whether there was anything to put.
   func store(in catalogue: inout Catalogue) throws(StorageError) -> Bool {
     if !stream.isEmpty { try store() }
-    guard state != stored || isTrimmed else { return false }
-    (stored, isTrimmed) = (state, false)
+    guard state != stored || areOthersChanged else { return false }
+    (stored, areOthersChanged) = (state, false)
     try NamedSlots.set(
       .knownToWrite, state.bytes, root: tree, for: ChangelogSlot.name, in: &catalogue, editor)
     return true

@@ -29,6 +29,7 @@ package struct HybridClock: Sendable, Equatable {
   package private(set) var offset: Int64
 
   package static let mostOffset: Int64 = 86_400_000
+  static let offsets = -mostOffset...mostOffset
 
   package init(last: Stamp = Stamp(word: 0), offset: Int64 = 0) {
     self.last = last

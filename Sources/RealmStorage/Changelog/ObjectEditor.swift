@@ -12,7 +12,10 @@ struct ObjectEditor {
     do throws(StorageError) {
       try tables.knowing { () throws(StorageError) in
         try tables.deriving { () throws(StorageError) in
-          for instruction in object.instructions { try apply(instruction, object.id) }
+          let table = try table(object.id.table)
+          for instruction in object.instructions {
+            try apply(instruction, to: object.id, table, try row(of: object.id, table))
+          }
         }
       }
     } catch {
@@ -20,9 +23,9 @@ struct ObjectEditor {
     }
   }
 
-  private func apply(_ instruction: Instruction, _ object: ObjectName) throws(StorageError) {
-    let table = try table(object.table)
-    let row = try row(of: object, table)
+  func apply(
+    _ instruction: Instruction, to object: ObjectName, _ table: TableWriter, _ row: UInt64?
+  ) throws(StorageError) {
     switch instruction {
     case .create:
       if row == nil { try create(object, table) }
@@ -37,7 +40,7 @@ struct ObjectEditor {
     try apply(instruction, table, row)
   }
 
-  private func apply(
+  func apply(
     _ instruction: Instruction, _ table: TableWriter, _ row: UInt64
   ) throws(StorageError) {
     switch instruction {
@@ -87,21 +90,21 @@ struct ObjectEditor {
 
   // MARK: - Objects
 
-  private func table(_ name: String) throws(StorageError) -> TableWriter {
+  func table(_ name: String) throws(StorageError) -> TableWriter {
     guard let table = try tables.writer(name) else {
       throw .instructionDoesNotFit(.noTable, table: name, column: nil, path: tables.editor.store.storage.path)
     }
     return table
   }
 
-  private func row(of object: ObjectName, _ table: TableWriter) throws(StorageError) -> UInt64? {
+  func row(of object: ObjectName, _ table: TableWriter) throws(StorageError) -> UInt64? {
     guard let column = table.schema.primaryKey, column.accepts(object.key) else {
       throw table.doesNotFit(.wrongValue, table.schema.primaryKey)
     }
     return try table.row(withPrimaryKey: object.key)
   }
 
-  private func create(_ object: ObjectName, _ table: TableWriter) throws(StorageError) {
+  func create(_ object: ObjectName, _ table: TableWriter) throws(StorageError) {
     guard let key = table.schema.columns.firstIndex(where: { $0.index == .unique }) else { return }
     _ = try table.insert { (row: inout NewRow) throws(StorageError) in try row.set(key, object.key) }
   }
@@ -132,7 +135,7 @@ struct ObjectEditor {
     case absent(table: UInt32, key: Value)
   }
 
-  private func place(
+  func place(
     _ path: InstructionPath, _ table: TableWriter, _ row: UInt64
   ) throws(StorageError) -> Place {
     var place = Place(table: table, position: try table.property(path.property), row: row)
@@ -150,7 +153,7 @@ struct ObjectEditor {
     return place
   }
 
-  private func list(
+  func list(
     _ path: InstructionPath, _ table: TableWriter, _ row: UInt64
   ) throws(StorageError) -> SyncedList {
     let place = try place(path, table, row)
@@ -161,7 +164,7 @@ struct ObjectEditor {
   }
 
   /// What stands there; nil for nothing that is shown.
-  private func value(_ place: Place) throws(StorageError) -> Value? {
+  func value(_ place: Place) throws(StorageError) -> Value? {
     switch place.part {
     case .key(let key)?:
       return try place.table.value(forKey: key, ofMap: place.position, ofRow: place.row)
@@ -246,7 +249,7 @@ struct ObjectEditor {
     try keeping(place) { () throws(StorageError) in try write(.value(.int(number &+ delta)), place) }
   }
 
-  private func content(of value: InstructionValue, _ place: Place) throws(StorageError) -> Content {
+  func content(of value: InstructionValue, _ place: Place) throws(StorageError) -> Content {
     let column = place.column
     if case .link(let object) = value {
       let target = try table(object.table)
@@ -318,6 +321,15 @@ struct ObjectEditor {
   private func checkSet(_ place: Place) throws(StorageError) {
     guard place.isWhole, place.column.collection == .set else {
       throw place.table.doesNotFit(.wrongKind, place.column)
+    }
+  }
+
+  /// Gives an object the values that a new one has.
+  func reset(_ table: TableWriter, _ row: UInt64) throws(StorageError) {
+    for (position, column) in table.schema.columns.enumerated()
+    where !column.isCompanion && column.index != .unique {
+      let place = Place(table: table, position: position, row: row)
+      try keeping(place) { () throws(StorageError) in try clear(place) }
     }
   }
 

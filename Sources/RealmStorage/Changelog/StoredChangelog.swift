@@ -3,6 +3,8 @@ package struct StoredChangelog {
   package let state: ChangelogState
   let tree: Ref
 
+  init(state: ChangelogState, tree: Ref) { (self.state, self.tree) = (state, tree) }
+
   /// What stands below the slot of a version. Nil for a file that is not synced.
   ///
   /// - Throws: `.corrupted`.
@@ -100,6 +102,10 @@ package struct ChangelogState: Sendable, Equatable {
   package var lastStamp = Stamp(word: 0)
   /// The counter of the next element of a list; 2^32 when all are given.
   package var nextElement: UInt64 = 1
+  /// The milliseconds that are added to the time of the machine, as a server told them last.
+  package var clockOffset: Int64 = 0
+  /// The number that stands for this file in ids of elements. It was another one while the file was another replica.
+  package var replica: UInt32 = ElementID.own
   /// The version of the server's log that the file has applied; nil before its first registration.
   package var base: UInt64?
   /// The newest query set.
@@ -119,7 +125,9 @@ package struct ChangelogState: Sendable, Equatable {
     static let querySet = 32
     static let indexed = 40
     static let unindexedObjects = 48
-    static let size = 56
+    static let replica = 56
+    static let clockOffset = 64
+    static let size = 72
   }
   /// The base of a file that was never registered.
   static let noBase = UInt64.max
@@ -136,7 +144,11 @@ package struct ChangelogState: Sendable, Equatable {
     querySet = bytes.load(UInt64.self, at: Layout.querySet)
     indexed = bytes.load(UInt64.self, at: Layout.indexed)
     unindexedObjects = bytes.load(UInt64.self, at: Layout.unindexedObjects)
-    guard nextSequence > 0, nextSequence < 1 << 63, (1...Self.mostElements).contains(nextElement),
+    guard let replica = UInt32(exactly: bytes.load(UInt64.self, at: Layout.replica)) else { return nil }
+    self.replica = replica
+    clockOffset = bytes.load(Int64.self, at: Layout.clockOffset)
+    guard HybridClock.offsets.contains(clockOffset), (1...UInt32(Int32.max)).contains(replica),
+      nextSequence > 0, nextSequence < 1 << 63, (1...Self.mostElements).contains(nextElement),
       indexed < nextSequence, nextSequence - indexed <= ChangelogIndex.mostChangesets + 1,
       unindexedObjects <= ChangelogIndex.mostObjects
     else { return nil }
@@ -151,6 +163,8 @@ package struct ChangelogState: Sendable, Equatable {
     bytes.store(querySet, at: Layout.querySet)
     bytes.store(indexed, at: Layout.indexed)
     bytes.store(unindexedObjects, at: Layout.unindexedObjects)
+    bytes.store(UInt64(replica), at: Layout.replica)
+    bytes.store(clockOffset, at: Layout.clockOffset)
     return bytes
   }
 }
@@ -170,6 +184,8 @@ package struct StoredChangeset: Sendable, Equatable {
   /// As of `Changeset.bytes`: what makes the changeset undone. The instructions of an object are applied from the last to the first, after
   /// the object was removed where the changeset created it. Empty where nothing else is to be undone.
   package var undo: [UInt8] = []
+  /// The undo tells also which objects are to be removed.
+  package var isUndoComplete = false
 
   private enum Layout {
     static let stamp = 0
@@ -179,6 +195,7 @@ package struct StoredChangeset: Sendable, Equatable {
     static let length = 28
     static let hashes = 32
   }
+  private static let undoIsComplete = UInt32(1) << 31
 
   init(
     _ sequence: UInt64, stamp: Stamp, base: UInt64?, querySet: UInt64, hashes: [UInt64], bytes: [UInt8],
@@ -191,7 +208,9 @@ package struct StoredChangeset: Sendable, Equatable {
   /// Nil for bytes that are none.
   init?(_ sequence: UInt64, _ stored: [UInt8]) {
     guard stored.count >= Layout.hashes else { return nil }
-    let content = Layout.hashes + 8 * Int(stored.load(UInt32.self, at: Layout.hashCount))
+    let count = stored.load(UInt32.self, at: Layout.hashCount)
+    isUndoComplete = count & Self.undoIsComplete != 0
+    let content = Layout.hashes + 8 * Int(count & ~Self.undoIsComplete)
     let end = content + Int(stored.load(UInt32.self, at: Layout.length))
     guard content < end, end <= stored.count else { return nil }
     self.sequence = sequence
@@ -211,7 +230,7 @@ package struct StoredChangeset: Sendable, Equatable {
     made.appendInteger(stamp.word)
     made.appendInteger(base ?? ChangelogState.noBase)
     made.appendInteger(querySet)
-    made.appendInteger(UInt32(hashes.count))
+    made.appendInteger(UInt32(hashes.count) | (isUndoComplete ? Self.undoIsComplete : 0))
     made.appendInteger(UInt32(bytes.count))
     for hash in hashes { made.appendInteger(hash) }
     made += bytes

@@ -12,7 +12,7 @@ struct SyncedList {
       try table.listCount(places, ofRow: place.row)
     }
     guard try self.count() == count, places == nil || places == count,
-      try place.links().allSatisfy({ (0...count).contains($0.position) })
+      try place.links().allSatisfy({ (0...count).contains($0.listPosition) })
     else { throw table.editor.store.corrupted(.structure, table.root.clusters) }
   }
 
@@ -44,6 +44,9 @@ struct SyncedList {
 
   private func count() throws(StorageError) -> Int { try table.listCount(ids(), ofRow: row) ?? 0 }
 
+  /// So many elements before the end are looked at one by one.
+  private static let nearEnd = 16
+
   /// The element of an id; nil where there is none. Who appends finds the last one at once; else takes time in proportion to the elements.
   func find(_ id: ElementID) throws(StorageError) -> Standing? {
     let value = Value.int(Int64(bitPattern: id.stored))
@@ -53,6 +56,9 @@ struct SyncedList {
       return .shown(count - 1)
     }
     if let link = try place.links().firstIndex(where: { $0.elementID == id.stored }) { return .absent(link) }
+    // Others may have appended meanwhile.
+    for index in (max(0, count - Self.nearEnd)..<max(0, count - 1)).reversed()
+    where try table.element(at: index, ofList: ids, ofRow: row) == value { return .shown(index) }
     guard let list = try table.list(ids, ofRow: row) else { return nil }
     var start = 0
     while start < list.count {
@@ -80,9 +86,9 @@ struct SyncedList {
     let links = try place.links()
     switch try required(left) {
     case .shown(let index):
-      let first = links.firstIndex { $0.position > index }
+      let first = links.firstIndex { $0.listPosition > index }
       return Gap(shown: index + 1, absent: first ?? links.count)
-    case .absent(let index): return Gap(shown: links[index].position, absent: index + 1)
+    case .absent(let index): return Gap(shown: links[index].listPosition, absent: index + 1)
     }
   }
 
@@ -127,7 +133,7 @@ struct SyncedList {
   private func removeShown(_ index: Int) throws(StorageError) {
     let range = index..<index + 1
     try place.changeLinks { links in
-      for link in links.indices where links[link].position > index { links[link].shift(by: -1) }
+      for link in links.indices where links[link].listPosition > index { links[link].shift(by: -1) }
     }
     _ = try table.removeElements(range, ofList: ids(), ofRow: row)
     if let places = try usedPlaces() { _ = try table.removeElements(range, ofList: places, ofRow: row) }
@@ -146,7 +152,8 @@ struct SyncedList {
     case (.absent(let index), .value):
       try place.changeLinks { $0.remove(at: index) }
       try insert(
-        content, id, place: links[index].elementPlace, at: Gap(shown: links[index].position, absent: index))
+        content, id, place: links[index].elementPlace,
+        at: Gap(shown: links[index].listPosition, absent: index))
     }
   }
 
@@ -154,7 +161,7 @@ struct SyncedList {
   func hide(_ index: Int, _ target: UInt32, _ key: Value) throws(StorageError) {
     let (id, moved) = try table.elementIDs(at: index, ofList: place.position, row)
     let links = try place.links()
-    let absent = links.firstIndex { $0.position > index } ?? links.count
+    let absent = links.firstIndex { $0.listPosition > index } ?? links.count
     try removeShown(index)
     try insert(
       .absent(table: target, key: key), id, place: moved.stored, at: Gap(shown: index, absent: absent))
@@ -174,7 +181,7 @@ struct SyncedList {
     case .shown(let old):
       // As without the element.
       try place.changeLinks { links in
-        for link in links.indices where links[link].position > old { links[link].shift(by: -1) }
+        for link in links.indices where links[link].listPosition > old { links[link].shift(by: -1) }
       }
       var gap = Gap(shown: 0, absent: 0)
       if left != .none {
@@ -182,8 +189,8 @@ struct SyncedList {
         switch try required(left) {
         case .shown(let found):
           let index = found > old ? found - 1 : found
-          gap = Gap(shown: index + 1, absent: links.firstIndex { $0.position > index } ?? links.count)
-        case .absent(let index): gap = Gap(shown: links[index].position, absent: index + 1)
+          gap = Gap(shown: index + 1, absent: links.firstIndex { $0.listPosition > index } ?? links.count)
+        case .absent(let index): gap = Gap(shown: links[index].listPosition, absent: index + 1)
         }
       }
       try setPlace(stored, at: old)
@@ -197,7 +204,7 @@ struct SyncedList {
   // MARK: - Places
 
   /// The column of the places, where the list has some.
-  private func usedPlaces() throws(StorageError) -> Int? {
+  func usedPlaces() throws(StorageError) -> Int? {
     guard let places = table.schema.position(of: .elementPlaces(of: place.column.id)),
       try table.listCount(places, ofRow: row) ?? 0 > 0
     else { return nil }
@@ -220,10 +227,10 @@ struct SyncedList {
 }
 
 extension AbsentLink {
-  /// That of the element which it stands before.
-  fileprivate var position: Int { if case .before(let position) = place { position } else { 0 } }
+  /// The position of the element which the link stands before, of a link that waits in a list.
+  var listPosition: Int { if case .before(let position) = place { position } else { 0 } }
 
-  fileprivate mutating func shift(by count: Int) { place = .before(position + count) }
+  fileprivate mutating func shift(by count: Int) { place = .before(listPosition + count) }
 }
 
 extension TableWriter {

@@ -23,6 +23,9 @@ extension ReadableTree {
     return Int(clamping: try OrderedTree.count(root, reader.access()))
   }
 
+  /// The error of a tree whose entries are not what its owner writes.
+  package var damaged: StorageError { contents.reader.access().corrupted(.structure, root) }
+
   /// The value of a key, or nil. O(log n), and in proportion to the value.
   public func value(for key: [UInt8]) throws(StorageError) -> [UInt8]? {
     let reader = contents.reader

@@ -12,6 +12,18 @@ extension WriteTransaction {
     for object in objects { try editor.apply(object) }
   }
 
+  /// The object of a name, which may not be there, to be changed by what was decided elsewhere.
+  ///
+  /// - Throws: `.instructionDoesNotFit` where there is no such table, or the key is none of its keys; `.corrupted`.
+  package func object(_ name: ObjectName) throws(StorageError) -> EditedObject {
+    try EditedObject(name, ObjectEditor(tables: try tables()))
+  }
+
+  /// Calls `body`, whose changes are not recorded for others: they were decided elsewhere.
+  package func unrecorded<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
+    try tables().knowing(body)
+  }
+
   /// Undoes a changeset of this file, that all later ones were undone before.
   ///
   /// - Throws: `.corrupted`; what `apply` throws.
@@ -19,8 +31,10 @@ extension WriteTransaction {
     guard let changeset = try? Changeset(bytes: stored.bytes),
       let undo = stored.undo.isEmpty ? Changeset() : try? Changeset(bytes: stored.undo)
     else { throw access().corrupted(.structure, root) }
-    let made = changeset.objects.filter { $0.instructions.contains(.create) }
-    try apply(made.map { ObjectInstructions($0.id, [.delete]) })
+    if !stored.isUndoComplete {
+      let made = changeset.objects.filter { $0.instructions.contains(.create) }
+      try apply(made.map { ObjectInstructions($0.id, [.delete]) })
+    }
     try apply(undo.objects.map { ObjectInstructions($0.id, $0.instructions.reversed()) })
   }
 
@@ -30,6 +44,39 @@ extension WriteTransaction {
   package func acknowledge(upTo sequence: UInt64) throws(StorageError) {
     _ = try tables()
     try changelog?.maker.acknowledge(upTo: sequence)
+  }
+
+  /// The changesets that no server has acknowledged, as changed so far; nil of a file that is not synced. What the transaction itself writes is not among them before it is committed.
+  ///
+  /// - Throws: `.corrupted`.
+  package func changesets() throws(StorageError) -> StoredChangelog? {
+    _ = try tables()
+    return changelog?.maker.changelog
+  }
+
+  /// Puts a changeset in the place of the one of its sequence, with another base, stamp or undo.
+  ///
+  /// - Throws: `.corrupted`.
+  package func replace(_ changeset: StoredChangeset) throws(StorageError) {
+    _ = try tables()
+    try changelog?.maker.replace(changeset)
+  }
+
+  /// Changes what the file knows beside its changesets: where it stands in the log, its clock, its number.
+  ///
+  /// - Throws: `.corrupted`.
+  package func changeChangelogState(_ change: (inout ChangelogState) -> Void) throws(StorageError) {
+    _ = try tables()
+    guard let maker = changelog?.maker else { return }
+    change(&maker.state)
+  }
+
+  /// Sets the time that the changesets of the transaction are made at, in place of that of the machine.
+  ///
+  /// - Parameter time: in milliseconds since 1970.
+  package func setTime(_ time: UInt64) throws(StorageError) {
+    _ = try tables()
+    changelog?.maker.time = time
   }
 
   /// Whether what is written is recorded for other files.

@@ -95,12 +95,12 @@ extension RawSpan {
 extension [UInt8] {
   /// Appends the bytes of a number, the lowest first.
   @inline(__always)
-  mutating func appendInteger<Number: FixedWidthInteger & BitwiseCopyable>(_ number: Number) {
+  package mutating func appendInteger<Number: FixedWidthInteger & BitwiseCopyable>(_ number: Number) {
     Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
   }
 
   /// Appends the bytes of a number, the highest first.
-  mutating func appendHighestFirst<Number: FixedWidthInteger & BitwiseCopyable>(_ number: Number) {
+  package mutating func appendHighestFirst<Number: FixedWidthInteger & BitwiseCopyable>(_ number: Number) {
     Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
   }
 

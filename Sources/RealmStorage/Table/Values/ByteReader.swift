@@ -1,31 +1,31 @@
 /// Reads a record from bytes that may be anything.
-struct ByteReader {
+package struct ByteReader {
   private let source: [UInt8]
   private var at = 0
 
-  init(_ bytes: [UInt8]) { source = bytes }
+  package init(_ bytes: [UInt8]) { source = bytes }
 
-  var isAtEnd: Bool { at == source.count }
+  package var isAtEnd: Bool { at == source.count }
   /// Bytes that are left.
-  var count: Int { source.count - at }
+  package var count: Int { source.count - at }
 
   /// The byte that is read next; nil at the end.
-  var next: UInt8? { at < source.count ? source[at] : nil }
+  package var next: UInt8? { at < source.count ? source[at] : nil }
 
-  mutating func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) -> Integer? {
+  package mutating func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) -> Integer? {
     guard MemoryLayout<Integer>.size <= source.count - at else { return nil }
     defer { at += MemoryLayout<Integer>.size }
     return source.load(type, at: at)
   }
 
-  mutating func bytes(_ count: Int) -> ArraySlice<UInt8>? {
+  package mutating func bytes(_ count: Int) -> ArraySlice<UInt8>? {
     guard count >= 0, count <= source.count - at else { return nil }
     defer { at += count }
     return source[at..<at + count]
   }
 
   /// 7 bits a byte, lowest first, bit 7 set on all but the last.
-  mutating func varint() -> UInt64? {
+  package mutating func varint() -> UInt64? {
     // Most are lengths and small numbers.
     if at < source.count, source[at] < 0x80 {
       defer { at += 1 }
@@ -45,13 +45,13 @@ struct ByteReader {
   }
 
   /// A length as a varint, and so many bytes.
-  mutating func counted() -> ArraySlice<UInt8>? {
+  package mutating func counted() -> ArraySlice<UInt8>? {
     guard let length = varint(), length <= UInt64(source.count - at) else { return nil }
     return bytes(Int(length))
   }
 
   /// A length as a varint, and so many bytes of UTF-8.
-  mutating func text() -> String? {
+  package mutating func text() -> String? {
     guard let length = varint(), length <= UInt64(source.count - at) else { return nil }
     defer { at += Int(length) }
     return TextMaker().text(source.span.bytes.extracting(at..<at + Int(length)))
@@ -59,7 +59,7 @@ struct ByteReader {
 }
 
 extension [UInt8] {
-  mutating func appendVarint(_ value: UInt64) {
+  package mutating func appendVarint(_ value: UInt64) {
     var rest = value
     while rest > 0x7f {
       append(UInt8(truncatingIfNeeded: rest) | 0x80)

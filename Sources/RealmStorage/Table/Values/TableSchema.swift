@@ -53,9 +53,9 @@ public struct TableSchema: Sendable, Hashable {
   /// What the next id of a column or an index may be.
   static let nextIDs = UInt32(1)...UInt32(UInt16.max) + 1
 
-  static let maximumNameLength = 255
+  package static let maximumNameLength = 255
   /// A cluster's node has room for the descriptors of so many.
-  static let maximumColumns = 1000
+  package static let maximumColumns = 1000
 
   /// Adds a column, and the companion of a column of lists where elements have ids.
   ///

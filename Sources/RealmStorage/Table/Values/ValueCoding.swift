@@ -3,7 +3,7 @@
 /// Numbers are varints: 7 bits a byte, lowest first, bit 7 set on all but the last byte; signed ones are zigzag (0, -1,
 /// 1, -2 …). Integers and links are varints, booleans 0 or 1, dates seconds and nanoseconds, strings and data their length
 /// and bytes, all else its bytes. A mixed value has a byte before it that tells its type.
-enum ValueCoding {
+package enum ValueCoding {
   /// What stands before a mixed value that is of no column's type.
   private enum Tag {
     static let null: UInt8 = 0
@@ -37,12 +37,12 @@ enum ValueCoding {
     }
   }
 
-  static func append(_ text: String, to bytes: inout [UInt8]) {
+  package static func append(_ text: String, to bytes: inout [UInt8]) {
     bytes.appendVarint(UInt64(text.utf8.count))
     bytes += text.utf8
   }
 
-  static func appendMixed(_ value: Value, to bytes: inout [UInt8]) {
+  package static func appendMixed(_ value: Value, to bytes: inout [UInt8]) {
     bytes.append(tag(value))
     switch value {
     case .list(let elements, let id):
@@ -100,7 +100,7 @@ enum ValueCoding {
   }
 
   /// - Parameter levels: so many lists and maps may stand in each other.
-  static func mixed(_ reader: inout ByteReader, levels: Int = Value.mostLevels) -> Value? {
+  package static func mixed(_ reader: inout ByteReader, levels: Int = Value.mostLevels) -> Value? {
     guard let tag = reader.integer(UInt8.self) else { return nil }
     switch tag {
     case Tag.null: return .null

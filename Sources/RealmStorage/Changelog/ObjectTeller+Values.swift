@@ -1,5 +1,5 @@
 /// Values as instructions have them, and what all of an object holds.
-extension ChangelogRecorder {
+extension ObjectTeller {
   /// A row whose content is told.
   struct ToldRow {
     var key: UInt64

@@ -1,0 +1,145 @@
+/// An object of a synced file that instructions are merged into: what stands at its places is asked before an instruction is carried out.
+///
+/// Used by one thread, while the transaction is open. It stands for a name: the object may not be there, or come and go. An object that goes keeps its row until `finish`, so that one that
+/// comes back meanwhile is the same to who holds it.
+package struct EditedObject {
+  package let name: ObjectName
+  let editor: ObjectEditor
+  let table: TableWriter
+  private(set) var row: UInt64?
+  /// The row of an object that went.
+  private var left: UInt64?
+
+  init(_ name: ObjectName, _ editor: ObjectEditor) throws(StorageError) {
+    (self.name, self.editor) = (name, editor)
+    table = try editor.table(name.table)
+    guard !table.schema.isEmbedded else { throw table.doesNotFit(.noTable, nil) }
+    row = try editor.row(of: name, table)
+  }
+
+  package var isPresent: Bool { row != nil }
+
+  /// Bytes that name the object among all of the file, and are no beginning of another one's.
+  package var key: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.appendHighestFirst(table.schema.id)
+    switch name.key {
+    case .int(let number):
+      bytes.append(1)
+      bytes.appendHighestFirst(UInt64(bitPattern: number))
+    case .string(let text):
+      bytes.append(2)
+      EditedPlace.append(text, to: &bytes)
+    case .uuid(let id):
+      bytes.append(3)
+      bytes += id.bytes
+    case .objectID(let id):
+      bytes.append(4)
+      bytes += id.bytes
+    default: bytes.append(0)
+    }
+    return bytes
+  }
+
+  /// What the object has in properties of a single value each, as of `Value`; a link is null, and so is a property that is not there. Nil where there is no object.
+  ///
+  /// - Throws: `.corrupted`.
+  package func values(of properties: [String]) throws(StorageError) -> [Value]? {
+    guard let row else { return nil }
+    var found: [Value] = []
+    for property in properties {
+      let column = table.schema.properties.first { $0.name.utf8.elementsEqual(property.utf8) }
+      guard let column, column.type != .link, column.collection == .none else {
+        found.append(.null)
+        continue
+      }
+      found.append(try table.value(column, ofRow: row) ?? .null)
+    }
+    return found
+  }
+
+  // MARK: - Changing
+
+  /// Carries out an instruction, without asking whether it should be (`ObjectEditor`).
+  ///
+  /// - Throws: `.instructionDoesNotFit`, with nothing changed; `.limitExceeded`, `.corrupted`: then the transaction can't be committed.
+  package mutating func apply(_ instruction: Instruction) throws(StorageError) {
+    switch instruction {
+    case .delete:
+      (left, row) = (row ?? left, nil)
+      return
+    case .create:
+      guard row == nil else { return }
+      guard let left else { break }
+      (row, self.left) = (left, nil)
+      return try changing { () throws(StorageError) in try editor.reset(table, left) }
+    default: break
+    }
+    try changing { () throws(StorageError) in try editor.apply(instruction, to: name, table, row) }
+    if instruction == .create { row = try editor.row(of: name, table) }
+  }
+
+  /// Removes the row of an object that went. Links to it wait for another object of its key.
+  ///
+  /// - Throws: `.corrupted`: then the transaction can't be committed.
+  package mutating func finish() throws(StorageError) {
+    guard let left else { return }
+    self.left = nil
+    try changing { () throws(StorageError) in try table.removeLeavingLinks(left) }
+  }
+
+  private func changing(_ body: () throws(StorageError) -> Void) throws(StorageError) {
+    do throws(StorageError) {
+      try editor.tables.knowing { () throws(StorageError) in try editor.tables.deriving(body) }
+    } catch {
+      if case .instructionDoesNotFit = error { throw error }
+      throw editor.tables.fail(error)
+    }
+  }
+
+  /// The instructions that take back an instruction which is carried out next, in the order in which they are to be carried out.
+  ///
+  /// - Throws: `.instructionDoesNotFit`, `.corrupted`.
+  package func inverse(of instruction: Instruction) throws(StorageError) -> [Instruction] {
+    switch instruction {
+    case .create: return row == nil ? [.delete] : []
+    case .delete: return try content() ?? []
+    case .ingest: return []
+    default: break
+    }
+    guard let row else { throw table.doesNotFit(.noObject, nil) }
+    return try InverseInstructions(editor: editor, object: object(row)).inverse(of: instruction, table, row)
+  }
+
+  /// The instructions that make an object with all that this one has; nil where there is none. Takes time in proportion to it.
+  package func content() throws(StorageError) -> [Instruction]? {
+    guard let row, let found = try table.row(row) else { return nil }
+    return [.create]
+      + (try ObjectTeller().contents(found, table, at: ObjectTeller.Place(object: object(row))))
+  }
+
+  private func object(_ row: UInt64) -> ChangesetMaker.SyncedObject {
+    ChangesetMaker.SyncedObject(row: LinkTarget(table: table.schema.id, row: row), name: name)
+  }
+
+  /// The error of an instruction that no object of the table can be changed by.
+  package func doesNotFit(_ problem: InstructionProblem, _ path: InstructionPath? = nil) -> StorageError {
+    .instructionDoesNotFit(
+      problem, table: name.table, column: path?.property, path: editor.tables.editor.store.storage.path)
+  }
+
+  /// The place that a path would lead to, if the object and all on the way were there. It tells what can stand there, not what does.
+  ///
+  /// - Throws: `.instructionDoesNotFit` for a path that no object of the table can have; `.corrupted`.
+  package func form(of path: InstructionPath) throws(StorageError) -> EditedPlace {
+    try EditedPlace.form(of: path, table, editor)
+  }
+
+  /// The place that a path leads to; nil where something on the way is not there.
+  ///
+  /// - Throws: `.instructionDoesNotFit` for a path that no object of the table can have; `.corrupted`.
+  package func place(_ path: InstructionPath) throws(StorageError) -> EditedPlace? {
+    guard let row else { return nil }
+    return try EditedPlace(path, table, row, editor)
+  }
+}

@@ -1,0 +1,248 @@
+/// A place in an object that an instruction is merged into.
+package struct EditedPlace {
+  /// What the place holds.
+  package enum Kind: Sendable {
+    /// A value, a link, or, to merging, a list or map that stands in a mixed value.
+    case register
+    case embedded
+    case list
+    case set
+    case map
+
+    init(_ place: ObjectEditor.Place, isEmbedded: Bool) {
+      guard place.isWhole else {
+        self = isEmbedded ? .embedded : .register
+        return
+      }
+      self =
+        switch place.column.collection {
+        case .none: isEmbedded ? .embedded : .register
+        case .list: .list
+        case .set: .set
+        case .map: .map
+        }
+    }
+  }
+
+  /// What the place lies in, below the object: an embedded object or a collection.
+  package struct Container {
+    package var kind: Kind
+    /// The length of its bytes among those of the place.
+    package var keyLength: Int
+  }
+
+  package let kind: Kind
+  /// Bytes that name the place in its object: they begin with those of all that it lies in.
+  package private(set) var key: [UInt8] = []
+  /// From the outermost in. Each of them is there.
+  package private(set) var containers: [Container] = []
+  /// Where the place is an element, its id.
+  package let element: ElementID?
+  let place: ObjectEditor.Place
+  let editor: ObjectEditor
+
+  /// Bytes of the longest key: an ordered tree has no longer ones, and that of the object and more is put around it.
+  private static let mostKeyBytes = 800
+
+  init?(
+    _ path: InstructionPath, _ table: TableWriter, _ row: UInt64, _ editor: ObjectEditor
+  ) throws(StorageError) {
+    var place = ObjectEditor.Place(table: table, position: try table.property(path.property), row: row)
+    try Self.checkDepth(path, place)
+    var (key, containers) = ([UInt8](), [Container]())
+    key.appendHighestFirst(place.column.id)
+    for step in path.steps {
+      let isEmbedded = try place.table.linksToEmbedded(place.column)
+      let kind = Kind(place, isEmbedded: isEmbedded)
+      guard key.count <= Self.mostKeyBytes else { throw place.table.doesNotFit(.tooDeep, place.column) }
+      containers.append(Container(kind: kind, keyLength: key.count))
+      switch (step, kind) {
+      case (.key(let text), .map):
+        key.append(Step.key)
+        Self.append(text, to: &key)
+        place.part = step
+      case (.element(let id), .list):
+        guard try SyncedList(place: place).find(id) != nil else { return nil }
+        key.append(Step.element)
+        key.appendHighestFirst(id.stored)
+        place.part = step
+      case (.property(let name), .embedded):
+        guard case .link(let row)? = try editor.value(place) else { return nil }
+        guard let target = try editor.tables.writer(id: place.column.target) else {
+          throw place.table.doesNotFit(.wrongKind, place.column)
+        }
+        place = ObjectEditor.Place(table: target, position: try target.property(name), row: row)
+        key.append(Step.property)
+        key.appendHighestFirst(place.column.id)
+      default: throw place.table.doesNotFit(.wrongKind, place.column)
+      }
+    }
+    kind = Kind(place, isEmbedded: try place.table.linksToEmbedded(place.column))
+    element = if case .element(let id)? = place.part { id } else { nil }
+    (self.key, self.containers, self.place, self.editor) = (key, containers, place, editor)
+  }
+
+  /// What is put at the place must be told by paths that are longer.
+  private static func checkDepth(
+    _ path: InstructionPath, _ place: ObjectEditor.Place
+  ) throws(StorageError) {
+    guard path.steps.count < InstructionPath.mostSteps - 1 else {
+      throw place.table.doesNotFit(.tooDeep, place.column)
+    }
+  }
+
+  /// The place that a path would lead to, if all on the way were there. Nothing stands in it.
+  ///
+  /// - Throws: `.instructionDoesNotFit` for a path that no object of the table can have; `.corrupted`.
+  static func form(
+    of path: InstructionPath, _ table: TableWriter, _ editor: ObjectEditor
+  ) throws(StorageError) -> EditedPlace {
+    var place = ObjectEditor.Place(table: table, position: try table.property(path.property), row: 0)
+    try checkDepth(path, place)
+    for step in path.steps {
+      switch (step, Kind(place, isEmbedded: try place.table.linksToEmbedded(place.column))) {
+      case (.key, .map), (.element, .list): place.part = step
+      case (.property(let name), .embedded):
+        guard let target = try editor.tables.writer(id: place.column.target) else {
+          throw place.table.doesNotFit(.wrongKind, place.column)
+        }
+        place = ObjectEditor.Place(table: target, position: try target.property(name), row: 0)
+      default: throw place.table.doesNotFit(.wrongKind, place.column)
+      }
+    }
+    return EditedPlace(place, isEmbedded: try place.table.linksToEmbedded(place.column), editor)
+  }
+
+  private init(_ place: ObjectEditor.Place, isEmbedded: Bool, _ editor: ObjectEditor) {
+    kind = Kind(place, isEmbedded: isEmbedded)
+    element = if case .element(let id)? = place.part { id } else { nil }
+    (self.place, self.editor) = (place, editor)
+  }
+
+  /// A property of the object itself that holds one value, by its column; nil of all other places.
+  package var property: UInt16? {
+    containers.isEmpty && kind == .register && place.isWhole ? place.column.id : nil
+  }
+
+  private enum Step {
+    static let property: UInt8 = 1
+    static let key: UInt8 = 2
+    static let element: UInt8 = 3
+  }
+
+  /// How many of the bytes are the key of an object and that of a place in it; nil where they do not begin with a key of an object.
+  package static func keyLength(in bytes: [UInt8]) -> Int? {
+    guard bytes.count > 4 else { return nil }
+    var end = 5
+    func text() -> Int? {
+      guard end < bytes.count else { return nil }
+      return 1 + (bytes[end] == .max ? ChangesetTag.hashLength : Int(bytes[end]))
+    }
+    switch bytes[4] {
+    case 0: break
+    case 1: end += 8
+    case 2:
+      guard let length = text() else { return nil }
+      end += length
+    case 3: end += 16
+    case 4: end += 12
+    default: return nil
+    }
+    guard end < bytes.count else { return end == bytes.count ? end : nil }
+    end += 2
+    while end < bytes.count, bytes[end] < firstFreeByte {
+      let step = bytes[end]
+      end += 1
+      switch step {
+      case Step.property: end += 2
+      case Step.element: end += 8
+      case Step.key:
+        guard let length = text() else { return nil }
+        end += length
+      default: return nil
+      }
+    }
+    return end <= bytes.count ? end : nil
+  }
+
+  /// Steps and keys begin with bytes below this one: what is added to the key of a place to name something of it begins with another one.
+  private static let firstFreeByte: UInt8 = 16
+
+  /// A long text stands as its hash.
+  static func append(_ text: String, to bytes: inout [UInt8]) {
+    let utf8 = Array(text.utf8)
+    guard utf8.count > ChangesetTag.hashLength else {
+      bytes.append(UInt8(utf8.count))
+      bytes += utf8
+      return
+    }
+    bytes.append(.max)
+    bytes += utf8.contentHash
+  }
+
+  // MARK: - What stands there
+
+  /// Whether an embedded object stands there.
+  package func hasEmbedded() throws(StorageError) -> Bool {
+    if case .link? = try editor.value(place) { true } else { false }
+  }
+
+  /// The number that stands there, where numbers can be added to it.
+  package func integer() throws(StorageError) -> Int64? {
+    guard place.column.type == .int64 || place.column.type == .mixed else { return nil }
+    return if case .int(let number)? = try editor.value(place) { number } else { nil }
+  }
+
+  /// Whether a value may be an element of the list that the place is.
+  ///
+  /// - Throws: `.corrupted`.
+  package func acceptsElement(_ value: InstructionValue) throws(StorageError) -> Bool {
+    if try place.table.linksToEmbedded(place.column) { return value == .embedded }
+    return value == .absent ? false : try accepts(value)
+  }
+
+  /// Whether a value may stand in the place, or in the set that it is.
+  ///
+  /// - Throws: `.corrupted`.
+  package func accepts(_ value: InstructionValue) throws(StorageError) -> Bool {
+    if case .absent = value { return if case .key? = place.part { true } else { false } }
+    do throws(StorageError) {
+      _ = try editor.content(of: value, place)
+      return true
+    } catch {
+      guard case .instructionDoesNotFit = error else { throw error }
+      return false
+    }
+  }
+
+  /// The elements of the list that the place is, those too that are not shown.
+  package func list() throws(StorageError) -> EditedList { EditedList(list: try SyncedList(place: place)) }
+
+  /// Bytes that name a member of the set that the place is.
+  package func key(ofMember value: InstructionValue) -> [UInt8] {
+    var stream = ChangesetStream()
+    stream.begin(ObjectName("", .null))
+    stream.append(.setInsert(InstructionPath(""), value))
+    return stream.finish().contentHash
+  }
+}
+
+/// A list by the order of all its elements, also of those that link to objects that are not there and are not shown.
+package struct EditedList {
+  let list: SyncedList
+
+  package func count() throws(StorageError) -> Int { try list.countOfAll() }
+
+  /// Where an element stands. Takes time in proportion to the list, but for the last elements.
+  package func rank(of element: ElementID) throws(StorageError) -> Int? { try list.rank(of: element) }
+
+  /// Where the element stands that was moved to a place.
+  package func rank(ofPlace id: ElementID) throws(StorageError) -> Int? { try list.rank(ofPlace: id) }
+
+  /// The element that stands there, and the id of the place that it was moved to, or its own.
+  ///
+  /// - Precondition: the rank is one of the list's.
+  package func element(at rank: Int) throws(StorageError) -> (id: ElementID, place: ElementID) {
+    try list.ids(at: rank)
+  }
+}
