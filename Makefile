@@ -1,7 +1,7 @@
 # Each target does all its own set-up on a fresh machine.
 
 # The main job, on real input; and the tests.
-.PHONY: demo test coverage docs tsan crash crash-slow model mutants fuzz processes allocations letters format format-check setup bench bench-setup clean
+.PHONY: demo test coverage docs tsan crash crash-slow model sync-model sync-sim sync-mutants mutants fuzz processes allocations letters format format-check setup bench bench-setup clean
 
 STATES ?= 1000000
 
@@ -25,6 +25,7 @@ release: setup
 	swift build -c release --product fuzz-run
 	swift build -c release --product processes-run
 	swift build -c release --product allocation-run
+	swift build -c release --product sync-run
 
 crash: release
 	.build/release/crash-run --states 20000
@@ -59,6 +60,23 @@ model:
 # The table by which letters are folded, from the data of python and perl, which must be that of its Unicode: CHECK=1 compares.
 letters:
 	python3 Tests/UnicodeTable/generate.py $(if $(CHECK),--check) Sources/CPlatform/letters.h
+
+# Logs that the model of the merge rules makes by chance are integrated, and compared with what the model makes of them.
+build/merge-model: $(wildcard Tests/MergeModel/*)
+	mkdir -p build
+	$(CXX) -O2 -std=c++17 -Wall -Wextra -o build/merge-model Tests/MergeModel/*.cpp
+
+sync-model: setup build/merge-model
+	swift build -c release --product sync-run
+	build/merge-model export 1 $(or $(SEEDS),20000) | .build/release/sync-run compare
+
+# Clients and a server whose messages are late and lost.
+sync-sim: setup
+	swift build -c release --product sync-run
+	.build/release/sync-run simulate --seeds $(or $(SEEDS),3000)
+
+sync-mutants: setup build/merge-model
+	bash Tests/SyncMutants/run.sh
 
 mutants: setup
 	bash Tests/Mutants/run.sh

@@ -35,6 +35,11 @@ let package = Package(
       name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
     .target(
       name: "RealmStorage", dependencies: ["CPlatform", "CSodium", "CZlib"], swiftSettings: testedSettings),
+    .target(name: "RealmSync", dependencies: ["RealmStorage"], swiftSettings: testedSettings),
+    .target(
+      name: "RealmSyncClient", dependencies: ["RealmStorage", "RealmSync"], swiftSettings: testedSettings),
+    .target(
+      name: "RealmServer", dependencies: ["RealmStorage", "RealmSync"], swiftSettings: testedSettings),
     .target(name: "RealmQuery", dependencies: ["RealmStorage"], swiftSettings: testedSettings),
     .target(
       name: "RealmSwift", dependencies: ["CPlatform", "RealmQuery", "RealmStorage"],
@@ -50,6 +55,14 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["RealmStorage"], path: "Tests/TestSupport",
       swiftSettings: testedSettings),
+    .target(
+      name: "SyncSupport",
+      dependencies: ["RealmServer", "RealmStorage", "RealmSync", "RealmSyncClient", "TestSupport"],
+      path: "Tests/SyncSupport", swiftSettings: testedSettings),
+    .executableTarget(
+      name: "sync-run",
+      dependencies: ["SyncSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      path: "Tests/SyncRun", swiftSettings: swiftSettings),
     .executableTarget(
       name: "api-coverage",
       dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")],
@@ -98,6 +111,12 @@ let package = Package(
     .testTarget(
       name: "RealmQueryTests", dependencies: ["RealmQuery", "RealmStorage", "TestSupport"],
       swiftSettings: swiftSettings),
+    .testTarget(
+      name: "RealmSyncTests",
+      dependencies: [
+        "RealmServer", "RealmStorage", "RealmSync", "RealmSyncClient", "SyncSupport", "TestSupport",
+      ],
+      exclude: ["Golden"], swiftSettings: swiftSettings),
     .testTarget(
       name: "RealmSwiftTests", dependencies: ["Realm", "RealmSwift", "RealmStorage", "TestSupport"],
       exclude: ["Threads/Snippets"], swiftSettings: swiftSettings),

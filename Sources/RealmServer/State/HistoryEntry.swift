@@ -1,0 +1,29 @@
+import RealmStorage
+import RealmSync
+
+/// What an upload did.
+package struct HistoryEntry: Sendable, Equatable {
+  package var version: UInt64
+  /// The replica that made it, by its number in the server's file.
+  package var replica: UInt32
+  package var sequence: UInt64
+  /// That of the changeset.
+  package var hash: [UInt8]
+  package var base: UInt64
+  /// The stamp that it was decided by.
+  package var stamp: Stamp
+  /// The objects that it changed.
+  package var objects: [ObjectHistory] = []
+  package var refusals: [Refusal] = []
+}
+
+/// What an upload did to one object.
+package struct ObjectHistory: Sendable, Equatable {
+  package var name: ObjectName
+  /// What the object had in the fields of its class that filters may use; nil where it was not there.
+  package var before: [Value]?
+  package var after: [Value]?
+  package var effects: [Effect]
+  /// All instructions took effect as they were written: who wrote them needs no copy.
+  package var isAsWritten: Bool
+}

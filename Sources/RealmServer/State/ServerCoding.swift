@@ -1,0 +1,268 @@
+import RealmStorage
+import RealmSync
+
+/// The bytes of what the server keeps. Numbers are varints, texts their length and bytes.
+extension Replica {
+  private enum Flag {
+    static let isRetired: UInt8 = 1
+    static let hasPartition: UInt8 = 2
+    static let isFlexible: UInt8 = 4
+    static let all: UInt8 = 7
+  }
+
+  /// Nil for bytes that are none.
+  static func read(_ bytes: [UInt8]) -> (number: UInt64, Replica)? {
+    var reader = ByteReader(bytes)
+    guard let number = reader.integer(UInt64.self), let ordinal = reader.integer(UInt32.self),
+      let user = reader.text(), let flags = reader.integer(UInt8.self), flags <= Flag.all
+    else { return nil }
+    var replica = Replica(ordinal: ordinal, user: user)
+    replica.isRetired = flags & Flag.isRetired != 0
+    if flags & Flag.hasPartition != 0 {
+      guard let partition = ValueCoding.mixed(&reader, levels: 0) else { return nil }
+      replica.partition = partition
+    }
+    if flags & Flag.isFlexible != 0 {
+      guard let version = reader.varint() else { return nil }
+      replica.flexibleFrom = version
+    }
+    guard replica.readRest(&reader), reader.isAtEnd else { return nil }
+    return (number, replica)
+  }
+
+  private mutating func readRest(_ reader: inout ByteReader) -> Bool {
+    guard let sequence = reader.varint(), let hash = reader.counted(),
+      let stamp = reader.integer(UInt64.self),
+      let count = reader.varint(), count <= UInt64(reader.count)
+    else { return false }
+    (lastSequence, lastHash, lastStamp) = (sequence, Array(hash), Stamp(word: stamp))
+    for _ in 0..<count {
+      guard let ordinal = reader.integer(UInt32.self) else { return false }
+      predecessors.append(ordinal)
+    }
+    guard let creations = Self.refused(&reader), let properties = Self.refused(&reader) else { return false }
+    (refusedCreations, refusedProperties) = (creations, properties)
+    guard let sets = reader.varint(), sets <= UInt64(reader.count) else { return false }
+    for _ in 0..<sets {
+      guard let number = reader.varint(), let filters = ClassFilters(&reader) else { return false }
+      querySets[number] = filters
+    }
+    return true
+  }
+
+  private static func refused(_ reader: inout ByteReader) -> [ObjectName: UInt64]? {
+    guard let count = reader.varint(), count <= UInt64(reader.count) else { return nil }
+    var refused: [ObjectName: UInt64] = [:]
+    for _ in 0..<count {
+      guard let table = reader.text(), let key = ValueCoding.mixed(&reader, levels: 0),
+        let version = reader.varint()
+      else { return nil }
+      refused[ObjectName(table, key)] = version
+    }
+    return refused
+  }
+
+  private static func append(_ refused: [ObjectName: UInt64], to bytes: inout [UInt8]) {
+    var entries: [[UInt8]] = []
+    for (name, version) in refused {
+      var entry: [UInt8] = []
+      ValueCoding.append(name.table, to: &entry)
+      ValueCoding.appendMixed(name.key, to: &entry)
+      entry.appendVarint(version)
+      entries.append(entry)
+    }
+    bytes.appendVarint(UInt64(entries.count))
+    // In an order that is the same at all nodes.
+    for entry in entries.sorted(by: { $0.lexicographicallyPrecedes($1) }) { bytes += entry }
+  }
+
+  func bytes(number: UInt64) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.appendInteger(number)
+    bytes.appendInteger(ordinal)
+    ValueCoding.append(user, to: &bytes)
+    bytes.append(
+      (isRetired ? Flag.isRetired : 0) | (partition == nil ? 0 : Flag.hasPartition)
+        | (flexibleFrom == nil ? 0 : Flag.isFlexible))
+    if let partition { ValueCoding.appendMixed(partition, to: &bytes) }
+    if let flexibleFrom { bytes.appendVarint(flexibleFrom) }
+    bytes.appendVarint(lastSequence)
+    bytes.appendVarint(UInt64(lastHash.count))
+    bytes += lastHash
+    bytes.appendInteger(lastStamp.word)
+    bytes.appendVarint(UInt64(predecessors.count))
+    for ordinal in predecessors { bytes.appendInteger(ordinal) }
+    for refused in [refusedCreations, refusedProperties] { Self.append(refused, to: &bytes) }
+    bytes.appendVarint(UInt64(querySets.count))
+    for (number, filters) in querySets.sorted(by: { $0.key < $1.key }) {
+      bytes.appendVarint(number)
+      filters.append(to: &bytes)
+    }
+    return bytes
+  }
+}
+
+extension AccessRules {
+  init?(_ reader: inout ByteReader) {
+    guard let read = ClassFilters(&reader), let write = ClassFilters(&reader) else { return nil }
+    self.init(read: read, write: write)
+  }
+
+  func append(to bytes: inout [UInt8]) {
+    read.append(to: &bytes)
+    write.append(to: &bytes)
+  }
+}
+
+extension ClassFilters {
+  init?(_ reader: inout ByteReader) {
+    guard let others = FieldFilter(&reader), let count = reader.varint(), count <= UInt64(reader.count) else {
+      return nil
+    }
+    self.init(others: others)
+    for _ in 0..<count {
+      guard let name = reader.text(), let filter = FieldFilter(&reader) else { return nil }
+      byClass[name] = filter
+    }
+  }
+
+  func append(to bytes: inout [UInt8]) {
+    others.append(to: &bytes)
+    bytes.appendVarint(UInt64(byClass.count))
+    for (name, filter) in byClass.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+      ValueCoding.append(name, to: &bytes)
+      filter.append(to: &bytes)
+    }
+  }
+}
+
+extension FieldFilter {
+  private enum Tag {
+    static let value: UInt8 = 0
+    static let userID: UInt8 = 1
+    static let partition: UInt8 = 2
+  }
+
+  init?(_ reader: inout ByteReader) {
+    guard let count = reader.varint(), count <= UInt64(Self.mostTerms) else { return nil }
+    self.init(terms: [])
+    for _ in 0..<count {
+      guard let conditions = reader.varint(), conditions <= UInt64(reader.count) else { return nil }
+      var term: [Condition] = []
+      for _ in 0..<conditions {
+        guard let condition = Self.condition(&reader) else { return nil }
+        term.append(condition)
+      }
+      terms.append(term)
+    }
+  }
+
+  private static func condition(_ reader: inout ByteReader) -> Condition? {
+    guard let field = reader.text(), let comparison = reader.integer(UInt8.self).flatMap(Comparison.init),
+      let count = reader.varint(), count <= UInt64(reader.count)
+    else { return nil }
+    var operands: [Operand] = []
+    for _ in 0..<count {
+      switch reader.integer(UInt8.self) {
+      case Tag.value?:
+        guard let value = ValueCoding.mixed(&reader, levels: 0) else { return nil }
+        operands.append(.value(value))
+      case Tag.userID?: operands.append(.userID)
+      case Tag.partition?: operands.append(.partition)
+      default: return nil
+      }
+    }
+    return Condition(field, comparison, operands)
+  }
+
+  func append(to bytes: inout [UInt8]) {
+    bytes.appendVarint(UInt64(terms.count))
+    for term in terms {
+      bytes.appendVarint(UInt64(term.count))
+      for condition in term {
+        ValueCoding.append(condition.field, to: &bytes)
+        bytes.append(condition.comparison.rawValue)
+        bytes.appendVarint(UInt64(condition.operands.count))
+        for operand in condition.operands {
+          switch operand {
+          case .value(let value):
+            bytes.append(Tag.value)
+            ValueCoding.appendMixed(value, to: &bytes)
+          case .userID: bytes.append(Tag.userID)
+          case .partition: bytes.append(Tag.partition)
+          }
+        }
+      }
+    }
+  }
+}
+
+/// The effects stand as those of a step (docs/sync-protocol.md), with the replicas by their ordinals.
+extension HistoryEntry {
+  private enum Flag {
+    static let before: UInt8 = 1
+    static let after: UInt8 = 2
+    static let isAsWritten: UInt8 = 4
+    static let all: UInt8 = 7
+  }
+
+  init?(version: UInt64, _ reader: inout ByteReader) {
+    guard let replica = reader.varint().flatMap(UInt32.init(exactly:)), let length = reader.varint(),
+      let frame = Int(exactly: length).flatMap({ reader.bytes($0) }),
+      case .step(let step)? = try? ServerMessage(bytes: Array(frame)), let own = step.own.first
+    else { return nil }
+    self.init(
+      version: version, replica: replica, sequence: own.sequence, hash: own.hash, base: step.from,
+      stamp: own.stamp, refusals: own.refusals)
+    for object in step.objects {
+      guard case .effects(let all) = object.change, case .others(_, let effects)? = all.first,
+        let flags = reader.integer(UInt8.self), flags <= Flag.all
+      else { return nil }
+      var made = ObjectHistory(
+        name: object.name, effects: effects, isAsWritten: flags & Flag.isAsWritten != 0)
+      if flags & Flag.before != 0 {
+        guard let values = Self.values(&reader) else { return nil }
+        made.before = values
+      }
+      if flags & Flag.after != 0 {
+        guard let values = Self.values(&reader) else { return nil }
+        made.after = values
+      }
+      objects.append(made)
+    }
+    guard reader.isAtEnd else { return nil }
+  }
+
+  private static func values(_ reader: inout ByteReader) -> [Value]? {
+    guard let count = reader.varint(), count <= UInt64(reader.count) else { return nil }
+    var values: [Value] = []
+    for _ in 0..<count {
+      guard let value = ValueCoding.mixed(&reader, levels: 0) else { return nil }
+      values.append(value)
+    }
+    return values
+  }
+
+  func append(to bytes: inout [UInt8]) {
+    var step = Step(
+      from: base, to: version, tag: 0, querySet: 0, partition: nil, mark: stamp, lastSequence: sequence)
+    step.own = [
+      OwnChangeset(sequence: sequence, version: version, stamp: stamp, hash: hash, refusals: refusals)
+    ]
+    let decided = DecidedBy(version: version, stamp: stamp, replica: 0)
+    step.objects = objects.map { ObjectStep($0.name, .effects([.others(decided, $0.effects)])) }
+    let frame = ServerMessage.step(step).bytes
+    bytes.appendVarint(UInt64(replica))
+    bytes.appendVarint(UInt64(frame.count))
+    bytes += frame
+    for object in objects {
+      bytes.append(
+        (object.before == nil ? 0 : Flag.before) | (object.after == nil ? 0 : Flag.after)
+          | (object.isAsWritten ? Flag.isAsWritten : 0))
+      for values in [object.before, object.after].compactMap(\.self) {
+        bytes.appendVarint(UInt64(values.count))
+        for value in values { ValueCoding.appendMixed(value, to: &bytes) }
+      }
+    }
+  }
+}

@@ -1,0 +1,160 @@
+import RealmStorage
+import RealmSync
+
+/// Uploads.
+extension ServerState {
+  /// - Returns: nil where the upload has no effect.
+  func integrate(
+    _ upload: Upload, time: UInt64, _ transaction: WriteTransaction
+  ) throws(StorageError) -> HistoryEntry? {
+    guard var replica = replicas[upload.replica], accepts(upload, replica) else { return nil }
+    let stamp = upload.stamp.decided(
+      arrival: time, mark: mark, seen: try mark(at: upload.base, transaction), own: replica.lastStamp)
+    replica.lastStamp = stamp
+    (replica.lastSequence, replica.lastHash) = (upload.sequence, upload.hash)
+    var entry = HistoryEntry(
+      version: version, replica: replica.ordinal, sequence: upload.sequence, hash: upload.hash,
+      base: upload.base, stamp: stamp)
+    let numbering = ReplicaNumbering(upload.replicas, replicas)
+    let changeset = upload.changeset.mapReplicas(numbering.ordinal)
+    for instruction in changeset.schema {
+      guard try !SchemaMerge(transaction).merge(instruction) else { continue }
+      entry.refusals.append(Refusal(subject: instruction.subject, reason: .schemaMismatch))
+      if case .addProperty(let table, let property) = instruction {
+        replica.refusedProperties[ObjectName(table, .string(property.name))] = version
+      }
+    }
+    for object in changeset.objects {
+      try integrate(object, upload, &replica, &entry, transaction)
+    }
+    try note(replica, number: upload.replica, stamp, transaction)
+    return entry
+  }
+
+  /// Whether an upload is the next of its replica, and well-formed.
+  private func accepts(_ upload: Upload, _ replica: Replica) -> Bool {
+    guard !replica.isRetired, upload.user == replica.user, upload.sequence == replica.lastSequence + 1,
+      upload.base >= horizon,
+      upload.base < version, upload.previous == replica.lastHash, upload.hash.count == Upload.hashLength
+    else { return false }
+    // An element is named by the replica that inserts it.
+    let numbering = ReplicaNumbering(upload.replicas, replicas)
+    let own = replica.predecessors + [replica.ordinal]
+    return upload.changeset.objects.allSatisfy { object in
+      object.instructions.allSatisfy { instruction in
+        switch instruction {
+        case .insert(_, let id, _, _, _), .move(_, _, let id, _, _):
+          own.contains(numbering.ordinal(id.replica))
+        default: true
+        }
+      }
+    }
+  }
+
+  private func integrate(
+    _ object: ObjectInstructions, _ upload: Upload, _ replica: inout Replica, _ entry: inout HistoryEntry,
+    _ transaction: WriteTransaction
+  ) throws(StorageError) {
+    let access = ObjectAccess(self, upload, replica, object.id.table, transaction)
+    let names = access.fields
+    let merged: MergedObject
+    var before: [Value]?
+    do throws(StorageError) {
+      merged = try MergedObject(transaction.object(object.id), records: MergeRecords(transaction))
+      before = try merged.object.values(of: names)
+    } catch {
+      guard case .instructionDoesNotFit = error else { throw error }
+      entry.refusals.append(Refusal(subject: .object(object.id), reason: .schemaMismatch))
+      return
+    }
+    let context = context(upload, replica, entry.stamp)
+    let isCreation = object.instructions.contains(.create)
+    var effects: [Effect] = []
+    var reason: Refusal.Reason?
+    do throws(StorageError) {
+      for instruction in object.instructions {
+        guard !isUponRefused(instruction, object.id.table, upload, replica) else {
+          throw merged.object.doesNotFit(.wrongKind, instruction.path)
+        }
+        effects += try merged.merge(instruction, context)
+      }
+    } catch {
+      guard case .instructionDoesNotFit = error else { throw error }
+      reason = .schemaMismatch
+    }
+    var isTaken = false
+    if isCreation, let before { isTaken = try !access.saw(merged.object, before) }
+    if isTaken {
+      reason = .keyInUse
+      replica.refusedCreations[object.id] = version
+    } else if !isCreation, let refused = replica.refusedCreations[object.id], upload.base < refused {
+      reason = .keyInUse
+    } else if isCreation {
+      replica.refusedCreations[object.id] = nil
+    }
+    guard !effects.isEmpty || reason != nil else { return }
+    let after = try merged.object.values(of: names)
+    reason = reason ?? access.refusal(before: before, after: after, isCreation: isCreation)
+    if let reason {
+      try merged.takeBack()
+      try merged.finish()
+      entry.refusals.append(Refusal(subject: .object(object.id), reason: reason))
+      return
+    }
+    try merged.finish()
+    try merged.store()
+    entry.objects.append(
+      ObjectHistory(
+        name: object.id, before: before, after: after, effects: effects,
+        isAsWritten: effects.areAsWritten(object.instructions, context)))
+  }
+
+  /// Whether an instruction changes a property that its writer has otherwise, and does not show that by a value: it must not empty what others have there.
+  private func isUponRefused(
+    _ instruction: Instruction, _ table: String, _ upload: Upload, _ replica: Replica
+  ) -> Bool {
+    guard !replica.refusedProperties.isEmpty, let property = instruction.path?.property,
+      let refused = replica.refusedProperties[ObjectName(table, .string(property))], upload.base < refused
+    else { return false }
+    return switch instruction {
+    case .set(_, let value, _): value == .value(.null) || value == .absent
+    case .insert, .setInsert, .setErase: false
+    default: true
+    }
+  }
+
+  private func context(_ upload: Upload, _ replica: Replica, _ stamp: Stamp) -> MergeContext {
+    var partition: MergeContext.Partition?
+    if let property = settings.partitionProperty, let value = replica.partition(at: upload.base) {
+      partition = MergeContext.Partition(property: property, value: value)
+    }
+    return MergeContext(
+      replica: replica.ordinal, base: upload.base, stamp: stamp, version: version, partition: partition,
+      replicas: numbers)
+  }
+}
+
+/// The replicas of an upload by their numbers in the server's file.
+struct ReplicaNumbering {
+  private let ordinals: [UInt32]
+  /// The elements of a replica that the server does not know are nowhere.
+  private static let unknown = UInt32(Int32.max)
+
+  init(_ numbers: [UInt64], _ replicas: [UInt64: Replica]) {
+    ordinals = numbers.map { replicas[$0]?.ordinal ?? Self.unknown }
+  }
+
+  func ordinal(_ index: UInt32) -> UInt32 {
+    if index == 0 { return 0 }
+    return Int(index) < ordinals.count ? ordinals[Int(index)] : Self.unknown
+  }
+}
+
+extension SchemaInstruction {
+  fileprivate var subject: Refusal.Subject {
+    switch self {
+    case .addTable(let table, _): .table(table)
+    case .addProperty(let table, let property): .property(table: table, property.name)
+    }
+  }
+}

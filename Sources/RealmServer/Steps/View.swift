@@ -1,0 +1,54 @@
+import RealmStorage
+
+/// The objects that a replica sees: what its query set shows of what its user may read, in its partition.
+package struct View: Sendable, Equatable {
+  package var querySet: ClassFilters
+  package var read: ClassFilters
+  package var asking: FieldFilter.Asking
+
+  package init(querySet: ClassFilters, read: ClassFilters, asking: FieldFilter.Asking) {
+    (self.querySet, self.read, self.asking) = (querySet, read, asking)
+  }
+
+  /// Nothing: what a new replica sees before its first step.
+  package static let empty = View(querySet: ClassFilters(), read: ClassFilters(), asking: .init(user: ""))
+
+  /// Whether an object of a class is seen.
+  ///
+  /// - Parameter values: what it has in the fields of its class that filters may use; nil where there is none.
+  package func shows(_ values: [Value]?, of table: String, _ settings: ServerState.Settings) -> Bool {
+    guard let values else { return false }
+    let names = settings.fields(of: table)
+    if let partition = asking.partition, let property = settings.partitionProperty {
+      guard let field = names.firstIndex(of: property), field < values.count, values[field] == partition
+      else {
+        return false
+      }
+    }
+    return querySet[table].matches(values, of: names, asking)
+      && read[table].matches(values, of: names, asking)
+  }
+}
+
+extension ServerState {
+  /// What a replica sees now with a query set.
+  ///
+  /// - Parameter querySet: its number; 0 shows nothing.
+  package func view(of replica: UInt64, querySet: UInt64) -> View {
+    guard let known = replicas[replica] else { return .empty }
+    return view(known, querySet: known.querySets[querySet] ?? ClassFilters(), at: version)
+  }
+
+  func view(_ replica: Replica, querySet: ClassFilters, at version: UInt64) -> View {
+    View(
+      querySet: querySet, read: rules(of: replica.user, at: version).read,
+      asking: FieldFilter.Asking(user: replica.user, partition: replica.partition(at: version)))
+  }
+
+  /// Whether what a replica may read has changed between two versions, or its partition.
+  func isViewMoved(_ replica: Replica, from old: UInt64, to new: UInt64) -> Bool {
+    let all = rules[replica.user] ?? rules[""] ?? []
+    return all.contains { $0.from > old && $0.from <= new }
+      || replica.partition(at: old) != replica.partition(at: new)
+  }
+}

@@ -1,0 +1,181 @@
+import RealmStorage
+
+/// Carries out what was decided, here or elsewhere.
+extension MergedObject {
+  /// Does what a changeset did when it was decided, without deciding anything.
+  ///
+  /// - Parameter context: of the changeset, as it was decided.
+  /// - Throws: `.instructionDoesNotFit` where the object is not as it was when that was decided; `.limitExceeded`, `.corrupted`.
+  package func apply(_ effect: Effect, _ context: MergeContext) throws(StorageError) {
+    let instruction = effect.instruction
+    switch instruction {
+    case .create:
+      try change(instruction)
+      records.clear([])
+      records.setHead { $0.slot.created = context.record() }
+    case .delete:
+      if object.isPresent { try change(instruction) }
+      records.clear([])
+      records.setHead { $0.slot = SlotRecord(kill: context.record()) }
+    default:
+      guard let path = instruction.path else { throw object.doesNotFit(.wrongKind) }
+      guard let place = try object.place(path) else { throw object.doesNotFit(.noObject, path) }
+      try apply(effect, place, context)
+    }
+  }
+
+  /// Does what a changeset of this file did, all of which took effect as it was written.
+  package func applyOwn(_ instructions: [Instruction], _ context: MergeContext) throws(StorageError) {
+    for var effect in instructions.asWritten(context) {
+      if let (path, left, right) = neighbours(of: effect.instruction, in: instructions),
+        let place = try object.place(path), place.kind == .list
+      {
+        let placement = try order(place).place(behind: left, before: right, context)
+        effect.order = ElementOrder(
+          dead: .none, parent: placement.parent, isLeftOfParent: placement.isLeftOfParent,
+          left: placement.left)
+      }
+      try apply(effect, context)
+    }
+  }
+
+  /// The neighbours that the writer of an element or a move saw.
+  private func neighbours(
+    of instruction: Instruction, in all: [Instruction]
+  ) -> (path: InstructionPath, left: ElementID, right: ElementID)? {
+    switch instruction {
+    case .insert(let path, let id, let left, _, _):
+      for case .insert(_, id, _, let right, _) in all { return (path, left, right) }
+      return nil
+    case .move(let path, _, let id, let left, _):
+      for case .move(_, _, id, _, let right) in all { return (path, left, right) }
+      return nil
+    default: return nil
+    }
+  }
+
+  private func apply(
+    _ effect: Effect, _ place: EditedPlace, _ context: MergeContext
+  ) throws(StorageError) {
+    let instruction = effect.instruction
+    switch instruction {
+    case .set(_, _, let isDefault) where place.kind == .register:
+      try change(instruction)
+      if !isDefault { records.set(try laterAdds(place, context), of: place) }
+      records.set(context.record(isDefault: isDefault), of: place)
+    case .add(_, let delta):
+      try change(instruction)
+      records.set(try records.adds(place).adding(delta, context.record()), of: place)
+    case .newEmbedded:
+      try change(instruction)
+      let kill = try records.slot(place.key).kill
+      records.clear(place.key)
+      records.set(SlotRecord(kill: kill, created: context.record()), at: place.key)
+    case .set:
+      try change(instruction)
+      records.clear(place.key)
+      records.set(SlotRecord(kill: context.record()), at: place.key)
+    case .killEmbedded:
+      try change(instruction)
+      records.clear(place.key)
+      records.set(SlotRecord(kill: context.record()), at: place.key)
+    case .setInsert(_, let value), .setErase(_, let value):
+      try change(instruction)
+      records.set(context.record(), ofMember: place.key(ofMember: value), inSet: place.key)
+    case .clear:
+      try change(instruction)
+      records.clear(place.key)
+      records.set(SlotRecord(kill: context.record()), at: place.key)
+    case .insert(_, let id, let left, _, _): try insert(id, behind: left, effect, place, context)
+    case .move(_, let element, let id, let left, _):
+      try move(element, to: id, behind: left, effect, place, context)
+    case .erase(let path, let element):
+      let order = try order(place)
+      guard let rank = try order.list.rank(of: element), let inside = try object.place(path.element(element))
+      else { throw object.doesNotFit(.noElement, path) }
+      if inside.kind == .embedded { records.clear(inside.key) } else { records.clearElement(inside) }
+      try order.noteEnd(of: rank, version: context.version)
+      try change(instruction)
+    case .create, .delete, .ingest: break
+    }
+  }
+
+  // MARK: - Lists
+
+  private func insert(
+    _ id: ElementID, behind left: ElementID, _ effect: Effect, _ place: EditedPlace, _ context: MergeContext
+  ) throws(StorageError) {
+    let order = try order(place)
+    let dead = effect.order?.dead ?? .none
+    let offset = try order.offset(behind: dead, left)
+    try change(effect.instruction)
+    try order.noteInserted(
+      position(of: id, id, effect, behind: left, context), behind: left, offset: offset)
+  }
+
+  private func move(
+    _ element: ElementID, to id: ElementID, behind left: ElementID, _ effect: Effect, _ place: EditedPlace,
+    _ context: MergeContext
+  ) throws(StorageError) {
+    let order = try order(place)
+    var position = position(of: element, id, effect, behind: left, context)
+    let dead = effect.order?.dead ?? .none
+    if effect.order?.isLost == true {
+      position.end = context.version
+      return try order.noteEnded(position, behind: left, offset: order.offset(behind: dead, left))
+    }
+    guard let rank = try order.list.rank(of: element) else {
+      throw object.doesNotFit(.noElement, effect.instruction.path)
+    }
+    try order.noteEnd(of: rank, version: context.version)
+    let offset = try order.offset(behind: dead, left)
+    try change(effect.instruction)
+    try order.noteInserted(position, behind: left, offset: offset)
+  }
+
+  private func position(
+    of element: ElementID, _ id: ElementID, _ effect: Effect, behind left: ElementID, _ context: MergeContext
+  ) -> ListPosition {
+    var position = ListPosition(element: element, id: id, record: context.record())
+    position.parent = effect.order?.parent ?? left
+    position.isLeftOfParent = effect.order?.isLeftOfParent ?? false
+    position.left = effect.order?.left ?? left
+    return position
+  }
+}
+
+extension InstructionPath {
+  fileprivate func element(_ id: ElementID) -> InstructionPath {
+    InstructionPath(property, steps + [.element(id)])
+  }
+}
+
+extension MergedObject {
+  /// Gives the object what it has elsewhere, in place of all that it has here.
+  ///
+  /// - Parameter content: the instructions that make a new object so; nil where it is not there.
+  package func replace(with content: [Instruction]?) throws(StorageError) {
+    if object.isPresent { try change(.delete) }
+    for instruction in content ?? [] { try change(instruction) }
+  }
+
+  /// Does what a changeset did when it was decided, where nothing needs to be known of that later.
+  package func applyUnrecorded(_ effect: Effect) throws(StorageError) {
+    // A move that had no effect leaves a position that is not in force, and nothing else.
+    if effect.order?.isLost == true { return }
+    try change(effect.instruction)
+  }
+}
+
+extension [AddRecord] {
+  /// What one changeset adds to a number is one sum.
+  fileprivate func adding(_ delta: Int64, _ record: MergeRecord) -> [AddRecord] {
+    var adds = self
+    if let last = adds.last, last.record == record {
+      adds[adds.count - 1].delta = last.delta &+ delta
+    } else {
+      adds.append(AddRecord(record: record, delta: delta))
+    }
+    return adds
+  }
+}

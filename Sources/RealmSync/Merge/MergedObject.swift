@@ -1,0 +1,112 @@
+import RealmStorage
+
+/// An object that changesets are merged into. The same code decides on the server what a changeset does, and on a client what its own pending changesets do on top of what the server has
+/// decided.
+///
+/// The rows of the object are changed at once. What is recorded of it is kept once `store` is called.
+package final class MergedObject {
+  private(set) package var object: EditedObject
+  let records: ObjectRecords
+  /// What takes back each change of the rows, in the order of the changes.
+  private var inverses: [[Instruction]] = []
+  private let keepsInverse: Bool
+
+  /// - Parameters:
+  ///   - records: the tree that the records of all objects stand in.
+  ///   - keepsInverse: the changes of the rows may have to be taken back.
+  package init(
+    _ object: EditedObject, records: MergeRecords, keepsInverse: Bool = true
+  ) throws(StorageError) {
+    (self.object, self.keepsInverse) = (object, keepsInverse)
+    self.records = try ObjectRecords(object.key, in: records.tree)
+  }
+
+  /// Whether nothing is recorded of the object, and it is not there.
+  package var isForgotten: Bool { !object.isPresent && records.head.slot.kill == nil }
+
+  /// What deleted the object, if that is known.
+  package var deletion: DecidedBy? {
+    records.head.slot.kill.map { DecidedBy(version: $0.version, stamp: $0.stamp, replica: $0.replica) }
+  }
+
+  /// Merges an instruction: decides what it does, and does it.
+  ///
+  /// - Returns: what it did; nothing where others had decided otherwise.
+  /// - Throws: `.instructionDoesNotFit` for one that no object of the table can be changed by, with nothing changed; `.limitExceeded`, `.corrupted`.
+  package func merge(_ instruction: Instruction, _ context: MergeContext) throws(StorageError) -> [Effect] {
+    let effects = try decide(instruction, context)
+    for effect in effects { try apply(effect, context) }
+    return effects
+  }
+
+  /// Keeps what was recorded.
+  package func store() throws(StorageError) { try records.store() }
+
+  /// Ends the changes of the rows: one that went is removed.
+  package func finish() throws(StorageError) { try object.finish() }
+
+  /// The instructions that take back all changes of the rows since the beginning, in the order in which they are to be carried out.
+  package var inverse: [Instruction] { inverses.reversed().flatMap(\.self) }
+
+  /// Begins anew with what is to be taken back.
+  package func forgetInverse() { inverses.removeAll() }
+
+  /// Forgets all that is recorded of the object.
+  package func forgetRecords() {
+    records.clear([])
+    records.setHead { $0 = HeadRecord() }
+  }
+
+  /// Takes back all changes of the rows. What was recorded is not to be stored then.
+  package func takeBack() throws(StorageError) {
+    for instruction in inverse { try object.apply(instruction) }
+    inverses.removeAll()
+  }
+
+  /// Changes the rows.
+  func change(_ instruction: Instruction) throws(StorageError) {
+    guard keepsInverse else { return try object.apply(instruction) }
+    let inverse = try object.inverse(of: instruction)
+    try object.apply(instruction)
+    if !inverse.isEmpty { inverses.append(inverse) }
+  }
+
+  func order(_ place: EditedPlace) throws(StorageError) -> ListOrder {
+    ListOrder(list: try place.list(), records: records.list(place.key))
+  }
+
+  /// What decided the value of a register last. An element was set when it was inserted.
+  func register(_ place: EditedPlace) throws(StorageError) -> MergeRecord? {
+    if let record = try records.register(place) { return record }
+    return try insertion(of: place)?.record
+  }
+
+  /// What is recorded of an embedded object. One that is an element was made when it was inserted.
+  func slot(_ place: EditedPlace) throws(StorageError) -> SlotRecord {
+    try slot(place.key, insertion: place.kind == .embedded ? insertion(of: place) : nil)
+  }
+
+  private func slot(_ key: [UInt8], insertion: ListPosition?) throws(StorageError) -> SlotRecord {
+    var slot = try records.slot(key)
+    if slot.created == nil { slot.created = insertion?.record }
+    return slot
+  }
+
+  /// The position that the insertion of an element made.
+  private func insertion(of place: EditedPlace) throws(StorageError) -> ListPosition? {
+    guard let element = place.element, let list = place.containers.last else { return nil }
+    return try records.list(Array(place.key[..<list.keyLength])).position(element, of: element)
+  }
+
+  /// What is recorded of the innermost object that a place lies in.
+  func enclosingObject(_ place: EditedPlace) throws(StorageError) -> SlotRecord {
+    guard let index = place.containers.lastIndex(where: { $0.kind == .embedded }) else {
+      return records.head.slot
+    }
+    let key = Array(place.key[..<place.containers[index].keyLength])
+    guard index > 0, place.containers[index - 1].kind == .list else { return try records.slot(key) }
+    let list = Array(place.key[..<place.containers[index - 1].keyLength])
+    let id = ElementID(stored: key.suffix(8).reduce(0) { $0 << 8 | UInt64($1) })
+    return try slot(key, insertion: records.list(list).position(id, of: id))
+  }
+}

@@ -1,0 +1,195 @@
+import RealmStorage
+
+/// What is recorded of an embedded object or a collection, and of the object itself.
+struct SlotRecord: Equatable {
+  /// What emptied it, or made it go: of all such the one with the latest stamp.
+  var kill: MergeRecord?
+  /// What made it.
+  var created: MergeRecord?
+}
+
+/// What was added to a number since it was set last, and could have to be added to a value that arrives late.
+struct AddRecord: Equatable {
+  var record: MergeRecord
+  var delta: Int64
+}
+
+/// The records of one object, as a changeset finds and changes them. What is changed is kept in memory until it is stored, and forgotten if it never is.
+final class ObjectRecords {
+  private let tree: WritableTree
+  /// The beginning of all keys of the object.
+  private let prefix: [UInt8]
+  /// Of the object itself, and of its properties that hold one value each.
+  private(set) var head: HeadRecord
+  private var isHeadChanged = false
+  private var changed: [[UInt8]: [UInt8]?] = [:]
+  /// Beginnings of keys: what is stored below them does not count any more.
+  private var cleared: Set<[UInt8]> = []
+  /// The lengths of these.
+  private var clearedLengths: Set<Int> = []
+  private var lists: [[UInt8]: ListRecords] = [:]
+
+  /// - Parameter object: `EditedObject.key`.
+  init(_ object: [UInt8], in tree: WritableTree) throws(StorageError) {
+    (self.tree, prefix) = (tree, object)
+    let stored = try tree.value(for: object)
+    guard let head = stored.map({ HeadRecord($0) }) ?? HeadRecord() else { throw tree.damaged }
+    self.head = head
+  }
+
+  // MARK: - The object
+
+  func setHead(_ change: (inout HeadRecord) -> Void) {
+    change(&head)
+    isHeadChanged = true
+  }
+
+  // MARK: - Places
+
+  func slot(_ place: [UInt8]) throws(StorageError) -> SlotRecord {
+    guard let bytes = try value(place + [RecordKey.Tag.slot]) else { return SlotRecord() }
+    guard let record = SlotRecord(bytes) else { throw tree.damaged }
+    return record
+  }
+
+  func set(_ record: SlotRecord, at place: [UInt8]) { changed[place + [RecordKey.Tag.slot]] = record.bytes }
+
+  func register(_ place: EditedPlace) throws(StorageError) -> MergeRecord? {
+    if let column = place.property { return head.registers[column] }
+    return try record(place.key + [RecordKey.Tag.register])
+  }
+
+  func set(_ record: MergeRecord?, of place: EditedPlace) {
+    if let column = place.property { return setHead { $0.registers[column] = record } }
+    changed[place.key + [RecordKey.Tag.register]] = .some(record.map { $0.bytes })
+  }
+
+  func adds(_ place: EditedPlace) throws(StorageError) -> [AddRecord] {
+    guard let bytes = try value(place.key + [RecordKey.Tag.adds]) else { return [] }
+    guard let adds = [AddRecord](bytes) else { throw tree.damaged }
+    return adds
+  }
+
+  func set(_ adds: [AddRecord], of place: EditedPlace) {
+    changed[place.key + [RecordKey.Tag.adds]] = .some(adds.isEmpty ? nil : adds.bytes)
+  }
+
+  func member(_ member: [UInt8], ofSet place: [UInt8]) throws(StorageError) -> MergeRecord? {
+    try record(place + [RecordKey.Tag.member] + member)
+  }
+
+  func set(_ record: MergeRecord, ofMember member: [UInt8], inSet place: [UInt8]) {
+    changed[place + [RecordKey.Tag.member] + member] = record.bytes
+  }
+
+  func list(_ place: [UInt8]) -> ListRecords {
+    if let known = lists[place] { return known }
+    let made = ListRecords(place, self)
+    lists[place] = made
+    return made
+  }
+
+  private func record(_ key: [UInt8]) throws(StorageError) -> MergeRecord? {
+    guard let bytes = try value(key) else { return nil }
+    guard let record = MergeRecord(bytes) else { throw tree.damaged }
+    return record
+  }
+
+  private func value(_ key: [UInt8]) throws(StorageError) -> [UInt8]? {
+    if let changed = changed[key] { return changed }
+    for length in clearedLengths where length <= key.count && cleared.contains(Array(key[..<length])) {
+      return nil
+    }
+    return try tree.value(for: prefix + key)
+  }
+
+  // MARK: - Forgetting
+
+  /// Forgets all that is recorded of a place and in it.
+  func clear(_ place: [UInt8]) {
+    cleared.insert(place)
+    clearedLengths.insert(place.count)
+    for key in changed.keys where key.starts(with: place) { changed[key] = nil }
+    for key in lists.keys where key.starts(with: place) { lists[key] = nil }
+    if place.isEmpty { setHead { $0.registers.removeAll() } }
+  }
+
+  /// Forgets what is recorded of an element that holds one value.
+  func clearElement(_ place: EditedPlace) {
+    for part in [RecordKey.Tag.register, RecordKey.Tag.adds] { changed[place.key + [part]] = .some(nil) }
+  }
+
+  // MARK: - Storing
+
+  func store() throws(StorageError) {
+    for list in lists.values { list.store() }
+    for place in cleared {
+      let start = prefix + place
+      var keys: [[UInt8]] = []
+      try tree.forEach(from: start) { (key, _) in
+        guard key.starts(with: start) else { return false }
+        // The record of the object itself is written apart from all others.
+        if key.count > prefix.count { keys.append(key) }
+        return true
+      }
+      for key in keys { try tree.removeValue(for: key) }
+    }
+    for (key, value) in changed {
+      if let value {
+        try tree.set(value, for: prefix + key)
+      } else {
+        try tree.removeValue(for: prefix + key)
+      }
+    }
+    if isHeadChanged {
+      if head == HeadRecord() {
+        try tree.removeValue(for: prefix)
+      } else {
+        try tree.set(head.bytes, for: prefix)
+      }
+    }
+    cleared.removeAll()
+    clearedLengths.removeAll()
+    changed.removeAll()
+    isHeadChanged = false
+  }
+}
+
+/// The records of lists.
+extension ObjectRecords {
+  private func key(_ place: [UInt8], _ part: UInt8, _ id: ElementID) -> [UInt8] {
+    var key = place + [part]
+    key.appendHighestFirst(id.stored)
+    return key
+  }
+
+  func positions(of element: ElementID, inList place: [UInt8]) throws(StorageError) -> [ListPosition] {
+    guard let bytes = try value(key(place, RecordKey.Tag.position, element)) else { return [] }
+    guard let positions = [ListPosition](bytes, of: element) else { throw tree.damaged }
+    return positions
+  }
+
+  func element(ofPosition id: ElementID, inList place: [UInt8]) throws(StorageError) -> ElementID? {
+    guard let bytes = try value(key(place, RecordKey.Tag.moved, id)) else { return nil }
+    guard let links = [ListRecords.Link](bytes), let link = links.first else { throw tree.damaged }
+    return link.element
+  }
+
+  func chain(_ anchor: ElementID, inList place: [UInt8]) throws(StorageError) -> [ListRecords.Link] {
+    guard let bytes = try value(key(place, RecordKey.Tag.chain, anchor)) else { return [] }
+    guard let links = [ListRecords.Link](bytes) else { throw tree.damaged }
+    return links
+  }
+
+  func store(_ positions: [ListPosition], of element: ElementID, inList place: [UInt8]) {
+    changed[key(place, RecordKey.Tag.position, element)] = .some(positions.isEmpty ? nil : positions.bytes)
+  }
+
+  func store(_ element: ElementID, ofPosition id: ElementID, inList place: [UInt8]) {
+    changed[key(place, RecordKey.Tag.moved, id)] = [ListRecords.Link(element: element, id: id)].bytes
+  }
+
+  func store(_ chain: [ListRecords.Link], behind anchor: ElementID, inList place: [UInt8]) {
+    changed[key(place, RecordKey.Tag.chain, anchor)] = .some(chain.isEmpty ? nil : chain.bytes)
+  }
+}

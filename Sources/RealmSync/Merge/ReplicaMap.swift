@@ -1,0 +1,63 @@
+import RealmStorage
+
+extension Changeset {
+  /// The changeset with the replicas that its ids of elements name by other numbers.
+  package func mapReplicas(_ map: (UInt32) -> UInt32) -> Changeset {
+    var made = self
+    made.objects = objects.map { object in
+      ObjectInstructions(object.id, object.instructions.map { $0.mapReplicas(map) })
+    }
+    return made
+  }
+}
+
+extension Instruction {
+  package func mapReplicas(_ map: (UInt32) -> UInt32) -> Instruction {
+    func id(_ id: ElementID) -> ElementID { id.mapReplica(map) }
+    return switch self {
+    case .create, .delete, .ingest: self
+    case .set(let path, let value, let isDefault): .set(path.mapReplicas(map), value, isDefault: isDefault)
+    case .add(let path, let delta): .add(path.mapReplicas(map), delta)
+    case .newEmbedded(let path): .newEmbedded(path.mapReplicas(map))
+    case .killEmbedded(let path): .killEmbedded(path.mapReplicas(map))
+    case .insert(let path, let element, let left, let right, let value):
+      .insert(path.mapReplicas(map), id(element), left: id(left), right: id(right), value)
+    case .move(let path, let element, let place, let left, let right):
+      .move(path.mapReplicas(map), id(element), id: id(place), left: id(left), right: id(right))
+    case .erase(let path, let element): .erase(path.mapReplicas(map), id(element))
+    case .setInsert(let path, let value): .setInsert(path.mapReplicas(map), value)
+    case .setErase(let path, let value): .setErase(path.mapReplicas(map), value)
+    case .clear(let path, let kind): .clear(path.mapReplicas(map), kind)
+    }
+  }
+}
+
+extension Effect {
+  package func mapReplicas(_ map: (UInt32) -> UInt32) -> Effect {
+    Effect(
+      instruction.mapReplicas(map),
+      order: order.map {
+        ElementOrder(
+          dead: $0.dead.mapReplica(map), parent: $0.parent.mapReplica(map), isLeftOfParent: $0.isLeftOfParent,
+          left: $0.left.mapReplica(map), isLost: $0.isLost)
+      })
+  }
+}
+
+extension InstructionPath {
+  fileprivate func mapReplicas(_ map: (UInt32) -> UInt32) -> InstructionPath {
+    let namesElement = steps.contains { if case .element = $0 { true } else { false } }
+    guard namesElement else { return self }
+    return InstructionPath(
+      property,
+      steps.map { step in
+        if case .element(let id) = step { .element(id.mapReplica(map)) } else { step }
+      })
+  }
+}
+
+extension ElementID {
+  fileprivate func mapReplica(_ map: (UInt32) -> UInt32) -> ElementID {
+    replica == 0 ? self : ElementID(replica: map(replica), counter: counter)
+  }
+}

@@ -1,0 +1,195 @@
+import RealmStorage
+
+// What a step brings of objects: one changeset with the instructions of all of them, and a table. The table tells
+// for each object what kind of change it is, and which changesets decided which of its instructions.
+
+/// Kinds of changes of an object.
+private enum ChangeKind {
+  static let effects: UInt8 = 0
+  static let whole: UInt8 = 1
+  static let left: UInt8 = 2
+  static let deleted: UInt8 = 3
+}
+
+/// Bits of the byte that tells the order of an element. The byte is 0 for an element that hangs on the right of the
+/// neighbour that its instruction names, where no position that ended stands between.
+private enum OrderFlag {
+  /// No order is told; alone.
+  static let none: UInt8 = 1
+  /// The ids of these follow.
+  static let dead: UInt8 = 2
+  static let parent: UInt8 = 4
+  static let left: UInt8 = 8
+  static let isLeftOfParent: UInt8 = 16
+  static let isLost: UInt8 = 32
+  static let all: UInt8 = 63
+}
+
+extension Instruction {
+  /// The left neighbour of an element that is inserted or moved; nil of what has no order.
+  fileprivate var leftNeighbour: ElementID? {
+    switch self {
+    case .insert(_, _, let left, _, _), .move(_, _, _, let left, _): left
+    default: nil
+    }
+  }
+}
+
+// MARK: - Writing
+
+/// Collects the objects of a step.
+struct StepContent {
+  private var changeset = Changeset()
+  private var deciders: [DecidedBy] = []
+  /// The places of the deciding changesets, from 1.
+  private var places: [DecidedBy: Int] = [:]
+  private var table: [UInt8] = []
+
+  init(_ schema: [SchemaInstruction]) { changeset.schema = schema }
+
+  mutating func append(_ object: ObjectStep) {
+    var instructions: [Instruction] = []
+    switch object.change {
+    case .effects(let effects):
+      table.append(ChangeKind.effects)
+      table.appendVarint(UInt64(effects.count))
+      for effects in effects { append(effects, &instructions) }
+    case .whole(let whole):
+      table.append(ChangeKind.whole)
+      instructions = whole
+    case .left: table.append(ChangeKind.left)
+    case .deleted(let decider):
+      table.append(ChangeKind.deleted)
+      table.appendVarint(place(of: decider))
+    }
+    changeset.objects.append(ObjectInstructions(object.name, instructions))
+  }
+
+  private mutating func append(_ effects: ObjectEffects, _ instructions: inout [Instruction]) {
+    switch effects {
+    case .own(let sequence):
+      table.append(0)
+      table.appendVarint(sequence)
+    case .others(let decider, let effects):
+      table.appendVarint(place(of: decider))
+      table.appendVarint(UInt64(effects.count))
+      for effect in effects {
+        instructions.append(effect.instruction)
+        guard let left = effect.instruction.leftNeighbour else { continue }
+        append(effect.order, left)
+      }
+    }
+  }
+
+  private mutating func place(of decider: DecidedBy) -> UInt64 {
+    if let place = places[decider] { return UInt64(place) }
+    deciders.append(decider)
+    places[decider] = deciders.count
+    return UInt64(deciders.count)
+  }
+
+  private mutating func append(_ order: ElementOrder?, _ left: ElementID) {
+    guard let order else { return table.append(OrderFlag.none) }
+    var flags: UInt8 = 0
+    if order.dead != .none { flags |= OrderFlag.dead }
+    if order.parent != left { flags |= OrderFlag.parent }
+    if order.left != left { flags |= OrderFlag.left }
+    if order.isLeftOfParent { flags |= OrderFlag.isLeftOfParent }
+    if order.isLost { flags |= OrderFlag.isLost }
+    table.append(flags)
+    if flags & OrderFlag.dead != 0 { table.append(elementID: order.dead) }
+    if flags & OrderFlag.parent != 0 { table.append(elementID: order.parent) }
+    if flags & OrderFlag.left != 0 { table.append(elementID: order.left) }
+  }
+
+  /// The changeset, the deciding changesets, and the table.
+  func append(to bytes: inout [UInt8]) {
+    bytes.append(counted: changeset.bytes)
+    bytes.append(list: deciders)
+    bytes += table
+  }
+}
+
+// MARK: - Reading
+
+extension MessageReader {
+  /// The changes of the objects of a changeset that was read before.
+  ///
+  /// - Parameter replicas: how many replicas the step names.
+  mutating func objectSteps(
+    _ objects: [ObjectInstructions], replicas: Int
+  ) throws(MessageDamage) -> [ObjectStep] {
+    let start = offset
+    let deciders: [DecidedBy] = try list("deciding changesets")
+    guard deciders.allSatisfy({ $0.replica < replicas }) else {
+      throw damage("deciding changesets", .disagrees, at: start)
+    }
+    var steps: [ObjectStep] = []
+    for object in objects {
+      steps.append(ObjectStep(object.id, try change(object.instructions, deciders)))
+    }
+    return steps
+  }
+
+  private mutating func change(
+    _ instructions: [Instruction], _ deciders: [DecidedBy]
+  ) throws(MessageDamage) -> ObjectStep.Change {
+    let start = offset
+    let kind = try byte("kind of a change")
+    switch kind {
+    case ChangeKind.effects: return .effects(try effects(instructions, deciders))
+    case ChangeKind.whole: return .whole(instructions)
+    case ChangeKind.left, ChangeKind.deleted:
+      guard instructions.isEmpty else { throw damage("kind of a change", .disagrees, at: start) }
+      return kind == ChangeKind.left ? .left : .deleted(try decider(deciders))
+    default: throw damage("kind of a change", .unknownKind(UInt64(kind)), at: start)
+    }
+  }
+
+  private mutating func decider(_ deciders: [DecidedBy]) throws(MessageDamage) -> DecidedBy {
+    let start = offset
+    let place = try number("deciding changeset", limit: UInt64(deciders.count))
+    guard place > 0 else { throw damage("deciding changeset", .disagrees, at: start) }
+    return deciders[Int(place) - 1]
+  }
+
+  /// Instructions are taken from the first on, and all of them.
+  private mutating func effects(
+    _ instructions: [Instruction], _ deciders: [DecidedBy]
+  ) throws(MessageDamage) -> [ObjectEffects] {
+    var rest = instructions[...]
+    var effects: [ObjectEffects] = []
+    let start = offset
+    for _ in 0..<(try count("changesets of an object")) {
+      let place = try number("deciding changeset", limit: UInt64(deciders.count))
+      guard place > 0 else {
+        effects.append(.own(sequence: try number("sequence")))
+        continue
+      }
+      let taken = Int(try number("instructions of a changeset", limit: UInt64(rest.count)))
+      var made: [Effect] = []
+      for instruction in rest.prefix(taken) {
+        made.append(Effect(instruction, order: try order(of: instruction)))
+      }
+      effects.append(.others(deciders[Int(place) - 1], made))
+      rest = rest.dropFirst(taken)
+    }
+    guard rest.isEmpty else { throw damage("changesets of an object", .disagrees, at: start) }
+    return effects
+  }
+
+  private mutating func order(of instruction: Instruction) throws(MessageDamage) -> ElementOrder? {
+    guard let left = instruction.leftNeighbour else { return nil }
+    let start = offset
+    let flags = try flags("order of an element", known: OrderFlag.all)
+    if flags == OrderFlag.none { return nil }
+    guard flags & OrderFlag.none == 0 else { throw damage("order of an element", .disagrees, at: start) }
+    var order = ElementOrder(
+      dead: .none, parent: left, isLeftOfParent: flags & OrderFlag.isLeftOfParent != 0, left: left,
+      isLost: flags & OrderFlag.isLost != 0)
+    if flags & OrderFlag.dead != 0 { order.dead = try elementID("position that ended") }
+    if flags & OrderFlag.parent != 0 { order.parent = try elementID("parent of a position") }
+    if flags & OrderFlag.left != 0 { order.left = try elementID("left neighbour of a position") }
+    return order
+  }
+}

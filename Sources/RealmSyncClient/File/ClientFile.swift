@@ -1,0 +1,170 @@
+import RealmStorage
+import RealmSync
+
+/// Why a session can't go on with a file.
+package enum ClientProblem: Error, Sendable, Equatable {
+  /// A step begins elsewhere than where the file stands: the session asks again.
+  case otherVersion(file: UInt64, step: UInt64)
+  /// The server decided another changeset than the file's own: a copy of the file has used its sequences. The file is to be reset.
+  case otherChangeset(sequence: UInt64)
+  /// A stamp lies more than a day ahead: no server sends it.
+  case markAhead(milliseconds: UInt64)
+  /// The server defines a table or a property otherwise than the file: it is another app's, or of another version of the app.
+  case otherSchema(table: String, property: String?)
+  /// The file was opened without being synced.
+  case notSynced
+  case storage(StorageError)
+}
+
+/// A client's file as its session with a server changes it. Nothing here knows of a network.
+///
+/// All that belongs together is changed by one transaction: the objects, where the file stands in the log, and the changesets that are pending.
+package struct ClientFile {
+  private let transaction: WriteTransaction
+  private let pending: PendingChangesets
+  package private(set) var position: ClientPosition
+
+  package init(_ transaction: WriteTransaction) throws(ClientProblem) {
+    self.transaction = transaction
+    do throws(StorageError) {
+      position = try ClientPosition(try transaction.tree(ClientPosition.tree))
+      guard let pending = try PendingChangesets(transaction) else {
+        throw .otherHistory(isSynced: false, path: "")
+      }
+      self.pending = pending
+    } catch {
+      if case .otherHistory = error { throw .notSynced }
+      throw .storage(error)
+    }
+  }
+
+  private func storing<Result>(_ body: () throws(StorageError) -> Result) throws(ClientProblem) -> Result {
+    do throws(StorageError) {
+      return try body()
+    } catch {
+      if case .instructionDoesNotFit(_, let table, let property, _) = error {
+        throw .otherSchema(table: table, property: property)
+      }
+      throw .storage(error)
+    }
+  }
+
+  // MARK: - Registration
+
+  /// Notes that a server has given the file a number. What was written before counts as written upon the version of the registration, and later than all that was decided until then.
+  ///
+  /// - Parameter partition: what the file has in a property of all objects, if it has a partition.
+  package mutating func register(
+    _ registered: Welcome.Registered, partition: MergeContext.Partition?
+  ) throws(ClientProblem) {
+    var position = position
+    position.replicas[Int(pending.state.replica)] = registered.replica
+    (position.version, position.tag) = (registered.version, registered.tag)
+    (position.sessionNumber, position.partition) = (registered.sessionNumber, partition)
+    position.querySet = 0
+    try storing { () throws(StorageError) in
+      var last = registered.mark
+      for sequence in try pending.sequences() {
+        guard let stamp = try pending.pending(sequence)?.stored.stamp else { continue }
+        last = max(stamp, last.next)
+        try pending.set(base: registered.version, stamp: last, of: sequence)
+      }
+      try pending.store(above: 0)
+      try store(position, mark: last)
+    }
+    self.position = position
+  }
+
+  private func store(_ position: ClientPosition, mark: Stamp) throws(StorageError) {
+    try position.store(in: try transaction.tree(ClientPosition.tree))
+    try transaction.changeChangelogState { state in
+      state.base = position.version
+      state.lastStamp = max(state.lastStamp, mark)
+    }
+  }
+
+  // MARK: - Steps
+
+  /// Applies a step, of which all parts are there.
+  ///
+  /// - Parameter time: of the machine, in milliseconds since 1970.
+  /// - Returns: what was refused of the file's own changesets.
+  /// - Throws: `ClientProblem`. The transaction is to be cancelled then.
+  package mutating func apply(_ parts: [Step], time: UInt64) throws(ClientProblem) -> [Refusal] {
+    guard var step = parts.last else { return [] }
+    step.objects = parts.flatMap(\.objects)
+    guard parts.allSatisfy({ $0.from == position.version && $0.to == step.to }) else {
+      throw .otherVersion(file: position.version, step: step.from)
+    }
+    var clock = HybridClock(last: pending.state.lastStamp, offset: pending.state.clockOffset)
+    guard clock.receive(step.mark, at: time) else { throw .markAhead(milliseconds: step.mark.milliseconds) }
+    let decided = try checkOwn(step)
+    position = try storing { () throws(StorageError) in
+      var application = try StepApplication(step, pending, position, transaction)
+      var position = try application.apply()
+      (position.version, position.tag) = (step.to, step.tag)
+      position.querySet = step.querySet
+      if step.partition == nil, position.partition != nil, position.flexibleFrom == nil {
+        position.flexibleFrom = step.to
+      }
+      position.decided = decided
+      let last = step.lastSequence &+ position.earlierSequences
+      try pending.store(above: last)
+      try transaction.acknowledge(upTo: last)
+      try store(position, mark: step.mark)
+      return position
+    }
+    return step.own.flatMap(\.refusals)
+  }
+
+  /// Whether what the server decided as the file's own changesets are these.
+  ///
+  /// - Returns: the last one that is decided.
+  private func checkOwn(_ step: Step) throws(ClientProblem) -> NamedChangeset {
+    var decided = position.decided
+    for own in step.own where own.sequence > decided.sequence {
+      guard own.sequence == decided.sequence + 1, let message = try upload(after: decided),
+        message.hash == own.hash
+      else { throw .otherChangeset(sequence: own.sequence) }
+      decided = NamedChangeset(sequence: own.sequence, hash: own.hash)
+    }
+    guard step.lastSequence == decided.sequence else { throw .otherChangeset(sequence: step.lastSequence) }
+    return decided
+  }
+
+  /// The least base of the changesets that are pending; nil where none has one.
+  package func leastBase() throws(ClientProblem) -> UInt64? {
+    try storing { () throws(StorageError) in
+      guard let first = try pending.sequences().first else { return nil }
+      return try pending.pending(first)?.stored.base
+    }
+  }
+
+  // MARK: - Uploads
+
+  /// The changeset that follows one, as it is sent; nil behind the last.
+  package func upload(after previous: NamedChangeset) throws(ClientProblem) -> UploadMessage? {
+    try storing { () throws(StorageError) in
+      guard let pending = try pending.pending(previous.sequence + position.earlierSequences + 1) else {
+        return nil
+      }
+      return UploadMessage(pending, previous, position)
+    }
+  }
+}
+
+extension UploadMessage {
+  init(_ pending: PendingChangesets.Pending, _ previous: NamedChangeset, _ position: ClientPosition) {
+    var replicas: [UInt64] = [0]
+    let changeset = pending.changeset.mapReplicas { index in
+      let number = Int(index) < position.replicas.count ? position.replicas[Int(index)] : 0
+      if let known = replicas.firstIndex(of: number) { return UInt32(known) }
+      replicas.append(number)
+      return UInt32(replicas.count - 1)
+    }
+    self.init(
+      sequence: previous.sequence + 1, previous: previous.hash, base: pending.stored.base ?? 0,
+      stamp: pending.stored.stamp, querySet: pending.stored.querySet, replicas: replicas, changeset: changeset
+    )
+  }
+}

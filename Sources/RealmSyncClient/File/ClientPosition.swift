@@ -1,0 +1,95 @@
+import RealmStorage
+import RealmSync
+
+/// Where a client's file stands: what it is to its server, and what of the log it has.
+package struct ClientPosition: Sendable, Equatable {
+  /// The numbers of replicas by their numbers in the file. The first is 0, which names none. A file without a number yet has the greatest of all, so that its changes count as the latest.
+  package var replicas: [UInt64] = [0, .max]
+  /// The version of the log that the file has, and the tag of that entry.
+  package var version: UInt64 = 0
+  package var tag: UInt64 = 0
+  /// The query set that the file is cut with.
+  package var querySet: UInt64 = 0
+  /// What the file has in a property of all objects that it sees and makes; nil of one without a partition.
+  package var partition: MergeContext.Partition?
+  /// The version from which on the partition is an ordinary filter: what is written upon it has none.
+  package var flexibleFrom: UInt64?
+  package var sessionNumber: UInt64 = 0
+  /// So many sequences of the file were given while it was another replica.
+  package var earlierSequences: UInt64 = 0
+  /// The sequence of the last changeset that was decided, as this replica, and its hash.
+  package var decided = NamedChangeset(sequence: 0, hash: [])
+  /// The file is to be replaced by what the next step brings.
+  package var isResetting = false
+
+  package init() {}
+
+  /// Whether the file has a number.
+  ///
+  /// - Parameter own: its number in itself.
+  package func isRegistered(_ own: UInt32) -> Bool { Int(own) < replicas.count && replicas[Int(own)] != .max }
+
+  package static let tree = "sync.client"
+  private static let key: [UInt8] = [0]
+
+  /// What stands in a file; that of a file that was never connected where there is none.
+  package init(_ tree: some ReadableTree) throws(StorageError) {
+    guard let bytes = try tree.value(for: Self.key) else { return }
+    var reader = ByteReader(bytes)
+    guard let count = reader.varint(), count <= UInt64(reader.count) else { throw tree.damaged }
+    replicas = []
+    for _ in 0..<count {
+      guard let number = reader.integer(UInt64.self) else { throw tree.damaged }
+      replicas.append(number)
+    }
+    guard replicas.count > 1, let version = reader.varint(), let tag = reader.integer(UInt64.self),
+      let querySet = reader.varint(), let sessionNumber = reader.varint(), let earlier = reader.varint(),
+      let sequence = reader.varint(), let hash = reader.counted(), let flags = reader.integer(UInt8.self),
+      flags < 8
+    else { throw tree.damaged }
+    (self.version, self.tag, self.querySet) = (version, tag, querySet)
+    (self.sessionNumber, earlierSequences) = (sessionNumber, earlier)
+    decided = NamedChangeset(sequence: sequence, hash: Array(hash))
+    isResetting = flags & 1 != 0
+    if flags & 4 != 0 {
+      guard let version = reader.varint() else { throw tree.damaged }
+      flexibleFrom = version
+    }
+    guard flags & 2 != 0 else { return }
+    guard let property = reader.text(), let value = ValueCoding.mixed(&reader, levels: 0) else {
+      throw tree.damaged
+    }
+    partition = MergeContext.Partition(property: property, value: value)
+  }
+
+  package func store(in tree: WritableTree) throws(StorageError) {
+    var bytes: [UInt8] = []
+    bytes.appendVarint(UInt64(replicas.count))
+    for number in replicas { bytes.appendInteger(number) }
+    bytes.appendVarint(version)
+    bytes.appendInteger(tag)
+    for number in [querySet, sessionNumber, earlierSequences, decided.sequence] { bytes.appendVarint(number) }
+    bytes.appendVarint(UInt64(decided.hash.count))
+    bytes += decided.hash
+    bytes.append((isResetting ? 1 : 0) | (partition == nil ? 0 : 2) | (flexibleFrom == nil ? 0 : 4))
+    if let flexibleFrom { bytes.appendVarint(flexibleFrom) }
+    if let partition {
+      ValueCoding.append(partition.property, to: &bytes)
+      ValueCoding.appendMixed(partition.value, to: &bytes)
+    }
+    try tree.set(bytes, for: Self.key)
+  }
+
+  /// The partition of what was written upon a version.
+  func partition(at base: UInt64?) -> MergeContext.Partition? {
+    if let base, let flexibleFrom, flexibleFrom <= base { return nil }
+    return partition
+  }
+
+  /// The number in the file of a replica. A new one gets the next.
+  mutating func index(_ number: UInt64) -> UInt32 {
+    if let known = replicas.firstIndex(of: number) { return UInt32(known) }
+    replicas.append(number)
+    return UInt32(replicas.count - 1)
+  }
+}

@@ -1,0 +1,140 @@
+import RealmStorage
+import RealmSync
+
+/// The changesets of a file that are not decided yet, or not known to be, as a transaction finds and changes them.
+final class PendingChangesets {
+  private let transaction: WriteTransaction
+  private let changelog: StoredChangelog
+  /// The ids of tables, by which objects are looked for.
+  private var tables: [String: UInt32] = [:]
+  private var read: [UInt64: Pending] = [:]
+  private var changed: Set<UInt64> = []
+
+  /// A changeset, by the objects that it changes.
+  struct Pending {
+    var stored: StoredChangeset
+    let changeset: Changeset
+    /// What undoes it. The instructions of an object are carried out from the last to the first.
+    var undo: Changeset
+    private let places: [ObjectName: Int]
+    private var undoPlaces: [ObjectName: Int]
+
+    /// - Parameter value: a long value that stands apart from the changeset, by its hash.
+    init?(_ stored: StoredChangeset, _ value: ([UInt8]) throws(StorageError) -> [UInt8]?) throws(StorageError)
+    {
+      guard let changeset = try (try? Changeset(bytes: stored.bytes))?.withLongValues(value),
+        let undo = stored.undo.isEmpty ? Changeset() : try? Changeset(bytes: stored.undo)
+      else { return nil }
+      (self.stored, self.changeset, self.undo) = (stored, changeset, undo)
+      places = Self.places(changeset)
+      undoPlaces = Self.places(undo)
+    }
+
+    private static func places(_ changeset: Changeset) -> [ObjectName: Int] {
+      var places: [ObjectName: Int] = [:]
+      for (place, object) in changeset.objects.enumerated() { places[object.id] = place }
+      return places
+    }
+
+    func instructions(of object: ObjectName) -> [Instruction] {
+      places[object].map { changeset.objects[$0].instructions } ?? []
+    }
+
+    /// The instructions that undo what it does to an object, in the order in which they are to be carried out.
+    func undo(of object: ObjectName) -> [Instruction] {
+      let told = undoPlaces[object].map { undo.objects[$0].instructions.reversed() as [Instruction] } ?? []
+      let isMade = !stored.isUndoComplete && instructions(of: object).contains(.create)
+      return isMade ? [.delete] + told : told
+    }
+
+    /// - Parameter instructions: in the order in which they are to be carried out.
+    mutating func setUndo(_ instructions: [Instruction], of object: ObjectName) {
+      completeUndo()
+      put(instructions.reversed(), object)
+    }
+
+    /// Objects that are made are told to be removed.
+    private mutating func completeUndo() {
+      guard !stored.isUndoComplete else { return }
+      for object in changeset.objects where object.instructions.contains(.create) {
+        put(undo(of: object.id).reversed(), object.id)
+      }
+      stored.isUndoComplete = true
+    }
+
+    private mutating func put(_ instructions: [Instruction], _ object: ObjectName) {
+      if let place = undoPlaces[object] {
+        undo.objects[place].instructions = instructions
+      } else {
+        undoPlaces[object] = undo.objects.count
+        undo.objects.append(ObjectInstructions(object, instructions))
+      }
+    }
+  }
+
+  init?(_ transaction: WriteTransaction) throws(StorageError) {
+    guard let changelog = try transaction.changesets() else { return nil }
+    (self.transaction, self.changelog) = (transaction, changelog)
+  }
+
+  var state: ChangelogState { changelog.state }
+
+  /// The sequences of those that change an object, growing.
+  func sequences(of object: ObjectName) throws(StorageError) -> [UInt64] {
+    if tables[object.table] == nil { tables[object.table] = try transaction.table(object.table)?.schema.id }
+    guard let table = tables[object.table] else { return [] }
+    var found: [UInt64] = []
+    for sequence in try changelog.sequences(of: object, table: table, transaction) {
+      // Others may share the hash of the name.
+      guard found.last != sequence, try pending(sequence)?.instructions(of: object).isEmpty == false else {
+        continue
+      }
+      found.append(sequence)
+    }
+    return found
+  }
+
+  func pending(_ sequence: UInt64) throws(StorageError) -> Pending? {
+    if let known = read[sequence] { return known }
+    guard let stored = try changelog.changeset(sequence, transaction) else { return nil }
+    let found = try Pending(stored) { (hash) throws(StorageError) in
+      try changelog.chunk(hash, of: sequence, transaction)
+    }
+    guard let found else { throw try transaction.tree(ClientPosition.tree).damaged }
+    read[sequence] = found
+    return found
+  }
+
+  /// All sequences, growing.
+  func sequences() throws(StorageError) -> [UInt64] {
+    var found: [UInt64] = []
+    try changelog.forEach(transaction) {
+      found.append($0.sequence)
+      return true
+    }
+    return found
+  }
+
+  func setUndo(_ instructions: [Instruction], of object: ObjectName, in sequence: UInt64) {
+    read[sequence]?.setUndo(instructions, of: object)
+    changed.insert(sequence)
+  }
+
+  /// Gives a changeset another base and stamp.
+  func set(base: UInt64, stamp: Stamp, of sequence: UInt64) throws(StorageError) {
+    _ = try pending(sequence)
+    read[sequence]?.stored.base = base
+    read[sequence]?.stored.stamp = stamp
+    changed.insert(sequence)
+  }
+
+  /// Puts those that were changed back into the file, but for those up to a sequence, which go.
+  func store(above sequence: UInt64) throws(StorageError) {
+    for changed in changed.sorted() where changed > sequence {
+      guard var pending = read[changed] else { continue }
+      pending.stored.undo = pending.undo.objects.isEmpty ? [] : pending.undo.bytes
+      try transaction.replace(pending.stored)
+    }
+    changed.removeAll()
+  }
+}

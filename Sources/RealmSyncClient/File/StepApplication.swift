@@ -1,0 +1,195 @@
+import RealmStorage
+import RealmSync
+
+/// Applies a step to a client's file: what others have decided goes below what the file has pending.
+///
+/// What the app sees of an object is what the server has, and on top of it the pending changesets of the file, merged by the same rules that the server goes by. Of each object
+/// that a step concerns the pending changes are undone, the newest first, what was decided is applied, and the changes that are still pending are merged again.
+struct StepApplication {
+  private let transaction: WriteTransaction
+  private let pending: PendingChangesets
+  private let records: MergeRecords
+  private var position: ClientPosition
+  private let step: Step
+  /// The numbers in the file of the replicas of the step.
+  private var replicas: [UInt32] = []
+  /// The sequence in the file of the last changeset that is decided.
+  private let lastDecided: UInt64
+
+  /// - Parameter step: all its parts, put together.
+  init(
+    _ step: Step, _ pending: PendingChangesets, _ position: ClientPosition, _ transaction: WriteTransaction
+  )
+    throws(StorageError)
+  {
+    (self.step, self.pending, self.position, self.transaction) = (step, pending, position, transaction)
+    records = try MergeRecords(transaction)
+    lastDecided = step.lastSequence &+ position.earlierSequences
+  }
+
+  /// - Returns: the position with the replicas that are named.
+  mutating func apply() throws(StorageError) -> ClientPosition {
+    for number in step.replicas { replicas.append(number == 0 ? 0 : position.index(number)) }
+    for instruction in step.schema {
+      let holds = try transaction.unrecorded { () throws(StorageError) in
+        try SchemaMerge(transaction).merge(instruction)
+      }
+      guard holds else { throw instruction.otherDefinition }
+    }
+    var told: Set<ObjectName> = []
+    for object in step.objects {
+      told.insert(object.name)
+      try apply(object)
+    }
+    try applyDecided(except: told)
+    return position
+  }
+
+  /// Objects of own changesets that nothing was told of: what these did was refused, or others had decided otherwise.
+  private func applyDecided(except told: Set<ObjectName>) throws(StorageError) {
+    var done = told
+    for own in step.own {
+      let sequence = own.sequence &+ position.earlierSequences
+      guard let changeset = try pending.pending(sequence)?.changeset else { continue }
+      for object in changeset.objects where done.insert(object.id).inserted {
+        try rebuild(object.id, nil, try pending.sequences(of: object.id))
+      }
+    }
+  }
+
+  private func apply(_ object: ObjectStep) throws(StorageError) {
+    let sequences = try pending.sequences(of: object.name)
+    if case .effects(let all) = object.change, isAsShown(all, sequences) {
+      // Changes of others may have been recorded while these were pending.
+      if try records.tree.count() > 0 { _ = try forget(transaction.object(object.name)) }
+      return
+    }
+    try rebuild(object.name, object.change, sequences)
+  }
+
+  /// Whether what was decided is what the file shows: own changesets that took effect as they were written, and nothing else.
+  private func isAsShown(_ effects: [ObjectEffects], _ sequences: [UInt64]) -> Bool {
+    var own: [UInt64] = []
+    for effect in effects {
+      guard case .own(let sequence) = effect else { return false }
+      own.append(sequence &+ position.earlierSequences)
+    }
+    return own == sequences
+  }
+
+  // MARK: - One object
+
+  private func rebuild(
+    _ name: ObjectName, _ change: ObjectStep.Change?, _ sequences: [UInt64]
+  ) throws(StorageError) {
+    var object = try transaction.object(name)
+    for sequence in sequences.reversed() {
+      for instruction in try pending.pending(sequence)?.undo(of: name) ?? [] { try object.apply(instruction) }
+    }
+    let left = sequences.filter { $0 > lastDecided }
+    if let change { object = try apply(change, object, isRecorded: !left.isEmpty) }
+    object = try left.isEmpty ? forget(object) : mergeAgain(left, object)
+    try object.finish()
+  }
+
+  /// Nothing is pending on the object: nothing needs to be known of how it came to be.
+  private func forget(_ object: EditedObject) throws(StorageError) -> EditedObject {
+    let merged = try MergedObject(object, records: records)
+    merged.forgetRecords()
+    try merged.store()
+    return object
+  }
+
+  private func mergeAgain(_ sequences: [UInt64], _ object: EditedObject) throws(StorageError) -> EditedObject
+  {
+    let merged = try MergedObject(object, records: records)
+    for sequence in sequences {
+      guard let changeset = try pending.pending(sequence) else { continue }
+      let context = MergeContext(
+        replica: pending.state.replica, base: changeset.stored.base ?? 0, stamp: changeset.stored.stamp,
+        version: MergeContext.pendingVersion(sequence),
+        partition: position.partition(at: changeset.stored.base),
+        replicas: position.replicas)
+      for instruction in changeset.instructions(of: object.name) {
+        do throws(StorageError) {
+          _ = try merged.merge(instruction, context)
+        } catch {
+          // Others have another property of that name: the server will refuse the change.
+          guard case .instructionDoesNotFit = error else { throw error }
+        }
+      }
+      pending.setUndo(merged.inverse, of: object.name, in: sequence)
+      merged.forgetInverse()
+    }
+    // What was merged again is not decided: nothing of it is kept.
+    return merged.object
+  }
+
+  // MARK: - What was decided
+
+  private func apply(
+    _ change: ObjectStep.Change, _ object: EditedObject, isRecorded: Bool
+  ) throws(StorageError) -> EditedObject {
+    let merged = try MergedObject(object, records: records, keepsInverse: false)
+    switch change {
+    case .effects(let all):
+      for effects in all { try apply(effects, merged, isRecorded: isRecorded) }
+    case .whole(let instructions):
+      try merged.replace(with: instructions.map { $0.mapReplicas(replica) })
+      merged.forgetRecords()
+    case .left:
+      try merged.replace(with: nil)
+      merged.forgetRecords()
+    case .deleted(let decided): try merged.apply(Effect(.delete), context(decided))
+    }
+    if isRecorded { try merged.store() }
+    return merged.object
+  }
+
+  private func apply(
+    _ effects: ObjectEffects, _ merged: MergedObject, isRecorded: Bool
+  ) throws(StorageError) {
+    switch effects {
+    case .own(let sequence):
+      guard let changeset = try pending.pending(sequence &+ position.earlierSequences),
+        let own = step.own.first(where: { $0.sequence == sequence })
+      else { return }
+      var context = context(DecidedBy(version: own.version, stamp: own.stamp, replica: 0))
+      context.replica = pending.state.replica
+      context.base = changeset.stored.base ?? 0
+      context.partition = position.partition(at: changeset.stored.base)
+      try merged.applyOwn(changeset.instructions(of: merged.object.name), context)
+    case .others(let decided, let all):
+      let context = context(decided)
+      for effect in all {
+        let effect = effect.mapReplicas(replica)
+        if isRecorded {
+          try merged.apply(effect, context)
+        } else {
+          try merged.applyUnrecorded(effect)
+        }
+      }
+    }
+  }
+
+  private func context(_ decided: DecidedBy) -> MergeContext {
+    MergeContext(
+      replica: replica(decided.replica), base: 0, stamp: decided.stamp, version: decided.version,
+      replicas: position.replicas)
+  }
+
+  private func replica(_ index: UInt32) -> UInt32 {
+    Int(index) < replicas.count ? replicas[Int(index)] : 0
+  }
+}
+
+extension SchemaInstruction {
+  /// The file has another definition.
+  fileprivate var otherDefinition: StorageError {
+    switch self {
+    case .addTable(let table, _): .instructionDoesNotFit(.wrongKind, table: table, column: nil, path: "")
+    case .addProperty(let table, let property):
+      .instructionDoesNotFit(.wrongKind, table: table, column: property.name, path: "")
+    }
+  }
+}

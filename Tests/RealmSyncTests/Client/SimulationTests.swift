@@ -1,0 +1,18 @@
+import SyncSupport
+import TestSupport
+import Testing
+
+/// Clients and a server whose messages are late and lost. `make sync-sim` runs many more.
+@Suite struct SimulationTests {
+  @Test func `clients that have all that was decided see the same as the server`() throws {
+    var total = Simulation.Count()
+    for seed in Slow.seeds(40, slow: 2000) {
+      let simulation = try Simulation(seed: seed)
+      let failure = try simulation.run()
+      #expect(failure == nil, "seed \(seed)")
+      total += simulation.count
+      if failure != nil { break }
+    }
+    #expect(total.uploads > 500 && total.deleted > 0 && total.objects > 30)
+  }
+}

@@ -1,0 +1,186 @@
+import RealmServer
+import RealmStorage
+import RealmSync
+import SyncSupport
+import TestSupport
+import Testing
+
+/// Uploads that no client of ours makes.
+@Suite struct HostileUploadTests {
+  /// Makes instructions of every kind, of places and with values of every kind, most of which do not fit each other.
+  private struct Maker {
+    var generator: SeededGenerator
+    private let names = [
+      "id", "q", "m", "c", "l", "le", "s", "d", "de", "e", "n", "ln", "r", "none", "", "l.ids",
+    ]
+
+    init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+
+    private mutating func name() -> String { names[generator.below(names.count)] }
+
+    private mutating func id() -> ElementID {
+      let replicas: [UInt32] = [0, 1, 1, 1, 2, 7, 1 << 31, .max]
+      let counters: [UInt32] = [0, 1, 2, 3, 4, 5, .max]
+      return ElementID(
+        replica: replicas[generator.below(replicas.count)], counter: counters[generator.below(counters.count)]
+      )
+    }
+
+    private mutating func path() -> InstructionPath {
+      var steps: [InstructionPath.Step] = []
+      while steps.count < 4, generator.chance(40) {
+        switch generator.below(7) {
+        case 0, 1: steps.append(.property(name()))
+        case 2, 3: steps.append(.key(generator.chance(80) ? "k1" : String(repeating: "k", count: 300)))
+        case 4, 5: steps.append(.element(id()))
+        default: steps.append(.collection(.list, made: nil))
+        }
+      }
+      return InstructionPath(name(), steps)
+    }
+
+    private mutating func value() -> InstructionValue {
+      switch generator.below(14) {
+      case 0: .absent
+      case 1: .value(.null)
+      case 2, 3: .value(.int(Int64(generator.below(5)) * (.max / 4)))
+      case 4: .value(.string("text"))
+      case 5: .value(.double(.nan))
+      case 6: .link(ObjectName(ModelClass.name, .int(Int64(generator.below(4)))))
+      case 7: .link(ObjectName("Part", .int(1)))
+      case 8: .link(ObjectName("Nothing", .null))
+      case 9: .collection(.list)
+      case 10: .list([.value(.int(1)), .link(ObjectName(ModelClass.name, .string("no key")))])
+      case 11: .map(["a"], [.value(.bool(true))])
+      case 12: .chunked(hash: [1, 2, 3], length: .max, isText: true)
+      default: .embedded
+      }
+    }
+
+    /// One that some object can be changed by.
+    private mutating func fitting() -> Instruction {
+      func at(_ name: String, _ steps: InstructionPath.Step...) -> InstructionPath {
+        InstructionPath(name, steps)
+      }
+      let own = ElementID(replica: 1, counter: UInt32(1 + generator.below(30)))
+      let other = ElementID(replica: 1, counter: UInt32(generator.below(30)))
+      let number = InstructionValue.value(.int(Int64(generator.below(9))))
+      let friend = InstructionValue.link(ObjectName(ModelClass.name, .int(Int64(1 + generator.below(4)))))
+      return switch generator.below(22) {
+      case 0, 1, 2: .create
+      case 3: .delete
+      case 4: .set(at("c"), number, isDefault: generator.chance(20))
+      case 5: .add(at("c"), 3)
+      case 6: .insert(at("l"), own, left: other, right: id(), number)
+      case 7: .move(at("l"), other, id: own, left: id(), right: other)
+      case 8: .erase(at("l"), other)
+      case 9: .set(at("l", .element(other)), number, isDefault: false)
+      case 10: .insert(at("le"), own, left: other, right: .none, .embedded)
+      case 11: .set(at("le", .element(other), .property("r")), number, isDefault: false)
+      case 12: .setInsert(at("s"), number)
+      case 13: .setErase(at("s"), number)
+      case 14: .set(at("d", .key("k1")), generator.chance(30) ? .absent : number, isDefault: false)
+      case 15: .newEmbedded(at("e"))
+      case 16: generator.chance(50) ? .killEmbedded(at("e")) : .killEmbedded(at("de", .key("k1")))
+      case 17: .newEmbedded(at("de", .key("k1")))
+      case 18: .setInsert(at("e", .property("s")), number)
+      case 19: .set(at("n"), friend, isDefault: false)
+      case 20: .insert(at("ln"), own, left: other, right: .none, friend)
+      default: .clear(at("le"), .list)
+      }
+    }
+
+    mutating func instruction() -> Instruction {
+      guard generator.chance(15) else { return fitting() }
+      return switch generator.below(18) {
+      case 0, 1, 2: .create
+      case 3: .delete
+      case 4, 5: .set(path(), value(), isDefault: generator.chance(20))
+      case 6: .add(path(), generator.chance(50) ? .min : 3)
+      case 7: .newEmbedded(path())
+      case 8: .killEmbedded(path())
+      case 9, 10: .insert(path(), id(), left: id(), right: id(), value())
+      case 11: .move(path(), id(), id: id(), left: id(), right: id())
+      case 12: .erase(path(), id())
+      case 13: .setInsert(path(), value())
+      case 14: .setErase(path(), value())
+      case 15: .clear(path(), [.list, .map, .set][generator.below(3)])
+      case 16: .ingest(["q"], [.value(.int(1))])
+      default: .set(InstructionPath("q"), .value(.int(Int64(generator.below(4)))), isDefault: false)
+      }
+    }
+
+    mutating func changeset() -> Changeset {
+      var made = Changeset()
+      if generator.chance(10) { made.schema.append(schema()) }
+      let tables = Array(repeating: ModelClass.name, count: 12) + ["Part", "Nothing", ""]
+      for _ in 0..<1 + generator.below(2) {
+        let keys: [Value] = [.int(1), .int(2), .int(3), .int(1), .int(2), .int(3), .null, .string("1")]
+        let name = ObjectName(tables[generator.below(tables.count)], keys[generator.below(keys.count)])
+        made.objects.append(
+          ObjectInstructions(name, (0..<1 + generator.below(4)).map { _ in instruction() }))
+      }
+      return made
+    }
+
+    private mutating func schema() -> SchemaInstruction {
+      let tables = [ModelClass.name, "Part", "New", "", String(repeating: "t", count: 300)]
+      let table = tables[generator.below(tables.count)]
+      let types: [ColumnType] = [.int64, .string, .link, .mixed, .bool]
+      let kinds: [CollectionKind?] = [nil, .list, .set, .map]
+      let property = PropertyDefinition(
+        name(), types[generator.below(types.count)], collection: kinds[generator.below(4)],
+        target: generator.chance(30) ? tables[generator.below(tables.count)] : nil,
+        isOptional: generator.chance(50))
+      if generator.chance(50) { return .addProperty(table: table, property) }
+      return .addTable(table, key: generator.chance(30) ? nil : property)
+    }
+  }
+
+  @Test func `whatever stands in an upload is integrated, and what is refused leaves nothing`() throws {
+    var (accepted, refused, changed) = (0, 0, 0)
+    for seed in Slow.seeds(20, slow: 2000) {
+      var maker = Maker(seed: seed)
+      let database = try Database(inMemory: "server")
+      let transaction = try database.beginWrite()
+      try ModelClass.make(transaction)
+      let state = try ServerState(transaction, settings: ModelClass.settings)
+      try state.integrate(
+        LogRecord(tag: 1, time: 1000, .register(Registration(replica: 5, user: "anna"))), in: transaction)
+      try state.integrate(
+        LogRecord(tag: 2, time: 1000, .querySet(replica: 5, number: 1, .everything)), in: transaction)
+      var (sequence, last) = (UInt64(1), [UInt8]())
+      for _ in 0..<120 {
+        // What comes from a client has been read from bytes.
+        guard let changeset = try? Changeset(bytes: maker.changeset().bytes) else { continue }
+        let before = try ModelClass.texts(transaction) { UInt64($0) }
+        let hash = "\(seed) \(sequence)".utf8.map(\.self).contentHash
+        let upload = Upload(
+          replica: 5, user: "anna", sequence: sequence, previous: last, hash: hash,
+          base: maker.generator.chance(90) ? 1 : .max, stamp: Stamp(milliseconds: 1000), querySets: [1],
+          replicas: [0, 5, 5, 9], changeset: changeset)
+        let done = try state.integrate(LogRecord(tag: 3, time: 1000, .upload(upload)), in: transaction)
+        guard let done else { continue }
+        accepted += 1
+        refused += done.refusals.count
+        changed += done.objects.count
+        (sequence, last) = (sequence + 1, hash)
+        let after = try ModelClass.texts(transaction) { UInt64($0) }
+        // A property that comes to all objects is told with each.
+        guard changeset.schema.isEmpty else { continue }
+        let mayChange = Set(done.objects.map(\.name.key))
+        for key in Set(before.keys).union(after.keys) where !mayChange.contains(.int(key)) {
+          #expect(before[key] == after[key], "seed \(seed), sequence \(upload.sequence), object \(key)")
+        }
+        if maker.generator.chance(5) {
+          try state.integrate(
+            LogRecord(tag: 4, time: 1000, .trim(horizon: state.version - 1)), in: transaction)
+        }
+      }
+      try transaction.commit()
+      let check = IntegrityCheck.run(try database.snapshot())
+      #expect(check.isClean, "seed \(seed): \(check.findings)")
+    }
+    #expect(accepted > 100 && refused > 100 && changed > 100)
+  }
+}

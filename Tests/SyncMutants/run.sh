@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Builds the core of device sync with one rule removed at a time. Either the comparison with the model of the merge rules or
+# the simulation must find what is wrong then.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+seeds="${SEEDS:-20000}"
+runs="${RUNS:-3000}"
+work=.build-mutants
+rm -rf "$work/tree" && mkdir -p "$work/tree"
+git ls-files -z Package.swift Sources Tests Examples | xargs -0 cp --parents -t "$work/tree"
+build/merge-model export 1 "$seeds" > "$work/schedules"
+failed=0
+for patch in Tests/SyncMutants/*.patch; do
+  name=$(basename "$patch" .patch)
+  [ -n "${ONLY:-}" ] && [ "$ONLY" != "$name" ] && continue
+  (cd "$work/tree" && patch -s -p1) <"$patch"
+  # A debug build of modules with -O: it is faster made than a release build, and nearly as fast.
+  (cd "$work/tree" && REALM_OPTIMIZED_TESTS=1 swift build --product sync-run --scratch-path ../sync-build >../log 2>&1) ||
+    { cat "$work/log"; exit 1; }
+  run="$work/sync-build/debug/sync-run"
+  if ! "$run" compare --first-only < "$work/schedules" > "$work/found" 2>&1; then
+    echo "mutant $name: found by the model: $(head -1 "$work/found" | cut -c1-70)"
+  elif ! "$run" simulate --first-only --seeds "$runs" > "$work/found" 2>&1; then
+    echo "mutant $name: found by the simulation: $(head -1 "$work/found" | cut -c1-70)"
+  else
+    echo "mutant $name: NOT FOUND in $seeds logs and $runs simulations"
+    failed=1
+  fi
+  (cd "$work/tree" && patch -s -R -p1) <"$patch"
+done
+exit $failed

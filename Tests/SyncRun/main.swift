@@ -1,0 +1,71 @@
+import ArgumentParser
+import Foundation
+import RealmStorage
+import SyncSupport
+
+/// Tries the core of device sync against the model of its rules.
+struct SyncRun: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sync-run", abstract: "Tries the core of device sync.",
+    subcommands: [Compare.self, Simulate.self])
+}
+
+/// Reads schedules that the model of the merge rules wrote, from standard input, and compares.
+struct Compare: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Integrates the logs of schedules of the model, and compares with what the model made of them.")
+
+  @Flag(help: "Ends with the first difference.") var firstOnly = false
+
+  func run() throws {
+    var replay = ModelReplay()
+    var seeds = 0
+    var wrong = 0
+    let lines = sequence(state: ()) { _ in readLine() }
+    try ModelSchedule.read(lines) { schedule in
+      seeds += 1
+      let database = try Database(inMemory: "server")
+      if let difference = try replay.run(schedule, database) {
+        wrong += 1
+        if wrong <= 10 { print("seed \(schedule.seed): \(difference)") }
+        if firstOnly { throw ExitCode(1) }
+      }
+    }
+    print(
+      "seeds=\(seeds) uploads=\(replay.uploads) effects=\(replay.effects) refusals=\(replay.refusals) trims=\(replay.trims) wrong=\(wrong)"
+    )
+    if wrong > 0 { throw ExitCode(1) }
+  }
+}
+
+/// Runs clients and a server whose messages are late and lost.
+struct Simulate: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Runs clients and a server whose messages are late and lost, seed by seed.")
+  @Option(help: "The first seed.") var first: UInt64 = 1
+  @Option(help: "How many seeds.") var seeds = 100
+  @Flag(help: "Ends with the first failure.") var firstOnly = false
+
+  func run() throws {
+    var wrong = 0
+    var total = Simulation.Count()
+    for seed in first..<first + UInt64(seeds) {
+      let simulation = try Simulation(seed: seed)
+      do {
+        if let failure = try simulation.run() {
+          wrong += 1
+          if wrong <= 5 { print("seed \(seed): \(failure)") }
+        }
+      } catch {
+        wrong += 1
+        if wrong <= 5 { print("seed \(seed): \(error)") }
+      }
+      total += simulation.count
+      if firstOnly, wrong > 0 { break }
+    }
+    print("seeds=\(seeds) \(total) wrong=\(wrong)")
+    if wrong > 0 { throw ExitCode(1) }
+  }
+}
+
+SyncRun.main()
