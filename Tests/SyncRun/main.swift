@@ -7,7 +7,7 @@ import SyncSupport
 struct SyncRun: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sync-run", abstract: "Tries the core of device sync.",
-    subcommands: [Compare.self, Simulate.self])
+    subcommands: [Compare.self, Simulate.self, Measure.self])
 }
 
 /// Reads schedules that the model of the merge rules wrote, from standard input, and compares.
@@ -63,7 +63,7 @@ struct Simulate: ParsableCommand {
       total += simulation.count
       if firstOnly, wrong > 0 { break }
     }
-    print("seeds=\(seeds) \(total) wrong=\(wrong)")
+    print("seeds=\(seeds) \(total.text) wrong=\(wrong)")
     if wrong > 0 { throw ExitCode(1) }
   }
 }

@@ -19,8 +19,19 @@ package final class Simulation {
     package var trims = 0
     package var lost = 0
     package var predictions = 0
+    package var resets = 0
+    package var recovered = 0
 
     package init() {}
+
+    /// What a run prints.
+    package var text: String {
+      """
+      steps=\(steps) commits=\(commits) uploads=\(uploads) refusals=\(refusals) applied=\(applied) effects=\(objects) \
+      whole=\(whole) left=\(left) deleted=\(deleted) trims=\(trims) broken=\(lost) predictions=\(predictions) \
+      resets=\(resets) recovered=\(recovered)
+      """
+    }
 
     package static func += (left: inout Count, right: Count) {
       for path in paths { left[keyPath: path] += right[keyPath: path] }
@@ -28,11 +39,12 @@ package final class Simulation {
 
     nonisolated(unsafe) private static let paths: [WritableKeyPath<Count, Int>] = [
       \.steps, \.commits, \.uploads, \.refusals, \.applied, \.objects, \.whole, \.left, \.deleted, \.trims,
-      \.lost, \.predictions,
+      \.lost, \.predictions, \.resets, \.recovered,
+      \.resets, \.recovered,
     ]
   }
 
-  private final class Client {
+  final class Client {
     let database: Database
     let user: String
     let partition: MergeContext.Partition?
@@ -42,6 +54,10 @@ package final class Simulation {
     var view = View.empty
     var session: Session?
     var refusals = 0
+    /// What was refused may have been forgotten.
+    var isReset = false
+    /// What the file wrote, each commit by a number.
+    var written: [Int] = []
     /// Objects that came whole while changes of them were pending: what others did to them is not told, so that what the server will make of the changes can't be shown.
     var unpredictable: Set<Int64> = []
 
@@ -49,15 +65,17 @@ package final class Simulation {
       (self.database, self.user, self.partition) = (database, user, partition)
     }
 
+    /// The key of the object in which each commit is noted.
+    var logKey: Int64 { 1000 + Int64(user.utf8.last ?? 0) }
     var wanted: UInt64 { UInt64(querySets.count - 1) }
   }
 
-  private enum Upward {
+  enum Upward {
     case querySet(UInt64)
     case upload(UploadMessage)
   }
 
-  private struct Session {
+  struct Session {
     var upward: [Upward] = []
     var steps: [(step: Step, view: View)] = []
     var sent: NamedChangeset
@@ -70,25 +88,26 @@ package final class Simulation {
   }
 
   /// An object of the server at a version.
-  private struct Past {
+  struct Past {
     var text: String
     var field: Value
   }
 
-  private let server: Database
-  private var state: ServerState
-  private var clients: [Client] = []
-  private var generator: SeededGenerator
-  private var time: UInt64 = 1_800_000_000_000
-  private var tags: [UInt64] = [0]
-  private var nextReplica: UInt64 = 100
+  let server: Database
+  var state: ServerState
+  var clients: [Client] = []
+  var generator: SeededGenerator
+  var time: UInt64 = 1_800_000_000_000
+  var tags: [UInt64] = [0]
+  var nextReplica: UInt64 = 100
+  var nextSession: UInt64 = 0
   /// The objects at each version, with the values of their filter field.
-  private var past: [UInt64: [Int64: Past]] = [:]
-  private var refusalsMade: [UInt32: Int] = [:]
-  private let hasQuerySets: Bool
-  private let hasRules: Bool
-  private let keys: Int
-  package private(set) var count = Count()
+  var past: [UInt64: [Int64: Past]] = [:]
+  var refusalsMade: [UInt32: Int] = [:]
+  let hasQuerySets: Bool
+  let hasRules: Bool
+  let keys: Int
+  package internal(set) var count = Count()
 
   package init(seed: UInt64) throws {
     generator = SeededGenerator(seed: seed)
@@ -111,7 +130,7 @@ package final class Simulation {
     past[0] = [:]
   }
 
-  private struct Failure: Error, CustomStringConvertible { var description: String }
+  struct Failure: Error, CustomStringConvertible { var description: String }
 
   /// Runs to the end; answers what was wrong.
   package func run() throws -> String? {
@@ -127,7 +146,7 @@ package final class Simulation {
 
   // MARK: - Steps
 
-  private func step() throws {
+  func step() throws {
     count.steps += 1
     if generator.chance(40) { time += UInt64(generator.below(3000)) }
     let client = clients[generator.below(clients.count)]
@@ -145,7 +164,7 @@ package final class Simulation {
     }
   }
 
-  private func administer(_ client: Client) throws {
+  func administer(_ client: Client) throws {
     switch generator.below(4) {
     case 0: try trim()
     case 1, 2:
@@ -164,7 +183,7 @@ package final class Simulation {
     }
   }
 
-  private func write(_ client: Client) throws {
+  func write(_ client: Client) throws {
     count.commits += 1
     try client.database.write(.relaxed) { transaction in
       try transaction.setTime(time)
@@ -172,6 +191,7 @@ package final class Simulation {
         try transaction.changeChangelogState { $0.querySet = 1 }
       }
       if try transaction.table(ModelClass.name) == nil { try ModelClass.make(transaction) }
+      if !hasQuerySets, !hasRules, client.partition == nil { try log(client, transaction) }
       guard let writer = try RandomWriter(transaction, keys: keys, field: client.partition?.value) else {
         return
       }
@@ -179,8 +199,18 @@ package final class Simulation {
     }
   }
 
-  private func inFile<Result>(_ client: Client, _ body: (inout ClientFile) throws -> Result) throws -> Result
-  {
+  /// Notes each commit in an object that the client alone writes to.
+  func log(_ client: Client, _ transaction: WriteTransaction) throws {
+    guard let objects = try transaction.table(ModelClass.name),
+      let set = objects.schema.columns.firstIndex(where: { $0.name == "s" })
+    else { return }
+    let key = Value.int(client.logKey)
+    let row = try objects.row(withPrimaryKey: key) ?? objects.insert(["id": key])
+    client.written.append(count.commits)
+    try objects.insert([.int(Int64(count.commits))], intoSet: set, ofRow: row)
+  }
+
+  func inFile<Result>(_ client: Client, _ body: (inout ClientFile) throws -> Result) throws -> Result {
     let transaction = try client.database.beginWrite()
     defer { transaction.cancel() }
     var file = try ClientFile(transaction)
@@ -189,7 +219,7 @@ package final class Simulation {
     return result
   }
 
-  private func append(_ entry: LogEntry) throws -> HistoryEntry? {
+  func append(_ entry: LogEntry) throws -> HistoryEntry? {
     let tag = generator.next()
     let transaction = try server.beginWrite()
     defer { transaction.cancel() }
@@ -203,104 +233,7 @@ package final class Simulation {
     return done
   }
 
-  private func present(_ transaction: WriteTransaction) throws -> [Int64: Past] {
-    let texts = try ModelClass.texts(transaction) { [state] in state.numbers[Int($0)] }
-    var found: [Int64: Past] = [:]
-    for (key, text) in texts {
-      let object = try transaction.object(ObjectName(ModelClass.name, .int(key)))
-      found[key] = Past(text: text, field: try object.values(of: ["q"])?.first ?? .null)
-    }
-    return found
-  }
-
-  private func replica(_ client: Client) throws -> UInt64 { try inFile(client) { $0.position.replicas[1] } }
-
-  private func connect(_ client: Client) throws {
-    guard client.session == nil else { return }
-    var position = try inFile(client) { $0.position }
-    if position.replicas[1] == .max {
-      nextReplica += 1
-      _ = try append(
-        .register(Registration(replica: nextReplica, user: client.user, partition: client.partition?.value)))
-      let registered = Welcome.Registered(
-        replica: nextReplica, version: state.version, tag: tags[Int(state.version)], mark: state.mark,
-        sessionNumber: 1)
-      // The answer is lost: the file registers again.
-      if generator.chance(10) { return }
-      position = try inFile(client) { file in
-        try file.register(registered, partition: client.partition)
-        return file.position
-      }
-    }
-    client.session = Session(
-      sent: position.decided, asked: position.querySet, wanted: position.querySet,
-      querySet: position.querySet,
-      version: position.version, view: client.view)
-  }
-
-  private func send(_ client: Client) throws {
-    guard var session = client.session else { return }
-    let message = try inFile(client) { try $0.upload(after: session.sent) }
-    // A set goes before the uploads that name it, and later ones go after them.
-    let needed = message?.querySet ?? client.wanted
-    if session.asked < needed {
-      session.asked = needed
-      session.upward.append(.querySet(needed))
-    } else if let message {
-      session.upward.append(.upload(message))
-      session.sent = NamedChangeset(sequence: message.sequence, hash: message.hash)
-    }
-    client.session = session
-  }
-
-  private func receive(_ client: Client) throws {
-    guard let session = client.session, !session.upward.isEmpty,
-      let next = client.session?.upward.removeFirst()
-    else { return }
-    let replica = try replica(client)
-    switch next {
-    case .querySet(let number):
-      _ = try append(
-        .querySet(replica: replica, number: number, ModelClass.filters(client.querySets[Int(number)])))
-      client.session?.wanted = max(session.wanted, number)
-    case .upload(let message):
-      count.uploads += 1
-      let upload = Upload(
-        replica: replica, user: client.user, sequence: message.sequence, previous: message.previous,
-        hash: message.hash, base: message.base, stamp: message.stamp,
-        querySets: [message.querySet, session.querySet], replicas: message.replicas,
-        changeset: message.changeset)
-      count.refusals += try append(.upload(upload))?.refusals.count ?? 0
-    }
-  }
-
-  private func sendStep(_ client: Client) throws {
-    guard var session = client.session else { return }
-    let replica = try replica(client)
-    let new = state.view(of: replica, querySet: session.wanted)
-    guard session.version < state.version || session.querySet != session.wanted else { return }
-    let transaction = try server.beginWrite()
-    defer { transaction.cancel() }
-    guard
-      let step = try state.step(
-        for: replica, from: session.version, session.view, to: new, querySet: session.wanted,
-        transaction)
-    else { return }
-    session.steps.append((step, new))
-    (session.version, session.view, session.querySet) = (state.version, new, session.wanted)
-    client.session = session
-    try checkLeaks(step, new)
-    for object in step.objects {
-      switch object.change {
-      case .effects: count.objects += 1
-      case .whole: count.whole += 1
-      case .left: count.left += 1
-      case .deleted: count.deleted += 1
-      }
-    }
-  }
-
-  private func applyStep(_ client: Client) throws {
+  func applyStep(_ client: Client) throws {
     guard client.session?.steps.isEmpty == false, let (step, view) = client.session?.steps.removeFirst()
     else { return }
     count.applied += 1
@@ -321,20 +254,22 @@ package final class Simulation {
     try checkBase(client)
   }
 
-  private func trim() throws {
+  func trim() throws {
     var horizon = state.version
     for client in clients {
-      let (position, least) = try inFile(client) { ($0.position, try $0.leastBase()) }
-      guard position.replicas[1] != .max else { continue }
+      let (number, position, least) = try inFile(client) { ($0.number, $0.position, try $0.leastBase()) }
+      guard number != .max else { continue }
       horizon = min(horizon, position.version, least ?? .max)
     }
+    // Below some: these are reset.
+    if generator.chance(25) { horizon = UInt64(generator.below(Int(state.version) + 1)) }
     count.trims += 1
     _ = try append(.trim(horizon: horizon))
   }
 
   // MARK: - The end
 
-  private func settle() throws {
+  func settle() throws {
     for _ in 0..<8 {
       for client in clients {
         try connect(client)
@@ -346,135 +281,6 @@ package final class Simulation {
         try sendStep(client)
         while client.session?.steps.isEmpty == false { try applyStep(client) }
       }
-    }
-  }
-
-  /// Whoever shows all that the server has shows also what the server makes of the pending changesets, if nothing else comes between.
-  private func checkPrediction(_ client: Client) throws {
-    try sendStep(client)
-    while client.session?.steps.isEmpty == false { try applyStep(client) }
-    guard let session = client.session, session.upward.isEmpty, session.version == state.version,
-      client.partition == nil,
-      client.view.querySet == .everything || client.querySets[Int(session.querySet)] == 15,
-      client.view.read == .everything
-    else { return }
-    let transaction = try client.database.beginWrite()
-    let shown = try texts(client, transaction)
-    transaction.cancel()
-    let refusals = count.refusals
-    try sendAll(client)
-    guard count.refusals == refusals else { return }
-    count.predictions += 1
-    defer { client.unpredictable = [] }
-    let made = (past[state.version] ?? [:]).mapValues(\.text)
-    for key in Set(shown.keys).union(made.keys).subtracting(client.unpredictable).sorted()
-    where shown[key] != made[key] {
-      // That an object was deleted which the client never saw is not told.
-      if made[key] == nil, past[session.version]?[key] == nil { continue }
-      throw Failure(
-        description: """
-          \(client.user) at \(state.version) shows object \(key) as
-            \(shown[key] ?? "not there")
-          and the server makes of it
-            \(made[key] ?? "none")
-          """)
-    }
-  }
-
-  private func sendAll(_ client: Client) throws {
-    var count = -1
-    while let session = client.session, session.upward.count != count {
-      count = session.upward.count
-      try send(client)
-    }
-    while client.session?.upward.isEmpty == false { try receive(client) }
-  }
-
-  // MARK: - Checks
-
-  /// What was done to an object is told only to who sees it after each change.
-  private func checkLeaks(_ step: Step, _ view: View) throws {
-    for object in step.objects {
-      guard case .effects(let all) = object.change, case .int(let key) = object.name.key else { continue }
-      for case .others(let decided, _) in all {
-        let field = past[decided.version]?[key]?.field
-        guard let field, view.shows([field], of: ModelClass.name, ModelClass.settings) else {
-          throw Failure(description: "a change of object \(key) outside the view is told")
-        }
-      }
-    }
-  }
-
-  private func texts(_ client: Client, _ transaction: WriteTransaction) throws -> [Int64: String] {
-    let position = try ClientFile(transaction).position
-    return try ModelClass.texts(transaction) { position.replicas[Int($0)] }
-  }
-
-  /// What stands in the file without its pending changesets is what the server had at its version.
-  private func checkBase(_ client: Client) throws {
-    let transaction = try client.database.beginWrite()
-    defer { transaction.cancel() }
-    guard let changelog = try transaction.changesets() else { return }
-    var pending: [StoredChangeset] = []
-    try changelog.forEach(transaction) {
-      pending.append($0)
-      return true
-    }
-    for changeset in pending.reversed() { try transaction.undo(changeset) }
-    let position = try ClientFile(transaction).position
-    try compare(try texts(client, transaction), position.version, client)
-  }
-
-  /// What a file has is what the server had at a version, as far as the replica saw it.
-  private func compare(_ found: [Int64: String], _ version: UInt64, _ client: Client) throws {
-    let expected = (past[version] ?? [:]).filter {
-      client.view.shows([$0.value.field], of: ModelClass.name, ModelClass.settings)
-    }
-    for key in Set(found.keys).union(expected.keys).sorted() where found[key] != expected[key]?.text {
-      throw Failure(
-        description: """
-          \(client.user) at \(version): object \(key) is
-            \(found[key] ?? "not there")
-          in place of
-            \(expected[key]?.text ?? "none")
-          """)
-    }
-  }
-
-  private func checkAll() throws {
-    for client in clients {
-      let transaction = try client.database.beginWrite()
-      defer { transaction.cancel() }
-      let position = try ClientFile(transaction).position
-      guard position.version == state.version else {
-        throw Failure(description: "\(client.user) is at \(position.version) of \(state.version)")
-      }
-      guard try transaction.changesets()?.count(transaction) == 0 else {
-        var found: [UInt64] = []
-        try transaction.changesets()?.forEach(transaction) {
-          found.append($0.sequence)
-          return true
-        }
-        throw Failure(
-          description:
-            "\(client.user) has pending changesets at the end: \(found), decided \(position.decided.sequence)"
-        )
-      }
-      try compare(try texts(client, transaction), state.version, client)
-      guard try MergeRecords(transaction).tree.count() == 0 else {
-        throw Failure(description: "\(client.user) keeps records without pending changesets")
-      }
-    }
-    for client in clients {
-      let replica = try replica(client)
-      let made = state.numbers.firstIndex(of: replica).flatMap { refusalsMade[UInt32($0)] } ?? 0
-      guard made == client.refusals else {
-        throw Failure(description: "\(client.user) was told \(client.refusals) of \(made) refusals")
-      }
-    }
-    for database in clients.map(\.database) + [server] {
-      let check = IntegrityCheck.run(try database.snapshot())
-      guard check.isClean else { throw Failure(description: "\(check.findings)") }
     }
   }
 }

@@ -15,6 +15,8 @@ struct Replica: Sendable, Equatable {
   var lastSequence: UInt64 = 0
   /// The hash of the last changeset; empty before the first.
   var lastHash: [UInt8] = []
+  /// The greatest counter of the ids that it gave to elements.
+  var lastElement: UInt32 = 0
   /// The stamp of the last changeset, as it was decided.
   var lastStamp = Stamp(word: 0)
   /// Objects that it created and somebody else had, by the version in which that was refused: what was written on top of such a creation is refused too.

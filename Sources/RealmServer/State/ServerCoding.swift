@@ -31,11 +31,13 @@ extension Replica {
   }
 
   private mutating func readRest(_ reader: inout ByteReader) -> Bool {
-    guard let sequence = reader.varint(), let hash = reader.counted(),
+    guard let sequence = reader.varint(), let element = reader.integer(UInt32.self),
+      let hash = reader.counted(),
       let stamp = reader.integer(UInt64.self),
       let count = reader.varint(), count <= UInt64(reader.count)
     else { return false }
     (lastSequence, lastHash, lastStamp) = (sequence, Array(hash), Stamp(word: stamp))
+    lastElement = element
     for _ in 0..<count {
       guard let ordinal = reader.integer(UInt32.self) else { return false }
       predecessors.append(ordinal)
@@ -87,6 +89,7 @@ extension Replica {
     if let partition { ValueCoding.appendMixed(partition, to: &bytes) }
     if let flexibleFrom { bytes.appendVarint(flexibleFrom) }
     bytes.appendVarint(lastSequence)
+    bytes.appendInteger(lastElement)
     bytes.appendVarint(UInt64(lastHash.count))
     bytes += lastHash
     bytes.appendInteger(lastStamp.word)

@@ -28,6 +28,7 @@ extension ServerState {
       try integrate(object, upload, &replica, &entry, transaction)
     }
     try note(replica, number: upload.replica, stamp, transaction)
+    try ServerStore(transaction).store(upload.hash, of: upload.sequence, replica: replica.ordinal)
     return entry
   }
 
@@ -67,7 +68,7 @@ extension ServerState {
       entry.refusals.append(Refusal(subject: .object(object.id), reason: .schemaMismatch))
       return
     }
-    let context = context(upload, replica, entry.stamp)
+    var context = context(upload, replica, entry.stamp)
     let isCreation = object.instructions.contains(.create)
     var effects: [Effect] = []
     var reason: Refusal.Reason?
@@ -77,6 +78,10 @@ extension ServerState {
           throw merged.object.doesNotFit(.wrongKind, instruction.path)
         }
         effects += try merged.merge(instruction, context)
+        if let id = instruction.newID, id.replica == replica.ordinal {
+          replica.lastElement = max(replica.lastElement, id.counter)
+          context.lastElement = replica.lastElement
+        }
       }
     } catch {
       guard case .instructionDoesNotFit = error else { throw error }
@@ -128,9 +133,21 @@ extension ServerState {
     if let property = settings.partitionProperty, let value = replica.partition(at: upload.base) {
       partition = MergeContext.Partition(property: property, value: value)
     }
-    return MergeContext(
+    var context = MergeContext(
       replica: replica.ordinal, base: upload.base, stamp: stamp, version: version, partition: partition,
       replicas: numbers)
+    context.lastElement = replica.lastElement
+    return context
+  }
+}
+
+extension Instruction {
+  /// The id that is given to an element or a position.
+  fileprivate var newID: ElementID? {
+    switch self {
+    case .insert(_, let id, _, _, _), .move(_, _, let id, _, _): id
+    default: nil
+    }
   }
 }
 

@@ -91,7 +91,7 @@ package final class ServerState {
     case .querySet(let replica, let number, let filters): try set(number, filters, of: replica, transaction)
     case .trim(let horizon): try trim(to: horizon, store, transaction)
     }
-    try store.store(done, version: version, mark: mark, transaction)
+    try store.store(done, version: version, mark: mark, tag: tag, transaction)
     try store.store(header)
     return done
   }

@@ -18,6 +18,10 @@ struct ServerStore {
     static let rules: UInt8 = 3
     /// Followed by the key of the object and the version (8).
     static let touched: UInt8 = 4
+    /// Followed by the ordinal (4) and the sequence (8).
+    static let hash: UInt8 = 5
+    /// Followed by the ordinal (4). Sessions are no part of what the log makes.
+    static let session: UInt8 = 6
   }
 
   init(_ transaction: WriteTransaction) throws(StorageError) { tree = try transaction.tree(Self.name) }
@@ -109,25 +113,40 @@ struct ServerStore {
 
   // MARK: - History
 
-  /// The latest stamp of all up to a version, and what its entry did. Nil of a version that is not there any more.
-  private func entry(_ version: UInt64) throws(StorageError) -> (mark: Stamp, history: HistoryEntry?)? {
+  private struct Entry {
+    /// The latest stamp of all up to the version.
+    var mark: Stamp
+    var tag: UInt64
+    var history: HistoryEntry?
+  }
+
+  /// Nil of a version that is not there any more.
+  private func entry(_ version: UInt64) throws(StorageError) -> Entry? {
     guard let bytes = try tree.value(for: key(Kind.entry, version)) else { return nil }
     var reader = ByteReader(bytes)
-    guard let mark = reader.integer(UInt64.self) else { throw tree.damaged }
-    if reader.isAtEnd { return (Stamp(word: mark), nil) }
+    guard let mark = reader.integer(UInt64.self), let tag = reader.integer(UInt64.self) else {
+      throw tree.damaged
+    }
+    var entry = Entry(mark: Stamp(word: mark), tag: tag)
+    if reader.isAtEnd { return entry }
     guard let history = HistoryEntry(version: version, &reader) else { throw tree.damaged }
-    return (Stamp(word: mark), history)
+    entry.history = history
+    return entry
   }
 
   func mark(at version: UInt64) throws(StorageError) -> Stamp? { try entry(version)?.mark }
 
+  /// The tag of the entry of a version; nil of one that is not there, or not any more.
+  func tag(of version: UInt64) throws(StorageError) -> UInt64? { try entry(version)?.tag }
+
   func history(of version: UInt64) throws(StorageError) -> HistoryEntry? { try entry(version)?.history }
 
-  func store(_ history: HistoryEntry?, version: UInt64, mark: Stamp, _ transaction: WriteTransaction)
-    throws(StorageError)
-  {
+  func store(
+    _ history: HistoryEntry?, version: UInt64, mark: Stamp, tag: UInt64, _ transaction: WriteTransaction
+  ) throws(StorageError) {
     var bytes: [UInt8] = []
     bytes.appendInteger(mark.word)
+    bytes.appendInteger(tag)
     history?.append(to: &bytes)
     try tree.set(bytes, for: key(Kind.entry, version))
     for (place, object) in (history?.objects ?? []).enumerated() {
@@ -167,17 +186,64 @@ struct ServerStore {
       return true
     }
     for version in versions {
-      guard let (mark, history) = try entry(version) else { continue }
-      for object in history?.objects ?? [] {
+      guard let entry = try entry(version) else { continue }
+      for object in entry.history?.objects ?? [] {
         let name = try transaction.object(object.name).key
         gone.append(key(Kind.touched, version, object: name))
       }
       if version < horizon {
         gone.append(key(Kind.entry, version))
       } else {
-        try store(nil, version: version, mark: mark, transaction)
+        try store(nil, version: version, mark: entry.mark, tag: entry.tag, transaction)
       }
     }
     for key in gone { try tree.removeValue(for: key) }
+  }
+
+  // MARK: - Sessions
+
+  private func key(_ kind: UInt8, replica: UInt32, _ sequence: UInt64? = nil) -> [UInt8] {
+    var key = [kind]
+    key.appendHighestFirst(replica)
+    if let sequence { key.appendHighestFirst(sequence) }
+    return key
+  }
+
+  /// The hash of a changeset of a replica that it may not know to be decided.
+  func hash(of sequence: UInt64, replica: UInt32) throws(StorageError) -> [UInt8]? {
+    try tree.value(for: key(Kind.hash, replica: replica, sequence))
+  }
+
+  func store(_ hash: [UInt8], of sequence: UInt64, replica: UInt32) throws(StorageError) {
+    try tree.set(hash, for: key(Kind.hash, replica: replica, sequence))
+  }
+
+  /// Forgets the hashes of changesets below a sequence: the replica knows them to be decided.
+  func removeHashes(below sequence: UInt64, replica: UInt32) throws(StorageError) {
+    var gone: [[UInt8]] = []
+    let end = key(Kind.hash, replica: replica, sequence)
+    try tree.forEach(from: key(Kind.hash, replica: replica)) { (key, _) in
+      guard key.lexicographicallyPrecedes(end) else { return false }
+      gone.append(key)
+      return true
+    }
+    for key in gone { try tree.removeValue(for: key) }
+  }
+
+  /// The session number that a replica named last, and the one that was offered last; nil of one that never had a session.
+  func sessionNumbers(_ replica: UInt32) throws(StorageError) -> (confirmed: UInt64, offered: UInt64)? {
+    guard let bytes = try tree.value(for: key(Kind.session, replica: replica)) else { return nil }
+    var reader = ByteReader(bytes)
+    guard let confirmed = reader.integer(UInt64.self), let offered = reader.integer(UInt64.self),
+      reader.isAtEnd
+    else { throw tree.damaged }
+    return (confirmed, offered)
+  }
+
+  func store(confirmed: UInt64, offered: UInt64, replica: UInt32) throws(StorageError) {
+    var bytes: [UInt8] = []
+    bytes.appendInteger(confirmed)
+    bytes.appendInteger(offered)
+    try tree.set(bytes, for: key(Kind.session, replica: replica))
   }
 }

@@ -22,7 +22,7 @@ struct StepBuilder {
     _ state: ServerState, _ number: UInt64, from: UInt64, _ old: View, to new: View, querySet: UInt64,
     _ transaction: WriteTransaction
   ) {
-    guard let replica = state.replicas[number] else { return nil }
+    guard let replica = state.replicas[number], !replica.isRetired, from >= state.horizon else { return nil }
     (self.state, self.replica, self.from) = (state, replica, from)
     (self.old, self.new, self.transaction) = (old, new, transaction)
     step = Step(
@@ -169,7 +169,7 @@ struct StepBuilder {
 }
 
 extension ServerState {
-  /// The step that brings a replica to the newest version.
+  /// The step that brings a replica to the newest version; nil of one that is to be reset, since it was retired or is behind the horizon.
   ///
   /// - Parameters:
   ///   - old: the view at the version that it has.

@@ -62,8 +62,9 @@ package struct EditedObject {
 
   /// Carries out an instruction, without asking whether it should be (`ObjectEditor`).
   ///
+  /// - Parameter isNew: of an element that is inserted: no list has one of its id. Else that is looked for, which takes time in proportion to the list.
   /// - Throws: `.instructionDoesNotFit`, with nothing changed; `.limitExceeded`, `.corrupted`: then the transaction can't be committed.
-  package mutating func apply(_ instruction: Instruction) throws(StorageError) {
+  package mutating func apply(_ instruction: Instruction, isNew: Bool = false) throws(StorageError) {
     switch instruction {
     case .delete:
       (left, row) = (row ?? left, nil)
@@ -75,7 +76,9 @@ package struct EditedObject {
       return try changing { () throws(StorageError) in try editor.reset(table, left) }
     default: break
     }
-    try changing { () throws(StorageError) in try editor.apply(instruction, to: name, table, row) }
+    try changing { () throws(StorageError) in
+      try editor.apply(instruction, to: name, table, row, isNew: isNew)
+    }
     if instruction == .create { row = try editor.row(of: name, table) }
   }
 

@@ -23,8 +23,10 @@ struct ObjectEditor {
     }
   }
 
+  /// - Parameter isNew: of an element that is inserted: no list has one of its id.
   func apply(
-    _ instruction: Instruction, to object: ObjectName, _ table: TableWriter, _ row: UInt64?
+    _ instruction: Instruction, to object: ObjectName, _ table: TableWriter, _ row: UInt64?,
+    isNew: Bool = false
   ) throws(StorageError) {
     switch instruction {
     case .create:
@@ -37,11 +39,11 @@ struct ObjectEditor {
     default: break
     }
     guard let row else { throw table.doesNotFit(.noObject, nil) }
-    try apply(instruction, table, row)
+    try apply(instruction, table, row, isNew: isNew)
   }
 
-  func apply(
-    _ instruction: Instruction, _ table: TableWriter, _ row: UInt64
+  private func apply(
+    _ instruction: Instruction, _ table: TableWriter, _ row: UInt64, isNew: Bool
   ) throws(StorageError) {
     switch instruction {
     case .create, .delete, .ingest: break
@@ -67,7 +69,7 @@ struct ObjectEditor {
           if case .embedded = value { .value(.link(try makeEmbedded(list.place))) } else {
             try content(of: value, list.place)
           }
-        try list.insert(content, id: id, behind: left)
+        try list.insert(content, id: id, behind: left, isNew: isNew)
       }
     case .move(let path, let element, let id, let left, _):
       let list = try list(path, table, row)

@@ -44,27 +44,35 @@ struct SyncedList {
 
   private func count() throws(StorageError) -> Int { try table.listCount(ids(), ofRow: row) ?? 0 }
 
-  /// So many elements before the end are looked at one by one.
-  private static let nearEnd = 16
+  /// So many elements are looked at first, from each end.
+  private static let firstBlock = 32
 
-  /// The element of an id; nil where there is none. Who appends finds the last one at once; else takes time in proportion to the elements.
+  /// The element of an id; nil where there is none. Takes time in proportion to the elements between it and the nearer end: most of what is looked for was appended, or stands before all.
   func find(_ id: ElementID) throws(StorageError) -> Standing? {
     let value = Value.int(Int64(bitPattern: id.stored))
-    let ids = try ids()
-    let count = try count()
-    if count > 0, try table.element(at: count - 1, ofList: ids, ofRow: row) == value {
-      return .shown(count - 1)
-    }
     if let link = try place.links().firstIndex(where: { $0.elementID == id.stored }) { return .absent(link) }
-    // Others may have appended meanwhile.
-    for index in (max(0, count - Self.nearEnd)..<max(0, count - 1)).reversed()
-    where try table.element(at: index, ofList: ids, ofRow: row) == value { return .shown(index) }
-    guard let list = try table.list(ids, ofRow: row) else { return nil }
-    var start = 0
-    while start < list.count {
+    guard let list = try table.list(ids(), ofRow: row) else { return nil }
+    var (low, high, block) = (0, list.count, Self.firstBlock)
+    while low < high {
+      let start = max(low, high - block)
+      if let found = try Self.find(value, start..<high, list) { return .shown(found) }
+      high = start
+      let end = min(high, low + block)
+      if let found = try Self.find(value, low..<end, list) { return .shown(found) }
+      low = end
+      block *= 2
+    }
+    return nil
+  }
+
+  private static func find(
+    _ value: Value, _ range: Range<Int>, _ list: OpenList
+  ) throws(StorageError) -> Int? {
+    var start = range.lowerBound
+    while start < range.upperBound {
       let values = try list.values(from: start)
-      if let found = values.firstIndex(of: value) { return .shown(start + found) }
-      start += values.count
+      if let found = values.prefix(range.upperBound - start).firstIndex(of: value) { return start + found }
+      start += max(1, values.count)
     }
     return nil
   }
@@ -94,11 +102,12 @@ struct SyncedList {
 
   // MARK: - Changing
 
+  /// - Parameter isNew: no list has an element of the id; else that is looked for, which takes time in proportion to the list.
   func insert(
-    _ content: ObjectEditor.Content, id: ElementID, behind left: ElementID
+    _ content: ObjectEditor.Content, id: ElementID, behind left: ElementID, isNew: Bool
   ) throws(StorageError) {
     try check(id)
-    guard try find(id) == nil else { throw table.doesNotFit(.elementExists, place.column) }
+    if !isNew, try find(id) != nil { throw table.doesNotFit(.elementExists, place.column) }
     try insert(content, id, place: 0, at: gap(behind: left))
   }
 

@@ -21,6 +21,8 @@ package struct MergeContext: Sendable {
   package var stamp: Stamp
   /// The version that the changeset is in the log, or a number beyond all versions.
   package var version: UInt64
+  /// The greatest counter of the ids that the replica has given so far: no list has an element of a greater one. Nil where that is not known.
+  package var lastElement: UInt32?
   /// The property that tells the partition of an object, and what it is in all that the writer makes.
   package var partition: Partition?
   /// The numbers of the replicas, which are the same everywhere, by their numbers in this file.
@@ -44,6 +46,12 @@ package struct MergeContext: Sendable {
   /// A changeset that is in no log yet comes behind all that are, in the order of its sequence.
   package static func pendingVersion(_ sequence: UInt64) -> UInt64 { firstPending + sequence }
   private static let firstPending = UInt64(1) << 62
+
+  /// Whether no list has an element or a position of an id yet.
+  func isNew(_ id: ElementID) -> Bool {
+    guard let lastElement else { return false }
+    return id.replica == replica && id.counter > lastElement
+  }
 
   func record(isDefault: Bool = false) -> MergeRecord {
     MergeRecord(stamp: stamp, replica: replica, version: version, isDefault: isDefault)

@@ -143,7 +143,7 @@ extension MergedObject {
     switch instruction {
     case .insert(let path, let id, let left, let right, let value):
       guard try place.acceptsElement(value), id.isValid else { throw object.doesNotFit(.wrongValue, path) }
-      guard try !order.contains(id) else { return [] }
+      if !context.isNew(id), try order.contains(id) { return [] }
       let placement = try order.place(behind: left, before: right, context)
       let (element, dead) = try order.neighbours(placement.behind)
       return [
@@ -158,7 +158,7 @@ extension MergedObject {
       if rank == nil {
         guard try order.isKnown(element, context) else { return [] }
       }
-      guard try !order.contains(id) else { return [] }
+      if !context.isNew(id), try order.contains(id) { return [] }
       var isLost = true
       if let rank {
         let place = try order.list.element(at: rank).place

@@ -108,7 +108,7 @@ extension MergedObject {
     let order = try order(place)
     let dead = effect.order?.dead ?? .none
     let offset = try order.offset(behind: dead, left)
-    try change(effect.instruction)
+    try change(effect.instruction, isNew: context.isNew(id))
     try order.noteInserted(
       position(of: id, id, effect, behind: left, context), behind: left, offset: offset)
   }
@@ -160,10 +160,11 @@ extension MergedObject {
   }
 
   /// Does what a changeset did when it was decided, where nothing needs to be known of that later.
-  package func applyUnrecorded(_ effect: Effect) throws(StorageError) {
+  package func applyUnrecorded(_ effect: Effect, _ context: MergeContext) throws(StorageError) {
     // A move that had no effect leaves a position that is not in force, and nothing else.
     if effect.order?.isLost == true { return }
-    try change(effect.instruction)
+    let isNew = if case .insert(_, let id, _, _, _) = effect.instruction { context.isNew(id) } else { false }
+    try change(effect.instruction, isNew: isNew)
   }
 }
 

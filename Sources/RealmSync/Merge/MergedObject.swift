@@ -64,10 +64,10 @@ package final class MergedObject {
   }
 
   /// Changes the rows.
-  func change(_ instruction: Instruction) throws(StorageError) {
-    guard keepsInverse else { return try object.apply(instruction) }
+  func change(_ instruction: Instruction, isNew: Bool = false) throws(StorageError) {
+    guard keepsInverse else { return try object.apply(instruction, isNew: isNew) }
     let inverse = try object.inverse(of: instruction)
-    try object.apply(instruction)
+    try object.apply(instruction, isNew: isNew)
     if !inverse.isEmpty { inverses.append(inverse) }
   }
 

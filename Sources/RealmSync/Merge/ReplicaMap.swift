@@ -12,22 +12,24 @@ extension Changeset {
 }
 
 extension Instruction {
-  package func mapReplicas(_ map: (UInt32) -> UInt32) -> Instruction {
-    func id(_ id: ElementID) -> ElementID { id.mapReplica(map) }
-    return switch self {
+  package func mapReplicas(_ map: (UInt32) -> UInt32) -> Instruction { mapElements { $0.mapReplica(map) } }
+
+  /// The instruction with other ids in place of those of elements and positions.
+  package func mapElements(_ id: (ElementID) -> ElementID) -> Instruction {
+    switch self {
     case .create, .delete, .ingest: self
-    case .set(let path, let value, let isDefault): .set(path.mapReplicas(map), value, isDefault: isDefault)
-    case .add(let path, let delta): .add(path.mapReplicas(map), delta)
-    case .newEmbedded(let path): .newEmbedded(path.mapReplicas(map))
-    case .killEmbedded(let path): .killEmbedded(path.mapReplicas(map))
+    case .set(let path, let value, let isDefault): .set(path.mapElements(id), value, isDefault: isDefault)
+    case .add(let path, let delta): .add(path.mapElements(id), delta)
+    case .newEmbedded(let path): .newEmbedded(path.mapElements(id))
+    case .killEmbedded(let path): .killEmbedded(path.mapElements(id))
     case .insert(let path, let element, let left, let right, let value):
-      .insert(path.mapReplicas(map), id(element), left: id(left), right: id(right), value)
+      .insert(path.mapElements(id), id(element), left: id(left), right: id(right), value)
     case .move(let path, let element, let place, let left, let right):
-      .move(path.mapReplicas(map), id(element), id: id(place), left: id(left), right: id(right))
-    case .erase(let path, let element): .erase(path.mapReplicas(map), id(element))
-    case .setInsert(let path, let value): .setInsert(path.mapReplicas(map), value)
-    case .setErase(let path, let value): .setErase(path.mapReplicas(map), value)
-    case .clear(let path, let kind): .clear(path.mapReplicas(map), kind)
+      .move(path.mapElements(id), id(element), id: id(place), left: id(left), right: id(right))
+    case .erase(let path, let element): .erase(path.mapElements(id), id(element))
+    case .setInsert(let path, let value): .setInsert(path.mapElements(id), value)
+    case .setErase(let path, let value): .setErase(path.mapElements(id), value)
+    case .clear(let path, let kind): .clear(path.mapElements(id), kind)
     }
   }
 }
@@ -45,13 +47,13 @@ extension Effect {
 }
 
 extension InstructionPath {
-  fileprivate func mapReplicas(_ map: (UInt32) -> UInt32) -> InstructionPath {
+  fileprivate func mapElements(_ map: (ElementID) -> ElementID) -> InstructionPath {
     let namesElement = steps.contains { if case .element = $0 { true } else { false } }
     guard namesElement else { return self }
     return InstructionPath(
       property,
       steps.map { step in
-        if case .element(let id) = step { .element(id.mapReplica(map)) } else { step }
+        if case .element(let id) = step { .element(map(id)) } else { step }
       })
   }
 }

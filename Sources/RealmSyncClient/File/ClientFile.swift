@@ -38,6 +38,9 @@ package struct ClientFile {
     }
   }
 
+  /// The number of the file; that of a file without one is the greatest of all.
+  package var number: UInt64 { position.replicas[Int(pending.state.replica)] }
+
   private func storing<Result>(_ body: () throws(StorageError) -> Result) throws(ClientProblem) -> Result {
     do throws(StorageError) {
       return try body()
@@ -115,6 +118,56 @@ package struct ClientFile {
       return position
     }
     return step.own.flatMap(\.refusals)
+  }
+
+  /// Where the file stands, as a session tells it when it begins.
+  package func start(wanted: UInt64) throws(ClientProblem) -> SessionStart {
+    var (last, all) = (position.decided, [NamedChangeset]())
+    while let message = try upload(after: last) {
+      last = NamedChangeset(sequence: message.sequence, hash: message.hash)
+      all.append(last)
+    }
+    return SessionStart(
+      version: position.version, tag: position.tag, sessionNumber: position.sessionNumber,
+      querySet: position.querySet, wanted: wanted, last: last.sequence == 0 ? nil : last, pending: all,
+      leastBase: try leastBase())
+  }
+
+  /// Notes the session number that the file is to name next. It is durable before it is named.
+  package mutating func note(sessionNumber: UInt64) throws(ClientProblem) {
+    var position = position
+    position.sessionNumber = sessionNumber
+    try storing { () throws(StorageError) in try position.store(in: transaction.tree(ClientPosition.tree)) }
+    self.position = position
+  }
+
+  // MARK: - Resets
+
+  /// Replaces what the file has by what the server has. What no server has decided is written again on top of it, or dropped.
+  ///
+  /// - Parameters:
+  ///   - parts: the step from nothing to the view at a version, all parts of it.
+  ///   - dropsPending: changes that no server has decided are not written again.
+  ///   - time: of the machine, in milliseconds since 1970.
+  package mutating func reset(
+    _ reset: Welcome.Reset, _ parts: [Step], dropsPending: Bool = false, time: UInt64
+  ) throws(ClientProblem) {
+    guard var step = parts.last else { return }
+    step.objects = parts.flatMap(\.objects)
+    guard parts.allSatisfy({ $0.from == reset.registered.version && $0.to == step.to }) else {
+      throw .otherVersion(file: reset.registered.version, step: step.from)
+    }
+    var decided = position.decided
+    for changeset in reset.integrated where changeset.sequence == decided.sequence + 1 { decided = changeset }
+    let last = decided.sequence &+ position.earlierSequences
+    position = try storing { () throws(StorageError) in
+      let dropped = dropsPending ? try pending.sequences().last ?? last : last
+      var run = try FileReset(
+        reset, step, decided: max(last, dropped), pending, position, time: time, transaction)
+      let position = try run.run()
+      try store(position, mark: step.mark)
+      return position
+    }
   }
 
   /// Whether what the server decided as the file's own changesets are these.

@@ -5,6 +5,8 @@ import RealmSync
 package struct ClientPosition: Sendable, Equatable {
   /// The numbers of replicas by their numbers in the file. The first is 0, which names none. A file without a number yet has the greatest of all, so that its changes count as the latest.
   package var replicas: [UInt64] = [0, .max]
+  /// For each of them the greatest counter of the ids in the file that it gave to elements.
+  package private(set) var lastElements: [UInt32] = [0, 0]
   /// The version of the log that the file has, and the tag of that entry.
   package var version: UInt64 = 0
   package var tag: UInt64 = 0
@@ -37,10 +39,13 @@ package struct ClientPosition: Sendable, Equatable {
     guard let bytes = try tree.value(for: Self.key) else { return }
     var reader = ByteReader(bytes)
     guard let count = reader.varint(), count <= UInt64(reader.count) else { throw tree.damaged }
-    replicas = []
+    (replicas, lastElements) = ([], [])
     for _ in 0..<count {
-      guard let number = reader.integer(UInt64.self) else { throw tree.damaged }
+      guard let number = reader.integer(UInt64.self), let element = reader.integer(UInt32.self) else {
+        throw tree.damaged
+      }
       replicas.append(number)
+      lastElements.append(element)
     }
     guard replicas.count > 1, let version = reader.varint(), let tag = reader.integer(UInt64.self),
       let querySet = reader.varint(), let sessionNumber = reader.varint(), let earlier = reader.varint(),
@@ -65,7 +70,10 @@ package struct ClientPosition: Sendable, Equatable {
   package func store(in tree: WritableTree) throws(StorageError) {
     var bytes: [UInt8] = []
     bytes.appendVarint(UInt64(replicas.count))
-    for number in replicas { bytes.appendInteger(number) }
+    for (number, element) in zip(replicas, lastElements) {
+      bytes.appendInteger(number)
+      bytes.appendInteger(element)
+    }
     bytes.appendVarint(version)
     bytes.appendInteger(tag)
     for number in [querySet, sessionNumber, earlierSequences, decided.sequence] { bytes.appendVarint(number) }
@@ -89,7 +97,23 @@ package struct ClientPosition: Sendable, Equatable {
   /// The number in the file of a replica. A new one gets the next.
   mutating func index(_ number: UInt64) -> UInt32 {
     if let known = replicas.firstIndex(of: number) { return UInt32(known) }
+    return add(number)
+  }
+
+  /// Gives a replica the next number in the file.
+  mutating func add(_ number: UInt64) -> UInt32 {
     replicas.append(number)
+    lastElements.append(0)
     return UInt32(replicas.count - 1)
+  }
+
+  /// Notes the ids that an instruction brings.
+  mutating func note(_ instruction: Instruction) {
+    switch instruction {
+    case .insert(_, let id, _, _, _), .move(_, _, let id, _, _):
+      guard Int(id.replica) < lastElements.count else { return }
+      lastElements[Int(id.replica)] = max(lastElements[Int(id.replica)], id.counter)
+    default: break
+    }
   }
 }

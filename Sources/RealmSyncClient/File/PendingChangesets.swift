@@ -13,9 +13,11 @@ final class PendingChangesets {
   /// A changeset, by the objects that it changes.
   struct Pending {
     var stored: StoredChangeset
-    let changeset: Changeset
+    private(set) var changeset: Changeset
     /// What undoes it. The instructions of an object are carried out from the last to the first.
     var undo: Changeset
+    /// The changeset is another one than the file has.
+    private(set) var isRewritten = false
     private let places: [ObjectName: Int]
     private var undoPlaces: [ObjectName: Int]
 
@@ -45,6 +47,12 @@ final class PendingChangesets {
       let told = undoPlaces[object].map { undo.objects[$0].instructions.reversed() as [Instruction] } ?? []
       let isMade = !stored.isUndoComplete && instructions(of: object).contains(.create)
       return isMade ? [.delete] + told : told
+    }
+
+    mutating func setInstructions(_ instructions: [Instruction], of object: ObjectName) {
+      guard let place = places[object] else { return }
+      changeset.objects[place].instructions = instructions
+      isRewritten = true
     }
 
     /// - Parameter instructions: in the order in which they are to be carried out.
@@ -120,6 +128,18 @@ final class PendingChangesets {
     changed.insert(sequence)
   }
 
+  func setInstructions(_ instructions: [Instruction], of object: ObjectName, in sequence: UInt64) {
+    read[sequence]?.setInstructions(instructions, of: object)
+    changed.insert(sequence)
+  }
+
+  /// Notes that all that follows names another query set.
+  func set(querySet: UInt64, of sequence: UInt64) throws(StorageError) {
+    _ = try pending(sequence)
+    read[sequence]?.stored.querySet = querySet
+    changed.insert(sequence)
+  }
+
   /// Gives a changeset another base and stamp.
   func set(base: UInt64, stamp: Stamp, of sequence: UInt64) throws(StorageError) {
     _ = try pending(sequence)
@@ -133,6 +153,7 @@ final class PendingChangesets {
     for changed in changed.sorted() where changed > sequence {
       guard var pending = read[changed] else { continue }
       pending.stored.undo = pending.undo.objects.isEmpty ? [] : pending.undo.bytes
+      if pending.isRewritten { pending.stored.bytes = pending.changeset.bytes }
       try transaction.replace(pending.stored)
     }
     changed.removeAll()

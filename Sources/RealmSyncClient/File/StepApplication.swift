@@ -46,7 +46,7 @@ struct StepApplication {
   }
 
   /// Objects of own changesets that nothing was told of: what these did was refused, or others had decided otherwise.
-  private func applyDecided(except told: Set<ObjectName>) throws(StorageError) {
+  private mutating func applyDecided(except told: Set<ObjectName>) throws(StorageError) {
     var done = told
     for own in step.own {
       let sequence = own.sequence &+ position.earlierSequences
@@ -57,7 +57,7 @@ struct StepApplication {
     }
   }
 
-  private func apply(_ object: ObjectStep) throws(StorageError) {
+  private mutating func apply(_ object: ObjectStep) throws(StorageError) {
     let sequences = try pending.sequences(of: object.name)
     if case .effects(let all) = object.change, isAsShown(all, sequences) {
       // Changes of others may have been recorded while these were pending.
@@ -79,7 +79,7 @@ struct StepApplication {
 
   // MARK: - One object
 
-  private func rebuild(
+  private mutating func rebuild(
     _ name: ObjectName, _ change: ObjectStep.Change?, _ sequences: [UInt64]
   ) throws(StorageError) {
     var object = try transaction.object(name)
@@ -105,11 +105,13 @@ struct StepApplication {
     let merged = try MergedObject(object, records: records)
     for sequence in sequences {
       guard let changeset = try pending.pending(sequence) else { continue }
-      let context = MergeContext(
+      var context = MergeContext(
         replica: pending.state.replica, base: changeset.stored.base ?? 0, stamp: changeset.stored.stamp,
         version: MergeContext.pendingVersion(sequence),
         partition: position.partition(at: changeset.stored.base),
         replicas: position.replicas)
+      // What was undone is in no list.
+      context.lastElement = 0
       for instruction in changeset.instructions(of: object.name) {
         do throws(StorageError) {
           _ = try merged.merge(instruction, context)
@@ -127,7 +129,7 @@ struct StepApplication {
 
   // MARK: - What was decided
 
-  private func apply(
+  private mutating func apply(
     _ change: ObjectStep.Change, _ object: EditedObject, isRecorded: Bool
   ) throws(StorageError) -> EditedObject {
     let merged = try MergedObject(object, records: records, keepsInverse: false)
@@ -135,7 +137,9 @@ struct StepApplication {
     case .effects(let all):
       for effects in all { try apply(effects, merged, isRecorded: isRecorded) }
     case .whole(let instructions):
-      try merged.replace(with: instructions.map { $0.mapReplicas(replica) })
+      let content = instructions.map { $0.mapReplicas(replica) }
+      try merged.replace(with: content)
+      for instruction in content { position.note(instruction) }
       merged.forgetRecords()
     case .left:
       try merged.replace(with: nil)
@@ -146,7 +150,7 @@ struct StepApplication {
     return merged.object
   }
 
-  private func apply(
+  private mutating func apply(
     _ effects: ObjectEffects, _ merged: MergedObject, isRecorded: Bool
   ) throws(StorageError) {
     switch effects {
@@ -158,16 +162,20 @@ struct StepApplication {
       context.replica = pending.state.replica
       context.base = changeset.stored.base ?? 0
       context.partition = position.partition(at: changeset.stored.base)
-      try merged.applyOwn(changeset.instructions(of: merged.object.name), context)
+      let instructions = changeset.instructions(of: merged.object.name)
+      try merged.applyOwn(instructions, context)
+      for instruction in instructions { position.note(instruction) }
     case .others(let decided, let all):
-      let context = context(decided)
+      var context = context(decided)
       for effect in all {
         let effect = effect.mapReplicas(replica)
+        context.lastElement = position.lastElements[Int(context.replica)]
         if isRecorded {
           try merged.apply(effect, context)
         } else {
-          try merged.applyUnrecorded(effect)
+          try merged.applyUnrecorded(effect, context)
         }
+        position.note(effect.instruction)
       }
     }
   }

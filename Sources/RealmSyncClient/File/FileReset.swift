@@ -1,0 +1,250 @@
+import RealmStorage
+import RealmSync
+
+/// Replaces what a client's file has by what the server has, and writes the changes that no server has decided again on top of it.
+///
+/// The file is a new replica then. Edits of objects, elements and entries that are gone have no effect, sums add, values win.
+struct FileReset {
+  private let transaction: WriteTransaction
+  private let pending: PendingChangesets
+  private let records: MergeRecords
+  private let step: Step
+  private let old: ClientPosition
+  private var position: ClientPosition
+  private var clock: HybridClock
+  private let time: UInt64
+  /// The number in the file of the new replica.
+  private let own: UInt32
+  private var nextElement: UInt64 = 1
+  /// Ids that a copy of the file may have used, and those that take their places.
+  private var renewed: [ElementID: ElementID] = [:]
+  private let renews: Bool
+  /// The sequences of the changesets that are written again.
+  private let kept: [UInt64]
+  private var replicas: [UInt32] = []
+
+  /// - Parameters:
+  ///   - step: from nothing to the view at a version, with all its parts put together.
+  ///   - decided: the last changeset of the file that was decided; those behind it are written again.
+  init(
+    _ reset: Welcome.Reset, _ step: Step, decided: UInt64, _ pending: PendingChangesets,
+    _ position: ClientPosition, time: UInt64, _ transaction: WriteTransaction
+  ) throws(StorageError) {
+    (self.step, self.pending, self.transaction, self.time) = (step, pending, transaction, time)
+    (old, self.position, renews) = (position, position, reset.isInDoubt)
+    records = try MergeRecords(transaction)
+    kept = try pending.sequences().filter { $0 > decided }
+    own = self.position.add(reset.registered.replica)
+    clock = HybridClock(last: max(pending.state.lastStamp, step.mark), offset: pending.state.clockOffset)
+    self.position.earlierSequences = decided
+    self.position.decided = NamedChangeset(sequence: 0, hash: [])
+    self.position.sessionNumber = reset.registered.sessionNumber
+  }
+
+  /// - Returns: where the file stands then.
+  mutating func run() throws(StorageError) -> ClientPosition {
+    for number in step.replicas { replicas.append(number == 0 ? 0 : position.index(number)) }
+    for instruction in step.schema {
+      _ = try transaction.unrecorded { () throws(StorageError) in
+        try SchemaMerge(transaction).merge(instruction)
+      }
+    }
+    (position.version, position.tag, position.querySet) = (step.to, step.tag, step.querySet)
+    position.flexibleFrom = nil
+    if step.partition == nil { position.partition = nil }
+    var whole: [ObjectName: [Instruction]] = [:]
+    for object in step.objects {
+      if case .whole(let content) = object.change { whole[object.name] = content }
+    }
+    try records.tree.removeAll()
+    try restamp()
+    for name in try names(whole.keys) { try rebuild(name, whole[name]) }
+    try pending.store(above: position.earlierSequences)
+    try transaction.acknowledge(upTo: position.earlierSequences)
+    let (own, element, mark) = (own, nextElement, clock.last)
+    try transaction.changeChangelogState { state in
+      (state.replica, state.nextElement) = (own, element)
+      state.lastStamp = max(state.lastStamp, mark)
+    }
+    return position
+  }
+
+  /// All objects that the file has, shows or changes, and those that the server has.
+  private func names(_ others: some Sequence<ObjectName>) throws(StorageError) -> [ObjectName] {
+    var found: [ObjectName] = []
+    var seen: Set<ObjectName> = []
+    func add(_ name: ObjectName) { if seen.insert(name).inserted { found.append(name) } }
+    for schema in try transaction.schemas() where !schema.isEmbedded {
+      guard let key = schema.primaryKey, let table = try transaction.table(schema.name)?.reading() else {
+        continue
+      }
+      var rows: [UInt64] = []
+      try table.forEach { (row, _) in
+        rows.append(row)
+        return true
+      }
+      for row in rows {
+        if let value = try table.value(key, ofRow: row) { add(ObjectName(schema.name, value)) }
+      }
+    }
+    for sequence in try pending.sequences() {
+      for object in try pending.pending(sequence)?.changeset.objects ?? [] { add(object.id) }
+    }
+    for name in others { add(name) }
+    return found
+  }
+
+  /// What is written again counts as written now, upon what the server has.
+  private mutating func restamp() throws(StorageError) {
+    for sequence in kept {
+      try pending.set(base: step.to, stamp: clock.stamp(at: time), of: sequence)
+      try pending.set(querySet: pending.state.querySet, of: sequence)
+    }
+  }
+
+  // MARK: - One object
+
+  private mutating func rebuild(_ name: ObjectName, _ content: [Instruction]?) throws(StorageError) {
+    var object = try transaction.object(name)
+    for sequence in try pending.sequences(of: name).reversed() {
+      for instruction in try pending.pending(sequence)?.undo(of: name) ?? [] { try object.apply(instruction) }
+    }
+    let left = try pending.sequences(of: name).filter { $0 > position.earlierSequences }
+    let orders = try orders(left, object)
+    let base = try MergedObject(object, records: records, keepsInverse: false)
+    let map = replicas
+    let content = content?.map { $0.mapReplicas { Int($0) < map.count ? map[Int($0)] : 0 } }
+    try base.replace(with: content)
+    for instruction in content ?? [] { position.note(instruction) }
+    let merged = try MergedObject(base.object, records: records)
+    for sequence in left { try writeAgain(sequence, merged, orders) }
+    try merged.finish()
+  }
+
+  /// The elements of the lists that pending changes insert into or move in, as they stood before these.
+  private func orders(
+    _ sequences: [UInt64], _ object: EditedObject
+  ) throws(StorageError) -> [InstructionPath: [ElementID]] {
+    var orders: [InstructionPath: [ElementID]] = [:]
+    for sequence in sequences {
+      for instruction in try pending.pending(sequence)?.instructions(of: object.name) ?? [] {
+        guard let path = instruction.listPath, orders[path] == nil else { continue }
+        orders[path] = []
+        guard let place = try? object.place(path), place.kind == .list else { continue }
+        let list = try place.list()
+        orders[path] = try (0..<(try list.count())).map { (rank) throws(StorageError) in
+          try list.element(at: rank).id
+        }
+      }
+    }
+    return orders
+  }
+
+  private mutating func writeAgain(
+    _ sequence: UInt64, _ merged: MergedObject, _ orders: [InstructionPath: [ElementID]]
+  ) throws(StorageError) {
+    guard let changeset = try pending.pending(sequence) else { return }
+    let name = merged.object.name
+    let context = MergeContext(
+      replica: own, base: step.to, stamp: changeset.stored.stamp,
+      version: MergeContext.pendingVersion(sequence), partition: position.partition,
+      replicas: position.replicas)
+    var written: [Instruction] = []
+    for instruction in changeset.instructions(of: name) {
+      let order = instruction.listPath.flatMap { orders[$0] } ?? []
+      for instruction in try rewritten(instruction, merged, order) {
+        written.append(instruction)
+        do throws(StorageError) {
+          _ = try merged.merge(instruction, context)
+        } catch {
+          guard case .instructionDoesNotFit = error else { throw error }
+        }
+      }
+    }
+    pending.setInstructions(written, of: name, in: sequence)
+    pending.setUndo(merged.inverse, of: name, in: sequence)
+    merged.forgetInverse()
+  }
+
+  // MARK: - Instructions
+
+  private mutating func rewritten(
+    _ instruction: Instruction, _ merged: MergedObject, _ order: [ElementID]
+  ) throws(StorageError) -> [Instruction] {
+    var instruction = renew(instruction)
+    switch instruction {
+    case .insert(let path, let id, let left, _, let value):
+      if let (left, right) = try neighbours(path, left, merged, order, moved: nil) {
+        instruction = .insert(path, id, left: left, right: right, value)
+      }
+    case .move(let path, let element, let id, let left, _):
+      if let (left, right) = try neighbours(path, left, merged, order, moved: element) {
+        instruction = .move(path, element, id: id, left: left, right: right)
+      }
+    case .create:
+      // The replica has no partition any more: what its partition was is told as a value.
+      guard let partition = old.partition, position.partition == nil else { break }
+      let path = InstructionPath(partition.property)
+      return [instruction, .set(path, .value(partition.value), isDefault: false)]
+    case .set(let path, _, _):
+      guard let partition = old.partition, position.partition == nil,
+        path == InstructionPath(partition.property)
+      else { break }
+      return []
+    default: break
+    }
+    return [instruction]
+  }
+
+  /// A neighbour that is gone is replaced by the nearest one to its left in the old list that is still there.
+  private func neighbours(
+    _ path: InstructionPath, _ left: ElementID, _ merged: MergedObject, _ order: [ElementID],
+    moved: ElementID?
+  ) throws(StorageError) -> (ElementID, ElementID)? {
+    guard let place = try? merged.object.place(path), place.kind == .list else { return nil }
+    let list = try place.list()
+    var left = left
+    var rank = left == .none ? nil : try list.rank(of: left)
+    if left != .none, rank == nil {
+      var index = order.firstIndex(of: left) ?? 0
+      left = .none
+      while index > 0 {
+        index -= 1
+        rank = try list.rank(of: order[index])
+        guard rank == nil else {
+          left = order[index]
+          break
+        }
+      }
+    }
+    if left == moved { (left, rank) = (.none, nil) }
+    var right = (rank ?? -1) + 1
+    let count = try list.count()
+    while right < count, try list.element(at: right).id == moved { right += 1 }
+    return (left, right < count ? try list.element(at: right).id : .none)
+  }
+
+  /// The instruction with new ids in place of those that a copy of the file may have used.
+  private mutating func renew(_ instruction: Instruction) -> Instruction {
+    guard renews else { return instruction }
+    switch instruction {
+    case .insert(_, let id, _, _, _), .move(_, _, let id, _, _):
+      if renewed[id] == nil {
+        renewed[id] = ElementID(replica: own, counter: UInt32(nextElement))
+        nextElement += 1
+      }
+    default: break
+    }
+    return instruction.mapElements { renewed[$0] ?? $0 }
+  }
+}
+
+extension Instruction {
+  /// The list that an element is inserted into or moved in.
+  fileprivate var listPath: InstructionPath? {
+    switch self {
+    case .insert(let path, _, _, _, _), .move(let path, _, _, _, _): path
+    default: nil
+    }
+  }
+}
