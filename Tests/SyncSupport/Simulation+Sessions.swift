@@ -23,8 +23,10 @@ extension Simulation {
     let isNew = try replica(client) == .max
     if try !(isNew ? register(client) : resume(client)) { return }
     let position = try inFile(client) { $0.position }
+    let wanted = max(
+      position.querySet, state.newestQuerySet(of: try replica(client), upTo: client.wanted))
     client.session = Session(
-      sent: position.decided, asked: position.querySet, wanted: position.querySet,
+      sent: position.decided, asked: wanted, wanted: wanted,
       querySet: position.querySet, version: position.version, view: client.view)
   }
 

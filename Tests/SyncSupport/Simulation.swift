@@ -205,9 +205,13 @@ package final class Simulation {
       let set = objects.schema.columns.firstIndex(where: { $0.name == "s" })
     else { return }
     let key = Value.int(client.logKey)
-    let row = try objects.row(withPrimaryKey: key) ?? objects.insert(["id": key])
+    let row = try objects.row(withPrimaryKey: key) ?? objects.insert(["id": key, "c": .int(0)])
     client.written.append(count.commits)
     try objects.insert([.int(Int64(count.commits))], intoSet: set, ofRow: row)
+    // What counts twice is found by the sum.
+    if let sum = objects.schema.columns.firstIndex(where: { $0.name == "c" }) {
+      try objects.add(1, to: sum, ofRow: row)
+    }
   }
 
   func inFile<Result>(_ client: Client, _ body: (inout ClientFile) throws -> Result) throws -> Result {

@@ -73,7 +73,11 @@ extension ServerState {
     var effects: [Effect] = []
     var reason: Refusal.Reason?
     do throws(StorageError) {
-      for instruction in object.instructions {
+      var count = 0
+      if replica.refusedProperties.isEmpty {
+        (count, effects) = try merged.mergeCreation(object.instructions, context)
+      }
+      for instruction in object.instructions.dropFirst(count) {
         guard !isUponRefused(instruction, object.id.table, upload, replica) else {
           throw merged.object.doesNotFit(.wrongKind, instruction.path)
         }

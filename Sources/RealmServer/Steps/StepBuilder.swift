@@ -49,28 +49,10 @@ struct StepBuilder {
       }
     }
     if old != new {
-      for name in try allObjects() where touches[name] == nil { names.append(name) }
+      for name in try transaction.objectNames() where touches[name] == nil { names.append(name) }
     }
     for name in names { try add(name, touches[name] ?? []) }
     return step
-  }
-
-  private func allObjects() throws(StorageError) -> [ObjectName] {
-    var names: [ObjectName] = []
-    for schema in try transaction.schemas() where !schema.isEmbedded {
-      guard let key = schema.primaryKey, let table = try transaction.table(schema.name)?.reading() else {
-        continue
-      }
-      var rows: [UInt64] = []
-      try table.forEach { (row, _) in
-        rows.append(row)
-        return true
-      }
-      for row in rows {
-        if let value = try table.value(key, ofRow: row) { names.append(ObjectName(schema.name, value)) }
-      }
-    }
-    return names
   }
 
   /// All definitions. Those that the client has change nothing.

@@ -31,6 +31,11 @@ package struct View: Sendable, Equatable {
 }
 
 extension ServerState {
+  /// The newest query set that the server has of those up to the one that a replica wants: a session begins with it. 0 where it has none.
+  package func newestQuerySet(of replica: UInt64, upTo wanted: UInt64) -> UInt64 {
+    replicas[replica]?.querySets.keys.filter { $0 <= wanted }.max() ?? 0
+  }
+
   /// What a replica sees now with a query set.
   ///
   /// - Parameter querySet: its number; 0 shows nothing.

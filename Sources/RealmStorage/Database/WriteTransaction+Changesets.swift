@@ -19,6 +19,25 @@ extension WriteTransaction {
     try EditedObject(name, ObjectEditor(tables: try tables()))
   }
 
+  /// The names of all objects, class by class. Takes time and memory in proportion to them.
+  ///
+  /// - Throws: `.corrupted`.
+  package func objectNames() throws(StorageError) -> [ObjectName] {
+    var names: [ObjectName] = []
+    for schema in try schemas() where !schema.isEmbedded {
+      guard let key = schema.primaryKey, let table = try table(schema.name)?.reading() else { continue }
+      var rows: [UInt64] = []
+      try table.forEach { (row, _) in
+        rows.append(row)
+        return true
+      }
+      for row in rows {
+        if let value = try table.value(key, ofRow: row) { names.append(ObjectName(schema.name, value)) }
+      }
+    }
+    return names
+  }
+
   /// Calls `body`, whose changes are not recorded for others: they were decided elsewhere.
   package func unrecorded<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
     try tables().knowing(body)

@@ -10,6 +10,8 @@ package final class MergedObject {
   /// What takes back each change of the rows, in the order of the changes.
   private var inverses: [[Instruction]] = []
   private let keepsInverse: Bool
+  /// The object was made since then: to remove it takes back all that was done to it.
+  private var isMade = false
 
   /// - Parameters:
   ///   - records: the tree that the records of all objects stand in.
@@ -39,6 +41,38 @@ package final class MergedObject {
     return effects
   }
 
+  /// Merges the creation of an object and the single values that are set directly behind it, where nobody has an object of the name and nothing is recorded of it: then all of them take effect.
+  /// They are written at once, which most new objects need.
+  ///
+  /// - Returns: how many instructions were merged, none where that is not so, and what they did.
+  package func mergeCreation(
+    _ instructions: [Instruction], _ context: MergeContext
+  ) throws(StorageError) -> (count: Int, effects: [Effect]) {
+    guard instructions.first == .create, context.partition == nil, !object.isPresent,
+      records.head == HeadRecord()
+    else { return (0, []) }
+    var (sets, values) = ([Bool](), [(property: String, value: Value)]())
+    for instruction in instructions.dropFirst() {
+      guard case .set(let path, .value(let value), let isDefault) = instruction, path.steps.isEmpty else {
+        break
+      }
+      values.append((path.property, value))
+      sets.append(isDefault)
+    }
+    guard let columns = try object.create(with: values) else { return (0, []) }
+    if keepsInverse { inverses.append([.delete]) }
+    isMade = true
+    records.setHead { head in
+      head.slot.created = context.record()
+      for (column, isDefault) in zip(columns, sets)
+      where !isDefault || head.registers[column]?.isDefault != false {
+        head.registers[column] = context.record(isDefault: isDefault)
+      }
+    }
+    let count = 1 + values.count
+    return (count, instructions.prefix(count).map { Effect($0) })
+  }
+
   /// Keeps what was recorded.
   package func store() throws(StorageError) { try records.store() }
 
@@ -49,7 +83,10 @@ package final class MergedObject {
   package var inverse: [Instruction] { inverses.reversed().flatMap(\.self) }
 
   /// Begins anew with what is to be taken back.
-  package func forgetInverse() { inverses.removeAll() }
+  package func forgetInverse() {
+    inverses.removeAll()
+    isMade = false
+  }
 
   /// Forgets all that is recorded of the object.
   package func forgetRecords() {
@@ -66,8 +103,10 @@ package final class MergedObject {
   /// Changes the rows.
   func change(_ instruction: Instruction, isNew: Bool = false) throws(StorageError) {
     guard keepsInverse else { return try object.apply(instruction, isNew: isNew) }
+    guard !isMade else { return try object.apply(instruction, isNew: isNew) }
     let inverse = try object.inverse(of: instruction)
     try object.apply(instruction, isNew: isNew)
+    isMade = instruction == .create && object.isPresent
     if !inverse.isEmpty { inverses.append(inverse) }
   }
 

@@ -74,19 +74,7 @@ struct FileReset {
     var found: [ObjectName] = []
     var seen: Set<ObjectName> = []
     func add(_ name: ObjectName) { if seen.insert(name).inserted { found.append(name) } }
-    for schema in try transaction.schemas() where !schema.isEmbedded {
-      guard let key = schema.primaryKey, let table = try transaction.table(schema.name)?.reading() else {
-        continue
-      }
-      var rows: [UInt64] = []
-      try table.forEach { (row, _) in
-        rows.append(row)
-        return true
-      }
-      for row in rows {
-        if let value = try table.value(key, ofRow: row) { add(ObjectName(schema.name, value)) }
-      }
-    }
+    for name in try transaction.objectNames() { add(name) }
     for sequence in try pending.sequences() {
       for object in try pending.pending(sequence)?.changeset.objects ?? [] { add(object.id) }
     }
