@@ -48,7 +48,7 @@ extension Simulation {
   func register(_ client: Client) throws -> Bool {
     let registered = try register(client, predecessor: nil)
     if generator.chance(10) { return false }
-    try inFile(client) { try $0.register(registered, partition: client.partition) }
+    try inFile(client) { try $0.register(registered, partition: client.partition, time: time) }
     return true
   }
 
@@ -96,7 +96,7 @@ extension Simulation {
     guard let step else { throw Failure(description: "no step for a new replica") }
     let reset = Welcome.Reset(
       registered: registered, integrated: integrated, refusals: refusals, isInDoubt: isInDoubt)
-    try inFile(client) { try $0.reset(reset, [step], time: time) }
+    try inFile(client) { try $0.reset(reset, parts(of: step), time: time) }
     count.recovered += start.pending.count - integrated.count
     client.view = view
     client.isReset = true
@@ -173,5 +173,21 @@ extension Simulation {
       case .deleted: count.deleted += 1
       }
     }
+  }
+
+  /// A step in one part or two, each with a table of replicas of its own.
+  func parts(of step: Step) -> [Step] {
+    guard generator.chance(30) else { return [step] }
+    let half = generator.below(step.objects.count + 1)
+    var (first, last) = (step, step)
+    first.isLast = false
+    first.own = []
+    first.objects = Array(step.objects[..<half])
+    last.schema = []
+    last.replicas = [0] + step.replicas.dropFirst().reversed()
+    last.objects = step.objects[half...].map { object in
+      object.mapReplicas { $0 == 0 ? 0 : UInt32(step.replicas.count) - $0 }
+    }
+    return [first, last]
   }
 }

@@ -242,7 +242,7 @@ package final class Simulation {
     else { return }
     count.applied += 1
     let decided = try inFile(client) { file in
-      client.refusals += try file.apply([step], time: time).count
+      client.refusals += try file.apply(parts(of: step), time: time).count
       return file.position.decided
     }
     let hasPending = try inFile(client) { try $0.upload(after: decided) != nil }

@@ -37,26 +37,33 @@ extension ServerState {
     }
     guard let numbers = try store.sessionNumbers(replica.ordinal),
       start.sessionNumber == numbers.confirmed || start.sessionNumber == numbers.offered,
-      replica.lastSequence <= start.last?.sequence ?? 0, try isOwn(start.pending, replica, store)
+      start.isConsistent, replica.lastSequence <= start.last?.sequence ?? 0, try isOwn(start, replica, store)
     else { return .reset(isInDoubt: true) }
     guard start.version >= horizon, start.leastBase ?? .max >= horizon else {
       return .reset(isInDoubt: false)
     }
     try store.store(confirmed: start.sessionNumber, offered: offered, replica: replica.ordinal)
     try store.removeHashes(
-      below: start.pending.first?.sequence ?? (start.last?.sequence ?? 0) + 1, replica: replica.ordinal)
+      below: start.pending.first?.sequence ?? replica.lastSequence + 1, replica: replica.ordinal)
     return .goesOn(sessionNumber: offered)
   }
 
-  /// Whether none of the changesets is another one at the server.
+  /// Whether none of the changesets that a replica names is another one at the server.
   private func isOwn(
-    _ pending: [NamedChangeset], _ replica: Replica, _ store: ServerStore
+    _ start: SessionStart, _ replica: Replica, _ store: ServerStore
   ) throws(StorageError) -> Bool {
-    for changeset in pending {
-      let known = try store.hash(of: changeset.sequence, replica: replica.ordinal)
+    for changeset in start.pending + [start.last].compactMap(\.self) {
+      let known = try hash(of: changeset.sequence, replica, store)
       guard known == nil || known == changeset.hash else { return false }
     }
     return true
+  }
+
+  private func hash(
+    of sequence: UInt64, _ replica: Replica, _ store: ServerStore
+  ) throws(StorageError) -> [UInt8]? {
+    if sequence == replica.lastSequence { return replica.lastHash }
+    return try store.hash(of: sequence, replica: replica.ordinal)
   }
 
   /// What a replica that is reset is told of its changesets.
@@ -67,10 +74,11 @@ extension ServerState {
   ) throws(StorageError) -> (integrated: [NamedChangeset], refusals: [Refusal]) {
     guard let replica = replicas[number] else { return ([], []) }
     let store = try ServerStore(transaction)
+    // Hashes are chained: what is known of one is known of all before it.
     var integrated: [NamedChangeset] = []
-    for changeset in start.pending
-    where try store.hash(of: changeset.sequence, replica: replica.ordinal) == changeset.hash {
-      integrated.append(changeset)
+    for (place, changeset) in start.pending.enumerated()
+    where try hash(of: changeset.sequence, replica, store) == changeset.hash {
+      integrated = Array(start.pending[...place])
     }
     var refusals: [Refusal] = []
     var version = max(start.version, horizon)
@@ -81,5 +89,19 @@ extension ServerState {
       }
     }
     return (integrated, refusals)
+  }
+}
+
+extension SessionStart {
+  /// Whether the pending changesets follow each other up to the last one.
+  fileprivate var isConsistent: Bool {
+    guard let last else { return pending.isEmpty }
+    guard last.sequence < 1 << 62 else { return false }
+    var expected = last.sequence
+    for changeset in pending.reversed() {
+      guard expected > 0, changeset.sequence == expected else { return false }
+      expected -= 1
+    }
+    return true
   }
 }

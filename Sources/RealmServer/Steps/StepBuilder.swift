@@ -31,7 +31,8 @@ struct StepBuilder {
   }
 
   mutating func build() throws(StorageError) -> Step {
-    step.schema = try schema()
+    // Those that the client has change nothing.
+    step.schema = try transaction.definitions()
     var touches: [ObjectName: [Touch]] = [:]
     var names: [ObjectName] = []
     let store = try ServerStore(transaction)
@@ -53,25 +54,6 @@ struct StepBuilder {
     }
     for name in names { try add(name, touches[name] ?? []) }
     return step
-  }
-
-  /// All definitions. Those that the client has change nothing.
-  private func schema() throws(StorageError) -> [SchemaInstruction] {
-    var made: [SchemaInstruction] = []
-    let schemas = try transaction.schemas()
-    func definition(_ column: Column) -> PropertyDefinition {
-      let target = schemas.first { $0.id == column.target && column.type == .link }
-      return PropertyDefinition(
-        column.name, column.type, collection: column.collection.kind, target: target?.name,
-        isOptional: column.isOptional)
-    }
-    for schema in schemas { made.append(.addTable(schema.name, key: schema.primaryKey.map(definition))) }
-    for schema in schemas {
-      for column in schema.properties where column.index != .unique {
-        made.append(.addProperty(table: schema.name, definition(column)))
-      }
-    }
-    return made
   }
 
   // MARK: - Objects

@@ -256,7 +256,15 @@ final class ChangesetMaker {
   var changelog: StoredChangelog { StoredChangelog(state: state, tree: tree) }
 
   /// Puts a changeset in the place of the one of its sequence, which changes the same objects.
-  func replace(_ changeset: StoredChangeset) throws(StorageError) {
+  ///
+  /// - Parameter hasLongValues: its long values stand in it, and not apart from it any more.
+  func replace(_ changeset: StoredChangeset, hasLongValues: Bool) throws(StorageError) {
+    if hasLongValues {
+      let (first, end) = (changeset.sequence, changeset.sequence + 1)
+      for key in try keys(from: .chunk(first, []), below: .chunk(end, [])) {
+        tree = try key.remove(from: tree, editor)
+      }
+    }
     let key = ChangelogKey.changeset(changeset.sequence)
     tree = try key.remove(from: tree, editor)
     tree = try StoredValue.set(changeset.stored, for: key.bytes, in: tree, editor)

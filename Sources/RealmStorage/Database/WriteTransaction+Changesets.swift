@@ -75,10 +75,45 @@ extension WriteTransaction {
 
   /// Puts a changeset in the place of the one of its sequence, with another base, stamp or undo.
   ///
+  /// - Parameter hasLongValues: it was written anew, and its long values stand in it.
   /// - Throws: `.corrupted`.
-  package func replace(_ changeset: StoredChangeset) throws(StorageError) {
+  package func replace(_ changeset: StoredChangeset, hasLongValues: Bool = false) throws(StorageError) {
     _ = try tables()
-    try changelog?.maker.replace(changeset)
+    try changelog?.maker.replace(changeset, hasLongValues: hasLongValues)
+  }
+
+  /// Tells others of definitions that the file has already.
+  ///
+  /// - Throws: `.corrupted`.
+  package func record(_ schema: [SchemaInstruction]) throws(StorageError) {
+    _ = try tables()
+    for instruction in schema { try changelog?.maker.add(instruction) }
+  }
+
+  /// The instructions that define all tables and their properties.
+  ///
+  /// - Throws: `.corrupted`.
+  package func definitions() throws(StorageError) -> [SchemaInstruction] {
+    var made: [SchemaInstruction] = []
+    let schemas = try schemas()
+    func definition(_ column: Column, of schema: TableSchema) -> PropertyDefinition {
+      var target: String?
+      if column.type == .link {
+        target = schemas.first { $0.id == (column.target == 0 ? schema.id : column.target) }?.name
+      }
+      return PropertyDefinition(
+        column.name, column.type, collection: column.collection.kind, target: target,
+        isOptional: column.isOptional)
+    }
+    for schema in schemas {
+      made.append(.addTable(schema.name, key: schema.primaryKey.map { definition($0, of: schema) }))
+    }
+    for schema in schemas {
+      for column in schema.properties where column.index != .unique {
+        made.append(.addProperty(table: schema.name, definition(column, of: schema)))
+      }
+    }
+    return made
   }
 
   /// Changes what the file knows beside its changesets: where it stands in the log, its clock, its number.

@@ -7,6 +7,10 @@ package enum ClientProblem: Error, Sendable, Equatable {
   case otherVersion(file: UInt64, step: UInt64)
   /// The server decided another changeset than the file's own: a copy of the file has used its sequences. The file is to be reset.
   case otherChangeset(sequence: UInt64)
+  /// The parts of a step are not all parts of one.
+  case incompleteStep
+  /// The server gave a file a number that can't be its own, or told it what no file has.
+  case wrongAnswer
   /// A stamp lies more than a day ahead: no server sends it.
   case markAhead(milliseconds: UInt64)
   /// The server defines a table or a property otherwise than the file: it is another app's, or of another version of the app.
@@ -21,7 +25,7 @@ package enum ClientProblem: Error, Sendable, Equatable {
 /// All that belongs together is changed by one transaction: the objects, where the file stands in the log, and the changesets that are pending.
 package struct ClientFile {
   private let transaction: WriteTransaction
-  private let pending: PendingChangesets
+  private var pending: PendingChangesets
   package private(set) var position: ClientPosition
 
   package init(_ transaction: WriteTransaction) throws(ClientProblem) {
@@ -58,9 +62,11 @@ package struct ClientFile {
   ///
   /// - Parameter partition: what the file has in a property of all objects, if it has a partition.
   package mutating func register(
-    _ registered: Welcome.Registered, partition: MergeContext.Partition?
+    _ registered: Welcome.Registered, partition: MergeContext.Partition?, time: UInt64
   ) throws(ClientProblem) {
     var position = position
+    try check(registered.replica)
+    try check(registered.mark, time: time)
     position.replicas[Int(pending.state.replica)] = registered.replica
     (position.version, position.tag) = (registered.version, registered.tag)
     (position.sessionNumber, position.partition) = (registered.sessionNumber, partition)
@@ -75,7 +81,23 @@ package struct ClientFile {
       try pending.store(above: 0)
       try store(position, mark: last)
     }
+    try renew(position)
+  }
+
+  /// What is pending is another than before.
+  private mutating func renew(_ position: ClientPosition) throws(ClientProblem) {
     self.position = position
+    let pending = try storing { () throws(StorageError) in try PendingChangesets(transaction) }
+    if let pending { self.pending = pending }
+  }
+
+  private func check(_ number: UInt64) throws(ClientProblem) {
+    guard number != 0, number != .max, !position.replicas.contains(number) else { throw .wrongAnswer }
+  }
+
+  private func check(_ mark: Stamp, time: UInt64) throws(ClientProblem) {
+    var clock = HybridClock(last: pending.state.lastStamp, offset: pending.state.clockOffset)
+    guard clock.receive(mark, at: time) else { throw .markAhead(milliseconds: mark.milliseconds) }
   }
 
   private func store(_ position: ClientPosition, mark: Stamp) throws(StorageError) {
@@ -94,15 +116,13 @@ package struct ClientFile {
   /// - Returns: what was refused of the file's own changesets.
   /// - Throws: `ClientProblem`. The transaction is to be cancelled then.
   package mutating func apply(_ parts: [Step], time: UInt64) throws(ClientProblem) -> [Refusal] {
-    guard var step = parts.last else { return [] }
-    step.objects = parts.flatMap(\.objects)
-    guard parts.allSatisfy({ $0.from == position.version && $0.to == step.to }) else {
+    guard let step = Step(joining: parts) else { throw .incompleteStep }
+    guard step.from == position.version else {
       throw .otherVersion(file: position.version, step: step.from)
     }
-    var clock = HybridClock(last: pending.state.lastStamp, offset: pending.state.clockOffset)
-    guard clock.receive(step.mark, at: time) else { throw .markAhead(milliseconds: step.mark.milliseconds) }
+    try check(step.mark, time: time)
     let decided = try checkOwn(step)
-    position = try storing { () throws(StorageError) in
+    let new = try storing { () throws(StorageError) in
       var application = try StepApplication(step, pending, position, transaction)
       var position = try application.apply()
       (position.version, position.tag) = (step.to, step.tag)
@@ -117,6 +137,7 @@ package struct ClientFile {
       try store(position, mark: step.mark)
       return position
     }
+    try renew(new)
     return step.own.flatMap(\.refusals)
   }
 
@@ -152,15 +173,23 @@ package struct ClientFile {
   package mutating func reset(
     _ reset: Welcome.Reset, _ parts: [Step], dropsPending: Bool = false, time: UInt64
   ) throws(ClientProblem) {
-    guard var step = parts.last else { return }
-    step.objects = parts.flatMap(\.objects)
-    guard parts.allSatisfy({ $0.from == reset.registered.version && $0.to == step.to }) else {
+    guard let step = Step(joining: parts) else { throw .incompleteStep }
+    guard step.from == reset.registered.version else {
       throw .otherVersion(file: reset.registered.version, step: step.from)
     }
+    try check(reset.registered.replica)
+    try check(step.mark, time: time)
+    let isWhole = step.objects.allSatisfy { if case .whole = $0.change { true } else { false } }
+    guard isWhole else { throw .wrongAnswer }
     var decided = position.decided
-    for changeset in reset.integrated where changeset.sequence == decided.sequence + 1 { decided = changeset }
+    for changeset in reset.integrated where changeset.sequence > decided.sequence {
+      guard let message = try upload(after: decided), message.sequence == changeset.sequence,
+        message.hash == changeset.hash
+      else { throw .wrongAnswer }
+      decided = changeset
+    }
     let last = decided.sequence &+ position.earlierSequences
-    position = try storing { () throws(StorageError) in
+    let new = try storing { () throws(StorageError) in
       let dropped = dropsPending ? try pending.sequences().last ?? last : last
       var run = try FileReset(
         reset, step, decided: max(last, dropped), pending, position, time: time, transaction)
@@ -168,6 +197,7 @@ package struct ClientFile {
       try store(position, mark: step.mark)
       return position
     }
+    try renew(new)
   }
 
   /// Whether what the server decided as the file's own changesets are these.

@@ -21,6 +21,12 @@ struct FileReset {
   private let renews: Bool
   /// The sequences of the changesets that are written again.
   private let kept: [UInt64]
+  /// The bases that they had.
+  private var bases: [UInt64: UInt64] = [:]
+  /// The changesets that change an object, growing.
+  private var sequences: [ObjectName: [UInt64]] = [:]
+  /// Objects that the file had created, and somebody else has: what was done to them is not written again.
+  private let refused: Set<ObjectName>
   private var replicas: [UInt32] = []
 
   /// - Parameters:
@@ -36,6 +42,10 @@ struct FileReset {
     kept = try pending.sequences().filter { $0 > decided }
     own = self.position.add(reset.registered.replica)
     clock = HybridClock(last: max(pending.state.lastStamp, step.mark), offset: pending.state.clockOffset)
+    refused = Set(
+      reset.refusals.compactMap { refusal in
+        if case .object(let name) = refusal.subject, refusal.reason == .keyInUse { name } else { nil }
+      })
     self.position.earlierSequences = decided
     self.position.decided = NamedChangeset(sequence: 0, hash: [])
     self.position.sessionNumber = reset.registered.sessionNumber
@@ -45,10 +55,12 @@ struct FileReset {
   mutating func run() throws(StorageError) -> ClientPosition {
     for number in step.replicas { replicas.append(number == 0 ? 0 : position.index(number)) }
     for instruction in step.schema {
-      _ = try transaction.unrecorded { () throws(StorageError) in
+      let holds = try transaction.unrecorded { () throws(StorageError) in
         try SchemaMerge(transaction).merge(instruction)
       }
+      guard holds else { throw instruction.otherDefinition }
     }
+    try tellDefinitions()
     (position.version, position.tag, position.querySet) = (step.to, step.tag, step.querySet)
     position.flexibleFrom = nil
     if step.partition == nil { position.partition = nil }
@@ -57,6 +69,11 @@ struct FileReset {
       if case .whole(let content) = object.change { whole[object.name] = content }
     }
     try records.tree.removeAll()
+    for sequence in try pending.sequences() {
+      for object in try pending.pending(sequence)?.changeset.objects ?? [] {
+        sequences[object.id, default: []].append(sequence)
+      }
+    }
     try restamp()
     for name in try names(whole.keys) { try rebuild(name, whole[name]) }
     try pending.store(above: position.earlierSequences)
@@ -75,16 +92,27 @@ struct FileReset {
     var seen: Set<ObjectName> = []
     func add(_ name: ObjectName) { if seen.insert(name).inserted { found.append(name) } }
     for name in try transaction.objectNames() { add(name) }
-    for sequence in try pending.sequences() {
-      for object in try pending.pending(sequence)?.changeset.objects ?? [] { add(object.id) }
-    }
+    for name in sequences.keys { add(name) }
     for name in others { add(name) }
     return found
+  }
+
+  /// What the file defines and the server does not have, since it goes on from an older copy, is told again.
+  private func tellDefinitions() throws(StorageError) {
+    let known = step.schema.map(\.name)
+    let missing = try transaction.definitions().filter { !known.contains($0.name) }
+    guard !missing.isEmpty else { return }
+    if let first = kept.first {
+      try pending.define(missing, in: first)
+    } else {
+      try transaction.record(missing)
+    }
   }
 
   /// What is written again counts as written now, upon what the server has.
   private mutating func restamp() throws(StorageError) {
     for sequence in kept {
+      bases[sequence] = try pending.pending(sequence)?.stored.base
       try pending.set(base: step.to, stamp: clock.stamp(at: time), of: sequence)
       try pending.set(querySet: pending.state.querySet, of: sequence)
     }
@@ -94,10 +122,11 @@ struct FileReset {
 
   private mutating func rebuild(_ name: ObjectName, _ content: [Instruction]?) throws(StorageError) {
     var object = try transaction.object(name)
-    for sequence in try pending.sequences(of: name).reversed() {
+    let all = sequences[name] ?? []
+    for sequence in all.reversed() {
       for instruction in try pending.pending(sequence)?.undo(of: name) ?? [] { try object.apply(instruction) }
     }
-    let left = try pending.sequences(of: name).filter { $0 > position.earlierSequences }
+    let left = all.filter { $0 > position.earlierSequences }
     let orders = try orders(left, object)
     let base = try MergedObject(object, records: records, keepsInverse: false)
     let map = replicas
@@ -105,7 +134,8 @@ struct FileReset {
     try base.replace(with: content)
     for instruction in content ?? [] { position.note(instruction) }
     let merged = try MergedObject(base.object, records: records)
-    for sequence in left { try writeAgain(sequence, merged, orders) }
+    var isRefused = refused.contains(name)
+    for sequence in left { try writeAgain(sequence, merged, orders, &isRefused) }
     try merged.finish()
   }
 
@@ -129,7 +159,8 @@ struct FileReset {
   }
 
   private mutating func writeAgain(
-    _ sequence: UInt64, _ merged: MergedObject, _ orders: [InstructionPath: [ElementID]]
+    _ sequence: UInt64, _ merged: MergedObject, _ orders: [InstructionPath: [ElementID]],
+    _ isRefused: inout Bool
   ) throws(StorageError) {
     guard let changeset = try pending.pending(sequence) else { return }
     let name = merged.object.name
@@ -138,9 +169,12 @@ struct FileReset {
       version: MergeContext.pendingVersion(sequence), partition: position.partition,
       replicas: position.replicas)
     var written: [Instruction] = []
+    let partition = old.partition(at: bases[sequence])
     for instruction in changeset.instructions(of: name) {
+      if instruction == .create { isRefused = false }
+      guard !isRefused else { continue }
       let order = instruction.listPath.flatMap { orders[$0] } ?? []
-      for instruction in try rewritten(instruction, merged, order) {
+      for instruction in try rewritten(instruction, merged, order, partition) {
         written.append(instruction)
         do throws(StorageError) {
           _ = try merged.merge(instruction, context)
@@ -157,7 +191,8 @@ struct FileReset {
   // MARK: - Instructions
 
   private mutating func rewritten(
-    _ instruction: Instruction, _ merged: MergedObject, _ order: [ElementID]
+    _ instruction: Instruction, _ merged: MergedObject, _ order: [ElementID],
+    _ partition: MergeContext.Partition?
   ) throws(StorageError) -> [Instruction] {
     var instruction = renew(instruction)
     switch instruction {
@@ -171,13 +206,11 @@ struct FileReset {
       }
     case .create:
       // The replica has no partition any more: what its partition was is told as a value.
-      guard let partition = old.partition, position.partition == nil else { break }
+      guard let partition, position.partition == nil else { break }
       let path = InstructionPath(partition.property)
       return [instruction, .set(path, .value(partition.value), isDefault: false)]
-    case .set(let path, _, _):
-      guard let partition = old.partition, position.partition == nil,
-        path == InstructionPath(partition.property)
-      else { break }
+    case .set(let path, _, _), .add(let path, _):
+      guard let partition, path == InstructionPath(partition.property) else { break }
       return []
     default: break
     }
@@ -233,6 +266,16 @@ extension Instruction {
     switch self {
     case .insert(let path, _, _, _, _), .move(let path, _, _, _, _): path
     default: nil
+    }
+  }
+}
+
+extension SchemaInstruction {
+  /// What is defined: a table, or a property of one.
+  fileprivate var name: [String] {
+    switch self {
+    case .addTable(let table, _): [table]
+    case .addProperty(let table, let property): [table, property.name]
     }
   }
 }

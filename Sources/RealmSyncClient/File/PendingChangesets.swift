@@ -55,6 +55,13 @@ final class PendingChangesets {
       isRewritten = true
     }
 
+    /// Puts definitions before all that the changeset does.
+    mutating func define(_ schema: [SchemaInstruction]) {
+      guard !schema.isEmpty else { return }
+      changeset.schema = schema + changeset.schema
+      isRewritten = true
+    }
+
     /// - Parameter instructions: in the order in which they are to be carried out.
     mutating func setUndo(_ instructions: [Instruction], of object: ObjectName) {
       completeUndo()
@@ -133,6 +140,12 @@ final class PendingChangesets {
     changed.insert(sequence)
   }
 
+  func define(_ schema: [SchemaInstruction], in sequence: UInt64) throws(StorageError) {
+    _ = try pending(sequence)
+    read[sequence]?.define(schema)
+    changed.insert(sequence)
+  }
+
   /// Notes that all that follows names another query set.
   func set(querySet: UInt64, of sequence: UInt64) throws(StorageError) {
     _ = try pending(sequence)
@@ -154,7 +167,7 @@ final class PendingChangesets {
       guard var pending = read[changed] else { continue }
       pending.stored.undo = pending.undo.objects.isEmpty ? [] : pending.undo.bytes
       if pending.isRewritten { pending.stored.bytes = pending.changeset.bytes }
-      try transaction.replace(pending.stored)
+      try transaction.replace(pending.stored, hasLongValues: pending.isRewritten)
     }
     changed.removeAll()
   }

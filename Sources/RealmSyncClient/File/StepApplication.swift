@@ -193,7 +193,7 @@ struct StepApplication {
 
 extension SchemaInstruction {
   /// The file has another definition.
-  fileprivate var otherDefinition: StorageError {
+  var otherDefinition: StorageError {
     switch self {
     case .addTable(let table, _): .instructionDoesNotFit(.wrongKind, table: table, column: nil, path: "")
     case .addProperty(let table, let property):
