@@ -1,7 +1,7 @@
 # Each target does all its own set-up on a fresh machine.
 
 # The main job, on real input; and the tests.
-.PHONY: demo test coverage docs tsan crash crash-slow model sync-model sync-sim sync-mutants mutants fuzz processes allocations letters format format-check setup bench bench-setup clean
+.PHONY: demo test coverage docs tsan crash crash-slow model sync-model sync-sim sync-measure sync-mutants mutants fuzz processes allocations letters format format-check setup bench bench-setup clean
 
 STATES ?= 1000000
 
@@ -74,6 +74,10 @@ sync-model: setup build/merge-model
 sync-sim: setup
 	swift build -c release --product sync-run
 	.build/release/sync-run simulate --seeds $(or $(SEEDS),3000)
+
+sync-measure: setup
+	swift build -c release --product sync-run
+	.build/release/sync-run measure
 
 sync-mutants: setup build/merge-model
 	bash Tests/SyncMutants/run.sh
