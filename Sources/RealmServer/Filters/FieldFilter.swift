@@ -13,7 +13,7 @@ package struct FieldFilter: Sendable, Equatable {
     case greaterOrEqual = 5
   }
 
-  /// What a field is compared with.
+  /// A field is compared with this.
   package enum Operand: Sendable, Equatable {
     case value(Value)
     /// The id of the user that asks.
@@ -43,7 +43,7 @@ package struct FieldFilter: Sendable, Equatable {
   /// A filter has so many terms at most.
   package static let mostTerms = 64
 
-  /// Who asks.
+  /// The user and the replica that ask.
   package struct Asking: Sendable, Equatable {
     package var user: String
     package var partition: Value?
@@ -107,7 +107,7 @@ extension Value {
 /// Filters of several classes: a query set, or what a user may read or write.
 package struct ClassFilters: Sendable, Equatable {
   package var byClass: [String: FieldFilter]
-  /// Of classes that are not named.
+  /// The filter of all classes that are not named.
   package var others: FieldFilter
 
   package init(_ byClass: [String: FieldFilter] = [:], others: FieldFilter = .nothing) {
@@ -119,7 +119,7 @@ package struct ClassFilters: Sendable, Equatable {
   package subscript(_ name: String) -> FieldFilter { byClass[name] ?? others }
 }
 
-/// What a user may do.
+/// The rules that tell what a user may read and write.
 package struct AccessRules: Sendable, Equatable {
   package var read: ClassFilters
   package var write: ClassFilters

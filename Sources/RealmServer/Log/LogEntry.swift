@@ -21,10 +21,10 @@ package enum LogEntry: Sendable, Equatable {
   case retire(replica: UInt64)
   /// A replica's partition becomes an ordinary filter.
   case flexible(replica: UInt64)
-  /// What a user may do; of nobody in particular, what all others may do.
+  /// The rules of a user, or, without one, of all users that have none of their own.
   case rules(user: String?, AccessRules)
   case querySet(replica: UInt64, number: UInt64, ClassFilters)
-  /// What is known of versions up to one is forgotten, but for the state itself.
+  /// The server forgets what it knows of the versions up to this one, but for the state itself.
   case trim(horizon: UInt64)
 }
 

@@ -10,7 +10,7 @@ package final class ServerNode {
   /// Entries that can't be integrated. Every node comes to the same ones.
   package private(set) var skipped: Set<UInt64> = []
 
-  /// So many bytes of changesets, about, are integrated in one transaction.
+  /// One transaction integrates so many bytes of changesets, about.
   private static let mostBytes = 1 << 20
 
   /// - Throws: `.corrupted`; what `Database.beginWrite` throws.

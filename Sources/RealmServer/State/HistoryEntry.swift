@@ -1,7 +1,7 @@
 import RealmStorage
 import RealmSync
 
-/// What an upload did.
+/// An entry of the history tells what an upload did.
 package struct HistoryEntry: Sendable, Equatable {
   package var version: UInt64
   /// The replica that made it, by its number in the server's file.
@@ -17,10 +17,10 @@ package struct HistoryEntry: Sendable, Equatable {
   package var refusals: [Refusal] = []
 }
 
-/// What an upload did to one object.
+/// The part of an entry that tells what an upload did to one object.
 package struct ObjectHistory: Sendable, Equatable {
   package var name: ObjectName
-  /// What the object had in the fields of its class that filters may use; nil where it was not there.
+  /// The values that the object had before in the fields that filters may use; nil where there was no object.
   package var before: [Value]?
   package var after: [Value]?
   package var effects: [Effect]

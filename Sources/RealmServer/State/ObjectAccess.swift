@@ -1,7 +1,7 @@
 import RealmStorage
 import RealmSync
 
-/// What the writer of an upload may do to objects of a class.
+/// Decides what the writer of an upload may do to objects of a class.
 struct ObjectAccess {
   private let state: ServerState
   private let upload: Upload

@@ -23,9 +23,6 @@ package final class MergedObject {
     self.records = try ObjectRecords(object.key, in: records.tree)
   }
 
-  /// Whether nothing is recorded of the object, and it is not there.
-  package var isForgotten: Bool { !object.isPresent && records.head.slot.kill == nil }
-
   /// What deleted the object, if that is known.
   package var deletion: DecidedBy? {
     records.head.slot.kill.map { DecidedBy(version: $0.version, stamp: $0.stamp, replica: $0.replica) }

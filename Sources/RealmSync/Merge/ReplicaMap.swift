@@ -12,6 +12,7 @@ extension Changeset {
 }
 
 extension Instruction {
+  /// The instruction with the replicas that its ids of elements name by other numbers.
   package func mapReplicas(_ map: (UInt32) -> UInt32) -> Instruction { mapElements { $0.mapReplica(map) } }
 
   /// The instruction with other ids in place of those of elements and positions.
@@ -35,6 +36,7 @@ extension Instruction {
 }
 
 extension Effect {
+  /// The effect with the replicas that its ids of elements name by other numbers.
   package func mapReplicas(_ map: (UInt32) -> UInt32) -> Effect {
     Effect(
       instruction.mapReplicas(map),

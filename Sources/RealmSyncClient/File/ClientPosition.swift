@@ -21,15 +21,8 @@ package struct ClientPosition: Sendable, Equatable {
   package var earlierSequences: UInt64 = 0
   /// The sequence of the last changeset that was decided, as this replica, and its hash.
   package var decided = NamedChangeset(sequence: 0, hash: [])
-  /// The file is to be replaced by what the next step brings.
-  package var isResetting = false
 
   package init() {}
-
-  /// Whether the file has a number.
-  ///
-  /// - Parameter own: its number in itself.
-  package func isRegistered(_ own: UInt32) -> Bool { Int(own) < replicas.count && replicas[Int(own)] != .max }
 
   package static let tree = "sync.client"
   private static let key: [UInt8] = [0]
@@ -50,17 +43,16 @@ package struct ClientPosition: Sendable, Equatable {
     guard replicas.count > 1, let version = reader.varint(), let tag = reader.integer(UInt64.self),
       let querySet = reader.varint(), let sessionNumber = reader.varint(), let earlier = reader.varint(),
       let sequence = reader.varint(), let hash = reader.counted(), let flags = reader.integer(UInt8.self),
-      flags < 8
+      flags < 4
     else { throw tree.damaged }
     (self.version, self.tag, self.querySet) = (version, tag, querySet)
     (self.sessionNumber, earlierSequences) = (sessionNumber, earlier)
     decided = NamedChangeset(sequence: sequence, hash: Array(hash))
-    isResetting = flags & 1 != 0
-    if flags & 4 != 0 {
+    if flags & 2 != 0 {
       guard let version = reader.varint() else { throw tree.damaged }
       flexibleFrom = version
     }
-    guard flags & 2 != 0 else { return }
+    guard flags & 1 != 0 else { return }
     guard let property = reader.text(), let value = ValueCoding.mixed(&reader, levels: 0) else {
       throw tree.damaged
     }
@@ -79,7 +71,7 @@ package struct ClientPosition: Sendable, Equatable {
     for number in [querySet, sessionNumber, earlierSequences, decided.sequence] { bytes.appendVarint(number) }
     bytes.appendVarint(UInt64(decided.hash.count))
     bytes += decided.hash
-    bytes.append((isResetting ? 1 : 0) | (partition == nil ? 0 : 2) | (flexibleFrom == nil ? 0 : 4))
+    bytes.append((partition == nil ? 0 : 1) | (flexibleFrom == nil ? 0 : 2))
     if let flexibleFrom { bytes.appendVarint(flexibleFrom) }
     if let partition {
       ValueCoding.append(partition.property, to: &bytes)
