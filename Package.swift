@@ -39,7 +39,8 @@ let package = Package(
     .target(
       name: "RealmSyncClient", dependencies: ["RealmStorage", "RealmSync"], swiftSettings: testedSettings),
     .target(
-      name: "RealmServer", dependencies: ["RealmStorage", "RealmSync"], swiftSettings: testedSettings),
+      name: "RealmServer", dependencies: ["RealmQuery", "RealmStorage", "RealmSync"],
+      swiftSettings: testedSettings),
     .target(name: "RealmQuery", dependencies: ["RealmStorage"], swiftSettings: testedSettings),
     .target(
       name: "RealmSwift", dependencies: ["CPlatform", "RealmQuery", "RealmStorage"],
@@ -49,7 +50,8 @@ let package = Package(
     .executableTarget(
       name: "RealmTool",
       dependencies: [
-        "RealmQuery", "RealmStorage", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "RealmQuery", "RealmServer", "RealmStorage", "RealmSync", "RealmSyncClient",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: swiftSettings),
     .target(
@@ -125,6 +127,7 @@ let package = Package(
       swiftSettings: swiftSettings + [.defaultIsolation(MainActor.self)]),
     .testTarget(
       name: "RealmToolTests", dependencies: ["RealmTool", "api-coverage", "RealmStorage", "TestSupport"],
+      exclude: ["Golden"],
       swiftSettings: swiftSettings),
   ]
 )

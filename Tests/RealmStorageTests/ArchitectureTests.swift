@@ -29,9 +29,9 @@ import Testing
 
   /// Rooms of the core of device sync, from the lowest up.
   private static let sync = House(module: "RealmSync", floors: ["Merge", "Protocol"])
-  private static let client = House(module: "RealmSyncClient", floors: ["File"])
+  private static let client = House(module: "RealmSyncClient", floors: ["File", "Session"])
   private static let server = House(
-    module: "RealmServer", floors: ["Filters", "Log", "State", "Steps", "Node"])
+    module: "RealmServer", floors: ["Filters", "Log", "State", "Steps", "Node", "Sessions"])
   private static let all = [engine, queries, objects, sync, client, server]
 
   @Test func `no room of the query languages names a type of a room above it`() {

@@ -45,6 +45,14 @@ package enum ModelClass {
     ])
   }
 
+  /// The query that shows these objects.
+  static func query(_ mask: Int) -> QuerySet.Query {
+    let values = (0..<4).filter { mask >> $0 & 1 != 0 }.map(String.init).joined(separator: ", ")
+    var texts = values.isEmpty ? [] : ["q IN {\(values)}"]
+    if mask & 1 != 0 { texts.append("q == nil") }
+    return QuerySet.Query(table: name, predicate: mask == 15 ? "" : texts.joined(separator: " OR "))
+  }
+
   private static let elementsOfReplica = 1 << 14
 
   static func id(_ number: Int) -> ElementID {

@@ -8,58 +8,74 @@ import TestSupport
 extension Simulation {
   /// Whoever shows all that the server has shows also what the server makes of the pending changesets, if nothing else comes between.
   func checkPrediction(_ client: Client) throws {
-    try sendStep(client)
-    while client.session?.steps.isEmpty == false { try applyStep(client) }
-    guard let session = client.session, session.upward.isEmpty, session.version == state.version,
-      client.partition == nil,
-      client.view.querySet == .everything || client.querySets[Int(session.querySet)] == 15,
-      client.view.read == .everything
+    try runServer()
+    while client.connection?.downward.isEmpty == false { try deliver(client) }
+    guard let connection = client.connection, connection.upward.isEmpty, connection.downward.isEmpty,
+      client.partition == nil
+    else { return }
+    let position = try inFile(client) { $0.position }
+    guard position.version == state.version, position.tag == state.tag, try mask(client, position) == 15,
+      try view(client, position, try replica(client)).read == .everything
     else { return }
     let transaction = try client.database.beginWrite()
     let shown = try texts(client, transaction)
     transaction.cancel()
     let refusals = count.refusals
-    try sendAll(client)
-    guard count.refusals == refusals, client.session != nil else { return }
+    time += 100
+    try perform(client.session.upload(time: time), client)
+    while client.connection?.upward.isEmpty == false { try receive(client.connection) }
+    try runServer()
+    guard count.refusals == refusals, client.connection != nil,
+      try inFile(client, { try $0.start(wanted: 0).last?.sequence ?? 0 })
+        == state.lastSequence(of: replica(client))
+    else { return }
     count.predictions += 1
     defer { client.unpredictable = [] }
     let made = (past[state.version] ?? [:]).mapValues(\.text)
     for key in Set(shown.keys).union(made.keys).subtracting(client.unpredictable).sorted()
     where shown[key] != made[key] {
       // That an object was deleted which the client never saw is not told.
-      if made[key] == nil, past[session.version]?[key] == nil { continue }
+      if made[key] == nil, past[position.version]?[key] == nil { continue }
       throw Failure(
         description: """
-          \(client.user) at \(state.version) shows object \(key) as
+          \(client.user) at \(position.version) shows object \(key) as
             \(shown[key] ?? "not there")
-          and the server makes of it
+          and the server at \(state.version) makes of it
             \(made[key] ?? "none")
           """)
     }
   }
 
-  func sendAll(_ client: Client) throws {
-    var count = -1
-    while let session = client.session, session.upward.count != count {
-      count = session.upward.count
-      try send(client)
-    }
-    while client.session?.upward.isEmpty == false { try receive(client) }
-  }
-
   // MARK: - Checks
 
   /// What was done to an object is told only to who sees it after each change.
-  func checkLeaks(_ step: Step, _ view: View) throws {
+  func checkLeaks(_ step: Step, to replica: UInt64) throws {
+    let transaction = try database.beginWrite()
+    defer { transaction.cancel() }
+    let view = state.view(of: replica, querySet: step.querySet, at: step.to)
     for object in step.objects {
-      guard case .effects(let all) = object.change, case .int(let key) = object.name.key else { continue }
+      guard case .effects(let all) = object.change else { continue }
       for case .others(let decided, _) in all {
-        let field = past[decided.version]?[key]?.field
-        guard let field, view.shows([field], of: ModelClass.name, ModelClass.settings) else {
-          throw Failure(description: "a change of object \(key) outside the view is told")
+        let entry = try state.history(of: decided.version, transaction)
+        let after = entry?.objects.first { $0.name == object.name }?.after
+        guard view.shows(after, of: object.name.table, ModelClass.settings) else {
+          throw Failure(description: "a change of object \(object.name.key) outside the view is told")
         }
       }
     }
+  }
+
+  /// What a file shows, as a mask over the values of the filter field.
+  func mask(_ client: Client, _ position: ClientPosition) throws -> Int {
+    client.partition != nil && position.querySet > 0 ? 15 : client.querySets[Int(position.querySet)]
+  }
+
+  /// What a file is cut with.
+  func view(_ client: Client, _ position: ClientPosition, _ number: UInt64) throws -> View {
+    let querySet = position.querySet == 0 ? ClassFilters() : ModelClass.filters(try mask(client, position))
+    var view = state.view(of: number, querySet: 0, at: position.version)
+    view.querySet = querySet
+    return view
   }
 
   func texts(_ client: Client, _ transaction: WriteTransaction) throws -> [Int64: String] {
@@ -78,19 +94,22 @@ extension Simulation {
       return true
     }
     for changeset in pending.reversed() { try transaction.undo(changeset) }
-    let position = try ClientFile(transaction).position
-    try compare(try texts(client, transaction), position.version, client)
+    try compare(try texts(client, transaction), ClientFile(transaction), client)
   }
 
   /// What a file has is what the server had at a version, as far as the replica saw it.
-  func compare(_ found: [Int64: String], _ version: UInt64, _ client: Client) throws {
+  func compare(
+    _ found: [Int64: String], _ file: ClientFile, _ client: Client, at version: UInt64? = nil
+  ) throws {
+    let version = version ?? file.position.version
+    let view = try view(client, file.position, file.number)
     let expected = (past[version] ?? [:]).filter {
-      client.view.shows([$0.value.field], of: ModelClass.name, ModelClass.settings)
+      view.shows([$0.value.field], of: ModelClass.name, ModelClass.settings)
     }
     for key in Set(found.keys).union(expected.keys).sorted() where found[key] != expected[key]?.text {
       throw Failure(
         description: """
-          \(client.user) at \(version): object \(key) is
+          \(client.user) at \(version) with query set \(file.position.querySet): object \(key) is
             \(found[key] ?? "not there")
           in place of
             \(expected[key]?.text ?? "none")
@@ -98,14 +117,28 @@ extension Simulation {
     }
   }
 
+  /// No commit is lost or counts twice.
+  private func checkCommits() throws {
+    for client in clients {
+      let found = try noted(client, in: database)
+      let lost = Set(client.written).subtracting(found)
+      guard lost.isEmpty else {
+        throw Failure(description: "the commits \(lost.sorted()) of \(client.user) are lost")
+      }
+      guard !client.isCopied, !client.written.isEmpty else { continue }
+      let text = past[state.version]?[client.logKey]?.text ?? ""
+      guard found.count == client.written.count, text.contains("3:\(client.written.count);") else {
+        throw Failure(description: "commits of \(client.user) count twice: \(text)")
+      }
+    }
+  }
+
   func checkAll() throws {
     for client in clients {
       let transaction = try client.database.beginWrite()
       defer { transaction.cancel() }
-      let position = try ClientFile(transaction).position
-      guard position.version == state.version else {
-        throw Failure(description: "\(client.user) is at \(position.version) of \(state.version)")
-      }
+      let file = try ClientFile(transaction)
+      let position = file.position
       guard try transaction.changesets()?.count(transaction) == 0 else {
         var found: [UInt64] = []
         try transaction.changesets()?.forEach(transaction) {
@@ -117,26 +150,20 @@ extension Simulation {
             "\(client.user) has pending changesets at the end: \(found), decided \(position.decided.sequence)"
         )
       }
-      try compare(try texts(client, transaction), state.version, client)
+      // Who was not told of the last versions is not concerned by them.
+      try compare(try texts(client, transaction), file, client, at: state.version)
       guard try MergeRecords(transaction).tree.count() == 0 else {
         throw Failure(description: "\(client.user) keeps records without pending changesets")
       }
     }
-    for client in clients where !client.written.isEmpty {
-      let text = past[state.version]?[client.logKey]?.text ?? ""
-      let expected = "6:<" + client.written.map { "\($0)," }.joined() + ">"
-      guard text.contains(expected), text.contains("3:\(client.written.count);") else {
-        throw Failure(description: "commits of \(client.user) are lost: \(text) in place of \(expected)")
-      }
-    }
+    try checkCommits()
     for client in clients where !client.isReset {
-      let replica = try replica(client)
-      let made = state.numbers.firstIndex(of: replica).flatMap { refusalsMade[UInt32($0)] } ?? 0
-      guard made == client.refusals else {
+      let made = refusalsMade[try replica(client)] ?? 0
+      guard made == client.refusals || client.hasLostPower && made < client.refusals else {
         throw Failure(description: "\(client.user) was told \(client.refusals) of \(made) refusals")
       }
     }
-    for database in clients.map(\.database) + [server] {
+    for database in clients.map(\.database) + [database] {
       let check = IntegrityCheck.run(try database.snapshot())
       guard check.isClean else { throw Failure(description: "\(check.findings)") }
     }

@@ -5,86 +5,58 @@ import RealmSyncClient
 import TestSupport
 
 /// Several clients and a server, whose messages are late and lost by chance. All of it follows from a seed.
+///
+/// The sessions of both sides are those that a network would drive, and every message goes through its bytes.
 package final class Simulation {
-  package struct Count {
-    package var steps = 0
-    package var commits = 0
-    package var uploads = 0
-    package var refusals = 0
-    package var applied = 0
-    package var objects = 0
-    package var whole = 0
-    package var left = 0
-    package var deleted = 0
-    package var trims = 0
-    package var lost = 0
-    package var predictions = 0
-    package var resets = 0
-    package var recovered = 0
-
-    package init() {}
-
-    /// What a run prints.
-    package var text: String {
-      """
-      steps=\(steps) commits=\(commits) uploads=\(uploads) refusals=\(refusals) applied=\(applied) effects=\(objects) \
-      whole=\(whole) left=\(left) deleted=\(deleted) trims=\(trims) broken=\(lost) predictions=\(predictions) \
-      resets=\(resets) recovered=\(recovered)
-      """
-    }
-
-    package static func += (left: inout Count, right: Count) {
-      for path in paths { left[keyPath: path] += right[keyPath: path] }
-    }
-
-    nonisolated(unsafe) private static let paths: [WritableKeyPath<Count, Int>] = [
-      \.steps, \.commits, \.uploads, \.refusals, \.applied, \.objects, \.whole, \.left, \.deleted, \.trims,
-      \.lost, \.predictions, \.resets, \.recovered,
-      \.resets, \.recovered,
-    ]
-  }
-
   final class Client {
-    let database: Database
+    /// Another one after the client has lost power, or its file came back from a copy.
+    private(set) var file: SimulatedFile
     let user: String
+    /// The key of the object in which each commit is noted.
+    let logKey: Int64
     let partition: MergeContext.Partition?
+    private(set) var session: ClientSession
+    var connection: Connection?
     /// What the query sets show, as masks over the values of the filter field; the first shows nothing.
-    var querySets = [0, 15]
-    /// What the file is cut with.
-    var view = View.empty
-    var session: Session?
+    var querySets = [0]
     var refusals = 0
     /// What was refused may have been forgotten.
     var isReset = false
     /// What the file wrote, each commit by a number.
     var written: [Int] = []
+    /// So many of them were made durable.
+    var durable = 0
+    /// What was told before may be told again.
+    var hasLostPower = false
+    /// The server has lost the object in which commits are noted. What is written to it is lost, until the client learns that.
+    var isWritingToLost = false
+    /// What was pending when the file was copied may count twice.
+    var isCopied = false
     /// Objects that came whole while changes of them were pending: what others did to them is not told, so that what the server will make of the changes can't be shown.
     var unpredictable: Set<Int64> = []
 
-    init(_ database: Database, user: String, partition: MergeContext.Partition?) {
-      (self.database, self.user, self.partition) = (database, user, partition)
+    init(_ file: SimulatedFile, user: String, partition: MergeContext.Partition?) {
+      (self.file, self.user, self.partition) = (file, user, partition)
+      logKey = 1000 + Int64(user.utf8.last ?? 0)
+      session = ClientSession(file.database, partition: partition)
     }
 
-    /// The key of the object in which each commit is noted.
-    var logKey: Int64 { 1000 + Int64(user.utf8.last ?? 0) }
-    var wanted: UInt64 { UInt64(querySets.count - 1) }
+    var database: Database { file.database }
+
+    /// Goes on with another file. The connection is gone.
+    func use(_ file: SimulatedFile) {
+      self.file = file
+      session = ClientSession(file.database, partition: partition)
+    }
   }
 
-  enum Upward {
-    case querySet(UInt64)
-    case upload(UploadMessage)
-  }
+  /// What is under way between a client and the server, as bytes.
+  final class Connection {
+    let id: SyncServer.SessionID
+    var upward: [[UInt8]] = []
+    var downward: [[UInt8]] = []
 
-  struct Session {
-    var upward: [Upward] = []
-    var steps: [(step: Step, view: View)] = []
-    var sent: NamedChangeset
-    /// The last query set that was sent, that came, and that is in force.
-    var asked: UInt64
-    var wanted: UInt64
-    var querySet: UInt64
-    var version: UInt64
-    var view: View
+    init(_ id: SyncServer.SessionID) { self.id = id }
   }
 
   /// An object of the server at a version.
@@ -93,41 +65,66 @@ package final class Simulation {
     var field: Value
   }
 
-  let server: Database
-  var state: ServerState
+  var serverFile: SimulatedFile
+  var node: ServerNode
+  var server: SyncServer
   var clients: [Client] = []
+  /// Connections that their clients have given up, and the server not yet.
+  var lingering: [Connection] = []
   var generator: SeededGenerator
   var time: UInt64 = 1_800_000_000_000
-  var tags: [UInt64] = [0]
-  var nextReplica: UInt64 = 100
-  var nextSession: UInt64 = 0
-  /// The objects at each version, with the values of their filter field.
+  /// The objects at the versions that steps lead to, with the values of their filter field.
   var past: [UInt64: [Int64: Past]] = [:]
-  var refusalsMade: [UInt32: Int] = [:]
+  var refusalsMade: [UInt64: Int] = [:]
   let hasQuerySets: Bool
   let hasRules: Bool
   let keys: Int
   package internal(set) var count = Count()
 
+  /// Copies that files may come back from, with what their owners had written then.
+  var clientCopies: [(client: Int, file: SimulatedFile, written: [Int])] = []
+  var serverCopy: SimulatedFile?
+  /// Something has happened after which files may be reset.
+  var mayReset = false
+
+  var state: ServerState { node.state }
+  var database: Database { serverFile.database }
+
   package init(seed: UInt64) throws {
+
     generator = SeededGenerator(seed: seed)
     keys = 1 + generator.below(4)
     (hasQuerySets, hasRules) = (generator.chance(50), generator.chance(30))
     let hasPartitions = generator.chance(25)
-    server = try Database(inMemory: "server")
-    let transaction = try server.beginWrite()
-    try ModelClass.make(transaction)
-    state = try ServerState(transaction, settings: ModelClass.settings)
-    try transaction.commit(.relaxed)
+    let losesPower = generator.chance(10)
+    serverFile = try SimulatedFile(isSynced: false, onDisk: false)
+    try serverFile.database.write { try ModelClass.make($0) }
+    node = try Self.node(serverFile.database)
+    server = Self.server(node, seed: seed)
     for index in 0..<2 + generator.below(2) {
-      var options = DatabaseOptions()
-      options.history = .synced
-      let database = try Database(creatingIn: MemoryStorage(name: "client \(index)"), options: options)
+      let file = try SimulatedFile(isSynced: true, onDisk: losesPower)
       let partition = MergeContext.Partition(property: "q", value: .int(Int64(generator.below(2))))
       let isPartitioned = hasPartitions && generator.chance(60)
-      clients.append(Client(database, user: "user \(index)", partition: isPartitioned ? partition : nil))
+      clients.append(Client(file, user: "user \(index)", partition: isPartitioned ? partition : nil))
     }
     past[0] = [:]
+  }
+
+  static func node(_ database: Database) throws -> ServerNode {
+    let log = try EmbeddedLog(after: database, settings: ModelClass.settings)
+    return try ServerNode(database, settings: ModelClass.settings, log: log)
+  }
+
+  static func server(_ node: ServerNode, seed: UInt64) -> SyncServer {
+    var generator = SeededGenerator(seed: seed &* 31 &+ 7)
+    var limits = ServerLimits()
+    limits.registrations = .max
+    // Steps have several parts.
+    limits.partBytes = 200
+    limits.idleVersions = generator.chance(50) ? 1 : 20
+    limits.wholeVersions = UInt64(generator.below(4))
+    // The texts of objects name elements by the number of the replica and a counter in one number.
+    return SyncServer(node, limits: limits) { generator.next() >> 20 }
   }
 
   struct Failure: Error, CustomStringConvertible { var description: String }
@@ -152,44 +149,61 @@ package final class Simulation {
     let client = clients[generator.below(clients.count)]
     switch generator.below(100) {
     case 0..<22: try write(client)
-    case 22..<38: for _ in 0..<1 + generator.below(3) { try send(client) }
-    case 38..<54: for _ in 0..<1 + generator.below(3) { try receive(client) }
-    case 54..<70: try sendStep(client)
-    case 70..<85: try applyStep(client)
-    case 85..<94: try connect(client)
-    case 94..<97:
-      if let session = client.session, !session.upward.isEmpty || !session.steps.isEmpty { count.lost += 1 }
-      client.session = nil
+    case 22..<38: try perform(client.session.upload(time: time), client)
+    case 38..<58: for _ in 0..<1 + generator.below(4) { try receive(client.connection) }
+    case 58..<68: try runServer()
+    case 68..<85: for _ in 0..<1 + generator.below(4) { try deliver(client) }
+    case 85..<91: try connect(client)
+    case 91..<94: try lose(client)
+    case 94: if let connection = lingering.first { try receive(connection) }
     default: try administer(client)
     }
   }
 
   func administer(_ client: Client) throws {
-    switch generator.below(4) {
-    case 0: try trim()
-    case 1, 2:
-      guard hasQuerySets else { return }
-      client.querySets.append(generator.chance(30) ? 15 : 1 + generator.below(15))
-      let transaction = try client.database.beginWrite()
-      defer { transaction.cancel() }
-      try transaction.changeChangelogState { $0.querySet = client.wanted }
-      try transaction.commit(.relaxed)
+    switch generator.below(12) {
+    case 8, 9: try losePower(client)
+    case 10: try copyFile(client)
+    case 11: try copyServer()
+    case 0, 1: try trim()
+    case 2, 3, 4:
+      guard hasQuerySets, client.partition == nil else { return }
+      let mask = generator.chance(30) ? 15 : 1 + generator.below(15)
+      client.querySets.append(mask)
+      _ = try inFile(client) { try $0.setQueries([ModelClass.query(mask)]) }
+    case 5:
+      // A file is reset.
+      guard try replica(client) != .max else { return }
+      mayReset = true
+      try append(.retire(replica: replica(client)))
+    case 6: try restart()
     default:
       guard hasRules else { return }
       let write = generator.chance(50) ? 15 : 1 + generator.below(15)
       let rules = AccessRules(
         read: ModelClass.filters(1 + generator.below(15)), write: ModelClass.filters(write))
-      _ = try append(.rules(user: client.user, rules))
+      try append(.rules(user: client.user, rules))
     }
+  }
+
+  /// The server starts anew, from its file.
+  func restart() throws {
+    count.restarts += 1
+    for client in clients where client.connection != nil { try lose(client) }
+    lingering = []
+    node = try Self.node(database)
+    server = Self.server(node, seed: generator.next())
   }
 
   func write(_ client: Client) throws {
     count.commits += 1
-    try client.database.write(.relaxed) { transaction in
+    if try inFile(client, { $0.newestQuerySet }) == 0 {
+      client.querySets.append(15)
+      _ = try inFile(client) { try $0.setQueries([ModelClass.query(15)]) }
+    }
+    let durability = generator.chance(50) ? Durability.relaxed : .full
+    try client.database.write(durability) { transaction in
       try transaction.setTime(time)
-      if try transaction.changesets()?.state.querySet == 0 {
-        try transaction.changeChangelogState { $0.querySet = 1 }
-      }
       if try transaction.table(ModelClass.name) == nil { try ModelClass.make(transaction) }
       if !hasQuerySets, !hasRules, client.partition == nil { try log(client, transaction) }
       guard let writer = try RandomWriter(transaction, keys: keys, field: client.partition?.value) else {
@@ -197,6 +211,7 @@ package final class Simulation {
       }
       for _ in 0..<1 + generator.below(4) { try writer.change(&generator) }
     }
+    if durability == .full { client.durable = client.written.count }
   }
 
   /// Notes each commit in an object that the client alone writes to.
@@ -223,68 +238,37 @@ package final class Simulation {
     return result
   }
 
-  func append(_ entry: LogEntry) throws -> HistoryEntry? {
-    let tag = generator.next()
-    let transaction = try server.beginWrite()
-    defer { transaction.cancel() }
-    // A server that starts anew goes on with what stands in its file.
-    if generator.chance(5) { state = try ServerState(transaction, settings: ModelClass.settings) }
-    let done = try state.integrate(LogRecord(tag: tag, time: time, entry), in: transaction)
-    tags.append(tag)
-    past[state.version] = try present(transaction)
-    if let done { refusalsMade[done.replica, default: 0] += done.refusals.count }
-    try transaction.commit(.relaxed)
-    return done
-  }
+  func replica(_ client: Client) throws -> UInt64 { try inFile(client) { $0.number } }
 
-  func applyStep(_ client: Client) throws {
-    guard client.session?.steps.isEmpty == false, let (step, view) = client.session?.steps.removeFirst()
-    else { return }
-    count.applied += 1
-    let decided = try inFile(client) { file in
-      client.refusals += try file.apply(parts(of: step), time: time).count
-      return file.position.decided
-    }
-    let hasPending = try inFile(client) { try $0.upload(after: decided) != nil }
-    client.view = view
-    if !hasPending { client.unpredictable = [] }
-    for object in step.objects {
-      if hasPending, case .whole = object.change, case .int(let key) = object.name.key {
-        client.unpredictable.insert(key)
-      }
-    }
-    // What was decided meanwhile is not sent again.
-    if let sent = client.session?.sent, sent.sequence < decided.sequence { client.session?.sent = decided }
-    try checkBase(client)
+  func append(_ entry: LogEntry) throws {
+    try runServer()
+    try node.append(entry, tag: generator.next(), time: time)
+    try runServer()
   }
 
   func trim() throws {
-    var horizon = state.version
-    for client in clients {
-      let (number, position, least) = try inFile(client) { ($0.number, $0.position, try $0.leastBase()) }
-      guard number != .max else { continue }
-      horizon = min(horizon, position.version, least ?? .max)
-    }
-    // Below some: these are reset.
-    if generator.chance(25) { horizon = UInt64(generator.below(Int(state.version) + 1)) }
     count.trims += 1
-    _ = try append(.trim(horizon: horizon))
+    try runServer()
+    guard generator.chance(25) else {
+      try server.trim(offline: 1 << 50, time: time)
+      return try runServer()
+    }
+    // Also below what some need: these are reset.
+    mayReset = true
+    try append(.trim(horizon: UInt64(generator.below(Int(state.version) + 1))))
   }
 
   // MARK: - The end
 
   func settle() throws {
-    for _ in 0..<8 {
+    for _ in 0..<10 {
       for client in clients {
         try connect(client)
-        guard client.session != nil else { continue }
         try checkPrediction(client)
-        try sendAll(client)
+        try exchange(client)
       }
-      for client in clients {
-        try sendStep(client)
-        while client.session?.steps.isEmpty == false { try applyStep(client) }
-      }
+      try runServer()
+      for client in clients { try exchange(client) }
     }
   }
 }

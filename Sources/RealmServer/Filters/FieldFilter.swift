@@ -1,35 +1,66 @@
 import RealmStorage
 
-/// Tells objects by a few fields of them, so that it can be told of a state that is long gone: the log keeps what the fields were.
+/// Tells objects by a few fields of them, so that it can be told of a state that is long gone: the log keeps
+/// what the fields were.
 ///
 /// A filter has terms; an object matches if it matches all conditions of one of them.
 package struct FieldFilter: Sendable, Equatable {
-  package enum Comparison: UInt8, Sendable {
+  /// How values compare: numbers of all types by what they are, texts by their UTF-8 bytes.
+  ///
+  /// What is no number equals nothing. Values of different types differ and have no order, and null has none:
+  /// neither `less` nor one of its kind holds of them. A comparison whose name begins with `not` holds
+  /// exactly where the one that it negates does not.
+  package enum Comparison: UInt8, Sendable, CaseIterable {
     case equal = 0
     case notEqual = 1
     case less = 2
     case lessOrEqual = 3
     case greater = 4
     case greaterOrEqual = 5
+    /// This and the next two are of texts; they hold of no other values.
+    case beginsWith = 6
+    case endsWith = 7
+    case contains = 8
+    case notLess = 9
+    case notLessOrEqual = 10
+    case notGreater = 11
+    case notGreaterOrEqual = 12
+    case notBeginsWith = 13
+    case notEndsWith = 14
+    case notContains = 15
   }
 
-  /// A field is compared with this.
+  /// What a condition is about.
+  package enum Subject: Sendable, Hashable {
+    /// A field of the object.
+    case field(String)
+    /// What the server knows of the user that asks: see `Asking.values(ofUser:)`.
+    case user(String)
+  }
+
+  /// The subject is compared with this.
   package enum Operand: Sendable, Equatable {
     case value(Value)
-    /// The id of the user that asks.
-    case userID
+    /// What the server knows of the user that asks: see `Asking.values(ofUser:)`.
+    case user(String)
     /// The partition of the replica that asks; null of one that has none.
     case partition
   }
 
+  /// A comparison of a subject with operands, either of which may stand for several values.
   package struct Condition: Sendable, Equatable {
-    package var field: String
+    package var subject: Subject
     package var comparison: Comparison
-    /// The condition holds if it holds for one of them; of `notEqual`, if it holds for all.
+    /// The condition holds if any value of the subject compares with any value of them. A negated one,
+    /// `notEqual` too, holds if none does.
     package var operands: [Operand]
 
+    package init(_ subject: Subject, _ comparison: Comparison, _ operands: [Operand]) {
+      (self.subject, self.comparison, self.operands) = (subject, comparison, operands)
+    }
+
     package init(_ field: String, _ comparison: Comparison, _ operands: [Operand]) {
-      (self.field, self.comparison, self.operands) = (field, comparison, operands)
+      self.init(.field(field), comparison, operands)
     }
   }
 
@@ -47,8 +78,22 @@ package struct FieldFilter: Sendable, Equatable {
   package struct Asking: Sendable, Equatable {
     package var user: String
     package var partition: Value?
+    /// What the server knows of the user, by names such as `roles` and `custom_data.team`. Some of it has
+    /// several values.
+    package var data: [String: [Value]]
 
-    package init(user: String, partition: Value? = nil) { (self.user, self.partition) = (user, partition) }
+    package init(user: String, partition: Value? = nil, data: [String: [Value]] = [:]) {
+      (self.user, self.partition, self.data) = (user, partition, data)
+    }
+
+    /// The values that a user has for a name.
+    ///
+    /// `id` is always the id of the user, whatever stands in `data`. A name that is not in `data` has null as
+    /// its one value, so that `$user.custom_data.team == nil` finds users without a team. A name that stands
+    /// there with no values has none: nothing equals them, and everything differs from them.
+    package func values(ofUser name: String) -> [Value] {
+      name == "id" ? [.string(user)] : data[name] ?? [.null]
+    }
   }
 
   /// Whether an object matches.
@@ -59,47 +104,86 @@ package struct FieldFilter: Sendable, Equatable {
   package func matches(_ values: [Value], of names: [String], _ asking: Asking) -> Bool {
     terms.contains { conditions in
       conditions.allSatisfy { condition in
-        guard let field = names.firstIndex(of: condition.field), field < values.count else { return false }
-        return condition.holds(values[field], asking)
+        switch condition.subject {
+        case .user(let name): return condition.holds(asking.values(ofUser: name), asking)
+        case .field(let name):
+          guard let field = names.firstIndex(of: name), field < values.count else { return false }
+          return condition.holds(CollectionOfOne(values[field]), asking)
+        }
       }
+    }
+  }
+}
+
+extension FieldFilter.Comparison {
+  /// The one that holds exactly where this one does not.
+  package var negated: Self {
+    switch self {
+    case .equal: .notEqual
+    case .notEqual: .equal
+    case .less: .notLess
+    case .lessOrEqual: .notLessOrEqual
+    case .greater: .notGreater
+    case .greaterOrEqual: .notGreaterOrEqual
+    case .beginsWith: .notBeginsWith
+    case .endsWith: .notEndsWith
+    case .contains: .notContains
+    case .notLess: .less
+    case .notLessOrEqual: .lessOrEqual
+    case .notGreater: .greater
+    case .notGreaterOrEqual: .greaterOrEqual
+    case .notBeginsWith: .beginsWith
+    case .notEndsWith: .endsWith
+    case .notContains: .contains
+    }
+  }
+
+  var isNegated: Bool {
+    switch self {
+    case .equal, .less, .lessOrEqual, .greater, .greaterOrEqual, .beginsWith, .endsWith, .contains: false
+    default: true
+    }
+  }
+
+  /// Whether it holds of two values.
+  func holds(_ value: Value, _ other: Value) -> Bool {
+    switch self {
+    case .equal: ValueOrder.areEqual(value, other)
+    case .less: FilterOrder.order(value, other).map { $0 < 0 } ?? false
+    case .lessOrEqual: FilterOrder.order(value, other).map { $0 <= 0 } ?? false
+    case .greater: FilterOrder.order(value, other).map { $0 > 0 } ?? false
+    case .greaterOrEqual: FilterOrder.order(value, other).map { $0 >= 0 } ?? false
+    case .beginsWith: FilterOrder.texts(value, other) { $0.starts(with: $1) }
+    case .endsWith: FilterOrder.texts(value, other) { $0.reversed().starts(with: $1.reversed()) }
+    case .contains: FilterOrder.texts(value, other, FilterOrder.contains)
+    default: !negated.holds(value, other)
     }
   }
 }
 
 extension FieldFilter.Condition {
-  fileprivate func holds(_ value: Value, _ asking: FieldFilter.Asking) -> Bool {
-    func compare(_ operand: FieldFilter.Operand) -> Bool {
-      let other: Value =
-        switch operand {
-        case .value(let value): value
-        case .userID: .string(asking.user)
-        case .partition: asking.partition ?? .null
-        }
-      return switch comparison {
-      case .equal: value == other
-      case .notEqual: value != other
-      case .less: value.isOrdered(before: other) ?? false
-      case .lessOrEqual: other.isOrdered(before: value).map { !$0 } ?? false
-      case .greater: other.isOrdered(before: value) ?? false
-      case .greaterOrEqual: value.isOrdered(before: other).map { !$0 } ?? false
+  /// Whether it holds of a subject that has these values.
+  func holds(_ values: some Collection<Value>, _ asking: FieldFilter.Asking) -> Bool {
+    let isNegated = comparison.isNegated
+    let positive = isNegated ? comparison.negated : comparison
+    let isFound = operands.contains { operand in
+      switch operand {
+      case .value(let other): values.contains { positive.holds($0, other) }
+      case .user, .partition:
+        operand.values(asking).contains { other in values.contains { positive.holds($0, other) } }
       }
     }
-    return comparison == .notEqual ? operands.allSatisfy(compare) : operands.contains(where: compare)
+    return isFound != isNegated
   }
 }
 
-extension Value {
-  /// Whether a value is less than another one of its type; nil of others, and of types without an order.
-  fileprivate func isOrdered(before other: Value) -> Bool? {
-    switch (self, other) {
-    case (.int(let one), .int(let other)): one < other
-    case (.double(let one), .double(let other)): one.isNaN || other.isNaN ? nil : one < other
-    case (.float(let one), .float(let other)): one.isNaN || other.isNaN ? nil : one < other
-    case (.date(let one), .date(let other)): one < other
-    case (.string(let one), .string(let other)): one.utf8.lexicographicallyPrecedes(other.utf8)
-    case (.objectID(let one), .objectID(let other)): one.bytes.lexicographicallyPrecedes(other.bytes)
-    case (.uuid(let one), .uuid(let other)): one.bytes.lexicographicallyPrecedes(other.bytes)
-    default: nil
+extension FieldFilter.Operand {
+  /// The values that it stands for.
+  func values(_ asking: FieldFilter.Asking) -> [Value] {
+    switch self {
+    case .value(let value): [value]
+    case .user(let name): asking.values(ofUser: name)
+    case .partition: [asking.partition ?? .null]
     }
   }
 }

@@ -1,6 +1,7 @@
 import RealmStorage
 
-/// The bytes of filters (FORMAT.md, "The state of a server"). Numbers are varints, texts their length and bytes.
+/// The bytes of filters (FORMAT.md, "The state of a server"). Numbers are varints, texts their length and
+/// bytes.
 extension AccessRules {
   init?(_ reader: inout ByteReader) {
     guard let read = ClassFilters(&reader), let write = ClassFilters(&reader) else { return nil }
@@ -36,13 +37,18 @@ extension ClassFilters {
 }
 
 extension FieldFilter {
-  private enum Tag {
+  fileprivate enum Tag {
+    /// Subjects.
+    static let field: UInt8 = 0
+    static let userSubject: UInt8 = 1
+    /// Operands.
     static let value: UInt8 = 0
-    static let userID: UInt8 = 1
+    static let user: UInt8 = 1
     static let partition: UInt8 = 2
   }
 
-  init?(_ reader: inout ByteReader) {
+  /// Nil for bytes that are no filter.
+  package init?(_ reader: inout ByteReader) {
     guard let count = reader.varint(), count <= UInt64(Self.mostTerms) else { return nil }
     self.init(terms: [])
     for _ in 0..<count {
@@ -57,40 +63,65 @@ extension FieldFilter {
   }
 
   private static func condition(_ reader: inout ByteReader) -> Condition? {
-    guard let field = reader.text(), let comparison = reader.integer(UInt8.self).flatMap(Comparison.init),
+    guard let subject = subject(&reader),
+      let comparison = reader.integer(UInt8.self).flatMap(Comparison.init),
       let count = reader.varint(), count <= UInt64(reader.count)
     else { return nil }
     var operands: [Operand] = []
     for _ in 0..<count {
-      switch reader.integer(UInt8.self) {
-      case Tag.value?:
-        guard let value = ValueCoding.mixed(&reader, levels: 0) else { return nil }
-        operands.append(.value(value))
-      case Tag.userID?: operands.append(.userID)
-      case Tag.partition?: operands.append(.partition)
-      default: return nil
-      }
+      guard let operand = operand(&reader) else { return nil }
+      operands.append(operand)
     }
-    return Condition(field, comparison, operands)
+    return Condition(subject, comparison, operands)
   }
 
-  func append(to bytes: inout [UInt8]) {
+  private static func subject(_ reader: inout ByteReader) -> Subject? {
+    switch reader.integer(UInt8.self) {
+    case Tag.field?: reader.text().map { .field($0) }
+    case Tag.userSubject?: reader.text().map { .user($0) }
+    default: nil
+    }
+  }
+
+  private static func operand(_ reader: inout ByteReader) -> Operand? {
+    switch reader.integer(UInt8.self) {
+    case Tag.value?: ValueCoding.mixed(&reader, levels: 0).map { .value($0) }
+    case Tag.user?: reader.text().map { .user($0) }
+    case Tag.partition?: .partition
+    default: nil
+    }
+  }
+
+  package func append(to bytes: inout [UInt8]) {
     bytes.appendVarint(UInt64(terms.count))
     for term in terms {
       bytes.appendVarint(UInt64(term.count))
-      for condition in term {
-        ValueCoding.append(condition.field, to: &bytes)
-        bytes.append(condition.comparison.rawValue)
-        bytes.appendVarint(UInt64(condition.operands.count))
-        for operand in condition.operands {
-          switch operand {
-          case .value(let value):
-            bytes.append(Tag.value)
-            ValueCoding.appendMixed(value, to: &bytes)
-          case .userID: bytes.append(Tag.userID)
-          case .partition: bytes.append(Tag.partition)
-          }
-        }
+      for condition in term { condition.append(to: &bytes) }
+    }
+  }
+}
+
+extension FieldFilter.Condition {
+  func append(to bytes: inout [UInt8]) {
+    switch subject {
+    case .field(let name):
+      bytes.append(FieldFilter.Tag.field)
+      ValueCoding.append(name, to: &bytes)
+    case .user(let name):
+      bytes.append(FieldFilter.Tag.userSubject)
+      ValueCoding.append(name, to: &bytes)
+    }
+    bytes.append(comparison.rawValue)
+    bytes.appendVarint(UInt64(operands.count))
+    for operand in operands {
+      switch operand {
+      case .value(let value):
+        bytes.append(FieldFilter.Tag.value)
+        ValueCoding.appendMixed(value, to: &bytes)
+      case .user(let name):
+        bytes.append(FieldFilter.Tag.user)
+        ValueCoding.append(name, to: &bytes)
+      case .partition: bytes.append(FieldFilter.Tag.partition)
       }
     }
   }

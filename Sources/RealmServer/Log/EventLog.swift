@@ -8,73 +8,59 @@ package protocol EventLog: AnyObject {
   /// The entry of a version; nil of one that is not there, or not any more.
   func record(at version: UInt64) throws(StorageError) -> LogRecord?
 
-  /// Appends entries. A log that stands in the state's file keeps them in memory until a node has integrated them.
+  /// Appends entries.
   func append(_ records: [LogRecord]) throws(StorageError)
 
-  /// A node has integrated an entry, in a transaction that it is about to commit.
-  func noteIntegrated(_ version: UInt64, in transaction: WriteTransaction) throws(StorageError)
+  /// What the entries up to a version did is durable in the state of a node.
+  func noteIntegrated(upTo version: UInt64)
 }
 
-/// A log in memory, for several nodes of one process.
+/// A log in memory, for several nodes of one process. It has the entries as bytes, as a log that several machines share has them.
 package final class MemoryLog: EventLog {
-  private var records: [LogRecord] = []
+  private var records: [[UInt8]] = []
 
   package init() {}
 
   package var end: UInt64 { UInt64(records.count) }
 
-  package func record(at version: UInt64) -> LogRecord? {
-    version > 0 && version <= end ? records[Int(version) - 1] : nil
+  package func record(at version: UInt64) throws(StorageError) -> LogRecord? {
+    guard version > 0, version <= end else { return nil }
+    let bytes = records[Int(version) - 1]
+    guard let record = LogRecord(bytes) else {
+      throw .corrupted(
+        Corruption(.structure, offset: nil, length: bytes.count, birth: 0, nodeKind: "log entry"),
+        path: "entry \(version) of the log")
+    }
+    return record
   }
 
-  package func append(_ records: [LogRecord]) { self.records += records }
+  package func append(_ records: [LogRecord]) { self.records += records.map(\.bytes) }
 
-  package func noteIntegrated(_ version: UInt64, in transaction: WriteTransaction) {}
+  package func noteIntegrated(upTo version: UInt64) {}
 }
 
-/// A log in the file of the state: an entry becomes durable together with what it did, by one sync.
+/// The log of a server with one node. An entry waits in memory until the node has integrated it; then what it did stands in the file of the state, and nobody reads the entry again.
+///
+/// Nobody is told of an entry before it is integrated. So one that is lost with the process was never promised to anybody.
 package final class EmbeddedLog: EventLog {
-  private static let tree = "sync.log"
-  private let database: Database
   private var waiting: [LogRecord] = []
-  /// The version of the last entry in the file.
-  private var stored: UInt64
+  /// The version of the last entry that is integrated.
+  private var integrated: UInt64
 
-  /// - Throws: `.corrupted`; what `Database.snapshot` throws.
-  package init(_ database: Database) throws(StorageError) {
-    self.database = database
-    let tree = try database.snapshot().tree(Self.tree)
-    let last = try tree.entry(at: tree.count() - 1)
-    stored = last.map { $0.key.reduce(0) { $0 << 8 | UInt64($1) } } ?? 0
-  }
+  /// - Parameter version: of the last entry that the state in the file has.
+  package init(after version: UInt64) { integrated = version }
 
-  private static func key(_ version: UInt64) -> [UInt8] {
-    var key: [UInt8] = []
-    key.appendHighestFirst(version)
-    return key
-  }
+  package var end: UInt64 { integrated + UInt64(waiting.count) }
 
-  package var end: UInt64 { stored + UInt64(waiting.count) }
-
-  package func record(at version: UInt64) throws(StorageError) -> LogRecord? {
-    if version > stored { return version <= end ? waiting[Int(version - stored) - 1] : nil }
-    let tree = try database.snapshot().tree(Self.tree)
-    guard let bytes = try tree.value(for: Self.key(version)) else { return nil }
-    guard let record = LogRecord(bytes) else { throw tree.damaged }
-    return record
+  package func record(at version: UInt64) -> LogRecord? {
+    version > integrated && version <= end ? waiting[Int(version - integrated) - 1] : nil
   }
 
   package func append(_ records: [LogRecord]) { waiting += records }
 
-  package func noteIntegrated(_ version: UInt64, in transaction: WriteTransaction) throws(StorageError) {
-    guard let record = try record(at: version), version > stored else { return }
-    try transaction.tree(Self.tree).set(record.bytes, for: Self.key(version))
-  }
-
-  /// The entries up to a version are in the file.
-  func noteStored(_ version: UInt64) {
-    guard version > stored else { return }
-    waiting.removeFirst(Int(version - stored))
-    stored = version
+  package func noteIntegrated(upTo version: UInt64) {
+    guard version > integrated else { return }
+    waiting.removeFirst(Int(version - integrated))
+    integrated = version
   }
 }

@@ -11,6 +11,10 @@ extension LogRecord {
     static let rules: UInt8 = 4
     static let querySet: UInt8 = 5
     static let trim: UInt8 = 6
+    static let user: UInt8 = 7
+    static let time: UInt8 = 8
+    static let semantics: UInt8 = 9
+    static let stateHash: UInt8 = 10
   }
 
   /// Nil for bytes that are none.
@@ -38,10 +42,18 @@ extension LogRecord {
       return .rules(user: hasUser == 0 ? nil : user, rules)
     case Kind.querySet:
       guard let replica = reader.integer(UInt64.self), let number = reader.varint(),
-        let filters = ClassFilters(&reader)
+        let oldest = reader.varint(), let filters = ClassFilters(&reader)
       else { return nil }
-      return .querySet(replica: replica, number: number, filters)
+      return .querySet(replica: replica, number: number, oldest: oldest, filters)
     case Kind.trim: return reader.varint().map { .trim(horizon: $0) }
+    case Kind.user:
+      guard let user = reader.text(), let data = UserData(&reader) else { return nil }
+      return .user(user, data.values)
+    case Kind.time: return .time
+    case Kind.semantics: return reader.varint().map { .semantics($0) }
+    case Kind.stateHash:
+      guard let version = reader.varint(), let hash = reader.counted() else { return nil }
+      return .stateHash(version: version, Array(hash))
     default: return nil
     }
   }
@@ -68,14 +80,28 @@ extension LogRecord {
       bytes.append(user == nil ? 0 : 1)
       ValueCoding.append(user ?? "", to: &bytes)
       rules.append(to: &bytes)
-    case .querySet(let replica, let number, let filters):
+    case .querySet(let replica, let number, let oldest, let filters):
       bytes.append(Kind.querySet)
       bytes.appendInteger(replica)
       bytes.appendVarint(number)
+      bytes.appendVarint(oldest)
       filters.append(to: &bytes)
     case .trim(let horizon):
       bytes.append(Kind.trim)
       bytes.appendVarint(horizon)
+    case .user(let user, let data):
+      bytes.append(Kind.user)
+      ValueCoding.append(user, to: &bytes)
+      UserData(values: data).append(to: &bytes)
+    case .time: bytes.append(Kind.time)
+    case .semantics(let number):
+      bytes.append(Kind.semantics)
+      bytes.appendVarint(number)
+    case .stateHash(let version, let hash):
+      bytes.append(Kind.stateHash)
+      bytes.appendVarint(version)
+      bytes.appendVarint(UInt64(hash.count))
+      bytes += hash
     }
     return bytes
   }
@@ -146,5 +172,36 @@ extension Registration {
     bytes.append((partition == nil ? 0 : Flag.partition) | (predecessor == nil ? 0 : Flag.predecessor))
     if let partition { ValueCoding.appendMixed(partition, to: &bytes) }
     if let predecessor { bytes.appendInteger(predecessor) }
+  }
+}
+
+/// The bytes of what is known of a user: a count, and by name the values.
+struct UserData {
+  var values: [String: [Value]] = [:]
+
+  init(values: [String: [Value]]) { self.values = values }
+
+  init?(_ reader: inout ByteReader) {
+    guard let count = reader.varint(), count <= UInt64(reader.count) else { return nil }
+    for _ in 0..<count {
+      guard let name = reader.text(), let many = reader.varint(), many <= UInt64(reader.count) else {
+        return nil
+      }
+      var found: [Value] = []
+      for _ in 0..<many {
+        guard let value = ValueCoding.mixed(&reader, levels: 0) else { return nil }
+        found.append(value)
+      }
+      values[name] = found
+    }
+  }
+
+  func append(to bytes: inout [UInt8]) {
+    bytes.appendVarint(UInt64(values.count))
+    for (name, values) in values.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+      ValueCoding.append(name, to: &bytes)
+      bytes.appendVarint(UInt64(values.count))
+      for value in values { ValueCoding.appendMixed(value, to: &bytes) }
+    }
   }
 }

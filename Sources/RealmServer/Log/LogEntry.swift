@@ -23,7 +23,16 @@ package enum LogEntry: Sendable, Equatable {
   case flexible(replica: UInt64)
   /// The rules of a user, or, without one, of all users that have none of their own.
   case rules(user: String?, AccessRules)
-  case querySet(replica: UInt64, number: UInt64, ClassFilters)
+  /// What is known of a user: rules may ask for it by name.
+  case user(String, [String: [Value]])
+  /// Nothing but the time: a server that was idle notes it once in a while, so that a clock that is wrong is found.
+  case time
+  /// The entries that follow are integrated by other rules of merging, by their number.
+  case semantics(UInt64)
+  /// What a node has made of the log up to a version. A node that has made something else of it stops.
+  case stateHash(version: UInt64, [UInt8])
+  /// A query set of a replica, which is newer than all that it has. Those older than `oldest` are not named any more.
+  case querySet(replica: UInt64, number: UInt64, oldest: UInt64 = 0, ClassFilters)
   /// The server forgets what it knows of the versions up to this one, but for the state itself.
   case trim(horizon: UInt64)
 }

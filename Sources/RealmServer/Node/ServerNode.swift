@@ -3,12 +3,30 @@ import RealmSync
 
 /// Follows a log: integrates its entries into a state, several of them in one transaction.
 package final class ServerNode {
-  private let database: Database
+  package let database: Database
   private let settings: ServerState.Settings
   private let log: any EventLog
   package private(set) var state: ServerState
   /// Entries that can't be integrated. Every node comes to the same ones.
   package private(set) var skipped: Set<UInt64> = []
+
+  /// Why the node integrates nothing more.
+  package fileprivate(set) var halt: Halt?
+
+  package enum Halt: Sendable, Equatable {
+    /// The entries behind a version are integrated by rules that this library does not know: a newer one goes on.
+    case unknownSemantics(number: UInt64, version: UInt64)
+    /// Another node has made something else of the log up to a version.
+    case otherState(version: UInt64)
+  }
+
+  /// An entry is at most so many milliseconds later than the one before it, or the clock of one of the machines is wrong.
+  package static let mostTime: UInt64 = 86_400_000
+
+  /// Whether the clock of the machine is so far ahead of the last entry that one of the two is wrong: who runs the server is to say which.
+  package func isClockAhead(_ time: UInt64) -> Bool {
+    state.version > 0 && time > state.time + Self.mostTime
+  }
 
   /// One transaction integrates so many bytes of changesets, about.
   private static let mostBytes = 1 << 20
@@ -21,7 +39,20 @@ package final class ServerNode {
     state = try Self.state(of: database, settings)
   }
 
-  private static func state(
+  /// The version of the last entry of the log.
+  package var end: UInt64 { log.end }
+
+  /// Appends an entry to the log. It is integrated by `follow`.
+  ///
+  /// - Parameters:
+  ///   - tag: a random number.
+  ///   - time: of the machine, in milliseconds since 1970.
+  /// - Throws: `StorageError` where the log can't be written.
+  package func append(_ entry: LogEntry, tag: UInt64, time: UInt64) throws(StorageError) {
+    try log.append([LogRecord(tag: tag, time: time, entry)])
+  }
+
+  static func state(
     of database: Database, _ settings: ServerState.Settings
   ) throws(StorageError) -> ServerState {
     let transaction = try database.beginWrite()
@@ -38,14 +69,16 @@ package final class ServerNode {
   @discardableResult
   package func follow() throws(StorageError) -> [UInt64: HistoryEntry] {
     var done: [UInt64: HistoryEntry] = [:]
-    while state.version < log.end {
+    while state.version < log.end, halt == nil {
       let transaction = try database.beginWrite()
       defer { transaction.cancel() }
       var made: [UInt64: HistoryEntry] = [:]
       do throws(StorageError) {
+        let before = state.version
         try integrate(in: transaction, &made)
+        guard state.version > before else { return done }
         try transaction.commit()
-        (log as? EmbeddedLog)?.noteStored(state.version)
+        log.noteIntegrated(upTo: state.version)
         done.merge(made) { $1 }
       } catch {
         let failed = state.version
@@ -64,11 +97,25 @@ package final class ServerNode {
     while state.version < log.end, bytes < Self.mostBytes {
       let version = state.version + 1
       guard let record = try log.record(at: version) else { return }
+      guard !stops(at: record.entry) else { return }
       if case .upload(let upload) = record.entry { bytes += upload.size }
       let isSkipped = skipped.contains(version)
       made[version] = try state.integrate(record, in: transaction, isSkipped: isSkipped)
-      try log.noteIntegrated(version, in: transaction)
     }
+  }
+}
+
+extension ServerNode {
+  /// Whether the node may not go on with an entry.
+  private func stops(at entry: LogEntry) -> Bool {
+    switch entry {
+    case .semantics(let number) where number > ServerState.newestSemantics:
+      halt = .unknownSemantics(number: number, version: state.version)
+    case .stateHash(let version, let hash) where state.agrees(version, hash) == false:
+      halt = .otherState(version: version)
+    default: return false
+    }
+    return true
   }
 }
 
@@ -89,5 +136,16 @@ extension StorageError {
       }
     default: false
     }
+  }
+}
+
+extension EmbeddedLog {
+  /// The log that goes on where the state in a file ends.
+  ///
+  /// - Throws: `.corrupted`; what `Database.beginWrite` throws.
+  package convenience init(
+    after database: Database, settings: ServerState.Settings
+  ) throws(StorageError) {
+    self.init(after: try ServerNode.state(of: database, settings).version)
   }
 }

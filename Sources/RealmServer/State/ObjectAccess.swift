@@ -5,7 +5,6 @@ import RealmSync
 struct ObjectAccess {
   private let state: ServerState
   private let upload: Upload
-  private let asking: FieldFilter.Asking
   private let partition: Value?
   private let table: String
   private let ordinal: UInt32
@@ -21,13 +20,12 @@ struct ObjectAccess {
     (self.state, self.upload, self.table, self.transaction) = (state, upload, table, transaction)
     ordinal = replica.ordinal
     partition = replica.partition(at: upload.base)
-    asking = FieldFilter.Asking(user: upload.user, partition: partition)
     fields = state.settings.fields(of: table)
     querySets = upload.querySets.map { replica.querySets[$0]?[table] ?? .nothing }
   }
 
-  private func matches(_ filter: FieldFilter, _ values: [Value]) -> Bool {
-    filter.matches(values, of: fields, asking)
+  private func matches(_ filter: FieldFilter, _ values: [Value], at version: UInt64) -> Bool {
+    filter.matches(values, of: fields, state.asking(upload.user, partition: partition, at: version))
   }
 
   /// The partition of the replica is a part of what it may read, and of what it may write.
@@ -39,14 +37,18 @@ struct ObjectAccess {
   }
 
   private func mayRead(_ values: [Value], at version: UInt64) -> Bool {
-    isInPartition(values) && matches(state.rules(of: upload.user, at: version).read[table], values)
+    isInPartition(values)
+      && matches(state.rules(of: upload.user, at: version).read[table], values, at: version)
   }
 
   private func mayWrite(_ values: [Value]) -> Bool {
-    isInPartition(values) && matches(state.rules(of: upload.user, at: state.version).write[table], values)
+    isInPartition(values)
+      && matches(state.rules(of: upload.user, at: state.version).write[table], values, at: state.version)
   }
 
-  private func isQueried(_ values: [Value]) -> Bool { querySets.contains { matches($0, values) } }
+  private func isQueried(_ values: [Value]) -> Bool {
+    querySets.contains { matches($0, values, at: state.version) }
+  }
 
   /// Whether the writer saw an object that is there: at its base, after a change of its own since, or now.
   func saw(_ object: EditedObject, _ now: [Value]) throws(StorageError) -> Bool {
@@ -55,7 +57,7 @@ struct ObjectAccess {
       return isQueried(values) && mayRead(values, at: version)
     }
     if sees(now, at: state.version) { return true }
-    let store = try ServerStore(transaction)
+    let store = try ServerStore(transaction, state.settings)
     var isFirst = true
     for (version, place) in try store.versions(of: object.key, after: upload.base) {
       guard let entry = try store.history(of: version), place < entry.objects.count else { continue }

@@ -12,37 +12,87 @@ package enum Resumption: Sendable, Equatable {
 }
 
 extension ServerState {
+  /// Whether a file may go on as a replica. One that the server does not know is reset later.
+  func mayUse(_ number: UInt64, user: String, partition: Value?) -> Bool {
+    guard let replica = replicas[number] else { return true }
+    return replica.user == user && (replica.partition == partition || replica.flexibleFrom != nil)
+  }
+
+  /// Whether what a replica has sent was decided, and it is not retired.
+  func goesOn(_ number: UInt64, appended sequence: UInt64) -> Bool {
+    guard let replica = replicas[number] else { return false }
+    return !replica.isRetired && replica.lastSequence >= sequence
+  }
+
+  func knows(_ replica: UInt64) -> Bool { replicas[replica] != nil }
+
+  /// How many replicas of a user are not retired.
+  func replicas(of user: String) -> Int { replicas.values.count { $0.user == user && !$0.isRetired } }
+
+  /// The numbers of the query sets of a replica.
+  func querySets(of replica: UInt64) -> Set<UInt64> { Set(replicas[replica]?.querySets.keys ?? [:].keys) }
+
+  /// The sequence of the last changeset of a replica that is decided.
+  package func lastSequence(of replica: UInt64) -> UInt64 { replicas[replica]?.lastSequence ?? 0 }
+
   /// The session number of a replica that was just registered.
-  package func begin(_ replica: UInt64, sessionNumber: UInt64, _ transaction: WriteTransaction)
-    throws(StorageError)
-  {
+  ///
+  /// - Parameter time: of the machine, in milliseconds since 1970.
+  package func begin(
+    _ replica: UInt64, sessionNumber: UInt64, time: UInt64, _ transaction: WriteTransaction
+  ) throws(StorageError) {
     guard let replica = replicas[replica] else { return }
-    try ServerStore(transaction).store(
-      confirmed: sessionNumber, offered: sessionNumber, replica: replica.ordinal)
+    let session = ServerStore.Session(
+      confirmed: sessionNumber, offered: sessionNumber, version: version, time: time)
+    try ServerStore(transaction, settings).store(session, replica: replica.ordinal)
+  }
+
+  /// The version that no replica needs what is before of, but for those that did not connect for long.
+  ///
+  /// - Parameters:
+  ///   - time: of the machine, in milliseconds since 1970.
+  ///   - offline: a replica that did not connect for so many milliseconds counts no more: it is reset when it comes back.
+  /// - Throws: `StorageError`.
+  package func neededVersion(
+    time: UInt64, offline: UInt64, _ transaction: WriteTransaction
+  ) throws(StorageError) -> UInt64 {
+    let store = try ServerStore(transaction, settings)
+    var needed = version
+    for replica in replicas.values where !replica.isRetired {
+      guard let session = try store.session(replica.ordinal), session.time + offline > time else { continue }
+      needed = min(needed, session.version)
+    }
+    return needed
   }
 
   /// Whether a replica can go on from where it says that it is.
   ///
   /// A file is reset where what it has can't be told apart from what the server has, and for no other reason: lost answers and a loss of power are none.
   ///
-  /// - Parameter offered: a session number that was never offered before.
+  /// - Parameters:
+  ///   - offered: a session number that was never offered before.
+  ///   - time: of the machine, in milliseconds since 1970.
   /// - Throws: `StorageError`.
   package func resume(
-    _ number: UInt64, _ start: SessionStart, offering offered: UInt64, _ transaction: WriteTransaction
+    _ number: UInt64, _ start: SessionStart, offering offered: UInt64, time: UInt64,
+    _ transaction: WriteTransaction
   ) throws(StorageError) -> Resumption {
     guard let replica = replicas[number], !replica.isRetired else { return .reset(isInDoubt: true) }
-    let store = try ServerStore(transaction)
+    let store = try ServerStore(transaction, settings)
     if start.version >= horizon, start.version > 0, try store.tag(of: start.version) != start.tag {
       return .reset(isInDoubt: true)
     }
-    guard let numbers = try store.sessionNumbers(replica.ordinal),
-      start.sessionNumber == numbers.confirmed || start.sessionNumber == numbers.offered,
+    guard let known = try store.session(replica.ordinal),
+      start.sessionNumber == known.confirmed || start.sessionNumber == known.offered,
       start.isConsistent, replica.lastSequence <= start.last?.sequence ?? 0, try isOwn(start, replica, store)
     else { return .reset(isInDoubt: true) }
     guard start.version >= horizon, start.leastBase ?? .max >= horizon else {
       return .reset(isInDoubt: false)
     }
-    try store.store(confirmed: start.sessionNumber, offered: offered, replica: replica.ordinal)
+    let session = ServerStore.Session(
+      confirmed: start.sessionNumber, offered: offered, version: min(start.version, start.leastBase ?? .max),
+      time: time)
+    try store.store(session, replica: replica.ordinal)
     try store.removeHashes(
       below: start.pending.first?.sequence ?? replica.lastSequence + 1, replica: replica.ordinal)
     return .goesOn(sessionNumber: offered)
@@ -73,7 +123,7 @@ extension ServerState {
     of number: UInt64, _ start: SessionStart, _ transaction: WriteTransaction
   ) throws(StorageError) -> (integrated: [NamedChangeset], refusals: [Refusal]) {
     guard let replica = replicas[number] else { return ([], []) }
-    let store = try ServerStore(transaction)
+    let store = try ServerStore(transaction, settings)
     // Hashes are chained: what is known of one is known of all before it.
     var integrated: [NamedChangeset] = []
     for (place, changeset) in start.pending.enumerated()

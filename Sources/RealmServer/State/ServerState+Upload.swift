@@ -28,7 +28,8 @@ extension ServerState {
       try integrate(object, upload, &replica, &entry, transaction)
     }
     try note(replica, number: upload.replica, stamp, transaction)
-    try ServerStore(transaction).store(upload.hash, of: upload.sequence, replica: replica.ordinal)
+    try ServerStore(transaction, settings).store(
+      upload.hash, of: upload.sequence, in: version, replica: replica.ordinal)
     return entry
   }
 

@@ -9,7 +9,7 @@ package final class ServerState {
   package struct Settings: Sendable {
     /// The property that tells the partition of an object; nil where there are no partitions.
     package var partitionProperty: String?
-    /// By class the fields that filters may use.
+    /// By class the fields that filters may use. Later ones are added behind the others, and none is taken away: the history has the values in this order.
     package var fields: [String: [String]]
 
     package init(partitionProperty: String? = nil, fields: [String: [String]] = [:]) {
@@ -33,6 +33,8 @@ package final class ServerState {
   package private(set) var numbers: [UInt64]
   /// What users may do, each from a version on, by the user; of nobody in particular, by the empty text.
   private(set) var rules: [String: [(from: UInt64, AccessRules)]]
+  /// What is known of users, each from a version on, by the user.
+  private(set) var users: [String: [(from: UInt64, [String: [Value]])]]
 
   /// The version of the last entry.
   package var version: UInt64 { header.version }
@@ -48,17 +50,18 @@ package final class ServerState {
   /// - Throws: `.corrupted`.
   package init(_ transaction: WriteTransaction, settings: Settings) throws(StorageError) {
     self.settings = settings
-    let store = try ServerStore(transaction)
+    let store = try ServerStore(transaction, settings)
     header = try store.header()
     (replicas, numbers) = try store.replicas()
     rules = try store.rules()
+    users = try store.users()
   }
 
   /// The history of a version; nil where it changed nothing, and before the horizon.
   package func history(
     of version: UInt64, _ transaction: WriteTransaction
   ) throws(StorageError) -> HistoryEntry? {
-    try ServerStore(transaction).history(of: version)
+    try ServerStore(transaction, settings).history(of: version)
   }
 
   /// Integrates the next entry of the log.
@@ -75,22 +78,32 @@ package final class ServerState {
   ) throws(StorageError) -> HistoryEntry? {
     header.version += 1
     header.tag = record.tag
-    let store = try ServerStore(transaction)
+    let store = try ServerStore(transaction, settings)
     var done: HistoryEntry?
     switch record.entry {
     case .upload where isSkipped: break
     case .upload(let upload): done = try integrate(upload, time: record.time, transaction)
     case .register(let registration): try register(registration, store)
     case .retire(let replica): try change(replica, store) { $0.isRetired = true }
-    case .flexible(let replica):
-      let version = version
-      try change(replica, store) { $0.flexibleFrom = $0.flexibleFrom ?? version }
+    case .flexible(let replica): try makeFlexible(replica, store)
     case .rules(let user, let rules):
       self.rules[user ?? "", default: []].append((version, rules))
       try store.store(rules, user: user ?? "", from: version)
-    case .querySet(let replica, let number, let filters): try set(number, filters, of: replica, transaction)
+    case .user(let user, let data):
+      users[user, default: []].append((version, data))
+      try store.store(data, user: user, from: version)
+    case .time, .stateHash: break
+    case .semantics(let number): header.semantics = number
+    case .querySet(let replica, let number, let oldest, let filters):
+      try change(replica, store) { replica in
+        guard number > replica.querySets.keys.max() ?? 0 else { return }
+        replica.querySets[number] = filters
+        replica.querySets = replica.querySets.filter { $0.key >= min(oldest, number) }
+      }
     case .trim(let horizon): try trim(to: horizon, store, transaction)
     }
+    header.time = record.time
+    noteHash(of: done)
     try store.store(done, version: version, mark: mark, tag: tag, transaction)
     try store.store(header)
     return done
@@ -100,7 +113,7 @@ package final class ServerState {
   package func set(
     _ number: UInt64, _ filters: ClassFilters, of replica: UInt64, _ transaction: WriteTransaction
   ) throws(StorageError) {
-    try change(replica, try ServerStore(transaction)) { $0.querySets[number] = filters }
+    try change(replica, try ServerStore(transaction, settings)) { $0.querySets[number] = filters }
   }
 
   /// Notes what an upload changed of its replica, and its stamp.
@@ -109,7 +122,7 @@ package final class ServerState {
   {
     replicas[number] = replica
     header.mark = max(header.mark, stamp)
-    try ServerStore(transaction).store(replica, number: number)
+    try ServerStore(transaction, settings).store(replica, number: number)
   }
 
   private func change(
@@ -125,6 +138,8 @@ package final class ServerState {
     guard replicas[registration.replica] == nil, registration.replica != 0 else { return }
     var replica = Replica(ordinal: UInt32(numbers.count), user: registration.user)
     replica.partition = registration.partition
+    // A replica with a partition sees all of it.
+    if registration.partition != nil { replica.querySets[Self.partitionQuerySet] = .everything }
     if let number = registration.predecessor, let predecessor = replicas[number], predecessor.isRetired {
       replica.predecessors = predecessor.predecessors + [predecessor.ordinal]
     }
@@ -133,16 +148,66 @@ package final class ServerState {
     try store.store(replica, number: registration.replica)
   }
 
+  /// The number of the query set that every replica with a partition has from the beginning.
+  package static let partitionQuerySet: UInt64 = 1
+
+  private func makeFlexible(_ number: UInt64, _ store: ServerStore) throws(StorageError) {
+    let (version, property) = (version, settings.partitionProperty)
+    try change(number, store) { replica in
+      guard let property, let partition = replica.partition, replica.flexibleFrom == nil else { return }
+      replica.flexibleFrom = version
+      guard replica.querySets.keys.max() == Self.partitionQuerySet else { return }
+      let filter = FieldFilter(terms: [[FieldFilter.Condition(property, .equal, [.value(partition)])]])
+      replica.querySets[Self.partitionQuerySet] = ClassFilters(others: filter)
+    }
+  }
+
   /// What a user may do as of a version.
   func rules(of user: String, at version: UInt64) -> AccessRules {
-    let all = rules[user] ?? rules[""] ?? []
-    return all.last { $0.from <= version }?.1 ?? .everything
+    let own = rules[user]?.last { $0.from <= version }
+    return (own ?? rules[""]?.last { $0.from <= version })?.1 ?? .everything
+  }
+
+  /// A user and a partition, with what is known of the user as of a version.
+  func asking(_ user: String, partition: Value?, at version: UInt64) -> FieldFilter.Asking {
+    FieldFilter.Asking(
+      user: user, partition: partition, data: users[user]?.last { $0.from <= version }?.1 ?? [:])
+  }
+
+  // MARK: - One meaning
+
+  /// The rules of merging that this library knows, by their greatest number.
+  package static let newestSemantics: UInt64 = 1
+  /// Nodes compare what they have made of the log once in so many versions.
+  package static let versionsOfHash: UInt64 = 1000
+
+  /// The number of the rules that entries are integrated by. A node that does not know it stops.
+  package var semantics: UInt64 { header.semantics }
+  /// When the last entry was appended, in milliseconds since 1970.
+  package var time: UInt64 { header.time }
+
+  /// Whether a node that says to have made something of the log up to a version has made the same of it; nil where this is not known any more.
+  package func agrees(_ version: UInt64, _ hash: [UInt8]) -> Bool? {
+    version == header.hashed ? hash == header.hash : nil
+  }
+
+  /// The hash of all that was made of the log up to a version, and that version.
+  package var stateHash: (version: UInt64, hash: [UInt8]) { (header.hashed, header.hash) }
+
+  /// The hash goes over what each version did, in order: two states of one hash have come to the same at each of them.
+  private func noteHash(of done: HistoryEntry?) {
+    var bytes = header.running
+    bytes.appendInteger(version)
+    bytes.appendInteger(mark.word)
+    done?.append(to: &bytes)
+    header.running = bytes.contentHash
+    if version % Self.versionsOfHash == 0 { (header.hashed, header.hash) = (version, header.running) }
   }
 
   /// The latest stamp of all up to a version.
   func mark(at version: UInt64, _ transaction: WriteTransaction) throws(StorageError) -> Stamp {
     // Before the first entry there is none.
-    try ServerStore(transaction).mark(at: version) ?? Stamp(word: 0)
+    try ServerStore(transaction, settings).mark(at: version) ?? Stamp(word: 0)
   }
 
   private func trim(

@@ -6,9 +6,10 @@ import RealmSync
 /// Keys begin with a byte that tells the kind; numbers in them have the highest byte first (FORMAT.md, "The state of a server").
 struct ServerStore {
   let tree: WritableTree
+  let settings: ServerState.Settings
   static let name = "sync.server"
 
-  private enum Kind {
+  enum Kind {
     static let header: UInt8 = 0
     /// Followed by the ordinal (4).
     static let replica: UInt8 = 1
@@ -22,9 +23,16 @@ struct ServerStore {
     static let hash: UInt8 = 5
     /// Followed by the ordinal (4). Sessions are no part of what the log makes.
     static let session: UInt8 = 6
+    /// Followed by a field, a value and the version (`RouteKey`).
+    static let routed: UInt8 = 7
+    /// Followed by the version (8).
+    static let user: UInt8 = 8
   }
 
-  init(_ transaction: WriteTransaction) throws(StorageError) { tree = try transaction.tree(Self.name) }
+  init(_ transaction: WriteTransaction, _ settings: ServerState.Settings) throws(StorageError) {
+    tree = try transaction.tree(Self.name)
+    self.settings = settings
+  }
 
   private func key(_ kind: UInt8, _ version: UInt64, object: [UInt8] = []) -> [UInt8] {
     var key = [kind] + object
@@ -46,6 +54,15 @@ struct ServerStore {
     var mark = Stamp(word: 0)
     /// The tag of the last entry.
     var tag: UInt64 = 0
+    /// When it was appended.
+    var time: UInt64 = 0
+    /// The number of the rules of merging.
+    var semantics: UInt64 = 1
+    /// The hash of all that was made of the log.
+    var running: [UInt8] = []
+    /// The same as of the last version at which nodes compare, and that version.
+    var hash: [UInt8] = []
+    var hashed: UInt64 = 0
   }
 
   func header() throws(StorageError) -> Header {
@@ -53,9 +70,13 @@ struct ServerStore {
     var reader = ByteReader(bytes)
     guard let version = reader.varint(), let horizon = reader.varint(),
       let mark = reader.integer(UInt64.self),
-      let tag = reader.integer(UInt64.self), reader.isAtEnd
+      let tag = reader.integer(UInt64.self), let time = reader.varint(), let semantics = reader.varint(),
+      let running = reader.counted(), let hash = reader.counted(), let hashed = reader.varint(),
+      reader.isAtEnd
     else { throw tree.damaged }
-    return Header(version: version, horizon: horizon, mark: Stamp(word: mark), tag: tag)
+    return Header(
+      version: version, horizon: horizon, mark: Stamp(word: mark), tag: tag, time: time, semantics: semantics,
+      running: Array(running), hash: Array(hash), hashed: hashed)
   }
 
   func store(_ header: Header) throws(StorageError) {
@@ -64,6 +85,13 @@ struct ServerStore {
     bytes.appendVarint(header.horizon)
     bytes.appendInteger(header.mark.word)
     bytes.appendInteger(header.tag)
+    bytes.appendVarint(header.time)
+    bytes.appendVarint(header.semantics)
+    for hash in [header.running, header.hash] {
+      bytes.appendVarint(UInt64(hash.count))
+      bytes += hash
+    }
+    bytes.appendVarint(header.hashed)
     try tree.set(bytes, for: [Kind.header])
   }
 
@@ -111,6 +139,29 @@ struct ServerStore {
     try tree.set(bytes, for: key(Kind.rules, version))
   }
 
+  /// What is known of users, each from a version on.
+  func users() throws(StorageError) -> [String: [(from: UInt64, [String: [Value]])]] {
+    var found: [String: [(from: UInt64, [String: [Value]])]] = [:]
+    let damaged = tree.damaged
+    try tree.forEach(from: [Kind.user]) { (key, value) throws(StorageError) in
+      guard key.first == Kind.user else { return false }
+      var reader = ByteReader(value)
+      guard key.count == 9, let user = reader.text(), let data = UserData(&reader), reader.isAtEnd else {
+        throw damaged
+      }
+      found[user, default: []].append((key[1...].reduce(0) { $0 << 8 | UInt64($1) }, data.values))
+      return true
+    }
+    return found
+  }
+
+  func store(_ data: [String: [Value]], user: String, from version: UInt64) throws(StorageError) {
+    var bytes: [UInt8] = []
+    ValueCoding.append(user, to: &bytes)
+    UserData(values: data).append(to: &bytes)
+    try tree.set(bytes, for: key(Kind.user, version))
+  }
+
   // MARK: - History
 
   private struct Entry {
@@ -155,6 +206,12 @@ struct ServerStore {
       bytes.appendVarint(UInt64(place))
       try tree.set(bytes, for: key(Kind.touched, version, object: name))
     }
+    guard let history else { return }
+    for (key, places) in try routes(of: history, transaction) {
+      var bytes: [UInt8] = []
+      for place in places { bytes.appendVarint(UInt64(place)) }
+      try tree.set(bytes, for: key)
+    }
   }
 
   /// The versions behind one that changed an object, growing, each with the place of the object among those that it changed.
@@ -191,6 +248,7 @@ struct ServerStore {
         let name = try transaction.object(object.name).key
         gone.append(key(Kind.touched, version, object: name))
       }
+      if let history = entry.history { gone += try routes(of: history, transaction).keys }
       if version < horizon {
         gone.append(key(Kind.entry, version))
       } else {
@@ -211,11 +269,31 @@ struct ServerStore {
 
   /// The hash of a changeset of a replica that it may not know to be decided.
   func hash(of sequence: UInt64, replica: UInt32) throws(StorageError) -> [UInt8]? {
-    try tree.value(for: key(Kind.hash, replica: replica, sequence))
+    try tree.value(for: key(Kind.hash, replica: replica, sequence)).map {
+      Array($0.prefix(Upload.hashLength))
+    }
   }
 
-  func store(_ hash: [UInt8], of sequence: UInt64, replica: UInt32) throws(StorageError) {
-    try tree.set(hash, for: key(Kind.hash, replica: replica, sequence))
+  func store(_ hash: [UInt8], of sequence: UInt64, in version: UInt64, replica: UInt32) throws(StorageError) {
+    var bytes = hash
+    bytes.appendVarint(version)
+    try tree.set(bytes, for: key(Kind.hash, replica: replica, sequence))
+  }
+
+  /// The versions in which changesets of a replica behind a sequence were decided, growing.
+  func versions(ofReplica replica: UInt32, after sequence: UInt64) throws(StorageError) -> [UInt64] {
+    var found: [UInt64] = []
+    let start = key(Kind.hash, replica: replica)
+    let damaged = tree.damaged
+    try tree.forEach(from: key(Kind.hash, replica: replica, sequence + 1)) {
+      (key, value) throws(StorageError) in
+      guard key.starts(with: start) else { return false }
+      var reader = ByteReader(Array(value.dropFirst(Upload.hashLength)))
+      guard let version = reader.varint(), reader.isAtEnd else { throw damaged }
+      found.append(version)
+      return true
+    }
+    return found
   }
 
   /// Forgets the hashes of changesets below a sequence: the replica knows them to be decided.
@@ -230,20 +308,33 @@ struct ServerStore {
     for key in gone { try tree.removeValue(for: key) }
   }
 
-  /// The session number that a replica named last, and the one that was offered last; nil of one that never had a session.
-  func sessionNumbers(_ replica: UInt32) throws(StorageError) -> (confirmed: UInt64, offered: UInt64)? {
+  /// What the server knows of a replica beside the log.
+  struct Session {
+    /// The session number that the replica named last, and the one that was offered to it last.
+    var confirmed: UInt64
+    var offered: UInt64
+    /// The replica has all up to this version, and needs what is behind it.
+    var version: UInt64
+    /// When it connected last, in milliseconds since 1970.
+    var time: UInt64
+  }
+
+  /// Nil of a replica that never had a session.
+  func session(_ replica: UInt32) throws(StorageError) -> Session? {
     guard let bytes = try tree.value(for: key(Kind.session, replica: replica)) else { return nil }
     var reader = ByteReader(bytes)
     guard let confirmed = reader.integer(UInt64.self), let offered = reader.integer(UInt64.self),
-      reader.isAtEnd
+      let version = reader.varint(), let time = reader.varint(), reader.isAtEnd
     else { throw tree.damaged }
-    return (confirmed, offered)
+    return Session(confirmed: confirmed, offered: offered, version: version, time: time)
   }
 
-  func store(confirmed: UInt64, offered: UInt64, replica: UInt32) throws(StorageError) {
+  func store(_ session: Session, replica: UInt32) throws(StorageError) {
     var bytes: [UInt8] = []
-    bytes.appendInteger(confirmed)
-    bytes.appendInteger(offered)
+    bytes.appendInteger(session.confirmed)
+    bytes.appendInteger(session.offered)
+    bytes.appendVarint(session.version)
+    bytes.appendVarint(session.time)
     try tree.set(bytes, for: key(Kind.session, replica: replica))
   }
 }

@@ -1,6 +1,27 @@
 import RealmStorage
 import RealmSync
 
+/// What a client wants to know.
+package struct StepRequest {
+  package var replica: UInt64
+  /// The version that the client has, and what it sees there.
+  package var from: UInt64
+  package var old: View
+  /// What it is to see then, with the number of the query set.
+  package var new: View
+  package var querySet: UInt64
+  /// The last changeset of the client that it was told to be decided.
+  package var told: UInt64 = 0
+  /// A part of the step has so many bytes, about.
+  package var partBytes = Int.max
+  /// Up to so many versions are read whole: to look up what concerns the client costs more.
+  package var wholeVersions: UInt64 = 16
+
+  package init(replica: UInt64, from: UInt64, old: View, new: View, querySet: UInt64) {
+    (self.replica, self.from, self.old, self.new, self.querySet) = (replica, from, old, new, querySet)
+  }
+}
+
 /// Makes the step that brings a client from one version and view to the newest version and another view.
 ///
 /// An object is told by what was done to it while the client sees it all the time. Else all of it is told, or that it is not seen any more: nothing of the time outside the view is told.
@@ -10,50 +31,116 @@ struct StepBuilder {
   private let from: UInt64
   private let old: View
   private let new: View
+  private let told: UInt64
+  private let partBytes: Int
+  private let wholeVersions: UInt64
   private let transaction: WriteTransaction
+  private let store: ServerStore
+  /// The part that is being made.
   private var step: Step
-  /// The numbers in the step of the replicas, by their ordinals.
+  /// The numbers in the part of the replicas, by their ordinals.
   private var indexes: [UInt32: UInt32] = [0: 0]
+  /// Bytes of the part, about.
+  private var bytes = 0
 
   /// What was done to an object since, in the order of the log.
   private typealias Touch = (entry: HistoryEntry, object: ObjectHistory)
 
+  /// Nil of a replica that is to be reset, since it was retired or is behind the horizon.
   init?(
-    _ state: ServerState, _ number: UInt64, from: UInt64, _ old: View, to new: View, querySet: UInt64,
-    _ transaction: WriteTransaction
-  ) {
-    guard let replica = state.replicas[number], !replica.isRetired, from >= state.horizon else { return nil }
-    (self.state, self.replica, self.from) = (state, replica, from)
-    (self.old, self.new, self.transaction) = (old, new, transaction)
+    _ state: ServerState, _ request: StepRequest, _ transaction: WriteTransaction
+  ) throws(StorageError) {
+    guard let replica = state.replicas[request.replica], !replica.isRetired, request.from >= state.horizon
+    else { return nil }
+    (self.state, self.replica, self.transaction) = (state, replica, transaction)
+    (from, old, new) = (request.from, request.old, request.new)
+    (told, partBytes, wholeVersions) = (request.told, request.partBytes, request.wholeVersions)
+    store = try ServerStore(transaction, state.settings)
     step = Step(
-      from: from, to: state.version, tag: state.tag, querySet: querySet,
+      from: from, to: state.version, tag: state.tag, querySet: request.querySet,
       partition: replica.partition(at: state.version), mark: state.mark, lastSequence: replica.lastSequence)
   }
 
-  mutating func build() throws(StorageError) -> Step {
+  /// - Parameter send: takes the parts, in their order.
+  mutating func build(_ send: (Step) throws(StorageError) -> Void) throws(StorageError) {
     // Those that the client has change nothing.
     step.schema = try transaction.definitions()
+    var (touches, names) = try changes()
+    if old != new {
+      for name in try transaction.objectNames(in: movedTables()) where touches[name] == nil {
+        names.append(name)
+      }
+    }
+    step.remainingBytes = .max
+    for (place, name) in names.enumerated() {
+      if bytes >= partBytes {
+        step.isLast = false
+        step.remainingObjects = UInt64(names.count - place)
+        let estimate = step.remainingObjects * UInt64(bytes / max(1, step.objects.count))
+        step.remainingBytes = min(step.remainingBytes, estimate)
+        try send(step)
+        (step.own, step.schema, step.replicas, step.objects) = ([], [], [0], [])
+        (indexes, bytes) = ([0: 0], 0)
+      }
+      try add(name, touches.removeValue(forKey: name) ?? [])
+    }
+    (step.isLast, step.remainingObjects, step.remainingBytes) = (true, 0, 0)
+    try send(step)
+  }
+
+  // MARK: - What has changed
+
+  /// What was done to the objects that the client sees or saw, and perhaps to others.
+  private mutating func changes() throws(StorageError) -> ([ObjectName: [Touch]], [ObjectName]) {
     var touches: [ObjectName: [Touch]] = [:]
     var names: [ObjectName] = []
-    let store = try ServerStore(transaction)
-    for version in stride(from: from + 1, through: state.version, by: 1) {
+    func add(_ entry: HistoryEntry, _ object: ObjectHistory) {
+      if touches[object.name] == nil { names.append(object.name) }
+      touches[object.name, default: []].append((entry, object))
+    }
+    for version in try store.versions(ofReplica: replica.ordinal, after: told) where version > from {
       guard let entry = try store.history(of: version) else { continue }
-      if entry.replica == replica.ordinal {
-        step.own.append(
-          OwnChangeset(
-            sequence: entry.sequence, version: version, stamp: entry.stamp, hash: entry.hash,
-            refusals: entry.refusals))
+      step.own.append(
+        OwnChangeset(
+          sequence: entry.sequence, version: version, stamp: entry.stamp, hash: entry.hash,
+          refusals: entry.refusals))
+    }
+    if let places = try routedPlaces() {
+      for version in places.keys.sorted() {
+        guard let entry = try store.history(of: version) else { continue }
+        for place in (places[version] ?? []).sorted() where place < entry.objects.count {
+          add(entry, entry.objects[place])
+        }
       }
-      for object in entry.objects {
-        if touches[object.name] == nil { names.append(object.name) }
-        touches[object.name, default: []].append((entry, object))
+    } else {
+      for version in stride(from: from + 1, through: state.version, by: 1) {
+        guard let entry = try store.history(of: version) else { continue }
+        for object in entry.objects { add(entry, object) }
       }
     }
-    if old != new {
-      for name in try transaction.objectNames() where touches[name] == nil { names.append(name) }
+    return (touches, names)
+  }
+
+  /// The places of changes by their versions, as the index of the history tells them; nil where all of it is to be read.
+  private func routedPlaces() throws(StorageError) -> [UInt64: Set<Int>]? {
+    guard state.version - from > wholeVersions else { return nil }
+    var routes: [(table: UInt32, [FieldFilter.Route])] = []
+    for table in try transaction.schemas() where !table.isEmbedded {
+      for view in [old, new] {
+        guard let found = view.routes(of: table.name, state.settings) else { return nil }
+        routes.append((table.id, found))
+      }
     }
-    for name in names { try add(name, touches[name] ?? []) }
-    return step
+    var places: [UInt64: Set<Int>] = [:]
+    for (table, routes) in routes {
+      for route in routes { try store.places(route, table: table, after: from, &places) }
+    }
+    return places
+  }
+
+  /// The classes of which the client may see other objects than before, whatever was done to them.
+  private func movedTables() throws(StorageError) -> Set<String> {
+    Set(try transaction.schemas().map(\.name).filter { !old.shows(sameAs: new, of: $0) })
   }
 
   // MARK: - Objects
@@ -99,7 +186,10 @@ struct StepBuilder {
       return true
     }
     guard old == new, !state.isViewMoved(replica, from: from, to: state.version) else { return false }
-    return touches.allSatisfy { $0.object.after == nil || shows(new, $0.object.after, name) }
+    // Changes outside the view may be left out here, but not those that bring an object into it or take it out.
+    return touches.allSatisfy { touch in
+      [touch.object.before, touch.object.after].allSatisfy { $0 == nil || shows(new, $0, name) }
+    }
   }
 
   private func mayRead(_ values: [Value]?, _ name: ObjectName, until version: UInt64) -> Bool {
@@ -111,6 +201,7 @@ struct StepBuilder {
 
   private mutating func tell(_ name: ObjectName, _ change: ObjectStep.Change) {
     step.objects.append(ObjectStep(name, change))
+    if partBytes != .max { bytes += change.size + 16 }
   }
 
   private mutating func effects(_ touch: Touch) -> ObjectEffects {
@@ -133,20 +224,53 @@ struct StepBuilder {
 }
 
 extension ServerState {
-  /// The step that brings a replica to the newest version; nil of one that is to be reset, since it was retired or is behind the horizon.
+  /// Makes the step that brings a replica to the newest version.
   ///
-  /// - Parameters:
-  ///   - old: the view at the version that it has.
-  ///   - querySet: the number of the query set of the new view.
+  /// - Parameter send: takes the parts of the step, in their order.
+  /// - Returns: false where the replica is to be reset, since it was retired or is behind the horizon.
   /// - Throws: `StorageError`.
   package func step(
-    for replica: UInt64, from version: UInt64, _ old: View, to new: View, querySet: UInt64,
-    _ transaction: WriteTransaction
-  ) throws(StorageError) -> Step? {
-    guard
-      var builder = StepBuilder(
-        self, replica, from: version, old, to: new, querySet: querySet, transaction)
-    else { return nil }
-    return try builder.build()
+    _ request: StepRequest, _ transaction: WriteTransaction,
+    _ send: (Step) throws(StorageError) -> Void
+  ) throws(StorageError) -> Bool {
+    guard var builder = try StepBuilder(self, request, transaction) else { return false }
+    try builder.build(send)
+    return true
+  }
+}
+
+extension ObjectStep.Change {
+  /// Bytes that it takes in a message, about.
+  fileprivate var size: Int {
+    switch self {
+    case .effects(let all):
+      all.reduce(0) { size, effects in
+        guard case .others(_, let made) = effects else { return size + 8 }
+        return made.reduce(size + 16) { $0 + $1.instruction.size }
+      }
+    case .whole(let instructions): instructions.reduce(0) { $0 + $1.size }
+    case .left, .deleted: 8
+    }
+  }
+}
+
+extension Instruction {
+  fileprivate var size: Int {
+    switch self {
+    case .set(_, let value, _), .setInsert(_, let value), .setErase(_, let value): 8 + value.size
+    case .insert(_, _, _, _, let value): 16 + value.size
+    default: 8
+    }
+  }
+}
+
+extension InstructionValue {
+  fileprivate var size: Int {
+    switch self {
+    case .value(.string(let text)): text.utf8.count
+    case .value(.data(let data)): data.count
+    case .list(let values), .map(_, let values): values.reduce(8) { $0 + $1.size }
+    default: 8
+    }
   }
 }

@@ -28,6 +28,19 @@ package struct View: Sendable, Equatable {
     return querySet[table].matches(values, of: names, asking)
       && read[table].matches(values, of: names, asking)
   }
+
+  /// Ways to find the changes of a class that concern who sees this; nil where all are to be looked at.
+  func routes(of table: String, _ settings: ServerState.Settings) -> [FieldFilter.Route]? {
+    if let partition = asking.partition, let property = settings.partitionProperty {
+      return [.values(field: property, [partition])]
+    }
+    return querySet[table].routes(asking) ?? read[table].routes(asking)
+  }
+
+  /// Whether the same objects of a class are seen, whatever they have.
+  func shows(sameAs other: View, of table: String) -> Bool {
+    querySet[table] == other.querySet[table] && read[table] == other.read[table] && asking == other.asking
+  }
 }
 
 extension ServerState {
@@ -36,24 +49,28 @@ extension ServerState {
     replicas[replica]?.querySets.keys.filter { $0 <= wanted }.max() ?? 0
   }
 
-  /// What a replica sees now with a query set.
+  /// What a replica sees with a query set.
   ///
-  /// - Parameter querySet: its number; 0 shows nothing.
-  package func view(of replica: UInt64, querySet: UInt64) -> View {
+  /// - Parameters:
+  ///   - querySet: its number; 0 shows nothing.
+  ///   - version: at which it sees it; nil of the newest.
+  package func view(of replica: UInt64, querySet: UInt64, at version: UInt64? = nil) -> View {
     guard let known = replicas[replica] else { return .empty }
-    return view(known, querySet: known.querySets[querySet] ?? ClassFilters(), at: version)
+    return view(known, querySet: known.querySets[querySet] ?? ClassFilters(), at: version ?? self.version)
   }
 
   func view(_ replica: Replica, querySet: ClassFilters, at version: UInt64) -> View {
     View(
       querySet: querySet, read: rules(of: replica.user, at: version).read,
-      asking: FieldFilter.Asking(user: replica.user, partition: replica.partition(at: version)))
+      asking: asking(replica.user, partition: replica.partition(at: version), at: version))
   }
 
   /// Whether what a replica may read has changed between two versions, or its partition.
   func isViewMoved(_ replica: Replica, from old: UInt64, to new: UInt64) -> Bool {
-    let all = rules[replica.user] ?? rules[""] ?? []
-    return all.contains { $0.from > old && $0.from <= new }
+    let changes =
+      [rules[replica.user], rules[""]].flatMap { ($0 ?? []).map(\.from) }
+      + (users[replica.user] ?? []).map(\.from)
+    return changes.contains { $0 > old && $0 <= new }
       || replica.partition(at: old) != replica.partition(at: new)
   }
 }

@@ -25,6 +25,8 @@ final class ChangesetMaker {
   private var places: [UInt32: (table: Int, columns: [Int])] = [:]
   /// The hashes of its long values.
   private var chunks: Set<[UInt8]> = []
+  /// The bytes of these. They count, so that a changeset can be sent in one message with its long values.
+  private var longBytes = 0
   /// When the changesets are made, in milliseconds since 1970; nil asks the machine.
   var time: UInt64?
   /// What is added now is undone as a whole, and stands in one changeset.
@@ -194,6 +196,7 @@ final class ChangesetMaker {
   private func chunk(_ bytes: [UInt8], isText: Bool) throws(StorageError) -> InstructionValue {
     let hash = bytes.contentHash
     if chunks.insert(hash).inserted {
+      longBytes += bytes.count
       let key = ChangelogKey.chunk(state.nextSequence, hash).bytes
       tree = try StoredValue.set(bytes, for: key, in: tree, editor)
     }
@@ -204,7 +207,8 @@ final class ChangesetMaker {
 
   /// Ends the changeset where it has no room for so many bytes more.
   private func cut(before size: Int) throws(StorageError) {
-    let isFull = stream.count + size > Self.mostBytes || undo.count > Self.mostUndoBytes
+    let isFull =
+      stream.count + longBytes + size > Self.mostBytes || undo.count > Self.mostUndoBytes
     guard isFull, !stream.isEmpty, !isWhole else { return }
     try store()
   }
@@ -221,7 +225,7 @@ final class ChangesetMaker {
     tree = try StoredValue.set(
       changeset.stored, for: ChangelogKey.changeset(sequence).bytes, in: tree, editor)
     try index(sequence)
-    (current, undone, chunks) = (nil, nil, [])
+    (current, undone, chunks, longBytes) = (nil, nil, [], 0)
     changed.removeAll(keepingCapacity: true)
     made.removeAll(keepingCapacity: true)
     places.removeAll(keepingCapacity: true)

@@ -266,6 +266,9 @@ public final class Database: Sendable {
     try writer.gate.makeDurable()
   }
 
+  /// Whether a version is known to survive a loss of power.
+  package func isDurable(_ version: UInt64) -> Bool { held.block.durable.number >= version }
+
   private func usableWriter() throws(StorageError) -> Writer {
     guard let writer else { throw .readOnly(path: storage.path) }
     guard !storage.isForked else { throw .forked(path: storage.path) }

@@ -21,10 +21,11 @@ extension WriteTransaction {
 
   /// The names of all objects, class by class. Takes time and memory in proportion to them.
   ///
+  /// - Parameter classes: nil of all classes.
   /// - Throws: `.corrupted`.
-  package func objectNames() throws(StorageError) -> [ObjectName] {
+  package func objectNames(in classes: Set<String>? = nil) throws(StorageError) -> [ObjectName] {
     var names: [ObjectName] = []
-    for schema in try schemas() where !schema.isEmbedded {
+    for schema in try schemas() where !schema.isEmbedded && classes?.contains(schema.name) ?? true {
       guard let key = schema.primaryKey, let table = try table(schema.name)?.reading() else { continue }
       var rows: [UInt64] = []
       try table.forEach { (row, _) in

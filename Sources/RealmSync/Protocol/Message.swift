@@ -26,6 +26,11 @@ package enum ServerMessage: Sendable, Equatable {
   case skipped(number: UInt64)
 }
 
+/// The versions of the protocol that this library speaks.
+package enum ProtocolVersion {
+  package static let newest: UInt32 = 1
+}
+
 /// The first message of a connection.
 package struct Hello: Sendable, Equatable {
   /// The versions of the protocol that the client speaks.

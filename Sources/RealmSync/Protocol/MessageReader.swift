@@ -23,6 +23,11 @@ struct MessageReader {
     }
   }
 
+  /// Of a part of a message that stands alone.
+  init(part: [UInt8]) { self.init(part, isBody: true) }
+
+  var isAtEnd: Bool { reader.isAtEnd }
+
   private init(_ bytes: [UInt8], isBody: Bool) {
     reader = ByteReader(bytes)
     length = bytes.count

@@ -61,6 +61,22 @@ extension OwnChangeset: MessagePart {
   }
 }
 
+extension Refusal {
+  /// The bytes that a message has of it.
+  package var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    append(to: &bytes)
+    return bytes
+  }
+
+  /// Nil of bytes that are none.
+  package init?(bytes: [UInt8]) {
+    var reader = MessageReader(part: bytes)
+    guard let refusal = try? Refusal(from: &reader), reader.isAtEnd else { return nil }
+    self = refusal
+  }
+}
+
 extension Refusal: MessagePart {
   private enum Kind {
     static let object: UInt8 = 0

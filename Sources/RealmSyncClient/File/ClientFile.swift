@@ -1,31 +1,12 @@
 import RealmStorage
 import RealmSync
 
-/// Why a session can't go on with a file.
-package enum ClientProblem: Error, Sendable, Equatable {
-  /// A step begins elsewhere than where the file stands: the session asks again.
-  case otherVersion(file: UInt64, step: UInt64)
-  /// The server decided another changeset than the file's own: a copy of the file has used its sequences. The file is to be reset.
-  case otherChangeset(sequence: UInt64)
-  /// The parts of a step are not all parts of one.
-  case incompleteStep
-  /// The server gave a file a number that can't be its own, or told it what no file has.
-  case wrongAnswer
-  /// A stamp lies more than a day ahead: no server sends it.
-  case markAhead(milliseconds: UInt64)
-  /// The server defines a table or a property otherwise than the file: it is another app's, or of another version of the app.
-  case otherSchema(table: String, property: String?)
-  /// The file was opened without being synced.
-  case notSynced
-  case storage(StorageError)
-}
-
 /// A client's file as its session with a server changes it. Nothing here knows of a network.
 ///
 /// All that belongs together is changed by one transaction: the objects, where the file stands in the log, and the changesets that are pending.
 package struct ClientFile {
-  private let transaction: WriteTransaction
-  private var pending: PendingChangesets
+  let transaction: WriteTransaction
+  private(set) var pending: PendingChangesets
   package private(set) var position: ClientPosition
 
   package init(_ transaction: WriteTransaction) throws(ClientProblem) {
@@ -45,7 +26,7 @@ package struct ClientFile {
   /// The number of the file; that of a file without one is the greatest of all.
   package var number: UInt64 { position.replicas[Int(pending.state.replica)] }
 
-  private func storing<Result>(_ body: () throws(StorageError) -> Result) throws(ClientProblem) -> Result {
+  func storing<Result>(_ body: () throws(StorageError) -> Result) throws(ClientProblem) -> Result {
     do throws(StorageError) {
       return try body()
     } catch {
@@ -55,6 +36,9 @@ package struct ClientFile {
       throw .storage(error)
     }
   }
+
+  /// The query set that a server gives every replica with a partition.
+  static let partitionQuerySet: UInt64 = 1
 
   // MARK: - Registration
 
@@ -76,6 +60,9 @@ package struct ClientFile {
       for sequence in try pending.sequences() {
         guard let stamp = try pending.pending(sequence)?.stored.stamp else { continue }
         last = max(stamp, last.next)
+        if partition != nil, try pending.pending(sequence)?.stored.querySet == 0 {
+          try pending.set(querySet: ClientFile.partitionQuerySet, of: sequence)
+        }
         try pending.set(base: registered.version, stamp: last, of: sequence)
       }
       try pending.store(above: 0)
@@ -85,7 +72,7 @@ package struct ClientFile {
   }
 
   /// What is pending is another than before.
-  private mutating func renew(_ position: ClientPosition) throws(ClientProblem) {
+  mutating func renew(_ position: ClientPosition) throws(ClientProblem) {
     self.position = position
     let pending = try storing { () throws(StorageError) in try PendingChangesets(transaction) }
     if let pending { self.pending = pending }
@@ -106,6 +93,29 @@ package struct ClientFile {
       state.base = position.version
       state.lastStamp = max(state.lastStamp, mark)
     }
+  }
+
+  /// Whether the clock of the machine goes otherwise than the file knows, compared with that of the server.
+  package func isNew(offset: Int64) -> Bool {
+    let known = pending.state.clockOffset
+    let clock = HybridClock(offset: offset)
+    return abs(clock.offset - known) >= Self.leastOffset
+  }
+
+  /// Messages are under way for a while: less than this tells nothing.
+  private static let leastOffset: Int64 = 1000
+
+  /// Notes by how many milliseconds the server's clock is ahead.
+  package mutating func learn(offset: Int64) throws(ClientProblem) {
+    guard isNew(offset: offset) else { return }
+    try storing { () throws(StorageError) in
+      try transaction.changeChangelogState { state in
+        var clock = HybridClock(last: state.lastStamp, offset: state.clockOffset)
+        clock.learn(offset: offset)
+        state.clockOffset = clock.offset
+      }
+    }
+    try renew(position)
   }
 
   // MARK: - Steps
@@ -135,6 +145,8 @@ package struct ClientFile {
       try pending.store(above: last)
       try transaction.acknowledge(upTo: last)
       try store(position, mark: step.mark)
+      try QuerySetStore(transaction).forget(before: step.querySet)
+      try RefusalStore(transaction).add(step.own.flatMap(\.refusals))
       return position
     }
     try renew(new)
@@ -195,6 +207,8 @@ package struct ClientFile {
         reset, step, decided: max(last, dropped), pending, position, time: time, transaction)
       let position = try run.run()
       try store(position, mark: step.mark)
+      try QuerySetStore(transaction).forget(before: step.querySet)
+      try RefusalStore(transaction).add(reset.refusals + step.own.flatMap(\.refusals))
       return position
     }
     try renew(new)

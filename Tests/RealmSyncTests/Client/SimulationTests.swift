@@ -13,6 +13,6 @@ import Testing
       total += simulation.count
       if failure != nil { break }
     }
-    #expect(total.uploads > 500 && total.deleted > 0 && total.objects > 30)
+    #expect(total.uploads > 500 && total.deleted > 0 && total.effects > 30)
   }
 }

@@ -1,0 +1,227 @@
+import RealmStorage
+import RealmSync
+
+/// Integrating what has come, and answering.
+extension SyncServer {
+  /// Integrates what has come, and tells each client what concerns it.
+  ///
+  /// What a client is told was made durable before.
+  ///
+  /// - Parameter time: of the machine, in milliseconds since 1970.
+  /// - Returns: what is to be sent, in this order.
+  /// - Throws: `StorageError` where the file of the state can't be read or written: nothing that was told is lost then, and `run` may be called again.
+  package func run(time: UInt64) throws(StorageError) -> [Action] {
+    if node.state.version > 0, time > node.state.time + Self.timeBetweenNotes, isClockRight(time) {
+      try append(.time, time)
+    }
+    if routes.tables.isEmpty {
+      let tables = try node.database.snapshot().tables().map(\.schema).filter { !$0.isEmbedded }.map(\.name)
+      if !tables.isEmpty { noteTables(Set(tables)) }
+    }
+    var isWaiting = true
+    while isWaiting {
+      try noteChanges(node.follow())
+      isWaiting = try answerWaiting(time)
+    }
+    try sendSteps()
+    return takeActions()
+  }
+
+  /// A server that is idle notes the time once in so many milliseconds.
+  private static let timeBetweenNotes: UInt64 = 3_600_000
+
+  private func noteChanges(_ made: [UInt64: HistoryEntry]) throws(StorageError) {
+    let touched = Set(made.values.flatMap { $0.objects.map(\.name.table) })
+    if !touched.isSubset(of: routes.tables) { noteTables(routes.tables.union(touched)) }
+    for entry in made.values { routes.add(entry, to: &concerned) }
+  }
+
+  /// Lets the server forget what no replica needs that has connected within a time.
+  ///
+  /// - Parameters:
+  ///   - offline: so many milliseconds: a replica that comes back later is reset.
+  ///   - time: of the machine, in milliseconds since 1970.
+  /// - Throws: `StorageError`.
+  package func trim(offline: UInt64, time: UInt64) throws(StorageError) {
+    try noteChanges(node.follow())
+    let transaction = try node.database.beginWrite()
+    defer { transaction.cancel() }
+    let needed = try node.state.neededVersion(time: time, offline: offline, transaction)
+    if needed > node.state.horizon { try append(.trim(horizon: needed), time) }
+  }
+
+  // MARK: - Sessions that begin
+
+  /// Answers those who wait for the log; false where nobody does.
+  private func answerWaiting(_ time: UInt64) throws(StorageError) -> Bool {
+    let waiting = ids.filter { id in
+      switch session(id)?.state {
+      case .registering, .starting, .resetting: true
+      default: false
+      }
+    }
+    guard !waiting.isEmpty else { return false }
+    guard node.halt == nil else {
+      for id in waiting { fail(id, .unavailable, Self.halted) }
+      return false
+    }
+    let transaction = try node.database.beginWrite()
+    defer { transaction.cancel() }
+    var answers: [(SessionID, Answer)] = []
+    for id in waiting {
+      guard let answer = try answer(id, time, transaction) else { continue }
+      answers.append((id, answer))
+    }
+    guard !answers.isEmpty else { return false }
+    try transaction.commit()
+    for (id, answer) in answers { try carryOut(answer, id, time) }
+    return true
+  }
+
+  private enum Answer {
+    case registered(UInt64, Welcome.Registered)
+    case running(ServerSession.Running)
+    case reset(old: UInt64, SessionStart, isInDoubt: Bool)
+    case isReset(UInt64, Welcome.Reset)
+  }
+
+  private func answer(
+    _ id: SessionID, _ time: UInt64, _ transaction: WriteTransaction
+  ) throws(StorageError) -> Answer? {
+    // The log may be behind.
+    if let replica = session(id)?.replica, !node.state.knows(replica), session(id)?.isInLog == true {
+      return nil
+    }
+    return switch session(id)?.state {
+    case .registering(let replica): .registered(replica, try registered(replica, time, transaction))
+    case .starting(let start, let message): try self.start(start, message, time, transaction)
+    case .resetting(let old, let new, let message, let isInDoubt):
+      try reset(old, new, message, isInDoubt: isInDoubt, time, transaction)
+    default: nil
+    }
+  }
+
+  private func registered(
+    _ replica: UInt64, _ time: UInt64, _ transaction: WriteTransaction
+  ) throws(StorageError) -> Welcome.Registered {
+    let (state, offered) = (node.state, draw())
+    try state.begin(replica, sessionNumber: offered, time: time, transaction)
+    return Welcome.Registered(
+      replica: replica, version: state.version, tag: state.tag, mark: state.mark, sessionNumber: offered)
+  }
+
+  private func start(
+    _ start: ServerSession.Start, _ message: SessionStart, _ time: UInt64, _ transaction: WriteTransaction
+  ) throws(StorageError) -> Answer {
+    let state = node.state
+    let isKnown = message.querySet == 0 || state.querySets(of: start.replica).contains(message.querySet)
+    switch try state.resume(start.replica, message, offering: start.offered, time: time, transaction) {
+    case .goesOn where isKnown && message.version <= state.version:
+      let wanted = state.newestQuerySet(of: start.replica, upTo: message.wanted)
+      let view = state.view(of: start.replica, querySet: message.querySet, at: message.version)
+      return .running(
+        ServerSession.Running(
+          replica: start.replica, version: message.version, querySet: message.querySet, view: view,
+          wanted: max(wanted, message.querySet), asked: max(wanted, message.querySet),
+          awaited: message.wanted, first: message.querySet,
+          told: message.pending.first.map { $0.sequence &- 1 } ?? message.last?.sequence ?? 0))
+    case .goesOn: return .reset(old: start.replica, message, isInDoubt: true)
+    case .reset(let isInDoubt): return .reset(old: start.replica, message, isInDoubt: isInDoubt)
+    }
+  }
+
+  /// - Precondition: the old replica is retired.
+  private func reset(
+    _ old: UInt64, _ new: UInt64, _ message: SessionStart, isInDoubt: Bool, _ time: UInt64,
+    _ transaction: WriteTransaction
+  ) throws(StorageError) -> Answer {
+    let registered = try registered(new, time, transaction)
+    let (integrated, refusals) = try node.state.recovery(of: old, message, transaction)
+    return .isReset(
+      new,
+      Welcome.Reset(
+        registered: registered, integrated: integrated, refusals: refusals, isInDoubt: isInDoubt))
+  }
+
+  private func carryOut(_ answer: Answer, _ id: SessionID, _ time: UInt64) throws(StorageError) {
+    switch answer {
+    case .registered(let replica, let registered):
+      become(id, .start(.init(replica: replica, offered: registered.sessionNumber)))
+      welcome(id, .registered(registered), time)
+    case .running(let running):
+      become(id, .running(running))
+      // It may have missed anything.
+      concerned.insert(id)
+      let waiting = session(id)?.waiting ?? []
+      change(id) { $0.waiting = [] }
+      for message in waiting { try receive(message, from: id, time: time) }
+    case .reset(let old, let message, let isInDoubt):
+      let new = draw()
+      become(id, .resetting(old: old, new: new, message, isInDoubt: isInDoubt))
+      change(id) { $0.waiting = [] }
+      guard let session = session(id) else { return }
+      // What is still on its way from the old replica is not accepted any more.
+      try append(.retire(replica: old), time)
+      try append(
+        .register(
+          Registration(replica: new, user: session.user, partition: session.partition, predecessor: old)),
+        time)
+    case .isReset(let replica, let reset):
+      become(
+        id, .start(.init(replica: replica, offered: reset.registered.sessionNumber, isReset: true)))
+      welcome(id, .reset(reset), time)
+    }
+  }
+
+  // MARK: - Steps
+
+  private func sendSteps() throws(StorageError) {
+    var transaction: WriteTransaction?
+    defer { transaction?.cancel() }
+    let isBehind = node.state.version < node.end
+    for id in ids {
+      guard let session = session(id), case .running(let running) = session.state,
+        session.unsent < limits.unsentBytes
+      else { continue }
+      guard node.state.goesOn(running.replica, appended: isBehind ? 0 : running.appended) else {
+        fail(id, .reset, "What the file has sent can't be decided. It is to connect again.")
+        continue
+      }
+      let wanted = max(
+        running.wanted, node.state.newestQuerySet(of: running.replica, upTo: running.asked))
+      guard wanted >= running.awaited, needsStep(id, running, wanted: wanted) else { continue }
+      if transaction == nil { transaction = try node.database.beginWrite() }
+      if let transaction { try sendStep(id, running, wanted: wanted, transaction) }
+    }
+  }
+
+  /// Whether a session is to be told something, or has not been told for long where it stands.
+  private func needsStep(_ id: SessionID, _ running: ServerSession.Running, wanted: UInt64) -> Bool {
+    let state = node.state
+    if running.isFirst || wanted != running.querySet { return true }
+    guard running.version < state.version else { return false }
+    return concerned.contains(id) || running.told != state.lastSequence(of: running.replica)
+      || state.version - running.version >= limits.idleVersions
+      || state.view(of: running.replica, querySet: wanted) != running.view
+  }
+
+  private func sendStep(
+    _ id: SessionID, _ running: ServerSession.Running, wanted: UInt64, _ transaction: WriteTransaction
+  ) throws(StorageError) {
+    var running = running
+    let new = node.state.view(of: running.replica, querySet: wanted)
+    var request = StepRequest(
+      replica: running.replica, from: running.version, old: running.view, new: new, querySet: wanted)
+    request.told = running.told
+    (request.partBytes, request.wholeVersions) = (limits.partBytes, limits.wholeVersions)
+    let isMade = try node.state.step(request, transaction) { part in send(.step(part), to: id) }
+    guard isMade else {
+      return fail(id, .reset, "The file is older than what the server keeps.")
+    }
+    (running.version, running.querySet, running.view) = (node.state.version, wanted, new)
+    (running.wanted, running.isFirst) = (wanted, false)
+    running.told = node.state.lastSequence(of: running.replica)
+    become(id, .running(running))
+    concerned.remove(id)
+  }
+}

@@ -1,0 +1,126 @@
+import RealmStorage
+import RealmSync
+
+/// What clients send once they have started.
+extension SyncServer {
+  func receive(
+    _ message: ClientMessage, _ running: ServerSession.Running, _ id: SessionID, _ time: UInt64
+  ) throws(StorageError) {
+    switch message {
+    case .querySet(let set): try receive(set, running, id, time)
+    case .upload(let upload): try receive(upload, running, id, time)
+    case .mark(let request): send(.mark(request: request, version: node.end), to: id)
+    case .chunk: fail(id, .wrongTime, "A chunk is sent only where both sides have the capability 'chunks'.")
+    case .hello, .start: fail(id, .wrongTime, "A client starts once.")
+    case .skipped: break
+    }
+  }
+
+  private func receive(
+    _ set: QuerySet, _ running: ServerSession.Running, _ id: SessionID, _ time: UInt64
+  ) throws(StorageError) {
+    // A client that connects again sends what it does not know to be there.
+    guard set.number > running.asked else { return }
+    var running = running
+    running.sets += 1
+    guard running.sets <= limits.querySets else {
+      return fail(id, .tooMuch, "Too many query sets have come in one session.")
+    }
+    let answer = try filters(of: set)
+    switch answer {
+    case .success(let filters):
+      try append(
+        .querySet(replica: running.replica, number: set.number, oldest: running.first, filters), time)
+      running.asked = set.number
+      running.sent.insert(set.number)
+    case .failure(let problem):
+      running.refused[set.number] = running.lastGood
+      // No step waits for it.
+      if set.number >= running.awaited { running.awaited = running.asked }
+      send(.querySetRefused(number: set.number, code: problem.code, text: problem.text), to: id)
+    }
+    become(id, .running(running))
+  }
+
+  /// What the queries of a set show.
+  private func filters(
+    of set: QuerySet
+  ) throws(StorageError) -> Result<ClassFilters, FilterProblem> {
+    guard set.queries.count <= Int(limits.messages.querySets) else {
+      let text = "A query set has at most \(limits.messages.querySets) queries."
+      return .failure(FilterProblem(code: 204, text: text))
+    }
+    var filters = ClassFilters()
+    let snapshot = try node.database.snapshot()
+    for query in set.queries {
+      let schema = try snapshot.table(query.table)?.schema
+      do throws(FilterProblem) {
+        let filter = try FieldFilter.parse(
+          query.predicate, of: query.table, fields: node.state.settings.fields(of: query.table),
+          purpose: .query
+        ) { name in
+          schema?.columns.first { $0.name == name && $0.collection == .none }?.type
+        }
+        try filters.add(filter, to: query.table)
+      } catch { return .failure(error) }
+    }
+    return .success(filters)
+  }
+
+  private func receive(
+    _ message: UploadMessage, _ running: ServerSession.Running, _ id: SessionID, _ time: UInt64
+  ) throws(StorageError) {
+    guard message.base <= running.version else {
+      let text =
+        "A changeset names the base \(message.base), and the client was told up to \(running.version)."
+      return fail(id, .wrongTime, text)
+    }
+    guard message.base >= node.state.horizon else {
+      return fail(id, .reset, "A changeset is older than what the server keeps.")
+    }
+    guard let named = running.named(message.querySet, known: node.state.querySets(of: running.replica)) else {
+      return fail(id, .wrongTime, "A changeset names the query set \(message.querySet), which was not sent.")
+    }
+    guard !message.isAllOrNothing else {
+      let text = "This server can't refuse a whole changeset for one of its objects."
+      return fail(id, .limit, text)
+    }
+    guard let user = session(id)?.user else { return }
+    var running = running
+    running.appended = max(running.appended, message.sequence)
+    become(id, .running(running))
+    try append(
+      .upload(
+        Upload(
+          replica: running.replica, user: user, sequence: message.sequence, previous: message.previous,
+          hash: message.hash, base: message.base, stamp: message.stamp,
+          querySets: [named, running.querySet], replicas: message.replicas, changeset: message.changeset)),
+      time)
+  }
+}
+
+extension ClassFilters {
+  /// Adds what a query shows to what others show of the class.
+  fileprivate mutating func add(_ filter: FieldFilter, to table: String) throws(FilterProblem) {
+    let terms = (byClass[table]?.terms ?? []) + filter.terms
+    guard terms.count <= FieldFilter.mostTerms else {
+      let text = "The queries of '\(table)' have more than \(FieldFilter.mostTerms) alternatives together."
+      throw FilterProblem(code: 205, text: text)
+    }
+    byClass[table] = FieldFilter(terms: terms)
+  }
+}
+
+extension ServerSession.Running {
+  /// The newest set that was sent and not refused.
+  fileprivate var lastGood: UInt64 { max(asked, wanted) }
+
+  /// The set that counts for a changeset that names one; nil of one that was never sent.
+  fileprivate func named(_ number: UInt64, known: Set<UInt64>) -> UInt64? {
+    if let good = refused[number] { return good }
+    guard number != 0, number != querySet, !known.contains(number), !sent.contains(number) else {
+      return number
+    }
+    return nil
+  }
+}

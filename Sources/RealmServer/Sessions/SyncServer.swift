@@ -1,0 +1,273 @@
+import RealmStorage
+import RealmSync
+
+/// Serves the sessions of clients from the state of a node.
+///
+/// It knows no network, no clock and no chance: who uses it tells what has come and the time, and sends what it is given. `receive` takes a message in; `run` integrates what
+/// has come and answers. Used by one thread.
+package final class SyncServer {
+  /// A connection of a client.
+  package struct SessionID: Hashable, Sendable, Comparable {
+    package let number: UInt64
+
+    package static func < (left: SessionID, right: SessionID) -> Bool { left.number < right.number }
+  }
+
+  package enum Action: Sendable, Equatable {
+    /// A message, as its bytes.
+    case send([UInt8], to: SessionID)
+    /// What was sent before it is sent still.
+    case close(SessionID)
+  }
+
+  package let node: ServerNode
+  let limits: ServerLimits
+  /// Draws a random number.
+  let draw: () -> UInt64
+  private var sessions: [SessionID: ServerSession] = [:]
+  /// The session of each replica.
+  private var holders: [UInt64: SessionID] = [:]
+  private var lastSession: UInt64 = 0
+  private var registrations: [String: [UInt64]] = [:]
+  private(set) var actions: [Action] = []
+  /// What the sessions look for.
+  private(set) var routes: SessionRoutes
+  /// The sessions that something may concern which they were not told.
+  var concerned: Set<SessionID> = []
+  /// The clock of the machine is right, however far ahead of the last entry it is.
+  package var acceptsClock = false
+
+  /// - Parameter draw: draws a random number, which nobody can guess.
+  package init(_ node: ServerNode, limits: ServerLimits = ServerLimits(), draw: @escaping () -> UInt64) {
+    (self.node, self.limits, self.draw) = (node, limits, draw)
+    routes = SessionRoutes(node.state.settings)
+  }
+
+  // MARK: - Connections
+
+  /// A client has connected.
+  ///
+  /// - Parameter user: who has logged in.
+  package func connect(user: String) -> SessionID {
+    lastSession += 1
+    let id = SessionID(number: lastSession)
+    sessions[id] = ServerSession(user: user)
+    return id
+  }
+
+  /// A connection is lost, or was closed.
+  package func disconnect(_ id: SessionID) {
+    guard let session = sessions.removeValue(forKey: id) else { return }
+    routes.remove(id)
+    concerned.remove(id)
+    if let replica = session.replica, holders[replica] == id { holders[replica] = nil }
+  }
+
+  /// Bytes that were given to be sent have left the machine. A session gets no step while too many have not.
+  package func noteSent(_ bytes: Int, by id: SessionID) {
+    change(id) { $0.unsent = max(0, $0.unsent - bytes) }
+  }
+
+  /// The server stops: all clients come back after a while.
+  ///
+  /// - Parameter wait: milliseconds that a client waits at least.
+  /// - Returns: what is to be sent.
+  package func stop(wait: UInt32) -> [Action] {
+    for id in sessions.keys.sorted() {
+      fail(id, ProtocolError(code: 10, text: "The server stops.", action: .tryLater, wait: wait))
+    }
+    return takeActions()
+  }
+
+  func takeActions() -> [Action] {
+    defer { actions = [] }
+    return actions
+  }
+
+  func send(_ message: ServerMessage, to id: SessionID) {
+    let frame = message.bytes
+    change(id) { $0.unsent += frame.count }
+    actions.append(.send(frame, to: id))
+  }
+
+  func fail(_ id: SessionID, _ error: ProtocolError) {
+    guard sessions[id] != nil else { return }
+    send(.error(error), to: id)
+    actions.append(.close(id))
+    disconnect(id)
+  }
+
+  func fail(_ id: SessionID, _ error: SessionError, _ text: String) {
+    fail(id, ProtocolError(code: error.code, text: text, action: error.action))
+  }
+
+  // MARK: - Messages
+
+  /// A message has come that can't be read.
+  ///
+  /// - Returns: what is to be sent.
+  package func receive(_ damage: MessageDamage, from id: SessionID) -> [Action] {
+    if case .unknownMessage = damage.reason {
+      fail(id, .unknownMessage, damage.description)
+    } else {
+      fail(id, .damagedMessage, damage.description)
+    }
+    return takeActions()
+  }
+
+  /// A message has come.
+  ///
+  /// - Parameter time: of the machine, in milliseconds since 1970.
+  /// - Throws: `StorageError` where the file of the state can't be read.
+  package func receive(
+    _ message: ClientMessage, from id: SessionID, time: UInt64
+  ) throws(StorageError) {
+    guard let session = sessions[id] else { return }
+    if case .skipped = message {
+      if case .hello = session.state { fail(id, .wrongTime, "The first message of a session is a hello.") }
+      return
+    }
+    guard isClockRight(time), node.halt == nil else { return fail(id, .unavailable, Self.halted) }
+    switch (session.state, message) {
+    case (.hello, .hello(let hello)): try greet(hello, id, time)
+    case (.start(let start), .start(let message)):
+      sessions[id]?.state = .starting(start, message)
+    case (.start(let start), _) where start.isReset: break
+    case (.resetting, _): break
+    case (.starting, .hello), (.starting, .start):
+      fail(id, .wrongTime, "A client starts once.")
+    case (.starting, _):
+      guard session.waiting.count < limits.waiting else {
+        return fail(id, .limit, "Too many messages have come before the start was answered.")
+      }
+      sessions[id]?.waiting.append(message)
+    case (.running(let running), _): try receive(message, running, id, time)
+    default: fail(id, .wrongTime, "A message may not be sent at this time.")
+    }
+  }
+
+  static let halted = "The server can't go on. Who runs it is told why."
+
+  func isClockRight(_ time: UInt64) -> Bool { acceptsClock || !node.isClockAhead(time) }
+
+  private func greet(_ hello: Hello, _ id: SessionID, _ time: UInt64) throws(StorageError) {
+    guard let user = sessions[id]?.user else { return }
+    guard hello.versions.contains(ProtocolVersion.newest) else {
+      let text = "The server speaks version \(ProtocolVersion.newest) of the protocol."
+      return fail(id, .version, text)
+    }
+    sessions[id]?.partition = hello.partition
+    guard let replica = hello.replica else { return try register(id, user, time) }
+    guard node.state.mayUse(replica, user: user, partition: hello.partition) else {
+      return fail(id, .forbidden, "The file belongs to another user, or to another partition.")
+    }
+    hold(replica, id)
+    let start = ServerSession.Start(replica: replica, offered: draw())
+    sessions[id]?.state = .start(start)
+    welcome(id, .known(sessionNumber: start.offered), time)
+  }
+
+  /// A replica has one session: a new one ends the older.
+  private func hold(_ replica: UInt64, _ id: SessionID) {
+    if let older = holders[replica], older != id {
+      fail(
+        older,
+        ProtocolError(
+          code: SessionError.otherSession.code, text: "Another session of the same file has begun.",
+          action: .tryLater, wait: limits.messages.longestWait))
+    }
+    holders[replica] = id
+  }
+
+  private func register(_ id: SessionID, _ user: String, _ time: UInt64) throws(StorageError) {
+    let recent = (registrations[user] ?? []).filter { $0 + 60_000 > time }
+    guard recent.count < limits.registrations, node.state.replicas(of: user) < limits.replicas else {
+      return fail(
+        id,
+        ProtocolError(
+          code: SessionError.tooMuch.code, text: "The user has registered too many files.", action: .tryLater,
+          wait: 60_000))
+    }
+    registrations[user] = recent + [time]
+    let replica = draw()
+    sessions[id]?.state = .registering(replica)
+    hold(replica, id)
+    let registration = Registration(replica: replica, user: user, partition: sessions[id]?.partition)
+    try append(.register(registration), time)
+  }
+
+  func append(_ entry: LogEntry, _ time: UInt64) throws(StorageError) {
+    try node.append(entry, tag: draw(), time: time)
+  }
+
+  func welcome(_ id: SessionID, _ answer: Welcome.Answer, _ time: UInt64) {
+    send(
+      .welcome(
+        Welcome(version: ProtocolVersion.newest, answer: answer, limits: limits.messages, time: time)),
+      to: id)
+  }
+
+  // MARK: - Sessions
+
+  var ids: [SessionID] { sessions.keys.sorted() }
+
+  func session(_ id: SessionID) -> ServerSession? { sessions[id] }
+
+  /// The replica of a session; nil before the client has said which.
+  package func replica(of id: SessionID) -> UInt64? { sessions[id]?.replica }
+
+  func change(_ id: SessionID, _ change: (inout ServerSession) -> Void) {
+    guard var session = sessions[id] else { return }
+    change(&session)
+    sessions[id] = session
+  }
+
+  func become(_ id: SessionID, _ state: ServerSession.State) {
+    guard let old = sessions[id]?.replica else { return }
+    if case .running(let running) = state { note(running, of: id) }
+    sessions[id]?.state = state
+    guard let new = sessions[id]?.replica, new != old else { return }
+    if holders[old] == id { holders[old] = nil }
+    hold(new, id)
+  }
+
+  /// There are objects of more classes.
+  func noteTables(_ tables: Set<String>) {
+    routes.setTables(tables)
+    for (id, session) in sessions {
+      guard case .running(let running) = session.state else { continue }
+      routes.note(id, running.view)
+      concerned.insert(id)
+    }
+  }
+
+  private func note(_ running: ServerSession.Running, of id: SessionID) {
+    if case .running(let old)? = sessions[id]?.state, old.view == running.view { return }
+    routes.note(id, running.view)
+  }
+}
+
+/// Why a session ends (docs/sync-protocol.md, "Error").
+enum SessionError: UInt32 {
+  case version = 1
+  case damagedMessage = 2
+  case unknownMessage = 3
+  case wrongTime = 4
+  case limit = 5
+  case forbidden = 7
+  case otherSession = 8
+  case tooMuch = 9
+  case unavailable = 11
+  case reset = 12
+
+  var code: UInt32 { rawValue }
+
+  var action: ProtocolError.Action {
+    switch self {
+    case .version: .updateApp
+    case .damagedMessage, .unknownMessage, .wrongTime, .limit, .forbidden: .stop
+    case .otherSession, .tooMuch, .unavailable: .tryLater
+    case .reset: .reset
+    }
+  }
+}

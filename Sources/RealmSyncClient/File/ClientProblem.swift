@@ -1,0 +1,45 @@
+import RealmStorage
+import RealmSync
+
+/// Why a session can't go on with a file.
+package enum ClientProblem: Error, Sendable, Equatable, CustomStringConvertible {
+  /// A step begins elsewhere than where the file stands: the session asks again.
+  case otherVersion(file: UInt64, step: UInt64)
+  /// The server decided another changeset than the file's own: a copy of the file has used its sequences. The file is to be reset.
+  case otherChangeset(sequence: UInt64)
+  /// The parts of a step are not all parts of one.
+  case incompleteStep
+  /// The server gave a file a number that can't be its own, or told it what no file has.
+  case wrongAnswer
+  /// A stamp lies more than a day ahead: no server sends it.
+  case markAhead(milliseconds: UInt64)
+  /// The server defines a table or a property otherwise than the file: it is another app's, or of another version of the app.
+  case otherSchema(table: String, property: String?)
+  /// The file was opened without being synced.
+  case notSynced
+  /// The server sent what is no message.
+  case damagedMessage(MessageDamage)
+  /// What the file has is to be replaced by what the server has, and the app wants to do that itself.
+  case resetNeeded(isInDoubt: Bool)
+  case storage(StorageError)
+
+  package var description: String {
+    switch self {
+    case .otherVersion(let file, let step):
+      "The file stands at version \(file), and the server sent a step from version \(step)."
+    case .otherChangeset(let sequence):
+      "The server has another changeset \(sequence) of the file: a copy of the file was used. It is to be reset."
+    case .incompleteStep: "The parts of a step do not belong together."
+    case .wrongAnswer: "The server sent what may not be sent at this time. Is it a server of another app?"
+    case .markAhead:
+      "The server has changes of a time more than a day ahead of this machine's clock. Set the clock that is wrong."
+    case .otherSchema(let table, let property):
+      "The server defines \(property.map { "\(table).\($0)" } ?? table) otherwise than the file does. Give it another name."
+    case .notSynced: "The file was opened without being synced."
+    case .damagedMessage(let damage): damage.description
+    case .resetNeeded:
+      "What the file has is to be replaced by what the server has. The app is to decide what becomes of the file."
+    case .storage(let error): error.description
+    }
+  }
+}

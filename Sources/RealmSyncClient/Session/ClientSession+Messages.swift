@@ -1,0 +1,207 @@
+import RealmStorage
+import RealmSync
+
+/// What the server sends.
+extension ClientSession {
+  /// A message has come that can't be read.
+  package func receive(_ damage: MessageDamage) -> [Action] {
+    disconnected()
+    return [.failed(.damagedMessage(damage)), .disconnect(.never)]
+  }
+
+  /// A message has come.
+  ///
+  /// - Parameter time: of the machine, in milliseconds since 1970.
+  package func receive(_ message: ServerMessage, time: UInt64) -> [Action] {
+    do throws(ClientProblem) {
+      switch (state, message) {
+      case (.disconnected, _), (_, .skipped): return []
+      case (_, .error(let error)):
+        disconnected()
+        return [.ended(error), .disconnect(error.retry)]
+      case (.hello, .welcome(let welcome)): return try take(welcome, time)
+      case (.running(let running), .welcome(let welcome)):
+        guard running.isFirst, case .reset(let reset) = welcome.answer else { throw .wrongAnswer }
+        return try take(reset.following(running.reset), limit: welcome.limits.bytesUnderWay, time)
+      case (.running(let running), _): return try receive(message, running, time)
+      default: throw .wrongAnswer
+      }
+    } catch {
+      return actions(error)
+    }
+  }
+
+  /// The session ends: what comes after it is not looked at.
+  func actions(_ problem: ClientProblem) -> [Action] {
+    disconnected()
+    switch problem {
+    // The server finds the cause at the next start, and resets the file.
+    case .otherVersion, .otherChangeset: return [.disconnect(.after(milliseconds: 0))]
+    default: return [.failed(problem), .disconnect(.never)]
+    }
+  }
+
+  // MARK: - The beginning
+
+  private func take(_ welcome: Welcome, _ time: UInt64) throws(ClientProblem) -> [Action] {
+    guard welcome.version == ProtocolVersion.newest else { throw .wrongAnswer }
+    let offset = Int64(clamping: welcome.time) - Int64(clamping: time)
+    switch welcome.answer {
+    case .registered(let registered):
+      try inFile { (file) throws(ClientProblem) in
+        guard file.number == .max else { throw .wrongAnswer }
+        try file.learn(offset: offset)
+        try file.register(registered, partition: partition, time: time)
+      }
+      return try start(offered: nil, welcome.limits.bytesUnderWay, time)
+    case .known(let sessionNumber):
+      let (number, isNew) = try reading { (file) throws(ClientProblem) in
+        (file.number, file.isNew(offset: offset))
+      }
+      guard number != .max else { throw .wrongAnswer }
+      if isNew {
+        try inFile(.relaxed) { (file) throws(ClientProblem) in try file.learn(offset: offset) }
+        try flush()
+      }
+      return try start(offered: sessionNumber, welcome.limits.bytesUnderWay, time)
+    case .reset(let reset):
+      try inFile { (file) throws(ClientProblem) in
+        guard file.number != .max else { throw .wrongAnswer }
+        try file.learn(offset: offset)
+      }
+      return try take(reset, limit: welcome.limits.bytesUnderWay, time)
+    }
+  }
+
+  private func start(
+    offered: UInt64?, _ limit: UInt64, _ time: UInt64
+  ) throws(ClientProblem) -> [Action] {
+    let (start, decided) = try reading { (file) throws(ClientProblem) in
+      (try file.start(wanted: file.newestQuerySet), file.position.decided)
+    }
+    state = .running(
+      Running(sent: decided, asked: start.querySet, offered: offered, limit: limit))
+    return [.send(.start(start))] + upload(time: time)
+  }
+
+  /// The file is to be reset: as another replica it asks for all that it is to see, and is changed when that is there.
+  private func take(
+    _ reset: Welcome.Reset, limit: UInt64, _ time: UInt64
+  ) throws(ClientProblem) -> [Action] {
+    if case .manual = recovery { throw .resetNeeded(isInDoubt: reset.isInDoubt) }
+    let wanted = try reading { (file) throws(ClientProblem) in file.newestQuerySet }
+    var running = Running(sent: NamedChangeset(sequence: 0, hash: []), asked: 0, limit: limit)
+    running.reset = reset
+    state = .running(running)
+    let registered = reset.registered
+    let start = SessionStart(
+      version: registered.version, tag: registered.tag, sessionNumber: registered.sessionNumber, querySet: 0,
+      wanted: wanted)
+    return [.willReset(isInDoubt: reset.isInDoubt), .send(.start(start))] + upload(time: time)
+  }
+
+  // MARK: - Running
+
+  private func receive(
+    _ message: ServerMessage, _ running: Running, _ time: UInt64
+  ) throws(ClientProblem) -> [Action] {
+    var running = running
+    running.isFirst = false
+    switch message {
+    case .step(let step):
+      running.parts.append(step)
+      state = .running(running)
+      guard step.isLast else { return [] }
+      let actions = try running.reset == nil ? apply(time) : reset(time)
+      return actions + upload(time: time)
+    case .querySetRefused(let number, let code, let text):
+      state = .running(running)
+      return [.querySetRefused(number: number, code: code, text: text)]
+    case .mark(let request, let version):
+      state = .running(running)
+      return [.mark(request: request, version: version)]
+    default: throw .wrongAnswer
+    }
+  }
+
+  private func apply(_ time: UInt64) throws(ClientProblem) -> [Action] {
+    guard case .running(var running) = state else { return [] }
+    let (parts, offered) = (running.parts, running.offered)
+    let (refusals, old, new) = try inFile(.relaxed) { (file) throws(ClientProblem) in
+      let old = file.position
+      let refusals = try file.apply(parts, time: time)
+      if let offered { try file.note(sessionNumber: offered) }
+      return (refusals, old, file.position)
+    }
+    (running.parts, running.offered) = ([], nil)
+    running.note(decided: new.decided)
+    state = .running(running)
+    var actions: [Action] = [.applied(version: new.version)]
+    if old.querySet != new.querySet { actions.append(.showsQuerySet(new.querySet)) }
+    if !refusals.isEmpty { actions.append(.refused) }
+    return actions
+  }
+
+  private func reset(_ time: UInt64) throws(ClientProblem) -> [Action] {
+    guard case .running(var running) = state, let reset = running.reset else { return [] }
+    let parts = running.parts
+    var isRecovered = recovery != .discard
+    do throws(ClientProblem) {
+      try self.reset(reset, parts, dropsPending: !isRecovered, time)
+    } catch {
+      guard case .recoverOrDiscard = recovery else { throw error }
+      isRecovered = false
+      try self.reset(reset, parts, dropsPending: true, time)
+    }
+    let position = try reading { (file) throws(ClientProblem) in file.position }
+    (running.parts, running.reset) = ([], nil)
+    running.sent = position.decided
+    state = .running(running)
+    var actions: [Action] = [
+      .didReset(isRecovered: isRecovered), .applied(version: position.version),
+      .showsQuerySet(position.querySet),
+    ]
+    if !reset.refusals.isEmpty { actions.append(.refused) }
+    return actions
+  }
+
+  private func reset(
+    _ reset: Welcome.Reset, _ parts: [Step], dropsPending: Bool, _ time: UInt64
+  ) throws(ClientProblem) {
+    try inFile { (file) throws(ClientProblem) in
+      try file.reset(reset, parts, dropsPending: dropsPending, time: time)
+    }
+  }
+}
+
+extension Welcome.Reset {
+  /// The reset of a file that was to be reset already: the server forgot what it had registered before the client could start. What is told of the file's changesets was told at first.
+  fileprivate func following(_ first: Welcome.Reset?) -> Welcome.Reset {
+    guard let first else { return self }
+    return Welcome.Reset(
+      registered: registered, integrated: first.integrated, refusals: first.refusals + refusals,
+      isInDoubt: first.isInDoubt || isInDoubt)
+  }
+}
+
+extension ClientSession.Running {
+  /// What was decided is not sent again, and is not under way any more.
+  fileprivate mutating func note(decided: NamedChangeset) {
+    if sent.sequence < decided.sequence { sent = decided }
+    guard let last = underWay.lastIndex(where: { $0.sequence <= decided.sequence }) else { return }
+    bytesDecided = underWay[last].bytes
+    underWay.removeFirst(last + 1)
+  }
+}
+
+extension ProtocolError {
+  fileprivate var retry: ClientSession.Retry {
+    switch action {
+    case .tryLater: .after(milliseconds: wait)
+    case .reset: .after(milliseconds: wait)
+    case .logIn: .whenLoggedIn
+    case .updateApp: .withNewerApp
+    case .stop: .never
+    }
+  }
+}

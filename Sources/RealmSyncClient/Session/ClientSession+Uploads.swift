@@ -1,0 +1,87 @@
+import RealmStorage
+import RealmSync
+
+/// What the file sends by itself.
+extension ClientSession {
+  /// Sends what the file has written and not sent yet. To be called after each commit of the app.
+  ///
+  /// - Parameter time: of the machine, in milliseconds since 1970.
+  package func upload(time: UInt64) -> [Action] {
+    guard case .running(var running) = state else { return [] }
+    do throws(ClientProblem) {
+      if running.reset != nil { return try askForSets(running) }
+      guard let bound = try durableBound(time) else {
+        let waited = time - min(time, undurableSince ?? time)
+        return [.callAgain(after: UInt32(Self.longestWait - min(Self.longestWait, waited)))]
+      }
+      let actions = try reading { (file) throws(ClientProblem) in
+        try file.messages(&running, below: bound).map { Action.send($0) }
+      }
+      state = .running(running)
+      return actions
+    } catch {
+      return actions(error)
+    }
+  }
+
+  /// The sequence below which all changesets of the file are durable; nil while that is worth waiting for.
+  private func durableBound(_ time: UInt64) throws(ClientProblem) -> UInt64? {
+    let snapshot = try storing { () throws(StorageError) in try database.snapshot() }
+    if !database.isDurable(snapshot.version) {
+      let since = undurableSince ?? time
+      undurableSince = since
+      guard time >= since + Self.longestWait else { return nil }
+      try flush()
+    }
+    undurableSince = nil
+    let changelog = try storing { () throws(StorageError) in try snapshot.changelog() }
+    return changelog?.state.nextSequence ?? 0
+  }
+
+  /// A file that is reset sends nothing but the query set that is in force, and those that are newer: the server may refuse the newest.
+  private func askForSets(_ running: Running) throws(ClientProblem) -> [Action] {
+    var running = running
+    let sets = try reading { (file) throws(ClientProblem) in
+      let newest = file.newestQuerySet
+      var sets: [QuerySet] = []
+      for number in Set([file.position.querySet, newest]).sorted() where number > running.asked {
+        if let set = try file.querySet(number) { sets.append(set) }
+      }
+      return sets
+    }
+    guard let last = sets.last else { return [] }
+    running.asked = last.number
+    state = .running(running)
+    return sets.map { .send(.querySet($0)) }
+  }
+}
+
+extension ClientFile {
+  /// The messages that are to be sent next.
+  ///
+  /// A set goes before the uploads that name it, and behind those that do not.
+  fileprivate func messages(
+    _ running: inout ClientSession.Running, below bound: UInt64
+  ) throws(ClientProblem) -> [ClientMessage] {
+    var messages: [ClientMessage] = []
+    while running.bytesSent - running.bytesDecided < max(1, running.limit) {
+      var upload: UploadMessage?
+      if running.sent.sequence + position.earlierSequences + 1 < bound {
+        upload = try self.upload(after: running.sent)
+      }
+      let needed = upload?.querySet ?? newestQuerySet
+      if needed > running.asked {
+        running.asked = needed
+        if let set = try querySet(needed) { messages.append(.querySet(set)) }
+        continue
+      }
+      guard let upload else { break }
+      let message = ClientMessage.upload(upload)
+      running.sent = NamedChangeset(sequence: upload.sequence, hash: upload.hash)
+      running.bytesSent += UInt64(message.bytes.count)
+      running.underWay.append((upload.sequence, running.bytesSent))
+      messages.append(message)
+    }
+    return messages
+  }
+}

@@ -1,0 +1,266 @@
+import RealmServer
+import RealmStorage
+import RealmSync
+import SyncSupport
+import TestSupport
+import Testing
+
+/// What the server tells sessions that run, and when.
+@Suite struct SyncServerStepTests {
+  // MARK: - Query sets
+
+  private struct Refused: Sendable {
+    let predicates: [String]
+    let code: UInt32
+  }
+
+  private static let refused = [
+    Refused(predicates: ["other == 1"], code: 203),
+    Refused(predicates: ["q == 1", "q == 2", "q == 3"], code: 204),
+    Refused(predicates: ["q =="], code: 201),
+    Refused(predicates: ["q == 'text'"], code: 201),
+    Refused(predicates: [String(repeating: " ", count: 9000)], code: 205),
+  ]
+
+  @Test(arguments: 0..<5)
+  func `a query set that is refused leaves the one before in force`(index: Int) throws {
+    let refused = Self.refused[index]
+    var limits = ServerLimits()
+    limits.messages.querySets = 2
+    let driven = try DrivenServer(limits)
+    let client = try driven.running("anna", "q == 1")
+    let other = try driven.running("ben")
+    try client.ask(refused.predicates)
+    let answers = try driven.run()
+    guard case .querySetRefused(2, let code, let text)? = answers.messages[client.id]?.first else {
+      Issue.record("not refused: \(answers.messages)")
+      return
+    }
+    #expect(code == refused.code && !text.isEmpty)
+    #expect(answers.messages[client.id]?.count == 1)
+    // Others' objects of the set before still come.
+    try other.upload(.creation(1, 1))
+    try driven.run()
+    #expect(client.querySet == 1 && client.steps.last?.told == ["whole 1"])
+    // What names the refused set counts as written with the one before.
+    try client.upload(.creation(2, 1), querySet: 2)
+    try client.upload(.creation(3, 2), querySet: 2)
+    try driven.run()
+    let name = ObjectName(ModelClass.name, .int(3))
+    #expect(client.own.map(\.sequence) == [1, 2] && !client.isClosed)
+    #expect(client.own.first?.refusals == [])
+    #expect(client.own.last?.refusals == [Refusal(subject: .object(name), reason: .outsideQuerySet)])
+    // The next set that is good is taken.
+    try client.ask(["q == 2"])
+    try driven.run()
+    #expect(client.querySet == 3 && client.steps.last?.querySet == 3)
+    #expect(client.steps.last?.told == ["left 1", "left 2"])
+  }
+
+  // MARK: - Who is told
+
+  @Test func `a session that nothing concerns is told where it stands once in a while`() throws {
+    var limits = ServerLimits()
+    limits.idleVersions = 5
+    let driven = try DrivenServer(limits)
+    let writer = try driven.running("writer")
+    let (one, two) = (try driven.running("anna", "q == 1"), try driven.running("ben", "q == 2"))
+    try writer.upload(.creation(10, 2))
+    #expect(try driven.run().steps(two.id).map(\.told) == [["whole 10"]])
+    let version = one.version
+    for number in 11...20 as ClosedRange<Int64> {
+      try writer.upload(.creation(number, 3))
+      let answers = try driven.run()
+      guard driven.state.version < version + 5 else {
+        #expect(answers.steps(one.id).map(\.told) == [[]])
+        break
+      }
+      #expect(answers.messages[one.id] == nil, "\(driven.state.version - version) versions later")
+    }
+    #expect(one.version == driven.state.version)
+    // An object that enters or leaves the view concerns who looks for it.
+    try writer.upload(.one(10, [.set(InstructionPath("q"), .value(.int(1)), isDefault: false)]))
+    #expect(try driven.run().steps(one.id).map(\.told) == [["whole 10"]])
+    try writer.upload(.one(10, [.set(InstructionPath("q"), .value(.int(4)), isDefault: false)]))
+    #expect(try driven.run().steps(one.id).map(\.told) == [["left 10"]])
+  }
+
+  @Test func `a session gets no further step while what it was sent has not left`() throws {
+    var limits = ServerLimits()
+    limits.unsentBytes = 1
+    let driven = try DrivenServer(limits)
+    let (writer, reader) = (try driven.running("writer"), try driven.running("anna"))
+    driven.isSentAtOnce = false
+    try writer.upload(.creation(1, 1))
+    let first = try driven.run()
+    let bytes = try #require(first.bytes[reader.id])
+    #expect(first.steps(reader.id).map(\.told) == [["whole 1"]])
+    let version = reader.version
+    try writer.upload(.creation(2, 1))
+    #expect(try driven.run().messages[reader.id] == nil)
+    driven.server.noteSent(bytes - 1, by: reader.id)
+    #expect(try driven.run().messages[reader.id] == nil)
+    try writer.upload(.creation(3, 1))
+    driven.server.noteSent(1, by: reader.id)
+    let steps = try driven.run().steps(reader.id)
+    #expect(steps.map(\.told) == [["whole 2", "whole 3"]])
+    #expect(steps.first?.from == version)
+  }
+
+  // MARK: - Parts
+
+  /// A step of many objects in parts of 200 bytes, the last objects being the largest; and the same in one.
+  private static func parts() throws -> (parts: [Step], whole: Step) {
+    var limits = ServerLimits()
+    limits.partBytes = 200
+    let driven = try DrivenServer(limits)
+    let writer = try driven.running("writer")
+    for key in 1...30 as ClosedRange<Int64> {
+      try writer.upload(
+        .creation(key, key % 4, text: key > 18 ? String(repeating: "\(key)", count: 90) : nil))
+    }
+    try driven.run()
+    let reader = driven.client("anna")
+    try reader.begin()
+    let from = reader.version
+    try reader.ask([""])
+    let parts = try driven.run().steps(reader.id)
+    let transaction = try driven.database.beginWrite()
+    defer { transaction.cancel() }
+    let replica = try #require(reader.replica)
+    let request = StepRequest(
+      replica: replica, from: from, old: driven.state.view(of: replica, querySet: 0, at: from),
+      new: driven.state.view(of: replica, querySet: 1), querySet: 1)
+    var whole: [Step] = []
+    #expect(try driven.state.step(request, transaction) { (step) throws(StorageError) in whole.append(step) })
+    #expect(whole.count == 1)
+    return (parts, try #require(whole.first))
+  }
+
+  @Test func `a large step comes in parts, which are the same as one when they are joined`() throws {
+    let (parts, whole) = try Self.parts()
+    #expect(parts.count > 5 && whole.objects.count == 30)
+    #expect(parts.map(\.isLast) == [Bool](repeating: false, count: parts.count - 1) + [true])
+    for part in parts {
+      #expect(part.from == whole.from && part.to == whole.to && part.tag == whole.tag)
+      #expect(part.querySet == 1 && part.mark == whole.mark && !part.objects.isEmpty)
+    }
+    let names = parts.flatMap(\.objects).map(\.name)
+    #expect(Set(names).count == names.count)
+    #expect(Step(joining: parts) == whole)
+  }
+
+  @Test func `what is still to come of a step never grows`() throws {
+    let parts = try Self.parts().parts
+    for (part, next) in zip(parts, parts.dropFirst()) {
+      #expect(next.remainingObjects < part.remainingObjects)
+      #expect(next.remainingBytes <= part.remainingBytes)
+    }
+    #expect(parts.last?.remainingObjects == 0 && parts.last?.remainingBytes == 0)
+  }
+
+  // MARK: - Rights
+
+  @Test func `what the server learns of a user moves what the user sees`() throws {
+    let driven = try DrivenServer()
+    let writer = try driven.running("writer")
+    for key in 1...3 as ClosedRange<Int64> { try writer.upload(.creation(key, key)) }
+    let rule = try FieldFilter.parse("q IN $user.roles", of: ModelClass.name, fields: ["q"], purpose: .rule) {
+      _ in .int64
+    }
+    let rules = AccessRules(read: ClassFilters([ModelClass.name: rule]), write: .everything)
+    try driven.append(.rules(user: "anna", rules))
+    try driven.append(.user("anna", ["roles": [.int(1), .int(2)]]))
+    let reader = try driven.running("anna")
+    #expect(reader.steps.last?.told == ["whole 1", "whole 2"])
+    try driven.append(.user("anna", ["roles": [.int(2), .int(3)]]))
+    let answers = try driven.run()
+    #expect(answers.steps(reader.id).map(\.told) == [["left 1", "whole 3"]])
+    #expect(answers.messages[writer.id] == nil)
+    // Who may not read an object may not write it.
+    try reader.upload(.one(1, [.set(InstructionPath("m"), .value(.int(7)), isDefault: false)]))
+    try driven.run()
+    #expect(reader.own.last?.refusals.map(\.reason) == [.notPermitted])
+    try driven.append(.user("anna", [:]))
+    #expect(try driven.run().steps(reader.id).map(\.told) == [["left 2", "left 3"]])
+    // Nothing more comes of these.
+    try writer.upload(.one(2, [.set(InstructionPath("m"), .value(.int(7)), isDefault: false)]))
+    #expect(try driven.run().messages[reader.id] == nil)
+  }
+
+  // MARK: - Nodes that stop
+
+  @Test func `a node stops at rules of merging that it does not know`() throws {
+    let log = MemoryLog()
+    let driven = try DrivenServer(log: log)
+    let client = try driven.running("anna")
+    try driven.append(.semantics(1))
+    try driven.run()
+    #expect(driven.node.halt == nil && driven.state.semantics == 1)
+    let version = driven.state.version
+    try driven.append(.semantics(2))
+    try driven.append(.time)
+    try driven.run()
+    #expect(driven.node.halt == .unknownSemantics(number: 2, version: version))
+    #expect(driven.state.version == version && driven.node.end == version + 2)
+    let error = try #require(try driven.exchange(.mark(request: 1), client.id).error(client.id))
+    #expect(error.code == 11 && error.action == .tryLater)
+    // Another node stops there as well.
+    let database = try Database(inMemory: "other")
+    try database.write { try ModelClass.make($0) }
+    let other = try ServerNode(database, settings: ModelClass.settings, log: log)
+    try other.follow()
+    #expect(other.halt == driven.node.halt && other.state.version == version)
+  }
+
+  @Test func `a node that has stopped registers and starts nobody`() throws {
+    let driven = try DrivenServer(log: MemoryLog())
+    let old = try driven.running("ben")
+    old.connect()
+    try driven.exchange(old.hello, old.id)
+    // The entries of these stand behind one that the node does not integrate.
+    try driven.append(.semantics(2))
+    let client = driven.client("anna")
+    try driven.send(client.hello, client.id)
+    old.tag ^= 1
+    try driven.send(old.start, old.id)
+    let answers = try driven.run()
+    #expect(driven.node.halt != nil)
+    #expect(answers.welcome(client.id) == nil, "a file is told a number that is not registered")
+    #expect(answers.welcome(old.id) == nil, "a file is reset to a replica that is not registered")
+  }
+
+  @Test func `nodes compare what they have made of the log, and one that differs stops`() throws {
+    let log = MemoryLog()
+    let nodes = try (0..<3).map { number in
+      let database = try Database(inMemory: "node \(number)")
+      try database.write { try ModelClass.make($0) }
+      return try ServerNode(database, settings: ModelClass.settings, log: log)
+    }
+    log.append([LogRecord(tag: 1, time: 1, .register(Registration(replica: 5, user: "anna")))])
+    for number in 2...1005 as ClosedRange<UInt64> {
+      log.append([LogRecord(tag: number, time: number, .time)])
+      if number % 100 == 0 { try nodes[0].follow() }
+      if number == 999 { try nodes[1].follow() }
+    }
+    for node in nodes { try node.follow() }
+    let made = nodes[0].state.stateHash
+    #expect(made.version == 1000 && made.hash.count == 32)
+    for node in nodes {
+      #expect(node.state.stateHash == made)
+      #expect(node.state.agrees(1000, made.hash) == true)
+      #expect(node.state.agrees(999, made.hash) == nil)
+    }
+    log.append([LogRecord(tag: 1, time: 2000, .stateHash(version: 1000, made.hash))])
+    // What a node does not know any more it can't compare.
+    log.append([LogRecord(tag: 1, time: 2000, .stateHash(version: 7, made.hash))])
+    for node in nodes { try node.follow() }
+    #expect(nodes.allSatisfy { $0.halt == nil && $0.state.version == 1007 })
+    var other = made.hash
+    other[0] ^= 1
+    log.append([LogRecord(tag: 1, time: 2000, .stateHash(version: 1000, other))])
+    log.append([LogRecord(tag: 1, time: 2000, .time)])
+    for node in nodes { try node.follow() }
+    #expect(nodes.allSatisfy { $0.halt == .otherState(version: 1000) && $0.state.version == 1007 })
+  }
+}
