@@ -18,7 +18,7 @@ struct RealmTool: ParsableCommand {
       "realm \(LibraryVersion.current), file format \(MetaPage.format) (draft \(MetaPage.draft))",
     subcommands: [
       Info.self, Check.self, Dump.self, Query.self, Schema.self, Stats.self, Diff.self, Copy.self,
-      Compact.self,
+      Compact.self, SyncLab.self,
     ])
 
   static func main() {
