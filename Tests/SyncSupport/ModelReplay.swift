@@ -55,6 +55,7 @@ extension Refusal {
       case .outsideQuerySet: "set"
       case .notPermitted: "right"
       case .schemaMismatch: "type"
+      case .tooLarge: "size"
       }
     switch subject {
     case .object(let name): return if case .int(let key) = name.key { "\(key):\(text)" } else { "?" }

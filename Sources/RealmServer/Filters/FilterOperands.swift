@@ -79,8 +79,9 @@ extension FilterReader {
           "Filters look at properties of the object itself, and not behind links or into collections: "
             + "copy what is needed into a property of \(FilterProblem.shown(table))", at: range)
       }
-      guard fields.contains(name) else { throw notAllowed(name, range) }
-      return .field(name, type(name))
+      // A name may be written with other bytes than the field has.
+      guard let field = fields.first(where: { $0 == name }) else { throw notAllowed(name, range) }
+      return .field(field, type(field))
     case .variable(let variable): return try side(ofVariable: variable, path, range)
     case .argument, .selfWord:
       throw problem("A path starts with the name of a property", at: range)

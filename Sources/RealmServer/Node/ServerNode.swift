@@ -10,6 +10,8 @@ package final class ServerNode {
   /// Entries that can't be integrated. Every node comes to the same ones.
   package private(set) var skipped: Set<UInt64> = []
 
+  /// What was integrated, and not returned yet.
+  private var done: [UInt64: HistoryEntry] = [:]
   /// Why the node integrates nothing more.
   package fileprivate(set) var halt: Halt?
 
@@ -62,13 +64,12 @@ package final class ServerNode {
 
   /// Integrates all entries of the log that the state lacks. What they did is durable then.
   ///
-  /// An entry that can't be integrated, since what it says passes a limit, has no effect. The entries that were integrated with it are integrated again without it.
+  /// An upload that can't be integrated, since what it says passes a limit, is refused whole. The entries that were integrated with it are integrated again without it.
   ///
-  /// - Returns: what the uploads among them did, by their versions.
+  /// - Returns: what the uploads did by their versions, of all entries that were integrated since the last time that it returned.
   /// - Throws: `StorageError` where the file can't be read or written. The entries wait then.
   @discardableResult
   package func follow() throws(StorageError) -> [UInt64: HistoryEntry] {
-    var done: [UInt64: HistoryEntry] = [:]
     while state.version < log.end, halt == nil {
       let transaction = try database.beginWrite()
       defer { transaction.cancel() }
@@ -76,7 +77,7 @@ package final class ServerNode {
       do throws(StorageError) {
         let before = state.version
         try integrate(in: transaction, &made)
-        guard state.version > before else { return done }
+        guard state.version > before else { break }
         try transaction.commit()
         log.noteIntegrated(upTo: state.version)
         done.merge(made) { $1 }
@@ -87,6 +88,7 @@ package final class ServerNode {
         guard error.isOfEntry, skipped.insert(failed).inserted else { throw error }
       }
     }
+    defer { done = [:] }
     return done
   }
 

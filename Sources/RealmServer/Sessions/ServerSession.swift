@@ -34,7 +34,7 @@ struct ServerSession {
     /// The newest query set that is integrated, and the newest that was sent.
     var wanted: UInt64
     var asked: UInt64
-    /// The client has sets up to this one: no step is sent before the server has it too, so that a file that is reset is not emptied meanwhile.
+    /// A file that is reset has sets up to this one: no step is sent before the server has it too, so that the file is not emptied meanwhile. 0 of others.
     var awaited: UInt64
     /// The query set that the client had when the session began.
     let first: UInt64
@@ -42,6 +42,10 @@ struct ServerSession {
     var told: UInt64
     /// The first step is to come. Each session has one, though it may be empty: with it the client stores the session number, by which copies of its file are found.
     var isFirst = true
+    /// The end of the log when the client asked for it: it is told when it has all up to there.
+    var owed: UInt64 = 0
+    /// The greatest base of what it has sent: it has all up to there, and keeps it.
+    var base: UInt64 = 0
     /// The last changeset that was appended to the log in this session.
     var appended: UInt64 = 0
     /// The sets that were sent in this session.
@@ -88,9 +92,9 @@ package struct ServerLimits: Sendable {
     longestWait: 300_000)
   /// Replicas of a user that are not retired.
   package var replicas = 1000
-  /// Replicas of a user that are registered within a minute.
+  /// Replicas of a user that are registered within a minute, those of files that are reset too.
   package var registrations = 10
-  /// Query sets that a session takes.
+  /// Query sets that a session takes, and that a replica has.
   package var querySets = 1000
   /// Messages that wait while the server looks at a start.
   package var waiting = 10_000
@@ -102,6 +106,9 @@ package struct ServerLimits: Sendable {
   package var wholeVersions: UInt64 = 16
   /// A session that nothing concerns is told so once in so many versions.
   package var idleVersions: UInt64 = 1000
+
+  /// The value of a partition has so many bytes.
+  package var partitionBytes = 1024
 
   package init() {}
 }

@@ -11,7 +11,9 @@ extension SyncServer {
   /// - Returns: what is to be sent, in this order.
   /// - Throws: `StorageError` where the file of the state can't be read or written: nothing that was told is lost then, and `run` may be called again.
   package func run(time: UInt64) throws(StorageError) -> [Action] {
-    if node.state.version > 0, time > node.state.time + Self.timeBetweenNotes, isClockRight(time) {
+    if node.halt == nil, node.state.version > 0, time > node.state.time + Self.timeBetweenNotes,
+      isClockRight(time)
+    {
       try append(.time, time)
     }
     if routes.tables.isEmpty {
@@ -23,7 +25,11 @@ extension SyncServer {
       try noteChanges(node.follow())
       isWaiting = try answerWaiting(time)
     }
-    try sendSteps()
+    if node.halt == nil {
+      try sendSteps()
+    } else {
+      for id in ids { fail(id, .unavailable, Self.halted) }
+    }
     return takeActions()
   }
 
@@ -36,18 +42,26 @@ extension SyncServer {
     for entry in made.values { routes.add(entry, to: &concerned) }
   }
 
-  /// Lets the server forget what no replica needs that has connected within a time.
+  /// Lets the server forget what no replica needs that is connected, or was within a time. The others are retired if they need it.
   ///
   /// - Parameters:
   ///   - offline: so many milliseconds: a replica that comes back later is reset.
   ///   - time: of the machine, in milliseconds since 1970.
   /// - Throws: `StorageError`.
   package func trim(offline: UInt64, time: UInt64) throws(StorageError) {
+    guard isClockRight(time), node.halt == nil else { return }
     try noteChanges(node.follow())
+    var connected: [UInt64: UInt64] = [:]
+    for id in ids {
+      guard let session = session(id), let replica = session.replica else { continue }
+      connected[replica] = if case .running(let running) = session.state { running.base } else { 0 }
+    }
     let transaction = try node.database.beginWrite()
     defer { transaction.cancel() }
-    let needed = try node.state.neededVersion(time: time, offline: offline, transaction)
-    if needed > node.state.horizon { try append(.trim(horizon: needed), time) }
+    let needed = try node.state.neededVersion(
+      time: time, offline: offline, connected: connected, transaction)
+    for replica in needed.left { try append(.retire(replica: replica), time) }
+    if needed.version > node.state.horizon { try append(.trim(horizon: needed.version), time) }
   }
 
   // MARK: - Sessions that begin
@@ -112,10 +126,13 @@ extension SyncServer {
 
   private func start(
     _ start: ServerSession.Start, _ message: SessionStart, _ time: UInt64, _ transaction: WriteTransaction
-  ) throws(StorageError) -> Answer {
+  ) throws(StorageError) -> Answer? {
     let state = node.state
     let isKnown = message.querySet == 0 || state.querySets(of: start.replica).contains(message.querySet)
     switch try state.resume(start.replica, message, offering: start.offered, time: time, transaction) {
+    case .goesOn where message.version > state.version && state.version < node.end:
+      // The log is behind.
+      return nil
     case .goesOn where isKnown && message.version <= state.version:
       let wanted = state.newestQuerySet(of: start.replica, upTo: message.wanted)
       let view = state.view(of: start.replica, querySet: message.querySet, at: message.version)
@@ -123,7 +140,7 @@ extension SyncServer {
         ServerSession.Running(
           replica: start.replica, version: message.version, querySet: message.querySet, view: view,
           wanted: max(wanted, message.querySet), asked: max(wanted, message.querySet),
-          awaited: message.wanted, first: message.querySet,
+          awaited: start.isReset ? message.wanted : 0, first: message.querySet,
           told: message.pending.first.map { $0.sequence &- 1 } ?? message.last?.sequence ?? 0))
     case .goesOn: return .reset(old: start.replica, message, isInDoubt: true)
     case .reset(let isInDoubt): return .reset(old: start.replica, message, isInDoubt: isInDoubt)
@@ -156,15 +173,17 @@ extension SyncServer {
       change(id) { $0.waiting = [] }
       for message in waiting { try receive(message, from: id, time: time) }
     case .reset(let old, let message, let isInDoubt):
+      guard let session = session(id), mayRegister(id, session.user, time) else { return }
       let new = draw()
       become(id, .resetting(old: old, new: new, message, isInDoubt: isInDoubt))
       change(id) { $0.waiting = [] }
-      guard let session = session(id) else { return }
       // What is still on its way from the old replica is not accepted any more.
       try append(.retire(replica: old), time)
       try append(
         .register(
-          Registration(replica: new, user: session.user, partition: session.partition, predecessor: old)),
+          Registration(
+            replica: new, user: session.user,
+            partition: node.state.isFlexible(old) ? nil : session.partition, predecessor: old)),
         time)
     case .isReset(let replica, let reset):
       become(
@@ -191,7 +210,14 @@ extension SyncServer {
         running.wanted, node.state.newestQuerySet(of: running.replica, upTo: running.asked))
       guard wanted >= running.awaited, needsStep(id, running, wanted: wanted) else { continue }
       if transaction == nil { transaction = try node.database.beginWrite() }
-      if let transaction { try sendStep(id, running, wanted: wanted, transaction) }
+      guard let transaction else { continue }
+      do throws(StorageError) {
+        try sendStep(id, running, wanted: wanted, transaction)
+      } catch {
+        // The others go on.
+        note(error)
+        fail(id, .unavailable, Self.halted)
+      }
     }
   }
 
@@ -200,6 +226,7 @@ extension SyncServer {
     let state = node.state
     if running.isFirst || wanted != running.querySet { return true }
     guard running.version < state.version else { return false }
+    if running.version < running.owed, state.version >= running.owed { return true }
     return concerned.contains(id) || running.told != state.lastSequence(of: running.replica)
       || state.version - running.version >= limits.idleVersions
       || state.view(of: running.replica, querySet: wanted) != running.view
@@ -214,10 +241,13 @@ extension SyncServer {
       replica: running.replica, from: running.version, old: running.view, new: new, querySet: wanted)
     request.told = running.told
     (request.partBytes, request.wholeVersions) = (limits.partBytes, limits.wholeVersions)
-    let isMade = try node.state.step(request, transaction) { part in send(.step(part), to: id) }
+    // Nothing of a step is sent before all of it is there.
+    var frames: [[UInt8]] = []
+    let isMade = try node.state.step(request, transaction) { frames.append(ServerMessage.step($0).bytes) }
     guard isMade else {
       return fail(id, .reset, "The file is older than what the server keeps.")
     }
+    for frame in frames { send(frame: frame, to: id) }
     (running.version, running.querySet, running.view) = (node.state.version, wanted, new)
     (running.wanted, running.isFirst) = (wanted, false)
     running.told = node.state.lastSequence(of: running.replica)

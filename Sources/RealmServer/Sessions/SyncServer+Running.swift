@@ -9,7 +9,11 @@ extension SyncServer {
     switch message {
     case .querySet(let set): try receive(set, running, id, time)
     case .upload(let upload): try receive(upload, running, id, time)
-    case .mark(let request): send(.mark(request: request, version: node.end), to: id)
+    case .mark(let request):
+      var running = running
+      running.owed = node.end
+      become(id, .running(running))
+      send(.mark(request: request, version: node.end), to: id)
     case .chunk: fail(id, .wrongTime, "A chunk is sent only where both sides have the capability 'chunks'.")
     case .hello, .start: fail(id, .wrongTime, "A client starts once.")
     case .skipped: break
@@ -23,7 +27,8 @@ extension SyncServer {
     guard set.number > running.asked else { return }
     var running = running
     running.sets += 1
-    guard running.sets <= limits.querySets else {
+    let known = node.state.querySets(of: running.replica).count
+    guard max(running.sets, known) <= limits.querySets else {
       return fail(id, .tooMuch, "Too many query sets have come in one session.")
     }
     let answer = try filters(of: set)
@@ -78,7 +83,14 @@ extension SyncServer {
     guard message.base >= node.state.horizon else {
       return fail(id, .reset, "A changeset is older than what the server keeps.")
     }
-    guard let named = running.named(message.querySet, known: node.state.querySets(of: running.replica)) else {
+    // What the server has already is skipped.
+    let last = max(running.appended, node.state.lastSequence(of: running.replica))
+    guard message.sequence > last else { return }
+    guard message.sequence == last + 1 else {
+      return fail(id, .wrongTime, "The changeset \(message.sequence) comes behind the changeset \(last).")
+    }
+    let querySet = node.state.querySet(message.querySet, of: running.replica)
+    guard let named = running.named(querySet, known: node.state.querySets(of: running.replica)) else {
       return fail(id, .wrongTime, "A changeset names the query set \(message.querySet), which was not sent.")
     }
     guard !message.isAllOrNothing else {
@@ -87,7 +99,7 @@ extension SyncServer {
     }
     guard let user = session(id)?.user else { return }
     var running = running
-    running.appended = max(running.appended, message.sequence)
+    (running.appended, running.base) = (message.sequence, max(running.base, message.base))
     become(id, .running(running))
     try append(
       .upload(

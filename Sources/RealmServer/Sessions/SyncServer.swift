@@ -34,6 +34,8 @@ package final class SyncServer {
   private(set) var routes: SessionRoutes
   /// The sessions that something may concern which they were not told.
   var concerned: Set<SessionID> = []
+  /// Why a step could not be made, of the last one.
+  package private(set) var lastProblem: StorageError?
   /// The clock of the machine is right, however far ahead of the last entry it is.
   package var acceptsClock = false
 
@@ -84,8 +86,9 @@ package final class SyncServer {
     return actions
   }
 
-  func send(_ message: ServerMessage, to id: SessionID) {
-    let frame = message.bytes
+  func send(_ message: ServerMessage, to id: SessionID) { send(frame: message.bytes, to: id) }
+
+  func send(frame: [UInt8], to id: SessionID) {
     change(id) { $0.unsent += frame.count }
     actions.append(.send(frame, to: id))
   }
@@ -138,7 +141,7 @@ package final class SyncServer {
       fail(id, .wrongTime, "A client starts once.")
     case (.starting, _):
       guard session.waiting.count < limits.waiting else {
-        return fail(id, .limit, "Too many messages have come before the start was answered.")
+        return fail(id, .tooMuch, "Too many messages have come before the start was answered.")
       }
       sessions[id]?.waiting.append(message)
     case (.running(let running), _): try receive(message, running, id, time)
@@ -155,6 +158,9 @@ package final class SyncServer {
     guard hello.versions.contains(ProtocolVersion.newest) else {
       let text = "The server speaks version \(ProtocolVersion.newest) of the protocol."
       return fail(id, .version, text)
+    }
+    guard hello.partition?.size ?? 0 <= limits.partitionBytes else {
+      return fail(id, .limit, "The value of a partition has \(limits.partitionBytes) bytes at most.")
     }
     sessions[id]?.partition = hello.partition
     guard let replica = hello.replica else { return try register(id, user, time) }
@@ -180,20 +186,31 @@ package final class SyncServer {
   }
 
   private func register(_ id: SessionID, _ user: String, _ time: UInt64) throws(StorageError) {
-    let recent = (registrations[user] ?? []).filter { $0 + 60_000 > time }
-    guard recent.count < limits.registrations, node.state.replicas(of: user) < limits.replicas else {
+    guard node.state.replicas(of: user) < limits.replicas else {
       return fail(
-        id,
-        ProtocolError(
-          code: SessionError.tooMuch.code, text: "The user has registered too many files.", action: .tryLater,
-          wait: 60_000))
+        id, .tooMuch, "The user has too many files. One that is not used any more is to be retired.")
     }
-    registrations[user] = recent + [time]
+    guard mayRegister(id, user, time) else { return }
     let replica = draw()
     sessions[id]?.state = .registering(replica)
     hold(replica, id)
     let registration = Registration(replica: replica, user: user, partition: sessions[id]?.partition)
     try append(.register(registration), time)
+  }
+
+  /// Counts a registration of a user; where there were too many, the session ends.
+  func mayRegister(_ id: SessionID, _ user: String, _ time: UInt64) -> Bool {
+    let recent = (registrations[user] ?? []).filter { time - min(time, $0) < 60_000 }
+    guard recent.count < limits.registrations else {
+      fail(
+        id,
+        ProtocolError(
+          code: SessionError.tooMuch.code, text: "The user has registered too many files.", action: .tryLater,
+          wait: 60_000))
+      return false
+    }
+    registrations[user] = recent + [time]
+    return true
   }
 
   func append(_ entry: LogEntry, _ time: UInt64) throws(StorageError) {
@@ -208,6 +225,8 @@ package final class SyncServer {
   }
 
   // MARK: - Sessions
+
+  func note(_ problem: StorageError) { lastProblem = problem }
 
   var ids: [SessionID] { sessions.keys.sorted() }
 
@@ -268,6 +287,17 @@ enum SessionError: UInt32 {
     case .damagedMessage, .unknownMessage, .wrongTime, .limit, .forbidden: .stop
     case .otherSession, .tooMuch, .unavailable: .tryLater
     case .reset: .reset
+    }
+  }
+}
+
+extension Value {
+  /// Bytes that it takes, about.
+  fileprivate var size: Int {
+    switch self {
+    case .string(let text): text.utf8.count
+    case .data(let data): data.count
+    default: 16
     }
   }
 }

@@ -77,14 +77,14 @@ struct RouteKey {
     return code
   }
 
-  /// Zeros are followed by another byte, so that the end, which is a zero and a one, has its place before all that is longer.
+  /// Zeros are followed by another byte, so that the end, which is a zero and a one, has its place before all that is longer. Where bytes are left out, the end is a zero and a two.
   private static func code(_ kind: UInt8, _ bytes: some Collection<UInt8>, isWhole: Bool) -> [UInt8] {
     var code = [kind]
     for byte in bytes.prefix(mostBytes) {
       code.append(byte)
       if byte == 0 { code.append(0xff) }
     }
-    if isWhole, bytes.count <= mostBytes { code += [0, 1] }
+    if isWhole { code += bytes.count <= mostBytes ? [0, 1] : [0, 2] }
     return code
   }
 }

@@ -151,7 +151,8 @@ extension HistoryEntry {
     return values
   }
 
-  func append(to bytes: inout [UInt8]) {
+  /// - Parameter isCompressed: false for bytes that are the same whoever writes them: two programs may compress to different bytes.
+  func append(to bytes: inout [UInt8], isCompressed: Bool = true) {
     var step = Step(
       from: base, to: version, tag: 0, querySet: 0, partition: nil, mark: stamp, lastSequence: sequence)
     step.own = [
@@ -159,7 +160,7 @@ extension HistoryEntry {
     ]
     let decided = DecidedBy(version: version, stamp: stamp, replica: 0)
     step.objects = objects.map { ObjectStep($0.name, .effects([.others(decided, $0.effects)])) }
-    let frame = ServerMessage.step(step).bytes
+    let frame = isCompressed ? ServerMessage.step(step).bytes : step.plainBytes
     bytes.appendVarint(UInt64(replica))
     bytes.appendVarint(UInt64(frame.count))
     bytes += frame

@@ -29,6 +29,14 @@ extension ServerState {
   /// How many replicas of a user are not retired.
   func replicas(of user: String) -> Int { replicas.values.count { $0.user == user && !$0.isRetired } }
 
+  /// The query set that counts for one that is named: what a file with a partition wrote before it knew of any counts as written with the one that shows the partition.
+  func querySet(_ number: UInt64, of replica: UInt64) -> UInt64 {
+    number == 0 && replicas[replica]?.partition != nil ? Self.partitionQuerySet : number
+  }
+
+  /// Whether the partition of a replica has become an ordinary filter.
+  func isFlexible(_ replica: UInt64) -> Bool { replicas[replica]?.flexibleFrom != nil }
+
   /// The numbers of the query sets of a replica.
   func querySets(of replica: UInt64) -> Set<UInt64> { Set(replicas[replica]?.querySets.keys ?? [:].keys) }
 
@@ -52,17 +60,26 @@ extension ServerState {
   /// - Parameters:
   ///   - time: of the machine, in milliseconds since 1970.
   ///   - offline: a replica that did not connect for so many milliseconds counts no more: it is reset when it comes back.
+  ///   - connected: the replicas that are connected, with versions that they are known to have.
+  /// - Returns: the version, and the replicas that do not count and need more.
   /// - Throws: `StorageError`.
   package func neededVersion(
-    time: UInt64, offline: UInt64, _ transaction: WriteTransaction
-  ) throws(StorageError) -> UInt64 {
+    time: UInt64, offline: UInt64, connected: [UInt64: UInt64], _ transaction: WriteTransaction
+  ) throws(StorageError) -> (version: UInt64, left: [UInt64]) {
     let store = try ServerStore(transaction, settings)
     var needed = version
-    for replica in replicas.values where !replica.isRetired {
-      guard let session = try store.session(replica.ordinal), session.time + offline > time else { continue }
-      needed = min(needed, session.version)
+    var left: [(replica: UInt64, version: UInt64)] = []
+    for (number, replica) in replicas where !replica.isRetired {
+      guard let session = try store.session(replica.ordinal) else { continue }
+      if let known = connected[number] {
+        needed = min(needed, max(known, session.version))
+      } else if time - min(time, session.time) < offline {
+        needed = min(needed, session.version)
+      } else {
+        left.append((number, session.version))
+      }
     }
-    return needed
+    return (needed, left.filter { $0.version < needed }.map(\.replica).sorted())
   }
 
   /// Whether a replica can go on from where it says that it is.
@@ -102,9 +119,11 @@ extension ServerState {
   private func isOwn(
     _ start: SessionStart, _ replica: Replica, _ store: ServerStore
   ) throws(StorageError) -> Bool {
-    for changeset in start.pending + [start.last].compactMap(\.self) {
-      let known = try hash(of: changeset.sequence, replica, store)
-      guard known == nil || known == changeset.hash else { return false }
+    // What the replica knows to be decided is forgotten here. A file that does not know it any more came back from a copy.
+    guard let last = start.last else { return replica.lastSequence == 0 }
+    guard !start.pending.isEmpty || last.sequence == replica.lastSequence else { return false }
+    for changeset in start.pending + [last] where changeset.sequence <= replica.lastSequence {
+      guard try hash(of: changeset.sequence, replica, store) == changeset.hash else { return false }
     }
     return true
   }
@@ -125,20 +144,15 @@ extension ServerState {
     guard let replica = replicas[number] else { return ([], []) }
     let store = try ServerStore(transaction, settings)
     // Hashes are chained: what is known of one is known of all before it.
-    var integrated: [NamedChangeset] = []
-    for (place, changeset) in start.pending.enumerated()
-    where try hash(of: changeset.sequence, replica, store) == changeset.hash {
-      integrated = Array(start.pending[...place])
+    var count = 0
+    for (place, changeset) in start.pending.enumerated() where changeset.sequence <= replica.lastSequence {
+      if try hash(of: changeset.sequence, replica, store) == changeset.hash { count = place + 1 }
     }
     var refusals: [Refusal] = []
-    var version = max(start.version, horizon)
-    while version < self.version {
-      version += 1
-      if let entry = try store.history(of: version), entry.replica == replica.ordinal {
-        refusals += entry.refusals
-      }
+    for version in try store.versions(ofReplica: replica.ordinal, after: 0) where version > start.version {
+      refusals += try store.history(of: version)?.refusals ?? []
     }
-    return (integrated, refusals)
+    return (Array(start.pending.prefix(count)), refusals)
   }
 }
 

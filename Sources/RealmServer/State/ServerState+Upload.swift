@@ -33,6 +33,17 @@ extension ServerState {
     return entry
   }
 
+  /// Refuses all that an upload does, since it passes a limit of the server. Its writer goes on behind it.
+  func refuse(
+    _ upload: Upload, time: UInt64, _ transaction: WriteTransaction
+  ) throws(StorageError) -> HistoryEntry? {
+    var refused = upload
+    refused.changeset = Changeset()
+    guard var entry = try integrate(refused, time: time, transaction) else { return nil }
+    entry.refusals = upload.changeset.objects.map { Refusal(subject: .object($0.id), reason: .tooLarge) }
+    return entry
+  }
+
   /// Whether an upload is the next of its replica, and well-formed.
   private func accepts(_ upload: Upload, _ replica: Replica) -> Bool {
     guard !replica.isRetired, upload.user == replica.user, upload.sequence == replica.lastSequence + 1,

@@ -19,8 +19,9 @@ package final class ServerState {
     /// The fields of a class that filters may use. The property of the partition is always one.
     func fields(of table: String) -> [String] {
       let named = fields[table] ?? []
-      guard let partitionProperty, !named.contains(partitionProperty) else { return named }
-      return named + [partitionProperty]
+      guard let partitionProperty else { return named }
+      // It is the first, so that its place stays as it is.
+      return [partitionProperty] + named.filter { $0 != partitionProperty }
     }
   }
 
@@ -68,7 +69,7 @@ package final class ServerState {
   ///
   /// Whatever stands in an entry, it is integrated: one that is wrong has no effect.
   ///
-  /// - Parameter isSkipped: the entry can't be integrated, and is to have no effect.
+  /// - Parameter isSkipped: the entry can't be integrated. If it is an upload, all its objects are refused.
   /// - Returns: what an upload did; nil of other entries, and of one without effect.
   /// - Throws: `StorageError`. The transaction is to be cancelled then, and the state is to be read anew. After `.limitExceeded` or `.notSyncable` the entry is to be skipped:
   ///   whoever integrates it comes to the same error. After another one the file can't be read or written.
@@ -81,7 +82,7 @@ package final class ServerState {
     let store = try ServerStore(transaction, settings)
     var done: HistoryEntry?
     switch record.entry {
-    case .upload where isSkipped: break
+    case .upload(let upload) where isSkipped: done = try refuse(upload, time: record.time, transaction)
     case .upload(let upload): done = try integrate(upload, time: record.time, transaction)
     case .register(let registration): try register(registration, store)
     case .retire(let replica): try change(replica, store) { $0.isRetired = true }
@@ -142,6 +143,10 @@ package final class ServerState {
     if registration.partition != nil { replica.querySets[Self.partitionQuerySet] = .everything }
     if let number = registration.predecessor, let predecessor = replicas[number], predecessor.isRetired {
       replica.predecessors = predecessor.predecessors + [predecessor.ordinal]
+      // What was its partition is shown by a set that no client sends.
+      if predecessor.flexibleFrom != nil, registration.partition == nil {
+        replica.querySets[Self.partitionQuerySet] = predecessor.querySets[Self.partitionQuerySet]
+      }
     }
     numbers.append(registration.replica)
     replicas[registration.replica] = replica
@@ -199,7 +204,7 @@ package final class ServerState {
     var bytes = header.running
     bytes.appendInteger(version)
     bytes.appendInteger(mark.word)
-    done?.append(to: &bytes)
+    done?.append(to: &bytes, isCompressed: false)
     header.running = bytes.contentHash
     if version % Self.versionsOfHash == 0 { (header.hashed, header.hash) = (version, header.running) }
   }

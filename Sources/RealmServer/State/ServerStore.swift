@@ -199,6 +199,12 @@ struct ServerStore {
     bytes.appendInteger(mark.word)
     bytes.appendInteger(tag)
     history?.append(to: &bytes)
+    // What is longer can't be read again.
+    guard bytes.count <= MessageLimit.frameBytes else {
+      throw .limitExceeded(
+        .valueLength(bytes.count, maximum: MessageLimit.frameBytes), path: "version \(version) of the history"
+      )
+    }
     try tree.set(bytes, for: key(Kind.entry, version))
     for (place, object) in (history?.objects ?? []).enumerated() {
       let name = try transaction.object(object.name).key

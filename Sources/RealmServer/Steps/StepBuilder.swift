@@ -167,7 +167,10 @@ struct StepBuilder {
     let isTold = now == nil && mayTellDeletion(name, touches, was: was)
     guard was || isTold else { return }
     let merged = try MergedObject(object, records: MergeRecords(transaction))
-    guard isTold, var deletion = merged.deletion else { return tell(name, .left) }
+    // It may have been deleted again since, outside the view.
+    guard isTold, var deletion = merged.deletion, deletion.version == touches.last?.entry.version else {
+      return tell(name, .left)
+    }
     deletion.replica = index(deletion.replica)
     tell(name, .deleted(deletion))
   }

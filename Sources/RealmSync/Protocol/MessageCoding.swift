@@ -124,6 +124,15 @@ private func frame(_ number: UInt64, _ content: some MessagePart) -> [UInt8] {
   return bytes
 }
 
+extension Step {
+  /// The fields as a body that is not compressed, which is the same whoever writes it.
+  package var plainBytes: [UInt8] {
+    var body: [UInt8] = []
+    append(to: &body)
+    return body
+  }
+}
+
 /// A frame whose fields are a body. Behind the number stand 0 and the fields, or the length of the fields and all of
 /// them as one zlib stream.
 private func frameOfBody(_ number: UInt64, _ content: some MessagePart) -> [UInt8] {

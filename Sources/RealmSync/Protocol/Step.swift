@@ -91,6 +91,8 @@ package struct Refusal: Sendable, Equatable {
     case notPermitted = 3
     /// The property is of another type, or there is none.
     case schemaMismatch = 4
+    /// The changeset, or an object with it, is larger than the server can keep.
+    case tooLarge = 5
   }
 
   /// What is refused: an object, or a table or property that was to be added.

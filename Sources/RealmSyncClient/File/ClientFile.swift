@@ -67,6 +67,8 @@ package struct ClientFile {
       }
       try pending.store(above: 0)
       try store(position, mark: last)
+      guard partition != nil else { return }
+      try transaction.changeChangelogState { $0.querySet = max($0.querySet, Self.partitionQuerySet) }
     }
     try renew(position)
   }
@@ -86,6 +88,15 @@ package struct ClientFile {
     var clock = HybridClock(last: pending.state.lastStamp, offset: pending.state.clockOffset)
     guard clock.receive(mark, at: time) else { throw .markAhead(milliseconds: mark.milliseconds) }
   }
+
+  /// A step leads forwards, and to a query set that there is.
+  private func check(_ step: Step) throws(ClientProblem) {
+    guard step.to >= step.from, step.to <= Self.latestVersion, step.querySet <= newestQuerySet else {
+      throw .wrongAnswer
+    }
+  }
+
+  private static let latestVersion: UInt64 = 1 << 62
 
   private func store(_ position: ClientPosition, mark: Stamp) throws(StorageError) {
     try position.store(in: try transaction.tree(ClientPosition.tree))
@@ -130,6 +141,7 @@ package struct ClientFile {
     guard step.from == position.version else {
       throw .otherVersion(file: position.version, step: step.from)
     }
+    try check(step)
     try check(step.mark, time: time)
     let decided = try checkOwn(step)
     let new = try storing { () throws(StorageError) in
@@ -190,6 +202,7 @@ package struct ClientFile {
       throw .otherVersion(file: reset.registered.version, step: step.from)
     }
     try check(reset.registered.replica)
+    try check(step)
     try check(step.mark, time: time)
     let isWhole = step.objects.allSatisfy { if case .whole = $0.change { true } else { false } }
     guard isWhole else { throw .wrongAnswer }

@@ -24,18 +24,26 @@ extension ClientSession {
     }
   }
 
-  /// The sequence below which all changesets of the file are durable; nil while that is worth waiting for.
-  private func durableBound(_ time: UInt64) throws(ClientProblem) -> UInt64? {
+  /// What is durable of a file: all changesets below a sequence, and query sets up to one.
+  fileprivate struct Durable {
+    var sequence: UInt64 = 0
+    var querySet: UInt64 = 0
+  }
+
+  /// What of the file is durable; nil while it is worth waiting for more.
+  private func durableBound(_ time: UInt64) throws(ClientProblem) -> Durable? {
     let snapshot = try storing { () throws(StorageError) in try database.snapshot() }
     if !database.isDurable(snapshot.version) {
-      let since = undurableSince ?? time
+      // The clock may have been set back.
+      let since = min(undurableSince ?? time, time)
       undurableSince = since
       guard time >= since + Self.longestWait else { return nil }
       try flush()
     }
     undurableSince = nil
     let changelog = try storing { () throws(StorageError) in try snapshot.changelog() }
-    return changelog?.state.nextSequence ?? 0
+    return changelog.map { Durable(sequence: $0.state.nextSequence, querySet: $0.state.querySet) }
+      ?? Durable()
   }
 
   /// A file that is reset sends nothing but the query set that is in force, and those that are newer: the server may refuse the newest.
@@ -61,15 +69,15 @@ extension ClientFile {
   ///
   /// A set goes before the uploads that name it, and behind those that do not.
   fileprivate func messages(
-    _ running: inout ClientSession.Running, below bound: UInt64
+    _ running: inout ClientSession.Running, below bound: ClientSession.Durable
   ) throws(ClientProblem) -> [ClientMessage] {
     var messages: [ClientMessage] = []
     while running.bytesSent - running.bytesDecided < max(1, running.limit) {
       var upload: UploadMessage?
-      if running.sent.sequence + position.earlierSequences + 1 < bound {
+      if running.sent.sequence + position.earlierSequences + 1 < bound.sequence {
         upload = try self.upload(after: running.sent)
       }
-      let needed = upload?.querySet ?? newestQuerySet
+      let needed = upload?.querySet ?? min(newestQuerySet, bound.querySet)
       if needed > running.asked {
         running.asked = needed
         if let set = try querySet(needed) { messages.append(.querySet(set)) }

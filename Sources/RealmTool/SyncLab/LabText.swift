@@ -32,6 +32,7 @@ extension Refusal.Reason {
     case .outsideQuerySet: "no query of the device would show the object that it made"
     case .notPermitted: "the rules do not let the user read or write it, as it was or as it would be"
     case .schemaMismatch: "others have defined the class or the property in another way"
+    case .tooLarge: "it is larger than the server can keep"
     }
   }
 }

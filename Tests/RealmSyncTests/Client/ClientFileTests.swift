@@ -14,6 +14,7 @@ import Testing
     let database = try Database(creatingIn: MemoryStorage(name: "client"), options: options)
     try database.write { transaction in
       try transaction.setTime(now)
+      try transaction.changeChangelogState { $0.querySet = 1 }
       try ModelClass.make(transaction)
       _ = try transaction.table(ModelClass.name)?.insert(["id": .int(1), "m": .string("mine")])
     }
@@ -104,6 +105,13 @@ import Testing
     try refusesStep(.otherChangeset(sequence: 1), [own])
     own.own = []
     try refusesStep(.otherChangeset(sequence: 1), [own])
+    var unknownSet = Self.step()
+    unknownSet.querySet = 9
+    var backwards = Self.step()
+    backwards.to = 4
+    var endless = Self.step()
+    endless.to = .max
+    for step in [unknownSet, backwards, endless] { try refusesStep(.wrongAnswer, [step]) }
     var schema = Self.step()
     schema.schema = [.addProperty(table: ModelClass.name, PropertyDefinition("c", .string))]
     try refusesStep(.otherSchema(table: ModelClass.name, property: "c"), [schema])

@@ -200,10 +200,10 @@ import Testing
     let version = driven.state.version
     try driven.append(.semantics(2))
     try driven.append(.time)
-    try driven.run()
+    let answers = try driven.run()
     #expect(driven.node.halt == .unknownSemantics(number: 2, version: version))
     #expect(driven.state.version == version && driven.node.end == version + 2)
-    let error = try #require(try driven.exchange(.mark(request: 1), client.id).error(client.id))
+    let error = try #require(answers.error(client.id))
     #expect(error.code == 11 && error.action == .tryLater)
     // Another node stops there as well.
     let database = try Database(inMemory: "other")

@@ -182,7 +182,7 @@ import Testing
     var gap = try client.message(.creation(2, 1))
     gap.sequence += 1
     let error = try #require(try Self.error(.upload(gap), client, driven))
-    #expect(error.code == 12 && error.action == .reset)
+    #expect(error.code == 4 && error.action == .stop)
     #expect(driven.state.lastSequence(of: try #require(client.replica)) == 1)
     // One that the server has is skipped.
     let other = try driven.running("ben")
@@ -235,7 +235,7 @@ import Testing
       try driven.exchange(client.hello, client.id)
       try client.sendStart()
       for request in 0..<count { try driven.send(.mark(request: UInt64(request)), client.id) }
-      let expected = count == 2 ? "mark, mark, step" : "error 5, close"
+      let expected = count == 2 ? "mark, mark, step" : "error 9, close"
       #expect(Self.text(try driven.run(), client.id) == expected)
     }
   }
