@@ -78,6 +78,7 @@ sync-sim: setup
 sync-measure: setup
 	swift build -c release --product sync-run
 	.build/release/sync-run measure
+	.build/release/sync-run measure-steps
 
 sync-mutants: setup build/merge-model
 	bash Tests/SyncMutants/run.sh

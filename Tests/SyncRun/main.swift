@@ -7,7 +7,7 @@ import SyncSupport
 struct SyncRun: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sync-run", abstract: "Tries the core of device sync.",
-    subcommands: [Compare.self, Simulate.self, Measure.self])
+    subcommands: [Compare.self, Simulate.self, Measure.self, MeasureSteps.self])
 }
 
 /// Reads schedules that the model of the merge rules wrote, from standard input, and compares.
@@ -47,24 +47,25 @@ struct Simulate: ParsableCommand {
   @Flag(help: "Ends with the first failure.") var firstOnly = false
 
   func run() throws {
-    var wrong = 0
+    var failures: [Simulation.Failure.Kind: Int] = [:]
     var total = Simulation.Count()
+    func note(_ kind: Simulation.Failure.Kind, _ seed: UInt64, _ text: any CustomStringConvertible) {
+      failures[kind, default: 0] += 1
+      if failures.values.reduce(0, +) <= 5 { print("seed \(seed): \(text)") }
+    }
     for seed in first..<first + UInt64(seeds) {
       let simulation = try Simulation(seed: seed)
       do {
-        if let failure = try simulation.run() {
-          wrong += 1
-          if wrong <= 5 { print("seed \(seed): \(failure)") }
-        }
+        if let failure = try simulation.run() { note(failure.kind, seed, failure) }
       } catch {
-        wrong += 1
-        if wrong <= 5 { print("seed \(seed): \(error)") }
+        note(.wrong, seed, "\(error)")
       }
       total += simulation.count
-      if firstOnly, wrong > 0 { break }
+      if firstOnly, !failures.isEmpty { break }
     }
-    print("seeds=\(seeds) \(total.text) wrong=\(wrong)")
-    if wrong > 0 { throw ExitCode(1) }
+    let found = Simulation.Failure.Kind.allCases.map { "\($0.rawValue)=\(failures[$0] ?? 0)" }
+    print("seeds=\(seeds) \(total.text) \(found.joined(separator: " "))")
+    if !failures.isEmpty { throw ExitCode(1) }
   }
 }
 

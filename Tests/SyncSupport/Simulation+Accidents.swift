@@ -25,7 +25,7 @@ extension Simulation {
     client.use(file)
     let left = try noted(client, in: file.database)
     guard Set(client.written.prefix(client.durable)).isSubset(of: left) else {
-      throw Failure(description: "\(client.user) has lost durable commits with its power")
+      throw Failure(kind: .lost, description: "\(client.user) has lost durable commits with its power")
     }
     client.written.removeAll { !left.contains($0) }
     client.durable = client.written.count

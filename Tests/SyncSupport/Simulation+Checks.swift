@@ -59,7 +59,8 @@ extension Simulation {
         let entry = try state.history(of: decided.version, transaction)
         let after = entry?.objects.first { $0.name == object.name }?.after
         guard view.shows(after, of: object.name.table, ModelClass.settings) else {
-          throw Failure(description: "a change of object \(object.name.key) outside the view is told")
+          throw Failure(
+            kind: .leaked, description: "a change of object \(object.name.key) outside the view is told")
         }
       }
     }
@@ -123,7 +124,7 @@ extension Simulation {
       let found = try noted(client, in: database)
       let lost = Set(client.written).subtracting(found)
       guard lost.isEmpty else {
-        throw Failure(description: "the commits \(lost.sorted()) of \(client.user) are lost")
+        throw Failure(kind: .lost, description: "the commits \(lost.sorted()) of \(client.user) are lost")
       }
       guard !client.isCopied, !client.written.isEmpty else { continue }
       let text = past[state.version]?[client.logKey]?.text ?? ""
@@ -146,6 +147,7 @@ extension Simulation {
           return true
         }
         throw Failure(
+          kind: .hung,
           description:
             "\(client.user) has pending changesets at the end: \(found), decided \(position.decided.sequence)"
         )

@@ -18,7 +18,6 @@ extension Simulation {
     package var powerLosses = 0
     package var copies = 0
     package var restores = 0
-    package var hung = 0
 
     package init() {}
 
@@ -27,7 +26,7 @@ extension Simulation {
       ("applied", \.applied), ("effects", \.effects), ("whole", \.whole), ("left", \.left),
       ("deleted", \.deleted), ("trims", \.trims), ("restarts", \.restarts), ("broken", \.broken),
       ("predictions", \.predictions), ("resets", \.resets), ("powerlosses", \.powerLosses),
-      ("copies", \.copies), ("restores", \.restores), ("hung", \.hung),
+      ("copies", \.copies), ("restores", \.restores),
     ]
 
     /// What a run prints.

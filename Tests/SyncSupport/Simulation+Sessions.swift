@@ -136,8 +136,7 @@ extension Simulation {
       guard client.connection?.downward.isEmpty == false else { return }
       while client.connection?.downward.isEmpty == false { try deliver(client) }
     }
-    count.hung += 1
-    throw Failure(description: "\(client.user) and the server talk without end")
+    throw Failure(kind: .hung, description: "\(client.user) and the server talk without end")
   }
 
   func present(_ transaction: WriteTransaction) throws -> [Int64: Past] {

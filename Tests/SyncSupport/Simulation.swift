@@ -127,16 +127,29 @@ package final class Simulation {
     return SyncServer(node, limits: limits) { generator.next() >> 20 }
   }
 
-  struct Failure: Error, CustomStringConvertible { var description: String }
+  package struct Failure: Error, CustomStringConvertible {
+    package enum Kind: String, CaseIterable, Sendable {
+      /// Something that was written is not there any more.
+      case lost
+      case wrong
+      /// Somebody was told what the rules or the query do not show.
+      case leaked
+      /// Nobody has anything to say, or all talk without end.
+      case hung
+    }
+
+    package var kind = Kind.wrong
+    package var description: String
+  }
 
   /// Runs to the end; answers what was wrong.
-  package func run() throws -> String? {
+  package func run() throws -> Failure? {
     do {
       for _ in 0..<40 + generator.below(120) { try step() }
       try settle()
       try checkAll()
     } catch let failure as Failure {
-      return failure.description
+      return failure
     }
     return nil
   }

@@ -44,8 +44,6 @@ struct ServerSession {
     var isFirst = true
     /// The end of the log when the client asked for it: it is told when it has all up to there.
     var owed: UInt64 = 0
-    /// The greatest base of what it has sent: it has all up to there, and keeps it.
-    var base: UInt64 = 0
     /// The last changeset that was appended to the log in this session.
     var appended: UInt64 = 0
     /// The sets that were sent in this session.

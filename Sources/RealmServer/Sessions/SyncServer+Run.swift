@@ -44,6 +44,8 @@ extension SyncServer {
 
   /// Lets the server forget what no replica needs that is connected, or was within a time. The others are retired if they need it.
   ///
+  /// What a client needs is known from the beginning of its session: one that stays connected for long holds up the trim. Whoever runs the server ends sessions once in a while.
+  ///
   /// - Parameters:
   ///   - offline: so many milliseconds: a replica that comes back later is reset.
   ///   - time: of the machine, in milliseconds since 1970.
@@ -51,11 +53,7 @@ extension SyncServer {
   package func trim(offline: UInt64, time: UInt64) throws(StorageError) {
     guard isClockRight(time), node.halt == nil else { return }
     try noteChanges(node.follow())
-    var connected: [UInt64: UInt64] = [:]
-    for id in ids {
-      guard let session = session(id), let replica = session.replica else { continue }
-      connected[replica] = if case .running(let running) = session.state { running.base } else { 0 }
-    }
+    let connected = Set(ids.compactMap { session($0)?.replica })
     let transaction = try node.database.beginWrite()
     defer { transaction.cancel() }
     let needed = try node.state.neededVersion(

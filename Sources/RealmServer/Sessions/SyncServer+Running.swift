@@ -99,7 +99,7 @@ extension SyncServer {
     }
     guard let user = session(id)?.user else { return }
     var running = running
-    (running.appended, running.base) = (message.sequence, max(running.base, message.base))
+    running.appended = message.sequence
     become(id, .running(running))
     try append(
       .upload(

@@ -60,20 +60,18 @@ extension ServerState {
   /// - Parameters:
   ///   - time: of the machine, in milliseconds since 1970.
   ///   - offline: a replica that did not connect for so many milliseconds counts no more: it is reset when it comes back.
-  ///   - connected: the replicas that are connected, with versions that they are known to have.
+  ///   - connected: the replicas that are connected: they count, however long ago their sessions began.
   /// - Returns: the version, and the replicas that do not count and need more.
   /// - Throws: `StorageError`.
   package func neededVersion(
-    time: UInt64, offline: UInt64, connected: [UInt64: UInt64], _ transaction: WriteTransaction
+    time: UInt64, offline: UInt64, connected: Set<UInt64>, _ transaction: WriteTransaction
   ) throws(StorageError) -> (version: UInt64, left: [UInt64]) {
     let store = try ServerStore(transaction, settings)
     var needed = version
     var left: [(replica: UInt64, version: UInt64)] = []
     for (number, replica) in replicas where !replica.isRetired {
       guard let session = try store.session(replica.ordinal) else { continue }
-      if let known = connected[number] {
-        needed = min(needed, max(known, session.version))
-      } else if time - min(time, session.time) < offline {
+      if connected.contains(number) || time - min(time, session.time) < offline {
         needed = min(needed, session.version)
       } else {
         left.append((number, session.version))

@@ -146,6 +146,8 @@ package final class ServerState {
       // What was its partition is shown by a set that no client sends.
       if predecessor.flexibleFrom != nil, registration.partition == nil {
         replica.querySets[Self.partitionQuerySet] = predecessor.querySets[Self.partitionQuerySet]
+        // Its client may still tell the partition.
+        replica.flexibleFrom = version
       }
     }
     numbers.append(registration.replica)

@@ -169,7 +169,8 @@ struct StepBuilder {
     let merged = try MergedObject(object, records: MergeRecords(transaction))
     // It may have been deleted again since, outside the view.
     guard isTold, var deletion = merged.deletion, deletion.version == touches.last?.entry.version else {
-      return tell(name, .left)
+      if was { tell(name, .left) }
+      return
     }
     deletion.replica = index(deletion.replica)
     tell(name, .deleted(deletion))

@@ -155,8 +155,13 @@ extension MergedObject {
   ///
   /// - Parameter content: the instructions that make a new object so; nil where it is not there.
   package func replace(with content: [Instruction]?) throws(StorageError) {
-    if object.isPresent { try change(.delete) }
-    for instruction in content ?? [] { try change(instruction) }
+    var rest = (content ?? [])[...]
+    if object.isPresent {
+      try change(.delete)
+    } else if !keepsInverse, rest.first == .create, let made = try create(Array(rest)) {
+      rest = rest.dropFirst(1 + made.columns.count)
+    }
+    for instruction in rest { try change(instruction) }
   }
 
   /// Does what a changeset did when it was decided, where nothing needs to be known of that later.

@@ -9,7 +9,7 @@ package final class MergedObject {
   let records: ObjectRecords
   /// What takes back each change of the rows, in the order of the changes.
   private var inverses: [[Instruction]] = []
-  private let keepsInverse: Bool
+  let keepsInverse: Bool
   /// The object was made since then: to remove it takes back all that was done to it.
   private var isMade = false
 
@@ -48,15 +48,7 @@ package final class MergedObject {
     guard instructions.first == .create, context.partition == nil, !object.isPresent,
       records.head == HeadRecord()
     else { return (0, []) }
-    var (sets, values) = ([Bool](), [(property: String, value: Value)]())
-    for instruction in instructions.dropFirst() {
-      guard case .set(let path, .value(let value), let isDefault) = instruction, path.steps.isEmpty else {
-        break
-      }
-      values.append((path.property, value))
-      sets.append(isDefault)
-    }
-    guard let columns = try object.create(with: values) else { return (0, []) }
+    guard let (columns, sets) = try create(instructions) else { return (0, []) }
     if keepsInverse { inverses.append([.delete]) }
     isMade = true
     records.setHead { head in
@@ -66,8 +58,25 @@ package final class MergedObject {
         head.registers[column] = context.record(isDefault: isDefault)
       }
     }
-    let count = 1 + values.count
+    let count = 1 + sets.count
     return (count, instructions.prefix(count).map { Effect($0) })
+  }
+
+  /// Creates the object with the single values that are set directly behind its creation.
+  ///
+  /// - Returns: the ids of the columns, and whether each value is a default; nil, with nothing done, where they can't be written at once.
+  func create(_ instructions: [Instruction]) throws(StorageError) -> (columns: [UInt16], areDefaults: [Bool])?
+  {
+    var (sets, values) = ([Bool](), [(property: String, value: Value)]())
+    for instruction in instructions.dropFirst() {
+      guard case .set(let path, .value(let value), let isDefault) = instruction, path.steps.isEmpty else {
+        break
+      }
+      values.append((path.property, value))
+      sets.append(isDefault)
+    }
+    guard let columns = try object.create(with: values) else { return nil }
+    return (columns, sets)
   }
 
   /// Keeps what was recorded.

@@ -136,8 +136,8 @@ package struct ClientFile {
   /// - Parameter time: of the machine, in milliseconds since 1970.
   /// - Returns: what was refused of the file's own changesets.
   /// - Throws: `ClientProblem`. The transaction is to be cancelled then.
-  package mutating func apply(_ parts: [Step], time: UInt64) throws(ClientProblem) -> [Refusal] {
-    guard let step = Step(joining: parts) else { throw .incompleteStep }
+  package mutating func apply(_ parts: StepParts, time: UInt64) throws(ClientProblem) -> [Refusal] {
+    guard let step = parts.header else { throw .incompleteStep }
     guard step.from == position.version else {
       throw .otherVersion(file: position.version, step: step.from)
     }
@@ -146,7 +146,7 @@ package struct ClientFile {
     let decided = try checkOwn(step)
     let new = try storing { () throws(StorageError) in
       var application = try StepApplication(step, pending, position, transaction)
-      var position = try application.apply()
+      var position = try application.apply(parts)
       (position.version, position.tag) = (step.to, step.tag)
       position.querySet = step.querySet
       if step.partition == nil, position.partition != nil, position.flexibleFrom == nil {

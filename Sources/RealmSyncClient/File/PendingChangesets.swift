@@ -9,6 +9,7 @@ final class PendingChangesets {
   private var tables: [String: UInt32] = [:]
   private var read: [UInt64: Pending] = [:]
   private var changed: Set<UInt64> = []
+  private var search: ChangesetSearch?
 
   /// A changeset, by the objects that it changes.
   struct Pending {
@@ -99,7 +100,8 @@ final class PendingChangesets {
     if tables[object.table] == nil { tables[object.table] = try transaction.table(object.table)?.schema.id }
     guard let table = tables[object.table] else { return [] }
     var found: [UInt64] = []
-    for sequence in try changelog.sequences(of: object, table: table, transaction) {
+    if search == nil { search = try changelog.search(transaction) }
+    for sequence in search?.sequences(of: object, table: table) ?? [] {
       // Others may share the hash of the name.
       guard found.last != sequence, try pending(sequence)?.instructions(of: object).isEmpty == false else {
         continue
@@ -117,6 +119,16 @@ final class PendingChangesets {
     }
     guard let found else { throw try transaction.tree(ClientPosition.tree).damaged }
     read[sequence] = found
+    return found
+  }
+
+  /// Whether there are any.
+  func hasAny() throws(StorageError) -> Bool {
+    var found = false
+    try changelog.forEach(transaction) { _ in
+      found = true
+      return false
+    }
     return found
   }
 

@@ -10,13 +10,17 @@ struct StepApplication {
   private let pending: PendingChangesets
   private let records: MergeRecords
   private var position: ClientPosition
+  /// The step without its objects.
   private let step: Step
-  /// The numbers in the file of the replicas of the step.
+  /// The numbers in the file of the replicas of the part that is applied.
   private var replicas: [UInt32] = []
   /// The sequence in the file of the last changeset that is decided.
   private let lastDecided: UInt64
+  /// Something is recorded of objects, since changes of them were pending.
+  private let hasRecords: Bool
+  private let hasPending: Bool
 
-  /// - Parameter step: all its parts, put together.
+  /// - Parameter step: without its objects.
   init(
     _ step: Step, _ pending: PendingChangesets, _ position: ClientPosition, _ transaction: WriteTransaction
   )
@@ -25,11 +29,12 @@ struct StepApplication {
     (self.step, self.pending, self.position, self.transaction) = (step, pending, position, transaction)
     records = try MergeRecords(transaction)
     lastDecided = step.lastSequence &+ position.earlierSequences
+    hasRecords = try records.tree.count() > 0
+    hasPending = try pending.hasAny()
   }
 
   /// - Returns: the position with the replicas that are named.
-  mutating func apply() throws(StorageError) -> ClientPosition {
-    for number in step.replicas { replicas.append(number == 0 ? 0 : position.index(number)) }
+  mutating func apply(_ parts: StepParts) throws(StorageError) -> ClientPosition {
     for instruction in step.schema {
       let holds = try transaction.unrecorded { () throws(StorageError) in
         try SchemaMerge(transaction).merge(instruction)
@@ -37,12 +42,21 @@ struct StepApplication {
       guard holds else { throw instruction.otherDefinition }
     }
     var told: Set<ObjectName> = []
-    for object in step.objects {
-      told.insert(object.name)
-      try apply(object)
-    }
+    let staged = try StagedParts(transaction)
+    for number in 0..<parts.staged { try apply(part: staged.part(number), &told) }
+    for part in parts.held { try apply(part: part, &told) }
+    if parts.staged > 0 { try staged.removeAll() }
     try applyDecided(except: told)
     return position
+  }
+
+  private mutating func apply(part: Step, _ told: inout Set<ObjectName>) throws(StorageError) {
+    replicas = []
+    for number in part.replicas { replicas.append(number == 0 ? 0 : position.index(number)) }
+    for object in part.objects {
+      if !step.own.isEmpty { told.insert(object.name) }
+      try apply(object)
+    }
   }
 
   /// Objects of own changesets that nothing was told of: what these did was refused, or others had decided otherwise.
@@ -58,13 +72,31 @@ struct StepApplication {
   }
 
   private mutating func apply(_ object: ObjectStep) throws(StorageError) {
-    let sequences = try pending.sequences(of: object.name)
+    let sequences = hasPending ? try pending.sequences(of: object.name) : []
     if case .effects(let all) = object.change, isAsShown(all, sequences) {
       // Changes of others may have been recorded while these were pending.
-      if try records.tree.count() > 0 { _ = try forget(transaction.object(object.name)) }
+      if hasRecords { _ = try forget(transaction.object(object.name)) }
+      return
+    }
+    if case .whole(let content) = object.change, sequences.isEmpty, !hasRecords,
+      try create(object.name, content)
+    {
       return
     }
     try rebuild(object.name, object.change, sequences)
+  }
+
+  /// Creates an object of single values at once, which most objects of a first step are; false, with nothing done, for another one.
+  private func create(_ name: ObjectName, _ content: [Instruction]) throws(StorageError) -> Bool {
+    var object = try transaction.object(name)
+    guard !object.isPresent, content.first == .create else { return false }
+    var values: [(property: String, value: Value)] = []
+    values.reserveCapacity(content.count - 1)
+    for instruction in content.dropFirst() {
+      guard case .set(let path, .value(let value), _) = instruction, path.steps.isEmpty else { return false }
+      values.append((path.property, value))
+    }
+    return try object.create(with: values) != nil
   }
 
   /// Whether what was decided is what the file shows: own changesets that took effect as they were written, and nothing else.
@@ -94,6 +126,7 @@ struct StepApplication {
 
   /// Nothing is pending on the object: nothing needs to be known of how it came to be.
   private func forget(_ object: EditedObject) throws(StorageError) -> EditedObject {
+    guard hasRecords else { return object }
     let merged = try MergedObject(object, records: records)
     merged.forgetRecords()
     try merged.store()

@@ -109,7 +109,14 @@ extension ClientSession {
     running.isFirst = false
     switch message {
     case .step(let step):
-      running.parts.append(step)
+      // A reset replaces all that the file has, and needs all at hand.
+      if step.isLast || running.reset != nil {
+        running.parts.hold(step)
+      } else {
+        let number = running.parts.staged
+        try inFile(.relaxed) { (file) throws(ClientProblem) in try file.stage(step, number: number) }
+        running.parts.stage(step)
+      }
       state = .running(running)
       guard step.isLast else { return [] }
       let actions = try running.reset == nil ? apply(time) : reset(time)
@@ -133,7 +140,7 @@ extension ClientSession {
       if let offered { try file.note(sessionNumber: offered) }
       return (refusals, old, file.position)
     }
-    (running.parts, running.offered) = ([], nil)
+    (running.parts, running.offered) = (StepParts(), nil)
     running.note(decided: new.decided)
     state = .running(running)
     var actions: [Action] = [.applied(version: new.version)]
@@ -144,7 +151,7 @@ extension ClientSession {
 
   private func reset(_ time: UInt64) throws(ClientProblem) -> [Action] {
     guard case .running(var running) = state, let reset = running.reset else { return [] }
-    let parts = running.parts
+    let parts = running.parts.held
     var isRecovered = recovery != .discard
     do throws(ClientProblem) {
       try self.reset(reset, parts, dropsPending: !isRecovered, time)
@@ -154,7 +161,7 @@ extension ClientSession {
       try self.reset(reset, parts, dropsPending: true, time)
     }
     let position = try reading { (file) throws(ClientProblem) in file.position }
-    (running.parts, running.reset) = ([], nil)
+    (running.parts, running.reset) = (StepParts(), nil)
     running.sent = position.decided
     state = .running(running)
     var actions: [Action] = [

@@ -65,7 +65,7 @@ package final class ClientSession {
     /// The session number that the file is to name the next time.
     var offered: UInt64?
     /// The parts of a step of which more are to come.
-    var parts: [Step] = []
+    var parts = StepParts()
     /// What was sent and is not decided: the sequences, and the bytes up to each.
     var underWay: [(sequence: UInt64, bytes: UInt64)] = []
     var bytesSent: UInt64 = 0
@@ -132,7 +132,10 @@ package final class ClientSession {
   /// - Throws: `ClientProblem` where the file can't be read: the connection is to be closed.
   package func connected() throws(ClientProblem) -> [Action] {
     try flush()
-    let number = try reading { (file) throws(ClientProblem) in file.number }
+    let (number, hasParts) = try reading { (file) throws(ClientProblem) in
+      (file.number, try file.hasStagedParts)
+    }
+    if hasParts { try inFile(.relaxed) { (file) throws(ClientProblem) in try file.forgetStagedParts() } }
     state = .hello
     let versions = ProtocolVersion.newest...ProtocolVersion.newest
     let hello = Hello(

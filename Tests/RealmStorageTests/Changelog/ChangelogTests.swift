@@ -266,13 +266,14 @@ import Testing
       let person = try #require(try snapshot.schemas().first?.id)
       for (sequence, objects) in created {
         for object in [objects[0], objects[objects.count / 2]] {
-          #expect(try changelog.sequences(of: object, table: person, snapshot).contains(sequence))
+          #expect(try changelog.search(snapshot).sequences(of: object, table: person).contains(sequence))
         }
       }
       // 300 commits over seven objects, and the creation of each.
-      let found = try changelog.sequences(of: ObjectName("Person", .int(3)), table: person, snapshot)
+      let found = try changelog.search(snapshot).sequences(of: ObjectName("Person", .int(3)), table: person)
       #expect(found.count == 1 + 43)
-      #expect(try changelog.sequences(of: ObjectName("Person", .int(-1)), table: person, snapshot) == [])
+      #expect(
+        try changelog.search(snapshot).sequences(of: ObjectName("Person", .int(-1)), table: person) == [])
       #expect(IntegrityCheck.run(snapshot).isClean)
     }
   }
@@ -296,7 +297,7 @@ import Testing
         for sequence in last + 1...201 {
           // The first changeset made the table.
           let object = ObjectName("Person", .int(Int64(sequence) - 2))
-          #expect(try changelog.sequences(of: object, table: person, snapshot).contains(sequence))
+          #expect(try changelog.search(snapshot).sequences(of: object, table: person).contains(sequence))
         }
         #expect(IntegrityCheck.run(snapshot).isClean)
       }
@@ -416,7 +417,7 @@ import Testing
         found.append($0)
         return true
       }
-      _ = try changelog?.sequences(of: ObjectName("Person", .int(3)), table: 4, snapshot)
+      _ = try changelog?.search(snapshot).sequences(of: ObjectName("Person", .int(3)), table: 4)
       let transaction = try database.beginWrite()
       defer { transaction.cancel() }
       for changeset in found.reversed() { try transaction.undo(changeset) }

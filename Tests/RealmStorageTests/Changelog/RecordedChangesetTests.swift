@@ -44,7 +44,7 @@ import Testing
           guard let id = try snapshot.schemas().first(where: { $0.name == object.id.table })?.id else {
             return "no table \(object.id.table)"
           }
-          let sequences = try changelog.sequences(of: object.id, table: id, snapshot)
+          let sequences = try changelog.search(snapshot).sequences(of: object.id, table: id)
           guard sequences.contains(stored.sequence) else { return "\(object.id) is not found by its key" }
         }
       }

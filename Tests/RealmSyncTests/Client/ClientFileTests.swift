@@ -86,7 +86,9 @@ import Testing
         try file.register(Self.registered(), partition: nil, time: Self.now)
       } == nil)
     func refusesStep(_ expected: ClientProblem, _ parts: [Step]) throws {
-      try refuses(expected) { (file) throws(ClientProblem) in _ = try file.apply(parts, time: Self.now) }
+      try refuses(expected) { (file) throws(ClientProblem) in
+        _ = try file.apply(StepParts(parts), time: Self.now)
+      }
     }
     try refusesStep(.otherVersion(file: 5, step: 4), [Self.step(from: 4)])
     try refusesStep(.markAhead(milliseconds: tooLate.milliseconds), [Self.step(mark: tooLate)])

@@ -9,7 +9,7 @@ import Testing
     for seed in Slow.seeds(40, slow: 2000) {
       let simulation = try Simulation(seed: seed)
       let failure = try simulation.run()
-      #expect(failure == nil, "seed \(seed)")
+      #expect(failure == nil, "seed \(seed): \(failure?.description ?? "")")
       total += simulation.count
       if failure != nil { break }
     }

@@ -1,0 +1,102 @@
+import RealmStorage
+import RealmSync
+
+/// The parts of a step. Those that come before the last one may stand in the file meanwhile, so that a large step takes no more memory than a part.
+package struct StepParts: Sendable {
+  /// What the parts say beside the objects, in order.
+  private var headers: [Step] = []
+  /// So many of the first parts stand in the file.
+  private(set) var staged = 0
+  /// The others.
+  private(set) var held: [Step] = []
+
+  package init(_ parts: [Step] = []) {
+    for part in parts { hold(part) }
+  }
+
+  private mutating func add(_ part: Step) {
+    var header = part
+    (header.objects, header.replicas) = ([], [0])
+    headers.append(header)
+  }
+
+  package mutating func hold(_ part: Step) {
+    add(part)
+    held.append(part)
+  }
+
+  /// - Precondition: no part is held.
+  package mutating func stage(_ part: Step) {
+    add(part)
+    staged += 1
+  }
+
+  /// The step without its objects; nil where these are not all parts of one.
+  var header: Step? { Step(joining: headers) }
+}
+
+/// Where parts of a step stand in a file: beside its position, under the key 4 and the number of the part.
+struct StagedParts {
+  private let tree: WritableTree
+  private static let kind: UInt8 = 4
+
+  init(_ transaction: WriteTransaction) throws(StorageError) {
+    tree = try transaction.tree(ClientPosition.tree)
+  }
+
+  private func key(_ number: Int) -> [UInt8] {
+    var key = [Self.kind]
+    key.appendHighestFirst(UInt64(number))
+    return key
+  }
+
+  func store(_ part: Step, _ number: Int) throws(StorageError) {
+    try tree.set(ServerMessage.step(part).bytes, for: key(number))
+  }
+
+  func part(_ number: Int) throws(StorageError) -> Step {
+    guard let bytes = try tree.value(for: key(number)),
+      case .step(let step)? = try? ServerMessage(bytes: bytes)
+    else { throw tree.damaged }
+    return step
+  }
+
+  var isEmpty: Bool {
+    get throws(StorageError) {
+      var isEmpty = true
+      try tree.forEach(from: [Self.kind]) { (key, _) in
+        isEmpty = key.first != Self.kind
+        return false
+      }
+      return isEmpty
+    }
+  }
+
+  func removeAll() throws(StorageError) {
+    var gone: [[UInt8]] = []
+    try tree.forEach(from: [Self.kind]) { (key, _) in
+      guard key.first == Self.kind else { return false }
+      gone.append(key)
+      return true
+    }
+    for key in gone { try tree.removeValue(for: key) }
+  }
+}
+
+extension ClientFile {
+  /// Keeps a part of a step until all are there.
+  package func stage(_ part: Step, number: Int) throws(ClientProblem) {
+    try storing { () throws(StorageError) in try StagedParts(transaction).store(part, number) }
+  }
+
+  /// Whether parts of a step are kept, whose last one did not come.
+  package var hasStagedParts: Bool {
+    get throws(ClientProblem) {
+      try storing { () throws(StorageError) in try !StagedParts(transaction).isEmpty }
+    }
+  }
+
+  package func forgetStagedParts() throws(ClientProblem) {
+    try storing { () throws(StorageError) in try StagedParts(transaction).removeAll() }
+  }
+}

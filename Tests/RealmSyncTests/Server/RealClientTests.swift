@@ -1,0 +1,126 @@
+import RealmServer
+import RealmStorage
+import RealmSync
+import RealmSyncClient
+import SyncSupport
+import TestSupport
+import Testing
+
+/// Real clients with a real server: what must not come to a stop, or to a loop.
+@Suite struct RealClientTests {
+  @Test func `a file with more pending than may be under way comes to its newest query set`() throws {
+    var limits = ServerLimits()
+    limits.messages.bytesUnderWay = 200
+    let driven = try DrivenServer(limits)
+    let file = try ConnectedFile(driven, "anna")
+    #expect(try file.ask("") == 1)
+    for key in 1...10 as ClosedRange<Int64> { try file.write(key) }
+    #expect(try file.ask("q == nil") == 2)
+    #expect(try file.pending() == 10)
+    try file.connect()
+    try file.exchange()
+    #expect(file.errors.isEmpty && file.isConnected)
+    #expect(try file.pending() == 0)
+    #expect(try file.position().querySet == 2)
+    #expect(try driven.state.lastSequence(of: file.number()) == 10)
+    #expect(try file.refusals() == [] && file.keys() == Array(1...10))
+    #expect(try driven.database.modelKeys() == Array(1...10))
+  }
+
+  // MARK: - Partitions
+
+  @Test func `what a file with a partition makes before its first step is not refused`() throws {
+    let driven = try DrivenServer()
+    let file = try ConnectedFile(driven, "anna", partition: .int(1))
+    try file.write(1, .int(1))
+    try file.connect()
+    try file.talk()
+    // It is registered, and has had no step.
+    #expect(try file.number() != .max && !file.told.contains("applied"))
+    try file.write(2, .int(1))
+    try file.exchange()
+    #expect(try file.refusals() == [] && file.pending() == 0)
+    #expect(try file.keys() == [1, 2])
+    #expect(try driven.database.modelKeys() == [1, 2])
+  }
+
+  @Test func `what names no query set counts in a partition as written with the first`() throws {
+    let driven = try DrivenServer()
+    let client = driven.client("anna", partition: .int(1))
+    try driven.exchange(client.hello, client.id)
+    try client.sendStart()
+    try client.upload(.creation(1, 1), querySet: 0)
+    try driven.run()
+    #expect(client.own.map(\.refusals) == [[]])
+    #expect(try driven.database.modelKeys() == [1])
+    // Later than the first step it counts likewise.
+    try client.upload(.creation(2, 1), querySet: 0)
+    try driven.run()
+    #expect(client.own.map(\.refusals) == [[], []] && !client.isClosed)
+    // Who has no partition sees nothing with it.
+    let other = driven.client("ben")
+    try other.begin()
+    try other.upload(.creation(3, 1), querySet: 0)
+    try driven.run()
+    #expect(other.own.first?.refusals.map(\.reason) == [.outsideQuerySet])
+  }
+
+  // MARK: - Partitions that became filters
+
+  /// A file that was in the partition 1, was made flexible and then reset; and a client that wrote an object there and one elsewhere.
+  private static func resetFlexible() throws -> (DrivenServer, writer: DrivenClient, ConnectedFile) {
+    let driven = try DrivenServer()
+    let writer = try driven.running("writer")
+    try writer.upload(.creation(1, 1))
+    try writer.upload(.creation(2, 2))
+    try driven.run()
+    let file = try ConnectedFile(driven, "anna", partition: .int(1))
+    try file.connect()
+    try file.exchange()
+    #expect(try file.keys() == [1])
+    let old = try file.number()
+    try driven.append(.flexible(replica: old))
+    try file.exchange()
+    #expect(try file.position().flexibleFrom != nil)
+    try driven.append(.retire(replica: old))
+    try file.exchange()
+    #expect(file.errors == [12] && !file.isConnected)
+    try file.connect()
+    try file.exchange()
+    #expect(try file.number() != old)
+    return (driven, writer, file)
+  }
+
+  @Test func `a file whose partition became a filter keeps that filter when it is reset, and gets a step`()
+    throws
+  {
+    let (driven, writer, file) = try Self.resetFlexible()
+    #expect(file.told.contains("did reset"), "no step came: \(file.told)")
+    let condition = FieldFilter.Condition("q", .equal, [.value(.int(1))])
+    let view = try driven.state.view(of: file.number(), querySet: 1)
+    #expect(view.querySet == ClassFilters(others: FieldFilter(terms: [[condition]])))
+    #expect(view.asking.partition == nil)
+    let position = try file.position()
+    #expect(position.querySet == 1 && position.partition == nil)
+    #expect(try file.keys() == [1])
+    try writer.upload(.creation(3, 2))
+    try writer.upload(.creation(4, 1))
+    try file.exchange()
+    #expect(try file.keys() == [1, 4])
+    try file.write(5, .int(1))
+    try file.exchange()
+    #expect(try file.refusals() == [] && driven.database.modelKeys() == [1, 2, 3, 4, 5])
+  }
+
+  @Test func `a file whose partition became a filter connects again after a reset`() throws {
+    let (driven, _, file) = try Self.resetFlexible()
+    let number = try file.number()
+    try file.connect()
+    try file.exchange()
+    #expect(file.isConnected && file.errors == [12])
+    #expect(try file.number() == number)
+    try file.write(6, .int(1))
+    try file.exchange()
+    #expect(try driven.database.modelKeys() == [1, 2, 6])
+  }
+}

@@ -1,0 +1,233 @@
+import RealmServer
+import RealmStorage
+import RealmSync
+import SyncSupport
+import TestSupport
+import Testing
+
+/// Sessions as the server has them: marks, copies, trims and what is sent twice.
+@Suite struct SessionRegressionTests {
+  private static let day: UInt64 = 86_400_000
+
+  /// So many days go by, in which the server runs now and then.
+  private static func pass(_ days: Int, _ driven: DrivenServer) throws {
+    for _ in 0..<2 * days {
+      driven.time += day / 2
+      try driven.run()
+    }
+  }
+
+  /// Whether a client is reset when it connects again.
+  private static func isReset(_ client: DrivenClient, _ driven: DrivenServer) throws -> Bool {
+    client.connect()
+    try driven.exchange(client.hello, client.id)
+    let answers = try driven.exchange(client.start, client.id)
+    guard case .reset? = answers.welcome(client.id) else {
+      #expect(answers.steps(client.id).count == 1 && !client.isClosed)
+      return false
+    }
+    return true
+  }
+
+  // MARK: - Marks
+
+  @Test func `a mark of a session that nothing concerns is followed by a step up to its version`() throws {
+    let driven = try DrivenServer()
+    let writer = try driven.running("writer")
+    let reader = try driven.running("anna", "q == 1")
+    try writer.upload(.creation(1, 3))
+    #expect(try driven.run().messages[reader.id] == nil)
+    // This one is not integrated when the mark is asked for.
+    try writer.upload(.creation(2, 3))
+    let end = driven.node.end
+    #expect(reader.version < end && driven.state.version < end)
+    let answers = try driven.exchange(.mark(request: 5), reader.id)
+    #expect(answers.messages[reader.id]?.first == .mark(request: 5, version: end))
+    #expect(answers.steps(reader.id).map(\.told) == [[]])
+    #expect(reader.version == end)
+    // It is owed once.
+    try writer.upload(.creation(3, 3))
+    #expect(try driven.run().messages[reader.id] == nil)
+  }
+
+  // MARK: - Copies
+
+  @Test func `a file from before what it had told to be decided is reset in doubt`() throws {
+    let driven = try DrivenServer()
+    let client = try driven.running("anna")
+    for key in 1...3 as ClosedRange<Int64> { try client.upload(.creation(key, key)) }
+    let copied = client.start
+    try driven.run()
+    #expect(client.own.map(\.sequence) == [1, 2, 3])
+    // The file tells that all are decided, and the server forgets what they were.
+    client.connect()
+    try client.begin()
+    let id = driven.server.connect(user: "anna")
+    try driven.exchange(client.hello, id)
+    let answers = try driven.exchange(copied, id)
+    guard case .reset(let reset)? = answers.welcome(id) else {
+      Issue.record("not reset: \(answers.messages[id] ?? [])")
+      return
+    }
+    #expect(reset.isInDoubt && answers.steps(id).isEmpty)
+  }
+
+  @Test func `a file that knows more to be decided than the server has is reset in doubt`() throws {
+    let driven = try DrivenServer()
+    let client = try driven.running("anna")
+    for key in 1...3 as ClosedRange<Int64> { try client.upload(.creation(key, key)) }
+    try driven.run()
+    client.connect()
+    try driven.exchange(client.hello, client.id)
+    guard case .start(var start) = client.start else { return }
+    #expect(start.pending.isEmpty && start.last?.sequence == 3)
+    start.last = NamedChangeset(sequence: 9, hash: [UInt8](repeating: 9, count: 32))
+    let answers = try driven.exchange(.start(start), client.id)
+    guard case .reset(let reset)? = answers.welcome(client.id) else {
+      Issue.record("not reset: \(answers.messages[client.id] ?? [])")
+      return
+    }
+    #expect(reset.isInDoubt)
+  }
+
+  // MARK: - Trims
+
+  @Test func `a trim does not go behind who is connected, however long ago the session began`() throws {
+    let driven = try DrivenServer()
+    let client = try driven.running("anna")
+    let version = client.version
+    try Self.pass(30, driven)
+    #expect(client.version == version && driven.state.version > version)
+    try driven.server.trim(offline: Self.day, time: driven.time)
+    try driven.run()
+    #expect(driven.state.horizon <= version && !client.isClosed)
+    try client.upload(.creation(1, 1))
+    try driven.run()
+    #expect(client.own.map(\.refusals) == [[]] && !client.isClosed)
+  }
+
+  @Test func `who was not connected for longer is retired by a trim, and reset at the next start`() throws {
+    let driven = try DrivenServer()
+    let ben = try driven.running("ben")
+    let (writer, cleo) = (try driven.running("writer"), try driven.running("cleo"))
+    for client in [ben, cleo] { driven.server.disconnect(client.id) }
+    try writer.upload(.creation(1, 1))
+    try Self.pass(30, driven)
+    cleo.connect()
+    try cleo.begin()
+    driven.server.disconnect(cleo.id)
+    driven.time += 1000
+    let end = driven.node.end
+    try driven.server.trim(offline: Self.day, time: driven.time)
+    // One is retired.
+    #expect(driven.node.end == end + 2)
+    try driven.run()
+    #expect(driven.state.horizon > ben.version)
+    #expect(!writer.isClosed)
+    #expect(try !Self.isReset(cleo, driven))
+    #expect(try Self.isReset(ben, driven))
+  }
+
+  @Test func `a trim by a clock a month ahead does nothing`() throws {
+    let driven = try DrivenServer()
+    let ben = try driven.running("ben")
+    let writer = try driven.running("writer")
+    driven.server.disconnect(ben.id)
+    try writer.upload(.creation(1, 1))
+    try driven.run()
+    let (end, horizon) = (driven.node.end, driven.state.horizon)
+    try driven.server.trim(offline: Self.day, time: driven.time + 30 * Self.day)
+    #expect(driven.node.end == end)
+    try driven.run()
+    #expect(driven.state.horizon == horizon)
+    #expect(try !Self.isReset(ben, driven))
+  }
+
+  @Test func `a trim that waits for ever retires nobody`() throws {
+    let driven = try DrivenServer()
+    let ben = try driven.running("ben")
+    let writer = try driven.running("writer")
+    driven.server.disconnect(ben.id)
+    try writer.upload(.creation(1, 1))
+    try Self.pass(2, driven)
+    try driven.server.trim(offline: .max, time: driven.time)
+    try driven.run()
+    #expect(driven.state.horizon <= ben.version)
+    #expect(try !Self.isReset(ben, driven))
+  }
+
+  // MARK: - What a session may take
+
+  @Test func `resets count as registrations`() throws {
+    var limits = ServerLimits()
+    limits.registrations = 2
+    let driven = try DrivenServer(limits)
+    let client = try driven.running("anna")
+    client.tag ^= 1
+    #expect(try Self.isReset(client, driven))
+    // Another registration has come within the minute.
+    client.connect()
+    try driven.exchange(client.hello, client.id)
+    client.tag ^= 1
+    let end = driven.node.end
+    let answers = try driven.exchange(client.start, client.id)
+    let error = try #require(answers.error(client.id))
+    #expect(error.code == 9 && error.action == .tryLater && error.wait == 60_000)
+    #expect(driven.node.end == end)
+    driven.time += 60_000
+    #expect(try Self.isReset(client, driven))
+  }
+
+  @Test func `a changeset that the server has is skipped when it comes again`() throws {
+    let driven = try DrivenServer()
+    let client = try driven.running("anna")
+    let message = try client.message(.creation(1, 1))
+    let end = driven.node.end
+    // Once before it is integrated, and once after that.
+    try driven.send(.upload(message), client.id)
+    try driven.send(.upload(message), client.id)
+    #expect(driven.node.end == end + 1)
+    try driven.run()
+    #expect(try driven.exchange(.upload(message), client.id).messages[client.id] == nil)
+    #expect(driven.node.end == end + 1 && !client.isClosed)
+    #expect(driven.state.lastSequence(of: try #require(client.replica)) == 1)
+  }
+
+  @Test func `a changeset whose answer was lost takes one version`() throws {
+    let driven = try DrivenServer()
+    let client = try driven.running("anna")
+    try client.upload(.creation(1, 1))
+    let end = driven.node.end
+    client.connect()
+    try driven.run()
+    #expect(driven.state.version == end)
+    try client.begin()
+    #expect(driven.node.end == end && !client.isClosed)
+    #expect(client.own.map(\.sequence) == [1] && client.version == end)
+  }
+
+  // MARK: - Nodes that stop
+
+  @Test func `a node that stops ends all sessions, and notes no time`() throws {
+    let driven = try DrivenServer(log: MemoryLog())
+    let (running, welcome) = (try driven.running("anna"), driven.client("ben"))
+    try driven.exchange(welcome.hello, welcome.id)
+    let silent = driven.server.connect(user: "cleo")
+    let registering = driven.client("dora")
+    try driven.append(.semantics(2))
+    try driven.send(registering.hello, registering.id)
+    let answers = try driven.run()
+    #expect(driven.node.halt != nil)
+    for id in [running.id, welcome.id, silent, registering.id] {
+      let error = answers.error(id)
+      #expect(error?.code == 11 && error?.action == .tryLater, "\(id)")
+    }
+    let end = driven.node.end
+    try Self.pass(2, driven)
+    #expect(driven.node.end == end)
+    running.connect()
+    #expect(try driven.exchange(running.hello, running.id).error(running.id)?.code == 11)
+    try driven.server.trim(offline: 0, time: driven.time)
+    #expect(driven.node.end == end)
+  }
+}
