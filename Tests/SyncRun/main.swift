@@ -46,6 +46,9 @@ struct Simulate: ParsableCommand {
   @Option(help: "How many seeds.") var seeds = 100
   @Flag(help: "Ends with the first failure.") var firstOnly = false
 
+  /// So many seeds meet each kind of instruction.
+  private static let enoughSeeds = 500
+
   func run() throws {
     var failures: [Simulation.Failure.Kind: Int] = [:]
     var total = Simulation.Count()
@@ -64,8 +67,12 @@ struct Simulate: ParsableCommand {
       if firstOnly, !failures.isEmpty { break }
     }
     let found = Simulation.Failure.Kind.allCases.map { "\($0.rawValue)=\(failures[$0] ?? 0)" }
+    print("took effect/did not: \(total.decided.text)")
     print("seeds=\(seeds) \(total.text) \(found.joined(separator: " "))")
-    if !failures.isEmpty { throw ExitCode(1) }
+    // A rule that is never met is not tried.
+    let notMet = seeds < Self.enoughSeeds ? [] : total.decided.notMet
+    if !notMet.isEmpty { print("never met both ways: \(notMet.joined(separator: ", "))") }
+    if !failures.isEmpty || !notMet.isEmpty { throw ExitCode(1) }
   }
 }
 

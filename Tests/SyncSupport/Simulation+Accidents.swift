@@ -18,7 +18,18 @@ extension Simulation {
     return Set(elements.compactMap { if case .int(let number) = $0 { Int(number) } else { nil } })
   }
 
+  /// What the server has told survives.
+  private func losePowerOfServer() throws {
+    guard let file = try serverFile.afterPowerLoss(&generator) else { return }
+    count.powerLosses += 1
+    serverFile = file
+    try restart()
+    let version = state.version
+    past = past.filter { $0.key <= version }
+  }
+
   func losePower(_ client: Client) throws {
+    if generator.chance(30) { return try losePowerOfServer() }
     guard let file = try client.file.afterPowerLoss(&generator) else { return }
     count.powerLosses += 1
     if client.connection != nil { try lose(client) }

@@ -18,6 +18,8 @@ extension Simulation {
     package var powerLosses = 0
     package var copies = 0
     package var restores = 0
+    /// What became of instructions.
+    package var decided = DecidedInstructions()
 
     package init() {}
 
@@ -34,6 +36,7 @@ extension Simulation {
 
     package static func += (left: inout Count, right: Count) {
       for (_, path) in fields { left[keyPath: path] += right[keyPath: path] }
+      left.decided += right.decided
     }
   }
 }

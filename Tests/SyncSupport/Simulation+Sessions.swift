@@ -63,7 +63,11 @@ extension Simulation {
   func receive(_ connection: Connection?) throws {
     guard let connection, !connection.upward.isEmpty else { return }
     let message = try ClientMessage(bytes: connection.upward.removeFirst())
-    if case .upload = message { count.uploads += 1 }
+    if case .upload(let upload) = message {
+      count.uploads += 1
+      let name = UploadName(replica: server.replica(of: connection.id) ?? 0, sequence: upload.sequence)
+      sent[name] = upload.changeset
+    }
     try server.receive(message, from: connection.id, time: time)
     if connection.upward.isEmpty { lingering.removeAll { $0 === connection } }
   }
@@ -77,7 +81,10 @@ extension Simulation {
     for version in stride(from: old + 1, through: state.version, by: 1) {
       guard let entry = try state.history(of: version, transaction) else { continue }
       count.refusals += entry.refusals.count
-      refusalsMade[state.numbers[Int(entry.replica)], default: 0] += entry.refusals.count
+      let replica = state.numbers[Int(entry.replica)]
+      refusalsMade[replica, default: 0] += entry.refusals.count
+      let name = UploadName(replica: replica, sequence: entry.sequence)
+      if let changeset = sent.removeValue(forKey: name) { count.decided.add(changeset, entry) }
     }
     transaction.cancel()
     for action in actions {

@@ -80,6 +80,13 @@ package final class Simulation {
   let hasRules: Bool
   let keys: Int
   package internal(set) var count = Count()
+  /// What was sent to the server, until it is decided.
+  var sent: [UploadName: Changeset] = [:]
+
+  struct UploadName: Hashable {
+    var replica: UInt64
+    var sequence: UInt64
+  }
 
   /// Copies that files may come back from, with what their owners had written then.
   var clientCopies: [(client: Int, file: SimulatedFile, written: [Int])] = []
@@ -97,7 +104,7 @@ package final class Simulation {
     (hasQuerySets, hasRules) = (generator.chance(50), generator.chance(30))
     let hasPartitions = generator.chance(25)
     let losesPower = generator.chance(10)
-    serverFile = try SimulatedFile(isSynced: false, onDisk: false)
+    serverFile = try SimulatedFile(isSynced: false, onDisk: losesPower)
     try serverFile.database.write { try ModelClass.make($0) }
     node = try Self.node(serverFile.database)
     server = Self.server(node, seed: seed)
