@@ -30,18 +30,18 @@ package struct FieldFilter: Sendable, Equatable {
     case notContains = 15
   }
 
-  /// What a condition is about.
+  /// A condition looks at one of these.
   package enum Subject: Sendable, Hashable {
     /// A field of the object.
     case field(String)
-    /// What the server knows of the user that asks: see `Asking.values(ofUser:)`.
+    /// It stands for what the server knows of the user that asks: see `Asking.values(ofUser:)`.
     case user(String)
   }
 
   /// The subject is compared with this.
   package enum Operand: Sendable, Equatable {
     case value(Value)
-    /// What the server knows of the user that asks: see `Asking.values(ofUser:)`.
+    /// It stands for what the server knows of the user that asks: see `Asking.values(ofUser:)`.
     case user(String)
     /// The partition of the replica that asks; null of one that has none.
     case partition
@@ -78,7 +78,7 @@ package struct FieldFilter: Sendable, Equatable {
   package struct Asking: Sendable, Equatable {
     package var user: String
     package var partition: Value?
-    /// What the server knows of the user, by names such as `roles` and `custom_data.team`. Some of it has
+    /// The server knows this of the user, by names such as `roles` and `custom_data.team`. Some of it has
     /// several values.
     package var data: [String: [Value]]
 

@@ -47,7 +47,7 @@ extension FieldFilter {
     static let partition: UInt8 = 2
   }
 
-  /// Nil for bytes that are no filter.
+  /// Reads a filter; the result is nil for bytes that are none.
   package init?(_ reader: inout ByteReader) {
     guard let count = reader.varint(), count <= UInt64(Self.mostTerms) else { return nil }
     self.init(terms: [])

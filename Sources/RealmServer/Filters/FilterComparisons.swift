@@ -69,7 +69,7 @@ extension FilterReader {
     FilterTerms(Condition(subject, isWanted ? comparison : comparison.negated, operands))
   }
 
-  /// What the left side is, which is a field or what a user has.
+  /// The left side is a field, or a value that the server knows of the user.
   private func subject(_ test: FilterTest) throws(FilterProblem) -> FieldFilter.Subject {
     switch (test.left.content, test.right.content) {
     case (.field, .field):
@@ -83,7 +83,7 @@ extension FilterReader {
     }
   }
 
-  /// What the right side stands for.
+  /// The right side stands for these values.
   private func operands(_ test: FilterTest) throws(FilterProblem) -> [Operand] {
     var (field, type): (String?, ColumnType?) = (nil, nil)
     if case .field(let name, let known) = test.left.content { (field, type) = (name, known) }
@@ -170,7 +170,7 @@ extension FieldFilter.Comparison {
       }
   }
 
-  /// The same with the sides exchanged.
+  /// This is the comparison that says the same with its sides exchanged.
   fileprivate var mirrored: Self {
     switch self {
     case .less: .greater

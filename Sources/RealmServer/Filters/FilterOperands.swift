@@ -5,7 +5,7 @@ import RealmStorage
 struct FilterSide {
   enum Content {
     case field(String, ColumnType?)
-    /// What the server knows of the user, by its name.
+    /// It is a value that the server knows of the user, by its name.
     case user(String)
     case partition
     case constant(QuerySyntax.Constant)
@@ -28,7 +28,7 @@ struct FilterTest {
 }
 
 extension FilterReader {
-  /// What stands at a node of a value.
+  /// This is the content of a node that stands for a value.
   func operand(_ place: Int) throws(FilterProblem) -> FilterSide {
     let node = syntax.nodes[place]
     let content: FilterSide.Content
@@ -188,7 +188,7 @@ extension FilterReader {
 }
 
 extension ColumnType {
-  /// What messages call a value of the type.
+  /// Messages call a value of the type so.
   fileprivate var filterName: String {
     switch self {
     case .bool: "a truth value (bool)"
