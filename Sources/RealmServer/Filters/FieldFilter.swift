@@ -203,12 +203,26 @@ package struct ClassFilters: Sendable, Equatable {
   package subscript(_ name: String) -> FieldFilter { byClass[name] ?? others }
 }
 
-/// The rules that tell what a user may read and write.
+/// The rights of a user: which objects it may read, change, make and delete.
+///
+/// Each right is asked of the object as it is before a change, and as it is behind it, where there is one then. Who may not read an object may do nothing to it.
 package struct AccessRules: Sendable, Equatable {
   package var read: ClassFilters
+  /// An object may be changed that matches before and behind the change.
   package var write: ClassFilters
+  /// An object may be made that matches.
+  package var insert: ClassFilters
+  /// An object may be deleted that matched.
+  package var delete: ClassFilters
 
-  package init(read: ClassFilters, write: ClassFilters) { (self.read, self.write) = (read, write) }
+  /// - Parameters:
+  ///   - insert: the same as `write` unless given.
+  ///   - delete: the same as `write` unless given.
+  package init(
+    read: ClassFilters, write: ClassFilters, insert: ClassFilters? = nil, delete: ClassFilters? = nil
+  ) {
+    (self.read, self.write, self.insert, self.delete) = (read, write, insert ?? write, delete ?? write)
+  }
 
   package static let everything = AccessRules(read: .everything, write: .everything)
 }

@@ -4,13 +4,14 @@ import RealmStorage
 /// bytes.
 extension AccessRules {
   init?(_ reader: inout ByteReader) {
-    guard let read = ClassFilters(&reader), let write = ClassFilters(&reader) else { return nil }
-    self.init(read: read, write: write)
+    guard let read = ClassFilters(&reader), let write = ClassFilters(&reader),
+      let insert = ClassFilters(&reader), let delete = ClassFilters(&reader)
+    else { return nil }
+    self.init(read: read, write: write, insert: insert, delete: delete)
   }
 
   func append(to bytes: inout [UInt8]) {
-    read.append(to: &bytes)
-    write.append(to: &bytes)
+    for filters in [read, write, insert, delete] { filters.append(to: &bytes) }
   }
 }
 

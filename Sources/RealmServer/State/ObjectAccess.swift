@@ -41,9 +41,10 @@ struct ObjectAccess {
       && matches(state.rules(of: upload.user, at: version).read[table], values, at: version)
   }
 
-  private func mayWrite(_ values: [Value]) -> Bool {
+  private func has(_ right: KeyPath<AccessRules, ClassFilters>, to values: [Value]) -> Bool {
     isInPartition(values)
-      && matches(state.rules(of: upload.user, at: state.version).write[table], values, at: state.version)
+      && matches(
+        state.rules(of: upload.user, at: state.version)[keyPath: right][table], values, at: state.version)
   }
 
   private func isQueried(_ values: [Value]) -> Bool {
@@ -72,9 +73,12 @@ struct ObjectAccess {
   /// Why what was done to an object is to be refused; nil where it is not.
   func refusal(before: [Value]?, after: [Value]?, isCreation: Bool) -> Refusal.Reason? {
     // Who may not read an object may not write it.
-    if let before, !mayRead(before, at: state.version) || !mayWrite(before) { return .notPermitted }
+    if let before, !mayRead(before, at: state.version) || !has(after == nil ? \.delete : \.write, to: before)
+    {
+      return .notPermitted
+    }
     guard let after else { return nil }
-    guard mayWrite(after) else { return .notPermitted }
+    guard has(before == nil ? \.insert : \.write, to: after) else { return .notPermitted }
     guard isCreation else { return nil }
     guard mayRead(after, at: state.version) else { return .notPermitted }
     return isQueried(after) ? nil : .outsideQuerySet

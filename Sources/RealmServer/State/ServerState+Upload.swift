@@ -18,8 +18,12 @@ extension ServerState {
     let numbering = ReplicaNumbering(upload.replicas, replicas)
     let changeset = upload.changeset.mapReplicas(numbering.ordinal)
     for instruction in changeset.schema {
-      guard try !SchemaMerge(transaction).merge(instruction) else { continue }
-      entry.refusals.append(Refusal(subject: instruction.subject, reason: .schemaMismatch))
+      var reason = Refusal.Reason.tooLarge
+      if try !isOneTooMany(instruction, transaction) {
+        if try SchemaMerge(transaction).merge(instruction) { continue }
+        reason = .schemaMismatch
+      }
+      entry.refusals.append(Refusal(subject: instruction.subject, reason: reason))
       if case .addProperty(let table, let property) = instruction {
         replica.refusedProperties[ObjectName(table, .string(property.name))] = version
       }
@@ -31,6 +35,24 @@ extension ServerState {
     try ServerStore(transaction, settings).store(
       upload.hash, of: upload.sequence, in: version, replica: replica.ordinal)
     return entry
+  }
+
+  /// Any client may add classes and properties: an app has so many classes at most, and a class so many properties.
+  package static let mostClasses = 200
+  package static let mostProperties = 200
+
+  private func isOneTooMany(
+    _ instruction: SchemaInstruction, _ transaction: WriteTransaction
+  ) throws(StorageError) -> Bool {
+    switch instruction {
+    case .addTable(let name, _):
+      guard try transaction.table(name) == nil else { return false }
+      return try transaction.schemas().count >= Self.mostClasses
+    case .addProperty(let table, let property):
+      let columns = try transaction.table(table)?.schema.columns.filter { !$0.isCompanion } ?? []
+      return columns.count >= Self.mostProperties
+        && !columns.contains { $0.name.utf8.elementsEqual(property.name.utf8) }
+    }
   }
 
   /// Refuses all that an upload does, since it passes a limit of the server. Its writer goes on behind it.

@@ -91,7 +91,7 @@ package struct Refusal: Sendable, Equatable {
     case notPermitted = 3
     /// The property is of another type, or there is none.
     case schemaMismatch = 4
-    /// The changeset, or an object with it, is larger than the server can keep.
+    /// The changeset, or an object with it, is larger than the server can keep; or the class or property is one more than an app may have.
     case tooLarge = 5
   }
 

@@ -53,4 +53,33 @@ import Testing
     }
     #expect(accepted > 100 && refused > 100 && changed > 100)
   }
+
+  @Test func `classes and properties without end are refused beyond two hundred`() throws {
+    let driven = try DrivenServer()
+    let client = try driven.running("anna")
+    let known = try driven.database.snapshot().schemas()
+    var changeset = Changeset()
+    for number in 0..<300 {
+      changeset.schema.append(
+        .addTable("Flood\(number)", key: PropertyDefinition("id", .int64)))
+    }
+    for number in 0..<300 {
+      changeset.schema.append(.addProperty(table: "Flood0", PropertyDefinition("p\(number)", .int64)))
+    }
+    // What is there already is not refused.
+    changeset.schema.append(.addTable("Flood1", key: PropertyDefinition("id", .int64)))
+    changeset.schema.append(.addProperty(table: "Flood0", PropertyDefinition("p1", .int64)))
+    let object = ObjectName("Flood299", .int(1))
+    changeset.objects = [ObjectInstructions(object, [.create])]
+    try client.upload(changeset)
+    try driven.run()
+    let refusals = try #require(client.own.last?.refusals)
+    let schemas = try driven.database.snapshot().schemas()
+    #expect(schemas.count == 200)
+    #expect(schemas.first { $0.name == "Flood0" }?.columns.count { !$0.isCompanion } == 200)
+    let tooMany = refusals.filter { $0.reason == .tooLarge }
+    #expect(tooMany.count == (300 + known.count - 200) + (301 - 200))
+    #expect(refusals.last == Refusal(subject: .object(object), reason: .schemaMismatch))
+    #expect(refusals.count == tooMany.count + 1)
+  }
 }

@@ -188,6 +188,37 @@ import Testing
     #expect(try driven.run().messages[reader.id] == nil)
   }
 
+  @Test func `to make, to change and to delete an object are rights of their own`() throws {
+    let driven = try DrivenServer()
+    func only(_ value: Int64) -> ClassFilters {
+      ClassFilters([
+        ModelClass.name: FieldFilter(terms: [[FieldFilter.Condition("q", .equal, [.value(.int(value))])]])
+      ])
+    }
+    let rules = AccessRules(read: .everything, write: only(2), insert: only(1), delete: only(3))
+    let other = try driven.running("other")
+    for key in 1...3 as ClosedRange<Int64> { try other.upload(.creation(key, key)) }
+    try driven.append(.rules(user: "anna", rules))
+    let anna = try driven.running("anna")
+    func refusals(_ changeset: Changeset) throws -> [Refusal.Reason] {
+      try anna.upload(changeset)
+      try driven.run()
+      return anna.own.last?.refusals.map(\.reason) ?? []
+    }
+    let change = Instruction.set(InstructionPath("m"), .value(.int(7)), isDefault: false)
+    #expect(try refusals(.creation(11, 1)) == [])
+    #expect(try refusals(.creation(12, 2)) == [.notPermitted])
+    #expect(try refusals(.one(1, [change])) == [.notPermitted])
+    #expect(try refusals(.one(2, [change])) == [])
+    #expect(try refusals(.one(2, [.delete])) == [.notPermitted])
+    #expect(try refusals(.one(3, [change])) == [.notPermitted])
+    #expect(try refusals(.one(3, [.delete])) == [])
+    #expect(
+      AccessRules(read: only(1), write: only(2))
+        == AccessRules(
+          read: only(1), write: only(2), insert: only(2), delete: only(2)))
+  }
+
   // MARK: - Nodes that stop
 
   @Test func `a node stops at rules of merging that it does not know`() throws {
