@@ -1,7 +1,7 @@
 # Each target does all its own set-up on a fresh machine.
 
 # The main job, on real input; and the tests.
-.PHONY: demo test coverage docs tsan crash crash-slow model sync-model sync-sim sync-measure sync-mutants mutants fuzz processes allocations letters format format-check setup bench bench-setup clean
+.PHONY: server server-test demo test coverage docs tsan crash crash-slow model sync-model sync-sim sync-measure sync-mutants mutants fuzz processes allocations letters format format-check setup bench bench-setup clean
 
 STATES ?= 1000000
 
@@ -78,7 +78,6 @@ sync-sim: setup
 sync-measure: setup
 	swift build -c release --product sync-run
 	.build/release/sync-run measure
-	.build/release/sync-run measure-steps
 
 sync-mutants: setup build/merge-model
 	bash Tests/SyncMutants/run.sh
@@ -86,11 +85,14 @@ sync-mutants: setup build/merge-model
 mutants: setup
 	bash Tests/Mutants/run.sh
 
+formatted = Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources \
+	Server/Package.swift Server/Sources Server/Tests
+
 format:
-	swift format --in-place --recursive Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources
+	swift format --in-place --recursive $(formatted)
 
 format-check:
-	swift format lint --strict --recursive Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources
+	swift format lint --strict --recursive $(formatted)
 
 bench-setup: setup
 	@bash .ci/setup benchmarks
@@ -98,9 +100,17 @@ bench-setup: setup
 bench: bench-setup
 	swift run -c release --package-path Benchmarks realm-bench --quick
 
+# The sync server, for development: its data in ./server-data.
+server: setup
+	swift build -c release --package-path Server --product realm-server
+	Server/.build/release/realm-server --data ./server-data --dev
+
+server-test: setup
+	swift test --package-path Server $(if $(FILTER),--filter $(FILTER))
+
 # The tests of threads under ThreadSanitizer: a build of its own. QUICK=1 for those of the object layer only.
 tsan: setup
 	bash Tests/Sanitizer/run.sh $(if $(QUICK),--quick)
 
 clean:
-	rm -rf .build Benchmarks/.build .build-* build
+	rm -rf .build Benchmarks/.build Server/.build .build-* build

@@ -21,6 +21,9 @@ let package = Package(
     .library(name: "RealmSwift", targets: ["RealmSwift", "Realm"]),
     .library(name: "RealmStorage", targets: ["RealmStorage"]),
     .library(name: "RealmQuery", targets: ["RealmQuery"]),
+    // For the package of the server.
+    .library(name: "RealmServer", targets: ["RealmServer"]),
+    .library(name: "CSodium", targets: ["CSodium"]),
     .executable(name: "realm", targets: ["RealmTool"]),
   ],
   dependencies: [
@@ -63,7 +66,10 @@ let package = Package(
       path: "Tests/SyncSupport", swiftSettings: testedSettings),
     .executableTarget(
       name: "sync-run",
-      dependencies: ["SyncSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      dependencies: [
+        "RealmServer", "RealmStorage", "RealmSync", "RealmSyncClient", "SyncSupport", "TestSupport",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
       path: "Tests/SyncRun", swiftSettings: swiftSettings),
     .executableTarget(
       name: "api-coverage",
@@ -71,18 +77,23 @@ let package = Package(
       path: "Tests/ApiCoverage", exclude: ["run.sh", "surface.tsv"], swiftSettings: swiftSettings),
     .executableTarget(
       name: "crash-run",
-      dependencies: ["TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      dependencies: [
+        "RealmServer", "RealmStorage", "RealmSync", "RealmSyncClient", "SyncSupport", "TestSupport",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
       path: "Tests/CrashRun", swiftSettings: swiftSettings),
     .executableTarget(
       name: "fuzz-run",
       dependencies: [
-        "RealmSwift", "TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "RealmServer", "RealmStorage", "RealmSwift", "RealmSync", "RealmSyncClient", "SyncSupport",
+        "TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tests/FuzzRun", swiftSettings: swiftSettings),
     .executableTarget(
       name: "processes-run",
       dependencies: [
-        "RealmSwift", "TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "RealmServer", "RealmStorage", "RealmSwift", "RealmSync", "RealmSyncClient", "SyncSupport",
+        "TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tests/ProcessesRun", swiftSettings: swiftSettings),
     .target(name: "CAllocations", path: "Tests/CAllocations", cSettings: cSettings),

@@ -7,6 +7,7 @@ let package = Package(
   products: [
     .executable(name: "realm-bench", targets: ["RealmBench"]),
     .executable(name: "live-bench", targets: ["LiveBench"]),
+    .executable(name: "sync-chart", targets: ["SyncChart"]),
   ],
   dependencies: [
     .package(name: "realm-swift", path: ".."),
@@ -28,6 +29,13 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
+      swiftSettings: [
+        .swiftLanguageMode(.v6),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .treatAllWarnings(as: .error),
+      ]),
+    .executableTarget(
+      name: "SyncChart", dependencies: ["ChartParts"],
       swiftSettings: [
         .swiftLanguageMode(.v6),
         .enableUpcomingFeature("MemberImportVisibility"),

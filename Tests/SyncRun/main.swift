@@ -7,7 +7,7 @@ import SyncSupport
 struct SyncRun: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sync-run", abstract: "Tries the core of device sync.",
-    subcommands: [Compare.self, Simulate.self, Measure.self, MeasureSteps.self])
+    subcommands: [Compare.self, Simulate.self, Measure.self])
 }
 
 /// Reads schedules that the model of the merge rules wrote, from standard input, and compares.
