@@ -31,7 +31,7 @@ import Testing
   private static let sync = House(module: "RealmSync", floors: ["Merge", "Protocol"])
   private static let client = House(module: "RealmSyncClient", floors: ["File", "Session"])
   private static let server = House(
-    module: "RealmServer", floors: ["Filters", "Log", "State", "Steps", "Node", "Sessions"])
+    module: "RealmServer", floors: ["Filters", "Log", "State", "Steps", "Node", "Sessions", "App"])
   private static let all = [engine, queries, objects, sync, client, server]
 
   @Test func `no room of the query languages names a type of a room above it`() {

@@ -42,9 +42,10 @@ extension LogRecord {
       return .rules(user: hasUser == 0 ? nil : user, rules)
     case Kind.querySet:
       guard let replica = reader.integer(UInt64.self), let number = reader.varint(),
-        let oldest = reader.varint(), let filters = ClassFilters(&reader)
+        let oldest = reader.varint(), let hash = reader.integer(UInt64.self),
+        let filters = ClassFilters(&reader)
       else { return nil }
-      return .querySet(replica: replica, number: number, oldest: oldest, filters)
+      return .querySet(replica: replica, number: number, oldest: oldest, hash: hash, filters)
     case Kind.trim: return reader.varint().map { .trim(horizon: $0) }
     case Kind.user:
       guard let user = reader.text(), let data = UserData(&reader) else { return nil }
@@ -80,11 +81,12 @@ extension LogRecord {
       bytes.append(user == nil ? 0 : 1)
       ValueCoding.append(user ?? "", to: &bytes)
       rules.append(to: &bytes)
-    case .querySet(let replica, let number, let oldest, let filters):
+    case .querySet(let replica, let number, let oldest, let hash, let filters):
       bytes.append(Kind.querySet)
       bytes.appendInteger(replica)
       bytes.appendVarint(number)
       bytes.appendVarint(oldest)
+      bytes.appendInteger(hash)
       filters.append(to: &bytes)
     case .trim(let horizon):
       bytes.append(Kind.trim)

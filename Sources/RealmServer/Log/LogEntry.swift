@@ -31,8 +31,8 @@ package enum LogEntry: Sendable, Equatable {
   case semantics(UInt64)
   /// What a node has made of the log up to a version. A node that has made something else of it stops.
   case stateHash(version: UInt64, [UInt8])
-  /// A query set of a replica, which is newer than all that it has. Those older than `oldest` are not named any more.
-  case querySet(replica: UInt64, number: UInt64, oldest: UInt64 = 0, ClassFilters)
+  /// A query set of a replica, which is newer than all that it has. Those older than `oldest` are not named any more. The hash is of what the client asked for, by which a copy of its file is found; 0 where it is not known.
+  case querySet(replica: UInt64, number: UInt64, oldest: UInt64 = 0, hash: UInt64 = 0, ClassFilters)
   /// The server forgets what it knows of the versions up to this one, but for the state itself.
   case trim(horizon: UInt64)
 }

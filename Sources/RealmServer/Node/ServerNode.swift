@@ -12,6 +12,8 @@ package final class ServerNode {
 
   /// What was integrated, and not returned yet.
   private var done: [UInt64: HistoryEntry] = [:]
+  /// The state was changed, the file was not, and could not be read since. Nothing may be told of it.
+  package private(set) var isStale = false
   /// Why the node integrates nothing more.
   package fileprivate(set) var halt: Halt?
 
@@ -70,6 +72,7 @@ package final class ServerNode {
   /// - Throws: `StorageError` where the file can't be read or written. The entries wait then.
   @discardableResult
   package func follow() throws(StorageError) -> [UInt64: HistoryEntry] {
+    if isStale { try readState() }
     while state.version < log.end, halt == nil {
       let transaction = try database.beginWrite()
       defer { transaction.cancel() }
@@ -84,12 +87,18 @@ package final class ServerNode {
       } catch {
         let failed = state.version
         transaction.cancel()
-        state = try Self.state(of: database, settings)
+        isStale = true
+        try readState()
         guard error.isOfEntry, skipped.insert(failed).inserted else { throw error }
       }
     }
     defer { done = [:] }
     return done
+  }
+
+  private func readState() throws(StorageError) {
+    state = try Self.state(of: database, settings)
+    isStale = false
   }
 
   private func integrate(

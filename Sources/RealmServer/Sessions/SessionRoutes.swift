@@ -25,6 +25,9 @@ struct SessionRoutes {
   /// Sessions that stand under more than values.
   private var others: Set<SyncServer.SessionID> = []
 
+  /// Sessions whose queries or rules can't be looked up by values.
+  var countOfUnrouted: Int { entries.values.count { !$0.isRouted } }
+
   init(_ settings: ServerState.Settings) { self.settings = settings }
 
   /// There are more classes: all sessions are to be noted anew.

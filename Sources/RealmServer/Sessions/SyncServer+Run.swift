@@ -39,7 +39,10 @@ extension SyncServer {
   private func noteChanges(_ made: [UInt64: HistoryEntry]) throws(StorageError) {
     let touched = Set(made.values.flatMap { $0.objects.map(\.name.table) })
     if !touched.isSubset(of: routes.tables) { noteTables(routes.tables.union(touched)) }
-    for entry in made.values { routes.add(entry, to: &concerned) }
+    for entry in made.values {
+      routes.add(entry, to: &concerned)
+      for refusal in entry.refusals { refusals[refusal.reason.rawValue, default: 0] += 1 }
+    }
   }
 
   /// Lets the server forget what no replica needs that is connected, or was within a time. The others are retired if they need it.
@@ -169,7 +172,13 @@ extension SyncServer {
       concerned.insert(id)
       let waiting = session(id)?.waiting ?? []
       change(id) { $0.waiting = [] }
-      for message in waiting { try receive(message, from: id, time: time) }
+      do throws(StorageError) {
+        for message in waiting { try receive(message, from: id, time: time) }
+      } catch {
+        // What was not taken in comes again in another session.
+        fail(id, .unavailable, Self.halted)
+        throw error
+      }
     case .reset(let old, let message, let isInDoubt):
       guard let session = session(id), mayRegister(id, session.user, time) else { return }
       let new = draw()

@@ -23,8 +23,16 @@ extension SyncServer {
   private func receive(
     _ set: QuerySet, _ running: ServerSession.Running, _ id: SessionID, _ time: UInt64
   ) throws(StorageError) {
-    // A client that connects again sends what it does not know to be there.
-    guard set.number > running.asked else { return }
+    guard set.number > running.asked else {
+      // A client that connects again sends what it does not know to be there.
+      guard node.state.differs(set.hash, from: set.number, of: running.replica) else { return }
+      // A file and its copy have made different sets. What the file shows would be that of the other one.
+      try append(.retire(replica: running.replica), time)
+      return fail(id, .reset, "The file has been copied, and the copy has other queries.")
+    }
+    guard set.number < 1 << 62 else {
+      return fail(id, .limit, "The number of a query set is greater than any that a file has given.")
+    }
     var running = running
     running.sets += 1
     let known = node.state.querySets(of: running.replica).count
@@ -35,7 +43,8 @@ extension SyncServer {
     switch answer {
     case .success(let filters):
       try append(
-        .querySet(replica: running.replica, number: set.number, oldest: running.first, filters), time)
+        .querySet(
+          replica: running.replica, number: set.number, oldest: running.first, hash: set.hash, filters), time)
       running.asked = set.number
       running.sent.insert(set.number)
     case .failure(let problem):
@@ -58,6 +67,10 @@ extension SyncServer {
     var filters = ClassFilters()
     let snapshot = try node.database.snapshot()
     for query in set.queries {
+      guard query.table.utf8.count <= TableSchema.maximumNameLength else {
+        let text = "The name of a class has at most \(TableSchema.maximumNameLength) bytes."
+        return .failure(FilterProblem(code: 201, text: text))
+      }
       let schema = try snapshot.table(query.table)?.schema
       do throws(FilterProblem) {
         let filter = try FieldFilter.parse(
@@ -75,6 +88,12 @@ extension SyncServer {
   private func receive(
     _ message: UploadMessage, _ running: ServerSession.Running, _ id: SessionID, _ time: UInt64
   ) throws(StorageError) {
+    guard !isFull else {
+      let text = "The app's file has reached its limit. Whoever runs the server can raise it."
+      let wait = limits.messages.longestWait
+      return fail(
+        id, ProtocolError(code: SessionError.tooMuch.code, text: text, action: .tryLater, wait: wait))
+    }
     guard message.base <= running.version else {
       let text =
         "A changeset names the base \(message.base), and the client was told up to \(running.version)."
@@ -108,6 +127,13 @@ extension SyncServer {
           hash: message.hash, base: message.base, stamp: message.stamp,
           querySets: [named, running.querySet], replicas: message.replicas, changeset: message.changeset)),
       time)
+  }
+}
+
+extension QuerySet {
+  /// A number that differs for other sets; it is not 0.
+  fileprivate var hash: UInt64 {
+    ClientMessage.querySet(self).bytes.contentHash.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } | 1
   }
 }
 

@@ -34,8 +34,12 @@ package final class SyncServer {
   private(set) var routes: SessionRoutes
   /// The sessions that something may concern which they were not told.
   var concerned: Set<SessionID> = []
+  /// How much was refused so far, by the number of the reason.
+  var refusals: [UInt8: Int] = [:]
   /// Why a step could not be made, of the last one.
   package private(set) var lastProblem: StorageError?
+  /// No changes are taken in from clients.
+  var isFull = false
   /// The clock of the machine is right, however far ahead of the last entry it is.
   package var acceptsClock = false
 
@@ -130,7 +134,9 @@ package final class SyncServer {
       if case .hello = session.state { fail(id, .wrongTime, "The first message of a session is a hello.") }
       return
     }
-    guard isClockRight(time), node.halt == nil else { return fail(id, .unavailable, Self.halted) }
+    guard isClockRight(time), node.halt == nil, !node.isStale else {
+      return fail(id, .unavailable, Self.halted)
+    }
     switch (session.state, message) {
     case (.hello, .hello(let hello)): try greet(hello, id, time)
     case (.start(let start), .start(let message)):

@@ -24,6 +24,8 @@ struct Replica: Sendable, Equatable {
   /// Properties that it defined otherwise than they are, by the version in which that was refused: changes of them that it wrote before it was told are refused too.
   var refusedProperties: [ObjectName: UInt64] = [:]
   var querySets: [UInt64: ClassFilters] = [:]
+  /// The hashes of what the client asked for with them, of those that are known.
+  var querySetHashes: [UInt64: UInt64] = [:]
 
   init(ordinal: UInt32, user: String) { (self.ordinal, self.user) = (ordinal, user) }
 

@@ -46,8 +46,11 @@ extension Replica {
     (refusedCreations, refusedProperties) = (creations, properties)
     guard let sets = reader.varint(), sets <= UInt64(reader.count) else { return false }
     for _ in 0..<sets {
-      guard let number = reader.varint(), let filters = ClassFilters(&reader) else { return false }
+      guard let number = reader.varint(), let hash = reader.integer(UInt64.self),
+        let filters = ClassFilters(&reader)
+      else { return false }
       querySets[number] = filters
+      if hash != 0 { querySetHashes[number] = hash }
     }
     return true
   }
@@ -99,6 +102,7 @@ extension Replica {
     bytes.appendVarint(UInt64(querySets.count))
     for (number, filters) in querySets.sorted(by: { $0.key < $1.key }) {
       bytes.appendVarint(number)
+      bytes.appendInteger(querySetHashes[number] ?? 0)
       filters.append(to: &bytes)
     }
     return bytes

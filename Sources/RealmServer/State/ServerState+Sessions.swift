@@ -40,6 +40,12 @@ extension ServerState {
   /// The numbers of the query sets of a replica.
   func querySets(of replica: UInt64) -> Set<UInt64> { Set(replicas[replica]?.querySets.keys ?? [:].keys) }
 
+  /// Whether a replica has asked for something else by the number of a query set: then one of the two files is a copy.
+  func differs(_ hash: UInt64, from number: UInt64, of replica: UInt64) -> Bool {
+    guard let known = replicas[replica]?.querySetHashes[number], known != 0 else { return false }
+    return known != hash
+  }
+
   /// The sequence of the last changeset of a replica that is decided.
   package func lastSequence(of replica: UInt64) -> UInt64 { replicas[replica]?.lastSequence ?? 0 }
 
@@ -78,6 +84,17 @@ extension ServerState {
       }
     }
     return (needed, left.filter { $0.version < needed }.map(\.replica).sorted())
+  }
+
+  /// The replica that stands at the oldest version of all that are not retired; nil where there is none that ever connected.
+  func oldest(_ transaction: WriteTransaction) throws(StorageError) -> (replica: UInt64, version: UInt64)? {
+    let store = try ServerStore(transaction, settings)
+    var found: (replica: UInt64, version: UInt64)?
+    for (number, replica) in replicas where !replica.isRetired {
+      guard let session = try store.session(replica.ordinal) else { continue }
+      if session.version < found?.version ?? .max { found = (number, session.version) }
+    }
+    return found
   }
 
   /// Whether a replica can go on from where it says that it is.

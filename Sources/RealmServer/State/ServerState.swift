@@ -6,7 +6,7 @@ import RealmSync
 /// Two states that integrated the same entries are the same. To integrate an entry reads the state and the entry, and nothing else: no clock, no session.
 package final class ServerState {
   /// What is the same for all entries.
-  package struct Settings: Sendable {
+  package struct Settings: Sendable, Equatable {
     /// The property that tells the partition of an object; nil where there are no partitions.
     package var partitionProperty: String?
     /// By class the fields that filters may use. Later ones are added behind the others, and none is taken away: the history has the values in this order.
@@ -95,11 +95,13 @@ package final class ServerState {
       try store.store(data, user: user, from: version)
     case .time, .stateHash: break
     case .semantics(let number): header.semantics = number
-    case .querySet(let replica, let number, let oldest, let filters):
+    case .querySet(let replica, let number, let oldest, let hash, let filters):
       try change(replica, store) { replica in
         guard number > replica.querySets.keys.max() ?? 0 else { return }
         replica.querySets[number] = filters
+        replica.querySetHashes[number] = hash
         replica.querySets = replica.querySets.filter { $0.key >= min(oldest, number) }
+        replica.querySetHashes = replica.querySetHashes.filter { $0.key >= min(oldest, number) }
       }
     case .trim(let horizon): try trim(to: horizon, store, transaction)
     }

@@ -27,6 +27,8 @@ struct ServerStore {
     static let routed: UInt8 = 7
     /// Followed by the version (8).
     static let user: UInt8 = 8
+    /// What the server is set to. It is no part of what the log makes.
+    static let settings: UInt8 = 9
   }
 
   init(_ transaction: WriteTransaction, _ settings: ServerState.Settings) throws(StorageError) {
@@ -72,7 +74,7 @@ struct ServerStore {
       let mark = reader.integer(UInt64.self),
       let tag = reader.integer(UInt64.self), let time = reader.varint(), let semantics = reader.varint(),
       let running = reader.counted(), let hash = reader.counted(), let hashed = reader.varint(),
-      reader.isAtEnd
+      reader.isAtEnd, version < 1 << 62, time < 1 << 62, horizon <= version, hashed <= version
     else { throw tree.damaged }
     return Header(
       version: version, horizon: horizon, mark: Stamp(word: mark), tag: tag, time: time, semantics: semantics,
@@ -191,6 +193,14 @@ struct ServerStore {
   func tag(of version: UInt64) throws(StorageError) -> UInt64? { try entry(version)?.tag }
 
   func history(of version: UInt64) throws(StorageError) -> HistoryEntry? { try entry(version)?.history }
+
+  /// What a version behind the horizon did; nil where it changed nothing.
+  ///
+  /// - Throws: `.corrupted`, also of a version that is not there: a number without an end is not counted up to.
+  func knownHistory(of version: UInt64) throws(StorageError) -> HistoryEntry? {
+    guard let entry = try entry(version) else { throw tree.damaged }
+    return entry.history
+  }
 
   func store(
     _ history: HistoryEntry?, version: UInt64, mark: Stamp, tag: UInt64, _ transaction: WriteTransaction

@@ -114,7 +114,7 @@ struct StepBuilder {
       }
     } else {
       for version in stride(from: from + 1, through: state.version, by: 1) {
-        guard let entry = try store.history(of: version) else { continue }
+        guard let entry = try store.knownHistory(of: version) else { continue }
         for object in entry.objects { add(entry, object) }
       }
     }

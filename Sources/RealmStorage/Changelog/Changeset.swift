@@ -133,6 +133,8 @@ package enum Instruction: Sendable, Equatable {
 }
 
 extension Instruction {
+  package var isMove: Bool { if case .move = self { true } else { false } }
+
   /// The place that is changed; nil of what concerns the object as a whole.
   package var path: InstructionPath? {
     switch self {

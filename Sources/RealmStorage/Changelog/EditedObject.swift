@@ -62,7 +62,7 @@ package struct EditedObject {
 
   /// Carries out an instruction, without asking whether it should be (`ObjectEditor`).
   ///
-  /// - Parameter isNew: of an element that is inserted: no list has one of its id. Else that is looked for, which takes time in proportion to the list.
+  /// - Parameter isNew: of an element that is inserted or moved: no list has an element or a place of the id that it gets. Else that is looked for, which takes time in proportion to the list.
   /// - Throws: `.instructionDoesNotFit`, with nothing changed; `.limitExceeded`, `.corrupted`: then the transaction can't be committed.
   package mutating func apply(_ instruction: Instruction, isNew: Bool = false) throws(StorageError) {
     switch instruction {

@@ -14,7 +14,9 @@ struct ObjectEditor {
         try tables.deriving { () throws(StorageError) in
           let table = try table(object.id.table)
           for instruction in object.instructions {
-            try apply(instruction, to: object.id, table, try row(of: object.id, table))
+            // A place that an element is moved back to is free.
+            let isFree = if case .move = instruction { true } else { false }
+            try apply(instruction, to: object.id, table, try row(of: object.id, table), isNew: isFree)
           }
         }
       }
@@ -23,7 +25,7 @@ struct ObjectEditor {
     }
   }
 
-  /// - Parameter isNew: of an element that is inserted: no list has one of its id.
+  /// - Parameter isNew: of an element that is inserted or moved: no list has an element or a place of the id that it gets.
   func apply(
     _ instruction: Instruction, to object: ObjectName, _ table: TableWriter, _ row: UInt64?,
     isNew: Bool = false
@@ -74,7 +76,7 @@ struct ObjectEditor {
     case .move(let path, let element, let id, let left, _):
       let list = try list(path, table, row)
       try keeping(list.place) { () throws(StorageError) in
-        try list.move(element, place: id, behind: left)
+        try list.move(element, place: id, behind: left, isNew: isNew)
       }
     case .erase(let path, let id):
       let list = try list(path, table, row)

@@ -163,7 +163,8 @@ package struct ChangelogState: Sendable, Equatable {
     self.replica = replica
     clockOffset = bytes.load(Int64.self, at: Layout.clockOffset)
     guard HybridClock.offsets.contains(clockOffset), (1...UInt32(Int32.max)).contains(replica),
-      nextSequence > 0, nextSequence < 1 << 63, (1...Self.mostElements).contains(nextElement),
+      nextSequence > 0, nextSequence < 1 << 62, querySet < 1 << 62,
+      (1...Self.mostElements).contains(nextElement),
       indexed < nextSequence, nextSequence - indexed <= ChangelogIndex.mostChangesets + 1,
       unindexedObjects <= ChangelogIndex.mostObjects
     else { return nil }

@@ -102,12 +102,12 @@ struct SyncedList {
 
   // MARK: - Changing
 
-  /// - Parameter isNew: no list has an element of the id; else that is looked for, which takes time in proportion to the list.
+  /// - Parameter isNew: no list has an element or a place of the id; else that is looked for, which takes time in proportion to the list.
   func insert(
     _ content: ObjectEditor.Content, id: ElementID, behind left: ElementID, isNew: Bool
   ) throws(StorageError) {
     try check(id)
-    if !isNew, try find(id) != nil { throw table.doesNotFit(.elementExists, place.column) }
+    if !isNew { try checkIsFree(id) }
     try insert(content, id, place: 0, at: gap(behind: left))
   }
 
@@ -176,9 +176,19 @@ struct SyncedList {
       .absent(table: target, key: key), id, place: moved.stored, at: Gap(shown: index, absent: absent))
   }
 
-  /// - Parameter moved: the id of its new place; its own id for one that counts as never moved.
-  func move(_ id: ElementID, place moved: ElementID, behind left: ElementID) throws(StorageError) {
+  private func checkIsFree(_ id: ElementID) throws(StorageError) {
+    if try find(id) != nil { throw table.doesNotFit(.elementExists, place.column) }
+    if try rank(ofPlace: id) != nil { throw table.doesNotFit(.elementExists, place.column) }
+  }
+
+  /// - Parameters:
+  ///   - moved: the id of its new place; its own id for one that counts as never moved.
+  ///   - isNew: no list has an element or a place of that id; else that is looked for, which takes time in proportion to the list.
+  func move(
+    _ id: ElementID, place moved: ElementID, behind left: ElementID, isNew: Bool
+  ) throws(StorageError) {
     try check(moved)
+    if !isNew, moved != id { try checkIsFree(moved) }
     guard left != id else { throw table.doesNotFit(.noElement, place.column) }
     let stored = moved == id ? 0 : moved.stored
     switch try required(id) {

@@ -408,6 +408,11 @@ public final class Database: Sendable {
   /// How many versions are read, by this process and others, the newest included.
   public var activeVersions: Int { Set(held.readers.pins.map { $0.version } + [version]).count }
 
+  /// The size of the file, in bytes.
+  ///
+  /// - Throws: `.system` where the system does not tell it.
+  package var fileBytes: UInt64 { get throws(StorageError) { try storage.length() } }
+
   /// Where the file is, for messages.
   public var path: String { storage.path }
 

@@ -26,8 +26,9 @@ extension MergedObject {
 
   /// Does what a changeset of this file did, all of which took effect as it was written.
   package func applyOwn(_ instructions: [Instruction], _ context: MergeContext) throws(StorageError) {
+    let neighbours = neighbours(in: instructions)
     for var effect in instructions.asWritten(context) {
-      if let (path, left, right) = neighbours(of: effect.instruction, in: instructions),
+      if let id = effect.instruction.placedID, let (path, left, right) = neighbours[id],
         let place = try object.place(path), place.kind == .list
       {
         let placement = try order(place).place(behind: left, before: right, context)
@@ -39,19 +40,19 @@ extension MergedObject {
     }
   }
 
-  /// The neighbours that the writer of an element or a move saw.
+  /// By the ids that elements and moves give, their lists and the neighbours that their writer saw.
   private func neighbours(
-    of instruction: Instruction, in all: [Instruction]
-  ) -> (path: InstructionPath, left: ElementID, right: ElementID)? {
-    switch instruction {
-    case .insert(let path, let id, let left, _, _):
-      for case .insert(_, id, _, let right, _) in all { return (path, left, right) }
-      return nil
-    case .move(let path, _, let id, let left, _):
-      for case .move(_, _, id, _, let right) in all { return (path, left, right) }
-      return nil
-    default: return nil
+    in instructions: [Instruction]
+  ) -> [ElementID: (path: InstructionPath, left: ElementID, right: ElementID)] {
+    var found: [ElementID: (path: InstructionPath, left: ElementID, right: ElementID)] = [:]
+    for instruction in instructions {
+      switch instruction {
+      case .insert(let path, let id, let left, let right, _), .move(let path, _, let id, let left, let right):
+        if found[id] == nil { found[id] = (path, left, right) }
+      default: break
+      }
     }
+    return found
   }
 
   private func apply(
@@ -129,7 +130,7 @@ extension MergedObject {
     }
     try order.noteEnd(of: rank, version: context.version)
     let offset = try order.offset(behind: dead, left)
-    try change(effect.instruction)
+    try change(effect.instruction, isNew: context.isNew(id))
     try order.noteInserted(position, behind: left, offset: offset)
   }
 
@@ -141,6 +142,16 @@ extension MergedObject {
     position.isLeftOfParent = effect.order?.isLeftOfParent ?? false
     position.left = effect.order?.left ?? left
     return position
+  }
+}
+
+extension Instruction {
+  /// The id that it gives to an element, or to the place of one.
+  fileprivate var placedID: ElementID? {
+    switch self {
+    case .insert(_, let id, _, _, _), .move(_, _, let id, _, _): id
+    default: nil
+    }
   }
 }
 
@@ -168,7 +179,7 @@ extension MergedObject {
   package func applyUnrecorded(_ effect: Effect, _ context: MergeContext) throws(StorageError) {
     // A move that had no effect leaves a position that is not in force, and nothing else.
     if effect.order?.isLost == true { return }
-    let isNew = if case .insert(_, let id, _, _, _) = effect.instruction { context.isNew(id) } else { false }
+    let isNew = effect.instruction.placedID.map { context.isNew($0) } ?? false
     try change(effect.instruction, isNew: isNew)
   }
 }

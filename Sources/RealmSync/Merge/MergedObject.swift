@@ -102,7 +102,8 @@ package final class MergedObject {
 
   /// Takes back all changes of the rows. What was recorded is not to be stored then.
   package func takeBack() throws(StorageError) {
-    for instruction in inverse { try object.apply(instruction) }
+    // What stood in a place before stands there again: the place is free.
+    for instruction in inverse { try object.apply(instruction, isNew: instruction.isMove) }
     inverses.removeAll()
   }
 

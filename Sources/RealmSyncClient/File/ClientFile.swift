@@ -16,6 +16,9 @@ package struct ClientFile {
       guard let pending = try PendingChangesets(transaction) else {
         throw .otherHistory(isSynced: false, path: "")
       }
+      guard Int(pending.state.replica) < position.replicas.count else {
+        throw try transaction.tree(ClientPosition.tree).damaged
+      }
       self.pending = pending
     } catch {
       if case .otherHistory = error { throw .notSynced }

@@ -26,6 +26,8 @@ package struct ClientPosition: Sendable, Equatable {
 
   package static let tree = "sync.client"
   private static let key: [UInt8] = [0]
+  /// No count comes near.
+  private static let most: UInt64 = 1 << 62
 
   /// What stands in a file; that of a file that was never connected where there is none.
   package init(_ tree: some ReadableTree) throws(StorageError) {
@@ -43,7 +45,7 @@ package struct ClientPosition: Sendable, Equatable {
     guard replicas.count > 1, let version = reader.varint(), let tag = reader.integer(UInt64.self),
       let querySet = reader.varint(), let sessionNumber = reader.varint(), let earlier = reader.varint(),
       let sequence = reader.varint(), let hash = reader.counted(), let flags = reader.integer(UInt8.self),
-      flags < 4
+      flags < 4, [version, querySet, earlier, sequence].allSatisfy({ $0 < Self.most })
     else { throw tree.damaged }
     (self.version, self.tag, self.querySet) = (version, tag, querySet)
     (self.sessionNumber, earlierSequences) = (sessionNumber, earlier)

@@ -25,6 +25,8 @@ struct FileReset {
   private var bases: [UInt64: UInt64] = [:]
   /// The changesets that change an object, growing.
   private var sequences: [ObjectName: [UInt64]] = [:]
+  /// These objects, in the order in which they were changed first: new ids are given in it.
+  private var changed: [ObjectName] = []
   /// Objects that the file had created, and somebody else has: what was done to them is not written again.
   private let refused: Set<ObjectName>
   private var replicas: [UInt32] = []
@@ -71,11 +73,14 @@ struct FileReset {
     try records.tree.removeAll()
     for sequence in try pending.sequences() {
       for object in try pending.pending(sequence)?.changeset.objects ?? [] {
+        if sequences[object.id] == nil { changed.append(object.id) }
         sequences[object.id, default: []].append(sequence)
       }
     }
     try restamp()
-    for name in try names(whole.keys) { try rebuild(name, whole[name]) }
+    for name in try names(step.objects.map(\.name).filter { whole[$0] != nil }) {
+      try rebuild(name, whole[name])
+    }
     try pending.store(above: position.earlierSequences)
     try transaction.acknowledge(upTo: position.earlierSequences)
     let (own, element, mark) = (own, nextElement, clock.last)
@@ -92,7 +97,7 @@ struct FileReset {
     var seen: Set<ObjectName> = []
     func add(_ name: ObjectName) { if seen.insert(name).inserted { found.append(name) } }
     for name in try transaction.objectNames() { add(name) }
-    for name in sequences.keys { add(name) }
+    for name in changed { add(name) }
     for name in others { add(name) }
     return found
   }

@@ -40,8 +40,8 @@ struct RefusalStore {
     // The numbers go on, also when all were told.
     var number: UInt64 = 0
     if let bytes = try tree.value(for: Self.lastNumber) {
-      guard bytes.count == 8 else { throw tree.damaged }
       number = bytes.reduce(0) { $0 << 8 | UInt64($1) }
+      guard bytes.count == 8, number < 1 << 62 else { throw tree.damaged }
     }
     for refusal in refusals {
       number += 1

@@ -43,7 +43,7 @@ struct StepApplication {
     }
     var told: Set<ObjectName> = []
     let staged = try StagedParts(transaction)
-    for number in 0..<parts.staged { try apply(part: staged.part(number), &told) }
+    for number in 0..<parts.staged { try apply(part: staged.part(number, parts.headers[number]), &told) }
     for part in parts.held { try apply(part: part, &told) }
     if parts.staged > 0 { try staged.removeAll() }
     try applyDecided(except: told)
@@ -116,11 +116,17 @@ struct StepApplication {
   ) throws(StorageError) {
     var object = try transaction.object(name)
     for sequence in sequences.reversed() {
-      for instruction in try pending.pending(sequence)?.undo(of: name) ?? [] { try object.apply(instruction) }
+      for instruction in try pending.pending(sequence)?.undo(of: name) ?? [] {
+        try object.apply(instruction, isNew: instruction.isMove)
+      }
     }
     let left = sequences.filter { $0 > lastDecided }
-    if let change { object = try apply(change, object, isRecorded: !left.isEmpty) }
-    object = try left.isEmpty ? forget(object) : mergeAgain(left, object)
+    var bringsOwnIDs = false
+    if let change {
+      bringsOwnIDs = !left.isEmpty && change.gives { replica($0.replica) == pending.state.replica }
+      object = try apply(change, object, isRecorded: !left.isEmpty)
+    }
+    object = try left.isEmpty ? forget(object) : mergeAgain(left, object, looksForIDs: bringsOwnIDs)
     try object.finish()
   }
 
@@ -133,8 +139,10 @@ struct StepApplication {
     return object
   }
 
-  private func mergeAgain(_ sequences: [UInt64], _ object: EditedObject) throws(StorageError) -> EditedObject
-  {
+  /// - Parameter looksForIDs: ids that the file has given have come from the server: one of them may be that of an element which is pending, if the server is not honest.
+  private func mergeAgain(
+    _ sequences: [UInt64], _ object: EditedObject, looksForIDs: Bool
+  ) throws(StorageError) -> EditedObject {
     let merged = try MergedObject(object, records: records)
     for sequence in sequences {
       guard let changeset = try pending.pending(sequence) else { continue }
@@ -144,7 +152,7 @@ struct StepApplication {
         partition: position.partition(at: changeset.stored.base),
         replicas: position.replicas)
       // What was undone is in no list.
-      context.lastElement = 0
+      if !looksForIDs { context.lastElement = 0 }
       for instruction in changeset.instructions(of: object.name) {
         do throws(StorageError) {
           _ = try merged.merge(instruction, context)
@@ -231,6 +239,27 @@ extension SchemaInstruction {
     case .addTable(let table, _): .instructionDoesNotFit(.wrongKind, table: table, column: nil, path: "")
     case .addProperty(let table, let property):
       .instructionDoesNotFit(.wrongKind, table: table, column: property.name, path: "")
+    }
+  }
+}
+
+extension ObjectStep.Change {
+  /// Whether it brings an element, or a place of one, whose id is such.
+  fileprivate func gives(_ isSuch: (ElementID) -> Bool) -> Bool {
+    func gives(_ instruction: Instruction) -> Bool {
+      switch instruction {
+      case .insert(_, let id, _, _, _), .move(_, _, let id, _, _): isSuch(id)
+      default: false
+      }
+    }
+    switch self {
+    case .effects(let all):
+      return all.contains { effects in
+        guard case .others(_, let made) = effects else { return false }
+        return made.contains { gives($0.instruction) }
+      }
+    case .whole(let content): return content.contains(where: gives)
+    case .left, .deleted: return false
     }
   }
 }

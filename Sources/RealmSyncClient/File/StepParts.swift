@@ -4,7 +4,7 @@ import RealmSync
 /// The parts of a step. Those that come before the last one may stand in the file meanwhile, so that a large step takes no more memory than a part.
 package struct StepParts: Sendable {
   /// What the parts say beside the objects, in order.
-  private var headers: [Step] = []
+  private(set) var headers: [Step] = []
   /// So many of the first parts stand in the file.
   private(set) var staged = 0
   /// The others.
@@ -15,9 +15,7 @@ package struct StepParts: Sendable {
   }
 
   private mutating func add(_ part: Step) {
-    var header = part
-    (header.objects, header.replicas) = ([], [0])
-    headers.append(header)
+    headers.append(part.header)
   }
 
   package mutating func hold(_ part: Step) {
@@ -33,6 +31,15 @@ package struct StepParts: Sendable {
 
   /// The step without its objects; nil where these are not all parts of one.
   var header: Step? { Step(joining: headers) }
+}
+
+extension Step {
+  /// What a part says beside the objects.
+  fileprivate var header: Step {
+    var header = self
+    (header.objects, header.replicas) = ([], [0])
+    return header
+  }
 }
 
 /// Where parts of a step stand in a file: beside its position, under the key 4 and the number of the part.
@@ -54,9 +61,10 @@ struct StagedParts {
     try tree.set(ServerMessage.step(part).bytes, for: key(number))
   }
 
-  func part(_ number: Int) throws(StorageError) -> Step {
+  /// - Parameter header: what came with the part beside its objects. A part that another session has kept meanwhile has another one.
+  func part(_ number: Int, _ header: Step) throws(StorageError) -> Step {
     guard let bytes = try tree.value(for: key(number)),
-      case .step(let step)? = try? ServerMessage(bytes: bytes)
+      case .step(let step)? = try? ServerMessage(bytes: bytes), step.header == header
     else { throw tree.damaged }
     return step
   }

@@ -52,6 +52,28 @@ import Testing
 
   // MARK: - Copies
 
+  @Test func `a copy that asks for something else by the number of a query set is found`() throws {
+    let driven = try DrivenServer()
+    let client = try driven.running("anna", "q == 1")
+    let replica = try #require(client.replica)
+    // The same set once more is nothing new.
+    func send(_ predicate: String, _ number: UInt64) throws -> DrivenServer.Answers {
+      try driven.exchange(
+        .querySet(QuerySet(number: number, queries: [DrivenClient.query(predicate)])), client.id)
+    }
+    #expect(try send("q == 1", client.asked).error(client.id) == nil)
+    #expect(try send("q == 2", client.asked).error(client.id)?.action == .reset)
+    try driven.run()
+    let id = driven.server.connect(user: "anna")
+    try driven.exchange(client.hello, id)
+    let answers = try driven.exchange(client.start, id)
+    guard case .reset(let reset)? = answers.welcome(id) else {
+      Issue.record("not reset: \(answers.messages[id] ?? [])")
+      return
+    }
+    #expect(reset.isInDoubt && reset.registered.replica != replica)
+  }
+
   @Test func `a file from before what it had told to be decided is reset in doubt`() throws {
     let driven = try DrivenServer()
     let client = try driven.running("anna")

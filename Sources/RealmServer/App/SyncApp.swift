@@ -1,0 +1,261 @@
+import RealmStorage
+import RealmSync
+
+/// The sync server of one app. It keeps the objects of the app and their history in one file, and serves the connections of its clients.
+///
+/// It knows no network, no clock and no chance: who uses it tells what has come and the time, and sends what it is given. A connection is a WebSocket of a user. It has
+/// a channel for each file of the user (docs/sync-protocol.md, "Channels"). Used by one thread at a time.
+public final class SyncApp {
+  /// A connection of a user.
+  public struct Connection: Hashable, Sendable {
+    let number: UInt64
+  }
+
+  /// What is to be done with a connection.
+  public enum Action: Sendable, Equatable {
+    /// A message is to be sent. When it has left the machine, `noteSent` is to be called.
+    case send(Message, to: Connection)
+    /// What was sent before it is sent still. The text says why.
+    case close(Connection, String)
+  }
+
+  /// A message of a WebSocket.
+  public struct Message: Sendable, Equatable {
+    public let bytes: [UInt8]
+    public let channel: UInt64
+    /// The bytes without the number of the channel.
+    let length: Int
+  }
+
+  private struct Client {
+    let user: String
+    var channels: [UInt64: SyncServer.SessionID] = [:]
+    /// The greatest number of a channel so far.
+    var newest: UInt64 = 0
+  }
+
+  let database: Database
+  let server: SyncServer
+  private let settings: SyncAppSettings
+  private var clients: [Connection: Client] = [:]
+  private var places: [SyncServer.SessionID: (connection: Connection, channel: UInt64)] = [:]
+  private var lastConnection: UInt64 = 0
+  private let draw: () -> UInt64
+  var node: ServerNode { server.node }
+
+  /// Opens the server's file of an app, or makes it.
+  ///
+  /// - Parameters:
+  ///   - path: of the file.
+  ///   - encryptionKey: 64 bytes, or nil of a file that is not encrypted.
+  ///   - time: milliseconds since 1970.
+  ///   - draw: draws a random number, which nobody can guess.
+  /// - Throws: `SyncAppProblem` for settings that can't be used; `StorageError`.
+  public init(
+    path: String, encryptionKey: [UInt8]? = nil, settings: SyncAppSettings, time: UInt64,
+    draw: @escaping () -> UInt64
+  ) throws {
+    (self.settings, self.draw) = (settings, draw)
+    var options = DatabaseOptions()
+    options.encryptionKey = encryptionKey
+    database = try Database(path: path, options: options)
+    let known = try Self.settings(settings, database)
+    let log = try EmbeddedLog(after: database, settings: known)
+    let node = try ServerNode(database, settings: known, log: log)
+    var limits = ServerLimits()
+    limits.replicas = settings.limits.replicas
+    limits.messages.querySets = settings.limits.queries
+    limits.unsentBytes = settings.limits.unsentBytes
+    server = SyncServer(node, limits: limits, draw: draw)
+    server.acceptsClock = settings.limits.acceptsClock
+    let rules = try settings.rules(database.snapshot().schemas(), known)
+    if rules != node.state.rules(of: "", at: node.state.version) {
+      try node.append(.rules(user: nil, rules), tag: draw(), time: time)
+    }
+  }
+
+  /// The fields that filters may use are those that were let in before, and new ones behind them: the history has their values in this order.
+  private static func settings(
+    _ settings: SyncAppSettings, _ database: Database
+  ) throws -> ServerState.Settings {
+    try database.write { transaction in
+      let store = try ServerStore(transaction, ServerState.Settings())
+      let old = try store.storedSettings()
+      guard old == nil || old?.partitionProperty == settings.partitionProperty else {
+        let before = old?.partitionProperty.map { "'\($0)'" } ?? "none"
+        throw SyncAppProblem(
+          table: nil, right: nil,
+          text: "The property that tells the partition of an object was \(before), and can't be changed: "
+            + "set it as it was, or begin with a new file.")
+      }
+      var new = old ?? ServerState.Settings(partitionProperty: settings.partitionProperty)
+      for (table, fields) in settings.fields {
+        let known = new.fields[table] ?? []
+        new.fields[table] = known + fields.filter { !known.contains($0) }
+      }
+      if new != old { try store.store(new) }
+      return new
+    }
+  }
+
+  /// Ends all connections and closes the file.
+  public func close() {
+    for id in places.keys { server.disconnect(id) }
+    (clients, places) = ([:], [:])
+    database.close()
+  }
+
+  // MARK: - Connections
+
+  /// A user has connected.
+  ///
+  /// - Parameters:
+  ///   - user: who has logged in, by the id.
+  ///   - data: what rights may ask of the user, by the names `roles` and `custom_data.<name>`.
+  ///   - time: milliseconds since 1970.
+  /// - Throws: `StorageError`.
+  public func connect(user: String, data: [String: [Value]] = [:], time: UInt64) throws(StorageError)
+    -> Connection
+  {
+    if data != node.state.users[user]?.last?.1 ?? [:] {
+      try node.append(.user(user, data), tag: draw(), time: time)
+    }
+    lastConnection += 1
+    let connection = Connection(number: lastConnection)
+    clients[connection] = Client(user: user)
+    return connection
+  }
+
+  /// A connection is lost, or was closed.
+  public func disconnect(_ connection: Connection) {
+    guard let client = clients.removeValue(forKey: connection) else { return }
+    for id in client.channels.values {
+      places[id] = nil
+      server.disconnect(id)
+    }
+  }
+
+  /// A message has come. It is taken in; `run` answers.
+  ///
+  /// - Parameter time: milliseconds since 1970.
+  /// - Returns: what is to be done at once.
+  /// - Throws: `StorageError` where the file can't be read.
+  public func receive(
+    _ message: [UInt8], from connection: Connection, time: UInt64
+  ) throws(StorageError) -> [Action] {
+    guard let client = clients[connection] else { return [] }
+    var reader = ByteReader(message)
+    guard let channel = reader.varint(), channel > 0 else {
+      return end(connection, "A message begins with the number of its channel.")
+    }
+    let frame = Array(message.suffix(reader.count))
+    guard let id = client.channels[channel] else {
+      // Of a channel that the server has closed: the client did not know yet.
+      if channel <= client.newest || frame.isEmpty { return [] }
+      guard client.channels.count < settings.limits.channels else {
+        return end(connection, "A connection has \(settings.limits.channels) channels at most.")
+      }
+      let id = server.connect(user: client.user)
+      clients[connection]?.channels[channel] = id
+      clients[connection]?.newest = channel
+      places[id] = (connection, channel)
+      return try receive(frame, id, time)
+    }
+    if frame.isEmpty {
+      clients[connection]?.channels[channel] = nil
+      places[id] = nil
+      server.disconnect(id)
+      return []
+    }
+    return try receive(frame, id, time)
+  }
+
+  private func receive(
+    _ frame: [UInt8], _ id: SyncServer.SessionID, _ time: UInt64
+  ) throws(StorageError) -> [Action] {
+    let message: ClientMessage
+    do throws(MessageDamage) {
+      message = try ClientMessage(bytes: frame)
+    } catch {
+      return actions(server.receive(error, from: id))
+    }
+    try server.receive(message, from: id, time: time)
+    return []
+  }
+
+  private func end(_ connection: Connection, _ text: String) -> [Action] {
+    disconnect(connection)
+    return [.close(connection, text)]
+  }
+
+  /// A message that was given to be sent has left the machine, or its connection is gone.
+  public func noteSent(_ message: Message, to connection: Connection) {
+    guard let id = clients[connection]?.channels[message.channel] else { return }
+    server.noteSent(message.length, by: id)
+  }
+
+  // MARK: - Work
+
+  /// Integrates what has come, and answers. What a client is told was made durable before.
+  ///
+  /// - Parameter time: milliseconds since 1970.
+  /// - Throws: `StorageError` where the file can't be read or written: nothing that was told is lost then, and `run` may be called again.
+  public func run(time: UInt64) throws(StorageError) -> [Action] {
+    let made = actions(try server.run(time: time))
+    server.isFull = try database.fileBytes > settings.limits.fileBytes
+    return made
+  }
+
+  /// Forgets the history that no file needs whose client was connected within a time. Files that come back later are reset, and keep what they have not sent.
+  ///
+  /// - Parameters:
+  ///   - offline: milliseconds.
+  ///   - time: milliseconds since 1970.
+  /// - Throws: `StorageError`.
+  public func trim(offline: UInt64, time: UInt64) throws(StorageError) {
+    try server.trim(offline: offline, time: time)
+  }
+
+  /// The file of a client is not used any more. One that comes back all the same is reset.
+  ///
+  /// - Returns: false where there is no such file.
+  /// - Throws: `StorageError`.
+  public func retire(replica: UInt64, time: UInt64) throws(StorageError) -> Bool {
+    guard node.state.knows(replica) else { return false }
+    try node.append(.retire(replica: replica), tag: draw(), time: time)
+    return true
+  }
+
+  /// The server stops: all clients come back after a while.
+  ///
+  /// - Parameter wait: milliseconds that a client waits at least.
+  public func stop(wait: UInt32) -> [Action] { actions(server.stop(wait: wait)) }
+
+  private func actions(_ made: [SyncServer.Action]) -> [Action] {
+    var actions: [Action] = []
+    for action in made {
+      switch action {
+      case .send(let frame, let id):
+        guard let place = places[id] else { continue }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(frame.count + 4)
+        bytes.appendVarint(place.channel)
+        let message = Message(bytes: bytes + frame, channel: place.channel, length: frame.count)
+        actions.append(.send(message, to: place.connection))
+      case .close(let id):
+        guard let place = places.removeValue(forKey: id) else { continue }
+        clients[place.connection]?.channels[place.channel] = nil
+        var bytes: [UInt8] = []
+        bytes.appendVarint(place.channel)
+        let message = Message(bytes: bytes, channel: place.channel, length: 0)
+        actions.append(.send(message, to: place.connection))
+      }
+    }
+    return actions
+  }
+
+  /// By class the properties that queries and rights may use, in the order in which they were let in.
+  public var fields: [String: [String]] { node.state.settings.fields }
+
+  var counts: (connections: Int, channels: Int) { (clients.count, places.count) }
+}

@@ -1,0 +1,66 @@
+import RealmStorage
+
+/// What whoever runs a server wants to know of an app.
+public struct SyncAppFigures: Sendable, Equatable {
+  /// The version of the last change that has come, and of the last one that is integrated.
+  public var end: UInt64 = 0
+  public var integrated: UInt64 = 0
+  /// The history begins behind this version.
+  public var horizon: UInt64 = 0
+  /// Files of clients that are not given up.
+  public var replicas = 0
+  /// The oldest version that a living file stands at, which keeps the history behind it, and whose file that is.
+  public var oldestCursor: UInt64 = 0
+  public var oldestReplica: UInt64?
+  public var oldestUser: String?
+  public var connections = 0
+  public var channels = 0
+  /// Sessions whose queries can't be looked up by a value: each change is compared with each of them.
+  public var unroutedSessions = 0
+  /// How many objects and classes were refused since the server was started, by the number of the reason.
+  public var refusals: [UInt8: Int] = [:]
+  /// The size of the app's file, in bytes.
+  public var fileBytes: UInt64 = 0
+  /// Why nothing is integrated any more; nil of a server that goes on.
+  public var halt: String?
+}
+
+extension SyncApp {
+  /// What is known now.
+  ///
+  /// - Throws: `StorageError`. Takes time in proportion to the count of files.
+  public func figures() throws(StorageError) -> SyncAppFigures {
+    var figures = SyncAppFigures()
+    let state = node.state
+    (figures.end, figures.integrated, figures.horizon) = (node.end, state.version, state.horizon)
+    figures.replicas = state.replicas.values.count { !$0.isRetired }
+    (figures.connections, figures.channels) = counts
+    (figures.unroutedSessions, figures.refusals) = (server.routes.countOfUnrouted, server.refusals)
+    figures.fileBytes = try database.fileBytes
+    let transaction = try database.beginWrite()
+    defer { transaction.cancel() }
+    figures.oldestCursor = state.version
+    if let oldest = try state.oldest(transaction) {
+      figures.oldestCursor = oldest.version
+      (figures.oldestReplica, figures.oldestUser) = (oldest.replica, state.replicas[oldest.replica]?.user)
+    }
+    switch node.halt {
+    case nil: break
+    case .unknownSemantics(let number, let version):
+      figures.halt =
+        "What comes behind the version \(version) is integrated by the rules \(number), which this server does not know: "
+        + "a newer one goes on."
+    case .otherState(let version):
+      figures.halt = "Another node has made something else of the log up to the version \(version)."
+    }
+    return figures
+  }
+
+  /// Copies the file as it is now, while the server goes on.
+  ///
+  /// - Parameter encryptionKey: of the copy.
+  /// - Throws: `StorageError`, also where there is a file already.
+  public func backup(to path: String, encryptionKey: [UInt8]? = nil) throws(StorageError) {
+    try database.snapshot().copy(to: path, encryptionKey: encryptionKey)
+  }
+}
