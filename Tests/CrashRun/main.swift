@@ -46,8 +46,15 @@ struct CrashRunCommand: ParsableCommand {
     let alarm = Alarm()
     alarm.start(patience: 60)
     var run = CrashRun(isEncrypted: isEncrypted, seed: seed, states: states)
+    var synced = SyncedCrashRun<SyncedFile>(isEncrypted: isEncrypted, seed: seed, states: states / 5)
+    var server = SyncedCrashRun<ServerFile>(isEncrypted: isEncrypted, seed: seed, states: states / 10)
     do {
       try run.explore(watchedBy: alarm)
+      // The rules that mutants remove are those of the engine, which the first run tries.
+      if !mutant {
+        try synced.explore(watchedBy: alarm)
+        try server.explore(watchedBy: alarm)
+      }
     } catch {
       return Outcome(text: "seed=\(error.seed) encrypted=\(isEncrypted): \(error.what)", code: mutant ? 3 : 1)
     }
@@ -58,7 +65,14 @@ struct CrashRunCommand: ParsableCommand {
           + "moved, 5 % after the file was made shorter, 10 % at depth two, 20 % with a named version, 1 % with one that was "
           + "given up.", code: 1)
     }
-    return Outcome(text: run.summary)
+    guard !mutant else { return Outcome(text: run.summary) }
+    let summary = [run.summary, synced.summary, server.summary].joined(separator: "\n")
+    for (isReached, floors) in [
+      (synced.reachesItsFloors, synced.floors), (server.reachesItsFloors, server.floors),
+    ] where !isReached {
+      return Outcome(text: summary + "\n" + floors, code: 1)
+    }
+    return Outcome(text: summary)
   }
 
   private func end(_ outcome: Outcome) -> Never {

@@ -60,6 +60,15 @@ struct FuzzRunCommand: ParsableCommand {
     }
     parts.append(("objects-plain", { try Objects(key: nil).run($0) }))
     parts.append(("objects-encrypted", { try Objects(key: Keys.first).run($0) }))
+    for key in [nil, Keys.first] as [[UInt8]?] {
+      for owner in SyncedSample.Owner.allCases {
+        let run: (Part) throws -> Void = {
+          try SyncedFiles(sample: SyncedSample(owner, key: key, seed: $0.seed)).run($0)
+        }
+        parts.append(("sync-\(SyncedSample.name(owner, key))", run))
+      }
+    }
+    parts.append(("sync-messages", { try SyncMessages(seed: $0.seed).run($0) }))
     return parts
   }
 }

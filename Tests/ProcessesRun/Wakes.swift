@@ -32,11 +32,7 @@ struct Waiter {
   }
 
   /// Nanoseconds, by a clock that all processes share.
-  static var now: UInt64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-  }
+  static var now: UInt64 { Clock.steady }
 }
 
 /// Two other processes and a thread of this one wait for commits: each commit wakes them all when they keep pace, and

@@ -28,6 +28,10 @@ enum Role: String, ExpressibleByArgument, CaseIterable {
   case fork
   /// Forks with a realm open.
   case forkObjects
+  /// A thread for each slot commits to a synced file.
+  case writeSynced
+  /// Has a client's session, and does what it is told.
+  case syncClient
   /// Prints where there is nothing to print to.
   case unheard
 }
@@ -57,6 +61,10 @@ struct WorkerCommand: ParsableCommand {
       case .wait:
         Leash.hold()
         try Waiter(path: path, isEncrypted: encrypted).run()
+      case .writeSynced:
+        Leash.hold()
+        try SyncedWriters(path: path, isEncrypted: encrypted).run(slots: slots, seed: seed)
+      case .syncClient: try SyncedClientProcess(path: path, isEncrypted: encrypted).run()
       case .obey: try Servant(path: path, isEncrypted: encrypted).run()
       case .fork: try Forker(path: path, isEncrypted: encrypted, seed: seed).run()
       case .unheard: try Unheard(path: path, isEncrypted: encrypted).run()

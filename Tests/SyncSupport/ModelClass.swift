@@ -102,9 +102,20 @@ package enum ModelClass {
   package static func texts(
     _ transaction: WriteTransaction, number: @escaping (UInt32) -> UInt64
   ) throws -> [Int64: String] {
-    guard let objects = try transaction.table(name)?.reading(),
-      let parts = try transaction.table(part)?.reading()
-    else { return [:] }
+    try texts(transaction.table(name)?.reading(), transaction.table(part)?.reading(), number)
+  }
+
+  /// The same of a version.
+  package static func texts(
+    _ snapshot: Snapshot, number: @escaping (UInt32) -> UInt64
+  ) throws -> [Int64: String] {
+    try texts(snapshot.table(name), snapshot.table(part), number)
+  }
+
+  private static func texts(
+    _ objects: Table?, _ parts: Table?, _ number: @escaping (UInt32) -> UInt64
+  ) throws -> [Int64: String] {
+    guard let objects, let parts else { return [:] }
     let text = ObjectText(objects: objects, parts: parts, number: number)
     var keys: [UInt64] = []
     try objects.forEach { key, _ in

@@ -1,0 +1,114 @@
+import RealmServer
+import RealmStorage
+import RealmSync
+import SyncSupport
+import TestSupport
+
+/// What comes of the log of a server that nothing happens to, at any version.
+///
+/// The log is lost with a server, but for what stands in its file. The reference keeps all entries, also
+/// those that may be lost, and integrates for good what a file is known to have durably.
+final class ServerReference {
+  private let database: Database
+  private var records: [UInt64: LogRecord] = [:]
+  /// The server's file has all up to this version durably, and may have told that.
+  private(set) var durable: UInt64 = 0
+
+  init() throws {
+    database = try Database(inMemory: "reference")
+    try database.write { try ModelClass.make($0) }
+  }
+
+  func note(_ record: LogRecord, at version: UInt64) { records[version] = record }
+
+  func noteDurable(_ version: UInt64) { durable = max(durable, version) }
+
+  /// The tag of the entry of a version; nil of one that was never appended.
+  func tag(of version: UInt64) -> UInt64? { records[version]?.tag }
+
+  /// Whether there is an entry behind a version.
+  func goesBeyond(_ version: UInt64) -> Bool { records[version + 1] != nil }
+
+  /// A file has opened at a version, from which the log goes on: entries behind it are lost.
+  func goOn(at version: UInt64) throws {
+    let transaction = try database.beginWrite()
+    defer { transaction.cancel() }
+    try integrate(upTo: version, in: transaction)
+    try transaction.commit()
+    durable = version
+    records = records.filter { $0.key <= version }
+  }
+
+  /// That of what the file has at a version.
+  func fingerprint(at version: UInt64) throws -> UInt64 {
+    let transaction = try database.beginWrite()
+    defer { transaction.cancel() }
+    try integrate(upTo: version, in: transaction)
+    var hash = Fingerprint()
+    SyncedContent.add(try ModelClass.texts(transaction) { UInt64($0) }, to: &hash)
+    try Self.add(transaction.tree(Self.stateTree), to: &hash)
+    try Self.add(transaction.tree(MergeRecords.treeName), to: &hash)
+    return hash.value
+  }
+
+  private func integrate(upTo version: UInt64, in transaction: WriteTransaction) throws {
+    let state = try ServerState(transaction, settings: ModelClass.settings)
+    while state.version < version {
+      guard let record = records[state.version + 1] else {
+        throw SyncedFault("wrong: the file has version \(version), and the log ends at \(state.version)")
+      }
+      try state.integrate(record, in: transaction)
+    }
+  }
+
+  /// The same of what a server's file has.
+  static func fingerprint(of snapshot: Snapshot) throws -> UInt64 {
+    var hash = Fingerprint()
+    SyncedContent.add(try ModelClass.texts(snapshot) { UInt64($0) }, to: &hash)
+    try add(snapshot.tree(stateTree), to: &hash)
+    try add(snapshot.tree(MergeRecords.treeName), to: &hash)
+    return hash.value
+  }
+
+  /// FORMAT.md, "The state of a server".
+  private static let stateTree = "sync.server"
+  /// Hashes that clients may still ask for, sessions, and settings: no entry of the log tells of them.
+  private static let kindsBesideTheLog: Set<UInt8> = [5, 6, 9]
+
+  private static func add(_ tree: some ReadableTree, to hash: inout Fingerprint) throws {
+    // Only the tree of the state has a header.
+    let isOfState = try tree.value(for: [0]) != nil
+    try tree.forEach { key, value in
+      if isOfState, let kind = key.first, kindsBesideTheLog.contains(kind) { return true }
+      hash.add(key)
+      hash.add(value)
+      return true
+    }
+  }
+}
+
+/// The log of a server, whose entries a reference keeps.
+final class NotedLog: EventLog {
+  private let log: EmbeddedLog
+  private let reference: ServerReference
+
+  init(_ log: EmbeddedLog, _ reference: ServerReference) {
+    (self.log, self.reference) = (log, reference)
+  }
+
+  var end: UInt64 { log.end }
+
+  func record(at version: UInt64) throws(StorageError) -> LogRecord? { log.record(at: version) }
+
+  func append(_ records: [LogRecord]) throws(StorageError) {
+    for record in records {
+      log.append([record])
+      reference.note(record, at: log.end)
+    }
+  }
+
+  func noteIntegrated(upTo version: UInt64) {
+    log.noteIntegrated(upTo: version)
+    reference.noteDurable(version)
+  }
+}

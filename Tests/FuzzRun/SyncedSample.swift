@@ -1,0 +1,84 @@
+import RealmStorage
+import TestSupport
+
+/// A file of device sync as a file's bytes, and what using it comes to.
+///
+/// It was closed cleanly, so both of its meta pages name one version.
+struct SyncedSample {
+  enum Owner: String, CaseIterable {
+    case client, server
+  }
+
+  let owner: Owner
+  let key: [UInt8]?
+  let bytes: [UInt8]
+  let use: SyncedUse
+  /// For each byte, whether the version of the file needs it: it lies in one of its nodes.
+  let reached: [Bool]
+  /// What using the untouched file comes to.
+  let untouched: UInt64
+
+  static func name(_ owner: Owner, _ key: [UInt8]?) -> String {
+    "\(owner.rawValue)-\(key == nil ? "plain" : "encrypted")"
+  }
+
+  static func options(_ owner: Owner, _ key: [UInt8]?) -> Database.Options {
+    var options = Sample.options(key)
+    options.history = owner == .client ? .synced : .local
+    return options
+  }
+
+  static func open(
+    _ storage: ByteStorage, _ owner: Owner, _ key: [UInt8]?
+  ) throws(StorageError) -> Database {
+    try Database(storage: storage, options: options(owner, key))
+  }
+
+  init(_ owner: Owner, key: [UInt8]?, seed: UInt64) throws {
+    let world = try SyncedWorld.make(seed: seed, key: key)
+    (self.owner, self.key) = (owner, key)
+    bytes = owner == .client ? world.clientBytes : world.serverBytes
+    use = SyncedUse(
+      owner: owner,
+      talks: [
+        SyncedUse.Talk(user: SyncedWorld.user, frames: SyncedWorld.frames(world.talk, isUpward: true)),
+        SyncedUse.Talk(
+          user: SyncedWorld.neighbour, frames: SyncedWorld.frames(world.neighbourTalk, isUpward: true)),
+      ])
+    let storage = try ByteStorage()
+    storage.fill(bytes)
+    reached = try Self.reached(by: storage, owner, key)
+    storage.fill(bytes)
+    let outcome = try use.look(at: storage, key: key)
+    guard case .content(let fingerprint, let isSound) = outcome, isSound else {
+      throw Violation("the untouched file of a \(owner.rawValue) can't be used: \(outcome)")
+    }
+    untouched = fingerprint
+  }
+
+  // MARK: - Nodes
+
+  private static func reached(
+    by storage: ByteStorage, _ owner: Owner, _ key: [UInt8]?
+  ) throws -> [Bool] {
+    var reached = [Bool](repeating: false, count: storage.bytes.count)
+    let snapshot = try open(storage, owner, key).snapshot()
+    var nodes: [Ref] = []
+    let access = snapshot.access()
+    try collect(snapshot.root, access, &nodes)
+    let nonce = key == nil ? 0 : 24
+    for node in nodes {
+      let start = Int(node.offset)
+      for offset in start..<start + node.length + nonce { reached[offset] = true }
+    }
+    return reached
+  }
+
+  private static func collect(
+    _ ref: Ref, _ access: borrowing NodeAccess, _ nodes: inout [Ref]
+  ) throws(StorageError) {
+    guard !ref.isNull else { return }
+    nodes.append(ref)
+    for child in try access.children(of: ref) { try collect(child, access, &nodes) }
+  }
+}
