@@ -175,7 +175,7 @@ public final class SyncApp {
   ) throws(StorageError) -> [Action] {
     let message: ClientMessage
     do throws(MessageDamage) {
-      message = try ClientMessage(bytes: frame)
+      message = try ClientMessage(bytes: frame, bodyLimit: Int(server.limits.messages.changesetBytes))
     } catch {
       return actions(server.receive(error, from: id))
     }
@@ -202,7 +202,8 @@ public final class SyncApp {
   /// - Throws: `StorageError` where the file can't be read or written: nothing that was told is lost then, and `run` may be called again.
   public func run(time: UInt64) throws(StorageError) -> [Action] {
     let made = actions(try server.run(time: time))
-    server.isFull = try database.fileBytes > settings.limits.fileBytes
+    // What was made is not lost where the system does not tell the size.
+    if let bytes = try? database.fileBytes { server.isFull = bytes > settings.limits.fileBytes }
     return made
   }
 
@@ -228,7 +229,7 @@ public final class SyncApp {
 
   /// The server stops: all clients come back after a while.
   ///
-  /// - Parameter wait: milliseconds that a client waits at least.
+  /// - Parameter wait: milliseconds that a client waits at least; it waits twice as long at most. At most an hour.
   public func stop(wait: UInt32) -> [Action] { actions(server.stop(wait: wait)) }
 
   private func actions(_ made: [SyncServer.Action]) -> [Action] {

@@ -56,11 +56,23 @@ extension SyncApp {
     return figures
   }
 
+  /// Why no client is served though the file can be read and written: the clock of the machine is more than a day ahead of the last change, so that one of the two is wrong.
+  public func clockProblem(time: UInt64) -> String? {
+    guard !server.isClockRight(time) else { return nil }
+    return
+      "The clock of this machine is more than a day ahead of the last change. If it is right, start the server with --accept-clock."
+  }
+
   /// Copies the file as it is now, while the server goes on.
   ///
   /// - Parameter encryptionKey: of the copy.
   /// - Throws: `StorageError`, also where there is a file already.
   public func backup(to path: String, encryptionKey: [UInt8]? = nil) throws(StorageError) {
-    try database.snapshot().copy(to: path, encryptionKey: encryptionKey)
+    try snapshot().copy(to: path, encryptionKey: encryptionKey)
   }
+
+  /// What the file has now, to be copied on another thread.
+  ///
+  /// - Throws: `StorageError`.
+  public func snapshot() throws(StorageError) -> Snapshot { try database.snapshot() }
 }

@@ -76,11 +76,13 @@ package final class SyncServer {
 
   /// The server stops: all clients come back after a while.
   ///
-  /// - Parameter wait: milliseconds that a client waits at least.
+  /// - Parameter wait: milliseconds that a client waits at least; it waits twice as long at most. At most an hour.
   /// - Returns: what is to be sent.
   package func stop(wait: UInt32) -> [Action] {
     for id in sessions.keys.sorted() {
-      fail(id, ProtocolError(code: 10, text: "The server stops.", action: .tryLater, wait: wait))
+      // So not all come back in one moment.
+      let own = wait + UInt32(draw() % UInt64(wait + 1))
+      fail(id, ProtocolError(code: 10, text: "The server stops.", action: .tryLater, wait: own))
     }
     return takeActions()
   }

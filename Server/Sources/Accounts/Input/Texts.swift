@@ -1,0 +1,79 @@
+import Foundation
+
+/// What texts from outside may be.
+enum Texts {
+  /// The most characters of a name.
+  static let longestName = 128
+
+  /// Whether a text is an id of this server: 24 hexadecimal digits, the small letters among them.
+  static func isID(_ text: String) -> Bool {
+    text.utf8.count == 24
+      && text.utf8.allSatisfy { digit in
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit)
+          || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(digit)
+      }
+  }
+
+  /// Whether a text may be the id of an app. It needs no escaping in JSON.
+  static func isAppID(_ text: String) -> Bool {
+    (1...64).contains(text.utf8.count)
+      && text.unicodeScalars.allSatisfy { scalar in
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", ".", "-", "_": true
+        default: false
+        }
+      }
+  }
+
+  /// - Parameter thing: what has the name, to be told in the error.
+  /// - Throws: `AccountError.Code.invalidParameter`.
+  static func checkName(_ name: String, of thing: String) throws {
+    guard name.utf8.count <= 4 * longestName, (1...longestName).contains(name.unicodeScalars.count),
+      name.unicodeScalars.allSatisfy(isVisible)
+    else {
+      throw AccountError(
+        .invalidParameter,
+        "The name of the \(thing) is not allowed. Use 1 to \(longestName) characters that can be seen.")
+    }
+  }
+
+  /// Whether a character is no control character, and none that changes how others are shown.
+  static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false
+    default: true
+    }
+  }
+
+  /// The beginning of a text that comes from outside, with dots for what can't be shown, to be told in an
+  /// error.
+  static func printable(_ text: String) -> String {
+    var shown = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars.prefix(64) { shown.append(isVisible(scalar) ? scalar : ".") }
+    return String(shown)
+  }
+
+  /// Checks the text of custom data, which is put into tokens as it is.
+  ///
+  /// - Throws: `AccountError.Code.invalidParameter` for what is no JSON object, or is too long.
+  static func checkObject(_ json: String) throws {
+    guard json.utf8.count <= Accounts.Bounds.customData else {
+      throw AccountError(
+        .invalidParameter, "The custom data is too long. It may have \(Accounts.Bounds.customData) bytes.")
+    }
+    // A parser may accept a byte order mark, which must not stand in a token.
+    let space = Set(" \t\r\n".utf8)
+    let first = json.utf8.first { !space.contains($0) }
+    let last = json.utf8.last { !space.contains($0) }
+    // Parsers have a limit of depth, and in a token the data stands deeper.
+    guard first == UInt8(ascii: "{"), last == UInt8(ascii: "}"), parsed(json) is [String: Any],
+      parsed("[[\(json)]]") != nil
+    else {
+      throw AccountError(.invalidParameter, "The custom data is not valid. Give the text of a JSON object.")
+    }
+  }
+
+  private static func parsed(_ json: String) -> Any? {
+    try? JSONSerialization.jsonObject(with: Data(json.utf8))
+  }
+}

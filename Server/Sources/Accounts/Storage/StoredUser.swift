@@ -1,0 +1,38 @@
+import Foundation
+import RealmSwift
+
+// The classes of this folder are left out of realms that name no classes: a program may have others open.
+
+/// A user.
+final class StoredUser: Object {
+  @Persisted(primaryKey: true) var id: String
+  /// As `EmailAddress` writes it. Two users never have the same.
+  @Persisted(indexed: true) var email: String?
+  /// By libsodium, with its salt and what it costs; nil without an e-mail address.
+  @Persisted var passwordHash: String?
+  @Persisted var isConfirmed: Bool
+  @Persisted var isDisabled: Bool
+  @Persisted var identities: List<StoredIdentity>
+  /// The text of a JSON object.
+  @Persisted var customData: String?
+  @Persisted var roles: List<String>
+  @Persisted var createdAt: Date
+  @Persisted var lastLogIn: Date?
+
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+/// What a user logs in as.
+final class StoredIdentity: EmbeddedObject {
+  @Persisted var id: String
+  /// The raw value of an `Account.Provider`.
+  @Persisted var provider: String
+
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+
+  convenience init(id: String, provider: Account.Provider) {
+    self.init()
+    self.id = id
+    self.provider = provider.rawValue
+  }
+}

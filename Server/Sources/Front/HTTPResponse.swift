@@ -1,0 +1,40 @@
+import Foundation
+
+/// What a request is answered with.
+public struct HTTPResponse: Sendable {
+  /// From 200 to 599. The front sends 500 in place of any other.
+  public var status: Int
+  /// The header `Content-Type`; nil for none.
+  public var contentType: String?
+  public var body: [UInt8]
+  /// More headers. Those that the front sets are left out: `Connection`, `Content-Length`, `Content-Type`,
+  /// `Date` and `Transfer-Encoding`. So are those whose names or values HTTP does not allow.
+  public var headers: [(name: String, value: String)]
+
+  public init(
+    status: Int, contentType: String? = nil, body: [UInt8] = [], headers: [(name: String, value: String)] = []
+  ) {
+    (self.status, self.contentType, self.body, self.headers) = (status, contentType, body, headers)
+  }
+
+  /// A value as JSON, whose keys are sorted.
+  ///
+  /// A value that can't be encoded, as one with an infinite number, makes an empty response with the status
+  /// 500.
+  public static func json(_ value: some Encodable, status: Int = 200) -> HTTPResponse {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    guard let data = try? encoder.encode(value) else { return HTTPResponse(status: 500) }
+    return json(bytes: Array(data), status: status)
+  }
+
+  /// JSON that is encoded already.
+  public static func json(bytes: [UInt8], status: Int = 200) -> HTTPResponse {
+    HTTPResponse(status: status, contentType: "application/json", body: bytes)
+  }
+
+  /// A text for people.
+  public static func text(_ text: String, status: Int = 200) -> HTTPResponse {
+    HTTPResponse(status: status, contentType: "text/plain; charset=utf-8", body: Array(text.utf8))
+  }
+}

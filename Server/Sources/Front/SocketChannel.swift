@@ -1,0 +1,186 @@
+import Logging
+import NIOCore
+
+/// Reads and writes the frames of one WebSocket.
+final class SocketChannel: ChannelDuplexHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  enum State {
+    case open
+    /// This side has said that it ends the WebSocket, and waits for the other to say so too. Messages are
+    /// thrown away.
+    case closing
+    /// Nothing more is sent, and what comes is thrown away until the other side has closed the connection.
+    case ending
+    case closed
+  }
+
+  let connection: Connection
+  let loop: ConnectionLoop
+  private let handler: any SocketHandler
+  private(set) var context: ChannelHandlerContext?
+  private(set) var state = State.open
+  private var socket: Socket?
+  private var reader: FrameReader
+  /// What has come and was not read yet, because the handler has paused.
+  private var pending = ByteBuffer()
+  private var isDelivering = false
+  /// The channel has asked for bytes, and was not given any.
+  private var isReadHeld = false
+  private var closeDeadline = Deadline()
+  var life: SocketLife
+
+  init(_ connection: Connection, _ handler: any SocketHandler, on eventLoop: any EventLoop) {
+    (self.connection, self.handler, loop) = (connection, handler, ConnectionLoop(eventLoop))
+    reader = FrameReader(maximum: connection.limits.maximumMessage)
+    life = SocketLife(connection.times)
+  }
+
+  // MARK: - The connection
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    let socket = Socket(NIOLoopBound(self, eventLoop: loop.eventLoop), loop)
+    self.socket = socket
+    awaitPing()
+    handler.opened(socket)
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    finish()
+    self.context = nil
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    finish()
+    context.fireChannelInactive()
+  }
+
+  private func finish() {
+    guard state != .closed else { return }
+    state = .closed
+    loop.close()
+    closeDeadline.cancel()
+    life.deadline.cancel()
+    // The handler may keep the socket, and the socket keeps this object.
+    (socket, pending, reader) = (nil, ByteBuffer(), FrameReader(maximum: 0))
+    handler.closed()
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    connection.logger.debug("A WebSocket fails.", metadata: ["reason": "\(type(of: error))"])
+    context.close(promise: nil)
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if event is StopEvent { close(CloseCode.goingAway, "The server stops.") }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  // MARK: - Reading
+
+  var isPaused: Bool { state == .open && socket?.isPaused == true }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    life.noteBytes()
+    guard state == .open || state == .closing else { return }
+    var bytes = unwrapInboundIn(data)
+    if pending.readableBytes == 0 {
+      pending = bytes
+    } else {
+      pending.writeBuffer(&bytes)
+    }
+    deliver()
+  }
+
+  func read(context: ChannelHandlerContext) {
+    if isPaused { isReadHeld = true } else { context.read() }
+  }
+
+  /// The handler may have resumed.
+  func goOn() {
+    guard !isPaused else { return }
+    life.noteBytes()
+    deliver()
+    resumeReading()
+  }
+
+  private func resumeReading() {
+    guard isReadHeld, !isPaused else { return }
+    isReadHeld = false
+    context?.read()
+  }
+
+  private func deliver() {
+    guard !isDelivering else { return }
+    isDelivering = true
+    defer { isDelivering = false }
+    while takesFrames, let event = reader.next(&pending) { take(event) }
+    // An empty buffer keeps no memory, of which a connection that waits needs none.
+    if pending.readableBytes == 0 { pending = ByteBuffer() }
+  }
+
+  private var takesFrames: Bool { (state == .open && !isPaused) || state == .closing }
+
+  private func take(_ event: FrameReader.Event) {
+    switch event {
+    case .message(let message): if state == .open { handler.received(message) }
+    case .ping(let payload): if state == .open { answerPing(payload) }
+    case .pong: break
+    case .close(let code): noteClose(code)
+    case .failure(let failure): fail(failure)
+    }
+  }
+
+  // MARK: - The end
+
+  /// Ends the WebSocket from this side.
+  func close(_ code: UInt16, _ reason: String) {
+    guard state == .open, let context else { return }
+    state = .closing
+    connection.logger.debug("A WebSocket is closed.", metadata: ["status": "\(code)"])
+    let written = context.eventLoop.makePromise(of: Void.self)
+    // What was sent before may take long. Only the answer has its time.
+    written.futureResult.assumeIsolated().whenComplete { _ in self.limitClosing() }
+    context.writeAndFlush(Self.wrapOutboundOut(FrameWriter.close(code, reason)), promise: written)
+    deliver()
+    resumeReading()
+  }
+
+  private func limitClosing() {
+    guard state == .closing || state == .ending else { return }
+    closeDeadline.set(connection.times.close, on: loop.eventLoop) { [weak self] in
+      self?.context?.close(promise: nil)
+    }
+  }
+
+  /// The other side has said that it ends the WebSocket. A server closes the connection then.
+  private func noteClose(_ code: UInt16?) {
+    guard let context else { return }
+    let isAnswer = state == .closing
+    state = .ending
+    if isAnswer { return context.close(promise: nil) }
+    connection.logger.debug("A client closes its WebSocket.", metadata: ["status": "\(code ?? 1005)"])
+    let written = context.eventLoop.makePromise(of: Void.self)
+    written.futureResult.assumeIsolated().whenComplete { _ in self.context?.close(promise: nil) }
+    context.writeAndFlush(Self.wrapOutboundOut(FrameWriter.close(code, "")), promise: written)
+  }
+
+  /// The other side has broken a rule. The code reaches it only if what it still sends is taken: the system
+  /// would tell it of a closed connection before it has read the code.
+  private func fail(_ failure: FrameFailure) {
+    guard let context else { return }
+    connection.logger.notice(
+      "A WebSocket is refused. \(failure.text)", metadata: ["status": "\(failure.code)"])
+    if state == .open {
+      let frame = FrameWriter.close(failure.code, failure.text)
+      context.writeAndFlush(Self.wrapOutboundOut(frame), promise: nil)
+    }
+    state = .ending
+    limitClosing()
+    context.close(mode: .output, promise: nil)
+    resumeReading()
+  }
+}

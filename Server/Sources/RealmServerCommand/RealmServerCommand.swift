@@ -1,0 +1,11 @@
+import ArgumentParser
+
+/// The sync server of an app.
+@main
+struct RealmServerCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "realm-server",
+    abstract: "Serves the files of an app's users, so that their devices agree.",
+    subcommands: [Serve.self, Init.self, Check.self, Backup.self, Retire.self, UserCommand.self],
+    defaultSubcommand: Serve.self)
+}

@@ -1,0 +1,28 @@
+@preconcurrency import Dispatch
+import Foundation
+
+/// Signals of the system, which do not end the process any more.
+struct Signals {
+  private let sources: [any DispatchSourceSignal]
+
+  /// - Parameter body: called on a queue of the system for each signal that comes.
+  init(_ numbers: [Int32], _ body: @escaping @Sendable () -> Void) {
+    sources = numbers.map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler(handler: body)
+      source.activate()
+      return source
+    }
+  }
+
+  func cancel() { for source in sources { source.cancel() } }
+
+  /// Waits for one of them.
+  static func wait(for numbers: [Int32]) async {
+    let (stream, continuation) = AsyncStream<Void>.makeStream()
+    let signals = Signals(numbers) { continuation.yield() }
+    for await _ in stream { break }
+    signals.cancel()
+  }
+}

@@ -1,0 +1,298 @@
+@preconcurrency import Dispatch
+import Front
+import Logging
+import RealmServer
+import RealmStorage
+import Synchronization
+
+/// The thread of one app: all that its sync server does happens here, in the order in which it came.
+///
+/// A commit waits for the disk. So this is a queue of its own, and no thread of the network or of Swift's tasks.
+public final class AppWorker: Sendable {
+  private struct State: ~Copyable {
+    let app: SyncApp
+    var sockets: [SyncApp.Connection: AppSocket] = [:]
+    /// `run` is in the queue, behind all messages that have come.
+    var isRunDue = false
+    var isStopped = false
+    /// Why the last `run` failed; nil where it did not.
+    var problem: String?
+    var maximumOfflineTime: UInt64?
+    /// The last ones.
+    var revocations: [Revoked] = []
+  }
+
+  /// A user was logged out. A socket whose token was looked at before may come later.
+  private struct Revoked {
+    let user: String
+    let session: String?
+    let time = ContinuousClock.now
+
+    init(_ user: String, _ session: String?) { (self.user, self.session) = (user, session) }
+
+    func concerns(_ socket: AppSocket) -> Bool {
+      socket.user == user && (session == nil || socket.session == session) && socket.asked <= time
+    }
+  }
+
+  private static let mostRevocations = 1000
+
+  /// What is told to whoever watches the server.
+  public struct Health: Sendable {
+    public var figures: SyncAppFigures?
+    public var problem: String?
+  }
+
+  public let id: String
+  private let queue: DispatchQueue
+  private let state: Mutex<State>
+  private let clock: @Sendable () -> UInt64
+  private let logger: Logger
+  private let timer: DispatchSourceTimer
+
+  /// - Parameters:
+  ///   - maximumOfflineTime: seconds after which a file that did not connect keeps no history any more; nil where the history is never forgotten.
+  ///   - clock: milliseconds since 1970.
+  /// - Throws: what `SyncApp.init` throws.
+  public init(
+    id: String, path: String, encryptionKey: [UInt8]?, settings: SyncAppSettings, maximumOfflineTime: UInt64?,
+    clock: @escaping @Sendable () -> UInt64, logger: Logger
+  ) throws {
+    let app = try SyncApp(
+      path: path, encryptionKey: encryptionKey, settings: settings, time: clock()
+    ) { .random(in: 1...UInt64(Int64.max)) }
+    (self.id, self.clock) = (id, clock)
+    var logger = logger
+    logger[metadataKey: "app"] = "\(id)"
+    self.logger = logger
+    queue = DispatchQueue(label: "realm-server.\(id)")
+    state = Mutex(State(app: app, maximumOfflineTime: maximumOfflineTime.map { $0 * 1000 }))
+    timer = DispatchSource.makeTimerSource(queue: queue)
+    timer.schedule(deadline: .now(), repeating: .seconds(Self.secondsBetweenRuns))
+    let turns = Mutex(0)
+    timer.setEventHandler { [weak self] in
+      guard let self else { return }
+      let turn = turns.withLock {
+        $0 += 1; return $0
+      }
+      if turn % (3600 / Self.secondsBetweenRuns) == 0 { self.trim() }
+      self.endExpired()
+      self.run()
+    }
+    timer.activate()
+  }
+
+  /// A server that is idle looks once in so many seconds whether there is anything to do.
+  private static let secondsBetweenRuns = 10
+
+  // MARK: - Sockets
+
+  /// A user has connected.
+  func connect(_ socket: AppSocket, user: String, data: [String: [Value]]) {
+    queue.async { [self] in
+      state.withLock { state in
+        guard !state.isStopped else { return socket.close(.goingAway, "The server stops.") }
+        guard !state.revocations.contains(where: { $0.concerns(socket) }) else {
+          return socket.close(.loggedOut, "The user has been logged out.")
+        }
+        guard state.problem == nil else { return socket.close(.unavailable, "The server can't go on.") }
+        do {
+          let connection = try state.app.connect(user: user, data: data, time: clock())
+          state.sockets[connection] = socket
+          socket.connection = connection
+        } catch {
+          logger.error("a connection can't be taken", metadata: ["error": "\(error)"])
+          socket.close(.unavailable, "The server can't go on.")
+        }
+      }
+      scheduleRun()
+    }
+  }
+
+  func receive(_ message: [UInt8], from socket: AppSocket) {
+    queue.async { [self] in
+      state.withLock { state in
+        guard let connection = socket.connection else { return }
+        do {
+          carryOut(try state.app.receive(message, from: connection, time: clock()), &state)
+        } catch {
+          logger.error("a message can't be taken in", metadata: ["error": "\(error)"])
+          socket.close(.unavailable, "The server can't go on.")
+        }
+      }
+      socket.noteTaken(message.count)
+      scheduleRun()
+    }
+  }
+
+  func disconnect(_ socket: AppSocket) {
+    queue.async { [self] in
+      state.withLock { state in
+        guard let connection = socket.connection else { return }
+        state.app.disconnect(connection)
+        state.sockets[connection] = nil
+        socket.connection = nil
+      }
+    }
+  }
+
+  /// The sockets of a user are closed.
+  ///
+  /// - Parameter session: of the log-in whose sockets are closed; nil for all of the user.
+  func end(user: String, session: String?) {
+    queue.async { [self] in
+      state.withLock { state in
+        state.revocations = state.revocations.suffix(Self.mostRevocations) + [Revoked(user, session)]
+        for (connection, socket) in state.sockets where Revoked(user, session).concerns(socket) {
+          state.app.disconnect(connection)
+          state.sockets[connection] = nil
+          socket.connection = nil
+          socket.close(.loggedOut, "The user has been logged out.")
+        }
+      }
+    }
+  }
+
+  // MARK: - Work
+
+  /// Runs once, however often it is asked for: behind the messages that have come until then.
+  private func scheduleRun() {
+    let isDue = state.withLock { state in
+      defer { state.isRunDue = true }
+      return state.isRunDue
+    }
+    if !isDue { queue.async { [self] in run() } }
+  }
+
+  private func run() {
+    state.withLock { state in
+      state.isRunDue = false
+      guard !state.isStopped else { return }
+      let before = state.problem
+      do {
+        carryOut(try state.app.run(time: clock()), &state)
+        state.problem = state.app.clockProblem(time: clock())
+      } catch {
+        state.problem = "\(error)"
+        // Clients are not left waiting, and what they send does not pile up: they come again. It is tried again when the timer fires.
+        for (connection, socket) in state.sockets {
+          state.app.disconnect(connection)
+          socket.connection = nil
+          socket.close(.unavailable, "The server can't go on.")
+        }
+        state.sockets = [:]
+      }
+      if let problem = state.problem, problem != before {
+        logger.error("the server can't go on", metadata: ["error": "\(problem)"])
+      }
+    }
+  }
+
+  /// A client that is still there has got another token by now, and connects with it. So no connection is
+  /// older than a token, and the server can forget what its client has had since.
+  private func endExpired() {
+    let now = clock()
+    let expired = state.withLock { state in state.sockets.values.filter { $0.end <= now } }
+    for socket in expired { socket.close(.tokenExpired, "The access token has expired.") }
+  }
+
+  private func carryOut(_ actions: [SyncApp.Action], _ state: inout State) {
+    for action in actions {
+      switch action {
+      case .send(let message, let connection):
+        guard let socket = state.sockets[connection] else { continue }
+        socket.send(message.bytes) { [weak self] in self?.noteSent(message, to: connection) }
+      case .close(let connection, let text):
+        state.sockets.removeValue(forKey: connection)?.close(.protocolError, text)
+      }
+    }
+  }
+
+  private func noteSent(_ message: SyncApp.Message, to connection: SyncApp.Connection) {
+    queue.async { [self] in
+      state.withLock { $0.app.noteSent(message, to: connection) }
+      scheduleRun()
+    }
+  }
+
+  private func trim() {
+    state.withLock { state in
+      guard let offline = state.maximumOfflineTime, !state.isStopped else { return }
+      do {
+        try state.app.trim(offline: offline, time: clock())
+      } catch {
+        logger.error("the history can't be cut", metadata: ["error": "\(error)"])
+      }
+    }
+  }
+
+  // MARK: - Who runs the server
+
+  /// Does something on the worker's thread, behind all that has come.
+  private func perform<Result: Sendable>(
+    _ body: @escaping @Sendable (inout State) throws -> Result
+  ) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async { [self] in
+        continuation.resume(
+          with: Swift.Result {
+            try state.withLock { state in
+              guard !state.isStopped else { throw DataFolder.Problem(description: "The server stops.") }
+              return try body(&state)
+            }
+          })
+      }
+    }
+  }
+
+  /// What is known of the app now.
+  public func health() async -> Health {
+    do {
+      return try await perform { state in
+        let figures = try state.app.figures()
+        return Health(figures: figures, problem: figures.halt ?? state.problem)
+      }
+    } catch {
+      return Health(problem: "\(error)")
+    }
+  }
+
+  /// Copies the app's file, while the server goes on.
+  public func backup(to path: String, encryptionKey: [UInt8]?) async throws {
+    let snapshot = try await perform { try $0.app.snapshot() }
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+      DispatchQueue.global().async {
+        continuation.resume(with: Swift.Result { try snapshot.copy(to: path, encryptionKey: encryptionKey) })
+      }
+    }
+  }
+
+  /// The file of a client is not used any more. It is stored when this returns.
+  public func retire(replica: UInt64) async throws -> Bool {
+    let time = clock()
+    return try await perform { [self] state in
+      guard try state.app.retire(replica: replica, time: time) else { return false }
+      carryOut(try state.app.run(time: time), &state)
+      return true
+    }
+  }
+
+  /// What has come is integrated, clients are told to come back after a random while, and the file is closed.
+  ///
+  /// - Parameter wait: milliseconds; clients come back after half of it to all of it.
+  public func stop(wait: UInt32) async {
+    timer.cancel()
+    await withCheckedContinuation { continuation in
+      queue.async { [self] in
+        run()
+        state.withLock { state in
+          state.isStopped = true
+          carryOut(state.app.stop(wait: min(wait, 3_600_000) / 2), &state)
+          state.app.close()
+          state.sockets = [:]
+        }
+        continuation.resume()
+      }
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import Definition
+import Foundation
+import RealmServer
+
+/// Where a server keeps its apps: a folder for each, with the definition, the objects and the users.
+public struct DataFolder: Sendable {
+  public let url: URL
+
+  public init(_ path: String) { url = URL(fileURLWithPath: path, isDirectory: true) }
+
+  /// A problem of the folder, to be read by people.
+  public struct Problem: Error, CustomStringConvertible {
+    public let description: String
+  }
+
+  func folder(of app: String) -> URL { url.appending(path: app, directoryHint: .isDirectory) }
+  func definition(of app: String) -> URL { folder(of: app).appending(path: "app.yaml") }
+  func state(of app: String) -> URL { folder(of: app).appending(path: "state.realm") }
+  func accounts(of app: String) -> URL { folder(of: app).appending(path: "accounts.realm") }
+  var administration: URL { url.appending(path: "administration.json") }
+  private var lock: URL { url.appending(path: "server.lock") }
+
+  /// Makes the folder, which nobody else may look into: it has the keys that tokens are signed with.
+  func make() throws {
+    try Self.makePrivate(url)
+  }
+
+  static func makePrivate(_ url: URL) throws {
+    try FileManager.default.createDirectory(
+      at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  }
+
+  /// The apps, by their ids.
+  public func apps() throws -> [String] {
+    guard FileManager.default.fileExists(atPath: url.path) else { return [] }
+    return try FileManager.default.contentsOfDirectory(atPath: url.path).filter { name in
+      FileManager.default.fileExists(atPath: definition(of: name).path)
+    }.sorted()
+  }
+
+  /// Writes the definition of a new app.
+  ///
+  /// - Throws: `Problem` where there is one already.
+  public func add(_ app: String, text: String) throws {
+    let file = definition(of: app)
+    guard !FileManager.default.fileExists(atPath: file.path) else {
+      throw Problem(description: "\(file.path) is there already. Change it, or give another app id.")
+    }
+    try make()
+    try Self.makePrivate(folder(of: app))
+    try Data(text.utf8).write(to: file, options: .withoutOverwriting)
+  }
+
+  /// Reads the definition of an app.
+  ///
+  /// - Throws: `DefinitionProblems`, with all that is wrong; `Problem`.
+  public func read(_ app: String) throws -> AppDefinition {
+    let file = definition(of: app)
+    guard let text = String(data: try Data(contentsOf: file), encoding: .utf8) else {
+      throw Problem(description: "\(file.path) is no UTF-8 text.")
+    }
+    let definition = try AppDefinition.read(text, file: file.path) { text, table, fields in
+      SyncAppSettings.problem(inRight: text, of: table, fields: fields)
+    }
+    guard definition.id == app else {
+      throw Problem(
+        description:
+          "\(file.path) names the app '\(definition.id)', and its folder is '\(app)'. Give both one name.")
+    }
+    return definition
+  }
+
+  /// Holds the folder, until what is returned goes: one program uses it at a time.
+  ///
+  /// - Returns: nil where another program holds it.
+  func hold() throws -> FolderLock? {
+    try make()
+    return try FolderLock(lock)
+  }
+}
+
+/// What the sync server of an app is set to.
+extension SyncAppSettings {
+  init(_ definition: AppDefinition) {
+    self.init()
+    partitionProperty = definition.partition
+    fields = definition.fields
+    limits.replicas = definition.limits.replicasPerUser
+    limits.fileBytes = UInt64(definition.limits.data)
+    guard !definition.isDevelopment else { return }
+    let nobody = "FALSEPREDICATE"
+    rights = definition.rights.mapValues { rights in
+      Rights(
+        read: rights.read?.text ?? nobody, write: rights.write?.text ?? nobody,
+        insert: rights.insert?.text ?? nobody, delete: rights.delete?.text ?? nobody)
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import Front
+import RealmServer
+
+/// Answers who watches the server, on a port of its own: `/health`, `/metrics`, and what an administrator asks.
+struct Monitor: HTTPService {
+  let apps: [ServedApp]
+  let administration: Administration
+  /// An administrator's requests carry it.
+  let token: String
+
+  func respond(to request: HTTPRequest) async -> HTTPResponse {
+    switch (request.method, request.path) {
+    case ("GET", ["health"]): return await health()
+    case ("GET", ["metrics"]): return await metrics()
+    case ("POST", ["administration"]):
+      guard let given = request.bearer, given == token else {
+        return .text("The token is not the one that stands in administration.json.", status: 401)
+      }
+      guard let asked = try? JSONDecoder().decode(AdministrationRequest.self, from: Data(request.body)) else {
+        return .text("The request is not known. Use the tool of the same version as the server.", status: 400)
+      }
+      return .json(await administration.perform(asked))
+    default: return .text("There is /health and /metrics here.", status: 404)
+    }
+  }
+
+  private struct Health: Encodable {
+    var apps: [String: String]
+  }
+
+  /// 200 where all apps go on, else 503, with what is wrong by the app.
+  private func health() async -> HTTPResponse {
+    var health = Health(apps: [:])
+    var isGood = true
+    for app in apps {
+      let problem = await app.worker.health().problem
+      health.apps[app.id] = problem ?? "goes on"
+      if problem != nil { isGood = false }
+    }
+    return .json(health, status: isGood ? 200 : 503)
+  }
+
+  /// In the text format of Prometheus.
+  private func metrics() async -> HTTPResponse {
+    var all: [Metric] = []
+    func add(_ name: String, _ help: String, _ app: ServedApp, _ value: Double, _ more: String = "") {
+      if !all.contains(where: { $0.name == name }) { all.append(Metric(name: name, help: help)) }
+      guard let place = all.firstIndex(where: { $0.name == name }) else { return }
+      all[place].values.append(("app=\"\(app.id)\"\(more)", value))
+    }
+    for app in apps {
+      let health = await app.worker.health()
+      add("up", "1 where the app goes on.", app, health.problem == nil ? 1 : 0)
+      guard let figures = health.figures else { continue }
+      add("log_end", "The version of the last change that has come.", app, Double(figures.end))
+      add(
+        "log_applied", "The version of the last change that is integrated.", app, Double(figures.integrated))
+      add("history_begin", "The history begins behind this version.", app, Double(figures.horizon))
+      add(
+        "oldest_cursor", "The oldest version that the file of a client stands at.", app,
+        Double(figures.oldestCursor),
+        figures.oldestReplica.map { ",replica=\"\($0)\",user=\"\(figures.oldestUser ?? "")\"" } ?? "")
+      add("replicas", "Files of clients that are not given up.", app, Double(figures.replicas))
+      add("connections", "Open WebSockets.", app, Double(figures.connections))
+      add("channels", "Files that are connected.", app, Double(figures.channels))
+      add(
+        "unrouted_sessions", "Connected files whose queries are compared with each change.", app,
+        Double(figures.unroutedSessions))
+      add("file_bytes", "The size of the app's file.", app, Double(figures.fileBytes))
+      for (reason, count) in figures.refusals.sorted(by: { $0.key < $1.key }) {
+        add(
+          "refusals", "What was refused since the start, by the reason.", app, Double(count),
+          ",reason=\"\(reason)\"")
+      }
+    }
+    return .text(all.map(\.text).joined())
+  }
+
+  private struct Metric {
+    let name: String
+    let help: String
+    var values: [(labels: String, value: Double)] = []
+
+    var text: String {
+      let name = "realm_server_" + name
+      let lines = values.map { "\(name){\($0.labels)} \(Int64($0.value))\n" }
+      return "# HELP \(name) \(help)\n# TYPE \(name) gauge\n" + lines.joined()
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import Foundation
+import Front
+import Logging
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// A server with all apps of a folder.
+public final class RunningServer: Sendable {
+  public struct Settings: Sendable {
+    public var folder: DataFolder
+    public var front: FrontSettings
+    /// Where `/health` and `/metrics` are asked.
+    public var monitor: FrontSettings
+    /// The address that clients are told; nil tells the one that they asked.
+    public var publicAddress: String?
+    /// The clock of the machine is right, however far ahead of the last change it is.
+    public var acceptsClock = false
+
+    public init(folder: DataFolder, front: FrontSettings, monitor: FrontSettings) {
+      (self.folder, self.front, self.monitor) = (folder, front, monitor)
+    }
+  }
+
+  /// Where a running server takes what an administrator asks.
+  struct Address: Codable {
+    var host: String
+    var port: Int
+    var token: String
+  }
+
+  public let apps: [ServedApp]
+  private let front: Front
+  private let monitor: Front
+  private let folder: DataFolder
+  private let lock: FolderLock
+  private let logger: Logger
+
+  public var port: Int { front.port }
+  public var monitorPort: Int { monitor.port }
+
+  private init(
+    _ apps: [ServedApp], _ front: Front, _ monitor: Front, _ folder: DataFolder, _ lock: FolderLock,
+    _ logger: Logger
+  ) {
+    (self.apps, self.front, self.monitor) = (apps, front, monitor)
+    (self.folder, self.lock, self.logger) = (folder, lock, logger)
+  }
+
+  /// Opens all apps of the folder, and the two ports.
+  ///
+  /// - Throws: what is wrong with a definition, a file, or a port.
+  public static func start(_ settings: Settings, logger: Logger) async throws -> RunningServer {
+    let folder = settings.folder
+    guard let lock = try folder.hold() else {
+      throw DataFolder.Problem(description: "\(folder.url.path) is in use: another server runs in it.")
+    }
+    let names = try folder.apps()
+    guard !names.isEmpty else {
+      throw DataFolder.Problem(
+        description:
+          "\(folder.url.path) has no app. Make one with: realm-server init --data \(folder.url.path) NAME")
+    }
+    var apps: [ServedApp] = []
+    do {
+      for name in names {
+        apps.append(
+          try await ServedApp(
+            name, in: folder, post: post, acceptsClock: settings.acceptsClock, logger: logger))
+      }
+      let routes = ServerRoutes(
+        apps, publicAddress: settings.publicAddress, isSecure: settings.front.tls != nil, logger: logger)
+      let token = Data((0..<32).map { _ in UInt8.random(in: 0...255) }).base64EncodedString()
+      let watch = Monitor(apps: apps, administration: Administration(apps, folder), token: token)
+      let monitor = try await Front.start(settings.monitor, http: watch, logger: logger)
+      do {
+        try tellAddress(Address(host: settings.monitor.host, port: monitor.port, token: token), in: folder)
+        let front = try await Front.start(settings.front, http: routes, sockets: routes, logger: logger)
+        return RunningServer(apps, front, monitor, folder, lock, logger)
+      } catch {
+        await monitor.stop(grace: .zero)
+        try? FileManager.default.removeItem(at: folder.administration)
+        throw error
+      }
+    } catch {
+      for app in apps { await app.stop(wait: 1000) }
+      throw error
+    }
+  }
+
+  private static func tellAddress(_ address: Address, in folder: DataFolder) throws {
+    let file = folder.administration
+    try? FileManager.default.removeItem(at: file)
+    let isMade = FileManager.default.createFile(
+      atPath: file.path, contents: try JSONEncoder().encode(address), attributes: [.posixPermissions: 0o600])
+    guard isMade else { throw DataFolder.Problem(description: "\(file.path) can't be written.") }
+  }
+
+  /// Ends all: what has come is integrated, clients come back after a random while, and files are closed.
+  ///
+  /// - Parameters:
+  ///   - wait: milliseconds; clients come back after half of it to all of it.
+  ///   - grace: how long connections may take to end.
+  public func stop(wait: UInt32, grace: Duration) async {
+    logger.info("the server stops")
+    try? FileManager.default.removeItem(at: folder.administration)
+    for app in apps { await app.stop(wait: wait) }
+    await front.stop(grace: grace)
+    await monitor.stop(grace: .zero)
+  }
+
+  /// Reads the files of the certificate again.
+  public func reloadCertificate() throws { try front.reloadCertificate() }
+
+  /// Sends JSON to an address of a hook; answers the status.
+  static let post: @Sendable (URL, Data) async throws -> Int = { url, body in
+    var request = URLRequest(url: url, timeoutInterval: 10)
+    request.httpMethod = "POST"
+    request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+    request.httpBody = body
+    let (_, response) = try await URLSession.shared.data(for: request)
+    return (response as? HTTPURLResponse)?.statusCode ?? 0
+  }
+}
+
+extension Administration {
+  /// Asks the server that runs in a folder; where none does, the folder itself.
+  public static func ask(
+    _ asked: AdministrationRequest, _ folder: DataFolder, logger: Logger
+  ) async throws -> AdministrationAnswer {
+    if let lock = try folder.hold() {
+      return try await withLock(lock) {
+        let app = try await ServedApp(
+          asked.app, in: folder, post: RunningServer.post, logger: logger)
+        let answer = await Administration([app], folder).perform(asked)
+        await app.stop(wait: 1000)
+        return answer
+      }
+    }
+    let data = try Data(contentsOf: folder.administration)
+    let address = try JSONDecoder().decode(RunningServer.Address.self, from: data)
+    let isAll = address.host == "0.0.0.0" || address.host == "::"
+    let host = isAll ? "127.0.0.1" : address.host.contains(":") ? "[\(address.host)]" : address.host
+    guard let url = URL(string: "http://\(host):\(address.port)/administration") else {
+      throw DataFolder.Problem(description: "\(folder.administration.path) is not readable.")
+    }
+    var request = URLRequest(url: url, timeoutInterval: 600)
+    request.httpMethod = "POST"
+    request.setValue("Bearer \(address.token)", forHTTPHeaderField: "Authorization")
+    request.httpBody = try JSONEncoder().encode(asked)
+    let (body, response) = try await URLSession.shared.data(for: request)
+    guard (response as? HTTPURLResponse)?.statusCode == 200 else {
+      return AdministrationAnswer([String(decoding: body, as: UTF8.self)], isError: true)
+    }
+    return try JSONDecoder().decode(AdministrationAnswer.self, from: body)
+  }
+
+  private static func withLock<Result>(
+    _ lock: FolderLock, _ body: () async throws -> Result
+  ) async rethrows -> Result {
+    defer { withExtendedLifetime(lock) {} }
+    return try await body()
+  }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import RealmStorage
+
+/// What the rights of an app may ask of a user: roles, and the fields of the custom data.
+struct UserData: Sendable, Equatable {
+  private(set) var values: [String: [Value]] = [:]
+
+  /// So many names and values are told to the rules, and no more.
+  private static let most = 1000
+
+  /// - Parameter customData: a JSON object as a text. What is no object counts as an empty one.
+  init(roles: [String], customData: String?) {
+    if !roles.isEmpty { values["roles"] = roles.prefix(Self.most).map { .string($0) } }
+    guard let bytes = customData?.data(using: .utf8),
+      let object = try? JSONDecoder().decode([String: Part].self, from: bytes)
+    else { return }
+    for (name, part) in object.sorted(by: { $0.key < $1.key }).prefix(Self.most) {
+      values["custom_data." + name] = Array(part.values.prefix(Self.most))
+    }
+  }
+
+  /// A value of JSON. Objects in it, and lists in lists, are told to no rule.
+  private enum Part: Decodable {
+    case one(Value)
+    case several([Value])
+    case none
+
+    var values: [Value] {
+      switch self {
+      case .one(let value): [value]
+      case .several(let values): values
+      case .none: []
+      }
+    }
+
+    init(from decoder: any Decoder) throws {
+      if let single = try? decoder.singleValueContainer(), let value = Self.value(single) {
+        self = .one(value)
+      } else if let parts = try? [Part](from: decoder) {
+        self = .several(parts.compactMap { if case .one(let value) = $0 { value } else { nil } })
+      } else {
+        self = .none
+      }
+    }
+
+    private static func value(_ container: any SingleValueDecodingContainer) -> Value? {
+      if container.decodeNil() { return .null }
+      if let flag = try? container.decode(Bool.self) { return .bool(flag) }
+      if let number = try? container.decode(Int64.self) { return .int(number) }
+      if let number = try? container.decode(Double.self) { return .double(number) }
+      if let text = try? container.decode(String.self) { return .string(text) }
+      return nil
+    }
+  }
+}

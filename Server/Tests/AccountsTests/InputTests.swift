@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+
+@testable import Accounts
+
+@Suite struct InputTests {
+  init() throws { try #require(Sodium.isReady) }
+
+  @Test func `base64url is written as everywhere, and read in its one form`() {
+    for length in 0..<70 {
+      let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ length) }
+      let text = Base64URL.text(of: bytes)
+      let usual = Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+        .replacing("=", with: "")
+      #expect(text == usual)
+      #expect(Base64URL.bytes(of: text[...]) == bytes)
+    }
+    for text in ["A", "AB", "AAB", "AA=", "AA==", "A A", "+/+/", "AAAA\n", "\u{e9}", "AAAAA", "\u{212a}AAA"] {
+      #expect(Base64URL.bytes(of: text[...]) == nil)
+    }
+  }
+
+  @Test func `credentials come from the fields of a request`() throws {
+    guard
+      case .emailPassword(let email, let password) = try Accounts.Credentials(
+        provider: "local-userpass", fields: ["username": "a", "password": "b"])
+    else { throw AccountError(.badRequest, "other credentials") }
+    #expect(email == "a" && password == "b")
+    #expect(try Accounts.Credentials(provider: "anon-user", fields: [:]).provider == .anonymous)
+    #expect(try Accounts.Credentials(provider: "api-key", fields: ["key": "k"]).provider == .apiKey)
+  }
+
+  @Test func `a field that is missing is named, and so is a provider that there is not`() async {
+    for (provider, fields, name) in [
+      ("local-userpass", ["username": "a"], "password"), ("local-userpass", ["password": "a"], "username"),
+      ("api-key", [:], "key"),
+    ] as [(String, [String: String], String)] {
+      let refused = await thrown { try Accounts.Credentials(provider: provider, fields: fields) }
+      #expect(refused?.code == .missingParameter && refused?.message.contains(name) == true)
+    }
+    for provider in ["custom-token", "custom-function", "oauth2-google", "", "a\u{0}\n\u{202e}b"] {
+      let refused = await thrown { try Accounts.Credentials(provider: provider, fields: [:]) }
+      #expect(refused?.code == .authProviderNotFound && refused?.httpStatus == 404)
+      #expect(refused?.message.unicodeScalars.allSatisfy(Texts.isVisible) == true)
+      if provider.contains("-") { #expect(refused?.message.contains(provider) == true) }
+    }
+    let long = String(repeating: "a", count: 1 << 20)
+    let refused = await thrown { try Accounts.Credentials(provider: long, fields: [:]) }
+    #expect(refused.map { $0.message.utf8.count < 300 } == true)
+  }
+
+  @Test func `each error has the name and the status that clients know`() {
+    let known: [String: Int] = [
+      "InvalidSession": 401, "BadRequest": 400, "UserNotFound": 404, "InvalidParameter": 400,
+      "MissingParameter": 400, "AuthProviderNotFound": 404, "ValueNotFound": 404, "UserAlreadyConfirmed": 400,
+      "UserDisabled": 401, "AuthError": 401, "AccountNameInUse": 409, "InvalidPassword": 401,
+      "APIKeyAlreadyExists": 409, "TooManyRequests": 429, "ServiceUnavailable": 503,
+      "InternalServerError": 500,
+    ]
+    let all = AccountError.Code.allCases.map { ($0.rawValue, AccountError($0, "").httpStatus) }
+    #expect(Dictionary(uniqueKeysWithValues: all) == known)
+  }
+
+  @Test func `the same secret has another hash for another purpose`() {
+    let secret = RandomSecret()
+    let hashes = [RandomSecret.Purpose.refreshToken, .apiKey, .confirm, .reset].map { secret.hash(for: $0) }
+    #expect(Set(hashes).count == 4 && !hashes.contains(secret.text))
+    #expect(RandomSecret(secret.text[...])?.hash(for: .reset) == hashes[3])
+  }
+}
