@@ -25,7 +25,11 @@ extension Accounts {
       throw AccountError.nameInUse
     }
     let sends = !options.autoConfirm && options.messenger != nil
-    if sends { _ = try sendings.begin(account: email.text, address: address, options.now()) }
+    if sends {
+      _ = try sendings.begin(account: email.text, address: address, options.now())
+    } else {
+      _ = try creations.begin(account: nil, address: address, options.now())
+    }
     let hash = try await passwords.hash(password)
     let (app, isConfirmed, now) = (options.app, options.autoConfirm, options.now())
     let (id, message) = try await write { records -> (String, Message?) in

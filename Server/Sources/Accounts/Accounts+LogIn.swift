@@ -58,9 +58,11 @@ extension Accounts {
 
   private func prove(_ credentials: Credentials, address: String) async throws -> Proof {
     switch credentials {
-    case .anonymous: .nothing
-    case .emailPassword(let email, let password): try await prove(email, password, address: address)
-    case .apiKey(let key): try await prove(key: key, address: address)
+    case .anonymous:
+      _ = try creations.begin(account: nil, address: address, options.now())
+      return .nothing
+    case .emailPassword(let email, let password): return try await prove(email, password, address: address)
+    case .apiKey(let key): return try await prove(key: key, address: address)
     }
   }
 

@@ -16,6 +16,8 @@ public final class Accounts: Sendable {
   let keys: Mutex<KeyRing>
   /// Log-ins that failed, or are not decided yet.
   let failures: AttemptCounter
+  /// Users that were made without anything that costs their maker something.
+  let creations: AttemptCounter
   /// Messages that were asked for.
   let sendings: AttemptCounter
   let deliveries = Deliveries()
@@ -33,6 +35,8 @@ public final class Accounts: Sendable {
     let limits = options.limits
     failures = AttemptCounter(
       perAccount: limits.failuresPerAccount, perAddress: limits.failuresPerAddress, seconds: limits.seconds)
+    creations = AttemptCounter(
+      perAccount: .max, perAddress: limits.usersPerAddress, seconds: limits.seconds)
     sendings = AttemptCounter(
       perAccount: limits.messagesPerAccount, perAddress: limits.messagesPerAddress, seconds: limits.seconds)
     lastPurge = Mutex(options.now())

@@ -57,6 +57,8 @@ extension Accounts {
     public var messagesPerAccount = 5
     /// Messages that are asked for from one address.
     public var messagesPerAddress = 50
+    /// Users that one address may make, anonymously or by an e-mail address that nobody confirms.
+    public var usersPerAddress = 200
     /// The time within which attempts are counted, in seconds.
     public var seconds: TimeInterval = 600
 

@@ -23,6 +23,11 @@ public struct HTTPRequest: Sendable {
     (self.headers, self.body, self.address) = (headers, body, address)
   }
 
+  /// What one client has for certain of its address: all of it in IPv4, and the first 64 bits in IPv6, where a client has many addresses.
+  public var network: String {
+    IPAddress(address).map { $0.network.map { String($0, radix: 16) }.joined(separator: ".") } ?? address
+  }
+
   /// The token of the header `Authorization`; nil where there is none, where there are two, and where it is
   /// not of the scheme `Bearer`.
   public var bearer: String? {

@@ -47,6 +47,8 @@ struct Serve: AsyncParsableCommand {
     }
     var logger = Logger(label: "realm-server") { StreamLogHandler.standardError(label: $0) }
     logger.logLevel = level
+    // What the server makes is read by nobody else: it has keys that tokens are signed with.
+    umask(0o077)
     let folder = place.folder
     if dev, try folder.apps().isEmpty {
       try folder.add("dev", text: AppDefinition.development(id: "dev"))

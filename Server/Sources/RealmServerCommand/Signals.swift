@@ -24,5 +24,7 @@ struct Signals {
     let signals = Signals(numbers) { continuation.yield() }
     for await _ in stream { break }
     signals.cancel()
+    // A second one ends the process at once.
+    for number in numbers { signal(number, SIG_DFL) }
   }
 }

@@ -110,23 +110,27 @@ public struct Administration: Sendable {
     return parts.joined(separator: "  ")
   }
 
-  /// No half backup stays.
+  /// The copy is made beside its place, and gets its name when it is whole: no half backup stays.
   private func backUp(_ app: ServedApp, to path: String) async throws -> [String] {
+    let files = FileManager.default
     let copy = DataFolder(path)
     let target = copy.folder(of: app.id)
-    guard !FileManager.default.fileExists(atPath: target.path) else {
+    guard !files.fileExists(atPath: target.path) else {
       throw DataFolder.Problem(description: "\(target.path) is there already. Give another folder.")
     }
+    try copy.make()
+    let name = ".\(app.id).\(UUID().uuidString)"
+    let part = copy.folder(of: name)
     do {
-      try copy.make()
-      try DataFolder.makePrivate(target)
-      try FileManager.default.copyItem(at: folder.definition(of: app.id), to: copy.definition(of: app.id))
-      try await app.accounts.backup(to: copy.accounts(of: app.id))
-      let state = copy.state(of: app.id).path
+      try DataFolder.makePrivate(part)
+      try files.copyItem(at: folder.definition(of: app.id), to: copy.definition(of: name))
+      try await app.accounts.backup(to: copy.accounts(of: name))
+      let state = copy.state(of: name).path
       try await app.worker.backup(to: state, encryptionKey: nil)
-      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: state)
+      try files.setAttributes([.posixPermissions: 0o600], ofItemAtPath: state)
+      try files.moveItem(at: part, to: target)
     } catch {
-      try? FileManager.default.removeItem(at: target)
+      try? files.removeItem(at: part)
       throw error
     }
     return ["\(target.path) has a copy of the app. A server goes on from it when its folder is \(path)."]

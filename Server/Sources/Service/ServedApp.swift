@@ -38,7 +38,8 @@ public final class ServedApp: Sendable {
       if let url = URL(string: address) { options.messenger = AddressMessenger(url: url, post: post) }
     case nil: break
     }
-    options.report = { logger.error("a message was not delivered", metadata: ["error": "\($0)"]) }
+    // The address of a hook may be a secret, and errors of the network tell it.
+    options.report = { logger.error("work for a user failed", metadata: ["error": "\(type(of: $0))"]) }
     accounts = try await Accounts.open(options)
     accounts.onRevocation { [worker] in worker.end(user: $0.userID, session: $0.sessionID) }
   }

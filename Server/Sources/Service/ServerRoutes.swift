@@ -102,7 +102,7 @@ public struct ServerRoutes: HTTPService, SocketService {
       access = try await app.accounts.verify(token)
     }
     let made = try await app.accounts.logIn(
-      credentials, device: body.device, address: request.address, linkTo: access)
+      credentials, device: body.device, address: request.network, linkTo: access)
     return .json([
       "access_token": made.accessToken, "refresh_token": made.refreshToken, "user_id": made.userID,
       "device_id": made.deviceID,
@@ -115,7 +115,7 @@ struct EmailRoutes {
   let accounts: Accounts
 
   func respond(_ request: HTTPRequest, _ body: RequestBody, _ path: String) async throws -> HTTPResponse {
-    let address = request.address
+    let address = request.network
     switch path {
     case "register":
       try await accounts.register(

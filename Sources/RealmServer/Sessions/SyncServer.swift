@@ -217,6 +217,9 @@ package final class SyncServer {
           wait: 60_000))
       return false
     }
+    if registrations.count > 10_000 {
+      registrations = registrations.filter { $0.value.contains { time - min(time, $0) < 60_000 } }
+    }
     registrations[user] = recent + [time]
     return true
   }

@@ -2,6 +2,8 @@
 package struct ChangesetDamage: Error, Sendable, Equatable, CustomStringConvertible {
   package enum Part: String, Sendable {
     case names, schema, object, key, path, instruction, value, id, end
+    /// There are more instructions than may be.
+    case count
   }
 
   package var part: Part
@@ -10,6 +12,7 @@ package struct ChangesetDamage: Error, Sendable, Equatable, CustomStringConverti
 
   package var description: String {
     switch part {
+    case .count: "A changeset has more instructions than are allowed, the first of them at byte \(offset)."
     case .end: "A changeset is damaged: it does not end at byte \(offset), where it should."
     default: "A changeset is damaged: its \(part.rawValue) at byte \(offset) can't be read."
     }
@@ -18,8 +21,10 @@ package struct ChangesetDamage: Error, Sendable, Equatable, CustomStringConverti
 
 extension Changeset {
   /// Reads what `bytes` made. Takes time and memory in proportion to the bytes, whatever they are.
-  package init(bytes: [UInt8]) throws(ChangesetDamage) {
-    var reader = ChangesetReader(bytes)
+  ///
+  /// - Parameter mostInstructions: more are refused. An instruction may stand in one byte, and takes a hundred times as many in memory.
+  package init(bytes: [UInt8], mostInstructions: Int = .max) throws(ChangesetDamage) {
+    var reader = ChangesetReader(bytes, mostInstructions)
     self = try reader.changeset()
   }
 }
@@ -28,10 +33,13 @@ private struct ChangesetReader {
   private var reader: ByteReader
   private let length: Int
   private var names: [String] = []
+  /// So many instructions may still come.
+  private var left: Int
 
-  init(_ bytes: [UInt8]) {
+  init(_ bytes: [UInt8], _ mostInstructions: Int) {
     reader = ByteReader(bytes)
     length = bytes.count
+    left = mostInstructions
   }
 
   private func damage(_ part: ChangesetDamage.Part) -> ChangesetDamage {
@@ -49,6 +57,7 @@ private struct ChangesetReader {
     while let tag = reader.next, tag != ChangesetTag.end {
       switch tag {
       case ChangesetTag.object:
+        try countInstructions(1)
         _ = try self.tag(.object)
         let id = try object()
         let place = places[id] ?? changeset.objects.count
@@ -58,14 +67,21 @@ private struct ChangesetReader {
         }
         current = place
       case ChangesetTag.addTable, ChangesetTag.addProperty:
+        try countInstructions(1)
         changeset.schema.append(try schemaInstruction())
       default:
         guard let current else { throw damage(.instruction) }
+        try countInstructions(1)
         try appendInstruction(to: &changeset.objects[current].instructions)
       }
     }
     guard try self.tag(.end) == ChangesetTag.end, reader.isAtEnd else { throw damage(.end) }
     return changeset
+  }
+
+  private mutating func countInstructions(_ count: Int) throws(ChangesetDamage) {
+    guard count <= left else { throw damage(.count) }
+    left -= count
   }
 
   /// How many follow; each takes a byte at least.
@@ -166,6 +182,7 @@ private struct ChangesetReader {
     guard count > 1, UInt64(id.counter) + UInt64(count - 1) <= UInt64(UInt32.max) else {
       throw damage(.id)
     }
+    try countInstructions(count)
     for place in 0..<count {
       made.append(.insert(path, id, left: left, right: right, try value()))
       left = id

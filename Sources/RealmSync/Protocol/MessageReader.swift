@@ -167,11 +167,11 @@ struct MessageReader {
     ElementID(replica: try number32(field), counter: try number32(field))
   }
 
-  mutating func changeset(_ field: String) throws(MessageDamage) -> Changeset {
+  mutating func changeset(_ field: String, mostInstructions: Int = .max) throws(MessageDamage) -> Changeset {
     let bytes = try bytes(field)
     let start = offset - bytes.count
     do throws(ChangesetDamage) {
-      return try Changeset(bytes: bytes)
+      return try Changeset(bytes: bytes, mostInstructions: mostInstructions)
     } catch {
       throw damage(field, .changeset(error), at: start)
     }

@@ -28,7 +28,8 @@ extension UploadMessage: MessagePart {
       sequence: try reader.number("sequence"), previous: try reader.hash("hash before", mayBeEmpty: true),
       base: try reader.number("base"), stamp: try reader.stamp("stamp"),
       querySet: try reader.number("number of the query set"), isAllOrNothing: try reader.flag("flags"),
-      replicas: try reader.replicas(), changeset: try reader.changeset("changeset"))
+      replicas: try reader.replicas(),
+      changeset: try reader.changeset("changeset", mostInstructions: MessageLimit.uploadInstructions))
   }
 
   func append(to bytes: inout [UInt8]) {

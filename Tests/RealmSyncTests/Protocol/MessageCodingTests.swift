@@ -438,4 +438,23 @@ import Testing
     #expect(try side.read(bytes) == line.message)
     #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(fields[2].utf8)) }
   }
+
+  @Test func `an upload with more instructions than are allowed is refused before it takes their memory`()
+    throws
+  {
+    var changeset = Changeset()
+    changeset.objects = [ObjectInstructions(ObjectName("A", .int(1)), [])]
+    let bytes = changeset.bytes
+    // One byte each: the end is the last byte.
+    func many(_ count: Int) -> [UInt8] {
+      bytes.dropLast() + [UInt8](repeating: 1, count: count) + bytes.suffix(1)
+    }
+    changeset.objects[0].instructions = [.create]
+    #expect(changeset.bytes == many(1))
+    #expect(try Changeset(bytes: many(9), mostInstructions: 10).objects[0].instructions.count == 9)
+    let damage = #expect(throws: ChangesetDamage.self) {
+      try Changeset(bytes: many(10), mostInstructions: 10)
+    }
+    #expect(damage?.part == .count)
+  }
 }
