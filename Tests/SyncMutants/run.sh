@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the core of device sync with one rule removed at a time. Either the comparison with the model of the merge rules or
-# the simulation must find what is wrong then.
+# Builds the core of device sync with one rule removed at a time. The comparison with the model of the merge rules, the simulation, or
+# the tests must find what is wrong then. ONLY=name tries one of them.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 seeds="${SEEDS:-20000}"
@@ -22,8 +22,11 @@ for patch in Tests/SyncMutants/*.patch; do
     echo "mutant $name: found by the model: $(head -1 "$work/found" | cut -c1-70)"
   elif ! "$run" simulate --first-only --seeds "$runs" > "$work/found" 2>&1; then
     echo "mutant $name: found by the simulation: $(head -1 "$work/found" | cut -c1-70)"
+  elif ! (cd "$work/tree" && REALM_OPTIMIZED_TESTS=1 swift test --scratch-path ../sync-build --filter RealmSyncTests) \
+    > "$work/found" 2>&1; then
+    echo "mutant $name: found by the tests: $(grep -m1 'recorded an issue' "$work/found" | cut -c1-120)"
   else
-    echo "mutant $name: NOT FOUND in $seeds logs and $runs simulations"
+    echo "mutant $name: NOT FOUND in $seeds logs, $runs simulations and the tests"
     failed=1
   fi
   (cd "$work/tree" && patch -s -R -p1) <"$patch"
