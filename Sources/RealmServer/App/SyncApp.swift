@@ -11,11 +11,11 @@ public final class SyncApp {
     let number: UInt64
   }
 
-  /// What is to be done with a connection.
+  /// An action says what the caller does with a connection.
   public enum Action: Sendable, Equatable {
     /// A message is to be sent. When it has left the machine, `noteSent` is to be called.
     case send(Message, to: Connection)
-    /// What was sent before it is sent still. The text says why.
+    /// The caller closes the connection behind all messages that it was given before. The text says why.
     case close(Connection, String)
   }
 
@@ -150,7 +150,7 @@ public final class SyncApp {
     }
     let frame = Array(message.suffix(reader.count))
     guard let id = client.channels[channel] else {
-      // Of a channel that the server has closed: the client did not know yet.
+      // The server has closed the channel, and the client did not know that yet.
       if channel <= client.newest || frame.isEmpty { return [] }
       guard client.channels.count < settings.limits.channels else {
         return end(connection, "A connection has \(settings.limits.channels) channels at most.")
@@ -202,7 +202,7 @@ public final class SyncApp {
   /// - Throws: `StorageError` where the file can't be read or written: nothing that was told is lost then, and `run` may be called again.
   public func run(time: UInt64) throws(StorageError) -> [Action] {
     let made = actions(try server.run(time: time))
-    // What was made is not lost where the system does not tell the size.
+    // The actions are returned also where the system does not tell the size.
     if let bytes = try? database.fileBytes { server.isFull = bytes > settings.limits.fileBytes }
     return made
   }
@@ -255,7 +255,7 @@ public final class SyncApp {
     return actions
   }
 
-  /// By class the properties that queries and rights may use, in the order in which they were let in.
+  /// The properties that queries and rights may use, by class, in the order in which they were let in.
   public var fields: [String: [String]] { node.state.settings.fields }
 
   var counts: (connections: Int, channels: Int) { (clients.count, places.count) }

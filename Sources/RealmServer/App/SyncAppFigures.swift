@@ -1,6 +1,6 @@
 import RealmStorage
 
-/// What whoever runs a server wants to know of an app.
+/// These figures tell whoever runs a server how an app goes.
 public struct SyncAppFigures: Sendable, Equatable {
   /// The version of the last change that has come, and of the last one that is integrated.
   public var end: UInt64 = 0
@@ -26,7 +26,7 @@ public struct SyncAppFigures: Sendable, Equatable {
 }
 
 extension SyncApp {
-  /// What is known now.
+  /// Tells the figures as they are now.
   ///
   /// - Throws: `StorageError`. Takes time in proportion to the count of files.
   public func figures() throws(StorageError) -> SyncAppFigures {
@@ -71,7 +71,7 @@ extension SyncApp {
     try snapshot().copy(to: path, encryptionKey: encryptionKey)
   }
 
-  /// What the file has now, to be copied on another thread.
+  /// Takes a snapshot of the file, which may be copied on another thread.
   ///
   /// - Throws: `StorageError`.
   public func snapshot() throws(StorageError) -> Snapshot { try database.snapshot() }

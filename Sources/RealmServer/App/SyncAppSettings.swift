@@ -1,6 +1,6 @@
 import RealmStorage
 
-/// What the server of an app is set to.
+/// The settings of the server of an app.
 public struct SyncAppSettings: Sendable {
   /// The rights of a class, each a predicate in Realm's query language over the fields that filters may use, `$user.id`, `$user.roles`, `$user.custom_data.<name>` and `$partition`.
   public struct Rights: Sendable, Equatable {
@@ -21,9 +21,9 @@ public struct SyncAppSettings: Sendable {
 
   /// The property that tells the partition of an object; nil where there are no partitions.
   public var partitionProperty: String?
-  /// By class the properties that queries and rights may use. A property that was let in once stays.
+  /// The properties that queries and rights may use, by class. A property that was let in once stays.
   public var fields: [String: [String]] = [:]
-  /// By class. A class that is not named can't be used by anybody. Nil lets every user do everything.
+  /// The rights by class. Nobody can use a class that is not named. Nil lets every user do everything.
   public var rights: [String: Rights]?
   public var limits = Limits()
 
