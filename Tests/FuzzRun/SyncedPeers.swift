@@ -96,8 +96,7 @@ final class ClientPeer {
   /// - Parameter partition: what all objects of the file have in the field `q`.
   init(_ database: Database, _ user: String, partition: Value? = nil) {
     (self.database, self.user) = (database, user)
-    session = ClientSession(
-      database, partition: partition.map { MergeContext.Partition(property: "q", value: $0) })
+    session = ClientSession(database, partition: partition)
   }
 
   // MARK: - The file

@@ -14,7 +14,7 @@ package final class Simulation {
     let user: String
     /// The key of the object in which each commit is noted.
     let logKey: Int64
-    let partition: MergeContext.Partition?
+    let partition: Value?
     private(set) var session: ClientSession
     var connection: Connection?
     /// What the query sets show, as masks over the values of the filter field; the first shows nothing.
@@ -35,7 +35,7 @@ package final class Simulation {
     /// Objects that came whole while changes of them were pending: what others did to them is not told, so that what the server will make of the changes can't be shown.
     var unpredictable: Set<Int64> = []
 
-    init(_ file: SimulatedFile, user: String, partition: MergeContext.Partition?) {
+    init(_ file: SimulatedFile, user: String, partition: Value?) {
       (self.file, self.user, self.partition) = (file, user, partition)
       logKey = 1000 + Int64(user.utf8.last ?? 0)
       session = ClientSession(file.database, partition: partition)
@@ -110,7 +110,7 @@ package final class Simulation {
     server = Self.server(node, seed: seed)
     for index in 0..<2 + generator.below(2) {
       let file = try SimulatedFile(isSynced: true, onDisk: losesPower)
-      let partition = MergeContext.Partition(property: "q", value: .int(Int64(generator.below(2))))
+      let partition = Value.int(Int64(generator.below(2)))
       let isPartitioned = hasPartitions && generator.chance(60)
       clients.append(Client(file, user: "user \(index)", partition: isPartitioned ? partition : nil))
     }
@@ -226,7 +226,7 @@ package final class Simulation {
       try transaction.setTime(time)
       if try transaction.table(ModelClass.name) == nil { try ModelClass.make(transaction) }
       if !hasQuerySets, !hasRules, client.partition == nil { try log(client, transaction) }
-      guard let writer = try RandomWriter(transaction, keys: keys, field: client.partition?.value) else {
+      guard let writer = try RandomWriter(transaction, keys: keys, field: client.partition) else {
         return
       }
       for _ in 0..<1 + generator.below(4) { try writer.change(&generator) }

@@ -205,6 +205,7 @@ extension SyncServer {
     var transaction: WriteTransaction?
     defer { transaction?.cancel() }
     let isBehind = node.state.version < node.end
+    var definitions: [SchemaInstruction]?
     for id in ids {
       guard let session = session(id), case .running(let running) = session.state,
         session.unsent < limits.unsentBytes
@@ -219,7 +220,8 @@ extension SyncServer {
       if transaction == nil { transaction = try node.database.beginWrite() }
       guard let transaction else { continue }
       do throws(StorageError) {
-        try sendStep(id, running, wanted: wanted, transaction)
+        if definitions == nil { definitions = try transaction.definitions() }
+        try sendStep(id, running, wanted: wanted, definitions ?? [], transaction)
       } catch {
         // The others go on.
         note(error)
@@ -240,13 +242,16 @@ extension SyncServer {
   }
 
   private func sendStep(
-    _ id: SessionID, _ running: ServerSession.Running, wanted: UInt64, _ transaction: WriteTransaction
+    _ id: SessionID, _ running: ServerSession.Running, wanted: UInt64, _ definitions: [SchemaInstruction],
+    _ transaction: WriteTransaction
   ) throws(StorageError) {
     var running = running
     let new = node.state.view(of: running.replica, querySet: wanted)
     var request = StepRequest(
       replica: running.replica, from: running.version, old: running.view, new: new, querySet: wanted)
     request.told = running.told
+    // None is ever changed or taken away: the client has all if it was told of as many.
+    request.definitions = running.definitions == definitions.count ? [] : definitions
     (request.partBytes, request.wholeVersions) = (limits.partBytes, limits.wholeVersions)
     // Nothing of a step is sent before all of it is there.
     var frames: [[UInt8]] = []
@@ -256,7 +261,7 @@ extension SyncServer {
     }
     for frame in frames { send(frame: frame, to: id) }
     (running.version, running.querySet, running.view) = (node.state.version, wanted, new)
-    (running.wanted, running.isFirst) = (wanted, false)
+    (running.wanted, running.isFirst, running.definitions) = (wanted, false, definitions.count)
     running.told = node.state.lastSequence(of: running.replica)
     become(id, .running(running))
     concerned.remove(id)

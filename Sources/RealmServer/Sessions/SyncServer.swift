@@ -231,7 +231,9 @@ package final class SyncServer {
   func welcome(_ id: SessionID, _ answer: Welcome.Answer, _ time: UInt64) {
     send(
       .welcome(
-        Welcome(version: ProtocolVersion.newest, answer: answer, limits: limits.messages, time: time)),
+        Welcome(
+          version: ProtocolVersion.newest, answer: answer, limits: limits.messages, time: time,
+          partitionProperty: sessions[id]?.partition != nil ? node.state.settings.partitionProperty : nil)),
       to: id)
   }
 

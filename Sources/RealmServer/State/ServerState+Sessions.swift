@@ -121,6 +121,10 @@ extension ServerState {
     guard start.version >= horizon, start.leastBase ?? .max >= horizon else {
       return .reset(isInDoubt: false)
     }
+    // A file that begins before its registration is a copy, which shows what the user of the other file may read.
+    guard start.version >= known.version || isReadAlike(at: start.version) else {
+      return .reset(isInDoubt: false)
+    }
     let session = ServerStore.Session(
       confirmed: start.sessionNumber, offered: offered, version: min(start.version, start.leastBase ?? .max),
       time: time)
@@ -128,6 +132,13 @@ extension ServerState {
     try store.removeHashes(
       below: start.pending.first?.sequence ?? replica.lastSequence + 1, replica: replica.ordinal)
     return .goesOn(sessionNumber: offered)
+  }
+
+  /// Whether all users may read the same at a version.
+  private func isReadAlike(at version: UInt64) -> Bool {
+    let hasOwn = rules.contains { user, all in !user.isEmpty && all.contains { $0.from <= version } }
+    let read = rules(of: "", at: version).read
+    return !hasOwn && !read.others.asksForUser && !read.byClass.values.contains { $0.asksForUser }
   }
 
   /// Whether none of the changesets that a replica names is another one at the server.
@@ -182,5 +193,15 @@ extension SessionStart {
       expected -= 1
     }
     return true
+  }
+}
+
+extension FieldFilter {
+  /// Whether it depends on who asks.
+  fileprivate var asksForUser: Bool {
+    terms.joined().contains { condition in
+      if case .user = condition.subject { return true }
+      return condition.operands.contains { if case .user = $0 { true } else { false } }
+    }
   }
 }

@@ -90,6 +90,9 @@ extension ServerState {
     _ object: ObjectInstructions, _ upload: Upload, _ replica: inout Replica, _ entry: inout HistoryEntry,
     _ transaction: WriteTransaction
   ) throws(StorageError) {
+    if object.instructions.contains(.create) {
+      try addPartitionProperty(to: object.id.table, upload, replica, transaction)
+    }
     let access = ObjectAccess(self, upload, replica, object.id.table, transaction)
     let names = access.fields
     let merged: MergedObject
@@ -150,6 +153,25 @@ extension ServerState {
       ObjectHistory(
         name: object.id, before: before, after: after, effects: effects,
         isAsWritten: effects.areAsWritten(object.instructions, context)))
+  }
+
+  /// Gives a class the property that tells the partition of an object, where the app's class has none.
+  private func addPartitionProperty(
+    to table: String, _ upload: Upload, _ replica: Replica, _ transaction: WriteTransaction
+  ) throws(StorageError) {
+    guard let property = settings.partitionProperty, let value = replica.partition(at: upload.base),
+      let schema = try transaction.table(table)?.schema, !schema.isEmbedded,
+      !schema.columns.contains(where: { $0.name.utf8.elementsEqual(property.utf8) })
+    else { return }
+    let type: ColumnType =
+      switch value {
+      case .int: .int64
+      case .objectID: .objectID
+      case .uuid: .uuid
+      default: .string
+      }
+    let definition = PropertyDefinition(property, type, isOptional: true)
+    _ = try SchemaMerge(transaction).merge(.addProperty(table: table, definition))
   }
 
   /// Whether an instruction changes a property that its writer has otherwise, and does not show that by a value: it must not empty what others have there.

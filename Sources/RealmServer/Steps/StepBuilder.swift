@@ -14,6 +14,8 @@ package struct StepRequest {
   package var told: UInt64 = 0
   /// A part of the step has so many bytes, about.
   package var partBytes = Int.max
+  /// The classes and properties that the client is told of; nil for all that there are.
+  package var definitions: [SchemaInstruction]?
   /// Up to so many versions are read whole: to look up what concerns the client costs more.
   package var wholeVersions: UInt64 = 16
 
@@ -32,6 +34,7 @@ struct StepBuilder {
   private let old: View
   private let new: View
   private let told: UInt64
+  private let definitions: [SchemaInstruction]?
   private let partBytes: Int
   private let wholeVersions: UInt64
   private let transaction: WriteTransaction
@@ -55,6 +58,7 @@ struct StepBuilder {
     (self.state, self.replica, self.transaction) = (state, replica, transaction)
     (from, old, new) = (request.from, request.old, request.new)
     (told, partBytes, wholeVersions) = (request.told, request.partBytes, request.wholeVersions)
+    definitions = request.definitions
     store = try ServerStore(transaction, state.settings)
     step = Step(
       from: from, to: state.version, tag: state.tag, querySet: request.querySet,
@@ -64,7 +68,7 @@ struct StepBuilder {
   /// - Parameter send: takes the parts, in their order.
   mutating func build(_ send: (Step) throws(StorageError) -> Void) throws(StorageError) {
     // Those that the client has change nothing.
-    step.schema = try transaction.definitions()
+    if let definitions { step.schema = definitions } else { step.schema = try transaction.definitions() }
     var (touches, names) = try changes()
     if old != new {
       for name in try transaction.objectNames(in: movedTables()) where touches[name] == nil {

@@ -60,6 +60,8 @@ package struct Welcome: Sendable, Equatable {
   package var limits: Limits
   /// Milliseconds since 1970 at the server.
   package var time: UInt64
+  /// The property that tells the partition of an object, where the client has said hello with a partition.
+  package var partitionProperty: String?
 
   package enum Answer: Sendable, Equatable {
     /// The file goes on.
@@ -119,9 +121,12 @@ package struct Welcome: Sendable, Equatable {
     }
   }
 
-  package init(version: UInt32, capabilities: [String] = [], answer: Answer, limits: Limits, time: UInt64) {
+  package init(
+    version: UInt32, capabilities: [String] = [], answer: Answer, limits: Limits, time: UInt64,
+    partitionProperty: String? = nil
+  ) {
     (self.version, self.capabilities, self.answer) = (version, capabilities, answer)
-    (self.limits, self.time) = (limits, time)
+    (self.limits, self.time, self.partitionProperty) = (limits, time, partitionProperty)
   }
 }
 

@@ -11,6 +11,8 @@ struct MessageReader {
   private var reader: ByteReader
   private let length: Int
   private let isBody: Bool
+  /// Of the optional field that was read last.
+  private var lastTag: UInt64 = 0
 
   /// Where the next field begins.
   var offset: Int { length - reader.count }
@@ -61,15 +63,33 @@ struct MessageReader {
 
   /// Skips the optional fields behind the last field that is known.
   mutating func end() throws(MessageDamage) {
-    var last: UInt64 = 0
     while !reader.isAtEnd {
-      let start = offset
-      let tag = try number("tag of an optional field")
-      // So none can come twice.
-      guard tag > last else { throw damage("tag of an optional field", .disagrees, at: start) }
-      last = tag
+      try nextTag()
       _ = try slice("optional field")
     }
+  }
+
+  private mutating func nextTag() throws(MessageDamage) {
+    let start = offset
+    let tag = try number("tag of an optional field")
+    // So none can come twice.
+    guard tag > lastTag else { throw damage("tag of an optional field", .disagrees, at: start) }
+    lastTag = tag
+  }
+
+  /// An optional field that is a text; nil where it is not there. Fields are asked for in the order of their tags.
+  mutating func text(_ field: String, tag: UInt64) throws(MessageDamage) -> String? {
+    while !reader.isAtEnd {
+      let before = self
+      try nextTag()
+      if lastTag == tag { return try text(field) }
+      guard lastTag < tag else {
+        self = before
+        return nil
+      }
+      _ = try slice("optional field")
+    }
+    return nil
   }
 
   // MARK: - Numbers

@@ -34,7 +34,7 @@ extension Welcome: MessagePart {
     let limits = try Limits(from: &reader)
     self.init(
       version: version, capabilities: capabilities, answer: try Answer(from: &reader), limits: limits,
-      time: time)
+      time: time, partitionProperty: try reader.text("partition property", tag: Self.propertyTag))
   }
 
   func append(to bytes: inout [UInt8]) {
@@ -43,7 +43,12 @@ extension Welcome: MessagePart {
     bytes.appendVarint(time)
     limits.append(to: &bytes)
     answer.append(to: &bytes)
+    guard let partitionProperty else { return }
+    bytes.appendVarint(Self.propertyTag)
+    bytes.append(text: partitionProperty)
   }
+
+  private static let propertyTag: UInt64 = 1
 }
 
 extension Welcome.Limits: MessagePart {

@@ -237,10 +237,10 @@ import Testing
     let bytes = line.message.bytes
     // A message that is skipped is not read further.
     guard bytes[0] & 1 == 0 else { return }
-    #expect(try side.read(bytes + [1, 3, 9, 9, 9, 5, 0]) == line.message)
-    #expect(fault(bytes + [1, 3, 9, 9], side)?.reason == .endsEarly)
-    #expect(fault(bytes + [1], side)?.reason == .endsEarly)
-    #expect(fault(bytes + [2, 0, 2, 0], side)?.reason == .disagrees)
+    #expect(try side.read(bytes + [61, 3, 9, 9, 9, 65, 0]) == line.message)
+    #expect(fault(bytes + [61, 3, 9, 9], side)?.reason == .endsEarly)
+    #expect(fault(bytes + [61], side)?.reason == .endsEarly)
+    #expect(fault(bytes + [62, 0, 62, 0], side)?.reason == .disagrees)
     #expect(fault(bytes + [0, 0], side)?.reason == .disagrees)
   }
 

@@ -271,7 +271,8 @@ struct MessageMaker {
       version: number32(), capabilities: several { $0.text() }, answer: answer,
       limits: Welcome.Limits(
         changesetBytes: number(), valueBytes: number(), querySets: number32(), bytesUnderWay: number(),
-        firstWait: number32(), longestWait: number32()), time: number())
+        firstWait: number32(), longestWait: number32()), time: number(),
+      partitionProperty: random.chance(50) ? text() : nil)
   }
 
   mutating func clientMessage() -> ClientMessage {

@@ -26,8 +26,7 @@ final class ConnectedFile {
     var options = DatabaseOptions()
     options.history = .synced
     database = try Database(creatingIn: MemoryStorage(name: "file of \(user)"), options: options)
-    session = ClientSession(
-      database, partition: partition.map { MergeContext.Partition(property: "q", value: $0) })
+    session = ClientSession(database, partition: partition)
   }
 
   var isConnected: Bool { id != nil }

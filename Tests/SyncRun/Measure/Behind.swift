@@ -10,7 +10,7 @@ struct Behind {
   let changes: Int
 
   /// Uploads of one replica, in the order of their sequences.
-  private struct Uploads {
+  struct Uploads {
     var sequence: UInt64 = 0
     var hash: [UInt8] = []
 

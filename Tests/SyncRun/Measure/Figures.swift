@@ -30,7 +30,8 @@ final class Figures {
 
   /// A line for each row: its name, the median of the rounds, and the aim. The fields stand two spaces apart or more.
   var text: String {
-    let lines = rows.sorted { $0.name < $1.name }.map { row in
+    let sorted = rows.sorted { $0.name.compare($1.name, options: .numeric) == .orderedAscending }
+    let lines = sorted.map { row in
       func number(_ value: Double) -> String { String(format: "%.\(row.digits)f", value) + " " + row.unit }
       let median = row.figures.sorted()[row.figures.count / 2]
       let aim =
