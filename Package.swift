@@ -13,6 +13,11 @@ let testedSettings: [SwiftSetting] =
   Context.environment["REALM_OPTIMIZED_TESTS"] == nil
   ? swiftSettings : swiftSettings + [.unsafeFlags(["-O", "-assert-config", "Debug"])]
 let cSettings: [CSetting] = [.treatAllWarnings(as: .error)]
+/// What device sync needs to reach a server.
+let network: [Target.Dependency] =
+  ["NIOCore", "NIOPosix", "NIOHTTP1", "NIOWebSocket"].map {
+    .product(name: $0, package: "swift-nio", condition: .when(traits: ["Sync"]))
+  } + [.product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Sync"]))]
 
 let package = Package(
   name: "realm-swift",
@@ -26,8 +31,14 @@ let package = Package(
     .library(name: "CSodium", targets: ["CSodium"]),
     .executable(name: "realm", targets: ["RealmTool"]),
   ],
+  traits: [
+    .default(enabledTraits: ["Sync"]),
+    .trait(name: "Sync", description: "Device sync: log-in, and sessions with a server over the network."),
+  ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.90.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
   ],
   targets: [
     .target(name: "CPlatform", cSettings: cSettings),
@@ -40,13 +51,15 @@ let package = Package(
       name: "RealmStorage", dependencies: ["CPlatform", "CSodium", "CZlib"], swiftSettings: testedSettings),
     .target(name: "RealmSync", dependencies: ["RealmStorage"], swiftSettings: testedSettings),
     .target(
-      name: "RealmSyncClient", dependencies: ["RealmStorage", "RealmSync"], swiftSettings: testedSettings),
+      name: "RealmSyncClient", dependencies: ["RealmStorage", "RealmSync"] + network,
+      swiftSettings: testedSettings),
     .target(
       name: "RealmServer", dependencies: ["RealmQuery", "RealmStorage", "RealmSync"],
       swiftSettings: testedSettings),
     .target(name: "RealmQuery", dependencies: ["RealmStorage"], swiftSettings: testedSettings),
     .target(
-      name: "RealmSwift", dependencies: ["CPlatform", "RealmQuery", "RealmStorage"],
+      name: "RealmSwift",
+      dependencies: ["CPlatform", "RealmQuery", "RealmStorage", "RealmSync", "RealmSyncClient"],
       swiftSettings: testedSettings),
     // No product is named after it: where case does not count, the tool's would be the same file.
     .target(name: "Realm", dependencies: ["RealmSwift"], swiftSettings: swiftSettings),
@@ -118,6 +131,19 @@ let package = Package(
       name: "live",
       dependencies: ["RealmSwift", .product(name: "ArgumentParser", package: "swift-argument-parser")],
       path: "Examples/Live", exclude: ["try.sh"], swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "first-sync", dependencies: ["RealmSwift"], path: "Examples/FirstSync",
+      swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "brief-sync", dependencies: ["RealmSwift"], path: "Examples/Guides", exclude: ["ImportItems.swift"],
+      sources: ["BriefSync.swift"], swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "import-items", dependencies: ["RealmSwift"], path: "Examples/Guides",
+      exclude: ["BriefSync.swift"], sources: ["ImportItems.swift"], swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "shared-todo",
+      dependencies: ["RealmSwift", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      path: "Examples/SharedToDo", exclude: ["demo.sh"], swiftSettings: swiftSettings),
     .testTarget(
       name: "RealmStorageTests", dependencies: ["RealmStorage", "TestSupport"], exclude: ["Golden"],
       swiftSettings: swiftSettings),
@@ -128,10 +154,11 @@ let package = Package(
       name: "RealmSyncTests",
       dependencies: [
         "RealmServer", "RealmStorage", "RealmSync", "RealmSyncClient", "SyncSupport", "TestSupport",
-      ],
+      ] + network,
       exclude: ["Golden"], swiftSettings: swiftSettings),
     .testTarget(
-      name: "RealmSwiftTests", dependencies: ["Realm", "RealmSwift", "RealmStorage", "TestSupport"],
+      name: "RealmSwiftTests",
+      dependencies: ["Realm", "RealmSwift", "RealmStorage", "RealmSyncClient", "TestSupport"],
       exclude: ["Threads/Snippets"], swiftSettings: swiftSettings),
     .testTarget(
       name: "MainActorTests", dependencies: ["RealmSwift"],

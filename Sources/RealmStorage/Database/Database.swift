@@ -119,26 +119,13 @@ public final class Database: Sendable {
     try MetaPair.judge(file, key: encryptionKey)
   }
 
-  /// Makes a copy of the bytes of a file appear at `path`, where there is none, if it is a database that opens. Answers false
-  /// where there is a file already.
-  ///
-  /// - Parameter copy: the name beside `path` under which the copy is made; nothing is there afterwards.
-  @discardableResult
-  package static func placeCopy(
-    of source: String, made copy: String, at path: String, encryptionKey: [UInt8]?
-  ) throws(StorageError) -> Bool {
-    try FileCopy.make(copy, of: source)
-    defer {
-      FileRemoval.removeFile(copy)
-      _ = try? FileRemoval.removeCompanions(of: copy)
-    }
-    try Database(path: copy, options: .reading(encryptionKey)).close()
-    return try FileStorage.place(copy, at: path)
-  }
-
   /// Makes a database that lives in memory and is gone with its last reference.
-  public convenience init(inMemory name: String = "memory") throws(StorageError) {
-    try self.init(creatingIn: MemoryStorage(name: name))
+  ///
+  /// - Parameter isSynced: what is written to it is recorded for others (`DatabaseOptions.History`).
+  public convenience init(inMemory name: String = "memory", isSynced: Bool = false) throws(StorageError) {
+    var options = Options()
+    options.history = isSynced ? .synced : .local
+    try self.init(creatingIn: MemoryStorage(name: name), options: options)
   }
 
   /// Makes an empty database in a storage that holds nothing.

@@ -54,6 +54,7 @@ package struct ClientFile {
     var position = position
     try check(registered.replica)
     try check(registered.mark, time: time)
+    guard !position.isCopy else { return try registerCopy(registered, partition) }
     position.replicas[Int(pending.state.replica)] = registered.replica
     (position.version, position.tag) = (registered.version, registered.tag)
     (position.sessionNumber, position.partition) = (registered.sessionNumber, partition)
@@ -70,6 +71,25 @@ package struct ClientFile {
       }
       try pending.store(above: 0)
       try store(position, mark: last)
+      guard partition != nil else { return }
+      try transaction.changeChangelogState { $0.querySet = max($0.querySet, Self.partitionQuerySet) }
+    }
+    try renew(position)
+  }
+
+  /// The same of a file that is a copy: it goes on from what was copied, and what was written since counts as written upon that.
+  private mutating func registerCopy(
+    _ registered: Welcome.Registered, _ partition: MergeContext.Partition?
+  ) throws(ClientProblem) {
+    var position = position
+    position.replicas[Int(pending.state.replica)] = registered.replica
+    position.sessionNumber = registered.sessionNumber
+    // It shows another partition, or none. The server resets a file that names a tag which no version has.
+    if position.partition != partition { position.tag = ~position.tag }
+    position.partition = partition
+    let mark = pending.state.lastStamp
+    try storing { () throws(StorageError) in
+      try store(position, mark: mark)
       guard partition != nil else { return }
       try transaction.changeChangelogState { $0.querySet = max($0.querySet, Self.partitionQuerySet) }
     }
@@ -151,7 +171,7 @@ package struct ClientFile {
       var application = try StepApplication(step, pending, position, transaction)
       var position = try application.apply(parts)
       (position.version, position.tag) = (step.to, step.tag)
-      position.querySet = step.querySet
+      (position.querySet, position.isCopy) = (step.querySet, false)
       if step.partition == nil, position.partition != nil, position.flexibleFrom == nil {
         position.flexibleFrom = step.to
       }
@@ -161,6 +181,7 @@ package struct ClientFile {
       try transaction.acknowledge(upTo: last)
       try store(position, mark: step.mark)
       try QuerySetStore(transaction).forget(before: step.querySet)
+      try SubscriptionStore.forget(before: step.querySet, in: transaction.tree(ClientPosition.tree))
       try RefusalStore(transaction).add(step.own.flatMap(\.refusals))
       return position
     }
@@ -224,6 +245,7 @@ package struct ClientFile {
       let position = try run.run()
       try store(position, mark: step.mark)
       try QuerySetStore(transaction).forget(before: step.querySet)
+      try SubscriptionStore.forget(before: step.querySet, in: transaction.tree(ClientPosition.tree))
       try RefusalStore(transaction).add(reset.refusals + step.own.flatMap(\.refusals))
       return position
     }

@@ -21,6 +21,8 @@ package struct ClientPosition: Sendable, Equatable {
   package var earlierSequences: UInt64 = 0
   /// The sequence of the last changeset that was decided, as this replica, and its hash.
   package var decided = NamedChangeset(sequence: 0, hash: [])
+  /// The file began as a copy of another one and has had no step since: it shows what the other one showed at the version.
+  package var isCopy = false
 
   package init() {}
 
@@ -45,11 +47,12 @@ package struct ClientPosition: Sendable, Equatable {
     guard replicas.count > 1, let version = reader.varint(), let tag = reader.integer(UInt64.self),
       let querySet = reader.varint(), let sessionNumber = reader.varint(), let earlier = reader.varint(),
       let sequence = reader.varint(), let hash = reader.counted(), let flags = reader.integer(UInt8.self),
-      flags < 4, [version, querySet, earlier, sequence].allSatisfy({ $0 < Self.most })
+      flags < 8, [version, querySet, earlier, sequence].allSatisfy({ $0 < Self.most })
     else { throw tree.damaged }
     (self.version, self.tag, self.querySet) = (version, tag, querySet)
     (self.sessionNumber, earlierSequences) = (sessionNumber, earlier)
     decided = NamedChangeset(sequence: sequence, hash: Array(hash))
+    isCopy = flags & 4 != 0
     if flags & 2 != 0 {
       guard let version = reader.varint() else { throw tree.damaged }
       flexibleFrom = version
@@ -73,7 +76,7 @@ package struct ClientPosition: Sendable, Equatable {
     for number in [querySet, sessionNumber, earlierSequences, decided.sequence] { bytes.appendVarint(number) }
     bytes.appendVarint(UInt64(decided.hash.count))
     bytes += decided.hash
-    bytes.append((partition == nil ? 0 : 1) | (flexibleFrom == nil ? 0 : 2))
+    bytes.append((partition == nil ? 0 : 1) | (flexibleFrom == nil ? 0 : 2) | (isCopy ? 4 : 0))
     if let flexibleFrom { bytes.appendVarint(flexibleFrom) }
     if let partition {
       ValueCoding.append(partition.property, to: &bytes)
@@ -99,6 +102,20 @@ package struct ClientPosition: Sendable, Equatable {
     replicas.append(number)
     lastElements.append(0)
     return UInt32(replicas.count - 1)
+  }
+
+  /// The file is a copy of one that had this state, and a client of its own from now on, which was never connected.
+  ///
+  /// - Precondition: nothing is pending.
+  /// - Returns: its number in the file.
+  mutating func becomeCopy(of state: ChangelogState) -> UInt32 {
+    let old = Int(state.replica)
+    lastElements[old] = max(lastElements[old], UInt32(clamping: state.nextElement - 1))
+    (earlierSequences, sessionNumber) = (state.nextSequence - 1, 0)
+    decided = NamedChangeset(sequence: 0, hash: [])
+    (isCopy, flexibleFrom) = (true, nil)
+    // One without a number has made nothing that is left.
+    return replicas[old] == .max ? state.replica : add(.max)
   }
 
   /// Notes the ids that an instruction brings.

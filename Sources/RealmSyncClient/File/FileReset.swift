@@ -64,7 +64,7 @@ struct FileReset {
     }
     try tellDefinitions()
     (position.version, position.tag, position.querySet) = (step.to, step.tag, step.querySet)
-    position.flexibleFrom = nil
+    (position.flexibleFrom, position.isCopy) = (nil, false)
     if step.partition == nil { position.partition = nil }
     var whole: [ObjectName: [Instruction]] = [:]
     for object in step.objects {
@@ -119,7 +119,9 @@ struct FileReset {
     for sequence in kept {
       bases[sequence] = try pending.pending(sequence)?.stored.base
       try pending.set(base: step.to, stamp: clock.stamp(at: time), of: sequence)
-      try pending.set(querySet: pending.state.querySet, of: sequence)
+      // What waits for the first query set goes on waiting.
+      let named = try pending.pending(sequence)?.stored.querySet ?? 0
+      try pending.set(querySet: max(pending.state.querySet, named), of: sequence)
     }
   }
 

@@ -48,10 +48,15 @@ extension ClientSession {
     let offset = Int64(clamping: welcome.time) - Int64(clamping: time)
     switch welcome.answer {
     case .registered(let registered):
+      var property: MergeContext.Partition?
+      if let partition {
+        guard let name = welcome.partitionProperty else { throw .wrongAnswer }
+        property = MergeContext.Partition(property: name, value: partition)
+      }
       try inFile { (file) throws(ClientProblem) in
         guard file.number == .max else { throw .wrongAnswer }
         try file.learn(offset: offset)
-        try file.register(registered, partition: partition, time: time)
+        try file.register(registered, partition: property, time: time)
       }
       return try start(offered: nil, welcome.limits.bytesUnderWay, time)
     case .known(let sessionNumber):
@@ -88,8 +93,11 @@ extension ClientSession {
   private func take(
     _ reset: Welcome.Reset, limit: UInt64, _ time: UInt64
   ) throws(ClientProblem) -> [Action] {
-    if case .manual = recovery { throw .resetNeeded(isInDoubt: reset.isInDoubt) }
-    let wanted = try reading { (file) throws(ClientProblem) in file.newestQuerySet }
+    let (wanted, isCopy) = try reading { (file) throws(ClientProblem) in
+      (file.newestQuerySet, file.position.isCopy)
+    }
+    if case .manual = recovery, !isCopy { throw .resetNeeded(isInDoubt: reset.isInDoubt) }
+    isResetOfCopy = isCopy
     var running = Running(sent: NamedChangeset(sequence: 0, hash: []), asked: 0, limit: limit)
     running.reset = reset
     state = .running(running)
@@ -152,6 +160,9 @@ extension ClientSession {
   private func reset(_ time: UInt64) throws(ClientProblem) -> [Action] {
     guard case .running(var running) = state, let reset = running.reset else { return [] }
     let parts = running.parts.held
+    // What was written into a copy is kept, whatever the app says of resets.
+    let recovery = isResetOfCopy ? Recovery.recover : self.recovery
+    if !isResetOfCopy { beforeReset?() }
     var isRecovered = recovery != .discard
     do throws(ClientProblem) {
       try self.reset(reset, parts, dropsPending: !isRecovered, time)

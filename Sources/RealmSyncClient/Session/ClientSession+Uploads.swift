@@ -78,6 +78,8 @@ extension ClientFile {
         upload = try self.upload(after: running.sent)
       }
       let needed = upload?.querySet ?? min(newestQuerySet, bound.querySet)
+      // A file that was made of objects which were not synced waits with them for its first subscriptions.
+      guard needed <= bound.querySet else { break }
       if needed > running.asked {
         running.asked = needed
         if let set = try querySet(needed) { messages.append(.querySet(set)) }

@@ -78,9 +78,13 @@ package final class ClientSession {
   }
 
   let database: Database
-  let partition: MergeContext.Partition?
+  let partition: Value?
   let recovery: Recovery
+  /// Is called when all is there with which the file is to be replaced, before it is.
+  package var beforeReset: (() -> Void)?
   var state = State.disconnected
+  /// The last reset was the beginning of a file that is a copy: the app did not lose what it showed, and is not told.
+  package internal(set) var isResetOfCopy = false
   /// Since when there is something to send that is not durable.
   var undurableSince: UInt64?
 
@@ -89,14 +93,20 @@ package final class ClientSession {
 
   /// - Parameters:
   ///   - database: of a synced file.
-  ///   - partition: what all objects have in a property, if the file has a partition.
+  ///   - partition: what all objects have in a property that the server names, if the file has a partition.
   package init(
-    _ database: Database, partition: MergeContext.Partition? = nil, recovery: Recovery = .recover
+    _ database: Database, partition: Value? = nil, recovery: Recovery = .recover
   ) {
     (self.database, self.partition, self.recovery) = (database, partition, recovery)
   }
 
   package var isConnected: Bool { if case .disconnected = state { false } else { true } }
+  /// It has started: the server takes all kinds of messages.
+  package var isRunning: Bool { if case .running = state { true } else { false } }
+  /// What the file has is about to be replaced.
+  package var isResetting: Bool {
+    if case .running(let running) = state { running.reset != nil } else { false }
+  }
 
   func storing<Result>(_ body: () throws(StorageError) -> Result) throws(ClientProblem) -> Result {
     do throws(StorageError) { return try body() } catch { throw .storage(error) }
@@ -139,7 +149,7 @@ package final class ClientSession {
     state = .hello
     let versions = ProtocolVersion.newest...ProtocolVersion.newest
     let hello = Hello(
-      versions: versions, replica: number == .max ? nil : number, partition: partition?.value)
+      versions: versions, replica: number == .max ? nil : number, partition: partition)
     return [.send(.hello(hello))]
   }
 

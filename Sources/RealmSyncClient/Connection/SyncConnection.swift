@@ -1,0 +1,353 @@
+import Dispatch
+import RealmStorage
+import RealmSync
+
+/// The WebSocket of a user to a server, and the channels in it (docs/sync-protocol.md, "Channels").
+///
+/// It is made when the first file needs it, made again where it is lost, and closed some time after the last file has gone.
+package final class SyncConnection: @unchecked Sendable {
+  // Sendable: all that changes is used on the queue.
+
+  package struct Settings: Sendable, Equatable {
+    /// All in milliseconds.
+    package var connectTimeout: UInt64 = 120_000
+    package var linger: UInt64 = 30_000
+    package var pingPeriod: UInt64 = 60_000
+    package var pongTimeout: UInt64 = 120_000
+
+    package init() {}
+  }
+
+  private enum State {
+    /// Nobody needs it, or nothing is to be tried.
+    case idle
+    case routing
+    case opening(any SyncSocket)
+    case open(any SyncSocket)
+    /// Another try follows.
+    case waiting
+  }
+
+  private struct Member {
+    let member: any ConnectionMember
+    /// Of the member's own, which it is told with what concerns it.
+    let run: UInt64
+    var channel: UInt64?
+  }
+
+  /// Members know a channel by a handle, which is never used again. It has its number in the WebSocket from the first frame on: a
+  /// server takes no number that is not greater than all before.
+  private struct Channel {
+    let member: ObjectIdentifier
+    var number: UInt64?
+  }
+
+  private let network: any SyncNetwork
+  private let access: any SyncAccess
+  private let settings: Settings
+  private let clock: any SyncClock
+  private let queue = DispatchQueue(label: "io.realm.sync.connection")
+  private var state = State.idle
+  /// Tells tries from each other: what belongs to an earlier one is not looked at.
+  private var attempt: UInt64 = 0
+  private var refusal: RouteRefusal?
+  private var hasWorked = false
+  private var backOff = BackOff()
+  /// The connection was made at once after another one, and nothing has come of it yet.
+  private var isRepeated = false
+  /// Something came of the connection, so that its end is no failure.
+  private var hadProgress = false
+  private var members: [ObjectIdentifier: Member] = [:]
+  /// By their handles.
+  private var channels: [UInt64: Channel] = [:]
+  private var handles: [UInt64: UInt64] = [:]
+  private var lastHandle: UInt64 = 0
+  /// The handles of this WebSocket begin here.
+  private var firstHandle: UInt64 = 1
+  private var lastNumber: UInt64 = 0
+  /// When the WebSocket was opened.
+  private var openedAt: UInt64 = 0
+  /// Tells waits for the end from each other.
+  private var lingers: UInt64 = 0
+
+  package init(
+    _ network: any SyncNetwork, _ access: any SyncAccess, settings: Settings = Settings(),
+    clock: any SyncClock = SystemClock()
+  ) {
+    (self.network, self.access, self.settings, self.clock) = (network, access, settings, clock)
+  }
+
+  // MARK: - Members
+
+  /// A file wants a channel, until it leaves.
+  ///
+  /// - Parameter run: a number of the member's own.
+  package func join(_ member: any ConnectionMember, run: UInt64) {
+    queue.async { [self] in
+      lingers += 1
+      members[ObjectIdentifier(member)] = Member(member: member, run: run)
+      switch state {
+      case .open: openChannel(ObjectIdentifier(member))
+      case .idle: connect()
+      case .routing, .opening: member.connectionBecame(.connecting)
+      case .waiting: member.connectionBecame(.disconnected)
+      }
+    }
+  }
+
+  /// A file needs its channel no more.
+  package func leave(_ member: any ConnectionMember) {
+    queue.async { [self] in
+      guard let known = members.removeValue(forKey: ObjectIdentifier(member)) else { return }
+      if let handle = known.channel, let channel = channels.removeValue(forKey: handle),
+        let number = channel.number
+      {
+        handles[number] = nil
+        transmit([], number)
+      }
+      guard members.isEmpty else { return }
+      if case .open = state { linger() } else { end() }
+    }
+  }
+
+  private func linger() {
+    lingers += 1
+    let current = lingers
+    clock.after(settings.linger, on: queue) { [weak self] in
+      guard let self, current == self.lingers, self.members.isEmpty else { return }
+      self.end()
+    }
+  }
+
+  /// Tries at once, also where nothing was to be tried any more.
+  package func reconnect() {
+    queue.async { [self] in
+      backOff.reset()
+      switch state {
+      case .idle, .waiting: if !members.isEmpty { connect() }
+      case .routing, .opening, .open: break
+      }
+    }
+  }
+
+  /// Closes the WebSocket, and opens another one: headers or the address have changed.
+  package func restart() {
+    queue.async { [self] in
+      (refusal, hasWorked) = (.route, false)
+      drop(.closed(code: 1000, text: "The connection is made anew."))
+      if !members.isEmpty { connect() }
+    }
+  }
+
+  /// Closes the WebSocket at once: its user is logged out.
+  package func close() { queue.async { [self] in end() } }
+
+  /// A session has got what it asked for.
+  package func noteProgress() {
+    queue.async { [self] in
+      (hadProgress, isRepeated) = (true, false)
+      backOff.reset()
+    }
+  }
+
+  package func send(_ frame: [UInt8], on channel: UInt64) {
+    queue.async { [self] in
+      guard let known = channels[channel] else { return }
+      if let number = known.number { return transmit(frame, number) }
+      lastNumber += 1
+      channels[channel]?.number = lastNumber
+      handles[lastNumber] = channel
+      transmit(frame, lastNumber)
+    }
+  }
+
+  /// So many bytes of a frame of a channel were worked on.
+  package func taken(_ bytes: Int, on channel: UInt64) {
+    queue.async { [self] in
+      if case .open(let socket) = state, channel >= firstHandle { socket.taken(bytes) }
+    }
+  }
+
+  private func transmit(_ frame: [UInt8], _ number: UInt64) {
+    guard case .open(let socket) = state else { return }
+    var message: [UInt8] = []
+    message.reserveCapacity(frame.count + 3)
+    message.appendVarint(number)
+    message += frame
+    socket.send(message)
+  }
+
+  private func openChannel(_ id: ObjectIdentifier) {
+    guard let member = members[id] else { return }
+    lastHandle += 1
+    members[id]?.channel = lastHandle
+    channels[lastHandle] = Channel(member: id)
+    member.member.connectionBecame(.connected)
+    member.member.opened(channel: lastHandle, run: member.run)
+  }
+
+  // MARK: - The connection
+
+  private func connect() {
+    attempt += 1
+    let current = attempt
+    let refused = refusal
+    (state, hadProgress, refusal) = (.routing, false, nil)
+    for member in members.values { member.member.connectionBecame(.connecting) }
+    access.route(after: refused) { [weak self] result in
+      guard let self else { return }
+      self.queue.async {
+        guard current == self.attempt else { return }
+        switch result {
+        case .success(let route): self.open(route)
+        case .failure(.notNow(let problem)): self.fail(.network(problem))
+        case .failure(.loggedOut(let text)): self.fail(.loggedOut(text))
+        }
+      }
+    }
+  }
+
+  private func open(_ route: SyncRoute) {
+    let current = attempt
+    let request = SocketRequest(
+      url: route.url, headers: route.headers, subprotocols: ["realm-sync.1", "realm-token.\(route.token)"],
+      connectTimeout: settings.connectTimeout, pingPeriod: settings.pingPeriod,
+      pongTimeout: settings.pongTimeout, certificate: route.certificate)
+    let socket = network.connect(request) { [weak self] event in
+      guard let self else { return }
+      self.queue.async { if current == self.attempt { self.receive(event) } }
+    }
+    state = .opening(socket)
+  }
+
+  private func receive(_ event: SocketEvent) {
+    switch event {
+    case .opened:
+      guard case .opening(let socket) = state else { return }
+      (state, hasWorked, openedAt) = (.open(socket), true, clock.now)
+      (channels, handles, lastNumber, firstHandle) = ([:], [:], 0, lastHandle + 1)
+      for id in members.keys { openChannel(id) }
+    case .message(let bytes): receive(bytes)
+    case .closed(let end): ended(end)
+    }
+  }
+
+  private func receive(_ bytes: [UInt8]) {
+    guard case .open(let socket) = state else { return }
+    var reader = ByteReader(bytes)
+    guard let number = reader.varint(), number > 0 else {
+      // The server speaks something else: it is left, and tried again later.
+      return lose(.closed(code: 1002, text: "A message of the server has no channel."), retries: true)
+    }
+    guard let handle = handles[number], let id = channels[handle]?.member, let member = members[id]?.member
+    else { return socket.taken(bytes.count) }
+    let frame = Array(bytes.suffix(reader.count))
+    socket.taken(bytes.count - frame.count)
+    guard frame.isEmpty else { return member.received(frame, on: handle) }
+    (handles[number], channels[handle], members[id]) = (nil, nil, nil)
+    member.connectionBecame(.disconnected)
+    member.closed(channel: handle, because: .server)
+    if members.isEmpty { linger() }
+  }
+
+  private func ended(_ end: SocketEnd) {
+    switch end {
+    case .closedHere: lose(.closed(code: 1000, text: ""), retries: true)
+    case .code(let code, let text):
+      switch code {
+      case 4001: refusal = .token
+      case 4003: refusal = .user
+      default: break
+      }
+      // The first step always comes. A token that ends behind it again and again is got ever more slowly.
+      let hasServed = hadProgress && clock.now >= openedAt + Self.served
+      lose(
+        .closed(code: code, text: text), retries: true, atOnce: code == 4003 || (code == 4001 && hasServed))
+    case .refused(let answer): refused(answer.status)
+    case .problem(let problem):
+      if !hasWorked { refusal = .route }
+      lose(.network(problem), retries: true)
+    }
+  }
+
+  /// A connection that lasted so many milliseconds was one.
+  private static let served: UInt64 = 10_000
+
+  /// The handshake was answered by another status than 101.
+  private func refused(_ status: Int) {
+    let loss = ConnectionLoss.network(.lost("The server has answered with the status \(status)."))
+    switch status {
+    case 401:
+      refusal = .token
+      lose(loss, retries: true, atOnce: true)
+    case 403:
+      refusal = .user
+      lose(loss, retries: true, atOnce: true)
+    case 300..<400:
+      refusal = .route
+      lose(loss, retries: true)
+    case 408, 429, 500...: lose(loss, retries: true)
+    default:
+      if hasWorked {
+        fail(.refused(status: status))
+      } else {
+        refusal = .route
+        hasWorked = true
+        lose(loss, retries: true)
+      }
+    }
+  }
+
+  private func fail(_ loss: ConnectionLoss) { lose(loss, retries: !loss.isFinal) }
+
+  /// The connection was lost, or none came about.
+  ///
+  /// - Parameters:
+  ///   - retries: another is made: after a while, which grows with failures that follow each other.
+  ///   - atOnce: it is made now, unless the last one was, too, and nothing has come of it.
+  private func lose(_ loss: ConnectionLoss, retries: Bool, atOnce: Bool = false) {
+    // A token that is refused again and again is asked for more and more slowly.
+    let isAtOnce = atOnce && (refusal == .user || !isRepeated)
+    isRepeated = atOnce
+    let without = members.values.filter { $0.channel == nil }
+    drop(loss, isTold: !isAtOnce)
+    if !isAtOnce { for member in without { member.member.failed(loss, run: member.run) } }
+    guard retries, !members.isEmpty else {
+      // Who comes next may have logged in anew.
+      refusal = nil
+      return
+    }
+    state = .waiting
+    let current = attempt
+    let wait = isAtOnce ? 0 : backOff.next(clock)
+    clock.after(wait, on: queue) { [weak self] in
+      guard let self, current == self.attempt, case .waiting = self.state else { return }
+      self.connect()
+    }
+  }
+
+  /// There is no connection any more.
+  ///
+  /// - Parameter isTold: it is a loss: no other connection is made at once.
+  private func drop(_ loss: ConnectionLoss, isTold: Bool = false) {
+    switch state {
+    case .opening(let socket), .open(let socket): socket.close()
+    case .idle, .routing, .waiting: break
+    }
+    attempt += 1
+    state = .idle
+    (channels, handles) = ([:], [:])
+    for (id, member) in members {
+      members[id]?.channel = nil
+      member.member.connectionBecame(.disconnected)
+      if let channel = member.channel {
+        member.member.closed(channel: channel, because: isTold ? .loss(loss) : .renewal)
+      }
+    }
+  }
+
+  private func end() {
+    drop(.closed(code: 1000, text: ""))
+    refusal = nil
+  }
+}

@@ -1,0 +1,462 @@
+import Dispatch
+import RealmStorage
+import RealmSync
+import Synchronization
+
+/// Runs the session of one file with its server, on a queue of its own: transactions wait for those of the app, and for the disk.
+///
+/// It begins stopped. While it runs it has a channel of the connection, or waits for one.
+package final class SyncedFile: ConnectionMember, @unchecked Sendable {
+  // Sendable: all that changes is used on the queue, but for what is atomic.
+
+  package let database: Database
+  private let queue = DispatchQueue(label: "io.realm.sync.session")
+  private let connection: SyncConnection
+  private let clock: any SyncClock
+  let session: ClientSession
+  private weak var handler: (any SyncedFileHandler)?
+  /// `didCommit` has asked for a look at the file, which has not been yet.
+  private let isLookDue = Atomic<Bool>(false)
+  private var isRunning = false
+  /// It is a member of the connection. It is none while it waits before another try of its own.
+  private var isJoined = false
+  /// It is over: the file is being closed.
+  private var hasEnded = false
+  private var channel: UInt64?
+  /// Tells runs from each other: what was to be done later for an earlier one is not done.
+  private var run: UInt64 = 0
+  private var backOff = BackOff()
+  private(set) var waits = SyncedFileWaits()
+  private var upload = UploadFigures()
+
+  /// - Parameter database: of a synced file.
+  package init(
+    _ database: Database, partition: Value?, recovery: ClientSession.Recovery,
+    connection: SyncConnection, clock: any SyncClock = SystemClock()
+  ) {
+    (self.database, self.connection, self.clock) = (database, connection, clock)
+    session = ClientSession(database, partition: partition, recovery: recovery)
+    queue.setSpecific(key: Self.current, value: ObjectIdentifier(self))
+    session.beforeReset = { [unowned self] in handler?.fileWillBeReset(self) }
+  }
+
+  /// Tells all that happens to a handler, which is not kept. To be called before `start`.
+  package func attach(_ handler: any SyncedFileHandler) { self.handler = handler }
+
+  // MARK: - Running
+
+  /// Connects from now on, or tries again now.
+  package func start() { queue.async { [self] in startInTurn() } }
+
+  /// The same for the session's queue.
+  package func startInTurn() {
+    guard !hasEnded else { return }
+    backOff.reset()
+    if !isRunning || !isJoined {
+      isRunning = true
+      join()
+    }
+    connection.reconnect()
+  }
+
+  /// Ends the session. What waits for something of it is told.
+  package func stop(because problem: SyncedFileProblem = .stopped) {
+    queue.async { [self] in stopInTurn(because: problem) }
+  }
+
+  /// The same for the session's queue.
+  package func stopInTurn(because problem: SyncedFileProblem = .stopped) { if isRunning { end(problem) } }
+
+  /// Ends the session. The file may be closed behind it.
+  ///
+  /// - Precondition: called on the session's queue.
+  package func endInTurn() {
+    hasEnded = true
+    if isRunning { return end(.stopped) }
+    for call in waits.removeAll() { call(.stopped) }
+  }
+
+  /// Ends the session when what it does now is done, and calls `body`, before it returns.
+  package func endAtOnce(_ body: () -> Void) {
+    // A handler may be who asks for it.
+    if isInTurn {
+      endInTurn()
+      body()
+    } else {
+      queue.sync {
+        endInTurn()
+        body()
+      }
+    }
+  }
+
+  /// The code that runs is called by the session.
+  package var isInTurn: Bool { DispatchQueue.getSpecific(key: Self.current) == ObjectIdentifier(self) }
+
+  /// The session whose queue runs.
+  private static let current = DispatchSpecificKey<ObjectIdentifier>()
+
+  private func join() {
+    run += 1
+    isJoined = true
+    connection.join(self, run: run)
+  }
+
+  private func leave() {
+    run += 1
+    (channel, downloaded, isJoined) = (nil, 0, false)
+    session.disconnected()
+    connection.leave(self)
+    handler?.file(self, became: .disconnected)
+  }
+
+  private func end(_ problem: SyncedFileProblem) {
+    isRunning = false
+    leave()
+    for call in waits.removeAll() { call(problem) }
+  }
+
+  /// Something was committed: what is new is sent soon. To be called after each commit of the app.
+  package func didCommit() {
+    guard !isLookDue.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    queue.async { [self] in
+      isLookDue.store(false, ordering: .releasing)
+      look()
+    }
+  }
+
+  private func look() {
+    perform(session.upload(time: clock.now))
+    tellUploads()
+  }
+
+  // MARK: - Waiting
+
+  /// Calls `body` once all that is committed now is decided by the server.
+  package func whenUploaded(_ body: @escaping @Sendable (SyncedFileProblem?) -> Void) {
+    let last: UInt64
+    do {
+      last = try database.lastSequence()
+    } catch {
+      return queue.async { body(.failed(.storage(error))) }
+    }
+    queue.async { [self] in
+      if hasEnded { return body(.stopped) }
+      waits.uploads.append((last, body))
+      tellUploads()
+    }
+  }
+
+  /// The same for the session's queue. Where the session does not run, `body` is told so at once.
+  package func whenUploadedInTurn(_ body: @escaping @Sendable (SyncedFileProblem?) -> Void) {
+    guard isRunning, let last = try? database.lastSequence() else { return body(.stopped) }
+    waits.uploads.append((last, body))
+    tellUploads()
+  }
+
+  /// Calls `body` once the file has all that the server has now.
+  package func whenDownloaded(_ body: @escaping @Sendable (SyncedFileProblem?) -> Void) {
+    queue.async { [self] in
+      if hasEnded { return body(.stopped) }
+      waits.addDownload(body)
+      askForMarks()
+    }
+  }
+
+  /// Calls `body` once a query set is in force, with true; or once a newer one is, with false.
+  package func whenShown(
+    querySet number: UInt64, _ body: @escaping @Sendable (Result<Bool, SyncedFileProblem>) -> Void
+  ) {
+    queue.async { [self] in
+      if hasEnded { return body(.failure(.stopped)) }
+      waits.querySets.append((number, body))
+      tellQuerySets()
+    }
+  }
+
+  /// Calls `body` on the session's queue, behind all that is under way.
+  package func inTurn(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
+
+  private func tellUploads() {
+    do throws(StorageError) {
+      let snapshot = try database.snapshot()
+      let pending = try snapshot.firstPendingSequence()
+      for call in waits.takeUploads(before: pending) { call(nil) }
+      if try upload.update(snapshot) { tellFigures() }
+    } catch {
+      for call in waits.takeUploads(before: .max) { call(.failed(.storage(error))) }
+    }
+  }
+
+  private func tellFigures() { handler?.file(self, uploaded: upload.done, of: upload.total) }
+
+  /// Tells the figures of uploads, also where they have not changed.
+  package func report() {
+    queue.async { [self] in
+      tellUploads()
+      tellFigures()
+    }
+  }
+
+  private func tellQuerySets() {
+    guard !waits.querySets.isEmpty else { return }
+    do throws(StorageError) {
+      let snapshot = try database.snapshot()
+      let position = try ClientPosition(snapshot.tree(ClientPosition.tree))
+      for (isShown, call) in waits.takeQuerySets(upTo: position.querySet) { call(.success(isShown)) }
+      for (number, _) in waits.querySets {
+        guard case .refused(let code, let text) = try SubscriptionStore.state(of: number, snapshot) else {
+          continue
+        }
+        tellRefused(number, code, text)
+      }
+    } catch {
+      for (_, call) in waits.takeQuerySets(upTo: .max) { call(.failure(.failed(.storage(error)))) }
+    }
+  }
+
+  private func tellRefused(_ number: UInt64, _ code: UInt32, _ text: String) {
+    for call in waits.takeQuerySet(number) { call(.failure(.querySetRefused(code: code, text: text))) }
+  }
+
+  private func askForMarks() {
+    guard let channel, session.isRunning else { return }
+    for request in waits.unasked() {
+      connection.send(ClientMessage.mark(request: request).bytes, on: channel)
+    }
+  }
+
+  // MARK: - The connection
+
+  package func connectionBecame(_ state: ConnectionState) {
+    queue.async { [self] in if isRunning { handler?.file(self, became: state) } }
+  }
+
+  package func opened(channel: UInt64, run: UInt64) {
+    queue.async { [self] in
+      guard isRunning, run == self.run else { return }
+      (self.channel, downloaded) = (channel, 0)
+      waits.forgetAsked()
+      // The program may have ended before it was told.
+      if hasRefusals() { handler?.fileHasRefusals(self) }
+      do throws(ClientProblem) {
+        perform(try session.connected())
+      } catch {
+        perform([.failed(error), .disconnect(.never)])
+      }
+    }
+  }
+
+  package func received(_ frame: [UInt8], on channel: UInt64) {
+    queue.async { [self] in
+      defer { connection.taken(frame.count, on: channel) }
+      guard channel == self.channel else { return }
+      let actions: [ClientSession.Action]
+      do throws(MessageDamage) {
+        let message = try ServerMessage(bytes: frame)
+        if case .step(let step) = message { note(step, frame.count) }
+        actions = session.receive(message, time: clock.now)
+      } catch {
+        actions = session.receive(error)
+      }
+      perform(actions)
+      askForMarks()
+    }
+  }
+
+  /// Bytes of the step that is coming.
+  private var downloaded: UInt64 = 0
+  /// What the step is cut with that has come last.
+  private var querySet: UInt64 = 0
+
+  private func note(_ step: Step, _ bytes: Int) {
+    downloaded += UInt64(bytes)
+    // What the server says may be anything.
+    let rest = step.isLast ? 0 : min(max(1, step.remainingBytes), 1 << 60)
+    querySet = step.querySet
+    handler?.file(self, downloaded: downloaded, of: downloaded + rest + 1, querySet: querySet)
+    if step.isLast { downloaded = 0 }
+  }
+
+  package func closed(channel: UInt64, because end: ChannelEnd) {
+    queue.async { [self] in
+      guard channel == self.channel else { return }
+      self.channel = nil
+      session.disconnected()
+      guard isRunning else { return }
+      switch end {
+      case .loss(let loss): handler?.file(self, lost: SyncedFileProblem(loss))
+      // Behind an error, which was acted upon. Else the server has let go of the channel, and is asked for another.
+      case .server: retry(after: 0)
+      case .renewal: break
+      }
+    }
+  }
+
+  package func failed(_ loss: ConnectionLoss, run: UInt64) {
+    queue.async { [self] in
+      guard isRunning, run == self.run else { return }
+      let problem = SyncedFileProblem(loss)
+      guard loss.isFinal else {
+        handler?.file(self, lost: problem)
+        return
+      }
+      end(problem)
+      handler?.file(self, ended: problem)
+    }
+  }
+
+  /// The session begins anew on another channel, after a while.
+  private func retry(after milliseconds: UInt64) {
+    leave()
+    let wait = max(milliseconds, backOff.next(clock))
+    let current = run
+    clock.after(wait, on: queue) { [weak self] in
+      guard let self, self.isRunning, current == self.run else { return }
+      self.join()
+    }
+  }
+
+  // MARK: - What the session asks for
+
+  private func perform(_ actions: [ClientSession.Action]) {
+    for action in actions { perform(action) }
+    // Behind what was refused: who waits for uploads may close the file.
+    if actions.contains(where: \.isStep) { tellUploads() }
+  }
+
+  private func perform(_ action: ClientSession.Action) {
+    switch action {
+    case .send(let message):
+      if let channel { connection.send(message.bytes, on: channel) }
+    case .disconnect(let retry): disconnect(retry)
+    case .applied(let version):
+      backOff.reset()
+      connection.noteProgress()
+      handler?.fileDidChange(self)
+      handler?.file(self, downloaded: 1, of: 1, querySet: querySet)
+      for call in waits.takeDownloads(upTo: version) { call(nil) }
+    case .showsQuerySet: tellQuerySets()
+    case .querySetRefused(let number, let code, let text):
+      noteRefused(number, code, text)
+      tellRefused(number, code, text)
+      handler?.fileDidChange(self)
+    case .refused: handler?.fileHasRefusals(self)
+    case .willReset:
+      // The server has forgotten what it was asked.
+      waits.forgetAsked()
+      if !session.isResetOfCopy { handler?.fileWillDownloadAnew(self) }
+    case .didReset(let isRecovered):
+      handler?.fileDidChange(self)
+      if !session.isResetOfCopy { handler?.fileWasReset(self, isRecovered: isRecovered) }
+    case .mark(let request, let version):
+      // What a file has that is to be reset says nothing.
+      let current = session.isResetting ? 0 : fileVersion()
+      for call in waits.take(mark: request, version, at: current) { call(nil) }
+    case .ended(let error): problem = .ended(error)
+    case .failed(let error): problem = .failed(error)
+    case .callAgain(let wait):
+      clock.after(UInt64(wait), on: queue) { [weak self] in self?.look() }
+    }
+  }
+
+  /// Why the session is about to end.
+  private var problem: SyncedFileProblem?
+
+  private func disconnect(_ how: ClientSession.Retry) {
+    let cause = problem
+    problem = nil
+    switch how {
+    case .after(let milliseconds):
+      retry(after: UInt64(milliseconds))
+      if let cause { handler?.file(self, lost: cause) }
+    case .whenLoggedIn, .withNewerApp, .never:
+      end(cause ?? .stopped)
+      handler?.file(self, ended: cause ?? .stopped)
+    }
+  }
+
+  private func noteRefused(_ number: UInt64, _ code: UInt32, _ text: String) {
+    do throws(ClientProblem) {
+      try session.inFile(.relaxed) { (file) throws(ClientProblem) in
+        try file.noteRefused(querySet: number, code: code, text: text)
+      }
+    } catch {
+      // What waits is told all the same. The server refuses the set again in the next session.
+      handler?.file(self, lost: .failed(error))
+    }
+  }
+
+  private func fileVersion() -> UInt64 {
+    do throws(StorageError) {
+      return try ClientPosition(database.snapshot().tree(ClientPosition.tree)).version
+    } catch { return 0 }
+  }
+
+  // MARK: - Refusals
+
+  private func hasRefusals() -> Bool {
+    do throws(ClientProblem) {
+      return try !session.reading { (file) throws(ClientProblem) in try file.refusals().isEmpty }
+    } catch { return false }
+  }
+
+  /// What was refused and not told yet. It is told once: whoever asks has it from now on.
+  package func takeRefusals() throws(ClientProblem) -> [Refusal] {
+    try session.inFile(.relaxed) { (file) throws(ClientProblem) in
+      let all = try file.refusals()
+      if let last = all.last { try file.forgetRefusals(upTo: last.number) }
+      return all.map(\.refusal)
+    }
+  }
+}
+
+/// Is told what happens to a file, on its session's queue.
+package protocol SyncedFileHandler: AnyObject, Sendable {
+  func file(_ file: SyncedFile, became state: ConnectionState)
+  /// The session has committed.
+  func fileDidChange(_ file: SyncedFile)
+  /// So many bytes of the app's changes have been taken by the server, of so many.
+  func file(_ file: SyncedFile, uploaded done: UInt64, of total: UInt64)
+  /// So many bytes of what the server has for the file are here, of so many, about. All are here when they can be read.
+  func file(_ file: SyncedFile, downloaded done: UInt64, of total: UInt64, querySet: UInt64)
+  /// The server has refused changes, which `takeRefusals` tells.
+  func fileHasRefusals(_ file: SyncedFile)
+  /// What the file has is about to be replaced: the download for that begins.
+  func fileWillDownloadAnew(_ file: SyncedFile)
+  /// It is replaced now, behind this call.
+  func fileWillBeReset(_ file: SyncedFile)
+  func fileWasReset(_ file: SyncedFile, isRecovered: Bool)
+  /// There is no session for now. Another begins by itself.
+  func file(_ file: SyncedFile, lost problem: SyncedFileProblem)
+  /// The session has ended, and none begins by itself.
+  func file(_ file: SyncedFile, ended problem: SyncedFileProblem)
+}
+
+extension ClientSession.Action {
+  fileprivate var isStep: Bool {
+    switch self {
+    case .applied, .didReset: true
+    default: false
+    }
+  }
+}
+
+extension Database {
+  /// The sequence of the last changeset that was written.
+  fileprivate func lastSequence() throws(StorageError) -> UInt64 {
+    try snapshot().changelog().map { $0.state.nextSequence - 1 } ?? 0
+  }
+}
+
+extension Snapshot {
+  /// The sequence of the first changeset that is not decided yet; the greatest number where all are.
+  func firstPendingSequence() throws(StorageError) -> UInt64 {
+    var first = UInt64.max
+    try changelog()?.forEach(self) { (changeset) in
+      first = changeset.sequence
+      return false
+    }
+    return first
+  }
+}

@@ -1,0 +1,30 @@
+#if Sync
+  import NIOCore
+
+  /// A WebSocket, for whoever uses it. The connection is closed when nobody keeps this any more.
+  final class NIOSocket: SyncSocket {
+    private let channel: NIOLoopBoundBox<SocketChannel?>
+    private let commands: SocketCommands
+
+    init(_ channel: NIOLoopBoundBox<SocketChannel?>, _ commands: SocketCommands) {
+      (self.channel, self.commands) = (channel, commands)
+    }
+
+    deinit { add(.close) }
+
+    func send(_ message: [UInt8]) {
+      guard !commands.hasEnded else { return }
+      // The copy is made here, so that the thread of the network is not kept from other connections.
+      add(.send(SocketFrameWriter.frame(.binary, message)))
+    }
+
+    func taken(_ bytes: Int) { add(.taken(bytes)) }
+
+    func close() { add(.close) }
+
+    private func add(_ command: SocketCommands.Command) {
+      guard commands.add(command) else { return }
+      channel.eventLoop.execute { [channel] in channel.value?.follow() }
+    }
+  }
+#endif

@@ -1,0 +1,64 @@
+#if Sync
+  import NIOCore
+
+  extension SocketChannel {
+    func startPinging() {
+      guard let time = life.firstPing else { return }
+      awaitPing(time)
+    }
+
+    private func awaitPing(_ time: TimeAmount) {
+      life.pingTimer.set(time, on: eventLoop) { [weak self] in self?.ping() }
+    }
+
+    private func ping() {
+      guard state == .open, let next = life.nextPing else { return }
+      awaitPing(next)
+      // A ping that waits behind many messages needs no second one.
+      guard !life.isPingWaiting else { return }
+      life.isPingWaiting = true
+      if life.expectPong() { awaitPong() }
+      writeNow(SocketFrameWriter.frame(.ping, [])) { $0.life.isPingWaiting = false }
+    }
+
+    /// Writes a frame, and does something when the system has taken it.
+    private func writeNow(_ frame: ByteBuffer, _ then: @escaping (SocketChannel) -> Void) {
+      let written = eventLoop.makePromise(of: Void.self)
+      written.futureResult.assumeIsolated().whenComplete { _ in then(self) }
+      write(frame, written)
+      flush()
+    }
+
+    private func awaitPong() {
+      guard let time = life.pongWait else { return }
+      life.pongTimer.set(time, on: eventLoop) { [weak self] in self?.checkPong() }
+    }
+
+    private func checkPong() {
+      guard state == .open, life.expectsPong, let context else { return }
+      // While this side reads nothing, no pong can come.
+      if isPaused { life.noteSign() }
+      let buffered = (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+      life.noteBuffered(buffered)
+      guard life.isSilent else { return awaitPong() }
+      let text = "\(peer.address.place) does not answer any more. Check the network, and try again."
+      drop(.problem(.timedOut(text)))
+    }
+
+    /// Answers a ping. While an answer waits to be taken, only the newest of the pings that come gets another one, so that a
+    /// server that reads nothing can't make this side keep answers.
+    func answerPing(_ payload: [UInt8]) {
+      guard !life.isPongWaiting else {
+        life.nextPong = payload
+        return
+      }
+      life.isPongWaiting = true
+      writeNow(SocketFrameWriter.frame(.pong, payload)) { channel in
+        channel.life.isPongWaiting = false
+        guard channel.state == .open, let next = channel.life.nextPong else { return }
+        channel.life.nextPong = nil
+        channel.answerPing(next)
+      }
+    }
+  }
+#endif

@@ -1,0 +1,314 @@
+import Dispatch
+import RealmSyncClient
+import TestSupport
+import Testing
+
+/// How a connection is made again that was lost, or that could not be made.
+@Suite struct ReconnectTests {
+  private static func refused(_ status: Int) -> SocketEnd { .refused(NetworkAnswer(status: status)) }
+  private static let unreachable = NetworkProblem.unreachable("Nobody listens.")
+  private static let loggedOut = SyncedFileProblem.loggedOut(DrivenAccess.loggedOut)
+  private static let hour: UInt64 = 3_600_000
+
+  /// A file that was started in a world without a server.
+  private static func started(drawsGreatest: Bool = false) throws -> (SyncWorld, NetworkedFile) {
+    let world = try SyncWorld(drawsGreatest: drawsGreatest)
+    let file = try world.file()
+    file.core.start()
+    return (world, file)
+  }
+
+  // MARK: - Waits
+
+  @Test(arguments: [false, true])
+  func `waits double from 1 second to 300 seconds, and are less by a quarter at most`(isLess: Bool) throws {
+    let (world, _) = try Self.started(drawsGreatest: isLess)
+    defer { world.end() }
+    let seconds: [UInt64] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]
+    for (index, wait) in seconds.map({ $0 * (isLess ? 750 : 1000) }).enumerated() {
+      let socket = try world.socket(index)
+      socket.end(.problem(Self.unreachable))
+      try world.until("a wait") { world.clock.longWaits.count > index }
+      #expect(world.clock.longWaits[index] == wait)
+      world.clock.advance(wait - 1)
+      if index < 3 { try world.stays("no other try") { world.network.sockets.count == index + 1 } }
+      world.clock.advance(1)
+    }
+    _ = try world.socket(seconds.count)
+  }
+
+  @Test func `waits begin anew after a step`() throws {
+    try withTemporaryPath { path in
+      let world = try SyncWorld(server: path)
+      defer { world.end() }
+      world.server?.accepts = false
+      let file = try world.file()
+      file.core.start()
+      for index in 0..<3 {
+        try world.socket(index, tick: 100).end(Self.refused(503))
+        try world.until("a wait") { world.clock.longWaits.count > index }
+      }
+      world.server?.accepts = true
+      let socket = try world.socket(3, tick: 100)
+      try world.until("the first step") { file.notes.all.contains(.changed) }
+      socket.end(.problem(.lost("The connection broke.")))
+      try world.until("a wait") { world.clock.longWaits.count > 3 }
+      #expect(world.clock.longWaits == [1000, 2000, 4000, 1000])
+      _ = try world.socket(4, tick: 100)
+    }
+  }
+
+  @Test func `who asks for it has a try at once, and waits begin anew`() throws {
+    let (world, file) = try Self.started()
+    defer { world.end() }
+    for index in 0..<3 {
+      try world.socket(index, tick: 100).end(.problem(Self.unreachable))
+      try world.until("a wait") { world.clock.longWaits.count > index }
+    }
+    file.core.start()
+    try world.socket(3).end(.problem(Self.unreachable))
+    try world.until("a wait") { world.clock.longWaits.count > 3 }
+    #expect(world.clock.longWaits == [1000, 2000, 4000, 1000])
+    // The wait that was cut short makes no try of its own.
+    world.clock.advance(4000)
+    _ = try world.socket(4)
+    try world.stays("one try") { world.network.sockets.count == 5 }
+  }
+
+  @Test func `nothing is tried for a file that has stopped while it waited`() throws {
+    let (world, file) = try Self.started()
+    defer { world.end() }
+    try world.socket().end(.problem(Self.unreachable))
+    try world.until("a wait") { world.clock.longWaits == [1000] }
+    file.core.stop()
+    try file.settle()
+    world.clock.advance(Self.hour)
+    try world.stays("no other try") { world.network.sockets.count == 1 }
+    file.core.start()
+    _ = try world.socket(1)
+  }
+
+  @Test func `where no token is to be had now, it is tried later`() throws {
+    let world = try SyncWorld()
+    defer { world.end() }
+    let file = try world.file()
+    world.access.fail(Self.unreachable)
+    file.core.start()
+    for index in 0..<2 {
+      try world.until("a wait", tick: 100) { world.clock.longWaits.count > index }
+    }
+    #expect(world.clock.longWaits == [1000, 2000])
+    try file.settle()
+    #expect(file.notes.count(.lost(.network(Self.unreachable))) == 2)
+    world.access.fail(nil)
+    _ = try world.socket(0, tick: 100)
+  }
+
+  // MARK: - Tokens
+
+  @Test func `a token that is not taken is replaced at once, and then more and more slowly`() throws {
+    let (world, _) = try Self.started()
+    defer { world.end() }
+    for (index, waits) in ([[], [1000], [1000, 2000]] as [[UInt64]]).enumerated() {
+      try world.socket(index).end(Self.refused(401))
+      try world.until("the end of the try") {
+        world.clock.longWaits == waits && world.access.asked.count == (index == 0 ? 2 : index + 1)
+      }
+      world.clock.advance(waits.last ?? 0)
+    }
+    _ = try world.socket(3)
+    #expect(world.access.asked == [nil, .token, .token, .token])
+    let tokens = world.network.sockets.map { $0.request.subprotocols.last ?? "" }
+    #expect(tokens == (1...4).map { "realm-token.token\($0)" })
+  }
+
+  @Test func `a connection whose token has ended is made again at once, with another token`() throws {
+    try withTemporaryPath { path in
+      let world = try SyncWorld(server: path)
+      defer { world.end() }
+      let file = try world.file()
+      try world.start(file)
+      world.clock.advance(1_800_000)
+      try world.socket().end(.code(4001, ""))
+      let second = try world.socket(1)
+      #expect(world.access.asked == [nil, .token])
+      #expect(second.request.subprotocols == ["realm-sync.1", "realm-token.token2"])
+      #expect(world.clock.longWaits.isEmpty)
+      try file.write(1)
+      try world.until(file.uploaded(), are: [nil])
+    }
+  }
+
+  @Test func `tokens that end before anything has come of them are asked for with waits`() throws {
+    let (world, _) = try Self.started()
+    defer { world.end() }
+    for (index, wait) in ([1000, 2000, 4000] as [UInt64]).enumerated() {
+      let socket = try world.socket(index)
+      socket.open()
+      _ = try world.hello(0, socket)
+      socket.end(.code(4001, ""))
+      try world.until("a wait") { world.clock.longWaits.count > index }
+      #expect(world.clock.longWaits.last == wait)
+      world.clock.advance(wait)
+    }
+    _ = try world.socket(3)
+    #expect(world.access.asked == [nil, .token, .token, .token])
+  }
+
+  @Test func `tokens that end behind each first step are asked for with waits`() throws {
+    try withTemporaryPath { path in
+      let world = try SyncWorld(server: path)
+      defer { world.end() }
+      let file = try world.file()
+      file.core.start()
+      // As where the server's clock, or the client's, is wrong. No time passes here.
+      for index in 0..<4 where world.clock.longWaits.isEmpty {
+        let socket = try world.socket(index)
+        try file.settle()
+        let steps = file.notes.count(.changed)
+        try world.until("a step") { file.notes.count(.changed) > steps }
+        socket.end(.code(4001, ""))
+        try world.until("another try") {
+          world.network.sockets.count > index + 1 || !world.clock.longWaits.isEmpty
+        }
+      }
+      #expect(!world.clock.longWaits.isEmpty)
+    }
+  }
+
+  // MARK: - Users who are let in no more
+
+  @Test(arguments: [false, true]) func `who is let in no more is logged out at once`(isOpen: Bool) throws {
+    let (world, file) = try Self.started()
+    defer { world.end() }
+    let (uploaded, downloaded) = (file.uploaded(), file.downloaded())
+    try file.write(1)
+    let written = file.uploaded()
+    let socket = try world.socket()
+    if isOpen {
+      socket.open()
+      _ = try world.hello(0, socket)
+      socket.end(.code(4003, ""))
+    } else {
+      socket.end(Self.refused(403))
+    }
+    try world.until("the log-out") { world.access.asked == [nil, .user] }
+    try world.until(written, are: [Self.loggedOut], tick: 0)
+    try world.until(downloaded, are: [Self.loggedOut], tick: 0)
+    #expect(uploaded.all == [nil])
+    try world.until("the end") { file.notes.all.contains(.ended(Self.loggedOut)) }
+    world.clock.advance(Self.hour)
+    try world.stays("no other try") { world.network.sockets.count == 1 }
+    // After the next log-in it begins again.
+    world.access.logIn()
+    file.core.start()
+    let second = try world.socket(1)
+    second.open()
+    _ = try world.hello(0, second)
+    #expect(world.access.asked == [nil, .user, nil])
+  }
+
+  @Test func `the end of a log-in that nobody used any more does not end the next one`() throws {
+    try withTemporaryPath { path in
+      let world = try SyncWorld(server: path)
+      defer { world.end() }
+      let file = try world.file()
+      try world.start(file)
+      let socket = try world.socket()
+      // The user logs out, of which the server tells the WebSocket, and logs in again.
+      file.core.stop()
+      try world.until("the end of the channel") { !socket.left.isEmpty }
+      socket.end(.code(4003, ""))
+      file.core.start()
+      _ = try world.socket(1)
+      #expect(world.access.asked == [nil, nil])
+      try file.write(1)
+      try world.until(file.uploaded(), are: [nil])
+    }
+  }
+
+  @Test func `a log-out that is heard of late does not end what began after the next log-in`() throws {
+    let world = try SyncWorld()
+    defer { world.end() }
+    let (file, other) = (try world.file(), try world.file())
+    world.access.hold()
+    file.core.start()
+    other.core.start()
+    try file.settle()
+    try other.settle()
+    try world.until("the question for a token") { world.access.asked.count == 1 }
+    let gate = DispatchSemaphore(value: 0)
+    defer { gate.signal() }
+    file.core.inTurn { gate.wait() }
+    file.core.stop()
+    file.core.start()
+    world.access.logOut()
+    world.access.release()
+    try world.until("the log-out of the other") {
+      other.notes.all.contains { $0 == .lost(Self.loggedOut) || $0 == .ended(Self.loggedOut) }
+    }
+    try world.stays("no try") { world.network.sockets.isEmpty }
+    world.access.logIn()
+    gate.signal()
+    let socket = try world.socket()
+    socket.open()
+    _ = try world.hello(0, socket)
+  }
+
+  // MARK: - Addresses
+
+  @Test(arguments: [300, 301, 302, 308])
+  func `a server that is elsewhere is asked for its address`(status: Int) throws {
+    let (world, _) = try Self.started()
+    defer { world.end() }
+    try world.socket().end(Self.refused(status))
+    let second = try world.socket(1, tick: 20)
+    #expect(world.access.asked == [nil, .route])
+    #expect(second.request.url == "ws://server/2")
+  }
+
+  @Test(arguments: [400, 404, 410])
+  func `a server that lets no client in is asked for its address once, and then given up`(
+    status: Int
+  ) throws {
+    let (world, file) = try Self.started()
+    defer { world.end() }
+    let downloaded = file.downloaded()
+    try world.socket().end(Self.refused(status))
+    try world.socket(1, tick: 20).end(Self.refused(status))
+    try world.until(downloaded, are: [.refused(status: status)], tick: 0)
+    try world.until("the end") { file.notes.all.contains(.ended(.refused(status: status))) }
+    #expect(world.access.asked == [nil, .route])
+    world.clock.advance(Self.hour)
+    try world.stays("no other try") { world.network.sockets.count == 2 }
+    file.core.start()
+    _ = try world.socket(2)
+  }
+
+  @Test(arguments: [408, 429, 500, 502, 503])
+  func `a server that can't let anybody in now is tried later`(status: Int) throws {
+    let (world, file) = try Self.started()
+    defer { world.end() }
+    for index in 0..<3 { try world.socket(index, tick: 100).end(Self.refused(status)) }
+    try world.until("a wait") { world.clock.longWaits.count > 2 }
+    #expect(world.clock.longWaits == [1000, 2000, 4000])
+    #expect(world.access.asked == [nil, nil, nil])
+    #expect(!file.notes.hasEnded)
+  }
+
+  @Test func `a connection that is made anew asks for the address, and the files go on`() throws {
+    try withTemporaryPath { path in
+      let world = try SyncWorld(server: path)
+      defer { world.end() }
+      let file = try world.file()
+      try world.start(file)
+      let first = try world.socket()
+      world.connection.restart()
+      try world.until("the end of the WebSocket") { first.ending == .closedHere }
+      _ = try world.socket(1)
+      #expect(world.access.asked == [nil, .route])
+      try file.write(1)
+      try world.until(file.uploaded(), are: [nil])
+    }
+  }
+}

@@ -1,0 +1,235 @@
+import RealmServer
+import RealmStorage
+import RealmSync
+import RealmSyncClient
+import SyncSupport
+import TestSupport
+import Testing
+
+/// How sessions end, and which begin again by themselves.
+@Suite struct SyncedFileEndTests {
+  /// A file that has said hello, in a world whose server is the test.
+  private struct Begun {
+    let world: SyncWorld
+    let file: NetworkedFile
+    let socket: DrivenSocket
+    let channel: UInt64
+
+    init() throws {
+      let world = try SyncWorld()
+      let file = try world.file()
+      file.core.start()
+      let socket = try world.socket()
+      socket.open()
+      channel = try world.hello(0, socket)
+      self.world = world
+      self.file = file
+      self.socket = socket
+    }
+
+    /// Ends a session as a server does.
+    func end(_ error: ProtocolError, on channel: UInt64) {
+      socket.give(.error(error), on: channel)
+      socket.give(frame: [], on: channel)
+    }
+  }
+
+  // MARK: - Errors
+
+  @Test func `a session that is to come back later does so, on another channel`() throws {
+    let begun = try Begun()
+    let (world, file, socket) = (begun.world, begun.file, begun.socket)
+    defer { world.end() }
+    let downloaded = file.downloaded()
+    let error = ProtocolError(code: 9, text: "There is much to do.", action: .tryLater, wait: 5000)
+    begun.end(error, on: begun.channel)
+    try world.until("the wait") { world.clock.longWaits.contains(5000) }
+    try file.settle()
+    #expect(file.notes.count(.lost(.ended(error))) == 1)
+    world.clock.advance(4999)
+    try world.stays("no other hello") { socket.hellos.count == 1 }
+    world.clock.advance(1)
+    let second = try world.hello(1, socket)
+    #expect(second > begun.channel)
+    // Each wait is twice as long as the one before, where the server does not say more.
+    begun.end(ProtocolError(code: 12, text: "Again.", action: .reset), on: second)
+    try world.until("the wait") { world.clock.waits.contains(2000) }
+    world.clock.advance(2000)
+    #expect(try world.hello(2, socket) > second)
+    #expect(world.network.sockets.count == 1 && socket.ending == nil)
+    // Who waits, waits on.
+    try file.settle()
+    #expect(downloaded.all.isEmpty && !file.notes.hasEnded)
+  }
+
+  @Test func `a session that waits begins at once where the app asks for it`() throws {
+    let begun = try Begun()
+    let (world, file, socket) = (begun.world, begun.file, begun.socket)
+    defer { world.end() }
+    begun.end(
+      ProtocolError(code: 11, text: "Later.", action: .tryLater, wait: 200_000), on: begun.channel)
+    try world.until("the wait") { world.clock.waits.contains(200_000) }
+    file.core.start()
+    _ = try world.hello(1, socket)
+    // The wait that was cut short begins no session of its own.
+    world.clock.advance(200_000)
+    try world.stays("two hellos") { socket.hellos.count == 2 }
+  }
+
+  @Test func `a session that waits does not begin once it is stopped`() throws {
+    let begun = try Begun()
+    let (world, file, socket) = (begun.world, begun.file, begun.socket)
+    defer { world.end() }
+    begun.end(ProtocolError(code: 11, text: "Later.", action: .tryLater, wait: 2000), on: begun.channel)
+    try world.until("the wait") { world.clock.waits.contains(2000) }
+    file.core.stop()
+    try file.settle()
+    world.clock.advance(10_000)
+    try world.stays("no other hello") { socket.hellos.count == 1 }
+    file.core.start()
+    _ = try world.hello(1, socket)
+  }
+
+  @Test(arguments: [ProtocolError.Action.logIn, .updateApp, .stop])
+  func `a session that is to stop does so until it is started again`(action: ProtocolError.Action) throws {
+    let begun = try Begun()
+    let (world, file, socket) = (begun.world, begun.file, begun.socket)
+    defer { world.end() }
+    try file.write(1)
+    let (uploaded, downloaded, shown) = (file.uploaded(), file.downloaded(), file.shown(1))
+    let error = ProtocolError(code: 7, text: "No.", action: action)
+    begun.end(error, on: begun.channel)
+    try world.until(uploaded, are: [.ended(error)], tick: 0)
+    try world.until(downloaded, are: [.ended(error)], tick: 0)
+    try world.until(shown, are: [.failure(.ended(error))], tick: 0)
+    try world.until("the end") { file.notes.all.contains(.ended(.ended(error))) }
+    // The WebSocket waits for other files.
+    world.clock.advance(20_000)
+    try world.stays("no other hello") { socket.hellos.count == 1 && socket.ending == nil }
+    file.core.start()
+    #expect(try world.hello(1, socket) > begun.channel)
+    #expect(file.notes.count(.ended(.ended(error))) == 1)
+  }
+
+  @Test func `an error of one file leaves the others alone`() throws {
+    let begun = try Begun()
+    let (world, socket) = (begun.world, begun.socket)
+    defer { world.end() }
+    let other = try world.file()
+    other.core.start()
+    let channel = try world.hello(1, socket)
+    begun.end(ProtocolError(code: 2, text: "No.", action: .stop), on: begun.channel)
+    try world.until("the end") { begun.file.notes.hasEnded }
+    try other.settle()
+    #expect(!other.notes.hasEnded && socket.ending == nil)
+    socket.give(DrivenFile.welcome(.registered(DrivenFile.registered())), on: channel)
+    try world.until("a start") {
+      socket.frames.contains { frame in
+        if frame.channel == channel, case .start? = frame.message { true } else { false }
+      }
+    }
+  }
+
+  @Test func `a channel that the server lets go of is followed by another`() throws {
+    let begun = try Begun()
+    let (world, socket) = (begun.world, begun.socket)
+    defer { world.end() }
+    var channel = begun.channel
+    for (index, wait) in ([1000, 2000, 4000] as [UInt64]).enumerated() {
+      socket.give(frame: [], on: channel)
+      try world.until("the wait") { world.clock.waits.contains(wait) }
+      world.clock.advance(wait)
+      let next = try world.hello(index + 1, socket)
+      #expect(next > channel)
+      channel = next
+    }
+    #expect(world.network.sockets.count == 1 && !begun.file.notes.hasEnded)
+  }
+
+  @Test func `what is no message ends the session`() throws {
+    let begun = try Begun()
+    defer { begun.world.end() }
+    let downloaded = begun.file.downloaded()
+    begun.socket.give(frame: [254, 1], on: begun.channel)
+    try begun.world.until("the end") { begun.file.notes.hasEnded }
+    let problem = downloaded.all.first ?? nil
+    guard case .failed(.damagedMessage)? = problem else {
+      Issue.record("the wait has ended with \(downloaded.all)")
+      return
+    }
+    try begun.world.until("the end of the channel") { begun.socket.left == [begun.channel] }
+    #expect(begun.socket.ending == nil)
+  }
+
+  // MARK: - Ending at once
+
+  @Test func `a handler may end its session at once`() throws {
+    try withTemporaryPath { path in
+      let world = try SyncWorld(server: path)
+      defer { world.end() }
+      let file = try world.file()
+      let ended = Outcomes<Bool>()
+      file.notes.react { note, core in
+        guard note == .changed, ended.all.isEmpty else { return }
+        core.endAtOnce { ended.add(true) }
+      }
+      file.core.start()
+      try world.until(ended, are: [true])
+      try world.until("the end of the channel") { try world.server?.channels() == 0 }
+      try file.settle()
+      #expect(!file.notes.hasEnded)
+    }
+  }
+
+  @Test func `a session may be ended at once while it works`() throws {
+    try withTemporaryPath { path in
+      let world = try SyncWorld(server: path)
+      defer { world.end() }
+      let (file, other) = (try world.file(), try world.file())
+      try world.start(file)
+      try world.start(other)
+      for key in 1...50 as ClosedRange<Int64> { try other.write(key) }
+      try world.until("an object", tick: 20) { try !file.keys().isEmpty }
+      var isClosed = false
+      file.core.endAtOnce {
+        file.database.close()
+        isClosed = true
+      }
+      #expect(isClosed)
+      // What comes late does no harm to a file that is closed.
+      file.core.didCommit()
+      file.core.report()
+      try file.settle()
+      try world.until(other.uploaded(), are: [nil])
+      try world.until("one channel") { try world.server?.channels() == 1 }
+      #expect(!file.notes.hasEnded)
+    }
+  }
+
+  // MARK: - Refusals
+
+  @Test func `what was refused is told, in a later session where it was not told before`() throws {
+    try withTemporaryPath { path in
+      let world = try SyncWorld(server: path) {
+        let rights = SyncAppSettings.Rights(read: "TRUEPREDICATE", write: "q == 1")
+        $0.rights = [ModelClass.name: rights]
+      }
+      defer { world.end() }
+      let file = try world.file()
+      try world.start(file)
+      try file.write(1, 2)
+      try world.until(file.uploaded(), are: [nil])
+      try world.until("the refusal") { file.notes.all.contains(.hasRefusals) }
+      #expect(try file.keys() == [])
+      // The program ends before it has asked for it.
+      file.core.stop()
+      try file.settle()
+      let later = try world.file(nil, database: file.database)
+      later.core.start()
+      try world.until("the refusal", tick: 20) { later.notes.all.contains(.hasRefusals) }
+      let refusals = try later.core.takeRefusals()
+      #expect(refusals.map(\.reason) == [.notPermitted])
+      #expect(try later.core.takeRefusals().isEmpty)
+    }
+  }
+}
