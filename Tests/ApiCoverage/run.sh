@@ -8,9 +8,14 @@ build=(swift build --scratch-path .build-test)
 "${build[@]}" --quiet --target RealmSwift
 built="$("${build[@]}" --show-bin-path)"
 symbols=build/symbols
+# What the compiler finds the modules of C by.
+maps=()
+for map in "$built"/*.build/module.modulemap; do maps+=(-Xcc "-fmodule-map-file=$map"); done
+for map in .build-test/checkouts/*/Sources/*/include/module.modulemap; do maps+=(-I "$(dirname "$map")"); done
 rm -rf "$symbols"
 mkdir -p "$symbols"
 swift symbolgraph-extract -module-name RealmSwift -target "$(swift -print-target-info | sed -n 's/.*"triple": "\(.*\)",/\1/p' | head -1)" \
-  -I "$built/Modules" -I Sources/CSodium -I Sources/CZlib -Xcc "-fmodule-map-file=$built/CPlatform.build/module.modulemap" \
+  -I "$built/Modules" -I Sources/CSodium -I Sources/CZlib \
+  "${maps[@]}" \
   -minimum-access-level internal -emit-extension-block-symbols -output-dir "$symbols"
 "$built/api-coverage" --symbols "$symbols" --tests Tests/RealmSwiftTests "$@"

@@ -18,8 +18,8 @@ import Testing
   private static let objects = House(
     module: "RealmSwift",
     floors: [
-      "Runtime", "Values", "Model", "Schema", "Session", "Collections", "Query", "Realm", "Threads",
-      "Observation",
+      "Runtime", "Values", "BSON", "Model", "Schema", "Session", "Collections", "Query", "Realm", "Threads",
+      "Observation", "Accounts", "Sync", "Subscriptions",
     ])
 
   /// Rooms of the query languages, from the lowest up.
@@ -29,7 +29,8 @@ import Testing
 
   /// Rooms of the core of device sync, from the lowest up.
   private static let sync = House(module: "RealmSync", floors: ["Merge", "Protocol"])
-  private static let client = House(module: "RealmSyncClient", floors: ["File", "Session"])
+  private static let client = House(
+    module: "RealmSyncClient", floors: ["Network", "File", "Session", "Connection"])
   private static let server = House(
     module: "RealmServer", floors: ["Filters", "Log", "State", "Steps", "Node", "Sessions", "App"])
   private static let all = [engine, queries, objects, sync, client, server]

@@ -36,6 +36,8 @@ public final class _CollectionContent {
   private let predicate: RealmStorage.Predicate
   private let steps: [RowPlan.Step]
   private let isWholeTable: Bool
+  /// Of what asks a server for these objects; nil where nothing was asked by them. Set in the session's scheduler.
+  var subscription: SixteenBytes?
 
   /// What was found, with the generation of the session in which it was.
   private struct Findings {

@@ -1,7 +1,7 @@
 /// An object that is only sent: a program writes it and never reads it. Inherit from it in place of `Object` for what goes to a server
 /// and nowhere else.
 ///
-/// As there is no server to send to yet, objects of it stay in the file.
+/// Device sync has no such objects yet: objects of it stay in the file.
 open class AsymmetricObject: ObjectBase {
   /// An unmanaged object with the values its properties declare.
   public override init() { super.init() }

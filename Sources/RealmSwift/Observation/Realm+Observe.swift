@@ -21,6 +21,8 @@ extension Realm {
   public func observe(_ block: @escaping NotificationBlock) -> NotificationToken {
     session.checkObservable("a realm")
     let (session, view, hub) = (session, view, session.file.hub)
+    // A realm that nothing was read of shows no version that could change.
+    reading { () throws(StorageError) in _ = try session.currentSnapshot() }
     let isEnded = EndedFlag()
     // The session keeps the block, and the token keeps the session.
     let id = session.watched(by: hub).add { [unowned session] notification in

@@ -13,11 +13,6 @@ extension Migration: Sendable {}
 /// Called with what changes objects and the schema version that the file had.
 public typealias MigrationBlock = @Sendable (_ migration: Migration, _ oldSchemaVersion: UInt64) -> Void
 
-/// How a realm is kept the same as that of a server. There is no way yet to make one.
-public struct SyncConfiguration: Sendable {
-  private init() {}
-}
-
 extension Realm {
   /// How to open a realm.
   public struct Configuration: Sendable {
@@ -29,8 +24,8 @@ extension Realm {
     public var inMemoryIdentifier: String? {
       didSet { if inMemoryIdentifier != nil { fileURL = nil } }
     }
-    /// Nil: nothing is synced.
-    public var syncConfiguration: SyncConfiguration?
+    /// What keeps it the same as a server's; nil for a realm that is not synced.
+    var syncing: (any FileSyncMaker)?
     /// 64 bytes; nil for a file that is not encrypted.
     public var encryptionKey: Data? {
       didSet { Self.check(encryptionKey) }
@@ -77,19 +72,16 @@ extension Realm {
       let classes: [ObjectBase.Type]
     }
 
-    /// A configuration; each parameter is described at the property of its name. Of a file and a name for a realm in memory the name
-    /// counts. A key that has not 64 bytes stops the program.
-    public init(
-      fileURL: URL? = Self.defaultFileURL, inMemoryIdentifier: String? = nil,
-      syncConfiguration: SyncConfiguration? = nil, encryptionKey: Data? = nil, readOnly: Bool = false,
-      schemaVersion: UInt64 = 0, migrationBlock: MigrationBlock? = nil,
-      deleteRealmIfMigrationNeeded: Bool = false,
-      shouldCompactOnLaunch: (@Sendable (Int, Int) -> Bool)? = nil, objectTypes: [ObjectBase.Type]? = nil,
-      seedFilePath: URL? = nil
+    /// All of a configuration. The initializer that programs use is described in the room of device sync.
+    init(
+      fileURL: URL?, inMemoryIdentifier: String?, syncing: (any FileSyncMaker)?, encryptionKey: Data?,
+      readOnly: Bool, schemaVersion: UInt64, migrationBlock: MigrationBlock?,
+      deleteRealmIfMigrationNeeded: Bool, shouldCompactOnLaunch: (@Sendable (Int, Int) -> Bool)?,
+      objectTypes: [ObjectBase.Type]?, seedFilePath: URL?
     ) {
       self.fileURL = inMemoryIdentifier == nil ? fileURL : nil
       self.inMemoryIdentifier = inMemoryIdentifier
-      self.syncConfiguration = syncConfiguration
+      self.syncing = syncing
       Self.check(encryptionKey)
       self.encryptionKey = encryptionKey
       self.readOnly = readOnly
@@ -118,6 +110,7 @@ extension Realm {
       guard inMemoryIdentifier == nil || encryptionKey == nil else {
         raise("Invalid configuration", "a realm in memory is not encrypted: leave out encryptionKey.")
       }
+      syncing?.check(self)
     }
 
     private static func check(_ key: Data?) {
@@ -165,6 +158,14 @@ extension Realm.Configuration: Equatable {
       && left.deleteRealmIfMigrationNeeded == right.deleteRealmIfMigrationNeeded
       && left.keepsDeletedValues == right.keepsDeletedValues
       && left.maximumNumberOfActiveVersions == right.maximumNumberOfActiveVersions
+      && isSame(left.syncing, right.syncing)
+  }
+}
+
+extension Realm.Configuration {
+  /// Whether both keep a file the same as one of the same server.
+  static func isSame(_ left: (any FileSyncMaker)?, _ right: (any FileSyncMaker)?) -> Bool {
+    if let left, let right { left.isSame(as: right) } else { left == nil && right == nil }
   }
 }
 

@@ -146,6 +146,8 @@ public struct Realm {
   /// Writes a copy of the realm to a new file, as small as can be: the version that is read, in a write transaction with what
   /// that has changed.
   ///
+  /// The copy is not synced, also where the realm is: see `writeCopy(configuration:)`.
+  ///
   /// - Parameter encryptionKey: 64 bytes that the copy is encrypted with; nil for one that is not, whatever this realm is.
   /// - Throws: `Realm.Error.fileExists` where there is a file already; other codes where the system refuses.
   public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {
@@ -153,14 +155,33 @@ public struct Realm {
   }
 
   /// Writes a copy of the realm for another configuration: to its file, encrypted with its key. All classes are copied, also
-  /// those that its `objectTypes` leaves out.
+  /// those that its `objectTypes` leaves out. Both files are independent of each other then.
   ///
-  /// - Throws: `Realm.Error.fileExists` where there is a file already; other codes where the system refuses.
+  /// Where this realm is synced, or the copy is to be:
+  ///
+  /// - All objects of a realm that is not synced become changes of the copy, which are uploaded when it is opened, or once it subscribes to objects. The
+  ///   first subscriptions are to cover them all: what they leave out is refused and undone. Where the server has an object of the same primary
+  ///   key, its properties get the values of the copy, but for those that have what a new object has. Each class needs a primary key.
+  /// - A synced realm's copy without sync has the objects as they are, and none of the properties that neither the classes of this realm nor
+  ///   `objectTypes` have, such as the one that tells the partition. Its schema version is that of this file, or that of the configuration where
+  ///   that is less, so that it opens with its own version, and with any later one.
+  /// - A synced realm's copy for another user or device of the same app and partition, or with subscriptions of its own, begins with what is copied, and downloads
+  ///   what has changed since. All changes of this realm are to be uploaded before. The copy downloads all anew when it first connects where it subscribes to
+  ///   objects, where the rights of users differ, or where the server does not know any more what has changed. What it showed stays until that is there.
+  ///
+  /// Objects that have another partition, or are subscribed to in place of one, are copied by hand: to copy such a realm stops the program. So does copying for or from
+  /// a synced realm in a write transaction.
+  ///
+  /// - Throws: `Realm.Error.fileExists` where there is a file already; `.schemaMismatch` where a class can't be synced; `.fail` where
+  ///   there are changes that were not uploaded; other codes where the system refuses.
   public func writeCopy(configuration: Configuration) throws {
     guard configuration.inMemoryIdentifier == nil else {
       raise("Invalid configuration", "a realm is copied to a file: set fileURL, not inMemoryIdentifier.")
     }
-    try session.copy(to: configuration.url.path, key: configuration.encryptionKey)
+    guard let maker = configuration.syncing ?? session.file.configuration.syncing else {
+      return try session.copy(to: configuration.url.path, key: configuration.encryptionKey)
+    }
+    try maker.copy(self, to: configuration)
   }
 
   // MARK: - Objects

@@ -39,15 +39,15 @@ extension Realm {
       case invalidInput = 13
       /// The disk is full, or the quota is used up. Make room and write again.
       case outOfDiskSpace = 14
-      /// A session with a server no longer fits the file. Not thrown: nothing is synced.
+      /// A session with a server no longer fits the file. Not thrown.
       case incompatibleSession = 15
       /// The file has a format, or a draft of one, that this library does not read, or is one of the original Realm; or it
       /// uses something that this library must know to read or to write it, and does not. The
       /// message says what it is; use a library of the file's age, or export it by one and build the objects anew.
       case unsupportedFileFormatVersion = 16
-      /// Several processes sync one file. Not thrown: nothing is synced.
+      /// Several processes sync one file. Not thrown yet.
       case multipleSyncAgents = 17
-      /// A server refused a subscription. Not thrown: nothing is synced.
+      /// The server can't use a query of a subscription set. The message says which, and why; change the query.
       case subscriptionFailed = 18
       /// The system refused to open, read, write, sync or copy a file, now or before: there is a folder at the path, say,
       /// or a file where a folder should be. Read the message. Where the realm was open, close it and open it again,
@@ -56,9 +56,10 @@ extension Realm {
       /// The file is no realm, is empty and opened for reading only, is damaged, or is encrypted otherwise than the key
       /// says. Check path and key, or restore the file from a copy.
       case invalidDatabase = 20
-      /// The file and a server have no changes in common. Not thrown: nothing is synced.
+      /// A file that is synced was opened without a `syncConfiguration`, or one that is not with it. Open it as it was made, or copy it by
+      /// `writeCopy(configuration:)`.
       case incompatibleHistories = 21
-      /// An object was written that no subscription covers. Not thrown: nothing is synced.
+      /// An object was made of a class that no subscription asks for. Add a subscription first.
       case noSubscriptionForWrite = 22
     }
 
@@ -132,6 +133,14 @@ extension Realm.Error {
   public static var unsupportedFileFormatVersion: Code { .unsupportedFileFormatVersion }
   /// Catches `Code.fileOperationFailed`: the system refused to open, read or write.
   public static var fileOperationFailed: Code { .fileOperationFailed }
+  /// Catches `Code.multipleSyncAgents`: never thrown.
+  public static var multipleSyncAgents: Code { .multipleSyncAgents }
+  /// Catches `Code.subscriptionFailed`: the server can't use a query.
+  public static var subscriptionFailed: Code { .subscriptionFailed }
+  /// Catches `Code.incompatibleHistories`: a file is synced and was opened as one that is not, or the reverse.
+  public static var incompatibleHistories: Code { .incompatibleHistories }
+  /// Catches `Code.noSubscriptionForWrite`: no subscription asks for the class of an object that was made.
+  public static var noSubscriptionForWrite: Code { .noSubscriptionForWrite }
   /// Catches `Code.invalidDatabase`: the file is no realm, is damaged, or has another key.
   public static var invalidDatabase: Code { .invalidDatabase }
 }

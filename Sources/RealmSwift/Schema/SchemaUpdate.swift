@@ -29,9 +29,11 @@ struct SchemaUpdate {
         missing.append(model)
         continue
       }
-      let found = SchemaDifference.all(
+      var found = SchemaDifference.all(
         model, table, among: tables,
         rows: SchemaDifference.addsKey(model, table) ? try rows(table.name) : 0)
+      // Other devices may have them.
+      if isSynced { found.removeAll { $0.kind == .removed } }
       differences += found
       let notKept = Set(found.filter { !$0.canBeMade }.map(\.column))
       for property in model.properties where !notKept.contains(property.columnName) {
@@ -45,7 +47,9 @@ struct SchemaUpdate {
 
   /// No program has set up the file yet.
   private var isNew: Bool { tables.isEmpty && version == 0 }
-  private var isNewer: Bool { configuration.schemaVersion > version }
+  private var isNewer: Bool { configuration.schemaVersion > version && !isSynced }
+  /// Classes and properties are added without a version, and none is taken away or changed.
+  private var isSynced: Bool { configuration.syncing != nil }
 
   /// The tables are to be changed, or the version that is noted with them.
   var isNeeded: Bool { !missing.isEmpty || !differences.isEmpty || !reindexed.isEmpty || isNewer }
@@ -57,6 +61,7 @@ struct SchemaUpdate {
   ///
   /// - Throws: `Realm.Error.schemaMismatch`.
   func check() throws {
+    if isSynced { return try checkSynced() }
     if isNew { return }
     guard configuration.schemaVersion >= version else {
       throw mismatch(
@@ -75,6 +80,18 @@ struct SchemaUpdate {
     if mustDelete || cannotBeMade || (!differences.isEmpty && !isNewer) {
       throw mismatch(words(differences) + advice)
     }
+  }
+
+  private func checkSynced() throws {
+    let changed = differences.filter { $0.kind != .added }
+    guard changed.isEmpty else {
+      throw mismatch(
+        "The classes do not fit the tables of \(path), which is synced:\n"
+          + changed.map { "- \($0.text)\n" }.joined()
+          + "What other devices have can't be changed: undo these changes, or give the property a new name.")
+    }
+    let added = differences.filter { $0.kind == .added }
+    if configuration.readOnly, !added.isEmpty { throw mismatch(words(added) + advice(toRead: added)) }
   }
 
   private func words(_ differences: [SchemaDifference]) -> String {

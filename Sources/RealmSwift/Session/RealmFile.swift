@@ -16,6 +16,8 @@ final class RealmFile: Sendable {
   let disk = DiskQueue()
   private let sessions = Mutex<[SessionKey: KnownSession]>([:])
   private let watching = Mutex<(any FileWatcher)?>(nil)
+  /// What keeps it the same as a server's, from when it is open on. It keeps the file, until it ends.
+  private let syncing = Mutex<(any FileSync)?>(nil)
 
   /// What a session is found by: nobody has two of one file.
   private enum SessionKey: Hashable {
@@ -98,7 +100,9 @@ final class RealmFile: Sendable {
 
   private static func open(_ configuration: Realm.Configuration) throws -> Database {
     if let name = configuration.inMemoryIdentifier {
-      return try Realm.Error.wrapping { () throws(StorageError) in try Database(inMemory: name) }
+      return try Realm.Error.wrapping { () throws(StorageError) in
+        try Database(inMemory: name, isSynced: configuration.syncing != nil)
+      }
     }
     try SeedFile.copy(configuration)
     let url = configuration.url
@@ -115,8 +119,10 @@ final class RealmFile: Sendable {
   var isInMemory: Bool { configuration.inMemoryIdentifier != nil }
 
   private static func options(_ configuration: Realm.Configuration) -> Database.Options {
-    Database.Options(
+    var options = Database.Options(
       encryptionKey: configuration.encryptionKey.map { Array($0) }, isReadOnly: configuration.readOnly)
+    options.history = configuration.syncing == nil ? .local : .synced
+    return options
   }
 
   // MARK: - Compacting
@@ -169,47 +175,74 @@ final class RealmFile: Sendable {
     var notes = Notes()
     defer { for note in notes { Logger.shared.log(note.level, note.message) } }
     do {
-      let life =
+      let entry =
         try open.withLock { open in try existing(&open, place, configuration, owner) }
         ?? first(configuration, place, owner, &notes)
+      let life = entry.life
       // Not under the lock: who makes tables in an open file waits for the transactions of others.
-      return (life, try life.session.open(configuration))
+      let view = try life.session.open(configuration)
+      if let maker = configuration.syncing {
+        life.session.file.sync?.didOpen()
+        try maker.didOpen(Realm(life, view), isFirst: entry.isFirst)
+      }
+      return (life, view)
     } catch {
       notes.append((.error, "\(place) was not opened: \(error.localizedDescription)"))
       throw error
     }
   }
 
+  private struct Entry {
+    let life: SessionLife
+    /// No realm of the file was open before in this process.
+    let isFirst: Bool
+  }
+
   /// The session in a realm that was not open.
   private static func first(
     _ configuration: Realm.Configuration, _ place: String, _ owner: Scheduler, _ notes: inout Notes
-  ) throws -> SessionLife {
+  ) throws -> Entry {
     // None of it under the lock: it runs code of the program, or stops it where classes can't be stored.
     let models = RealmSchema.models(configuration.objectTypes)
     return try gate.opening(place) {
       // Another thread may have opened it while this one waited.
-      if let life = try open.withLock({ open in try existing(&open, place, configuration, owner) }) {
-        return life
+      if let entry = try open.withLock({ open in try existing(&open, place, configuration, owner) }) {
+        return entry
       }
       compact(configuration)
       let file = try RealmFile(configuration, place: place, models, &notes)
-      return open.withLock { open in
+      let life = open.withLock { open in
         open[place] = Open(file: file, sessions: 1)
         return file.newSession(owner)
       }
+      file.beginSync()
+      return Entry(life: life, isFirst: true)
     }
   }
 
   /// The session in a realm that is open; nil where it is not.
   private static func existing(
     _ open: inout [String: Open], _ place: String, _ configuration: Realm.Configuration, _ owner: Scheduler
-  ) throws -> SessionLife? {
+  ) throws -> Entry? {
     guard let found = open[place] else { return nil }
     try found.file.check(configuration)
-    if let life = found.file.sessions.withLock({ $0[.live(owner)]?.life }) { return life }
+    if let life = found.file.sessions.withLock({ $0[.live(owner)]?.life }) {
+      return Entry(life: life, isFirst: false)
+    }
+    // What syncs the file may be all that has it open still.
+    let isFirst = found.sessions == 1 && found.file.sync != nil
     open[place]?.sessions += 1
-    return found.file.newSession(owner)
+    return Entry(life: found.file.newSession(owner), isFirst: isFirst)
   }
+
+  private func beginSync() {
+    guard let maker = configuration.syncing else { return }
+    let sync = maker.begin(self, hold())
+    syncing.withLock { $0 = sync }
+  }
+
+  /// What keeps it the same as a server's; nil of a file that is not synced.
+  var sync: (any FileSync)? { syncing.withLock { $0 } }
 
   private func newSession(_ owner: Scheduler) -> SessionLife {
     let life = RealmSession.begin(RealmSession(file: self, owner: owner))
@@ -274,6 +307,7 @@ final class RealmFile: Sendable {
   /// - Parameter session: nil where another process has.
   func didCommit(_ session: RealmSession?) {
     watching.withLock { $0 }?.didCommit()
+    if session != nil { sync?.didCommit() }
     let id = session.map { ObjectIdentifier($0) }
     let told = sessions.withLock { sessions in
       // Not by the keys: to compare actors may let go of one, and with it end a session, which takes this lock.
@@ -337,29 +371,46 @@ final class RealmFile: Sendable {
     func end() {
       if !hasEnded.exchange(true, ordering: .acquiringAndReleasing) { file.leave {} }
     }
+
+    /// Lets go of the file if nobody else uses it; answers whether that is so.
+    func endIfLast() -> Bool {
+      guard !hasEnded.load(ordering: .acquiring) else { return true }
+      let isLast = file.leave(ifLast: true) {}
+      if isLast { hasEnded.store(true, ordering: .releasing) }
+      return isLast
+    }
   }
 
-  private func leave(_ forget: () -> Void) {
-    let isClosed = Self.open.withLock { open in
+  @discardableResult
+  private func leave(ifLast: Bool = false, _ forget: () -> Void) -> Bool {
+    // What syncs the file refers to it, and is let go of outside of the lock.
+    let (isClosed, ended) = Self.open.withLock { open -> (Bool, (any FileSync)?) in
+      guard var entry = open[place], !ifLast || entry.sessions == 1 else {
+        if !ifLast { forget() }
+        return (false, nil)
+      }
       forget()
-      guard var entry = open[place] else { return false }
       entry.sessions -= 1
       open[place] = entry.sessions > 0 ? entry : nil
-      if entry.sessions == 0 {
-        watching.withLock { $0 }?.fileWillClose()
-        database.close()
-      }
-      return entry.sessions == 0
+      if entry.sessions == 1 { sync?.lastRealmClosed() }
+      guard entry.sessions == 0 else { return (false, nil) }
+      watching.withLock { $0 }?.fileWillClose()
+      database.close()
+      return (true, syncing.withLock { sync in sync.take() })
     }
+    withExtendedLifetime(ended) {}
     if isClosed { Logger.shared.log(.detail, "\(place) is closed.") }
+    return isClosed
   }
 
   /// - Throws: `Realm.Error`.
   static func delete(_ configuration: Realm.Configuration) throws -> Bool {
     let place = place(configuration)
     return try gate.opening(place) {
-      // Observers that have ended may be on their way out.
+      // Observers that have ended may be on their way out, and so may be what syncs the file.
       open.withLock { $0[place]?.file.watching.withLock { $0 } }?.settle()
+      let syncing = open.withLock { open in open[place].flatMap { $0.sessions == 1 ? $0.file.sync : nil } }
+      syncing?.end()
       guard open.withLock({ $0[place] == nil }) else {
         throw Realm.Error(
           .alreadyOpen, "\(place) is open in this process: let go of its realms and objects first.",
@@ -393,6 +444,12 @@ final class RealmFile: Sendable {
   /// Refuses a configuration that asks for what can't be had while the file is open.
   private func check(_ other: Realm.Configuration) throws {
     let path = other.fileURL?.path
+    if !Realm.Configuration.isSame(other.syncing, configuration.syncing) {
+      throw Realm.Error(
+        (other.syncing == nil) != (configuration.syncing == nil) ? .incompatibleHistories : .fail,
+        "\(place) is already opened with a different syncConfiguration: with another user, partition or kind of sync, or without sync. "
+          + "Open it in the same way, or let go of its realms and objects in this process first.", path: path)
+    }
     if other.encryptionKey != configuration.encryptionKey {
       throw Realm.Error(.invalidDatabase, "\(place) is open with another encryption key.", path: path)
     }

@@ -70,6 +70,7 @@ extension RealmSession {
     do {
       guard let transaction else {
         let tables = try RealmSchema.bind(models, to: file.database, configuration).tables
+        file.sync?.didCommit()
         let schema = file.classes.schema(of: models, tables, list)
         return file.classes.keep(schema, list)
       }

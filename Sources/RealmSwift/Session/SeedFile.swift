@@ -27,12 +27,21 @@ enum SeedFile {
     do {
       made = try makeFolder(target.deletingLastPathComponent())
       let copy = target.appendingPathExtension("seed-\(UUID().uuidString)").path
-      try Database.placeCopy(of: source, made: copy, at: target.path, encryptionKey: key)
+      try Database.placeCopy(
+        of: source, made: copy, at: target.path, encryptionKey: key,
+        history: configuration.syncing == nil ? .local : .synced)
     } catch {
       // Those that are not empty stay.
       for folder in made.reversed() { rmdir(folder.path) }
       // Who was faster has made the file.
       guard !files.fileExists(atPath: target.path) else { return }
+      if case .otherHistory(let isSynced, _)? = error as? StorageError {
+        throw Realm.Error(
+          .incompatibleHistories,
+          "The seed file \(seed.path) is \(isSynced ? "" : "not ")synced, and the realm at \(target.path) is to be otherwise: set "
+            + "seedFilePath to a file that writeCopy(configuration:) wrote for such a realm.", path: seed.path
+        )
+      }
       let known = (error as? StorageError).map { Realm.Error($0) }
       throw Realm.Error(
         known?.code ?? .fileOperationFailed,

@@ -1,4 +1,5 @@
 public import Dispatch
+import Foundation
 import Synchronization
 
 extension Realm {
@@ -50,21 +51,29 @@ extension Realm {
     downloadBeforeOpen: OpenBehavior = .never
   ) async throws -> Realm {
     try Task.checkCancellation()
+    let isNew = !Realm.fileExists(for: configuration)
     let hold = try await withCheckedThrowingContinuation {
       (continuation: CheckedContinuation<RealmFile.Hold, any Swift.Error>) in
       FileOpener.open(configuration) { continuation.resume(with: $0) }
     }
     defer { hold.end() }
     try Task.checkCancellation()
+    if let sync = hold.file.sync, downloadBeforeOpen == .always || (downloadBeforeOpen == .once && isNew) {
+      try await CallbackWait.wait { done in
+        _ = sync.whenUpToDate { done($0.map { .failure($0) } ?? .success(())) }
+      }
+    }
     let (life, view) = try RealmFile.session(configuration, .of(actor))
     return Realm(life, view)
   }
 
-  /// Opens a realm on another thread, and calls `callback` with it, or with the error for which it could not be opened.
+  /// Opens a realm on another thread, and calls `callback` with it, or with the error for which it could not be opened. A realm that is synced
+  /// opens when all that its server has is in it.
   ///
   /// - Parameters:
   ///   - callbackQueue: a serial queue, which the realm belongs to and `callback` is called on.
-  ///   - callback: is called once, unless the task that is answered is cancelled before.
+  ///   - callback: is called once. If the task that is answered is cancelled before, it is not called for a realm that is not synced, and is called
+  ///     with the POSIX error `ECANCELED` for one that is.
   @discardableResult
   public static func asyncOpen(
     configuration: Configuration = .defaultConfiguration, callbackQueue: DispatchQueue = .main,
@@ -74,9 +83,9 @@ extension Realm {
     let task = AsyncOpenTask()
     // It is called on its queue.
     nonisolated(unsafe) let callback = callback
-    FileOpener.open(configuration) { result in
+    @Sendable func finish(_ result: Result<RealmFile.Hold, any Swift.Error>) {
       callbackQueue.async {
-        guard !task.isCancelled else { return }
+        guard task.finish() else { return }
         callback(
           Result {
             let hold = try result.get()
@@ -86,21 +95,77 @@ extension Realm {
           })
       }
     }
+    FileOpener.open(configuration) { result in
+      guard case .success(let hold) = result, let sync = hold.file.sync else { return finish(result) }
+      task.follow(sync) { error in finish(error.map { .failure($0) } ?? .success(hold)) }
+    }
     return task
   }
 
   /// A realm that is being opened.
   public struct AsyncOpenTask: Sendable {
-    private final class State: Sendable {
-      let isCancelled = Atomic<Bool>(false)
+    private struct State {
+      var isOver = false
+      /// It was given up while it was not known whether the realm is synced.
+      var isCancelled = false
+      var sync: (any FileSync)?
+      /// Wait to know what syncs the file.
+      var followers: [@Sendable (any FileSync) -> Void] = []
+      /// Ends the waiting for the server, and tells who opens.
+      var stop: (@Sendable () -> Void)?
     }
-    private let state = State()
+    private final class Shared: Sendable {
+      let state = Mutex(State())
+    }
+    private let shared = Shared()
 
     fileprivate init() {}
-    fileprivate var isCancelled: Bool { state.isCancelled.load(ordering: .acquiring) }
 
-    /// The callback is not called any more. A file that is being opened is opened, and closed again.
-    public func cancel() { state.isCancelled.store(true, ordering: .releasing) }
+    /// Answers whether the callback is to be called: once, and not after the end.
+    fileprivate func finish() -> Bool {
+      shared.state.withLock { state in
+        if state.isOver || (state.isCancelled && state.sync == nil) { return false }
+        state = State(isOver: true)
+        return true
+      }
+    }
+
+    /// Waits for the server.
+    fileprivate func follow(_ sync: any FileSync, _ body: @escaping @Sendable ((any Swift.Error)?) -> Void) {
+      let followers = shared.state.withLock { state in
+        state.sync = sync
+        return state.followers
+      }
+      for follower in followers { follower(sync) }
+      let end = sync.whenUpToDate(body)
+      let stop: @Sendable () -> Void = {
+        end()
+        body(NSError(domain: NSPOSIXErrorDomain, code: Int(ECANCELED)))
+      }
+      let isCancelled = shared.state.withLock { state in
+        if !state.isOver, !state.isCancelled { state.stop = stop }
+        return state.isCancelled
+      }
+      if isCancelled { stop() }
+    }
+
+    /// Calls `body` with what syncs the file, now or once that is known.
+    func whenSynced(_ body: @escaping @Sendable (any FileSync) -> Void) {
+      let sync = shared.state.withLock { state in
+        if state.sync == nil, !state.isOver { state.followers.append(body) }
+        return state.sync
+      }
+      if let sync { body(sync) }
+    }
+
+    /// Gives the opening up. A file that is being opened is opened, and closed again. Others that open the same file go on.
+    public func cancel() {
+      let stop = shared.state.withLock { state in
+        state.isCancelled = true
+        return state.stop.take()
+      }
+      stop?()
+    }
   }
 }
 

@@ -231,7 +231,8 @@ extension AnyRealmValue {
       return
     }
     switch value {
-    case .typedLink(let table, let row): self = .object(Self.object(table, row, session, birth))
+    case .typedLink(let table, let row):
+      self = Self.object(table, row, session, birth).map { .object($0) } ?? AnyRealmValue.none
     case .link: stopUnreadableElement(Self.self, value)
     case .list: self = .list(List(cell()))
     case .map: self = .dictionary(Map(cell()))
@@ -241,10 +242,12 @@ extension AnyRealmValue {
 
   private static func object(
     _ table: UInt32, _ row: UInt64, _ session: RealmSession, _ birth: UInt64
-  ) -> Object {
+  ) -> Object? {
     guard let binding = session.schema.binding(table: table),
       let object = session.context(binding).object(row, birth: birth) as? Object
     else {
+      // Other devices may have classes that this program does not know.
+      if session.file.sync != nil { return nil }
       raise(
         "Class not in the realm",
         "an AnyRealmValue holds an object of a class that the realm at \(session.file.database.path) was opened "

@@ -61,7 +61,7 @@
     /// What a program prints that is compiled from files.
     private func built(_ paths: [String], in folder: String) throws -> String {
       let program = folder + "/program"
-      let linked = try Snippets.objectFiles(folder) + ["-lsodium"]
+      let linked = try Snippets.objectFiles(folder) + ["-lsodium", "-lz", "-lstdc++"]
       let (status, output) = try Snippets.compile(
         ["-parse-as-library", "-warnings-as-errors", "-o", program] + paths + linked)
       try #require(status == 0 && output.isEmpty, "the compiler says: \(output)")
@@ -128,19 +128,35 @@
           "-module-name", "Snippets", "-wmo", "-I", products.appendingPathComponent("Modules").path,
           "-I", package.appendingPathComponent("Sources/CSodium").path,
           "-I", package.appendingPathComponent("Sources/CZlib").path,
-          "-Xcc", "-fmodule-map-file=\(products.path)/CPlatform.build/module.modulemap",
           "-module-cache-path", products.appendingPathComponent("ModuleCache").path,
           folder.appendingPathComponent("Models.swift").path,
-        ] + arguments)
+        ] + moduleMaps + arguments)
     }
+
+    /// What the compiler finds the modules of C by that the library uses.
+    private static let moduleMaps: [String] = {
+      let files = FileManager.default
+      let products = Self.products.resolvingSymlinksInPath()
+      let made = ((try? files.contentsOfDirectory(atPath: products.path)) ?? []).sorted()
+        .map { "\(products.path)/\($0)/module.modulemap" }
+      let scratch = products.deletingLastPathComponent().deletingLastPathComponent()
+      // Some modules come with a map of their own.
+      let headers = [
+        "swift-nio-ssl/Sources/CNIOBoringSSL", "swift-nio/Sources/CNIOWindows",
+        "swift-atomics/Sources/_AtomicsShims", "swift-system/Sources/CSystem",
+      ].map { scratch.appendingPathComponent("checkouts/\($0)/include").path }
+      return made.filter { files.fileExists(atPath: $0) }.flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] }
+        + headers.flatMap { ["-I", $0] }
+    }()
 
     /// The library as this program links it, in a file that the compiler reads as arguments.
     static func objectFiles(_ folder: String) throws -> [String] {
       let all = try String(
         contentsOf: products.appendingPathComponent("realm-swiftPackageTests.product/Objects.LinkFileList"),
         encoding: .utf8)
-      let modules = ["RealmSwift", "RealmQuery", "RealmStorage", "CPlatform"].map { "/\($0).build/" }
-      let own = all.split(separator: "\n").filter { line in modules.contains { line.contains($0) } }
+      // Programs have a main function, and tests need what they are run by.
+      let others = ["Tests.build/", "Support.build/", "RealmTool.build/", "api_coverage.build/", ".derived/"]
+      let own = all.split(separator: "\n").filter { line in !others.contains { line.contains($0) } }
       let list = folder + "/objects"
       try own.joined(separator: "\n").write(toFile: list, atomically: true, encoding: .utf8)
       return ["@" + list]

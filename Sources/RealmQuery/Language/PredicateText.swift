@@ -1,0 +1,35 @@
+import RealmStorage
+
+extension QueryPrinter {
+  /// The text of a condition on the rows of a table, with the names that are stored and its values in it. That of all rows is empty.
+  ///
+  /// Conditions that say the same in the same order have the same text. It is read again to be sure that it says what the condition says.
+  ///
+  /// - Parameters:
+  ///   - table: the id of the table.
+  ///   - tables: all that the condition may name.
+  /// - Throws: `QueryError` of a condition that no text in Realm's query language can say: one that compares with objects or
+  ///   collections, or that ignores diacritics.
+  package static func rql(
+    _ predicate: Predicate, of table: UInt32, in tables: [TableSchema]
+  ) throws(QueryError) -> String {
+    let names = QueryNames(tables: tables)
+    guard let schema = names.table(id: table) else {
+      throw QueryError(.invalidQuery, "There is no table of the id \(table)", range: .none, in: nil)
+    }
+    let form = PlainForm(names: names)
+    let plain = form.plain(predicate, schema)
+    if case .always = plain { return "" }
+    var writer = PredicateWriter(names)
+    let text = try rql(try writer.syntax(plain, schema))
+    let binder = QueryBinder(names, table: table, language: .rql, text: text)
+    let bound = try binder.predicate(try QueryParser.rql(text))
+    guard form.plain(bound, schema) == plain else {
+      throw QueryError(
+        .invalidQuery,
+        "RQL can't say this query: what comes nearest, \(QueryError.shown(text)), says something else",
+        range: .none, in: nil)
+    }
+    return text
+  }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import RealmStorage
+
+/// Extended JSON, version 2: JSON texts that keep the types of BSON. A whole number of 64 bits is `{"$numberLong":"5"}`.
+///
+/// Texts are written in the canonical form: each number says its type, the keys of documents are in the order of their bytes, and no
+/// spaces stand between. Values that are equal get the same text, apart from the sign of zeros and the last zeros of decimals.
+///
+/// A text has things that a value has not. The subtype of bytes is written as 00, and is not kept when it is read. The count of a
+/// timestamp is written as 0, and is not kept either. A document with one of the keys in `ExtendedJSONReader.Form` is written like any
+/// other, and is read as what the key means, or as an error.
+enum ExtendedJSON {
+  /// So deep may documents and arrays stand in each other in a text that is read.
+  static let mostLevels = 100
+
+  static func data(_ value: AnyBSON) -> Data { Data(text(value).utf8) }
+
+  static func text(_ value: AnyBSON) -> String {
+    var text = ""
+    append(value, to: &text)
+    return text
+  }
+
+  /// Reads the canonical and the relaxed form, in which plain numbers may stand: one of digits alone is an `int64`, others
+  /// are a `double`.
+  ///
+  /// Null in a document or an array becomes `AnyBSON.null`. Of values with one key, the last one is kept.
+  static func read(_ data: Data) throws(ExtendedJSONError) -> AnyBSON {
+    // The innermost value may be a form of two levels, as dates are.
+    let json = try JSONParser.value(of: data, mostLevels: mostLevels + 2)
+    var reader = ExtendedJSONReader()
+    return try reader.value(json)
+  }
+
+  // MARK: - Writing
+
+  private static func append(_ value: AnyBSON, to text: inout String) {
+    switch value {
+    case .null: text += "null"
+    case .bool(let flag): text += flag ? "true" : "false"
+    case .string(let string): text += quoted(string)
+    case .int32(let number): text += #"{"$numberInt":"\#(number)"}"#
+    case .int64(let number): text += #"{"$numberLong":"\#(number)"}"#
+    case .double(let number): text += #"{"$numberDouble":"\#(plain(number))"}"#
+    case .decimal128(let number): text += #"{"$numberDecimal":"\#(number.number.text)"}"#
+    case .objectId(let id): text += #"{"$oid":"\#(id.stringValue)"}"#
+    case .datetime(let date): text += #"{"$date":{"$numberLong":"\#(date.milliseconds)"}}"#
+    case .timestamp(let date): text += #"{"$timestamp":{"t":\#(date.logSeconds),"i":0}}"#
+    case .binary(let data): text += binary(data, subType: "00")
+    case .uuid(let id): text += binary(Data(id.bytes), subType: "04")
+    case .regex(let expression):
+      let (pattern, options) = (quoted(expression.patternForBSON), quoted(expression.optionsForBSON))
+      text += #"{"$regularExpression":{"pattern":\#(pattern),"options":\#(options)}}"#
+    case .minKey: text += #"{"$minKey":1}"#
+    case .maxKey: text += #"{"$maxKey":1}"#
+    case .array(let values): append(values, to: &text)
+    case .document(let document): append(document, to: &text)
+    }
+  }
+
+  private static func append(_ values: [AnyBSON?], to text: inout String) {
+    text += "["
+    for (index, value) in values.enumerated() {
+      if index > 0 { text += "," }
+      append(value ?? .null, to: &text)
+    }
+    text += "]"
+  }
+
+  private static func append(_ document: Document, to text: inout String) {
+    let members = document.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    text += "{"
+    for (index, member) in members.enumerated() {
+      if index > 0 { text += "," }
+      text += quoted(member.key) + ":"
+      append(member.value ?? .null, to: &text)
+    }
+    text += "}"
+  }
+
+  private static func binary(_ data: Data, subType: String) -> String {
+    #"{"$binary":{"base64":"\#(data.base64EncodedString())","subType":"\#(subType)"}}"#
+  }
+
+  private static func plain(_ number: Double) -> String {
+    if number.isNaN { return "NaN" }
+    if number.isInfinite { return number < 0 ? "-Infinity" : "Infinity" }
+    return number.description
+  }
+
+  /// The text as JSON has it, in quotation marks.
+  static func quoted(_ text: String) -> String {
+    var quoted = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": quoted += #"\""#
+      case "\\": quoted += #"\\"#
+      case "\u{8}": quoted += #"\b"#
+      case "\u{c}": quoted += #"\f"#
+      case "\n": quoted += #"\n"#
+      case "\r": quoted += #"\r"#
+      case "\t": quoted += #"\t"#
+      case _ where scalar.value < 0x20:
+        let digits = String(scalar.value, radix: 16)
+        quoted += #"\u"# + String(repeating: "0", count: 4 - digits.utf8.count) + digits
+      default: quoted.unicodeScalars.append(scalar)
+      }
+    }
+    return quoted + "\""
+  }
+}
+
+extension AnyBSON {
+  /// The value that a JSON text tells, with plain numbers or in one of the forms of extended JSON; nil of bytes that are none.
+  init?(relaxedJSON data: Data) {
+    guard let value = try? ExtendedJSON.read(data) else { return nil }
+    self = value
+  }
+}

@@ -1,0 +1,53 @@
+import RealmQuery
+import RealmStorage
+
+/// What a subscription asks its server for.
+struct SubscriptionQuery {
+  /// The class, by its name in the file.
+  let table: String
+  /// In Realm's query language, with stored names; empty for all objects.
+  let predicate: String
+}
+
+extension Realm {
+  /// What a subscription asks for that is to show the objects of a class of which a condition holds.
+  ///
+  /// - Precondition: a text can say the condition; else the program stops.
+  func subscriptionQuery(
+    _ type: ObjectBase.Type, where condition: (ObjectContext) -> RealmStorage.Predicate
+  ) -> SubscriptionQuery {
+    let session = session
+    session.check()
+    view.check(type, session)
+    let context = session.context(type)
+    return context.subscriptionQuery(condition(context))
+  }
+}
+
+extension ObjectContext {
+  /// The same, of the context's class.
+  func subscriptionQuery(_ condition: RealmStorage.Predicate) -> SubscriptionQuery {
+    let name = binding.model.name
+    if binding.model.isEmbedded {
+      raise(
+        "Unsupported subscription",
+        "\(name) is embedded: its objects come with those that they belong to, which a subscription asks for."
+      )
+    }
+    guard let table = binding.table else {
+      raise(
+        "Class not in the file",
+        "\(session.file.database.path) has no objects of \(name) yet, and was opened with readOnly = true: a subscription "
+          + "can't be made or looked for.")
+    }
+    do throws(QueryError) {
+      let text = try QueryPrinter.rql(
+        condition, of: table.id, in: session.schema.bindings.compactMap(\.table))
+      return SubscriptionQuery(table: table.name, predicate: text)
+    } catch {
+      raise(
+        "Unsupported subscription",
+        "a server can't be asked for objects of \(name) by this condition. \(error.message).")
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import RealmStorage
+import RealmSyncClient
+
+extension SyncConfiguration: FileSyncMaker {
+  func check(_ configuration: Realm.Configuration) {
+    if configuration.migrationBlock != nil {
+      raise(
+        "Invalid configuration",
+        "a synced realm is not migrated, since other devices have its objects, too: leave out migrationBlock. Properties are added "
+          + "without one.")
+    }
+    if configuration.deleteRealmIfMigrationNeeded {
+      raise(
+        "Invalid configuration",
+        "a synced realm is not deleted, since it may have changes that no server has: leave out deleteRealmIfMigrationNeeded."
+      )
+    }
+  }
+
+  func isSame(as other: any FileSyncMaker) -> Bool {
+    guard let other = other as? SyncConfiguration else { return false }
+    return user === other.user && isFlexible == other.isFlexible && partitionValue == other.partitionValue
+  }
+
+  func begin(_ file: RealmFile, _ hold: RealmFile.Hold) -> any FileSync {
+    UserSessions.of(user).begin(file, hold, self)
+  }
+
+  func subscribed(_ transaction: WriteTransaction) throws(StorageError) -> Set<String> {
+    Set(try SubscriptionStore.newest(transaction).subscriptions.map(\.table))
+  }
+
+  func didOpen(_ realm: Realm, isFirst: Bool) throws {
+    // Subscriptions are stored in the file.
+    guard isFirst, let initial = initialSubscriptions, !realm.configuration.readOnly else { return }
+    // A callback of a reset, say, is no opening of the app's.
+    if realm.syncSession?.core.isInTurn == true { return }
+    let snapshot = try Realm.Error.wrapping { () throws(StorageError) in
+      try realm.session.file.database.snapshot()
+    }
+    let newest = try Realm.Error.wrapping { () throws(StorageError) in
+      try SubscriptionStore.newest(snapshot)
+    }
+    guard newest.number == 0 || initial.rerunOnOpen else { return }
+    let subscriptions = realm.subscriptions
+    subscriptions.update { initial.callback(subscriptions) }
+  }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import RealmStorage
+import RealmSync
+import RealmSyncClient
+
+extension SyncError {
+  /// What an app is told of a problem.
+  static func of(_ problem: SyncedFileProblem, _ session: SyncSession?) -> SyncError {
+    let code: Code
+    switch problem {
+    case .stopped: code = .clientSessionError
+    case .loggedOut: code = .clientUserError
+    case .network(.tls): code = .tlsHandshakeFailed
+    case .network: code = .connectionFailed
+    case .refused: code = .clientSessionError
+    case .querySetRefused: code = .invalidFlexibleSyncSubscriptions
+    case .ended(let error):
+      switch error.code {
+      case 6: code = .clientUserError
+      case 7: code = .permissionDeniedError
+      default: code = error.action == .tryLater ? .connectionFailed : .clientSessionError
+      }
+    case .failed(let problem):
+      switch problem {
+      case .resetNeeded: code = .clientResetError
+      case .storage: code = .clientInternalError
+      default: code = .clientSessionError
+      }
+    }
+    return switch code {
+    case .clientResetError: session?.resetError(problem.text) ?? SyncError(code, problem.text)
+    case .permissionDeniedError: SyncError(code, problem.text, action: session?.deletion)
+    default: SyncError(code, problem.text)
+    }
+  }
+
+  /// What an app is told of changes that a server has refused. They are undone already.
+  init(_ refusals: [Refusal], in database: Database) {
+    let infos = refusals.map { CompensatingWriteInfo($0) }
+    let texts = refusals.map { refusal in "\(refusal.subject.text): \(refusal.reason.text)" }
+    self.init(
+      .writeRejected,
+      "The server has refused changes of \(database.path), which are undone: \(texts.joined(separator: "; ")).",
+      compensatingWrites: infos)
+  }
+}
+
+extension CompensatingWriteInfo {
+  fileprivate convenience init(_ refusal: Refusal) {
+    let reason = refusal.reason.text
+    switch refusal.subject {
+    case .object(let name): self.init(objectType: name.table, key: name.key, reason: reason)
+    case .table(let table): self.init(objectType: table, key: .null, reason: reason)
+    case .property(let table, let property):
+      self.init(objectType: table, key: .null, reason: "property \(property): \(reason)")
+    }
+  }
+}
+
+extension Refusal.Subject {
+  /// What an app knows it by. Keys are values of the app, which an error does not print.
+  fileprivate var text: String {
+    switch self {
+    case .object(let name): "an object of \(name.table)"
+    case .table(let table): "class \(table)"
+    case .property(let table, let property): "property \(table).\(property)"
+    }
+  }
+}
+
+extension Refusal.Reason {
+  fileprivate var text: String {
+    switch self {
+    case .keyInUse: "another object has this primary key, which this user does not see"
+    case .outsideQuerySet: "no subscription would show it"
+    case .notPermitted: "the user may not write it"
+    case .schemaMismatch: "the server defines the class or the property otherwise"
+    case .tooLarge:
+      "it is larger than the server keeps, or has more classes or properties than the server allows"
+    }
+  }
+}
+
+extension SyncedFileProblem {
+  var text: String {
+    switch self {
+    case .stopped:
+      "The session became inactive: it was suspended, its realm was closed, or its user was logged out."
+    case .loggedOut(let text): text
+    case .network(let problem): problem.description
+    case .refused(let status):
+      "The server has refused the connection with the status \(status). Look whether the app's id and the server's address are right."
+    case .ended(let error): error.text
+    case .failed(let problem): problem.description
+    case .querySetRefused(_, let text): text
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import Dispatch
+import Foundation
+import RealmStorage
+import RealmSyncClient
+import Synchronization
+
+/// Waiting until a file is up to date, for who opens it.
+extension SyncSession {
+  func whenUpToDate(_ body: @escaping @Sendable ((any Error)?) -> Void) -> @Sendable () -> Void {
+    let call = FirstCall(body)
+    if !sync.user.isLoggedIn {
+      call.end(SyncError(.clientUserError, "The user is logged out: log in before the realm is downloaded."))
+      return {}
+    }
+    if sync.cancelAsyncOpenOnNonFatalErrors {
+      let observer = addLossObserver { [weak self] problem in
+        call.end(Self.openingError(problem, self))
+      }
+      call.whenEnded { [weak self] in self?.removeLossObserver(observer) }
+    }
+    resume()
+    core.whenDownloaded { [self] problem in
+      if let problem { return call.end(SyncError.of(problem, self)) }
+      guard sync.isFlexible else { return call.end(nil) }
+      core.whenShown(querySet: newestQuerySet) { [weak self] result in
+        switch result {
+        // Another set may be the newest by now. What it shows comes later.
+        case .success: call.end(nil)
+        case .failure(.querySetRefused(_, let text)):
+          call.end(Realm.Error(.subscriptionFailed, text, path: self?.file.database.path))
+        case .failure(let problem): call.end(SyncError.of(problem, self))
+        }
+      }
+    }
+    return { call.forget() }
+  }
+
+  /// A server that does not answer in time is told as the system tells it.
+  private static func openingError(_ problem: SyncedFileProblem, _ session: SyncSession?) -> any Error {
+    guard case .network(.timedOut) = problem else { return SyncError.of(problem, session) }
+    return NSError(
+      domain: NSPOSIXErrorDomain, code: Int(ETIMEDOUT), userInfo: [NSLocalizedDescriptionKey: problem.text])
+  }
+}
+
+/// What is called once at most.
+private final class FirstCall: Sendable {
+  private struct State {
+    var body: (@Sendable ((any Error)?) -> Void)?
+    var end: (@Sendable () -> Void)?
+    var isEnded = false
+  }
+  private let state: Mutex<State>
+
+  init(_ body: @escaping @Sendable ((any Error)?) -> Void) { state = Mutex(State(body: body)) }
+
+  func whenEnded(_ end: @escaping @Sendable () -> Void) {
+    let isEnded = state.withLock { state in
+      if !state.isEnded { state.end = end }
+      return state.isEnded
+    }
+    if isEnded { end() }
+  }
+
+  func end(_ error: (any Error)?) { take()?(error) }
+
+  func forget() { _ = take() }
+
+  private func take() -> (@Sendable ((any Error)?) -> Void)? {
+    let taken = state.withLock { state in
+      let taken = state
+      state = State(isEnded: true)
+      return taken
+    }
+    taken.end?()
+    return taken.body
+  }
+}
+
+extension Realm.AsyncOpenTask {
+  /// Calls `block` with how much of what the server has is in the file, until the realm is open. A realm that is not synced reports nothing.
+  ///
+  /// - Parameter queue: where `block` is called.
+  public func addProgressNotification(
+    queue: DispatchQueue = .main, block: @escaping (SyncSession.Progress) -> Void
+  ) {
+    // It is called on its queue.
+    nonisolated(unsafe) let block = block
+    whenSynced { sync in
+      guard let session = sync as? SyncSession else { return }
+      _ = session.progress.add(.download, .forCurrentlyOutstandingWork, querySet: session.newestQuerySet) {
+        progress in
+        queue.async { block(progress) }
+      }
+    }
+  }
+}

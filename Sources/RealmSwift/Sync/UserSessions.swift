@@ -1,0 +1,106 @@
+import RealmStorage
+import RealmSyncClient
+import Synchronization
+
+/// The sessions of a user, and what connects them.
+final class UserSessions: UserSync, Sendable {
+  private struct State {
+    var sessions: [String: SyncSession] = [:]
+    var connection: SyncConnection?
+    /// Of sessions that have one of their own, by the same names.
+    var connections: [String: SyncConnection] = [:]
+  }
+  // Not kept: the user keeps this.
+  private unowned let user: User
+  private let state = Mutex(State())
+
+  private init(_ user: User) { self.user = user }
+
+  /// Those of a user. They are made when they are asked for first.
+  static func of(_ user: User) -> UserSessions {
+    let (sessions, isNew) = user.sync.withLock { sync -> (UserSessions, Bool) in
+      if let found = sync as? UserSessions { return (found, false) }
+      let made = UserSessions(user)
+      sync = made
+      return (made, true)
+    }
+    if isNew { user.app.syncManager.observeHeaders { [weak sessions] in sessions?.routeDidChange() } }
+    return sessions
+  }
+
+  var all: [SyncSession] { state.withLock { Array($0.sessions.values) } }
+
+  /// Begins the session of a file that was opened.
+  func begin(_ file: RealmFile, _ hold: RealmFile.Hold, _ sync: SyncConfiguration) -> SyncSession {
+    CallbackQueue.begin()
+    let path = file.database.path
+    if !file.isInMemory { user.note(realmPath: path) }
+    let connection = connection(of: path)
+    let session = SyncSession(file, hold, sync, self, connection)
+    state.withLock { $0.sessions[path] = session }
+    session.begin()
+    return session
+  }
+
+  private func connection(of path: String) -> SyncConnection {
+    let settings = settings
+    let isShared = user.app.configuration.enableSessionMultiplexing
+    return state.withLock { state in
+      if isShared, let connection = state.connection { return connection }
+      let made = SyncConnection(SyncNetworks.current, user, settings: settings)
+      if isShared { state.connection = made } else { state.connections[path] = made }
+      return made
+    }
+  }
+
+  private var settings: SyncConnection.Settings {
+    var settings = SyncConnection.Settings()
+    let app = user.app
+    if let options = app.syncManager.timeoutOptions ?? app.configuration.syncTimeouts {
+      settings.connectTimeout = UInt64(options.connectTimeout)
+      settings.linger = UInt64(options.connectionLingerTime)
+      settings.pingPeriod = UInt64(options.pingKeepalivePeriod)
+      settings.pongTimeout = UInt64(options.pongKeepaliveTimeout)
+    }
+    return settings
+  }
+
+  /// A session is over.
+  func remove(_ session: SyncSession) {
+    state.withLock { state in
+      let path = session.file.database.path
+      guard state.sessions[path] === session else { return }
+      state.sessions[path] = nil
+      state.connections[path] = nil
+    }
+  }
+
+  // MARK: - The user
+
+  func userDidLogIn() { for session in all { session.userDidLogIn() } }
+  func userDidLogOut(because reason: String?) {
+    for session in all { session.userDidLogOut(because: reason) }
+    // They were made with a token that is not good any more.
+    for connection in connections { connection.close() }
+  }
+
+  func userWasRemoved() { userDidLogOut(because: nil) }
+
+  private var connections: [SyncConnection] {
+    state.withLock { Array($0.connections.values) + [$0.connection].compactMap { $0 } }
+  }
+
+  func routeDidChange() {
+    for connection in connections { connection.restart() }
+  }
+}
+
+extension User {
+  /// The sessions of this user's files that are open, or have something to upload still.
+  public var allSessions: [SyncSession] { UserSessions.of(self).all }
+
+  /// The session of the file of a partition; nil where none is open.
+  public func session(forPartitionValue value: AnyBSON) -> SyncSession? {
+    allSessions.first { $0.sync.partitionValue == value }
+  }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import RealmStorage
+import Testing
+
+@testable import RealmSwift
+
+/// What is done with files when the app is started: nothing that was not uploaded is lost, and nothing that is open is touched.
+@Suite struct RecoveredFileTests {
+  let world = AppWorld()
+
+  private func removedUser(isChanged: Bool) async throws -> String {
+    let app = world.app()
+    let user = try await app.login(credentials: AppWorld.ann)
+    let path = try world.makeFile(of: user, isChanged: isChanged)
+    try await user.remove()
+    return path
+  }
+
+  @Test func `a file with changes that were not uploaded is kept among those that are recovered`()
+    async throws
+  {
+    let path = try await removedUser(isChanged: true)
+    world.restart()
+    #expect(!world.isThere(path) && !world.isThere(path + ".note") && !world.isThere(path + ".management"))
+    let name = try #require(world.recovered.first)
+    #expect(world.recovered.count == 1 && name.hasPrefix("recovered_realm-"))
+    let database = try Database(path: "\(world.paths.recovered)/\(name)", options: .reading(nil))
+    let snapshot = try database.snapshot()
+    #expect(try snapshot.changelog()?.count(snapshot) == 1)
+    world.restart()
+    #expect(world.recovered.count == 1 && world.app().metadata.known().removed.isEmpty)
+  }
+
+  @Test func `an encrypted file, of which nobody can tell, is kept too`() async throws {
+    let app = world.app()
+    let user = try await app.login(credentials: AppWorld.ann)
+    let path = world.paths.file(of: user.id, .flexible).path
+    var options = DatabaseOptions(encryptionKey: [UInt8](0..<64))
+    options.history = .synced
+    try Database(path: path, options: options).close()
+    user.note(realmPath: path)
+    try await user.remove()
+    world.restart()
+    #expect(!world.isThere(path) && world.recovered.count == 1)
+  }
+
+  @Test func `a file that is open stays until it is not`() async throws {
+    let path = try await removedUser(isChanged: true)
+    let database = try Database(path: path, options: .reading(nil))
+    world.restart()
+    #expect(world.isThere(path) && world.recovered.isEmpty)
+    #expect(world.app().metadata.known().removed.count == 1)
+    database.close()
+    world.restart()
+    #expect(!world.isThere(path) && world.recovered.count == 1)
+  }
+
+  @Test func `a file that is no realm stays`() async throws {
+    let app = world.app()
+    let user = try await app.login(credentials: AppWorld.ann)
+    let path = world.root.appendingPathComponent("letter.txt").path
+    try Data("Dear reader, this is a letter and no database.".utf8).write(to: URL(fileURLWithPath: path))
+    user.note(realmPath: path)
+    try await user.remove()
+    world.restart()
+    #expect(world.isThere(path) && world.recovered.isEmpty)
+    #expect(world.app().metadata.known().removed.isEmpty)
+  }
+
+  @Test func `a file that another user has now stays`() async throws {
+    let app = world.app()
+    let (ann, ben) = (
+      try await app.login(credentials: AppWorld.ann), try await app.login(credentials: AppWorld.ben)
+    )
+    let path = world.root.appendingPathComponent("shared.realm").path
+    try AppWorld.makeFile(path, isChanged: false)
+    ann.note(realmPath: path)
+    ben.note(realmPath: path)
+    try await ann.remove()
+    world.restart()
+    #expect(world.isThere(path))
+    try await ben.remove()
+    world.restart()
+    #expect(!world.isThere(path))
+  }
+
+  @Test func `what is to be done with a file is done at the next start`() throws {
+    let app = world.app()
+    let (first, second) = (world.root.path + "/first.realm", world.root.path + "/second.realm")
+    for path in [first, second] { try AppWorld.makeFile(path, isChanged: true) }
+    let copy = world.paths.newRecovered()
+    app.add(FileAction(path: first, copy: nil))
+    app.add(FileAction(path: second, copy: copy))
+    let open = try Database(path: second, options: .reading(nil))
+    world.restart()
+    #expect(!world.isThere(first) && world.isThere(second))
+    open.close()
+    world.restart()
+    #expect(!world.isThere(second) && world.isThere(copy) && world.app().metadata.known().actions.isEmpty)
+  }
+}
