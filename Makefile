@@ -1,7 +1,7 @@
 # Each target does all its own set-up on a fresh machine.
 
 # The main job, on real input; and the tests.
-.PHONY: server server-test demo test coverage docs tsan crash crash-slow model sync-model sync-sim sync-measure sync-mutants mutants fuzz processes allocations letters format format-check setup bench bench-setup clean
+.PHONY: sync-demo sync-load server server-test demo test coverage docs tsan crash crash-slow model sync-model sync-sim sync-measure sync-mutants mutants fuzz processes allocations letters format format-check setup bench bench-setup clean
 
 STATES ?= 1000000
 
@@ -79,6 +79,18 @@ sync-measure: setup
 	swift build -c release --product sync-run
 	.build/release/sync-run measure
 
+# Two programs with one list and a server: one goes offline, both change the list, and they agree again.
+sync-demo: setup
+	swift build -c release --product shared-todo
+	swift build -c release --package-path Server --product realm-server
+	bash Examples/SharedToDo/demo.sh .build/release/shared-todo Server/.build/release/realm-server
+
+# What device sync costs over the network: QUICK=1 for fewer objects, ROWS="S9 S11" for some of the rows.
+sync-load: setup
+	swift build -c release --package-path Server --product realm-server
+	swift build -c release --package-path Server --product sync-load
+	Server/.build/release/sync-load measure Server/.build/release/realm-server $(if $(QUICK),--quick) $(if $(ROWS),--rows $(ROWS))
+
 sync-mutants: setup build/merge-model
 	bash Tests/SyncMutants/run.sh
 
@@ -106,7 +118,8 @@ server: setup
 	Server/.build/release/realm-server --data ./server-data --dev
 
 server-test: setup
-	swift test --package-path Server $(if $(FILTER),--filter $(FILTER))
+	# Tests with a server wait for each other's work on the main actor: more at a time are not done sooner, and run out of time.
+	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 swift test --package-path Server $(if $(FILTER),--filter $(FILTER))
 
 # The tests of threads under ThreadSanitizer: a build of its own. QUICK=1 for those of the object layer only.
 tsan: setup

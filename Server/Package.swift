@@ -53,6 +53,14 @@ let package = Package(
         "Service", .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ], swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "sync-load",
+      dependencies: [
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "RealmStorage", package: "realm-swift"),
+        .product(name: "RealmSwift", package: "realm-swift"),
+      ], path: "Tests/SyncLoad", swiftSettings: swiftSettings),
     .testTarget(name: "DefinitionTests", dependencies: ["Definition"], swiftSettings: swiftSettings),
     .testTarget(
       name: "AccountsTests",
@@ -65,6 +73,14 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "RealmStorage", package: "realm-swift"),
+      ], swiftSettings: swiftSettings),
+    .testTarget(
+      name: "SyncTests",
+      dependencies: [
+        "Accounts", "Definition", "Front", "Service",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "RealmSwift", package: "realm-swift"),
       ], swiftSettings: swiftSettings),
     .testTarget(
       name: "FrontTests",

@@ -61,7 +61,7 @@ struct SyncChart {
       parts.append(SVG.text("\(row.figure) (\(row.aim))", max(x(row.part), x(1)) + 6, y + 14, size: 10))
     }
     return SVG.page(
-      "Device sync without a network: each figure against its aim; shorter is better",
+      "Device sync: each figure against its aim; shorter is better",
       width: left + width + 220, height: bottom + 10, parts)
   }
 }

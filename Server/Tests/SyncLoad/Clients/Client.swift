@@ -1,0 +1,85 @@
+import ArgumentParser
+import Foundation
+
+/// A client, as a program of its own. It takes orders from standard input, answers by lines, and ends with its input.
+struct Client: AsyncParsableCommand {
+  enum Role: String, ExpressibleByArgument, CaseIterable {
+    /// Writes objects while it is suspended, and uploads them.
+    case upload
+    /// Gets all objects of a class.
+    case download
+    /// Changes one number again and again.
+    case write
+    /// Sees that number.
+    case observe
+    /// Is many clients that do nothing.
+    case crowd
+  }
+
+  static let configuration = CommandConfiguration(
+    abstract: "Is a client of a measurement, which takes its orders from standard input.",
+    shouldDisplay: false)
+
+  @Argument var role: Role
+  @Option var server: String
+  @Option(help: "An empty folder, or none.") var folder: String
+  @Option(help: "What it has.") var content = Content.counters
+  @Option(help: "How many objects it writes, or how many files each user of a crowd has.") var objects = 0
+  @Option(help: "Objects of one commit.") var commit = 100
+  @Flag(help: "It writes while it gets objects.") var writes = false
+
+  func run() async throws {
+    Orders.begin()
+    let options = ClientOptions(
+      server: server, folder: folder, content: content, objects: objects, commit: max(1, commit),
+      isWriting: writes)
+    switch role {
+    case .upload: try await Uploader(options).run()
+    case .download: try await Downloader(options).run()
+    case .write: try await Writer(options).run()
+    case .observe: try await Observer(options).run()
+    case .crowd: try await Crowd(options).run()
+    }
+  }
+}
+
+extension Content: ExpressibleByArgument {}
+
+/// The options of a client as a value.
+struct ClientOptions: Sendable {
+  let server: String
+  let folder: String
+  let content: Content
+  let objects: Int
+  let commit: Int
+  let isWriting: Bool
+}
+
+/// What standard input says, line by line.
+enum Orders {
+  private static let stream = AsyncStream<String> { continuation in
+    Thread.detachNewThread {
+      while let line = readLine() { continuation.yield(line) }
+      // Who has started this program has ended, or needs it no more.
+      _exit(0)
+    }
+  }
+
+  /// Ends the program with its input from now on.
+  static func begin() { _ = stream }
+
+  /// Waits for the next one. One task may do so at a time.
+  static func next() async -> String {
+    for await line in stream { return line }
+    _exit(0)
+  }
+}
+
+/// Answers who has started this program. It is sent at once: what `print` writes into a pipe would come later.
+func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+
+/// Ends this program, since what it would measure is worth nothing.
+func fail(_ text: String) -> Never {
+  note(text)
+  _exit(1)
+}

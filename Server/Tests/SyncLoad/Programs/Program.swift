@@ -1,0 +1,171 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// A program that was started. It is told orders by lines, and answers by lines.
+final class Program {
+  /// Something that a program has not done.
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  /// The program's files are in it. It goes when the program has ended.
+  let folder: URL
+  private let name: String
+  private let process = Process()
+  private let input = Pipe()
+  private let output = Pipe()
+  private let lines = Lines()
+
+  /// A shell gives the program as many descriptors as a thousand connections need, where it may, and becomes the program.
+  private static let script =
+    #"ulimit -n 8192 2>/dev/null || ulimit -n "$(ulimit -H -n)" 2>/dev/null; exec "$0" "$@""#
+
+  init(_ name: String, _ path: String, _ arguments: [String], in folder: URL) throws {
+    (self.name, self.folder) = (name, folder)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try Data().write(to: errors)
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    process.arguments = ["-c", Self.script, path] + arguments
+    process.standardInput = input
+    process.standardOutput = output
+    process.standardError = try FileHandle(forWritingTo: errors)
+    output.fileHandleForReading.readabilityHandler = { [lines] file in
+      let data = file.availableData
+      lines.take(data)
+      if data.isEmpty { file.readabilityHandler = nil }
+    }
+    try process.run()
+  }
+
+  deinit {
+    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+  }
+
+  private var errors: URL { folder.appending(path: "errors.txt") }
+
+  /// The number of the process.
+  var number: Int32 { process.processIdentifier }
+
+  // MARK: - Orders and answers
+
+  /// - Throws: `Failure` where the program has ended.
+  func tell(_ order: String) throws {
+    do {
+      try input.fileHandleForWriting.write(contentsOf: Data((order + "\n").utf8))
+    } catch {
+      throw failure("takes no orders any more")
+    }
+  }
+
+  /// The next line that the program writes.
+  ///
+  /// - Throws: `Failure` where it does not come within so many seconds; `Interrupted`.
+  func line(within seconds: Double) throws -> String {
+    let end = ContinuousClock.now + .seconds(seconds)
+    while true {
+      try Interruption.check()
+      switch lines.next() {
+      case .line(let line): return line
+      case .end: throw failure("has ended")
+      case .nothing: break
+      }
+      guard ContinuousClock.now < end else { throw failure("says nothing within \(Int(seconds)) seconds") }
+    }
+  }
+
+  /// Waits for a line that begins with a word, and answers the numbers behind it.
+  ///
+  /// - Parameter count: so many numbers are there.
+  /// - Throws: `Failure`, also where there is another line; `Interrupted`.
+  @discardableResult
+  func answer(_ word: String, _ count: Int = 0, within seconds: Double = 60) throws -> [Double] {
+    let line = try line(within: seconds)
+    let words = line.split(separator: " ")
+    let numbers = words.dropFirst().compactMap { Double($0) }
+    guard words.first == Substring(word), numbers.count == count else {
+      throw failure("says \"\(line)\" where \"\(word)\" and \(count) numbers are expected")
+    }
+    return numbers
+  }
+
+  private func failure(_ text: String) -> Failure {
+    let told = (try? String(contentsOf: errors, encoding: .utf8)) ?? ""
+    let last = told.split(separator: "\n").suffix(5).joined(separator: "\n")
+    return Failure(description: "\(name) \(text)." + (last.isEmpty ? "" : " Its last messages:\n\(last)"))
+  }
+
+  // MARK: - The end
+
+  /// Ends the program, whatever it does, and removes its folder. Clients end with their input.
+  ///
+  /// - Parameter isSignalled: it is told by a signal, as servers are.
+  func end(bySignal isSignalled: Bool = false) {
+    try? input.fileHandleForWriting.close()
+    if isSignalled, process.isRunning { process.terminate() }
+    if !ends(within: 10) {
+      kill(process.processIdentifier, SIGKILL)
+      _ = ends(within: 5)
+    }
+    output.fileHandleForReading.readabilityHandler = nil
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  private func ends(within seconds: Double) -> Bool {
+    let end = ContinuousClock.now + .seconds(seconds)
+    while process.isRunning {
+      guard ContinuousClock.now < end else { return false }
+      Thread.sleep(forTimeInterval: 0.02)
+    }
+    return true
+  }
+}
+
+/// What a program has written, line by line.
+private final class Lines: Sendable {
+  enum Next {
+    case line(String)
+    /// None has come yet.
+    case nothing
+    /// None will come.
+    case end
+  }
+
+  private struct State {
+    var lines: [String] = []
+    /// The beginning of the next line.
+    var rest: [UInt8] = []
+    var isOver = false
+  }
+
+  private let state = Mutex(State())
+  private let hasCome = DispatchSemaphore(value: 0)
+
+  /// - Parameter data: is empty at the end.
+  func take(_ data: Data) {
+    state.withLock { state in
+      if data.isEmpty { state.isOver = true }
+      state.rest += data
+      while let end = state.rest.firstIndex(of: UInt8(ascii: "\n")) {
+        state.lines.append(String(decoding: state.rest[..<end], as: UTF8.self))
+        state.rest.removeFirst(end + 1)
+      }
+    }
+    hasCome.signal()
+  }
+
+  /// Waits a moment where there is no line.
+  func next() -> Next {
+    let known = first()
+    guard case .nothing = known else { return known }
+    _ = hasCome.wait(timeout: .now() + .milliseconds(100))
+    return first()
+  }
+
+  private func first() -> Next {
+    state.withLock { state in
+      guard state.lines.isEmpty else { return .line(state.lines.removeFirst()) }
+      return state.isOver ? .end : .nothing
+    }
+  }
+}
