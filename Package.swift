@@ -135,7 +135,8 @@ let package = Package(
       name: "first-sync", dependencies: ["RealmSwift"], path: "Examples/FirstSync",
       swiftSettings: swiftSettings),
     .executableTarget(
-      name: "brief-sync", dependencies: ["RealmSwift"], path: "Examples/Guides", exclude: ["ImportItems.swift"],
+      name: "brief-sync", dependencies: ["RealmSwift"], path: "Examples/Guides",
+      exclude: ["ImportItems.swift"],
       sources: ["BriefSync.swift"], swiftSettings: swiftSettings),
     .executableTarget(
       name: "import-items", dependencies: ["RealmSwift"], path: "Examples/Guides",

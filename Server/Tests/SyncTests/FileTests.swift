@@ -55,6 +55,25 @@ import Testing
     }
   }
 
+  @Test func `a file that is deleted before its changes are uploaded is put aside`() async throws {
+    try await withWorld { world in
+      let user = try await world.user()
+      let configuration = user.notes()
+      do {
+        let realm = try await opened(configuration, .once)
+        try realm.sync().suspend()
+        try realm.write { realm.add(Note(1, "not uploaded")) }
+      }
+      #expect(try Realm.deleteFiles(for: configuration))
+      let file = try #require(configuration.fileURL)
+      #expect(!FileManager.default.fileExists(atPath: file.path))
+      let folder = file.deletingLastPathComponent().deletingLastPathComponent()
+      let kept = try FileManager.default.contentsOfDirectory(
+        atPath: folder.appendingPathComponent("recovered-realms").path)
+      #expect(kept.count == 1 && kept[0].hasPrefix("recovered_realm-"), "\(kept)")
+    }
+  }
+
   @Test func `the second open of a file downloads far less than the first`() async throws {
     try await withWorld { world in
       let proxy = try await SyncProxy.start(for: world.port)

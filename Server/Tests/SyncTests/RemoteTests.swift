@@ -255,4 +255,59 @@ private class Labelled: Object {
       #expect(holder.value == AnyRealmValue.none)
     }
   }
+
+  @Test func `a property that another version of the app has made optional reads null as its zero`()
+    async throws
+  {
+    func configuration(_ user: User, _ type: Object.Type) -> Realm.Configuration {
+      var configuration = user.configuration(partitionValue: "north")
+      configuration.objectTypes = [type]
+      return configuration
+    }
+    do {
+      try await withWorld("development: true\npartition: area\n") { world in
+        let users = try await world.users(2)
+        let older = try opened(configuration(users[0], FirstVersion.self))
+        try older.write { older.create(FirstVersion.self, value: ["id": 1, "text": "one", "count": 1]) }
+        try await older.upload()
+        let newer = try await opened(configuration(users[1], SecondVersion.self), .once)
+        try newer.write {
+          guard let object = newer.object(ofType: SecondVersion.self, forPrimaryKey: 1) else { return }
+          object.text = nil
+          object.day = nil
+          object.count = nil
+          newer.create(SecondVersion.self, value: ["id": 2])
+        }
+        try await newer.upload()
+        try await eventually(in: older) { older.objects(FirstVersion.self).count == 2 }
+        let object = try #require(older.object(ofType: FirstVersion.self, forPrimaryKey: 1))
+        #expect(object.text == "" && object.count == 0)
+        #expect(object.day == Date(timeIntervalSince1970: 0))
+        try older.write { object.text = "again" }
+        try await older.upload()
+        try await eventually(in: newer) {
+          newer.object(ofType: SecondVersion.self, forPrimaryKey: 1)?.text == "again"
+        }
+      }
+    }
+  }
+}
+
+/// One class in two versions of an app.
+private class FirstVersion: Object {
+  override class func _realmObjectName() -> String? { "Versioned" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+  @Persisted(primaryKey: true) var id: Int
+  @Persisted var text: String
+  @Persisted var day: Date
+  @Persisted var count: Int
+}
+
+private class SecondVersion: Object {
+  override class func _realmObjectName() -> String? { "Versioned" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+  @Persisted(primaryKey: true) var id: Int
+  @Persisted var text: String?
+  @Persisted var day: Date?
+  @Persisted var count: Int?
 }

@@ -42,8 +42,8 @@ struct ServerSession {
     var told: UInt64
     /// The first step is to come. Each session has one, though it may be empty: with it the client stores the session number, by which copies of its file are found.
     var isFirst = true
-    /// So many classes and properties the client was told of in this session.
-    var definitions = 0
+    /// The classes and properties that the client was told of in this session.
+    var definitions: [SchemaInstruction] = []
     /// The end of the log when the client asked for it: it is told when it has all up to there.
     var owed: UInt64 = 0
     /// The last changeset that was appended to the log in this session.

@@ -250,8 +250,8 @@ extension SyncServer {
     var request = StepRequest(
       replica: running.replica, from: running.version, old: running.view, new: new, querySet: wanted)
     request.told = running.told
-    // None is ever changed or taken away: the client has all if it was told of as many.
-    request.definitions = running.definitions == definitions.count ? [] : definitions
+    // Definitions are added, and properties become optional.
+    request.definitions = running.definitions == definitions ? [] : definitions
     (request.partBytes, request.wholeVersions) = (limits.partBytes, limits.wholeVersions)
     // Nothing of a step is sent before all of it is there.
     var frames: [[UInt8]] = []
@@ -261,7 +261,7 @@ extension SyncServer {
     }
     for frame in frames { send(frame: frame, to: id) }
     (running.version, running.querySet, running.view) = (node.state.version, wanted, new)
-    (running.wanted, running.isFirst, running.definitions) = (wanted, false, definitions.count)
+    (running.wanted, running.isFirst, running.definitions) = (wanted, false, definitions)
     running.told = node.state.lastSequence(of: running.replica)
     become(id, .running(running))
     concerned.remove(id)

@@ -74,6 +74,8 @@ struct FileActions {
     /// The file can't be touched now; and why.
     case busy(String)
     case noRealm
+    /// It is a realm that is not synced: not the file that was, but another at its place.
+    case local
   }
 
   /// Whether nothing is left of the file.
@@ -86,17 +88,20 @@ struct FileActions {
     case .noRealm:
       Logger.shared.log(.warn, "\(path) of a removed user is no realm file, and stays.")
       return true
+    case .local:
+      Logger.shared.log(.warn, "\(path) of a removed user is a realm now that is not synced, and stays.")
+      return true
     }
   }
 
   /// Looks into a file for changes that no server has.
-  private func unsynced(_ path: String) -> Unsynced {
+  private func unsynced(_ path: String, key: [UInt8]? = nil) -> Unsynced {
     do throws(StorageError) {
-      let database = try Database(path: path, options: .reading(nil))
+      let database = try Database(path: path, options: .reading(key))
       defer { database.close() }
       if database.isOpenElsewhere { return .busy("it is open") }
-      let snapshot = try database.snapshot()
-      let count = try snapshot.changelog()?.count(snapshot) ?? 0
+      // The file is let go of when no version of it is read any more.
+      guard let count = try pending(database) else { return .local }
       return count == 0 ? .none : .some("it has \(count) changes that were not uploaded")
     } catch {
       switch error {
@@ -109,6 +114,12 @@ struct FileActions {
       default: return .busy(error.description)
       }
     }
+  }
+
+  /// How many changes no server has; nil of a file that is not synced.
+  private func pending(_ database: Database) throws(StorageError) -> Int? {
+    let snapshot = try database.snapshot()
+    return try snapshot.changelog()?.count(snapshot)
   }
 
   // MARK: - Files
@@ -127,19 +138,27 @@ struct FileActions {
   private func putAside(_ path: String, as copy: String, _ why: String) -> Bool {
     guard FileManager.default.fileExists(atPath: path) else { return delete(path) }
     if case .busy(let why) = unsynced(path) { return isLeft(path, why) }
-    var target = copy
-    if FileManager.default.fileExists(atPath: target) { target += ".\(ObjectId.generate().stringValue)" }
-    do {
-      let folder = URL(fileURLWithPath: target).deletingLastPathComponent().path
-      try FileManager.default.createDirectory(
-        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-      try FileManager.default.moveItem(atPath: path, toPath: target)
-    } catch {
-      return isLeft(path, error.localizedDescription)
-    }
-    Logger.shared.log(.warn, "\(path) was not deleted but is kept as \(target): \(why).")
+    do { try move(path, to: copy, why) } catch { return isLeft(path, error.localizedDescription) }
     // What stands beside it.
     return delete(path)
+  }
+
+  private func move(_ path: String, to copy: String, _ why: String) throws {
+    var target = copy
+    if FileManager.default.fileExists(atPath: target) { target += ".\(ObjectId.generate().stringValue)" }
+    let folder = URL(fileURLWithPath: target).deletingLastPathComponent().path
+    try FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    try FileManager.default.moveItem(atPath: path, toPath: target)
+    Logger.shared.log(.warn, "\(path) was not deleted but is kept as \(target): \(why).")
+  }
+
+  /// Puts a file aside that the app deletes, if it has changes that no server has. What stands beside it is left to who deletes it.
+  ///
+  /// - Throws: what the system says where it can't be moved: then it is not to be deleted.
+  func keepUnsynced(_ path: String, key: [UInt8]?) throws {
+    guard case .some(let why) = unsynced(path, key: key) else { return }
+    try move(path, to: paths.newRecovered(), why)
   }
 
   private func isLeft(_ path: String, _ why: String) -> Bool {

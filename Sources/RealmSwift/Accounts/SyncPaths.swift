@@ -76,9 +76,12 @@ struct SyncPaths: Sendable {
   /// Whether a text can name a user. Users get their names from a server.
   static func isName(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.count <= longestID && text != "." && text != ".."
+      && !folders.contains(text.lowercased())
   }
 
   private static let longestID = 1024
+  /// Those that an app has beside the folders of its users.
+  private static let folders: Set = ["recovered-realms", "server-utility"]
   /// Of the name of a file. Names of up to 255 bytes can be used, and what stands beside a realm has longer ones.
   private static let longestName = 255 - ".fresh.management".utf8.count
   /// Some systems have no longer paths than 1,024 bytes.

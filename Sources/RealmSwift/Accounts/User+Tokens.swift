@@ -44,7 +44,8 @@ extension User {
       throw state == .removed ? AppError.removed(id) : AppError.loggedOut(id)
     }
     let answer = try await app.calls.send(.refresh, token: token)
-    if answer.problem == nil, [401, 403].contains(answer.status) {
+    // What has no name of an error is not the server's: a proxy between may answer so, too.
+    if answer.problem == nil, [401, 403].contains(answer.status), AppError(answer).name != nil {
       logOut(because: "It answers the refresh token with the status \(answer.status).", where: token)
       throw AppError(answer)
     }

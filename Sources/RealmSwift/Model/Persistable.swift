@@ -140,7 +140,10 @@ extension _Scalar {
 
   public static func _read(_ object: ObjectBase, _ position: Int) -> Self {
     let value = object.stored(position)
-    guard let loaded = _load(value) else { object.stopUnreadable(position, value) }
+    // Of a synced property that others have made optional.
+    guard let loaded = _load(value == .null ? _column.zero : value) else {
+      object.stopUnreadable(position, value)
+    }
     return loaded
   }
   public static func _readOptional(_ object: ObjectBase, _ position: Int) -> Self? {

@@ -137,6 +137,8 @@ public struct Realm {
   /// Removes a realm: its file, `.note` and `.management` beside it. Answers whether there was anything; a realm in memory has
   /// nothing to remove.
   ///
+  /// A synced realm with changes that were not uploaded is put aside into the folder `recovered-realms` of its app; a warning tells its name.
+  ///
   /// - Throws: `Realm.Error.alreadyOpen` while it is open, here or in another process; other codes where the system refuses.
   @discardableResult
   public static func deleteFiles(for configuration: Configuration) throws -> Bool {

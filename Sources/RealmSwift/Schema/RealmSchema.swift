@@ -26,13 +26,15 @@ final class ClassBinding: Sendable {
 
   /// Whether the properties stand in a table where they stood in the one that the class was bound to. They may not after
   /// another process has removed properties, or changed their types.
-  func fits(_ found: TableSchema) -> Bool {
+  ///
+  /// - Parameter isSynced: others may make a property optional while it is in use. Its null is read as zero then.
+  func fits(_ found: TableSchema, isSynced: Bool = false) -> Bool {
     guard let table else { return true }
     return columns.allSatisfy { position in
       guard position >= 0 else { return true }
       guard position < found.columns.count else { return false }
       let (old, new) = (table.columns[position], found.columns[position])
-      return old.id == new.id && old.isOptional == new.isOptional
+      return old.id == new.id && (old.isOptional == new.isOptional || (isSynced && new.isOptional))
     }
   }
 }

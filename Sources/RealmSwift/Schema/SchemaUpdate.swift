@@ -32,8 +32,8 @@ struct SchemaUpdate {
       var found = SchemaDifference.all(
         model, table, among: tables,
         rows: SchemaDifference.addsKey(model, table) ? try rows(table.name) : 0)
-      // Other devices may have them.
-      if isSynced { found.removeAll { $0.kind == .removed } }
+      // Other devices may have them, or have null in them.
+      if isSynced { found.removeAll { $0.kind == .removed || $0.kind == .becameRequired } }
       differences += found
       let notKept = Set(found.filter { !$0.canBeMade }.map(\.column))
       for property in model.properties where !notKept.contains(property.columnName) {

@@ -28,6 +28,8 @@ protocol FileSyncMaker: Sendable {
   ///
   /// - Parameter isFirst: none of this process was open before.
   func didOpen(_ realm: Realm, isFirst: Bool) throws
+  /// A file that nobody has open is about to be deleted: one with changes that no server has is put aside.
+  func keepUnsynced(_ configuration: Realm.Configuration) throws
   /// Objects may be made only of classes that are asked for.
   var isFlexible: Bool { get }
   /// The names of the classes that are asked for, in the open transaction.

@@ -115,6 +115,7 @@ final class RealmFile: Sendable {
     }
   }
 
+  var isSynced: Bool { configuration.syncing != nil }
   /// Nothing of it is on a disk.
   var isInMemory: Bool { configuration.inMemoryIdentifier != nil }
 
@@ -403,6 +404,11 @@ final class RealmFile: Sendable {
     return isClosed
   }
 
+  static func isOpen(_ configuration: Realm.Configuration) -> Bool {
+    let place = place(configuration)
+    return open.withLock { $0[place] != nil }
+  }
+
   /// - Throws: `Realm.Error`.
   static func delete(_ configuration: Realm.Configuration) throws -> Bool {
     let place = place(configuration)
@@ -416,6 +422,7 @@ final class RealmFile: Sendable {
           .alreadyOpen, "\(place) is open in this process: let go of its realms and objects first.",
           path: configuration.fileURL?.path)
       }
+      try configuration.syncing?.keepUnsynced(configuration)
       return try removeFiles(configuration)
     }
   }

@@ -66,7 +66,8 @@ extension RealmSession {
     let tables = Dictionary(try schemas().map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     let fits = schema.bindings.allSatisfy { binding in
       guard let bound = binding.table else { return true }
-      return tables[bound.name].map { $0.id == bound.id && binding.fits($0) } ?? false
+      return tables[bound.name].map { $0.id == bound.id && binding.fits($0, isSynced: file.isSynced) }
+        ?? false
     }
     if fits { schemaVersion = version }
     return fits

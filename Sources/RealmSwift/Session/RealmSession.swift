@@ -314,7 +314,7 @@ final class RealmSession {
     guard let schema = binding.table else { return nil }
     if transaction != nil { return try writable(binding)?.reading() }
     let table = try currentSnapshot().table(schema.name)
-    if let table, !binding.fits(table.schema) {
+    if let table, !binding.fits(table.schema, isSynced: file.isSynced) {
       raise("Changed schema", changedSchema(try currentSnapshot().schemaVersion()))
     }
     return table
@@ -555,7 +555,7 @@ final class RealmSession {
     if let found = written[binding.slot].table { return found }
     guard let transaction, let schema = binding.table else { return nil }
     let table = try transaction.table(schema.name)
-    if let table, table.schema.id != schema.id || !binding.fits(table.schema) {
+    if let table, table.schema.id != schema.id || !binding.fits(table.schema, isSynced: file.isSynced) {
       raise("Changed schema", changedSchema(try transaction.schemaVersion()))
     }
     written[binding.slot].table = table

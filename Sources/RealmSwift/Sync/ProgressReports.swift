@@ -30,18 +30,20 @@ final class ProgressReports: Sendable {
   private let queue = DispatchQueue(label: "realm.sync.progress")
   private let state = Mutex(State())
 
-  /// - Parameter querySet: the newest of the file.
+  /// - Parameters:
+  ///   - querySet: the newest of the file.
+  ///   - isCounted: the figures know of all changes that there are.
   /// - Returns: what ends it; nil where there is nothing to report any more.
   func add(
     _ direction: SyncSession.ProgressDirection, _ mode: SyncSession.ProgressMode, querySet: UInt64,
-    _ block: @escaping @Sendable (SyncSession.Progress) -> Void
+    isCounted: Bool = true, _ block: @escaping @Sendable (SyncSession.Progress) -> Void
   ) -> UInt64? {
     let (id, isFinished) = state.withLock { state -> (UInt64, Bool) in
       state.last += 1
       var report = Report(
         notifier: ProgressNotifier(direction, mode, countingFrom: direction == .download ? 0 : nil),
         direction: direction, querySet: querySet, block: block)
-      let (told, isFinished) = Self.update(&report, state)
+      let (told, isFinished) = isCounted ? Self.update(&report, state) : (nil, false)
       if !isFinished { state.reports[state.last] = report }
       // In the order of the figures.
       if let told { queue.async { block(told) } }
@@ -108,7 +110,8 @@ extension SyncSession {
   public func addProgressNotification(
     for direction: ProgressDirection, mode: ProgressMode, block: @Sendable @escaping (Progress) -> Void
   ) -> ProgressNotificationToken? {
-    let id = progress.add(direction, mode, querySet: newestQuerySet, block)
+    let id = progress.add(
+      direction, mode, querySet: newestQuerySet, isCounted: direction == .download || !hasPending, block)
     core.report()
     guard let id else { return nil }
     return ProgressNotificationToken { [weak self] in self?.progress.remove(id) }

@@ -1,3 +1,4 @@
+import Foundation
 import RealmStorage
 import RealmSyncClient
 
@@ -26,6 +27,20 @@ extension SyncConfiguration: FileSyncMaker {
     UserSessions.of(user).begin(file, hold, self)
   }
 
+  func keepUnsynced(_ configuration: Realm.Configuration) throws {
+    guard configuration.inMemoryIdentifier == nil, Realm.fileExists(for: configuration) else { return }
+    let path = configuration.url.path
+    do {
+      try FileActions(user.app.metadata, user.app.paths).keepUnsynced(
+        path, key: configuration.encryptionKey.map { Array($0) })
+    } catch {
+      throw Realm.Error(
+        .fileOperationFailed,
+        "\(path) has changes that were not uploaded, and can't be put aside, so that it is not deleted: "
+          + error.localizedDescription, path: path)
+    }
+  }
+
   func subscribed(_ transaction: WriteTransaction) throws(StorageError) -> Set<String> {
     Set(try SubscriptionStore.newest(transaction).subscriptions.map(\.table))
   }
@@ -43,6 +58,6 @@ extension SyncConfiguration: FileSyncMaker {
     }
     guard newest.number == 0 || initial.rerunOnOpen else { return }
     let subscriptions = realm.subscriptions
-    subscriptions.update { initial.callback(subscriptions) }
+    try subscriptions.content.update { initial.callback(subscriptions) }
   }
 }

@@ -15,6 +15,8 @@ public final class SyncSession: Sendable {
     /// It could not go on. It begins again when it is resumed, or the user logs in.
     var hasFailed = false
     var isEnded = false
+    /// It ends when all is uploaded, unless a realm is open then.
+    var waitsToEnd = false
     /// Where the file will be put aside, once that was told.
     var recoveredPath: String?
     var connection = ConnectionState.disconnected
@@ -68,9 +70,11 @@ public final class SyncSession: Sendable {
   /// Whether it connects: it is inactive while the app has suspended it, while the user is logged out, and where it could not go on. It is
   /// invalid once it is over: the file is closed.
   public var state: State {
-    status.withLock { status in
+    // Its end may be on the way here.
+    let isLoggedIn = sync.user.isLoggedIn
+    return status.withLock { status in
       if status.isEnded { return .invalid }
-      return status.isLoggedIn && !status.isPaused && !status.hasFailed ? .active : .inactive
+      return isLoggedIn && status.isLoggedIn && !status.isPaused && !status.hasFailed ? .active : .inactive
     }
   }
 
@@ -93,7 +97,11 @@ public final class SyncSession: Sendable {
     }
     guard isNew else { return }
     become(.disconnected)
-    follow()
+    core.inTurn { [self] in
+      // Also where the app has resumed it meanwhile: what waits is told.
+      core.stopInTurn()
+      if isToRun { core.startInTurn() }
+    }
   }
 
   /// Goes on after `suspend()`, or after an error for which it ended: it connects now.
@@ -182,16 +190,24 @@ public final class SyncSession: Sendable {
   }
 
   fileprivate func become(_ new: ConnectionState) {
-    let (old, observers) = status.withLock { status in
+    status.withLock { status in
       let old = status.connection
       // What the connection tells may come behind the end.
       let isStopped = status.isPaused || !status.isLoggedIn || status.isEnded
       let new = isStopped ? .disconnected : new
       status.connection = new
-      return (old, old == new ? [] : status.observers.sorted { $0.key < $1.key }.map(\.value))
+      let observers = old == new ? [] : status.observers.sorted { $0.key < $1.key }.map(\.value)
+      guard !observers.isEmpty else { return }
+      // Under the lock, so that states are told in their order.
+      CallbackQueue.deliver { for observer in observers { observer(old, new) } }
     }
-    guard !observers.isEmpty else { return }
-    CallbackQueue.deliver { for observer in observers { observer(old, new) } }
+  }
+
+  /// There are changes that no server has decided.
+  var hasPending: Bool {
+    do throws(StorageError) { return try ClientCopy.hasPending(file.database.snapshot()) } catch {
+      return false
+    }
   }
 
   // MARK: - The user
@@ -225,7 +241,16 @@ public final class SyncSession: Sendable {
   /// Ends when all is uploaded, unless a realm is opened meanwhile. In turn with the session.
   fileprivate func endWhenUploaded() {
     guard state == .active else { return endIfUnused() }
-    core.whenUploadedInTurn { [self] _ in endIfUnused() }
+    let isFirst = status.withLock { status in
+      defer { status.waitsToEnd = true }
+      return !status.waitsToEnd
+    }
+    guard isFirst else { return }
+    core.whenUploadedInTurn { [self] problem in
+      status.withLock { $0.waitsToEnd = false }
+      // A realm may have been opened meanwhile, written, and closed again.
+      if problem == nil, hasPending { endWhenUploaded() } else { endIfUnused() }
+    }
   }
 
   private func endIfUnused() {
@@ -247,8 +272,7 @@ extension SyncSession: FileSync {
   func lastRealmClosed() { core.inTurn { [self] in endWhenUploaded() } }
 
   func end() {
-    core.endAtOnce { [hold] in hold.end() }
-    didEnd()
+    if core.endAtOnce({ [hold] in hold.endIfLast() }) { didEnd() }
   }
 }
 
@@ -276,7 +300,10 @@ extension SyncSession: SyncedFileHandler {
   package func fileHasRefusals(_ core: SyncedFile) {
     do throws(ClientProblem) {
       let refusals = try core.takeRefusals()
-      if !refusals.isEmpty { report(SyncError(refusals, in: file.database)) }
+      guard !refusals.isEmpty else { return }
+      let error = SyncError(refusals, in: file.database)
+      Logger.shared.log(.warn, error.localizedDescription)
+      report(error)
     } catch {
       report(SyncError.of(.failed(error), self))
     }

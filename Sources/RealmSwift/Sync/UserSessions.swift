@@ -84,7 +84,15 @@ final class UserSessions: UserSync, Sendable {
     for connection in connections { connection.close() }
   }
 
-  func userWasRemoved() { userDidLogOut(because: nil) }
+  func userWasRemoved() {
+    userDidLogOut(because: nil)
+    // A connection keeps the user, which keeps this. Sessions that are open keep theirs.
+    let gone = state.withLock { state in
+      defer { (state.connection, state.connections) = (nil, [:]) }
+      return (state.connection, state.connections)
+    }
+    withExtendedLifetime(gone) {}
+  }
 
   private var connections: [SyncConnection] {
     state.withLock { Array($0.connections.values) + [$0.connection].compactMap { $0 } }

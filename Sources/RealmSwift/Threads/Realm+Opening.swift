@@ -51,7 +51,7 @@ extension Realm {
     downloadBeforeOpen: OpenBehavior = .never
   ) async throws -> Realm {
     try Task.checkCancellation()
-    let isNew = !Realm.fileExists(for: configuration)
+    let isNew = !Realm.fileExists(for: configuration) && !RealmFile.isOpen(configuration)
     let hold = try await withCheckedThrowingContinuation {
       (continuation: CheckedContinuation<RealmFile.Hold, any Swift.Error>) in
       FileOpener.open(configuration) { continuation.resume(with: $0) }

@@ -81,16 +81,19 @@ package final class SyncConnection: @unchecked Sendable {
 
   /// A file wants a channel, until it leaves.
   ///
-  /// - Parameter run: a number of the member's own.
-  package func join(_ member: any ConnectionMember, run: UInt64) {
+  /// - Parameters:
+  ///   - run: a number of the member's own.
+  ///   - atOnce: where the connection waits before its next try, it waits no longer.
+  package func join(_ member: any ConnectionMember, run: UInt64, atOnce: Bool = false) {
     queue.async { [self] in
       lingers += 1
+      if atOnce { backOff.reset() }
       members[ObjectIdentifier(member)] = Member(member: member, run: run)
       switch state {
       case .open: openChannel(ObjectIdentifier(member))
       case .idle: connect()
       case .routing, .opening: member.connectionBecame(.connecting)
-      case .waiting: member.connectionBecame(.disconnected)
+      case .waiting: if atOnce { connect() } else { member.connectionBecame(.disconnected) }
       }
     }
   }

@@ -52,11 +52,9 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
   package func startInTurn() {
     guard !hasEnded else { return }
     backOff.reset()
-    if !isRunning || !isJoined {
-      isRunning = true
-      join()
-    }
-    connection.reconnect()
+    guard !isRunning || !isJoined else { return connection.reconnect() }
+    isRunning = true
+    join(atOnce: true)
   }
 
   /// Ends the session. What waits for something of it is told.
@@ -76,18 +74,15 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
     for call in waits.removeAll() { call(.stopped) }
   }
 
-  /// Ends the session when what it does now is done, and calls `body`, before it returns.
-  package func endAtOnce(_ body: () -> Void) {
-    // A handler may be who asks for it.
-    if isInTurn {
-      endInTurn()
-      body()
-    } else {
-      queue.sync {
-        endInTurn()
-        body()
-      }
+  /// Ends the session when what it does now is done, if `body` answers true; answers that.
+  package func endAtOnce(_ body: () -> Bool) -> Bool {
+    func end() -> Bool {
+      let isOver = body()
+      if isOver { endInTurn() }
+      return isOver
     }
+    // A handler may be who asks for it.
+    return isInTurn ? end() : queue.sync { end() }
   }
 
   /// The code that runs is called by the session.
@@ -96,10 +91,10 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
   /// The session whose queue runs.
   private static let current = DispatchSpecificKey<ObjectIdentifier>()
 
-  private func join() {
+  private func join(atOnce: Bool = false) {
     run += 1
     isJoined = true
-    connection.join(self, run: run)
+    connection.join(self, run: run, atOnce: atOnce)
   }
 
   private func leave() {
@@ -138,7 +133,7 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
     do {
       last = try database.lastSequence()
     } catch {
-      return queue.async { body(.failed(.storage(error))) }
+      return queue.async { [self] in body(hasEnded ? .stopped : .failed(.storage(error))) }
     }
     queue.async { [self] in
       if hasEnded { return body(.stopped) }
@@ -306,10 +301,13 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
     }
   }
 
+  /// Milliseconds that a server may ask for.
+  private static let longestPause: UInt64 = 3_600_000
+
   /// The session begins anew on another channel, after a while.
   private func retry(after milliseconds: UInt64) {
     leave()
-    let wait = max(milliseconds, backOff.next(clock))
+    let wait = max(min(milliseconds, Self.longestPause), backOff.next(clock))
     let current = run
     clock.after(wait, on: queue) { [weak self] in
       guard let self, self.isRunning, current == self.run else { return }

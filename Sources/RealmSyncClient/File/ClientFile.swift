@@ -54,6 +54,7 @@ package struct ClientFile {
     var position = position
     try check(registered.replica)
     try check(registered.mark, time: time)
+    guard registered.version < Self.latestVersion else { throw .wrongAnswer }
     guard !position.isCopy else { return try registerCopy(registered, partition) }
     position.replicas[Int(pending.state.replica)] = registered.replica
     (position.version, position.tag) = (registered.version, registered.tag)
@@ -114,7 +115,7 @@ package struct ClientFile {
 
   /// A step leads forwards, and to a query set that there is.
   private func check(_ step: Step) throws(ClientProblem) {
-    guard step.to >= step.from, step.to <= Self.latestVersion, step.querySet <= newestQuerySet else {
+    guard step.to >= step.from, step.to < Self.latestVersion, step.querySet <= newestQuerySet else {
       throw .wrongAnswer
     }
   }

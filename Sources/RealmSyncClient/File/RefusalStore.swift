@@ -10,7 +10,7 @@ struct RefusalStore {
   /// Where the number of the last one stands.
   private static let lastNumber: [UInt8] = [3]
   /// Of more than so many, the oldest are forgotten.
-  private static let most = 1000
+  static let most = 1000
 
   init(_ transaction: WriteTransaction) throws(StorageError) {
     tree = try transaction.tree(ClientPosition.tree)
@@ -43,7 +43,8 @@ struct RefusalStore {
       number = bytes.reduce(0) { $0 << 8 | UInt64($1) }
       guard bytes.count == 8, number < 1 << 62 else { throw tree.damaged }
     }
-    for refusal in refusals {
+    number += UInt64(max(0, refusals.count - Self.most))
+    for refusal in refusals.suffix(Self.most) {
       number += 1
       try tree.set(refusal.bytes, for: key(number))
     }

@@ -22,7 +22,8 @@ extension ClientSession {
       case (.hello, .welcome(let welcome)): return try take(welcome, time)
       case (.running(let running), .welcome(let welcome)):
         guard running.isFirst, case .reset(let reset) = welcome.answer else { throw .wrongAnswer }
-        return try take(reset.following(running.reset), limit: welcome.limits.bytesUnderWay, time)
+        return try take(
+          reset.following(running.reset), limit: min(welcome.limits.bytesUnderWay, Self.mostUnderWay), time)
       case (.running(let running), _): return try receive(message, running, time)
       default: throw .wrongAnswer
       }
@@ -41,6 +42,9 @@ extension ClientSession {
     }
   }
 
+  /// More bytes are not sent before the server has answered, whatever it allows.
+  private static let mostUnderWay: UInt64 = 16 << 20
+
   // MARK: - The beginning
 
   private func take(_ welcome: Welcome, _ time: UInt64) throws(ClientProblem) -> [Action] {
@@ -58,7 +62,7 @@ extension ClientSession {
         try file.learn(offset: offset)
         try file.register(registered, partition: property, time: time)
       }
-      return try start(offered: nil, welcome.limits.bytesUnderWay, time)
+      return try start(offered: nil, min(welcome.limits.bytesUnderWay, Self.mostUnderWay), time)
     case .known(let sessionNumber):
       let (number, isNew) = try reading { (file) throws(ClientProblem) in
         (file.number, file.isNew(offset: offset))
@@ -68,13 +72,13 @@ extension ClientSession {
         try inFile(.relaxed) { (file) throws(ClientProblem) in try file.learn(offset: offset) }
         try flush()
       }
-      return try start(offered: sessionNumber, welcome.limits.bytesUnderWay, time)
+      return try start(offered: sessionNumber, min(welcome.limits.bytesUnderWay, Self.mostUnderWay), time)
     case .reset(let reset):
       try inFile { (file) throws(ClientProblem) in
         guard file.number != .max else { throw .wrongAnswer }
         try file.learn(offset: offset)
       }
-      return try take(reset, limit: welcome.limits.bytesUnderWay, time)
+      return try take(reset, limit: min(welcome.limits.bytesUnderWay, Self.mostUnderWay), time)
     }
   }
 
@@ -168,6 +172,8 @@ extension ClientSession {
       try self.reset(reset, parts, dropsPending: !isRecovered, time)
     } catch {
       guard case .recoverOrDiscard = recovery else { throw error }
+      // What the machine can't do now says nothing of the changes.
+      if case .storage(let cause) = error { guard case .corrupted = cause else { throw error } }
       isRecovered = false
       try self.reset(reset, parts, dropsPending: true, time)
     }
@@ -197,7 +203,8 @@ extension Welcome.Reset {
   fileprivate func following(_ first: Welcome.Reset?) -> Welcome.Reset {
     guard let first else { return self }
     return Welcome.Reset(
-      registered: registered, integrated: first.integrated, refusals: first.refusals + refusals,
+      registered: registered, integrated: first.integrated,
+      refusals: Array((first.refusals + refusals).suffix(RefusalStore.most)),
       isInDoubt: first.isInDoubt || isInDoubt)
   }
 }

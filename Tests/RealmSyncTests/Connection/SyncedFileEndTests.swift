@@ -171,7 +171,8 @@ import Testing
       let ended = Outcomes<Bool>()
       file.notes.react { note, core in
         guard note == .changed, ended.all.isEmpty else { return }
-        core.endAtOnce { ended.add(true) }
+        let isOver = core.endAtOnce { true }
+        ended.add(isOver)
       }
       file.core.start()
       try world.until(ended, are: [true])
@@ -190,10 +191,9 @@ import Testing
       try world.start(other)
       for key in 1...50 as ClosedRange<Int64> { try other.write(key) }
       try world.until("an object", tick: 20) { try !file.keys().isEmpty }
-      var isClosed = false
-      file.core.endAtOnce {
+      let isClosed = file.core.endAtOnce {
         file.database.close()
-        isClosed = true
+        return true
       }
       #expect(isClosed)
       // What comes late does no harm to a file that is closed.

@@ -37,7 +37,10 @@ struct Client: AsyncParsableCommand {
     case .upload: try await Uploader(options).run()
     case .download: try await Downloader(options).run()
     case .write: try await Writer(options).run()
-    case .observe: try await Observer(options).run()
+    case .observe:
+      let observer = await Observer(options)
+      try await observer.run()
+      withExtendedLifetime(observer) {}
     case .crowd: try await Crowd(options).run()
     }
   }
