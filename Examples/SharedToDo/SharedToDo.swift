@@ -20,6 +20,9 @@ struct SharedToDo: AsyncParsableCommand {
     let folder = URL(fileURLWithPath: folder, isDirectory: true)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let list = try await SharedList(server: server, app: app, folder: folder)
-    await Conversation(list, name: folder.lastPathComponent, isPlain: plain).hold()
+    let conversation = await Conversation(list, name: folder.lastPathComponent, isPlain: plain)
+    await conversation.hold()
+    // The list refers to it weakly.
+    withExtendedLifetime(conversation) {}
   }
 }
