@@ -27,7 +27,7 @@ struct ImportItems {
     configuration.objectTypes = [Item.self]
     let realm = try await Realm(configuration: configuration, downloadBeforeOpen: .once)
 
-    // Each transaction is sent as one, and has a greatest size.
+    // A transaction takes memory in proportion to its objects.
     let decoder = JSONDecoder()
     var batch: [Item] = []
     var count = 0

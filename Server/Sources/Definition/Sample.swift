@@ -24,7 +24,7 @@ extension AppDefinition {
     # Predicates know $user.id, $user.roles, $user.custom_data with a name behind it, and $partition.
     rights:
       Task:
-        read: owner == $user.id OR team IN $user.custom_data.teams
+        read: owner == $user.id OR (team != nil AND team IN $user.custom_data.teams)
         write: owner == $user.id
         # `insert` and `delete` are the same as `write` unless they are given.
         delete: owner == $user.id AND done == true

@@ -92,7 +92,7 @@ struct Retire: AsyncParsableCommand {
   )
 
   @OptionGroup var options: AppOption
-  @Argument(help: "The number of the file, as /metrics and the log tell it.") var replica: UInt64
+  @Argument(help: "The number of the file, as /metrics tells it of the oldest one.") var replica: UInt64
 
   func run() async throws { try await ask(.retire(app: try options.id(), replica: replica), options.place) }
 }

@@ -2,7 +2,7 @@ import RealmStorage
 
 /// A path by the names of its properties.
 struct PathWords {
-  /// Where the steps so far lead to.
+  /// The table that the steps so far lead to.
   fileprivate(set) var table: TableSchema
   fileprivate var start: QuerySyntax.Path.Start
   fileprivate var steps: [QuerySyntax.Step] = []
@@ -14,7 +14,7 @@ struct PathWords {
   fileprivate(set) var isMany = false
   /// It leads over an index or a key.
   fileprivate(set) var isIndexed = false
-  /// What messages call it.
+  /// The name of the path in messages.
   fileprivate(set) var label: String
 
   var path: QuerySyntax.Path { QuerySyntax.Path(start, steps: steps) }
@@ -117,7 +117,7 @@ extension PredicateWriter {
     switch property {
     case .count:
       words.steps.append(.count)
-      // Of a collection there is one number.
+      // An object has one count of a collection.
       if case .value = values { words.isMany = isMany }
     case .length: words.steps.append(.name("length"))
     case .type:

@@ -9,7 +9,7 @@ struct PlainForm {
   private enum Task {
     /// A part, and the join that it stands in.
     case visit(Predicate, Join?)
-    /// What was made from an index on belongs to a join.
+    /// The parts that were made from an index on belong to a join.
     case join(Join, start: Int)
   }
 

@@ -2,9 +2,9 @@ import RealmStorage
 
 /// Makes the tree of a query, by names and constants, of a condition by columns and values: the way back from what `QueryBinder` does.
 ///
-/// What RQL can't say has a tree all the same where another language may say it: whoever prints it is told.
+/// A condition that RQL can't express has a tree where another language can express it. `QueryPrinter` throws when it is to print such a tree.
 struct PredicateWriter {
-  /// What conditions are about: the object that is tested, or an element in a subquery.
+  /// The thing that conditions are about: the object that is tested, or an element in a subquery.
   struct Scope {
     var table: TableSchema
     /// The name of an element; nil of the object.
@@ -13,7 +13,7 @@ struct PredicateWriter {
 
   let names: QueryNames
   var builder = QuerySyntax.Builder()
-  /// So many subqueries were begun.
+  /// The number of subqueries that were begun.
   private var subqueries = 0
 
   init(_ names: QueryNames) { self.names = names }
@@ -277,7 +277,7 @@ extension QuerySyntax.ArithmeticOperator {
 }
 
 extension Value {
-  /// What messages call a constant that no text has.
+  /// The words by which messages name a constant that no text expresses.
   fileprivate var constantName: String {
     switch self {
     case .link, .typedLink: "an object"

@@ -37,10 +37,10 @@ package final class ObjectCopy {
   private let target: Database
   private let limits: Limits
   private var tables: [CopiedTable] = []
-  /// By the ids that they have in the source.
+  /// The positions in `tables`, by the ids of the tables in the source.
   private var places: [UInt32: Int] = [:]
   private var transaction: WriteTransaction
-  /// Those of the transaction, by place.
+  /// The tables that the open transaction has used, by their positions in `tables`.
   private var open: [Int: WritableTable] = [:]
   /// What was done in the transaction.
   private var rows = 0
