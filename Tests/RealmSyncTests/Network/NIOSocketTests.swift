@@ -95,6 +95,9 @@
           #expect(found3 == ClientFrame(first: 0x82, payload: [UInt8(number)]))
         }
         socket.close()
+        // The end of this side is read first. The answer would otherwise be able to overtake it.
+        let code = try await connection.frame().code
+        #expect(code == 1000)
         connection.send(ServerFrame.close(1000))
         let found4 = try await recorder.end()
         #expect(found4 == .closedHere)
