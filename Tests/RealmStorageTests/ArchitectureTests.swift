@@ -11,7 +11,7 @@ import Testing
       "File", "Node", "Kernel", "Tree", "Space", "Version", "Table/Values", "Table/Cluster",
       "Table/Collection",
       "Table/Index", "Table/Change", "Table/Diff", "Query/Predicate", "Query/Test", "Query/Search", "Commit",
-      "Changelog", "Database", "Upkeep", "Live", "Check",
+      "Changelog", "Database", "Creation", "Upkeep", "Live", "Check",
       "Compare",
     ])
   /// Rooms of the object layer, from the lowest up.

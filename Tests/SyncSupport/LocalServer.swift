@@ -88,16 +88,18 @@ package final class LocalServer {
 
   /// Integrates what has come, and answers.
   package func run(time: UInt64) throws {
-    for action in try server.run(time: time) {
-      switch action {
-      case .send(let frame, let id):
-        server.noteSent(frame.count, by: id)
-        guard let connection = connections[id] else { continue }
-        try look(at: ServerMessage(bytes: frame), to: connection)
-        connection.downward.append(frame)
-      case .close(let id): connections[id] = nil
+    repeat {
+      for action in try server.run(time: time) {
+        switch action {
+        case .send(let frame, let id):
+          server.noteSent(frame.count, by: id)
+          guard let connection = connections[id] else { continue }
+          try look(at: ServerMessage(bytes: frame), to: connection)
+          connection.downward.append(frame)
+        case .close(let id): connections[id] = nil
+        }
       }
-    }
+    } while server.hasWork
     guard keepsPast, past[state.version] == nil else { return }
     past[state.version] = try texts()
   }

@@ -134,13 +134,13 @@ extension Simulation {
 
   /// Carries all that a client and the server have to tell each other.
   func exchange(_ client: Client) throws {
-    for _ in 0..<100 {
+    for _ in 0..<1000 {
       time += 100
       try connect(client)
       try perform(client.session.upload(time: time), client)
       while client.connection?.upward.isEmpty == false { try receive(client.connection) }
       try runServer()
-      guard client.connection?.downward.isEmpty == false else { return }
+      guard client.connection?.downward.isEmpty == false || server.hasWork else { return }
       while client.connection?.downward.isEmpty == false { try deliver(client) }
     }
     throw Failure(kind: .hung, description: "\(client.user) and the server talk without end")

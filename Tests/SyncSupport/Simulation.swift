@@ -130,6 +130,8 @@ package final class Simulation {
     limits.partBytes = 200
     limits.idleVersions = generator.chance(50) ? 1 : 20
     limits.wholeVersions = UInt64(generator.below(4))
+    // Steps take several turns.
+    limits.rowsAtOnce = 1 + generator.below(8)
     // The texts of objects name elements by the number of the replica and a counter in one number.
     return SyncServer(node, limits: limits) { generator.next() >> 20 }
   }

@@ -165,9 +165,9 @@ public final class AppWorker: Sendable {
   }
 
   private func run() {
-    state.withLock { state in
+    let hasWork = state.withLock { state in
       state.isRunDue = false
-      guard !state.isStopped else { return }
+      guard !state.isStopped else { return false }
       let before = state.problem
       do {
         carryOut(try state.app.run(time: clock()), &state)
@@ -185,7 +185,10 @@ public final class AppWorker: Sendable {
       if let problem = state.problem, problem != before {
         logger.error("the server can't go on", metadata: ["error": "\(problem)"])
       }
+      return state.app.hasWork
     }
+    // Behind the messages that have come meanwhile.
+    if hasWork { scheduleRun() }
   }
 
   /// A client that is still there has got another token by now, and connects with it. So no connection is

@@ -207,6 +207,9 @@ public final class SyncApp {
     return made
   }
 
+  /// `run` has something to do, though nothing comes: the steps of clients that get much are made in several turns.
+  public var hasWork: Bool { server.hasWork }
+
   /// Forgets the history that no file needs whose client was connected within a time. Files that come back later are reset, and keep what they have not sent.
   ///
   /// - Parameters:

@@ -54,6 +54,19 @@ struct ServerSession {
     var sets = 0
     /// Sets that were refused, by the sets that count in their place.
     var refused: [UInt64: UInt64] = [:]
+    /// The step that is being made, of which parts were sent.
+    var building: Building?
+  }
+
+  /// A step that takes several turns of the server.
+  struct Building {
+    var step: StepBuild
+    /// Where the client stands once it has the step.
+    let querySet: UInt64
+    let view: View
+    let definitions: [SchemaInstruction]
+    /// In milliseconds since 1970.
+    let began: UInt64
   }
 
   let user: String
@@ -102,6 +115,10 @@ package struct ServerLimits: Sendable {
   package var unsentBytes = 1 << 20
   /// A part of a step has so many bytes, about.
   package var partBytes = 256 << 10
+  /// So many rows are looked at for steps before something else has its turn.
+  package var rowsAtOnce = 2000
+  /// A version is held for a step for so many milliseconds; then what is left of the step is made, however little of it has left the machine.
+  package var longestStep: UInt64 = 30_000
   /// Up to so many versions are read whole for a step: to look up what concerns the client costs more.
   package var wholeVersions: UInt64 = 16
   /// A session that nothing concerns is told so once in so many versions.

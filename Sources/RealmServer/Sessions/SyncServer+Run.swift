@@ -5,7 +5,7 @@ import RealmSync
 extension SyncServer {
   /// Integrates what has come, and tells each client what concerns it.
   ///
-  /// What a client is told was made durable before.
+  /// What a client is told was made durable before. Where much is to be told, part of it is, and `hasWork` says that `run` is to be called again.
   ///
   /// - Parameter time: of the machine, in milliseconds since 1970.
   /// - Returns: what is to be sent, in this order.
@@ -26,7 +26,7 @@ extension SyncServer {
       isWaiting = try answerWaiting(time)
     }
     if node.halt == nil {
-      try sendSteps()
+      try sendSteps(time)
     } else {
       for id in ids { fail(id, .unavailable, Self.halted) }
     }
@@ -197,73 +197,5 @@ extension SyncServer {
         id, .start(.init(replica: replica, offered: reset.registered.sessionNumber, isReset: true)))
       welcome(id, .reset(reset), time)
     }
-  }
-
-  // MARK: - Steps
-
-  private func sendSteps() throws(StorageError) {
-    var transaction: WriteTransaction?
-    defer { transaction?.cancel() }
-    let isBehind = node.state.version < node.end
-    var definitions: [SchemaInstruction]?
-    for id in ids {
-      guard let session = session(id), case .running(let running) = session.state,
-        session.unsent < limits.unsentBytes
-      else { continue }
-      guard node.state.goesOn(running.replica, appended: isBehind ? 0 : running.appended) else {
-        fail(id, .reset, "What the file has sent can't be decided. It is to connect again.")
-        continue
-      }
-      let wanted = max(
-        running.wanted, node.state.newestQuerySet(of: running.replica, upTo: running.asked))
-      guard wanted >= running.awaited, needsStep(id, running, wanted: wanted) else { continue }
-      if transaction == nil { transaction = try node.database.beginWrite() }
-      guard let transaction else { continue }
-      do throws(StorageError) {
-        if definitions == nil { definitions = try transaction.definitions() }
-        try sendStep(id, running, wanted: wanted, definitions ?? [], transaction)
-      } catch {
-        // The others go on.
-        note(error)
-        fail(id, .unavailable, Self.halted)
-      }
-    }
-  }
-
-  /// Whether a session is to be told something, or has not been told for long where it stands.
-  private func needsStep(_ id: SessionID, _ running: ServerSession.Running, wanted: UInt64) -> Bool {
-    let state = node.state
-    if running.isFirst || wanted != running.querySet { return true }
-    guard running.version < state.version else { return false }
-    if running.version < running.owed, state.version >= running.owed { return true }
-    return concerned.contains(id) || running.told != state.lastSequence(of: running.replica)
-      || state.version - running.version >= limits.idleVersions
-      || state.view(of: running.replica, querySet: wanted) != running.view
-  }
-
-  private func sendStep(
-    _ id: SessionID, _ running: ServerSession.Running, wanted: UInt64, _ definitions: [SchemaInstruction],
-    _ transaction: WriteTransaction
-  ) throws(StorageError) {
-    var running = running
-    let new = node.state.view(of: running.replica, querySet: wanted)
-    var request = StepRequest(
-      replica: running.replica, from: running.version, old: running.view, new: new, querySet: wanted)
-    request.told = running.told
-    // Definitions are added, and properties become optional.
-    request.definitions = running.definitions == definitions ? [] : definitions
-    (request.partBytes, request.wholeVersions) = (limits.partBytes, limits.wholeVersions)
-    // Nothing of a step is sent before all of it is there.
-    var frames: [[UInt8]] = []
-    let isMade = try node.state.step(request, transaction) { frames.append(ServerMessage.step($0).bytes) }
-    guard isMade else {
-      return fail(id, .reset, "The file is older than what the server keeps.")
-    }
-    for frame in frames { send(frame: frame, to: id) }
-    (running.version, running.querySet, running.view) = (node.state.version, wanted, new)
-    (running.wanted, running.isFirst, running.definitions) = (wanted, false, definitions)
-    running.told = node.state.lastSequence(of: running.replica)
-    become(id, .running(running))
-    concerned.remove(id)
   }
 }

@@ -34,6 +34,11 @@ package final class SyncServer {
   private(set) var routes: SessionRoutes
   /// The sessions that something may concern which they were not told.
   var concerned: Set<SessionID> = []
+  /// The sessions whose steps are being made, and the one of them that had its turn last.
+  var building: Set<SessionID> = []
+  var lastBuilt = SessionID(number: 0)
+  /// `run` has something to do, though nothing comes.
+  package internal(set) var hasWork = false
   /// How much was refused so far, by the number of the reason.
   var refusals: [UInt8: Int] = [:]
   /// Why a step could not be made, of the last one.
@@ -66,6 +71,7 @@ package final class SyncServer {
     guard let session = sessions.removeValue(forKey: id) else { return }
     routes.remove(id)
     concerned.remove(id)
+    building.remove(id)
     if let replica = session.replica, holders[replica] == id { holders[replica] = nil }
   }
 

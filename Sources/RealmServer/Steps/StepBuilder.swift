@@ -24,7 +24,7 @@ package struct StepRequest {
   }
 }
 
-/// Makes the step that brings a client from one version and view to the newest version and another view.
+/// Tells what was done to objects since the version that a client has.
 ///
 /// An object is told by what was done to it while the client sees it all the time. Else all of it is told, or that it is not seen any more: nothing of the time outside the view is told.
 struct StepBuilder {
@@ -34,17 +34,10 @@ struct StepBuilder {
   private let old: View
   private let new: View
   private let told: UInt64
-  private let definitions: [SchemaInstruction]?
-  private let partBytes: Int
   private let wholeVersions: UInt64
   private let transaction: WriteTransaction
   private let store: ServerStore
-  /// The part that is being made.
-  private var step: Step
-  /// The numbers in the part of the replicas, by their ordinals.
-  private var indexes: [UInt32: UInt32] = [0: 0]
-  /// Bytes of the part, about.
-  private var bytes = 0
+  private(set) var writer: StepWriter
 
   /// What was done to an object since, in the order of the log.
   private typealias Touch = (entry: HistoryEntry, object: ObjectHistory)
@@ -57,39 +50,29 @@ struct StepBuilder {
     else { return nil }
     (self.state, self.replica, self.transaction) = (state, replica, transaction)
     (from, old, new) = (request.from, request.old, request.new)
-    (told, partBytes, wholeVersions) = (request.told, request.partBytes, request.wholeVersions)
-    definitions = request.definitions
+    (told, wholeVersions) = (request.told, request.wholeVersions)
     store = try ServerStore(transaction, state.settings)
-    step = Step(
+    let step = Step(
       from: from, to: state.version, tag: state.tag, querySet: request.querySet,
       partition: replica.partition(at: state.version), mark: state.mark, lastSequence: replica.lastSequence)
+    writer = StepWriter(step, replicas: state.numbers, partBytes: request.partBytes)
+    // Those that the client has change nothing.
+    writer.step.schema = if let known = request.definitions { known } else { try transaction.definitions() }
   }
 
-  /// - Parameter send: takes the parts, in their order.
-  mutating func build(_ send: (Step) throws(StorageError) -> Void) throws(StorageError) {
-    // Those that the client has change nothing.
-    if let definitions { step.schema = definitions } else { step.schema = try transaction.definitions() }
-    var (touches, names) = try changes()
-    if old != new {
-      for name in try transaction.objectNames(in: movedTables()) where touches[name] == nil {
-        names.append(name)
-      }
-    }
-    step.remainingBytes = .max
+  /// - Parameters:
+  ///   - others: so many objects may be told behind these.
+  ///   - send: takes the parts that are complete, in their order.
+  /// - Returns: the objects that something was done to.
+  mutating func build(
+    before others: Int, _ send: (Step) throws(StorageError) -> Void
+  ) throws(StorageError) -> Set<ObjectName> {
+    let (touches, names) = try changes()
     for (place, name) in names.enumerated() {
-      if bytes >= partBytes {
-        step.isLast = false
-        step.remainingObjects = UInt64(names.count - place)
-        let estimate = step.remainingObjects * UInt64(bytes / max(1, step.objects.count))
-        step.remainingBytes = min(step.remainingBytes, estimate)
-        try send(step)
-        (step.own, step.schema, step.replicas, step.objects) = ([], [], [0], [])
-        (indexes, bytes) = ([0: 0], 0)
-      }
-      try add(name, touches.removeValue(forKey: name) ?? [])
+      if writer.isFull { try send(writer.cut(remaining: names.count - place + others)) }
+      try add(name, touches[name] ?? [])
     }
-    (step.isLast, step.remainingObjects, step.remainingBytes) = (true, 0, 0)
-    try send(step)
+    return Set(names)
   }
 
   // MARK: - What has changed
@@ -104,7 +87,7 @@ struct StepBuilder {
     }
     for version in try store.versions(ofReplica: replica.ordinal, after: told) where version > from {
       guard let entry = try store.history(of: version) else { continue }
-      step.own.append(
+      writer.step.own.append(
         OwnChangeset(
           sequence: entry.sequence, version: version, stamp: entry.stamp, hash: entry.hash,
           refusals: entry.refusals))
@@ -142,11 +125,6 @@ struct StepBuilder {
     return places
   }
 
-  /// The classes of which the client may see other objects than before, whatever was done to them.
-  private func movedTables() throws(StorageError) -> Set<String> {
-    Set(try transaction.schemas().map(\.name).filter { !old.shows(sameAs: new, of: $0) })
-  }
-
   // MARK: - Objects
 
   private func shows(_ view: View, _ values: [Value]?, _ name: ObjectName) -> Bool {
@@ -160,10 +138,10 @@ struct StepBuilder {
     let between = touches.map { shows(new, $0.object.after, name) }
     if shows(new, now, name) {
       if was, between.allSatisfy(\.self) {
-        if !touches.isEmpty { tell(name, .effects(touches.map { effects($0) })) }
+        if !touches.isEmpty { writer.tell(name, .effects(touches.map { effects($0) })) }
       } else {
         let content = try object.content() ?? []
-        tell(name, .whole(content.map { $0.mapReplicas { index($0) } }))
+        writer.tell(name, .whole(content.map { $0.mapReplicas { writer.index($0) } }))
       }
       return
     }
@@ -173,11 +151,11 @@ struct StepBuilder {
     let merged = try MergedObject(object, records: MergeRecords(transaction))
     // It may have been deleted again since, outside the view.
     guard isTold, var deletion = merged.deletion, deletion.version == touches.last?.entry.version else {
-      if was { tell(name, .left) }
+      if was { writer.tell(name, .left) }
       return
     }
-    deletion.replica = index(deletion.replica)
-    tell(name, .deleted(deletion))
+    deletion.replica = writer.index(deletion.replica)
+    writer.tell(name, .deleted(deletion))
   }
 
   /// A deletion is told only to who saw the object until then.
@@ -207,78 +185,12 @@ struct StepBuilder {
     return shows(then, values, name)
   }
 
-  private mutating func tell(_ name: ObjectName, _ change: ObjectStep.Change) {
-    step.objects.append(ObjectStep(name, change))
-    if partBytes != .max { bytes += change.size + 16 }
-  }
-
   private mutating func effects(_ touch: Touch) -> ObjectEffects {
     if touch.entry.replica == replica.ordinal, touch.object.isAsWritten {
       return .own(sequence: touch.entry.sequence)
     }
     let decided = DecidedBy(
-      version: touch.entry.version, stamp: touch.entry.stamp, replica: index(touch.entry.replica))
-    return .others(decided, touch.object.effects.map { $0.mapReplicas { index($0) } })
-  }
-
-  /// The number in the step of a replica. A new one gets the next.
-  private mutating func index(_ ordinal: UInt32) -> UInt32 {
-    if let known = indexes[ordinal] { return known }
-    let index = UInt32(step.replicas.count)
-    step.replicas.append(Int(ordinal) < state.numbers.count ? state.numbers[Int(ordinal)] : 0)
-    indexes[ordinal] = index
-    return index
-  }
-}
-
-extension ServerState {
-  /// Makes the step that brings a replica to the newest version.
-  ///
-  /// - Parameter send: takes the parts of the step, in their order.
-  /// - Returns: false where the replica is to be reset, since it was retired or is behind the horizon.
-  /// - Throws: `StorageError`.
-  package func step(
-    _ request: StepRequest, _ transaction: WriteTransaction,
-    _ send: (Step) throws(StorageError) -> Void
-  ) throws(StorageError) -> Bool {
-    guard var builder = try StepBuilder(self, request, transaction) else { return false }
-    try builder.build(send)
-    return true
-  }
-}
-
-extension ObjectStep.Change {
-  /// Bytes that it takes in a message, about.
-  fileprivate var size: Int {
-    switch self {
-    case .effects(let all):
-      all.reduce(0) { size, effects in
-        guard case .others(_, let made) = effects else { return size + 8 }
-        return made.reduce(size + 16) { $0 + $1.instruction.size }
-      }
-    case .whole(let instructions): instructions.reduce(0) { $0 + $1.size }
-    case .left, .deleted: 8
-    }
-  }
-}
-
-extension Instruction {
-  fileprivate var size: Int {
-    switch self {
-    case .set(_, let value, _), .setInsert(_, let value), .setErase(_, let value): 8 + value.size
-    case .insert(_, _, _, _, let value): 16 + value.size
-    default: 8
-    }
-  }
-}
-
-extension InstructionValue {
-  fileprivate var size: Int {
-    switch self {
-    case .value(.string(let text)): text.utf8.count
-    case .value(.data(let data)): data.count
-    case .list(let values), .map(_, let values): values.reduce(8) { $0 + $1.size }
-    default: 8
-    }
+      version: touch.entry.version, stamp: touch.entry.stamp, replica: writer.index(touch.entry.replica))
+    return .others(decided, touch.object.effects.map { $0.mapReplicas { writer.index($0) } })
   }
 }

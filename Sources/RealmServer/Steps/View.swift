@@ -29,6 +29,16 @@ package struct View: Sendable, Equatable {
       && read[table].matches(values, of: names, asking)
   }
 
+  /// Whether all objects of a class are seen, whatever they have.
+  func showsAll(of table: String) -> Bool {
+    asking.partition == nil && querySet[table].terms.contains([]) && read[table].terms.contains([])
+  }
+
+  /// Whether no object of a class is seen, whatever it has.
+  func showsNothing(of table: String) -> Bool {
+    querySet[table].terms.isEmpty || read[table].terms.isEmpty
+  }
+
   /// Ways to find the changes of a class that concern who sees this; nil where all are to be looked at.
   func routes(of table: String, _ settings: ServerState.Settings) -> [FieldFilter.Route]? {
     if let partition = asking.partition, let property = settings.partitionProperty {

@@ -44,6 +44,10 @@ struct CreatedRows {
     }
   }
 
+  init(keys: [UInt64], names: Encoded, columns: [Encoded], others: [Int]) {
+    (self.keys, self.names, self.columns, self.others) = (keys, names, columns, others)
+  }
+
   /// Bytes that the creation of a row takes, at most.
   func size(_ row: Int) -> Int {
     columns.reduce(16 + names.range(row).count) { $0 + 5 + $1.range(row).count }
@@ -56,13 +60,14 @@ extension CreatedRows.Encoded {
   fileprivate mutating func append(
     _ values: RowBatch.Values, _ first: Int, _ count: Int, _ column: Column, isKey: Bool
   ) {
-    ends.reserveCapacity(count)
-    forms.reserveCapacity(count)
-    bytes.reserveCapacity(count * 8)
-    let isText = column.type == .string
-    if case .varying(let buffer, _) = values, isText || column.type == .data, column.storedDefault == nil {
+    reserve(count)
+    if case .varying(let buffer, _) = values, column.holdsPlainBytes {
       for place in first..<first + count {
-        append(buffer, place, isText: isText, isNullable: column.isOptional, isKey: isKey)
+        if buffer.isNull(place) {
+          appendNull(isKey: isKey)
+        } else {
+          append(buffer.bytes(place), column, isKey: isKey)
+        }
       }
       return
     }
@@ -70,25 +75,34 @@ extension CreatedRows.Encoded {
     for place in first..<first + count { append(values.value(place), usual, column, isKey: isKey) }
   }
 
-  /// A text or data.
-  private mutating func append(
-    _ buffer: PieceBuffer, _ place: Int, isText: Bool, isNullable: Bool, isKey: Bool
-  ) {
-    defer { ends.append(bytes.count) }
-    if buffer.isNull(place) {
-      forms.append(.unset)
-      if isKey { ValueCoding.appendMixed(.null, to: &bytes) }
-      return
-    }
-    let content = buffer.bytes(place)
-    guard isKey || content.byteCount <= ChangesetMaker.mostWithCreation else { return forms.append(.apart) }
-    forms.append(isNullable || content.byteCount > 0 ? .set : .setDefault)
-    bytes.append(isText ? ColumnType.string.rawValue : ColumnType.data.rawValue)
-    bytes.appendVarint(UInt64(content.byteCount))
-    bytes.append(content)
+  mutating func reserve(_ count: Int) {
+    ends.reserveCapacity(count)
+    forms.reserveCapacity(count)
+    bytes.reserveCapacity(count * 8)
   }
 
-  private mutating func append(_ value: Value, _ usual: Value, _ column: Column, isKey: Bool) {
+  mutating func appendNull(isKey: Bool) {
+    forms.append(.unset)
+    if isKey { ValueCoding.appendMixed(.null, to: &bytes) }
+    ends.append(bytes.count)
+  }
+
+  mutating func appendApart() {
+    forms.append(.apart)
+    ends.append(bytes.count)
+  }
+
+  /// A text or data.
+  mutating func append(_ content: RawSpan, _ column: Column, isKey: Bool) {
+    guard isKey || content.byteCount <= ChangesetMaker.mostWithCreation else { return appendApart() }
+    forms.append(column.isOptional || content.byteCount > 0 ? .set : .setDefault)
+    bytes.append(column.type.rawValue)
+    bytes.appendVarint(UInt64(content.byteCount))
+    bytes.append(content)
+    ends.append(bytes.count)
+  }
+
+  mutating func append(_ value: Value, _ usual: Value, _ column: Column, isKey: Bool) {
     defer { ends.append(bytes.count) }
     if !isKey, value == usual {
       guard value != .null else { return forms.append(.unset) }
@@ -99,4 +113,9 @@ extension CreatedRows.Encoded {
     }
     ValueCoding.appendMixed(value, to: &bytes)
   }
+}
+
+extension Column {
+  /// A text or data, whose usual value is null or has no bytes.
+  var holdsPlainBytes: Bool { (type == .string || type == .data) && storedDefault == nil }
 }

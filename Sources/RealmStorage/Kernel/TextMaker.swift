@@ -32,7 +32,8 @@ struct TextMaker {
     return isASCII || isText(bytes) ? cell(words, count: bytes.byteCount, isASCII: isASCII) : nil
   }
 
-  private static func isText(_ bytes: RawSpan) -> Bool {
+  /// Whether bytes are well-formed UTF-8.
+  static func isText(_ bytes: RawSpan) -> Bool {
     bytes.withUnsafeBytes { cp_is_utf8($0.bindMemory(to: UInt8.self).baseAddress, $0.count) != 0 }
   }
 

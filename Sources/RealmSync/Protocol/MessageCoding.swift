@@ -92,7 +92,9 @@ extension ServerMessage {
     case MessageNumber.welcome: self = .welcome(try Welcome(from: &reader))
     case MessageNumber.step:
       reader = try reader.body(limit: bodyLimit)
-      self = .step(try Step(from: &reader))
+      var step = try Step(from: &reader)
+      step.created?.message = bytes
+      self = .step(step)
     case MessageNumber.querySetRefused:
       self = .querySetRefused(
         number: try reader.number("number of the query set"), code: try reader.number32("code"),

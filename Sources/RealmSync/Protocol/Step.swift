@@ -22,6 +22,8 @@ package struct Step: Sendable, Equatable {
   /// The numbers of the replicas that ids of elements and effects name, by their numbers in the step. The first is 0, which names none.
   package var replicas: [UInt64] = [0]
   package var objects: [ObjectStep] = []
+  /// Objects that are told whole, of which no values were made yet. A part with them has no other objects, names no replicas and has no definitions.
+  package var created: CreatedObjects?
   package var isLast = true
   /// What is still to come, about. It does not grow within a step.
   package var remainingObjects: UInt64 = 0
@@ -33,6 +35,19 @@ package struct Step: Sendable, Equatable {
   ) {
     (self.from, self.to, self.tag, self.querySet) = (from, to, tag, querySet)
     (self.partition, self.mark, self.lastSequence) = (partition, mark, lastSequence)
+  }
+}
+
+extension Step {
+  package var objectCount: Int { objects.count + (created?.count ?? 0) }
+
+  /// The same with all its objects as values.
+  package var expanded: Step {
+    guard let created else { return self }
+    var step = self
+    step.created = nil
+    step.objects = created.objects.map { ObjectStep($0.id, .whole($0.instructions)) }
+    return step
   }
 }
 

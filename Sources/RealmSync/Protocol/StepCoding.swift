@@ -23,6 +23,8 @@ extension Step: MessagePart {
     remainingBytes = try reader.number("remaining bytes")
     own = try reader.list("own changesets")
     replicas = try reader.replicas()
+    created = try reader.createdObjects()
+    guard created == nil else { return }
     let changeset = try reader.changeset("changeset")
     schema = changeset.schema
     objects = try reader.objectSteps(changeset.objects, replicas: replicas.count)
@@ -38,6 +40,7 @@ extension Step: MessagePart {
     bytes.appendVarint(remainingBytes)
     bytes.append(list: own)
     bytes.append(replicas: replicas)
+    if let created { return bytes.append(created: created) }
     var content = StepContent(schema)
     for object in objects { content.append(object) }
     content.append(to: &bytes)

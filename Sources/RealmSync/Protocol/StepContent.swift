@@ -110,9 +110,36 @@ struct StepContent {
   }
 }
 
+extension [UInt8] {
+  /// What `StepContent` writes of objects that are told whole.
+  mutating func append(created: CreatedObjects) {
+    append(counted: created.bytes)
+    append(list: [DecidedBy]())
+    self += repeatElement(ChangeKind.whole, count: created.count)
+  }
+}
+
 // MARK: - Reading
 
 extension MessageReader {
+  /// Fewer bytes are read as values at once.
+  private static let leastCreatedBytes = 16 << 10
+
+  /// A changeset that only creates objects which are told whole, and the table of that; nil, with nothing read, where another one stands here, or a short one.
+  mutating func createdObjects() throws(MessageDamage) -> CreatedObjects? {
+    let before = self
+    let bytes = try bytes("changeset")
+    if bytes.count >= Self.leastCreatedBytes, let created = CreatedObjects(bytes),
+      try count("deciding changesets") == 0
+    {
+      var isWhole = true
+      for _ in 0..<created.count where isWhole { isWhole = try byte("kind of a change") == ChangeKind.whole }
+      if isWhole { return created }
+    }
+    self = before
+    return nil
+  }
+
   /// The changes of the objects of a changeset that was read before.
   ///
   /// - Parameter replicas: how many replicas the step names.

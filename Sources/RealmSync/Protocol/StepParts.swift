@@ -2,6 +2,8 @@ import RealmStorage
 
 extension Step {
   /// The parts of one step, put together; nil of what are not all parts of one.
+  ///
+  /// - Precondition: all their objects are values (`expanded`).
   package init?(joining parts: [Step]) {
     guard var whole = parts.last, whole.isLast, parts.dropLast().allSatisfy({ $0.precedes(whole) }) else {
       return nil

@@ -142,6 +142,15 @@ final class PendingChangesets {
     return found
   }
 
+  /// The objects that changes are pending on. Takes time and memory in proportion to the changes.
+  func objects() throws(StorageError) -> Set<ObjectName> {
+    var found: Set<ObjectName> = []
+    for sequence in try sequences() {
+      for object in try pending(sequence)?.changeset.objects ?? [] { found.insert(object.id) }
+    }
+    return found
+  }
+
   func setUndo(_ instructions: [Instruction], of object: ObjectName, in sequence: UInt64) {
     read[sequence]?.setUndo(instructions, of: object)
     changed.insert(sequence)

@@ -19,6 +19,8 @@ struct StepApplication {
   /// Something is recorded of objects, since changes of them were pending.
   private let hasRecords: Bool
   private let hasPending: Bool
+  /// The objects that changes are pending on, once they were asked for.
+  private var changed: Set<ObjectName>?
 
   /// - Parameter step: without its objects.
   init(
@@ -53,9 +55,22 @@ struct StepApplication {
   private mutating func apply(part: Step, _ told: inout Set<ObjectName>) throws(StorageError) {
     replicas = []
     for number in part.replicas { replicas.append(number == 0 ? 0 : position.index(number)) }
-    for object in part.objects {
+    if let created = part.created, step.own.isEmpty, !hasRecords { return try apply(created) }
+    for object in part.expanded.objects {
       if !step.own.isEmpty { told.insert(object.name) }
       try apply(object)
+    }
+  }
+
+  /// Makes objects of which most are not there. The others, and those that changes are pending on, are replaced one by one.
+  private mutating func apply(_ created: CreatedObjects) throws(StorageError) {
+    if hasPending, changed == nil { changed = try pending.objects() }
+    var inserter = try CreationInserter(created, transaction, except: changed ?? [])
+    var objects: [ObjectInstructions]?
+    while let place = try inserter.next() {
+      let all = objects ?? created.objects
+      objects = all
+      try apply(ObjectStep(all[place].id, .whole(all[place].instructions)))
     }
   }
 

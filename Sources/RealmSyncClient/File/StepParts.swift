@@ -37,7 +37,7 @@ extension Step {
   /// What a part says beside the objects.
   fileprivate var header: Step {
     var header = self
-    (header.objects, header.replicas) = ([], [0])
+    (header.objects, header.created, header.replicas) = ([], nil, [0])
     return header
   }
 }
@@ -58,7 +58,7 @@ struct StagedParts {
   }
 
   func store(_ part: Step, _ number: Int) throws(StorageError) {
-    try tree.set(ServerMessage.step(part).bytes, for: key(number))
+    try tree.set(part.created?.message ?? ServerMessage.step(part).bytes, for: key(number))
   }
 
   /// - Parameter header: what came with the part beside its objects. A part that another session has kept meanwhile has another one.

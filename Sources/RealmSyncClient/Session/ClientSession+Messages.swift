@@ -123,7 +123,7 @@ extension ClientSession {
     case .step(let step):
       // A reset replaces all that the file has, and needs all at hand.
       if step.isLast || running.reset != nil {
-        running.parts.hold(step)
+        running.parts.hold(running.reset == nil ? step : step.expanded)
       } else {
         let number = running.parts.staged
         try inFile(.relaxed) { (file) throws(ClientProblem) in try file.stage(step, number: number) }

@@ -62,7 +62,7 @@ extension ServerMessage {
         "welcome: the file is to be reset, since \(LabMessageText.cause(isInDoubt: reset.isInDoubt))"
       }
     case .step(let step):
-      "step from version \(step.from) to \(step.to), \(Wording.count(step.objects.count, "object"))"
+      "step from version \(step.from) to \(step.to), \(Wording.count(step.objectCount, "object"))"
         + (step.isLast ? "" : ", more parts follow")
     case .querySetRefused(let number, _, let text): "query set \(number) is refused: \(text)"
     case .chunk: "chunk of a value"

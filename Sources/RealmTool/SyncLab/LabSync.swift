@@ -167,11 +167,13 @@ extension Lab {
 
   /// The server integrates what has come, and puts its answers on their way.
   func runServer() throws {
-    for action in try server.sync.run(time: clock.now()) {
-      // A connection that the server closes gets an error before; the device closes it then.
-      guard case .send(let frame, let id) = action else { continue }
-      devices.first { $0.connection?.id == id }?.connection?.downward.append(frame)
-    }
+    repeat {
+      for action in try server.sync.run(time: clock.now()) {
+        // A connection that the server closes gets an error before; the device closes it then.
+        guard case .send(let frame, let id) = action else { continue }
+        devices.first { $0.connection?.id == id }?.connection?.downward.append(frame)
+      }
+    } while server.sync.hasWork
   }
 
   /// A device takes so many messages of the server at most.

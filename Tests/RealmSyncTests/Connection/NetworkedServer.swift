@@ -28,7 +28,7 @@ final class NetworkedServer {
   /// Takes what the clients have sent, and answers.
   func run() throws {
     for socket in network.sockets { try serve(socket) }
-    take(try app.run(time: clock.now))
+    repeat { take(try app.run(time: clock.now)) } while app.hasWork
   }
 
   private func serve(_ socket: DrivenSocket) throws {

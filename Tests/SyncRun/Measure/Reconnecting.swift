@@ -152,7 +152,7 @@ private struct Connections {
       }
       due = []
       let actions = try app.run(time: Person.time)
-      guard next < end || !actions.isEmpty else { throw lost("the server says nothing") }
+      guard next < end || !actions.isEmpty || app.hasWork else { throw lost("the server says nothing") }
       next = end
       for action in actions { try take(action) }
     }

@@ -301,6 +301,19 @@ final class AppendBuffer {
     didSet(index, .string(text))
   }
 
+  /// A text or data, as its bytes.
+  ///
+  /// - Precondition: those of a text are UTF-8.
+  func set(_ index: Int, bytes: RawSpan) throws(StorageError) {
+    try prepare(index)
+    try columns[index].varying.append(bytes, editor: editor)
+    if let slot = columns[index].watched {
+      watched[slot].value =
+        columns[index].column.type == .data ? .data(bytes.array) : .string(TextMaker().text(bytes) ?? "")
+    }
+    unset -= 1
+  }
+
   // MARK: - Joining
 
   /// There is room for all rows of another.

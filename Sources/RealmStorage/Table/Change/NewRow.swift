@@ -49,6 +49,20 @@ public struct NewRow: ~Copyable {
     try set(column, .string) { (buffer) throws(StorageError) in try buffer.set(column, text) }
   }
 
+  /// Of a column of texts or data, as its bytes.
+  ///
+  /// - Precondition: those of a text are UTF-8.
+  mutating func set(_ column: Int, bytes: RawSpan) throws(StorageError) {
+    let buffer = buffer
+    try buffer.use { (buffer) throws(StorageError) in
+      precondition(
+        buffer.columns[column].single == .string || buffer.columns[column].single == .data,
+        "column \(buffer.columns[column].column.name) of type \(buffer.columns[column].column.type) can't hold bytes"
+      )
+      try buffer.set(column, bytes: bytes)
+    }
+  }
+
   @inline(__always)
   private func set(
     _ column: Int, _ type: ColumnType, _ body: (AppendBuffer) throws(StorageError) -> Void

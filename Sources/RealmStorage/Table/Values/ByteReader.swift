@@ -5,6 +5,18 @@ package struct ByteReader {
 
   package init(_ bytes: [UInt8]) { source = bytes }
 
+  /// The bytes from an offset on.
+  ///
+  /// - Precondition: the offset is in `0...bytes.count`.
+  init(_ bytes: [UInt8], at offset: Int) {
+    precondition(
+      (0...bytes.count).contains(offset), "ByteReader: there is no offset \(offset) in \(bytes.count) bytes")
+    (source, at) = (bytes, offset)
+  }
+
+  /// Bytes that were read.
+  var offset: Int { at }
+
   package var isAtEnd: Bool { at == source.count }
   /// Bytes that are left.
   package var count: Int { source.count - at }
@@ -48,6 +60,22 @@ package struct ByteReader {
   package mutating func counted() -> ArraySlice<UInt8>? {
     guard let length = varint(), length <= UInt64(source.count - at) else { return nil }
     return bytes(Int(length))
+  }
+
+  /// Reads over a length as a varint and so many bytes.
+  ///
+  /// - Returns: false for what is none, or no UTF-8 where it is to be a text.
+  mutating func skipCounted(isText: Bool) -> Bool {
+    guard let length = varint(), length <= UInt64(source.count - at) else { return false }
+    defer { at += Int(length) }
+    return !isText || TextMaker.isText(source.span.bytes.extracting(at..<at + Int(length)))
+  }
+
+  /// Reads over so many bytes; false where there are less.
+  mutating func skip(_ count: Int) -> Bool {
+    guard count <= source.count - at else { return false }
+    at += count
+    return true
   }
 
   /// A length as a varint, and so many bytes of UTF-8.

@@ -1,0 +1,74 @@
+import RealmStorage
+import RealmSync
+
+/// Makes the step that brings a client from one version and view to the newest version and another view, slice by slice.
+///
+/// What was done to objects is told at once. Objects that another view shows may be all that there are: they are read of the version that was the newest when the step was begun, which is held
+/// until the step is made.
+package struct StepBuild {
+  private var writer: StepWriter
+  /// Nil where the view is the same, or all that it shows was told.
+  private var walk: ViewWalk?
+  private var waiting: [Step] = []
+
+  /// The version that the step leads to, and the last changeset of the client that was decided until then.
+  package let version: UInt64
+  package let lastSequence: UInt64
+
+  /// - Returns: nil where the replica is to be reset, since it was retired or is behind the horizon.
+  /// - Throws: `StorageError`.
+  package init?(
+    _ state: ServerState, _ request: StepRequest, _ transaction: WriteTransaction
+  ) throws(StorageError) {
+    guard var builder = try StepBuilder(state, request, transaction) else { return nil }
+    var snapshot: Snapshot?
+    var others = 0
+    if request.old != request.new {
+      let newest = try transaction.baseSnapshot()
+      for schema in try newest.schemas() where !schema.isEmbedded {
+        others += try newest.table(schema.name)?.count ?? 0
+      }
+      snapshot = newest
+    }
+    var parts: [Step] = []
+    let told = try builder.build(before: others) { (part) throws(StorageError) in parts.append(part) }
+    (writer, waiting) = (builder.writer, parts)
+    (version, lastSequence) = (writer.step.to, writer.step.lastSequence)
+    if let snapshot {
+      walk = try ViewWalk(request.old, request.new, state.settings, told: told, snapshot)
+    }
+  }
+
+  /// Makes the next parts of the step.
+  ///
+  /// - Parameters:
+  ///   - rows: so many are looked at, about.
+  ///   - send: takes the parts, in their order.
+  /// - Returns: whether these were the last ones.
+  /// - Throws: `StorageError`.
+  package mutating func go(
+    _ rows: Int = .max, _ send: (Step) throws(StorageError) -> Void
+  ) throws(StorageError) -> Bool {
+    for part in waiting { try send(part) }
+    waiting = []
+    guard try walk?.go(rows, &writer, send) ?? true else { return false }
+    walk = nil
+    try send(writer.finish())
+    return true
+  }
+}
+
+extension ServerState {
+  /// Makes the step that brings a replica to the newest version.
+  ///
+  /// - Parameter send: takes the parts of the step, in their order.
+  /// - Returns: false where the replica is to be reset, since it was retired or is behind the horizon.
+  /// - Throws: `StorageError`.
+  package func step(
+    _ request: StepRequest, _ transaction: WriteTransaction,
+    _ send: (Step) throws(StorageError) -> Void
+  ) throws(StorageError) -> Bool {
+    guard var build = try StepBuild(self, request, transaction) else { return false }
+    return try build.go(.max, send)
+  }
+}

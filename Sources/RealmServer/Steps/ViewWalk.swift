@@ -1,0 +1,129 @@
+import RealmStorage
+import RealmSync
+
+/// Tells the objects that a client sees by another view than before, of those that nothing was done to since.
+///
+/// It reads a version, and goes on where it was, whatever is written meanwhile.
+struct ViewWalk {
+  private let old: View
+  private let new: View
+  private let settings: ServerState.Settings
+  private let reading: ObjectReading
+  /// The objects that were told otherwise.
+  private let told: Set<ObjectName>
+  /// The tables that are left; the first of them is walked through.
+  private var tables: [Table]
+  /// The position of the row in it that is looked at next.
+  private var position = 0
+  /// Writes objects of the table, if they can be written without making values.
+  private var creations: CreationWriter?
+
+  /// Fewer rows are told one by one: so what is small comes in one part.
+  private static let leastRows = 256
+
+  /// - Parameter snapshot: of the version that the step leads to.
+  init(
+    _ old: View, _ new: View, _ settings: ServerState.Settings, told: Set<ObjectName>, _ snapshot: Snapshot
+  ) throws(StorageError) {
+    (self.old, self.new, self.settings, self.told) = (old, new, settings, told)
+    reading = try ObjectReading(snapshot)
+    tables = []
+    for schema in try snapshot.schemas() where !schema.isEmbedded && schema.primaryKey != nil {
+      guard !old.shows(sameAs: new, of: schema.name), let table = try snapshot.table(schema.name) else {
+        continue
+      }
+      tables.append(table)
+    }
+    begin()
+  }
+
+  /// So many rows are left.
+  var remaining: Int { tables.reduce(-position) { $0 + $1.count } }
+
+  /// Tells objects of so many rows at most, about.
+  ///
+  /// - Parameter send: takes the parts that are complete.
+  /// - Returns: whether all were told.
+  mutating func go(
+    _ rows: Int, _ writer: inout StepWriter, _ send: (Step) throws(StorageError) -> Void
+  ) throws(StorageError) -> Bool {
+    var left = rows
+    while let table = tables.first {
+      guard position < table.count else {
+        try sendCreations(&writer, send)
+        tables.removeFirst()
+        position = 0
+        begin()
+        continue
+      }
+      guard left > 0 else { return false }
+      if writer.isFull { try send(writer.cut(remaining: remaining)) }
+      if creations != nil {
+        left -= try create(table, most: left, &writer)
+        if let bytes = creations?.bytes, writer.isFull(bytes) { try sendCreations(&writer, send) }
+      } else {
+        try tell(table, try table.key(at: position), &writer)
+        position += 1
+        left -= 1
+      }
+    }
+    return true
+  }
+
+  private mutating func begin() {
+    creations = nil
+    guard let table = tables.first, table.count >= Self.leastRows else { return }
+    // What is not seen any more is told one by one.
+    if old.showsNothing(of: table.schema.name) { creations = CreationWriter(table) }
+  }
+
+  private mutating func sendCreations(
+    _ writer: inout StepWriter, _ send: (Step) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    guard creations?.count ?? 0 > 0, let part = creations?.finish() else { return }
+    try send(writer.part(part, remaining: remaining))
+  }
+
+  /// - Returns: how many rows were looked at.
+  private mutating func create(_ table: Table, most: Int, _ writer: inout StepWriter) throws(StorageError)
+    -> Int
+  {
+    let name = table.schema.name
+    let (view, settings, told) = (new, settings, told)
+    let isAll = view.showsAll(of: name) && told.isEmpty
+    let fields = settings.fields(of: name).map { field in
+      table.schema.columns.firstIndex { !$0.isCompanion && $0.name.utf8.elementsEqual(field.utf8) }
+    }
+    let found = try creations?.add(
+      from: position, most: most, fields: fields,
+      where: isAll
+        ? nil
+        : { key, values in
+          !told.contains(ObjectName(name, key)) && view.shows(values, of: name, settings)
+        })
+    guard let found else { return 0 }
+    position += found.looked
+    for key in found.apart {
+      let name = ObjectName(name, key)
+      if let content = try reading.content(of: name) { tell(name, content, &writer) }
+    }
+    return found.looked
+  }
+
+  private func tell(_ table: Table, _ row: UInt64, _ writer: inout StepWriter) throws(StorageError) {
+    guard let column = table.schema.primaryKey, let key = try table.value(column, ofRow: row) else { return }
+    let name = ObjectName(table.schema.name, key)
+    guard !told.contains(name) else { return }
+    let values = try reading.values(of: settings.fields(of: name.table), in: name)
+    let was = old.shows(values, of: name.table, settings)
+    guard new.shows(values, of: name.table, settings) else {
+      if was { writer.tell(name, .left) }
+      return
+    }
+    if !was, let content = try reading.content(of: name) { tell(name, content, &writer) }
+  }
+
+  private func tell(_ name: ObjectName, _ content: [Instruction], _ writer: inout StepWriter) {
+    writer.tell(name, .whole(content.map { $0.mapReplicas { writer.index($0) } }))
+  }
+}

@@ -1,0 +1,172 @@
+/// Makes the objects of creations in a synced file, column by column, without recording them: what was decided elsewhere.
+package struct CreationInserter {
+  private let created: CreatedObjects
+  private let tables: OpenTables
+  /// Objects that are not to be made so.
+  private let excepted: Set<ObjectName>
+  private var reader: ByteReader
+  /// So many creations were read.
+  private var count = 0
+  /// What is known of classes, by the places of their names.
+  private var classes: [Class?]
+  /// What stands in the creation that is read.
+  private var fields: [Field] = []
+
+  private struct Class {
+    let table: TableWriter
+    /// The position of the primary key.
+    let key: Int
+    let keyColumn: Column
+    /// By the places of their names.
+    let properties: [Property]
+  }
+
+  /// A column of single values, as far as it is asked for each of them.
+  private struct Property {
+    /// A column that can't be set so has the position -1.
+    var position = -1
+    var type: ColumnType?
+    var isOptional = false
+  }
+
+  /// A value, by the position of its column and where its bytes are.
+  private struct Field {
+    let position: Int
+    let start: Int
+    let type: ColumnType?
+  }
+
+  /// - Parameter excepted: `next` stops at these.
+  /// - Throws: `.corrupted`.
+  package init(
+    _ created: CreatedObjects, _ transaction: WriteTransaction, except excepted: Set<ObjectName> = []
+  ) throws(StorageError) {
+    (self.created, self.excepted) = (created, excepted)
+    tables = try transaction.tables()
+    reader = ByteReader(created.bytes, at: created.start)
+    classes = Array(repeating: nil, count: created.names.count)
+  }
+
+  /// Makes the next objects, until one comes that can't be made so: it is excepted, it is there already, or it has what its class does not fit to.
+  ///
+  /// - Returns: the place of that one among the creations; nil where all were read. It may be called again then.
+  /// - Throws: `.instructionDoesNotFit` where there is no such class, `.limitExceeded`, `.corrupted`. Then the transaction can't be committed.
+  package mutating func next() throws(StorageError) -> Int? {
+    let tables = tables
+    do throws(StorageError) {
+      return try tables.knowing { () throws(StorageError) in
+        try tables.deriving { () throws(StorageError) in
+          while count < created.count {
+            count += 1
+            if try !insertNext() { return count - 1 }
+          }
+          return nil
+        }
+      }
+    } catch {
+      throw tables.fail(error)
+    }
+  }
+
+  /// False, with nothing done, where the object can't be made so.
+  private mutating func insertNext() throws(StorageError) -> Bool {
+    _ = reader.skip(1)
+    let found = try classOfName()
+    let key = ValueCoding.mixed(&reader, levels: 0) ?? .null
+    _ = reader.skip(1)
+    guard readFields(found), try isFree(key, found) else { return false }
+    _ = try found.table.insert { (row: inout NewRow) throws(StorageError) in
+      try row.set(found.key, key)
+      for field in fields { try row.set(field.position, field.type, created.bytes, at: field.start) }
+    }
+    return true
+  }
+
+  /// Whether an object of the class can have the key, and none has it.
+  private func isFree(_ key: Value, _ found: Class) throws(StorageError) -> Bool {
+    let column = found.keyColumn
+    guard column.accepts(key),
+      excepted.isEmpty || !excepted.contains(ObjectName(found.table.schema.name, key))
+    else { return false }
+    // Nearly always there is none, and to ask the index for that costs less than to look for the row.
+    if let index = found.table.index(of: column), try !index.mayContain(key) { return true }
+    return try found.table.row(withPrimaryKey: key) == nil
+  }
+
+  private mutating func classOfName() throws(StorageError) -> Class {
+    let place = Int(truncatingIfNeeded: reader.varint() ?? 0)
+    if let known = classes[place] { return known }
+    let table = try ObjectEditor(tables: tables).table(created.names[place])
+    guard !table.schema.isEmbedded, let key = table.schema.columns.firstIndex(where: { $0.index == .unique })
+    else { throw table.doesNotFit(.noTable, nil) }
+    let columns = table.schema.columns
+    let properties = created.names.map { name in
+      let position = columns.firstIndex {
+        !$0.isCompanion && $0.holdsSingleValues && $0.name.utf8.elementsEqual(name.utf8)
+      }
+      // The positions that a creation has given are told by the bits of a number.
+      guard let position, position < 64 else { return Property() }
+      return Property(
+        position: position, type: columns[position].type, isOptional: columns[position].isOptional)
+    }
+    let found = Class(table: table, key: key, keyColumn: columns[key], properties: properties)
+    classes[place] = found
+    return found
+  }
+
+  /// Reads the values of a creation; whether they fit to their columns.
+  private mutating func readFields(_ found: Class) -> Bool {
+    fields.removeAll(keepingCapacity: true)
+    var fits = true
+    var seen: UInt64 = 0
+    while let tag = reader.next, tag == ChangesetTag.set || tag == ChangesetTag.setDefault {
+      _ = reader.skip(1)
+      let name = Int(truncatingIfNeeded: reader.varint() ?? 0)
+      _ = reader.skip(1)
+      let start = reader.offset
+      let type = reader.next.flatMap { ColumnType(rawValue: $0) }
+      _ = ValueCoding.skipSingle(&reader)
+      let property = found.properties[name]
+      let bit: UInt64 = 1 << UInt64(max(0, property.position))
+      guard fits, property.position >= 0, seen & bit == 0,
+        type == nil ? property.isOptional : type == property.type
+      else {
+        fits = false
+        continue
+      }
+      seen |= bit
+      fields.append(Field(position: property.position, start: start, type: type))
+    }
+    return fits
+  }
+}
+
+extension Column {
+  fileprivate var holdsSingleValues: Bool {
+    collection == .none && index != .unique && type != .link && type != .mixed
+  }
+}
+
+extension NewRow {
+  /// - Parameters:
+  ///   - type: that of the value and of the column; nil of null.
+  ///   - start: of the mixed value, which can be read.
+  fileprivate mutating func set(
+    _ position: Int, _ type: ColumnType?, _ bytes: [UInt8], at start: Int
+  ) throws(StorageError) {
+    var reader = ByteReader(bytes, at: start)
+    if type == .string || type == .data {
+      _ = reader.skip(1)
+      let length = Int(truncatingIfNeeded: reader.varint() ?? 0)
+      let from = reader.offset
+      return try set(position, bytes: bytes.span.bytes.extracting(from..<from + length))
+    }
+    switch ValueCoding.mixed(&reader, levels: 0) ?? .null {
+    case .int(let number): try set(position, number)
+    case .bool(let flag): try set(position, flag)
+    case .double(let number): try set(position, number)
+    case .date(let date): try set(position, date)
+    case let value: try set(position, value)
+    }
+  }
+}
