@@ -52,7 +52,14 @@ struct SchemaUpdate {
   fileprivate var isSynced: Bool { configuration.syncing != nil }
 
   /// The tables are to be changed, or the version that is noted with them.
-  var isNeeded: Bool { !missing.isEmpty || !differences.isEmpty || !reindexed.isEmpty || isNewer }
+  var isNeeded: Bool {
+    // What comes from a server later is read in tables that are known when the file is opened.
+    if isReadOnly { return isSynced && !missing.isEmpty }
+    return !missing.isEmpty || !differences.isEmpty || !reindexed.isEmpty || isNewer
+  }
+
+  /// Of what the file has, nothing is changed.
+  fileprivate var isReadOnly: Bool { configuration.readOnly }
 
   /// The program's block is to be called, as objects of an earlier version are there.
   var callsBlock: Bool { isNewer && !isNew }
@@ -150,7 +157,7 @@ extension RealmSchema {
       return (found, update)
     }
     try update.check()
-    guard update.isNeeded, !configuration.readOnly else { return found }
+    guard update.isNeeded else { return found }
     // Another process may have been faster.
     return try database.write { try bind(models, in: $0, configuration, path: database.path) }
   }
@@ -172,6 +179,7 @@ extension RealmSchema {
 
   private static func apply(_ update: SchemaUpdate, in transaction: WriteTransaction) throws {
     try create(update.missing, in: transaction)
+    if update.isReadOnly { return }
     var lacking: [String] = []
     for difference in update.differences {
       do {
