@@ -396,6 +396,7 @@ final class RealmFile: Sendable {
       if entry.sessions == 1 { sync?.lastRealmClosed() }
       guard entry.sessions == 0 else { return (false, nil) }
       watching.withLock { $0 }?.fileWillClose()
+      sync?.fileWillClose()
       database.close()
       return (true, syncing.withLock { sync in sync.take() })
     }
