@@ -113,7 +113,8 @@ public final class SyncSession: Sendable {
     follow()
   }
 
-  /// Connects now, without waiting any longer for the next try. Does nothing while it is connected, or suspended.
+  /// Connects now, without waiting any longer for the next try. Does nothing while it is connected, or suspended. On Apple systems that is done by itself when there is a network
+  /// again, or another one; on other systems a program that knows of that calls it.
   public func reconnect() {
     status.withLock { $0.hasFailed = false }
     follow()
