@@ -117,9 +117,11 @@ server: setup
 	swift build -c release --package-path Server --product realm-server
 	Server/.build/release/realm-server --data ./server-data --dev
 
+# PROCESS=1 for the tests of RealmSwift with a server alone, where each has a process of realm-server; FILTER=name for some of the tests.
 server-test: setup
+	$(if $(PROCESS),swift build --package-path Server --product realm-server)
 	# Tests with a server wait for each other's work on the main actor: more at a time are not done sooner, and run out of time.
-	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 swift test --package-path Server $(if $(FILTER),--filter $(FILTER))
+	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 $(if $(PROCESS),REALM_SERVER_PROCESS=1) swift test --package-path Server $(if $(FILTER),--filter $(FILTER),$(if $(PROCESS),--filter SyncTests))
 
 # The tests of threads under ThreadSanitizer: a build of its own. QUICK=1 for those of the object layer only.
 tsan: setup

@@ -21,6 +21,9 @@ final class Servant {
     case commit
     /// A whole transaction.
     case write
+    /// Asks to be the one that has the session of the file; answers 1 where it is.
+    case becomeAgent
+    case resign
   }
 
   private let path: String
@@ -75,6 +78,8 @@ final class Servant {
       defer { transaction?.cancel() }
       try change()
       return [try begun().commit(.full)]
+    case .becomeAgent: return [try opened().becomeSyncAgent() ? 1 : 0]
+    case .resign: try opened().resignAsSyncAgent()
     }
     return []
   }

@@ -49,6 +49,7 @@ struct Run: ParsableCommand {
       ("wake", { try Wakes(part: $0).run() }),
       ("threads", { try Threads(part: $0).run() }),
       ("synced", { try Synced(part: $0).run() }),
+      ("agents", { try Agents(part: $0).run() }),
     ]
   }
 }

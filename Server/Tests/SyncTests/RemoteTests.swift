@@ -256,39 +256,99 @@ private class Labelled: Object {
     }
   }
 
+  /// The partition of all versions of a class.
+  ///
+  /// - Parameter url: of the file; nil for that of the user.
+  private static func versioned(
+    _ user: User, _ type: Object.Type, at url: URL? = nil
+  ) -> Realm.Configuration {
+    var configuration = user.configuration(partitionValue: "north")
+    configuration.objectTypes = [type]
+    if let url { configuration.fileURL = url }
+    return configuration
+  }
+
   @Test func `a property that another version of the app has made optional reads null as its zero`()
     async throws
   {
-    func configuration(_ user: User, _ type: Object.Type) -> Realm.Configuration {
-      var configuration = user.configuration(partitionValue: "north")
-      configuration.objectTypes = [type]
-      return configuration
-    }
-    do {
-      try await withWorld("development: true\npartition: area\n") { world in
-        let users = try await world.users(2)
-        let older = try opened(configuration(users[0], FirstVersion.self))
-        try older.write { older.create(FirstVersion.self, value: ["id": 1, "text": "one", "count": 1]) }
-        try await older.upload()
-        let newer = try await opened(configuration(users[1], SecondVersion.self), .once)
-        try newer.write {
-          guard let object = newer.object(ofType: SecondVersion.self, forPrimaryKey: 1) else { return }
-          object.text = nil
-          object.day = nil
-          object.count = nil
-          newer.create(SecondVersion.self, value: ["id": 2])
-        }
-        try await newer.upload()
-        try await eventually(in: older) { older.objects(FirstVersion.self).count == 2 }
-        let object = try #require(older.object(ofType: FirstVersion.self, forPrimaryKey: 1))
-        #expect(object.text == "" && object.count == 0)
-        #expect(object.day == Date(timeIntervalSince1970: 0))
-        try older.write { object.text = "again" }
-        try await older.upload()
-        try await eventually(in: newer) {
-          newer.object(ofType: SecondVersion.self, forPrimaryKey: 1)?.text == "again"
-        }
+    try await withWorld(SyncWorld.partitioned) { world in
+      let users = try await world.users(2)
+      let older = try opened(Self.versioned(users[0], FirstVersion.self))
+      try older.write { older.create(FirstVersion.self, value: ["id": 1, "text": "one", "count": 1]) }
+      try await older.upload()
+      let newer = try await opened(Self.versioned(users[1], SecondVersion.self), .once)
+      try newer.write {
+        guard let object = newer.object(ofType: SecondVersion.self, forPrimaryKey: 1) else { return }
+        object.text = nil
+        object.day = nil
+        object.count = nil
+        newer.create(SecondVersion.self, value: ["id": 2])
       }
+      try await newer.upload()
+      try await eventually(in: older) { older.objects(FirstVersion.self).count == 2 }
+      let object = try #require(older.object(ofType: FirstVersion.self, forPrimaryKey: 1))
+      #expect(object.text == "" && object.count == 0)
+      #expect(object.day == Date(timeIntervalSince1970: 0))
+      try older.write { object.text = "again" }
+      try await older.upload()
+      try await eventually(in: newer) {
+        newer.object(ofType: SecondVersion.self, forPrimaryKey: 1)?.text == "again"
+      }
+    }
+  }
+
+  @Test func `a property becomes optional in a file that is there, and on all devices`() async throws {
+    try await withWorld(SyncWorld.partitioned) { world in
+      let users = try await world.users(3)
+      let file = world.file()
+      do {
+        let old = try opened(Self.versioned(users[0], FirstVersion.self, at: file))
+        try old.write { old.create(FirstVersion.self, value: ["id": 1, "text": "one", "count": 1]) }
+        try await old.upload()
+      }
+      try await eventually { users[0].allSessions.isEmpty }
+      do {
+        let updated = try opened(Self.versioned(users[0], SecondVersion.self, at: file))
+        let object = try #require(updated.object(ofType: SecondVersion.self, forPrimaryKey: 1))
+        #expect(object.text == "one" && object.count == 1)
+        try updated.write {
+          object.text = nil
+          updated.create(SecondVersion.self, value: ["id": 2])
+        }
+        try await updated.upload()
+        #expect(object.text == nil && object.count == 1)
+      }
+      // A device that has nothing yet gets what the server has taken.
+      let fresh = try await opened(Self.versioned(users[1], SecondVersion.self), .once)
+      #expect(fresh.objects(SecondVersion.self).count == 2)
+      let taken = try #require(fresh.object(ofType: SecondVersion.self, forPrimaryKey: 1))
+      #expect(taken.text == nil && taken.count == 1)
+      let older = try await opened(Self.versioned(users[2], FirstVersion.self), .once)
+      #expect(older.object(ofType: FirstVersion.self, forPrimaryKey: 1)?.text == "")
+      // The release after that makes it required again: null is zero then.
+      try await eventually { users[0].allSessions.isEmpty }
+      let again = try opened(Self.versioned(users[0], FirstVersion.self, at: file))
+      let object = try #require(again.object(ofType: FirstVersion.self, forPrimaryKey: 1))
+      #expect(object.text == "" && object.count == 1)
+      try again.write { object.text = "third" }
+      try await again.upload()
+      try await eventually(in: fresh) { taken.text == "third" }
+    }
+  }
+
+  @Test func `a primary key does not become optional in a file that is there`() async throws {
+    try await withWorld(SyncWorld.partitioned) { world in
+      let user = try await world.user()
+      do {
+        let old = try opened(Self.versioned(user, FirstKey.self))
+        try old.write { old.create(FirstKey.self, value: ["id": 1]) }
+        try await old.upload()
+      }
+      try await eventually { user.allSessions.isEmpty }
+      let error = #expect(throws: Realm.Error.self) {
+        _ = try opened(Self.versioned(user, SecondKey.self))
+      }
+      #expect(error?.code == .schemaMismatch && error?.localizedDescription.contains("Keyed.id") == true)
     }
   }
 }
@@ -310,4 +370,16 @@ private class SecondVersion: Object {
   @Persisted var text: String?
   @Persisted var day: Date?
   @Persisted var count: Int?
+}
+
+private class FirstKey: Object {
+  override class func _realmObjectName() -> String? { "Keyed" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+  @Persisted(primaryKey: true) var id: Int
+}
+
+private class SecondKey: Object {
+  override class func _realmObjectName() -> String? { "Keyed" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+  @Persisted(primaryKey: true) var id: Int?
 }

@@ -43,7 +43,7 @@ extension SyncWorld {
 
   /// The number by which the server knows the only file that has ever connected.
   fileprivate func replica() async throws -> UInt64 {
-    let port = try #require(server).monitorPort
+    let port = try #require(monitorPort)
     let url = try #require(URL(string: "http://127.0.0.1:\(port)/metrics"))
     let (data, _) = try await URLSession.shared.data(from: url)
     let lines = String(decoding: data, as: UTF8.self).split(separator: "\n")

@@ -11,12 +11,25 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// A server in this process, and the apps that use it. All of it is in a folder that goes with it.
+/// A server, and the apps that use it. All of it is in a folder that goes with it. The server is in this process, or a process of its own where `REALM_SERVER_PROCESS` is 1
+/// (`make server-test PROCESS=1`).
 ///
 /// A device is a user of an app: each user has files of its own. Another device of the same user is a configuration with another `fileURL`.
 final class SyncWorld: Sendable {
+  private enum Server: Sendable {
+    case here(RunningServer)
+    case elsewhere(ServerProcess)
+
+    var monitorPort: Int {
+      switch self {
+      case .here(let server): server.monitorPort
+      case .elsewhere(let process): process.monitorPort
+      }
+    }
+  }
+
   private struct State {
-    var server: RunningServer?
+    var server: Server?
     /// By the name of the app.
     var apps: [String: App] = [:]
     var countOfKeys = 0
@@ -73,28 +86,46 @@ final class SyncWorld: Sendable {
         return world
       } catch let error as IOError where error.errnoCode == EADDRINUSE {
         continue
+      } catch let failure as ServerProcess.Failure where failure.isPortTaken {
+        continue
       }
     }
     throw Problem(description: "No port is free.")
   }
 
   private func run(_ port: Int) async throws {
-    var (front, monitor) = (FrontSettings(port: port), FrontSettings())
-    (front.threads, monitor.threads) = (1, 1)
-    let settings = RunningServer.Settings(folder: folder, front: front, monitor: monitor)
-    let silent = Logging.Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-    let server = try await RunningServer.start(settings, logger: silent)
+    let server: Server
+    if ServerProcess.isAskedFor {
+      server = .elsewhere(try await ServerProcess.start(folder, port: port))
+    } else {
+      server = .here(try await running(port))
+    }
     state.withLock { $0.server = server }
   }
 
+  private func running(_ port: Int) async throws -> RunningServer {
+    var (front, monitor) = (FrontSettings(port: port), FrontSettings())
+    (front.threads, monitor.threads) = (1, 1)
+    let settings = RunningServer.Settings(folder: folder, front: front, monitor: monitor)
+    return try await RunningServer.start(settings, logger: Self.silent)
+  }
+
+  private static let silent = Logging.Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+
   var port: Int { givenPort.withLock { $0 } }
   var address: String { "http://127.0.0.1:\(port)" }
-  var server: RunningServer? { state.withLock { $0.server } }
+  private var server: Server? { state.withLock { $0.server } }
+  /// Of `/metrics`; nil where the server does not run.
+  var monitorPort: Int? { server?.monitorPort }
 
   /// Ends the server; its files stay. Connections are refused then.
   func stop() async {
     let server = state.withLock { state in state.server.take() }
-    await server?.stop(wait: 0, grace: .milliseconds(50))
+    switch server {
+    case .here(let server)?: await server.stop(wait: 0, grace: .milliseconds(50))
+    case .elsewhere(let process)?: await process.stop()
+    case nil: break
+    }
   }
 
   /// Starts the server again, on the same port and with what it had.
@@ -118,15 +149,18 @@ final class SyncWorld: Sendable {
   /// Does what an administrator may ask for.
   @discardableResult
   func administer(_ request: AdministrationRequest) async throws -> [String] {
-    let server = try #require(server)
-    let answer = await Administration(server.apps, folder).perform(request)
+    let answer: AdministrationAnswer
+    switch try #require(server) {
+    case .here(let server): answer = await Administration(server.apps, folder).perform(request)
+    case .elsewhere: answer = try await Administration.ask(request, folder, logger: Self.silent)
+    }
     guard !answer.isError else { throw Problem(description: answer.lines.joined(separator: " ")) }
     return answer.lines
   }
 
   /// A figure that `/metrics` tells of an app, such as `connections`, `channels` and `replicas`.
   func metric(_ metric: String, of name: String = SyncWorld.main) async throws -> Int {
-    let port = try #require(server).monitorPort
+    let port = try #require(monitorPort)
     let url = try #require(URL(string: "http://127.0.0.1:\(port)/metrics"))
     let (data, _) = try await URLSession.shared.data(from: url)
     let start = "realm_server_\(metric){app=\"\(id(of: name))\""

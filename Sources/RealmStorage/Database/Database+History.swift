@@ -1,4 +1,4 @@
-/// Whether a file is synced, which is decided when it is made.
+/// Whether a file is synced, which is decided when it is made, and who syncs it.
 extension Database {
   /// Whether what is written to the file is recorded for others (`DatabaseOptions.History`).
   ///
@@ -39,6 +39,22 @@ extension Database {
     return try? isSynced()
   }
   private static let mostLooks = 4
+
+  /// Makes this handle the one that has a session with the file's server, until it resigns or is closed; answers false where another handle is, of this process or
+  /// another. To its server a file is one client, whoever has it open.
+  ///
+  /// - Throws: `.forked`; `.system`.
+  package func becomeSyncAgent() throws(StorageError) -> Bool {
+    guard !isForked else { throw .forked(path: path) }
+    return try store.storage.lock(.syncAgent, waits: false)
+  }
+
+  /// Another handle may become the one that has a session. Those that wait for commits are woken, so that they can try it.
+  package func resignAsSyncAgent() {
+    guard !isForked else { return }
+    store.storage.unlock(.syncAgent)
+    wakeWaiting()
+  }
 
   private func isSynced(_ version: Version) throws(StorageError) -> Bool {
     try store.reserve(version.end)

@@ -158,6 +158,8 @@ public final class Database: Sendable {
   /// when it is opened next.
   public func close() {
     guard !storage.isForked else { return }
+    // Not held as long as snapshots are.
+    storage.unlock(.syncAgent)
     writer?.gate.enterUncounted()
     defer { writer?.gate.leave() }
     writer?.gate.close(isLast: isLastOpen)

@@ -11,6 +11,8 @@ package enum StorageLock: Sendable, Hashable {
   case unlistedReader
   /// Exclusive, held for a moment: who lists itself in the control block, rebuilds it, or strikes the dead off.
   case control
+  /// Exclusive: who has a session with the server that the file is synced with.
+  case syncAgent
   /// Exclusive: that the participant of this number is alive.
   case participant(Int)
 
@@ -19,7 +21,7 @@ package enum StorageLock: Sendable, Hashable {
   /// Of the control file; the others are of the database file.
   package var isOfControlFile: Bool {
     switch self {
-    case .control, .participant: true
+    case .control, .syncAgent, .participant: true
     case .writer, .presence, .unlistedReader: false
     }
   }
@@ -29,7 +31,7 @@ package enum StorageLock: Sendable, Hashable {
     let base = UInt64(1) << 62
     return switch self {
     case .writer, .control: base
-    case .presence: base + 1
+    case .presence, .syncAgent: base + 1
     case .unlistedReader: base + 2
     case .participant(let number): base + 3 + UInt64(number)
     }

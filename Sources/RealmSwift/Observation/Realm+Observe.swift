@@ -15,7 +15,7 @@ extension Realm {
 
   /// Calls a block whenever the realm shows another version: in the call that writes or refreshes it, or when it moves by itself.
   ///
-  /// - Precondition: the realm is live, may be written, and belongs to a queue, an actor or a thread with a run loop; no change was made in an open write
+  /// - Precondition: the realm is live, may change, and belongs to a queue, an actor or a thread with a run loop; no change was made in an open write
   ///   transaction. Else the program stops.
   /// - Returns: what keeps the observer; keep it.
   public func observe(_ block: @escaping NotificationBlock) -> NotificationToken {

@@ -16,7 +16,7 @@ extension RealmCollection {
   /// - Parameters:
   ///   - keyPaths: names of properties, joined by points; nil for all. A name that is none stops the program.
   ///   - queue: a serial queue that the block is called on; nil for where the collection belongs. The block is given the collection of that queue.
-  /// - Precondition: it is managed, live, of a realm that may be written, and belongs to a queue, an actor or a thread with a run loop; no change was made in
+  /// - Precondition: it is managed, live, of a realm that may change, and belongs to a queue, an actor or a thread with a run loop; no change was made in
   ///   an open write transaction. Else the program stops.
   /// - Returns: what keeps the observer; keep it.
   public func observe(

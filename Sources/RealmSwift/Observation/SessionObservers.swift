@@ -147,7 +147,7 @@ extension RealmSession {
         "Frozen realm",
         "what is frozen never changes, so \(what) can't be observed: observe what thaw() answers.")
     }
-    if file.configuration.readOnly {
+    if file.configuration.isFileReadOnly {
       raise(
         "Read-only realm",
         "\(what) can't be observed: \(file.database.path) was opened with readOnly = true; open it without.")

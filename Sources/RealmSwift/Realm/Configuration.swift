@@ -30,7 +30,8 @@ extension Realm {
     public var encryptionKey: Data? {
       didSet { Self.check(encryptionKey) }
     }
-    /// The file is not written to, and may lie where it can't be.
+    /// The file is not written to, and may lie where it can't be. A realm that is synced is made and changed by what comes from its server,
+    /// and its subscriptions may be changed; its objects are not written by the program.
     public var readOnly: Bool
     /// The version of the classes. It grows whenever properties are added, removed or changed; a file never goes back to
     /// a lower one. Classes and indexes may come and go without.
@@ -95,6 +96,9 @@ extension Realm {
 
     /// Where the file is, or would be, were this no realm in memory.
     var url: URL { fileURL ?? Self.defaultFileURL }
+
+    /// The file is not written to, by nobody of this process.
+    var isFileReadOnly: Bool { readOnly && syncing == nil }
 
     /// Stops the program where two settings contradict each other.
     func checkSettings() {

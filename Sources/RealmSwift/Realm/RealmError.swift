@@ -45,7 +45,8 @@ extension Realm {
       /// uses something that this library must know to read or to write it, and does not. The
       /// message says what it is; use a library of the file's age, or export it by one and build the objects anew.
       case unsupportedFileFormatVersion = 16
-      /// Several processes sync one file. Not thrown yet.
+      /// Another process has the session of a synced file with its server. It is told to `SyncManager.errorHandler`, and to who waits for a download. Read
+      /// and write the realm as always: the other process uploads what is committed here. The session of this process begins by itself when that one ends.
       case multipleSyncAgents = 17
       /// The server can't use a query of a subscription set. The message says which, and why; change the query.
       case subscriptionFailed = 18
@@ -133,7 +134,7 @@ extension Realm.Error {
   public static var unsupportedFileFormatVersion: Code { .unsupportedFileFormatVersion }
   /// Catches `Code.fileOperationFailed`: the system refused to open, read or write.
   public static var fileOperationFailed: Code { .fileOperationFailed }
-  /// Catches `Code.multipleSyncAgents`: never thrown.
+  /// Catches `Code.multipleSyncAgents`: another process has the session of a synced file.
   public static var multipleSyncAgents: Code { .multipleSyncAgents }
   /// Catches `Code.subscriptionFailed`: the server can't use a query.
   public static var subscriptionFailed: Code { .subscriptionFailed }

@@ -20,6 +20,8 @@ final class KnownClasses: Sendable {
     /// By the names of tables.
     var slots: [String: Int] = [:]
     var nextIndex = 0
+    /// The ids of tables whose class was asked for, and is none of these.
+    var missing: Set<UInt32> = []
 
     /// The classes as they are known from now on.
     mutating func keep(_ found: [ClassBinding]) -> [ClassBinding] {
@@ -77,4 +79,7 @@ final class KnownClasses: Sendable {
 
   /// The same of single classes.
   func keep(_ bindings: [ClassBinding]) { state.withLock { state in _ = state.keep(bindings) } }
+
+  /// Whether the class of a table, which no realm was opened with, is asked for the first time.
+  func isNewlyMissing(_ table: UInt32) -> Bool { state.withLock { $0.missing.insert(table).inserted } }
 }

@@ -34,6 +34,19 @@ struct SchemaDifference {
     return !table.columns.contains { $0.name == key }
   }
 
+  /// The property is the primary key.
+  var isOfKey: Bool { model.primaryKey.map { model.properties[$0].columnName } == column }
+
+  /// A synced file can be brought to fit: others read what has come to be there.
+  var canBeSynced: Bool {
+    switch kind {
+    case .added: true
+    // Which object a key names is decided for all at once, when its class is told.
+    case .becameOptional: !isOfKey
+    case .removed, .becameRequired, .retyped, .primaryKey, .embedded: false
+    }
+  }
+
   /// The table serves a realm that is only read as it is.
   var canBeReadOver: Bool { kind == .removed }
 

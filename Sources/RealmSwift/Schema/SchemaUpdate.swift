@@ -49,10 +49,17 @@ struct SchemaUpdate {
   private var isNew: Bool { tables.isEmpty && version == 0 }
   private var isNewer: Bool { configuration.schemaVersion > version && !isSynced }
   /// Classes and properties are added without a version, and none is taken away or changed.
-  private var isSynced: Bool { configuration.syncing != nil }
+  fileprivate var isSynced: Bool { configuration.syncing != nil }
 
   /// The tables are to be changed, or the version that is noted with them.
-  var isNeeded: Bool { !missing.isEmpty || !differences.isEmpty || !reindexed.isEmpty || isNewer }
+  var isNeeded: Bool {
+    // What comes from a server later is read in tables that are known when the file is opened.
+    if isReadOnly { return isSynced && !missing.isEmpty }
+    return !missing.isEmpty || !differences.isEmpty || !reindexed.isEmpty || isNewer
+  }
+
+  /// Of what the file has, nothing is changed.
+  fileprivate var isReadOnly: Bool { configuration.readOnly }
 
   /// The program's block is to be called, as objects of an earlier version are there.
   var callsBlock: Bool { isNewer && !isNew }
@@ -83,7 +90,7 @@ struct SchemaUpdate {
   }
 
   private func checkSynced() throws {
-    let changed = differences.filter { $0.kind != .added }
+    let changed = differences.filter { !$0.canBeSynced }
     guard changed.isEmpty else {
       throw mismatch(
         "The classes do not fit the tables of \(path), which is synced:\n"
@@ -150,7 +157,7 @@ extension RealmSchema {
       return (found, update)
     }
     try update.check()
-    guard update.isNeeded, !configuration.readOnly else { return found }
+    guard update.isNeeded else { return found }
     // Another process may have been faster.
     return try database.write { try bind(models, in: $0, configuration, path: database.path) }
   }
@@ -172,6 +179,7 @@ extension RealmSchema {
 
   private static func apply(_ update: SchemaUpdate, in transaction: WriteTransaction) throws {
     try create(update.missing, in: transaction)
+    if update.isReadOnly { return }
     var lacking: [String] = []
     for difference in update.differences {
       do {
@@ -209,10 +217,23 @@ extension RealmSchema {
     guard let position = table.position(of: change.column) else { return }
     switch change.kind {
     case .removed: try table.dropColumn(position)
-    case .becameOptional: try table.setOptional(true, ofColumn: position)
+    case .becameOptional:
+      try table.setOptional(true, ofColumn: position)
+      if update.isSynced { try tellDefinition(of: change, in: transaction) }
     case .becameRequired: try makeRequired(position, of: table, property, change.model, update)
     case .added, .retyped, .primaryKey, .embedded: break
     }
+  }
+
+  /// Tells the server, and by it the other devices, that a property may be null from now on.
+  private static func tellDefinition(
+    of change: SchemaDifference, in transaction: WriteTransaction
+  ) throws {
+    let definitions = try transaction.definitions().filter { definition in
+      guard case .addProperty(let table, let property) = definition else { return false }
+      return table == change.model.name && property.name == change.column
+    }
+    try transaction.record(definitions)
   }
 
   private static func makeRequired(

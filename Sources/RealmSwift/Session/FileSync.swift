@@ -8,6 +8,8 @@ protocol FileSync: AnyObject, Sendable {
   func didOpen()
   /// The last realm of the file is gone: only this keeps the file open now. Called under the lock of open files, so that it is to return at once.
   func lastRealmClosed()
+  /// Uses the file no more before it returns. Called under the lock of open files.
+  func fileWillClose()
   /// Goes on, where the program has stopped it, and calls `body` once all that the server has now can be read, or with why that will not be.
   ///
   /// - Returns: ends the waiting, after which `body` may not be called any more.

@@ -106,7 +106,7 @@ final class RealmFile: Sendable {
     }
     try SeedFile.copy(configuration)
     let url = configuration.url
-    if url == Realm.Configuration.defaultFileURL, !configuration.readOnly {
+    if url == Realm.Configuration.defaultFileURL, !configuration.isFileReadOnly {
       try? FileManager.default.createDirectory(
         at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
     }
@@ -121,7 +121,7 @@ final class RealmFile: Sendable {
 
   private static func options(_ configuration: Realm.Configuration) -> Database.Options {
     var options = Database.Options(
-      encryptionKey: configuration.encryptionKey.map { Array($0) }, isReadOnly: configuration.readOnly)
+      encryptionKey: configuration.encryptionKey.map { Array($0) }, isReadOnly: configuration.isFileReadOnly)
     options.history = configuration.syncing == nil ? .local : .synced
     return options
   }
@@ -396,6 +396,7 @@ final class RealmFile: Sendable {
       if entry.sessions == 1 { sync?.lastRealmClosed() }
       guard entry.sessions == 0 else { return (false, nil) }
       watching.withLock { $0 }?.fileWillClose()
+      sync?.fileWillClose()
       database.close()
       return (true, syncing.withLock { sync in sync.take() })
     }

@@ -61,7 +61,7 @@ final class SubscriptionContent {
   /// Lets a block change the newest subscriptions, and commits what it has made of them; nothing where it throws.
   ///
   /// - Throws: what `block` throws; `Realm.Error` where it could not be committed.
-  /// - Precondition: the realm may be written, and no write transaction is open on it; else the program stops.
+  /// - Precondition: the realm is not frozen, and no write transaction is open on it; else the program stops.
   @discardableResult
   func update<Result>(_ block: () throws -> Result) throws -> Result {
     checkCanChange()
@@ -81,7 +81,9 @@ final class SubscriptionContent {
 
   private func checkCanChange() {
     let session = realm.session
-    session.checkWritable()
+    // Also of a realm that is only read: they say what it has.
+    session.check()
+    session.checkThawed("have its subscriptions changed; thaw() it, and change those of what that answers")
     guard session.transaction != nil else { return }
     raise(
       "Subscriptions in a write transaction",

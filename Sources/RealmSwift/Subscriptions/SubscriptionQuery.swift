@@ -37,8 +37,8 @@ extension ObjectContext {
     guard let table = binding.table else {
       raise(
         "Class not in the file",
-        "\(session.file.database.path) has no objects of \(name) yet, and was opened with readOnly = true: a subscription "
-          + "can't be made or looked for.")
+        "\(session.file.database.path) has no table of \(name), so that a subscription can't be made or looked for: open the realm "
+          + "with the class in objectTypes.")
     }
     do throws(QueryError) {
       let text = try QueryPrinter.rql(

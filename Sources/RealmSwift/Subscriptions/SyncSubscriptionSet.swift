@@ -90,7 +90,7 @@ public struct SyncSubscriptionSet: Sequence {
   ///   - onComplete: is called once, on another thread: with nil when all objects are in the realm's file, or when newer subscriptions
   ///     are in force; with `Realm.Error.subscriptionFailed` where the server can't use the subscriptions; with a `SyncError` where
   ///     the session ends before; with another `Realm.Error` where they could not be stored, which stops the program without `onComplete`.
-  /// - Precondition: the realm may be written, and no write transaction is open on it. It is called in no block of an update of this set.
+  /// - Precondition: the realm is not frozen, and no write transaction is open on it. It is called in no block of an update of this set.
   public func update(_ block: () -> Void, onComplete: (@Sendable ((any Error)?) -> Void)? = nil) {
     do {
       try content.update(block)

@@ -47,7 +47,7 @@ extension SyncConfiguration: FileSyncMaker {
 
   func didOpen(_ realm: Realm, isFirst: Bool) throws {
     // Subscriptions are stored in the file.
-    guard isFirst, let initial = initialSubscriptions, !realm.configuration.readOnly else { return }
+    guard isFirst, let initial = initialSubscriptions else { return }
     // A callback of a reset, say, is no opening of the app's.
     if realm.syncSession?.core.isInTurn == true { return }
     let snapshot = try Realm.Error.wrapping { () throws(StorageError) in

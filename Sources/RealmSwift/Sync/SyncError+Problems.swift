@@ -8,7 +8,7 @@ extension SyncError {
   static func of(_ problem: SyncedFileProblem, _ session: SyncSession?) -> SyncError {
     let code: Code
     switch problem {
-    case .stopped: code = .clientSessionError
+    case .stopped, .otherAgent: code = .clientSessionError
     case .loggedOut: code = .clientUserError
     case .network(.tls): code = .tlsHandshakeFailed
     case .network: code = .connectionFailed
@@ -92,6 +92,8 @@ extension SyncedFileProblem {
       "The server has refused the connection with the status \(status). Look whether the app's id and the server's address are right."
     case .ended(let error): error.text
     case .failed(let problem): problem.description
+    case .otherAgent:
+      "Another process has the session of the file, which downloads for all of them. This one begins by itself when that one ends."
     case .querySetRefused(_, let text): text
     }
   }

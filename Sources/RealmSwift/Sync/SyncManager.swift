@@ -21,7 +21,8 @@ public final class SyncManager: Sendable {
   init() {}
 
   /// Is called with errors of sessions, on the main queue; in a program that does not serve its main queue, on the queue
-  /// `realm.sync.callbacks`. It may be set at any time. What goes on by itself, as a network that is away, is not reported.
+  /// `realm.sync.callbacks`. It may be set at any time. What goes on by itself, as a network that is away, is not reported. Errors are `SyncError`s, and
+  /// `Realm.Error.multipleSyncAgents` where another process has the session of a file.
   public var errorHandler: ErrorReportingBlock? {
     get { state.withLock { $0.errorHandler } }
     set { state.withLock { $0.errorHandler = newValue } }

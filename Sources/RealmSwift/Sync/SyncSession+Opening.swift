@@ -20,7 +20,7 @@ extension SyncSession {
     }
     resume()
     core.whenDownloaded { [self] problem in
-      if let problem { return call.end(SyncError.of(problem, self)) }
+      if let problem { return call.end(problem.error(of: self)) }
       guard sync.isFlexible else { return call.end(nil) }
       core.whenShown(querySet: newestQuerySet) { [weak self] result in
         switch result {

@@ -32,6 +32,8 @@ public final class SyncSession: Sendable {
   let progress = ProgressReports()
   /// What the file had before a reset, for the app's callback behind it.
   let resetting = Mutex<FrozenBeforeReset?>(nil)
+  /// Hears of what other processes commit; nil of a file that no other one can have.
+  let commits = Mutex<CommitWaiter?>(nil)
   private let hold: RealmFile.Hold
   private let sessions: UserSessions
   private let status: Mutex<Status>
@@ -60,6 +62,7 @@ public final class SyncSession: Sendable {
   /// It is known to its user now, who may have logged in or out meanwhile.
   func begin() {
     status.withLock { $0.isLoggedIn = sync.user.isLoggedIn }
+    waitForOthers()
     follow()
   }
 
@@ -68,7 +71,7 @@ public final class SyncSession: Sendable {
   // MARK: - What it is
 
   /// Whether it connects: it is inactive while the app has suspended it, while the user is logged out, and where it could not go on. It is
-  /// invalid once it is over: the file is closed.
+  /// invalid once it is over: the file is closed. Where another process has the session of the file it is active, and connects when that one ends.
   public var state: State {
     // Its end may be on the way here.
     let isLoggedIn = sync.user.isLoggedIn
@@ -110,7 +113,8 @@ public final class SyncSession: Sendable {
     follow()
   }
 
-  /// Connects now, without waiting any longer for the next try. Does nothing while it is connected, or suspended.
+  /// Connects now, without waiting any longer for the next try. Does nothing while it is connected, or suspended. On Apple systems that is done by itself when there is a network
+  /// again, or another one; on other systems a program that knows of that calls it.
   public func reconnect() {
     status.withLock { $0.hasFailed = false }
     follow()
@@ -120,13 +124,14 @@ public final class SyncSession: Sendable {
   ///
   /// - Parameters:
   ///   - queue: where `block` is called; nil for the main queue.
-  ///   - block: is called once, with nil, or with why the session has ended meanwhile.
+  ///   - block: is called once, with nil, or with why the session has ended meanwhile. While another process has the session of the file, a wait for downloads ends with
+  ///     `Realm.Error.multipleSyncAgents`.
   public func wait(
     for direction: ProgressDirection, queue: DispatchQueue? = nil,
     block: @Sendable @escaping ((any Error)?) -> Void
   ) {
     let body: @Sendable (SyncedFileProblem?) -> Void = { [weak self] problem in
-      let error: (any Error)? = problem.map { SyncError.of($0, self) }
+      let error: (any Error)? = problem.map { $0.error(of: self) }
       if let queue { queue.async { block(error) } } else { CallbackQueue.deliver { block(error) } }
     }
     switch direction {
@@ -137,11 +142,12 @@ public final class SyncSession: Sendable {
 
   /// Waits until all that is committed now has been taken by the server, or all that the server has now can be read here. While the session is inactive, it waits on.
   ///
-  /// - Throws: why the session has ended meanwhile; `CancellationError`.
+  /// - Throws: why the session has ended meanwhile; for downloads `Realm.Error.multipleSyncAgents` while another process has the session of the file;
+  ///   `CancellationError`.
   public func wait(for direction: ProgressDirection) async throws {
     try await CallbackWait.wait { [self] done in
       let body: @Sendable (SyncedFileProblem?) -> Void = { [weak self] problem in
-        done(problem.map { .failure(SyncError.of($0, self)) } ?? .success(()))
+        done(problem.map { .failure($0.error(of: self)) } ?? .success(()))
       }
       switch direction {
       case .upload: core.whenUploaded(body)

@@ -47,7 +47,8 @@ final class UserSessions: UserSync, Sendable {
     let isShared = user.app.configuration.enableSessionMultiplexing
     return state.withLock { state in
       if isShared, let connection = state.connection { return connection }
-      let made = SyncConnection(SyncNetworks.current, user, settings: settings)
+      let made = SyncConnection(
+        SyncNetworks.current, user, settings: settings, monitor: NetworkChanges.ofMachine)
       if isShared { state.connection = made } else { state.connections[path] = made }
       return made
     }

@@ -26,7 +26,8 @@ public enum AnyRealmValue {
   case data(Data)
   /// A moment.
   case date(Date)
-  /// A link to an object of any class of the realm.
+  /// A link to an object of any class of the realm. What links to an object of a class that the realm was opened without is read as
+  /// `none`, and stays as it is while nothing else is written there.
   case object(Object)
   /// An id.
   case objectId(ObjectId)
@@ -246,12 +247,9 @@ extension AnyRealmValue {
     guard let binding = session.schema.binding(table: table),
       let object = session.context(binding).object(row, birth: birth) as? Object
     else {
-      // Other devices may have classes that this program does not know.
-      if session.file.sync != nil { return nil }
-      raise(
-        "Class not in the realm",
-        "an AnyRealmValue holds an object of a class that the realm at \(session.file.database.path) was opened "
-          + "without; add the class to objectTypes.")
+      // Another device, or another version of the program, may have classes that this one does not know.
+      session.noteMissingClass(table)
+      return nil
     }
     return object
   }

@@ -69,12 +69,15 @@ package final class SyncConnection: @unchecked Sendable {
   private var openedAt: UInt64 = 0
   /// Tells waits for the end from each other.
   private var lingers: UInt64 = 0
+  private var observation: (any NetworkObservation)?
 
+  /// - Parameter monitor: tells when waiting for the next try makes no sense any more; nil where nothing does.
   package init(
     _ network: any SyncNetwork, _ access: any SyncAccess, settings: Settings = Settings(),
-    clock: any SyncClock = SystemClock()
+    clock: any SyncClock = SystemClock(), monitor: (any NetworkMonitor)? = nil
   ) {
     (self.network, self.access, self.settings, self.clock) = (network, access, settings, clock)
+    observation = monitor?.observe { [weak self] in self?.reconnect() }
   }
 
   // MARK: - Members

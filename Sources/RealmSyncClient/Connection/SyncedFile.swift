@@ -5,7 +5,8 @@ import Synchronization
 
 /// Runs the session of one file with its server, on a queue of its own: transactions wait for those of the app, and for the disk.
 ///
-/// It begins stopped. While it runs it has a channel of the connection, or waits for one.
+/// It begins stopped. While it runs it has a channel of the connection, or waits for one. Of all handles of a file, in whatever processes, one runs a session: to its
+/// server the file is one client. The others wait for its end, and are told what it brings into the file.
 package final class SyncedFile: ConnectionMember, @unchecked Sendable {
   // Sendable: all that changes is used on the queue, but for what is atomic.
 
@@ -17,7 +18,11 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
   private weak var handler: (any SyncedFileHandler)?
   /// `didCommit` has asked for a look at the file, which has not been yet.
   private let isLookDue = Atomic<Bool>(false)
+  /// The version that was looked at last.
+  private let looked = Atomic<UInt64>(0)
   private var isRunning = false
+  /// It is the one that may have a session.
+  private var isAgent = false
   /// It is a member of the connection. It is none while it waits before another try of its own.
   private var isJoined = false
   /// It is over: the file is being closed.
@@ -54,7 +59,26 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
     backOff.reset()
     guard !isRunning || !isJoined else { return connection.reconnect() }
     isRunning = true
-    join(atOnce: true)
+    do throws(StorageError) {
+      if try joinAsAgent() { return }
+    } catch {
+      return fail(error)
+    }
+    // Only who has the session knows what the server has.
+    for call in waits.takeAllDownloads() { call(.otherAgent) }
+    handler?.fileHasOtherAgent(self)
+  }
+
+  /// Joins the connection, unless another handle of the file has a session; answers whether it has.
+  private func joinAsAgent() throws(StorageError) -> Bool {
+    if !isAgent { isAgent = try database.becomeSyncAgent() }
+    if isAgent { join(atOnce: true) }
+    return isAgent
+  }
+
+  private func fail(_ error: StorageError) {
+    end(.failed(.storage(error)))
+    handler?.file(self, ended: .failed(.storage(error)))
   }
 
   /// Ends the session. What waits for something of it is told.
@@ -108,6 +132,8 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
   private func end(_ problem: SyncedFileProblem) {
     isRunning = false
     leave()
+    if isAgent { database.resignAsSyncAgent() }
+    isAgent = false
     for call in waits.removeAll() { call(problem) }
   }
 
@@ -120,9 +146,31 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
     }
   }
 
+  /// Somebody has committed, perhaps another process: what is new is sent, and told.
+  package func othersMayHaveCommitted() {
+    guard database.version > looked.load(ordering: .acquiring) else { return }
+    queue.async { [self] in
+      guard !hasEnded, database.version > looked.load(ordering: .acquiring) else { return }
+      look()
+      handler?.fileDidChange(self)
+    }
+  }
+
+  /// Another handle may have ended its session without a word, as a process that is killed.
+  package func othersMayHaveEnded() {
+    queue.async { [self] in if isRunning, !isAgent { look() } }
+  }
+
   private func look() {
+    // What is committed from now on is looked at again.
+    looked.store(database.version, ordering: .releasing)
+    if isRunning, !isAgent {
+      do throws(StorageError) { _ = try joinAsAgent() } catch { return fail(error) }
+    }
     perform(session.upload(time: clock.now))
     tellUploads()
+    // The session of another handle notes in the file what has become of a query set.
+    if !isAgent { tellQuerySets() }
   }
 
   // MARK: - Waiting
@@ -153,6 +201,7 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
   package func whenDownloaded(_ body: @escaping @Sendable (SyncedFileProblem?) -> Void) {
     queue.async { [self] in
       if hasEnded { return body(.stopped) }
+      if isRunning, !isAgent { return body(.otherAgent) }
       waits.addDownload(body)
       askForMarks()
     }
@@ -407,28 +456,6 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
       return all.map(\.refusal)
     }
   }
-}
-
-/// Is told what happens to a file, on its session's queue.
-package protocol SyncedFileHandler: AnyObject, Sendable {
-  func file(_ file: SyncedFile, became state: ConnectionState)
-  /// The session has committed.
-  func fileDidChange(_ file: SyncedFile)
-  /// So many bytes of the app's changes have been taken by the server, of so many.
-  func file(_ file: SyncedFile, uploaded done: UInt64, of total: UInt64)
-  /// So many bytes of what the server has for the file are here, of so many, about. All are here when they can be read.
-  func file(_ file: SyncedFile, downloaded done: UInt64, of total: UInt64, querySet: UInt64)
-  /// The server has refused changes, which `takeRefusals` tells.
-  func fileHasRefusals(_ file: SyncedFile)
-  /// What the file has is about to be replaced: the download for that begins.
-  func fileWillDownloadAnew(_ file: SyncedFile)
-  /// It is replaced now, behind this call.
-  func fileWillBeReset(_ file: SyncedFile)
-  func fileWasReset(_ file: SyncedFile, isRecovered: Bool)
-  /// There is no session for now. Another begins by itself.
-  func file(_ file: SyncedFile, lost problem: SyncedFileProblem)
-  /// The session has ended, and none begins by itself.
-  func file(_ file: SyncedFile, ended problem: SyncedFileProblem)
 }
 
 extension ClientSession.Action {

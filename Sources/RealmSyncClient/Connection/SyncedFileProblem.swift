@@ -13,6 +13,8 @@ package enum SyncedFileProblem: Error, Sendable, Equatable {
   case ended(ProtocolError)
   /// The session can't go on with the file.
   case failed(ClientProblem)
+  /// Another handle of the file has the session, which alone knows what the server has.
+  case otherAgent
   /// The server can't use a query set.
   case querySetRefused(code: UInt32, text: String)
 

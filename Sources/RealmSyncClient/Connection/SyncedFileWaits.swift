@@ -71,6 +71,11 @@ struct SyncedFileWaits {
     return taken.map(\.body)
   }
 
+  mutating func takeAllDownloads() -> [Body] {
+    defer { downloads = [] }
+    return downloads.map(\.body)
+  }
+
   mutating func removeAll() -> [Body] {
     var calls = uploads.map(\.body) + downloads.map(\.body)
     for (_, body) in querySets { calls.append { body(.failure($0 ?? .stopped)) } }

@@ -102,10 +102,13 @@ struct FileReset {
     return found
   }
 
-  /// What the file defines and the server does not have, since it goes on from an older copy, is told again.
+  /// What the file defines and the server does not have, since it goes on from an older copy, is told again: properties that have become optional, too.
   private func tellDefinitions() throws(StorageError) {
-    let known = step.schema.map(\.name)
-    let missing = try transaction.definitions().filter { !known.contains($0.name) }
+    let known = Dictionary(
+      step.schema.map { ($0.name, $0.isOptional) }, uniquingKeysWith: { $0 || $1 })
+    let missing = try transaction.definitions().filter { definition in
+      known[definition.name].map { isOptional in definition.isOptional && !isOptional } ?? true
+    }
     guard !missing.isEmpty else { return }
     if let first = kept.first {
       try pending.define(missing, in: first)
@@ -284,5 +287,11 @@ extension SchemaInstruction {
     case .addTable(let table, _): [table]
     case .addProperty(let table, let property): [table, property.name]
     }
+  }
+
+  /// A property with one value may be null.
+  fileprivate var isOptional: Bool {
+    guard case .addProperty(_, let property) = self else { return false }
+    return property.isOptional && property.collection == nil
   }
 }

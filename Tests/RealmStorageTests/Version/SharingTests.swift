@@ -334,6 +334,28 @@ import Testing
     }
   }
 
+  @Test func `one handle at a time has the session of a synced file, until it resigns or is closed`() throws {
+    try Self.withHandles(3) { handles, path in
+      #expect(try handles[0].becomeSyncAgent() && handles[0].becomeSyncAgent())
+      #expect(try !handles[1].becomeSyncAgent())
+      // Nobody is kept from writing by it.
+      try handles[1].write { try $0.tree("a").set([1], for: [1]) }
+      handles[0].resignAsSyncAgent()
+      #expect(try handles[1].becomeSyncAgent() && !handles[2].becomeSyncAgent())
+      let snapshot = try handles[1].snapshot()
+      handles[1].close()
+      #expect(try handles[2].becomeSyncAgent())
+      withExtendedLifetime(snapshot) {}
+      #expect(throws: StorageError.inUse(path: path)) { try Database.removeFiles(path: path) }
+    }
+    try Self.withHandles(1) { handles, path in
+      #expect(try handles[0].becomeSyncAgent())
+      handles[0].close()
+      #expect(try Database.removeFiles(path: path))
+      #expect(!FileManager.default.fileExists(atPath: path + ".management"))
+    }
+  }
+
   private func pagesReached(by database: Database) throws -> Set<Int> {
     let snapshot = try database.snapshot()
     var pages: Set<Int> = []

@@ -66,6 +66,15 @@ import Testing
     #expect(IntegrityCheck.run(try file.database.snapshot()).isClean)
   }
 
+  @Test func `a property that the server has as required again is told as optional again`() throws {
+    let required = SchemaInstruction.addProperty(table: ModelClass.name, PropertyDefinition("c", .int64))
+    let (file, actions) = try Self.reset(.discard, [required])
+    file.time += 100
+    let told = (actions.uploads + file.upload().uploads).flatMap(\.changeset.schema)
+    let optional = PropertyDefinition("c", .int64, isOptional: true)
+    #expect(told.contains(.addProperty(table: ModelClass.name, optional)))
+  }
+
   /// The server has another type of a property.
   private static let otherSchema = [
     SchemaInstruction.addProperty(table: ModelClass.name, PropertyDefinition("c", .string))

@@ -12,6 +12,7 @@ final class FileNotes: SyncedFileHandler {
     case willDownloadAnew
     case willBeReset
     case wasReset(isRecovered: Bool)
+    case hasOtherAgent
     case lost(SyncedFileProblem)
     case ended(SyncedFileProblem)
   }
@@ -57,6 +58,7 @@ final class FileNotes: SyncedFileHandler {
     add(.wasReset(isRecovered: isRecovered), file)
   }
 
+  func fileHasOtherAgent(_ file: SyncedFile) { add(.hasOtherAgent, file) }
   func file(_ file: SyncedFile, lost problem: SyncedFileProblem) { add(.lost(problem), file) }
   func file(_ file: SyncedFile, ended problem: SyncedFileProblem) { add(.ended(problem), file) }
 }

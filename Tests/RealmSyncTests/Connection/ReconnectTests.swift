@@ -75,6 +75,41 @@ import Testing
     try world.stays("one try") { world.network.sockets.count == 5 }
   }
 
+  @Test func `where there is a network again, or another one, there is a try at once`() throws {
+    let (world, _) = try Self.started()
+    defer { world.end() }
+    world.changes.take(["wireless"])
+    for index in 0..<3 {
+      try world.socket(index, tick: 100).end(.problem(Self.unreachable))
+      try world.until("a wait") { world.clock.longWaits.count > index }
+    }
+    world.changes.take(["wireless"])
+    world.changes.take([])
+    try world.stays("no other try") { world.network.sockets.count == 3 }
+    world.changes.take(["wireless"])
+    try world.socket(3).end(.problem(Self.unreachable))
+    try world.until("a wait") { world.clock.longWaits.count > 3 }
+    #expect(world.clock.longWaits == [1000, 2000, 4000, 1000])
+    world.changes.take(["cable", "wireless"])
+    _ = try world.socket(4)
+    // A try that is under way is not begun again.
+    world.changes.take(["cable"])
+    try world.stays("one try") { world.network.sockets.count == 5 }
+  }
+
+  @Test func `changes of the network are told until their observer goes`() {
+    let (changes, told) = (NetworkChanges(), Outcomes<Int>())
+    var observation: (any NetworkObservation)? = changes.observe { told.add(1) }
+    changes.take(["cable"])
+    #expect(told.all.isEmpty)
+    changes.take(["wireless"])
+    #expect(told.all == [1])
+    withExtendedLifetime(observation) {}
+    observation = nil
+    changes.take(["cable"])
+    #expect(told.all == [1])
+  }
+
   @Test func `nothing is tried for a file that has stopped while it waited`() throws {
     let (world, file) = try Self.started()
     defer { world.end() }

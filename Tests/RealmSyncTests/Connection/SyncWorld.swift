@@ -9,6 +9,8 @@ final class SyncWorld {
   let clock: ManualClock
   let network: DrivenNetwork
   let access: DrivenAccess
+  /// Of the machine's network.
+  let changes = NetworkChanges()
   let connection: SyncConnection
   /// Nil where the test is the server.
   let server: NetworkedServer?
@@ -25,7 +27,7 @@ final class SyncWorld {
     let clock = ManualClock(drawsGreatest: drawsGreatest)
     let (network, access) = (DrivenNetwork(), DrivenAccess())
     (self.clock, self.network, self.access) = (clock, network, access)
-    connection = SyncConnection(network, access, clock: clock)
+    connection = SyncConnection(network, access, clock: clock, monitor: changes)
     if let path { server = try NetworkedServer(path, network, clock, change) } else { server = nil }
   }
 
