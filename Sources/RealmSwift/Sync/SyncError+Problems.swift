@@ -13,6 +13,7 @@ extension SyncError {
     case .network(.tls): code = .tlsHandshakeFailed
     case .network: code = .connectionFailed
     case .refused: code = .clientSessionError
+    case .barred: code = .connectionFailed
     case .querySetRefused: code = .invalidFlexibleSyncSubscriptions
     case .ended(let error):
       switch error.code {
@@ -82,6 +83,9 @@ extension Refusal.Reason {
 }
 
 extension SyncedFileProblem {
+  /// The session goes on trying, but somebody has to do something first.
+  var needsSomebody: Bool { if case .barred = self { true } else { false } }
+
   var text: String {
     switch self {
     case .stopped:
@@ -90,6 +94,9 @@ extension SyncedFileProblem {
     case .network(let problem): problem.description
     case .refused(let status):
       "The server has refused the connection with the status \(status). Look whether the app's id and the server's address are right."
+    case .barred(let status):
+      "What stands before the server, as a proxy, has refused the connection with the status \(status). It is tried again. Look at its "
+        + "rules: the sync server itself does not answer so."
     case .ended(let error): error.text
     case .failed(let problem): problem.description
     case .querySetRefused(_, let text): text

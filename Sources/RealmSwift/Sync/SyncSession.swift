@@ -24,6 +24,8 @@ public final class SyncSession: Sendable {
     /// Are told that the server can't be reached.
     var lossObservers: [UInt64: @Sendable (SyncedFileProblem) -> Void] = [:]
     var lastObserver: UInt64 = 0
+    /// The loss that the app was told last, until something is synced again.
+    var toldLoss: SyncedFileProblem?
   }
 
   let core: SyncedFile
@@ -287,7 +289,10 @@ extension SyncSession: SyncedFileHandler {
     }
   }
 
-  package func fileDidChange(_ core: SyncedFile) { file.didCommit(nil) }
+  package func fileDidChange(_ core: SyncedFile) {
+    status.withLock { $0.toldLoss = nil }
+    file.didCommit(nil)
+  }
 
   package func file(_ core: SyncedFile, uploaded done: UInt64, of total: UInt64) {
     progress.uploaded(done, of: total)
@@ -319,6 +324,16 @@ extension SyncSession: SyncedFileHandler {
     progress.lost()
     forgetBeforeReset()
     tellLoss(problem)
+    if problem.needsSomebody { reportLoss(problem) }
+  }
+
+  /// Tells the app of a loss, once until something is synced again: the same is found at every try.
+  private func reportLoss(_ problem: SyncedFileProblem) {
+    let isNew = status.withLock { status in
+      defer { status.toldLoss = problem }
+      return status.toldLoss != problem
+    }
+    if isNew { report(SyncError.of(problem, self)) }
   }
 
   package func file(_ core: SyncedFile, ended problem: SyncedFileProblem) {

@@ -51,6 +51,8 @@ package final class SyncConnection: @unchecked Sendable {
   /// Tells tries from each other: what belongs to an earlier one is not looked at.
   private var attempt: UInt64 = 0
   private var refusal: RouteRefusal?
+  /// The access token of the try.
+  private var token = ""
   private var hasWorked = false
   private var backOff = BackOff()
   /// The connection was made at once after another one, and nothing has come of it yet.
@@ -212,6 +214,7 @@ package final class SyncConnection: @unchecked Sendable {
 
   private func open(_ route: SyncRoute) {
     let current = attempt
+    token = route.token
     let request = SocketRequest(
       url: route.url, headers: route.headers, subprotocols: ["realm-sync.1", "realm-token.\(route.token)"],
       connectTimeout: settings.connectTimeout, pingPeriod: settings.pingPeriod,
@@ -259,7 +262,7 @@ package final class SyncConnection: @unchecked Sendable {
     case .code(let code, let text):
       switch code {
       case 4001: refusal = .token
-      case 4003: refusal = .user
+      case 4003: refusal = .user(token: token)
       default: break
       }
       // The first step always comes. A token that ends behind it again and again is got ever more slowly.
@@ -283,9 +286,8 @@ package final class SyncConnection: @unchecked Sendable {
     case 401:
       refusal = .token
       lose(loss, retries: true, atOnce: true)
-    case 403:
-      refusal = .user
-      lose(loss, retries: true, atOnce: true)
+    // No server of this protocol answers so, but what stands before one may: it says nothing of the user's log-in.
+    case 403: lose(.barred(status: status), retries: true)
     case 300..<400:
       refusal = .route
       lose(loss, retries: true)
@@ -310,7 +312,7 @@ package final class SyncConnection: @unchecked Sendable {
   ///   - atOnce: it is made now, unless the last one was, too, and nothing has come of it.
   private func lose(_ loss: ConnectionLoss, retries: Bool, atOnce: Bool = false) {
     // A token that is refused again and again is asked for more and more slowly.
-    let isAtOnce = atOnce && (refusal == .user || !isRepeated)
+    let isAtOnce = atOnce && (refusal == .user(token: token) || !isRepeated)
     isRepeated = atOnce
     let without = members.values.filter { $0.channel == nil }
     drop(loss, isTold: !isAtOnce)
