@@ -90,28 +90,55 @@ package final class SyncConnection: @unchecked Sendable {
     queue.async { [self] in
       lingers += 1
       if atOnce { backOff.reset() }
-      members[ObjectIdentifier(member)] = Member(member: member, run: run)
-      switch state {
-      case .open: openChannel(ObjectIdentifier(member))
-      case .idle: connect()
-      case .routing, .opening: member.connectionBecame(.connecting)
-      case .waiting: if atOnce { connect() } else { member.connectionBecame(.disconnected) }
-      }
+      add(member, run, atOnce: atOnce)
+    }
+  }
+
+  private func add(_ member: any ConnectionMember, _ run: UInt64, atOnce: Bool) {
+    members[ObjectIdentifier(member)] = Member(member: member, run: run)
+    switch state {
+    case .open: openChannel(ObjectIdentifier(member))
+    case .idle: connect()
+    case .routing, .opening: member.connectionBecame(.connecting)
+    case .waiting: if atOnce { connect() } else { member.connectionBecame(.disconnected) }
     }
   }
 
   /// A file needs its channel no more.
   package func leave(_ member: any ConnectionMember) {
     queue.async { [self] in
-      guard let known = members.removeValue(forKey: ObjectIdentifier(member)) else { return }
-      if let handle = known.channel, let channel = channels.removeValue(forKey: handle),
-        let number = channel.number
-      {
-        handles[number] = nil
-        transmit([], number)
-      }
+      guard remove(member) else { return }
       guard members.isEmpty else { return }
       if case .open = state { linger() } else { end() }
+    }
+  }
+
+  /// Closes the channel of a member, which is none any more; answers whether it was one.
+  private func remove(_ member: any ConnectionMember) -> Bool {
+    guard let known = members.removeValue(forKey: ObjectIdentifier(member)) else { return false }
+    if let handle = known.channel, let channel = channels.removeValue(forKey: handle),
+      let number = channel.number
+    {
+      handles[number] = nil
+      transmit([], number)
+    }
+    return true
+  }
+
+  /// The server has told on a channel that the user has to log in: the log-in of the WebSocket is over. Whoever gave the token logs the
+  /// user out, if the user has it still, and all members are told. Else the WebSocket is made anew, with a channel for each of them.
+  ///
+  /// - Parameters:
+  ///   - channel: that on which it was told. One of an earlier WebSocket says nothing of this one.
+  ///   - run: as of `join`: the member has another channel from now on.
+  package func endLogIn(toldOn channel: UInt64, to member: any ConnectionMember, run: UInt64) {
+    queue.async { [self] in
+      lingers += 1
+      _ = remove(member)
+      guard case .open = state, channel >= firstHandle else { return add(member, run, atOnce: false) }
+      members[ObjectIdentifier(member)] = Member(member: member, run: run)
+      refusal = .user(token: token)
+      lose(.closed(code: 4003, text: "The user has to log in."), retries: true, atOnce: true)
     }
   }
 

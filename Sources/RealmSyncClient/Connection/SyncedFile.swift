@@ -368,10 +368,23 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
     case .after(let milliseconds):
       retry(after: UInt64(milliseconds))
       if let cause { handler?.file(self, lost: cause) }
-    case .whenLoggedIn, .withNewerApp, .never:
+    case .whenLoggedIn:
+      endLogIn()
+      if let cause { handler?.file(self, lost: cause) }
+    case .withNewerApp, .never:
       end(cause ?? .stopped)
       handler?.file(self, ended: cause ?? .stopped)
     }
+  }
+
+  /// The server says that the user has to log in. The connection finds out whether that ends the log-in that there is now; where it does,
+  /// the session is told, as those of the user's other files are.
+  private func endLogIn() {
+    let told = channel ?? 0
+    run += 1
+    (channel, downloaded, isJoined) = (nil, 0, true)
+    connection.endLogIn(toldOn: told, to: self, run: run)
+    handler?.file(self, became: .disconnected)
   }
 
   private func noteRefused(_ number: UInt64, _ code: UInt32, _ text: String) {

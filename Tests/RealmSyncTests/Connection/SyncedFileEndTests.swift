@@ -90,7 +90,7 @@ import Testing
     _ = try world.hello(1, socket)
   }
 
-  @Test(arguments: [ProtocolError.Action.logIn, .updateApp, .stop])
+  @Test(arguments: [ProtocolError.Action.updateApp, .stop])
   func `a session that is to stop does so until it is started again`(action: ProtocolError.Action) throws {
     let begun = try Begun()
     let (world, file, socket) = (begun.world, begun.file, begun.socket)
@@ -109,6 +109,41 @@ import Testing
     file.core.start()
     #expect(try world.hello(1, socket) > begun.channel)
     #expect(file.notes.count(.ended(.ended(error))) == 1)
+  }
+
+  @Test(arguments: [false, true])
+  func `a session whose user has to log in logs the user out, unless that was done since`(
+    isNewer: Bool
+  ) throws {
+    let begun = try Begun()
+    let (world, file) = (begun.world, begun.file)
+    defer { world.end() }
+    let other = try world.file()
+    other.core.start()
+    _ = try world.hello(1, begun.socket)
+    let downloaded = file.downloaded()
+    if isNewer { world.access.logInAnew() }
+    begun.end(ProtocolError(code: 6, text: "Log in.", action: .logIn), on: begun.channel)
+    try world.until("the question") { world.access.asked == [nil, .user(token: "token1")] }
+    guard !isNewer else {
+      // Both go on, in a WebSocket of the newer log-in.
+      let second = try world.socket(1)
+      second.open()
+      _ = try world.hello(1, second)
+      #expect(second.request.subprotocols.last == "realm-token.token2")
+      #expect(!file.notes.hasEnded && !other.notes.hasEnded && downloaded.all.isEmpty)
+      return
+    }
+    let loggedOut = SyncedFileProblem.loggedOut(DrivenAccess.loggedOut)
+    try world.until(downloaded, are: [loggedOut], tick: 0)
+    for file in [file, other] {
+      try world.until("the end") { file.notes.all.contains(.ended(loggedOut)) }
+    }
+    world.clock.advance(3_600_000)
+    try world.stays("no other try") { world.network.sockets.count == 1 }
+    world.access.logIn()
+    file.core.start()
+    _ = try world.socket(1)
   }
 
   @Test func `an error of one file leaves the others alone`() throws {
