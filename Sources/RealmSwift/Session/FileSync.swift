@@ -10,8 +10,11 @@ protocol FileSync: AnyObject, Sendable {
   func lastRealmClosed()
   /// Goes on, where the program has stopped it, and calls `body` once all that the server has now can be read, or with why that will not be.
   ///
-  /// - Returns: ends the waiting, after which `body` may not be called any more.
-  func whenUpToDate(_ body: @escaping @Sendable ((any Error)?) -> Void) -> @Sendable () -> Void
+  /// - Parameter maker: of the configuration of who opens the file, which may be another one than the file was opened with first.
+  /// - Returns: ends the waiting, after which `body` may not be called any more, and nothing of it is kept.
+  func whenUpToDate(
+    for maker: (any FileSyncMaker)?, _ body: @escaping @Sendable ((any Error)?) -> Void
+  ) -> @Sendable () -> Void
   /// Ends at once, and lets go of the file before it returns.
   func end()
 }

@@ -141,11 +141,11 @@ public final class SyncSession: Sendable {
   ///
   /// - Throws: why the session has ended meanwhile; `CancellationError`.
   public func wait(for direction: ProgressDirection) async throws {
-    try await CallbackWait.wait { [self] done in
+    try await CallbackWait.wait { (done: @escaping @Sendable (Result<Void, any Error>) -> Void) in
       let body: @Sendable (SyncedFileProblem?) -> Void = { [weak self] problem in
         done(problem.map { .failure(SyncError.of($0, self)) } ?? .success(()))
       }
-      switch direction {
+      return switch direction {
       case .upload: core.whenUploaded(body)
       case .download: core.whenDownloaded(body)
       }

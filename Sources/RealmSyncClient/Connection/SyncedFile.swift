@@ -26,7 +26,9 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
   /// Tells runs from each other: what was to be done later for an earlier one is not done.
   private var run: UInt64 = 0
   private var backOff = BackOff()
-  private(set) var waits = SyncedFileWaits()
+  private var waits = SyncedFileWaits()
+  /// The number of the last wait.
+  private let lastWait = Atomic<UInt64>(0)
   private var upload = UploadFigures()
 
   /// - Parameter database: of a synced file.
@@ -128,46 +130,79 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
   // MARK: - Waiting
 
   /// Calls `body` once all that is committed now is decided by the server.
-  package func whenUploaded(_ body: @escaping @Sendable (SyncedFileProblem?) -> Void) {
+  ///
+  /// - Returns: withdraws the wait, with what it keeps. `body` may be called still where it is on its way.
+  @discardableResult
+  package func whenUploaded(
+    _ body: @escaping @Sendable (SyncedFileProblem?) -> Void
+  ) -> @Sendable () -> Void {
     let last: UInt64
     do {
       last = try database.lastSequence()
     } catch {
-      return queue.async { [self] in body(hasEnded ? .stopped : .failed(.storage(error))) }
+      queue.async { [self] in body(hasEnded ? .stopped : .failed(.storage(error))) }
+      return {}
     }
+    let id = nextWait()
     queue.async { [self] in
       if hasEnded { return body(.stopped) }
-      waits.uploads.append((last, body))
+      waits.addUpload(id, upTo: last, body)
       tellUploads()
     }
+    return withdrawal(of: id)
   }
 
   /// The same for the session's queue. Where the session does not run, `body` is told so at once.
   package func whenUploadedInTurn(_ body: @escaping @Sendable (SyncedFileProblem?) -> Void) {
     guard isRunning, let last = try? database.lastSequence() else { return body(.stopped) }
-    waits.uploads.append((last, body))
+    waits.addUpload(nextWait(), upTo: last, body)
     tellUploads()
   }
 
   /// Calls `body` once the file has all that the server has now.
-  package func whenDownloaded(_ body: @escaping @Sendable (SyncedFileProblem?) -> Void) {
+  ///
+  /// - Returns: as `whenUploaded` does.
+  @discardableResult
+  package func whenDownloaded(
+    _ body: @escaping @Sendable (SyncedFileProblem?) -> Void
+  ) -> @Sendable () -> Void {
+    let id = nextWait()
     queue.async { [self] in
       if hasEnded { return body(.stopped) }
-      waits.addDownload(body)
+      waits.addDownload(id, body)
       askForMarks()
     }
+    return withdrawal(of: id)
   }
 
   /// Calls `body` once a query set is in force, with true; or once a newer one is, with false.
+  ///
+  /// - Returns: as `whenUploaded` does.
+  @discardableResult
   package func whenShown(
     querySet number: UInt64, _ body: @escaping @Sendable (Result<Bool, SyncedFileProblem>) -> Void
-  ) {
+  ) -> @Sendable () -> Void {
+    let id = nextWait()
     queue.async { [self] in
       if hasEnded { return body(.failure(.stopped)) }
-      waits.querySets.append((number, body))
+      waits.addQuerySet(id, number, body)
       tellQuerySets()
     }
+    return withdrawal(of: id)
   }
+
+  private func nextWait() -> UInt64 { lastWait.wrappingAdd(1, ordering: .relaxed).newValue }
+
+  private func withdrawal(of id: UInt64) -> @Sendable () -> Void {
+    { [weak self] in
+      guard let self else { return }
+      // Behind what adds it.
+      self.queue.async { self.waits.withdraw(id) }
+    }
+  }
+
+  /// How many wait for something, as the session's queue knows it now. Not to be called on that queue.
+  package var countOfWaits: Int { queue.sync { waits.count } }
 
   /// Calls `body` on the session's queue, behind all that is under way.
   package func inTurn(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
@@ -199,7 +234,7 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
       let snapshot = try database.snapshot()
       let position = try ClientPosition(snapshot.tree(ClientPosition.tree))
       for (isShown, call) in waits.takeQuerySets(upTo: position.querySet) { call(.success(isShown)) }
-      for (number, _) in waits.querySets {
+      for number in waits.querySets {
         guard case .refused(let code, let text) = try SubscriptionStore.state(of: number, snapshot) else {
           continue
         }
@@ -420,28 +455,6 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
       return all.map(\.refusal)
     }
   }
-}
-
-/// Is told what happens to a file, on its session's queue.
-package protocol SyncedFileHandler: AnyObject, Sendable {
-  func file(_ file: SyncedFile, became state: ConnectionState)
-  /// The session has committed.
-  func fileDidChange(_ file: SyncedFile)
-  /// So many bytes of the app's changes have been taken by the server, of so many.
-  func file(_ file: SyncedFile, uploaded done: UInt64, of total: UInt64)
-  /// So many bytes of what the server has for the file are here, of so many, about. All are here when they can be read.
-  func file(_ file: SyncedFile, downloaded done: UInt64, of total: UInt64, querySet: UInt64)
-  /// The server has refused changes, which `takeRefusals` tells.
-  func fileHasRefusals(_ file: SyncedFile)
-  /// What the file has is about to be replaced: the download for that begins.
-  func fileWillDownloadAnew(_ file: SyncedFile)
-  /// It is replaced now, behind this call.
-  func fileWillBeReset(_ file: SyncedFile)
-  func fileWasReset(_ file: SyncedFile, isRecovered: Bool)
-  /// There is no session for now. Another begins by itself.
-  func file(_ file: SyncedFile, lost problem: SyncedFileProblem)
-  /// The session has ended, and none begins by itself.
-  func file(_ file: SyncedFile, ended problem: SyncedFileProblem)
 }
 
 extension ClientSession.Action {

@@ -1,0 +1,21 @@
+/// Is told what happens to a file, on its session's queue.
+package protocol SyncedFileHandler: AnyObject, Sendable {
+  func file(_ file: SyncedFile, became state: ConnectionState)
+  /// The session has committed.
+  func fileDidChange(_ file: SyncedFile)
+  /// So many bytes of the app's changes have been taken by the server, of so many.
+  func file(_ file: SyncedFile, uploaded done: UInt64, of total: UInt64)
+  /// So many bytes of what the server has for the file are here, of so many, about. All are here when they can be read.
+  func file(_ file: SyncedFile, downloaded done: UInt64, of total: UInt64, querySet: UInt64)
+  /// The server has refused changes, which `takeRefusals` tells.
+  func fileHasRefusals(_ file: SyncedFile)
+  /// What the file has is about to be replaced: the download for that begins.
+  func fileWillDownloadAnew(_ file: SyncedFile)
+  /// It is replaced now, behind this call.
+  func fileWillBeReset(_ file: SyncedFile)
+  func fileWasReset(_ file: SyncedFile, isRecovered: Bool)
+  /// There is no session for now. Another begins by itself.
+  func file(_ file: SyncedFile, lost problem: SyncedFileProblem)
+  /// The session has ended, and none begins by itself.
+  func file(_ file: SyncedFile, ended problem: SyncedFileProblem)
+}
