@@ -39,7 +39,7 @@ final class AppMetadata: Sendable {
         attributes: [.posixPermissions: 0o700])
       let configuration = Realm.Configuration(
         fileURL: URL(fileURLWithPath: paths.metadata),
-        encryptionKey: try key ?? MetadataKey.stored(at: paths.key),
+        encryptionKey: try key ?? MetadataKey.stored(at: paths.key), schemaVersion: schemaVersion,
         objectTypes: [
           StoredAppUser.self, StoredAppIdentity.self, StoredAppState.self, StoredFileAction.self,
         ])
@@ -57,6 +57,9 @@ final class AppMetadata: Sendable {
       return AppMetadata()
     }
   }
+
+  /// Of the classes. It grows where properties are added.
+  private static let schemaVersion: UInt64 = 1
 
   /// What another key, a damaged file and a file of a later version are told by.
   private static let unreadable: Set<Realm.Error.Code> = [
@@ -108,7 +111,8 @@ final class AppMetadata: Sendable {
       let state = realm.object(ofType: StoredAppState.self, forPrimaryKey: StoredAppState.onlyID)
       (known.current, known.device) = (state?.currentUserID, state?.deviceID)
       for action in realm.objects(StoredFileAction.self) {
-        known.actions.append(FileAction(path: action.path, copy: action.copyPath))
+        known.actions.append(
+          FileAction(path: action.path, file: Array(action.file), copy: action.copyPath))
       }
       return known
     } catch {
@@ -163,7 +167,7 @@ final class AppMetadata: Sendable {
   func add(_ action: FileAction) {
     write("the future of the file \(action.path)") { realm in
       let stored = StoredFileAction()
-      (stored.path, stored.copyPath) = (action.path, action.copy)
+      (stored.path, stored.file, stored.copyPath) = (action.path, Data(action.file), action.copy)
       realm.add(stored, update: .all)
     }
   }

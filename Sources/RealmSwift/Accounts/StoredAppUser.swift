@@ -75,6 +75,8 @@ final class StoredAppState: Object {
 final class StoredFileAction: Object {
   /// As `SyncPaths` stores it.
   @Persisted(primaryKey: true) var path: String
+  /// As `FileAction` has it.
+  @Persisted var file: Data
   /// Where the file is to be put, as `SyncPaths` stores it; nil for a file that is to be deleted.
   @Persisted var copyPath: String?
 

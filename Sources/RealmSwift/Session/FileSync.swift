@@ -31,8 +31,12 @@ protocol FileSyncMaker: Sendable {
   ///
   /// - Parameter isFirst: none of this process was open before.
   func didOpen(_ realm: Realm, isFirst: Bool) throws
+  /// Throws where who uses the file may not open it any more.
+  func checkUser(_ configuration: Realm.Configuration) throws
   /// A file that nobody has open is about to be deleted: one with changes that no server has is put aside.
-  func keepUnsynced(_ configuration: Realm.Configuration) throws
+  ///
+  /// - Returns: is to be called once the file is gone.
+  func willDelete(_ configuration: Realm.Configuration) throws -> @Sendable () -> Void
   /// Objects may be made only of classes that are asked for.
   var isFlexible: Bool { get }
   /// The names of the classes that are asked for, in the open transaction.

@@ -27,8 +27,22 @@ extension SyncConfiguration: FileSyncMaker {
     UserSessions.of(user).begin(file, hold, self)
   }
 
-  func keepUnsynced(_ configuration: Realm.Configuration) throws {
-    guard configuration.inMemoryIdentifier == nil, Realm.fileExists(for: configuration) else { return }
+  func checkUser(_ configuration: Realm.Configuration) throws {
+    guard user.state == .removed else { return }
+    let place = configuration.inMemoryIdentifier ?? configuration.url.path
+    throw SyncError(
+      .clientUserError,
+      "\(place) can't be opened for the user \(user.id), who was removed from this device. Log in, and open it by a configuration of "
+        + "the user that App.login(credentials:) answers.")
+  }
+
+  func willDelete(_ configuration: Realm.Configuration) throws -> @Sendable () -> Void {
+    guard Realm.fileExists(for: configuration) else { return {} }
+    try keepUnsynced(configuration)
+    return {}
+  }
+
+  private func keepUnsynced(_ configuration: Realm.Configuration) throws {
     let path = configuration.url.path
     do {
       try FileActions(user.app.metadata, user.app.paths).keepUnsynced(

@@ -34,19 +34,22 @@ public struct SyncError: Error {
     case serverWarning = 14
   }
 
-  /// What an error leaves to the app: it happens when the token is given to `SyncSession.immediatelyHandleError(_:)`.
+  /// What an error leaves to the app: it happens when the token is given to `SyncSession.immediatelyHandleError(_:)`, once.
   public final class ActionToken: Sendable {
-    private let action: Mutex<(@Sendable () -> Void)?>
+    private let action: Mutex<(@Sendable () -> Bool)?>
 
-    init(_ action: @escaping @Sendable () -> Void) { self.action = Mutex(action) }
+    /// - Parameter action: answers whether it is done. What is not done can be tried again.
+    init(_ action: @escaping @Sendable () -> Bool) { self.action = Mutex(action) }
 
-    /// Does it, the first time that it is called.
+    /// Does it, until it is done.
     func run() {
-      let action = action.withLock { action -> (@Sendable () -> Void)? in
+      // Not under the lock: files are moved, of which a logger of the app is told.
+      let taken = action.withLock { action -> (@Sendable () -> Bool)? in
         defer { action = nil }
         return action
       }
-      action?()
+      guard let taken, !taken() else { return }
+      action.withLock { $0 = taken }
     }
   }
 

@@ -152,7 +152,9 @@ public final class SyncSession: Sendable {
     }
   }
 
-  /// Does what an error has left to the app: deletes a file, or puts it aside. It happens at once if no realm of the file is open, else when the app is started the next time.
+  /// Does what an error has left to the app: deletes a file, or puts it aside. It happens at once if no realm of the file is open. Else it happens when the app
+  /// is started the next time, or when the same token is given again once the realms are gone. It happens to the file of the error only, and not to another one
+  /// that has come to its path since.
   public static func immediatelyHandleError(_ token: SyncError.ActionToken) { token.run() }
 
   // MARK: - Observers of the connection

@@ -48,7 +48,9 @@ struct OpenFile {
     let realm = try Realm(configuration: configuration)
     if notes > 0 {
       try realm.write {
-        for id in 1...notes { realm.create(OfflineNote.self, value: ["id": id, "text": "note \(id)"]) }
+        for id in 1...notes {
+          realm.create(OfflineNote.self, value: ["id": id, "text": "note \(id)"] as [String: Any])
+        }
       }
     }
     let hold = realm.session.file.hold()
