@@ -26,6 +26,10 @@ public final class SyncSession: Sendable {
     var lastObserver: UInt64 = 0
     /// The loss that the app was told last, until something is synced again.
     var toldLoss: SyncedFileProblem?
+    /// The number of the last refusal that the app was told, or is about to be told.
+    var toldRefusal: UInt64 = 0
+    /// The number of the last refusal that was logged.
+    var loggedRefusal: UInt64 = 0
   }
 
   let core: SyncedFile
@@ -305,12 +309,17 @@ extension SyncSession: SyncedFileHandler {
   }
 
   package func fileHasRefusals(_ core: SyncedFile) {
+    let (told, logged) = status.withLock { ($0.toldRefusal, $0.loggedRefusal) }
     do throws(ClientProblem) {
-      let refusals = try core.takeRefusals()
+      let (refusals, last) = try core.refusals(after: told)
       guard !refusals.isEmpty else { return }
+      status.withLock { ($0.toldRefusal, $0.loggedRefusal) = (last, last) }
       let error = SyncError(refusals, in: file.database)
-      Logger.shared.log(.warn, error.localizedDescription)
-      report(error)
+      if last > logged { Logger.shared.log(.warn, error.localizedDescription) }
+      report(error) { [self] isTold in
+        // Not before: the program may end meanwhile. Where nobody listens yet, it is told in the next session.
+        if isTold { core.forgetRefusals(upTo: last) } else { status.withLock { $0.toldRefusal = told } }
+      }
     } catch {
       report(SyncError.of(.failed(error), self))
     }
@@ -348,10 +357,15 @@ extension SyncSession: SyncedFileHandler {
     report(error)
   }
 
-  fileprivate func report(_ error: SyncError) {
+  /// - Parameter done: is called behind the handler, with whether there was one.
+  fileprivate func report(_ error: SyncError, _ done: (@Sendable (_ isTold: Bool) -> Void)? = nil) {
     if error.code == .clientResetError, case .manual(let handler?) = sync.clientResetMode {
       return CallbackQueue.deliver { handler(error, self) }
     }
-    CallbackQueue.deliver { [self] in sync.user.app.syncManager.errorHandler?(error, self) }
+    CallbackQueue.deliver { [self] in
+      let handler = sync.user.app.syncManager.errorHandler
+      handler?(error, self)
+      done?(handler != nil)
+    }
   }
 }

@@ -14,14 +14,14 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
   private let connection: SyncConnection
   private let clock: any SyncClock
   let session: ClientSession
-  private weak var handler: (any SyncedFileHandler)?
+  private(set) weak var handler: (any SyncedFileHandler)?
   /// `didCommit` has asked for a look at the file, which has not been yet.
   private let isLookDue = Atomic<Bool>(false)
   private var isRunning = false
   /// It is a member of the connection. It is none while it waits before another try of its own.
   private var isJoined = false
   /// It is over: the file is being closed.
-  private var hasEnded = false
+  private(set) var hasEnded = false
   private var channel: UInt64?
   /// Tells runs from each other: what was to be done later for an earlier one is not done.
   private var run: UInt64 = 0
@@ -437,23 +437,6 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
     do throws(StorageError) {
       return try ClientPosition(database.snapshot().tree(ClientPosition.tree)).version
     } catch { return 0 }
-  }
-
-  // MARK: - Refusals
-
-  private func hasRefusals() -> Bool {
-    do throws(ClientProblem) {
-      return try !session.reading { (file) throws(ClientProblem) in try file.refusals().isEmpty }
-    } catch { return false }
-  }
-
-  /// What was refused and not told yet. It is told once: whoever asks has it from now on.
-  package func takeRefusals() throws(ClientProblem) -> [Refusal] {
-    try session.inFile(.relaxed) { (file) throws(ClientProblem) in
-      let all = try file.refusals()
-      if let last = all.last { try file.forgetRefusals(upTo: last.number) }
-      return all.map(\.refusal)
-    }
   }
 }
 

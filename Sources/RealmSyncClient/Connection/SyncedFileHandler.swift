@@ -7,7 +7,7 @@ package protocol SyncedFileHandler: AnyObject, Sendable {
   func file(_ file: SyncedFile, uploaded done: UInt64, of total: UInt64)
   /// So many bytes of what the server has for the file are here, of so many, about. All are here when they can be read.
   func file(_ file: SyncedFile, downloaded done: UInt64, of total: UInt64, querySet: UInt64)
-  /// The server has refused changes, which `takeRefusals` tells.
+  /// The server has refused changes, which `refusals(after:)` tells. Once the app was told, `forgetRefusals(upTo:)` is to be called.
   func fileHasRefusals(_ file: SyncedFile)
   /// What the file has is about to be replaced: the download for that begins.
   func fileWillDownloadAnew(_ file: SyncedFile)

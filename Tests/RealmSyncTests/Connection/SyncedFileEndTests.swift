@@ -262,9 +262,14 @@ import Testing
       let later = try world.file(nil, database: file.database)
       later.core.start()
       try world.until("the refusal", tick: 20) { later.notes.all.contains(.hasRefusals) }
-      let refusals = try later.core.takeRefusals()
+      let (refusals, last) = try later.core.refusals(after: 0)
       #expect(refusals.map(\.reason) == [.notPermitted])
-      #expect(try later.core.takeRefusals().isEmpty)
+      // They are kept until the app was told.
+      #expect(try later.core.refusals(after: 0).refusals == refusals)
+      #expect(try later.core.refusals(after: last).refusals.isEmpty)
+      later.core.forgetRefusals(upTo: last)
+      try later.settle()
+      #expect(try later.core.refusals(after: 0).refusals.isEmpty)
     }
   }
 }
