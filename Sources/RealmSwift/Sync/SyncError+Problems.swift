@@ -84,7 +84,14 @@ extension Refusal.Reason {
 
 extension SyncedFileProblem {
   /// The session goes on trying, but somebody has to do something first.
-  var needsSomebody: Bool { if case .barred = self { true } else { false } }
+  var needsSomebody: Bool {
+    switch self {
+    case .barred: true
+    // The user has too many files, say, or the server is full.
+    case .ended(let error): error.code == 9
+    default: false
+    }
+  }
 
   var text: String {
     switch self {

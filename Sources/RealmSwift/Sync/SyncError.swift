@@ -26,7 +26,8 @@ public struct SyncError: Error {
     /// The server has refused changes, which were undone here. `compensatingWriteInfo` names the objects.
     case writeRejected = 11
     /// The server can't be reached; the session tries again. Told to who opens a realm with `cancelAsyncOpenOnNonFatalErrors`. `errorHandler` is told
-    /// only where somebody has to do something: what stands before the server, as a proxy, refuses connections by the status 403.
+    /// only where somebody has to do something: what stands before the server, as a proxy, refuses connections by the status 403; the user
+    /// has more files than the server allows; or the server is full.
     case connectionFailed = 12
     /// There is no TLS with the server, or its certificate is not trusted. Told as `connectionFailed` is.
     case tlsHandshakeFailed = 13

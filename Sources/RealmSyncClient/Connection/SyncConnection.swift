@@ -8,6 +8,9 @@ import RealmSync
 package final class SyncConnection: @unchecked Sendable {
   // Sendable: all that changes is used on the queue.
 
+  /// A server lets a WebSocket have so many channels (docs/sync-protocol.md, "Channels"): who has more files uses another connection for them.
+  package static let mostMembers = 100
+
   package struct Settings: Sendable, Equatable {
     /// All in milliseconds.
     package var connectTimeout: UInt64 = 120_000
