@@ -23,7 +23,7 @@ extension SyncError {
       }
     case .failed(let problem):
       switch problem {
-      case .resetNeeded: code = .clientResetError
+      case .resetNeeded, .resetFailed: code = .clientResetError
       case .storage: code = .clientInternalError
       default: code = .clientSessionError
       }

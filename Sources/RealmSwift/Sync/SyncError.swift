@@ -14,8 +14,8 @@ public struct SyncError: Error {
     case clientUserError = 5
     /// Something on this device has failed: the file can't be read or written, say.
     case clientInternalError = 6
-    /// The server has another history than the file, and the app is to say what happens to the file: see
-    /// `clientResetInfo()`. The session is inactive.
+    /// The server has another history than the file, and the app is to say what happens to the file, as it wants that of all resets or an automatic
+    /// one has failed: see `clientResetInfo()`. The session is inactive.
     case clientResetError = 7
     /// Log-in has failed. Not reported: `App` throws its own errors.
     case underlyingAuthError = 8

@@ -37,7 +37,8 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
     connection: SyncConnection, clock: any SyncClock = SystemClock()
   ) {
     (self.database, self.connection, self.clock) = (database, connection, clock)
-    session = ClientSession(database, partition: partition, recovery: recovery)
+    session = ClientSession(
+      database, partition: partition, recovery: recovery, mayRepeatResets: false)
     queue.setSpecific(key: Self.current, value: ObjectIdentifier(self))
     session.beforeReset = { [unowned self] in handler?.fileWillBeReset(self) }
   }
