@@ -25,6 +25,8 @@ final class AppMetadata: Sendable {
     var current: String?
     var device: String?
     var actions: [FileAction] = []
+    /// The numbers of files that are gone, by the ids of their users.
+    var gone: [String: Set<UInt64>] = [:]
   }
 
   // MARK: - Opening
@@ -42,6 +44,7 @@ final class AppMetadata: Sendable {
         encryptionKey: try key ?? MetadataKey.stored(at: paths.key), schemaVersion: schemaVersion,
         objectTypes: [
           StoredAppUser.self, StoredAppIdentity.self, StoredAppState.self, StoredFileAction.self,
+          StoredGoneReplica.self,
         ])
       do {
         return try AppMetadata(configuration)
@@ -114,6 +117,9 @@ final class AppMetadata: Sendable {
         known.actions.append(
           FileAction(path: action.path, file: Array(action.file), copy: action.copyPath))
       }
+      for replica in realm.objects(StoredGoneReplica.self) {
+        known.gone[replica.userID, default: []].insert(UInt64(bitPattern: Int64(replica.number)))
+      }
       return known
     } catch {
       Logger.shared.log(.error, "The users of an app can't be read: \(error.localizedDescription)")
@@ -177,6 +183,24 @@ final class AppMetadata: Sendable {
       guard let stored = realm.object(ofType: StoredFileAction.self, forPrimaryKey: action.path) else {
         return
       }
+      realm.delete(stored)
+    }
+  }
+
+  /// A file of a user is gone, of which the server is to be told.
+  func add(goneReplica number: UInt64, of userID: String) {
+    write("a file that is gone") { realm in
+      let stored = StoredGoneReplica()
+      (stored.number, stored.userID) = (Int(truncatingIfNeeded: number), userID)
+      realm.add(stored, update: .all)
+    }
+  }
+
+  /// The server knows of it.
+  func remove(goneReplica number: UInt64) {
+    write("a file that is gone") { realm in
+      let key = Int(truncatingIfNeeded: number)
+      guard let stored = realm.object(ofType: StoredGoneReplica.self, forPrimaryKey: key) else { return }
       realm.delete(stored)
     }
   }

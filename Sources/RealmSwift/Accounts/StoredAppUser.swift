@@ -82,3 +82,12 @@ final class StoredFileAction: Object {
 
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
+
+/// A file of a user that is gone, and that the server was not told of yet.
+final class StoredGoneReplica: Object {
+  /// The number by which the server knows the file, as the same 64 bits.
+  @Persisted(primaryKey: true) var number: Int
+  @Persisted var userID: String
+
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}

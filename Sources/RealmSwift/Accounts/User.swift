@@ -64,6 +64,9 @@ public final class User: Sendable {
     self.content = Mutex(content)
   }
 
+  /// The app that the user has logged in to; nil where it is gone.
+  var appIfThere: App? { owner }
+
   /// The app that the user has logged in to.
   var app: App {
     guard let owner else { raise("App is gone", "the user \(id) is used after its App: keep the App.") }

@@ -38,8 +38,22 @@ extension SyncConfiguration: FileSyncMaker {
 
   func willDelete(_ configuration: Realm.Configuration) throws -> @Sendable () -> Void {
     guard Realm.fileExists(for: configuration) else { return {} }
+    let replica = replica(configuration)
     try keepUnsynced(configuration)
-    return {}
+    // Only then: a file that can't be deleted goes on.
+    return { [user] in
+      if let replica { user.app.note(goneReplica: replica, of: user.id) }
+    }
+  }
+
+  /// The number by which the server knows a file; nil of one that it does not know, and of one that can't be read.
+  private func replica(_ configuration: Realm.Configuration) -> UInt64? {
+    let key = configuration.encryptionKey.map { Array($0) }
+    do throws(StorageError) {
+      let database = try Database(path: configuration.url.path, options: .reading(key))
+      defer { database.close() }
+      return try ClientReplica.number(in: database.snapshot())
+    } catch { return nil }
   }
 
   private func keepUnsynced(_ configuration: Realm.Configuration) throws {

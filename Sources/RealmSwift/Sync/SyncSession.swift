@@ -262,9 +262,25 @@ public final class SyncSession: Sendable {
   }
 
   private func endIfUnused() {
-    guard hold.endIfLast() else { return }
+    guard letGo() else { return }
     core.endInTurn()
     didEnd()
+  }
+
+  /// Lets go of the file, if nobody else uses it; answers whether that is so. A file in memory is gone then.
+  private func letGo() -> Bool {
+    let gone = replicaInMemory
+    guard hold.endIfLast() else { return false }
+    if let gone { sync.user.appIfThere?.note(goneReplica: gone, of: sync.user.id) }
+    return true
+  }
+
+  /// The number by which the server knows a file in memory; nil of others.
+  private var replicaInMemory: UInt64? {
+    guard file.isInMemory else { return nil }
+    do throws(StorageError) { return try ClientReplica.number(in: file.database.snapshot()) } catch {
+      return nil
+    }
   }
 
   private func didEnd() {
@@ -280,7 +296,7 @@ extension SyncSession: FileSync {
   func lastRealmClosed() { core.inTurn { [self] in endWhenUploaded() } }
 
   func end() {
-    if core.endAtOnce({ [hold] in hold.endIfLast() }) { didEnd() }
+    if core.endAtOnce({ letGo() }) { didEnd() }
   }
 }
 
@@ -323,6 +339,14 @@ extension SyncSession: SyncedFileHandler {
     } catch {
       report(SyncError.of(.failed(error), self))
     }
+  }
+
+  package func goneReplicas(of core: SyncedFile) -> [UInt64] {
+    sync.user.appIfThere?.goneReplicas(of: sync.user.id) ?? []
+  }
+
+  package func file(_ core: SyncedFile, retired replica: UInt64) {
+    sync.user.appIfThere?.forget(goneReplica: replica, of: sync.user.id)
   }
 
   package func fileWillDownloadAnew(_ core: SyncedFile) {

@@ -30,6 +30,8 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
   /// The number of the last wait.
   private let lastWait = Atomic<UInt64>(0)
   private var upload = UploadFigures()
+  /// The server was told in this session which files of the user are gone.
+  private var hasToldGone = false
 
   /// - Parameter database: of a synced file.
   package init(
@@ -266,7 +268,7 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
   package func opened(channel: UInt64, run: UInt64) {
     queue.async { [self] in
       guard isRunning, run == self.run else { return }
-      (self.channel, downloaded) = (channel, 0)
+      (self.channel, downloaded, hasToldGone) = (channel, 0, false)
       waits.forgetAsked()
       // The program may have ended before it was told.
       if hasRefusals() { handler?.fileHasRefusals(self) }
@@ -292,8 +294,21 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
       }
       perform(actions)
       askForMarks()
+      tellGone()
     }
   }
+
+  /// Tells the server which files of the user are gone, once in a session.
+  private func tellGone() {
+    guard let channel, session.isRunning, !hasToldGone else { return }
+    hasToldGone = true
+    for replica in handler?.goneReplicas(of: self).prefix(Self.mostGone) ?? [] {
+      connection.send(ClientMessage.retire(replica: replica).bytes, on: channel)
+    }
+  }
+
+  /// The server is told of so many in one session.
+  private static let mostGone = 1000
 
   /// Bytes of the step that is coming.
   private var downloaded: UInt64 = 0
@@ -379,6 +394,7 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
     case .willReset:
       // The server has forgotten what it was asked.
       waits.forgetAsked()
+      hasToldGone = false
       if !session.isResetOfCopy { handler?.fileWillDownloadAnew(self) }
     case .didReset(let isRecovered):
       handler?.fileDidChange(self)
@@ -387,6 +403,7 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
       // What a file has that is to be reset says nothing.
       let current = session.isResetting ? 0 : fileVersion()
       for call in waits.take(mark: request, version, at: current) { call(nil) }
+    case .retired(let replica): handler?.file(self, retired: replica)
     case .ended(let error): problem = .ended(error)
     case .failed(let error): problem = .failed(error)
     case .callAgain(let wait):

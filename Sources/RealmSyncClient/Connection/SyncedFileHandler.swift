@@ -14,6 +14,10 @@ package protocol SyncedFileHandler: AnyObject, Sendable {
   /// It is replaced now, behind this call.
   func fileWillBeReset(_ file: SyncedFile)
   func fileWasReset(_ file: SyncedFile, isRecovered: Bool)
+  /// The numbers of files of the user that are gone, and of which the server is to be told.
+  func goneReplicas(of file: SyncedFile) -> [UInt64]
+  /// The server knows that a file of the user is gone.
+  func file(_ file: SyncedFile, retired replica: UInt64)
   /// There is no session for now. Another begins by itself.
   func file(_ file: SyncedFile, lost problem: SyncedFileProblem)
   /// The session has ended, and none begins by itself.

@@ -154,6 +154,9 @@ extension ClientSession {
     case .mark(let request, let version):
       state = .running(running)
       return [.mark(request: request, version: version)]
+    case .retired(let replica):
+      state = .running(running)
+      return [.retired(replica: replica)]
     default: throw .wrongAnswer
     }
   }

@@ -26,6 +26,8 @@ package final class ClientSession {
     case ended(ProtocolError)
     /// The log ended at this version when the server was asked.
     case mark(request: UInt64, version: UInt64)
+    /// The server keeps nothing any more for a file that it was told to be gone.
+    case retired(replica: UInt64)
     /// The session ends, and will not go on by itself.
     case failed(ClientProblem)
     /// `upload` is to be called again after so many milliseconds.

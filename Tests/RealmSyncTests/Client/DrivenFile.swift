@@ -180,6 +180,7 @@ extension [ClientSession.Action] {
       case .willReset: "will reset"
       case .didReset: "did reset"
       case .mark: "mark"
+      case .retired: "retired"
       case .failed: "failed"
       case .ended: "ended"
       case .callAgain: "call again"

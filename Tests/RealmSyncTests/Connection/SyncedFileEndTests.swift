@@ -241,6 +241,34 @@ import Testing
     }
   }
 
+  // MARK: - Files that are gone
+
+  @Test func `the server is told which files are gone, and gives them up`() throws {
+    try withTemporaryPath { path in
+      let world = try SyncWorld(server: path)
+      defer { world.end() }
+      let (gone, file) = (try world.file(), try world.file())
+      #expect(try ClientReplica.number(in: gone.database.snapshot()) == nil)
+      try world.start(gone)
+      let replica = try #require(try ClientReplica.number(in: gone.database.snapshot()))
+      gone.core.stop()
+      try gone.settle()
+      file.notes.gone.withLock { $0 = [replica, replica &+ 1] }
+      try world.start(file)
+      // A number that is no file is answered, too: nobody need tell it again.
+      try world.until("the answers", tick: 20) {
+        file.notes.all.contains(.retired(replica)) && file.notes.all.contains(.retired(replica &+ 1))
+      }
+      #expect(try world.server?.app.figures().replicas == 1)
+      #expect(file.notes.count(.retired(replica)) == 1 && !file.notes.hasEnded)
+      // Where it comes back all the same it is reset, and keeps its changes.
+      try gone.write(1)
+      gone.core.start()
+      try world.until("the reset", tick: 20) { gone.notes.all.contains(.wasReset(isRecovered: true)) }
+      try world.until("the object", tick: 20) { try file.keys() == [1] }
+    }
+  }
+
   // MARK: - Refusals
 
   @Test func `what was refused is told, in a later session where it was not told before`() throws {
