@@ -327,9 +327,7 @@ class OtherNote: Object {
     }
   }
 
-  @Test func `a reset that fails leaves the file, is tried when the app asks for it, and leaves the file to the app`()
-    async throws
-  {
+  @Test func `a reset that fails leaves the file to the app, and is tried again when asked`() async throws {
     try await withWorld { world in
       let (users, told) = (try await world.users(2), Calls<any Error>())
       world.app().syncManager.errorHandler = { error, _ in told.add(error) }

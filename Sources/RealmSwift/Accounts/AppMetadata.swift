@@ -180,9 +180,10 @@ final class AppMetadata: Sendable {
 
   func remove(_ action: FileAction) {
     write("what was done with the file \(action.path)") { realm in
-      guard let stored = realm.object(ofType: StoredFileAction.self, forPrimaryKey: action.path) else {
-        return
-      }
+      guard let stored = realm.object(ofType: StoredFileAction.self, forPrimaryKey: action.path),
+        // Another file at the path may have one of its own by now.
+        Array(stored.file) == action.file
+      else { return }
       realm.delete(stored)
     }
   }

@@ -55,8 +55,6 @@ struct FileActions {
 
   private func isDone(_ action: FileAction) -> Bool {
     let path = paths.path(ofStored: action.path)
-    // The session that has asked for it may be all that has the file open.
-    RealmFile.endIdleSync(Realm.Configuration(fileURL: URL(fileURLWithPath: path)))
     if FileManager.default.fileExists(atPath: path) {
       do throws(StorageError) {
         guard try Database.fileID(path: path) == action.file else {
@@ -66,6 +64,8 @@ struct FileActions {
       } catch {
         return isLeft(path, error.description)
       }
+      // The session that has asked for it may be all that has the file open.
+      RealmFile.endIdleSync(Realm.Configuration(fileURL: URL(fileURLWithPath: path)))
     }
     guard let copy = action.copy else { return delete(path) }
     return putAside(path, as: paths.path(ofStored: copy), "as was asked for")

@@ -7,7 +7,7 @@ import Testing
 /// What is told of a file that is not opened.
 @Suite struct UnopenedFileTests {
   @Test(arguments: [nil, Keys.first])
-  func `a file is known by its number, and it is told whether it is open, without its key`(key: [UInt8]?) throws {
+  func `a file tells its number, and whether it is open, without its key`(key: [UInt8]?) throws {
     try withTemporaryPath { path in
       let database = try Database(path: path, options: DatabaseOptions(encryptionKey: key))
       let number = try Database.fileID(path: path)

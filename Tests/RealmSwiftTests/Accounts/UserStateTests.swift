@@ -148,8 +148,7 @@ import Testing
     #expect(user.state == .loggedOut && told.events == ["logOut"] && app.allUsers.count == 1)
   }
 
-  @Test func `a refusal of an earlier log-in leads to a connection with the token of the newer one`() async throws
-  {
+  @Test func `a refusal of an earlier log-in leads to a connection with the newer token`() async throws {
     let app = world.app()
     let user = try await app.login(credentials: AppWorld.ann)
     let old = try #require(user.accessToken)

@@ -18,7 +18,8 @@ import Testing
   }
 
   enum MessageName: String, CaseIterable, Sendable {
-    case otherVersion, known, registered, reset, step, oldStep, part, refusedSet, chunk, mark, retired, error, skipped
+    case otherVersion, known, registered, reset, step, oldStep, part, refusedSet, chunk, mark, retired, error
+    case skipped
   }
 
   /// A file with a pending changeset whose session is in a state.
