@@ -62,7 +62,7 @@ struct FrameChanges {
       set.queries.append(QuerySet.Query(table: "Part", predicate: generator.chance(50) ? "r == 1" : "q IN {"))
       return .querySet(set)
     case .upload(let upload): return .upload(other(upload))
-    case .mark, .chunk, .skipped: return .mark(request: number())
+    case .mark, .retire, .chunk, .skipped: return .mark(request: number())
     }
   }
 
@@ -114,7 +114,7 @@ struct FrameChanges {
       }
       return .welcome(welcome)
     case .step(let step): return .step(other(step))
-    case .querySetRefused, .chunk, .mark, .error, .skipped:
+    case .querySetRefused, .chunk, .mark, .retired, .error, .skipped:
       return .querySetRefused(number: number(), code: 201, text: "no")
     }
   }

@@ -157,7 +157,8 @@ private final class Stage {
         applied += 1
         hasApplied = true
       case .didReset: resets += 1
-      case .failed(.storage(.corrupted(let corruption, _))):
+      case .failed(.storage(.corrupted(let corruption, _))),
+        .failed(.resetFailed(.storage(.corrupted(let corruption, _)))):
         throw Violation("wrong: a message makes a sound file count as damaged: \(corruption)")
       case .failed: problems += 1
       default: break

@@ -72,7 +72,7 @@ struct SyncedAnswer {
       case .send(let message): frames.append(message.bytes)
       case .applied: steps += 1
       case .disconnect: isOver = true
-      case .refused, .showsQuerySet, .mark, .callAgain: break
+      case .refused, .showsQuerySet, .mark, .retired, .callAgain: break
       case .failed(let problem): throw Violation("the client's session fails: \(problem)")
       case .ended(let error): throw Violation("the server ends the session: \(error.text)")
       case .querySetRefused(_, _, let text): throw Violation("the query set is refused: \(text)")

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from wire import INSERT, MOVE, Changeset, Damaged, Instruction, Reader, Value, Writer, read_changeset, read_value, write_value
 
 HELLO, WELCOME, START, QUERY_SET, QUERY_SET_REFUSED, UPLOAD, STEP, CHUNK, MARK_REQUEST, MARK_ANSWER, ERROR = range(2, 24, 2)
+RETIRE, RETIRED = 23, 25  # may be skipped
 LONGEST_BODY = 32 << 20
 COMPRESSED_FROM = 256
 
@@ -93,6 +94,10 @@ class MarkAnswer(NamedTuple):
     version: int
 
 
+class Retired(NamedTuple):
+    replica: int
+
+
 class ServerError(NamedTuple):
     code: int
     text: str
@@ -152,6 +157,10 @@ def mark(request: int) -> bytes:
     return bytes(Writer().number(MARK_REQUEST).number(request).data)
 
 
+def retire(replica: int) -> bytes:
+    return bytes(Writer().number(RETIRE).number(replica).data)
+
+
 # What a server writes
 
 def read(frame: bytes) -> Any:
@@ -169,6 +178,8 @@ def read(frame: bytes) -> Any:
         message = _step(r)
     elif number == MARK_ANSWER:
         message = MarkAnswer(r.number(), r.number())
+    elif number == RETIRED:
+        message = Retired(r.number())
     elif number == ERROR:
         message = ServerError(r.number(32), r.text(), r.byte(), r.number(32))
     elif number & 1 or number == CHUNK:

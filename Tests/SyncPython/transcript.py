@@ -49,6 +49,8 @@ def client_bytes(j: dict[str, Any]) -> bytes | None:
         return m.query_set(f["number"], [tuple(q) for q in f["queries"]])
     if name == "mark":
         return m.mark(f["request"])
+    if name == "retire":
+        return m.retire(f["replica"])
     if name == "upload":
         objects = [((o[0], value(o[1])), [instruction(i, f["replicas"]) for i in o[2]]) for o in f["changeset"]["objects"]]
         replicas, content = w.write_changeset(w.Changeset([], objects))

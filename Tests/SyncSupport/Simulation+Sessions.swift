@@ -46,7 +46,7 @@ extension Simulation {
         try checkBase(client)
       case .querySetRefused(let number, _, let text):
         throw Failure(description: "the query set \(number) of \(client.user) is refused: \(text)")
-      case .showsQuerySet, .mark, .callAgain, .ended: break
+      case .showsQuerySet, .mark, .retired, .callAgain, .ended: break
       }
     }
   }

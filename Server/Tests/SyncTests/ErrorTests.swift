@@ -103,6 +103,31 @@ import Testing
     }
   }
 
+  @Test func `what was refused while nobody listened is told in the next session, once`() async throws {
+    try await withWorld(Self.owned) { world in
+      let user = try await world.user()
+      do {
+        let realm = try await opened(user.notes(), .once)
+        try realm.write { realm.add(Note(1, owner: "nobody")) }
+        try await realm.upload()
+        try await eventually(in: realm) { realm.noteIDs.isEmpty }
+      }
+      try await eventually { user.allSessions.isEmpty }
+      let errors = told(world)
+      do {
+        let realm = try opened(user.notes())
+        let first = try await errors.first()
+        #expect((first.error as? SyncError)?.code == .writeRejected)
+        #expect((first.error as? SyncError)?.compensatingWriteInfo?.map(\.primaryKey) == [.int(1)])
+        try await realm.download()
+      }
+      try await eventually { user.allSessions.isEmpty }
+      let realm = try opened(user.notes())
+      try await realm.download()
+      #expect(errors.count == 1)
+    }
+  }
+
   @Test func `a network that is away is no error for the handler`() async throws {
     try await withWorld { world in
       let user = try await world.user()

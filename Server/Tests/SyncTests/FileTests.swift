@@ -74,6 +74,33 @@ import Testing
     }
   }
 
+  @Test func `the server gives up a file that is deleted, and one in memory that is closed`() async throws {
+    try await withWorld { world in
+      let user = try await world.user()
+      let gone = user.notes(at: world.file("gone"))
+      do {
+        let realm = try await opened(gone, .once)
+        try realm.write { realm.add(Note(1)) }
+        try await realm.upload()
+      }
+      var memory = user.notes()
+      memory.inMemoryIdentifier = "memory of \(user.id)"
+      do {
+        let realm = try await opened(memory, .once)
+        #expect(realm.noteIDs == [1])
+      }
+      try await eventually { user.allSessions.isEmpty }
+      #expect(try await world.metric("replicas") == 2)
+      #expect(try Realm.deleteFiles(for: gone))
+      // It is told when the user connects the next time.
+      let realm = try await opened(user.notes(), .once)
+      try await eventually { try await world.metric("replicas") == 1 }
+      #expect(realm.noteIDs == [1])
+      try realm.write { realm.add(Note(2)) }
+      try await realm.upload()
+    }
+  }
+
   @Test func `the second open of a file downloads far less than the first`() async throws {
     try await withWorld { world in
       let proxy = try await SyncProxy.start(for: world.port)

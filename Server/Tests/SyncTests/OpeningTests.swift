@@ -251,6 +251,27 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true])
+  func `each open fails without a network or waits for one as its own configuration says`(
+    isFirstToFail: Bool
+  ) async throws {
+    try await withWorld { world in
+      let user = try await world.user()
+      await world.stop()
+      let (waiting, failing) = (user.notes(), user.notes(failsOffline: true))
+      // What the file was opened with first does not count.
+      let realm = try opened(isFirstToFail ? failing : waiting)
+      let ends = Calls<Bool>()
+      Realm.asyncOpen(configuration: waiting) { @Sendable result in ends.add((try? result.get()) != nil) }
+      let error = await #expect(throws: SyncError.self) { _ = try await opened(failing, .always) }
+      #expect(error?.code == .connectionFailed)
+      #expect(ends.count == 0)
+      try await world.restart()
+      try realm.sync().reconnect()
+      #expect(try await ends.first())
+    }
+  }
+
   @Test func `an open that is to fail without a network succeeds when there is one`() async throws {
     try await withWorld { world in
       let users = try await world.users(2)

@@ -60,6 +60,15 @@ extension SyncWorld {
   }
 }
 
+/// The same class as `Note`, with another type of a property.
+class OtherNote: Object {
+  @Persisted(primaryKey: true) var id: Int
+  @Persisted var text = 0
+
+  override class func _realmObjectName() -> String? { "Note" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 /// Resets: the server has another history than a file.
 @Suite(.timeLimit(.minutes(3))) @MainActor struct ResetTests {
   // MARK: - A file that is to be reset
@@ -315,6 +324,51 @@ extension SyncWorld {
       try await eventually(in: realm) { texts(realm) == expected }
       try await realm.upload()
       #expect(try await seen(by: users[1]) == expected)
+    }
+  }
+
+  @Test func `a reset that fails leaves the file to the app, and is tried again when asked`() async throws {
+    try await withWorld { world in
+      let (users, told) = (try await world.users(2), Calls<any Error>())
+      world.app().syncManager.errorHandler = { error, _ in told.add(error) }
+      let copy = world.root.appendingPathComponent("copy")
+      try await world.administer(.backup(app: world.mainID, folder: copy.path))
+      let configuration = users[0].notes()
+      let file = try #require(configuration.fileURL).path
+      do {
+        let realm = try await opened(configuration, .once)
+        try realm.write { realm.add(Note(1, "mine")) }
+        try await realm.upload()
+        try realm.sync().suspend()
+        try realm.write { realm.add(Note(2, "mine")) }
+        await world.stop()
+        let place = world.root.appendingPathComponent("server").appendingPathComponent(world.mainID)
+        try FileManager.default.removeItem(at: place)
+        try FileManager.default.moveItem(at: copy.appendingPathComponent(world.mainID), to: place)
+        try await world.restart()
+        // The server knows nothing of the class any more, and another device defines it otherwise.
+        var other = users[1].flexibleSyncConfiguration(
+          initialSubscriptions: { set in set.append(QuerySubscription<OtherNote>()) })
+        other.objectTypes = [OtherNote.self]
+        let others = try await opened(other, .once)
+        try others.write { _ = others.create(OtherNote.self, value: ["id": 3]) }
+        try await others.upload()
+        for count in 1...2 {
+          try realm.sync().resume()
+          try await eventually { told.count == count }
+          #expect(try realm.sync().state == .inactive)
+        }
+        realm.refresh()
+        #expect(texts(realm) == [1: "mine", 2: "mine"])
+      }
+      let errors = told.all.compactMap { $0 as? SyncError }
+      #expect(errors.map(\.code) == [.clientResetError, .clientResetError])
+      let paths = Set(errors.compactMap { $0.clientResetInfo()?.0 })
+      let (path, action) = try #require(errors.first?.clientResetInfo())
+      #expect(paths == [path] && !exists(path))
+      try await eventually { users[0].allSessions.isEmpty }
+      SyncSession.immediatelyHandleError(action)
+      #expect(exists(path) && !exists(file))
     }
   }
 

@@ -152,9 +152,7 @@ public final class SyncApp {
     guard let id = client.channels[channel] else {
       // The server has closed the channel, and the client did not know that yet.
       if channel <= client.newest || frame.isEmpty { return [] }
-      guard client.channels.count < settings.limits.channels else {
-        return end(connection, "A connection has \(settings.limits.channels) channels at most.")
-      }
+      guard client.channels.count < settings.limits.channels else { return refuse(channel, of: connection) }
       let id = server.connect(user: client.user)
       clients[connection]?.channels[channel] = id
       clients[connection]?.newest = channel
@@ -182,6 +180,24 @@ public final class SyncApp {
     try server.receive(message, from: id, time: time)
     return []
   }
+
+  /// A channel more than a connection may have ends at once. Its file comes again later, and the others go on.
+  private func refuse(_ channel: UInt64, of connection: Connection) -> [Action] {
+    clients[connection]?.newest = channel
+    let text =
+      "A connection has \(settings.limits.channels) files at most. This one is synced when another one is closed, or over another "
+      + "connection."
+    let error = ProtocolError(
+      code: SessionError.tooMuch.code, text: text, action: .tryLater, wait: Self.waitForChannel)
+    return [ServerMessage.error(error).bytes, []].map { frame -> Action in
+      var bytes: [UInt8] = []
+      bytes.appendVarint(channel)
+      return .send(Message(bytes: bytes + frame, channel: channel, length: frame.count), to: connection)
+    }
+  }
+
+  /// Milliseconds.
+  private static let waitForChannel: UInt32 = 30_000
 
   private func end(_ connection: Connection, _ text: String) -> [Action] {
     disconnect(connection)

@@ -74,6 +74,8 @@ struct ServerSession {
   var state = State.hello
   /// What has come while the state had no use for it.
   var waiting: [ClientMessage] = []
+  /// Files that the client has said to be gone, and that it was not told of yet.
+  var retiring: [UInt64] = []
   /// Bytes that were sent and have not left the machine yet.
   var unsent = 0
 

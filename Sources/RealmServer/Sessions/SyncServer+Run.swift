@@ -25,6 +25,7 @@ extension SyncServer {
       try noteChanges(node.follow())
       isWaiting = try answerWaiting(time)
     }
+    answerRetired()
     if node.halt == nil {
       try sendSteps(time)
     } else {

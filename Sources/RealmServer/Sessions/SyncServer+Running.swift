@@ -14,9 +14,30 @@ extension SyncServer {
       running.owed = node.end
       become(id, .running(running))
       send(.mark(request: request, version: node.end), to: id)
+    case .retire(let replica): try retire(replica, id, time)
     case .chunk: fail(id, .wrongTime, "A chunk is sent only where both sides have the capability 'chunks'.")
     case .hello, .start: fail(id, .wrongTime, "A client starts once.")
     case .skipped: break
+    }
+  }
+
+  /// A file of the user is gone. The client is told once that is stored. It is told at once of a number that is no file of the user's, or not any more.
+  private func retire(_ replica: UInt64, _ id: SessionID, _ time: UInt64) throws(StorageError) {
+    guard let user = session(id)?.user, node.state.mayRetire(replica, user: user) else {
+      return send(.retired(replica: replica), to: id)
+    }
+    try append(.retire(replica: replica), time)
+    change(id) { $0.retiring.append(replica) }
+  }
+
+  /// Tells the clients which files are given up, of those that they have said to be gone.
+  func answerRetired() {
+    let state = node.state
+    for id in ids {
+      let done = session(id)?.retiring.filter { state.isRetired($0) } ?? []
+      guard !done.isEmpty else { continue }
+      for replica in done { send(.retired(replica: replica), to: id) }
+      change(id) { session in session.retiring.removeAll { state.isRetired($0) } }
     }
   }
 

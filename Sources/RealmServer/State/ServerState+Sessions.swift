@@ -26,6 +26,14 @@ extension ServerState {
 
   func knows(_ replica: UInt64) -> Bool { replicas[replica] != nil }
 
+  /// Whether a user may give a file up: it is the user's, and was not given up before.
+  func mayRetire(_ number: UInt64, user: String) -> Bool {
+    guard let replica = replicas[number] else { return false }
+    return replica.user == user && !replica.isRetired
+  }
+
+  func isRetired(_ number: UInt64) -> Bool { replicas[number]?.isRetired ?? true }
+
   /// How many replicas of a user are not retired.
   func replicas(of user: String) -> Int { replicas.values.count { $0.user == user && !$0.isRetired } }
 

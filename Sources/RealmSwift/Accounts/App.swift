@@ -19,6 +19,8 @@ public final class App: Sendable {
     var current: String?
     /// What the server calls this device.
     var device: String?
+    /// The numbers of files that are gone, and of which the server is to be told, by the ids of their users.
+    var gone: [String: Set<UInt64>] = [:]
   }
 
   /// The id by which the server knows the app.
@@ -46,7 +48,10 @@ public final class App: Sendable {
     if metadata.isAlone { FileActions(metadata, paths).run() }
     let known = metadata.known()
     let all = known.users.map { User($0.id, self, $0.content) }
-    users.withLock { ($0.all, $0.current, $0.device) = (all, known.current, known.device) }
+    users.withLock { users in
+      (users.all, users.current, users.device) = (all, known.current, known.device)
+      users.gone = known.gone
+    }
   }
 
   // MARK: - What it is
@@ -145,6 +150,9 @@ public final class App: Sendable {
 
   /// Lets something be done with a file when the app is started the next time.
   func add(_ action: FileAction) { metadata.add(action.stored(paths)) }
+
+  /// Does it now, unless somebody has the file open; answers whether it is done.
+  func perform(_ action: FileAction) -> Bool { FileActions(metadata, paths).perform(action.stored(paths)) }
 
   // MARK: - Calling back
 

@@ -25,6 +25,8 @@ final class AppMetadata: Sendable {
     var current: String?
     var device: String?
     var actions: [FileAction] = []
+    /// The numbers of files that are gone, by the ids of their users.
+    var gone: [String: Set<UInt64>] = [:]
   }
 
   // MARK: - Opening
@@ -39,9 +41,10 @@ final class AppMetadata: Sendable {
         attributes: [.posixPermissions: 0o700])
       let configuration = Realm.Configuration(
         fileURL: URL(fileURLWithPath: paths.metadata),
-        encryptionKey: try key ?? MetadataKey.stored(at: paths.key),
+        encryptionKey: try key ?? MetadataKey.stored(at: paths.key), schemaVersion: schemaVersion,
         objectTypes: [
           StoredAppUser.self, StoredAppIdentity.self, StoredAppState.self, StoredFileAction.self,
+          StoredGoneReplica.self,
         ])
       do {
         return try AppMetadata(configuration)
@@ -57,6 +60,9 @@ final class AppMetadata: Sendable {
       return AppMetadata()
     }
   }
+
+  /// Of the classes. It grows where properties are added.
+  private static let schemaVersion: UInt64 = 1
 
   /// What another key, a damaged file and a file of a later version are told by.
   private static let unreadable: Set<Realm.Error.Code> = [
@@ -108,7 +114,11 @@ final class AppMetadata: Sendable {
       let state = realm.object(ofType: StoredAppState.self, forPrimaryKey: StoredAppState.onlyID)
       (known.current, known.device) = (state?.currentUserID, state?.deviceID)
       for action in realm.objects(StoredFileAction.self) {
-        known.actions.append(FileAction(path: action.path, copy: action.copyPath))
+        known.actions.append(
+          FileAction(path: action.path, file: Array(action.file), copy: action.copyPath))
+      }
+      for replica in realm.objects(StoredGoneReplica.self) {
+        known.gone[replica.userID, default: []].insert(UInt64(bitPattern: Int64(replica.number)))
       }
       return known
     } catch {
@@ -163,16 +173,35 @@ final class AppMetadata: Sendable {
   func add(_ action: FileAction) {
     write("the future of the file \(action.path)") { realm in
       let stored = StoredFileAction()
-      (stored.path, stored.copyPath) = (action.path, action.copy)
+      (stored.path, stored.file, stored.copyPath) = (action.path, Data(action.file), action.copy)
       realm.add(stored, update: .all)
     }
   }
 
   func remove(_ action: FileAction) {
     write("what was done with the file \(action.path)") { realm in
-      guard let stored = realm.object(ofType: StoredFileAction.self, forPrimaryKey: action.path) else {
-        return
-      }
+      guard let stored = realm.object(ofType: StoredFileAction.self, forPrimaryKey: action.path),
+        // Another file at the path may have one of its own by now.
+        Array(stored.file) == action.file
+      else { return }
+      realm.delete(stored)
+    }
+  }
+
+  /// A file of a user is gone, of which the server is to be told.
+  func add(goneReplica number: UInt64, of userID: String) {
+    write("a file that is gone") { realm in
+      let stored = StoredGoneReplica()
+      (stored.number, stored.userID) = (Int(truncatingIfNeeded: number), userID)
+      realm.add(stored, update: .all)
+    }
+  }
+
+  /// The server knows of it.
+  func remove(goneReplica number: UInt64) {
+    write("a file that is gone") { realm in
+      let key = Int(truncatingIfNeeded: number)
+      guard let stored = realm.object(ofType: StoredGoneReplica.self, forPrimaryKey: key) else { return }
       realm.delete(stored)
     }
   }

@@ -12,12 +12,14 @@ import RealmStorage
 /// What is to be done with a realm file when the app is started the next time, as nobody has it open then.
 struct FileAction: Sendable, Equatable {
   var path: String
+  /// The file that is meant, by what `Database.fileID(path:)` answers: another one that comes to the path later is left alone.
+  var file: [UInt8]
   /// Where the file is put; nil for one that is deleted.
   var copy: String?
 
   /// The same with paths as they are stored.
   func stored(_ paths: SyncPaths) -> FileAction {
-    FileAction(path: paths.stored(path), copy: copy.map { paths.stored($0) })
+    FileAction(path: paths.stored(path), file: file, copy: copy.map { paths.stored($0) })
   }
 }
 
@@ -31,8 +33,18 @@ struct FileActions {
   /// Does all of it. What can't be done now is done another time.
   func run() {
     let known = metadata.known()
-    for action in known.actions where isDone(action) { metadata.remove(action) }
+    for action in known.actions { perform(action) }
     for user in known.removed { removeFiles(user, known) }
+  }
+
+  /// Does what was asked for a file, unless somebody has it open; answers whether it is done.
+  ///
+  /// - Parameter action: as it is stored.
+  @discardableResult
+  func perform(_ action: FileAction) -> Bool {
+    guard isDone(action) else { return false }
+    metadata.remove(action)
+    return true
   }
 
   /// Deletes the files of a removed user.
@@ -43,6 +55,18 @@ struct FileActions {
 
   private func isDone(_ action: FileAction) -> Bool {
     let path = paths.path(ofStored: action.path)
+    if FileManager.default.fileExists(atPath: path) {
+      do throws(StorageError) {
+        guard try Database.fileID(path: path) == action.file else {
+          Logger.shared.log(.info, "\(path) is another file now than the one that was to go, and stays.")
+          return true
+        }
+      } catch {
+        return isLeft(path, error.description)
+      }
+      // The session that has asked for it may be all that has the file open.
+      RealmFile.endIdleSync(Realm.Configuration(fileURL: URL(fileURLWithPath: path)))
+    }
     guard let copy = action.copy else { return delete(path) }
     return putAside(path, as: paths.path(ofStored: copy), "as was asked for")
   }
@@ -97,6 +121,8 @@ struct FileActions {
   /// Looks into a file for changes that no server has.
   private func unsynced(_ path: String, key: [UInt8]? = nil) -> Unsynced {
     do throws(StorageError) {
+      // Also of a file that can't be read without its key.
+      if try Database.isOpen(path: path) { return .busy("it is open") }
       let database = try Database(path: path, options: .reading(key))
       defer { database.close() }
       if database.isOpenElsewhere { return .busy("it is open") }
@@ -127,7 +153,9 @@ struct FileActions {
   /// Whether nothing is left of the file.
   private func delete(_ path: String) -> Bool {
     do {
-      try Realm.deleteFiles(for: Realm.Configuration(fileURL: URL(fileURLWithPath: path)))
+      // What no server has was looked for before, or is to go with the file.
+      _ = try RealmFile.delete(
+        Realm.Configuration(fileURL: URL(fileURLWithPath: path)), losesUnsynced: true)
       return true
     } catch {
       return isLeft(path, error.localizedDescription)

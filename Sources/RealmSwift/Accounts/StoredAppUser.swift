@@ -75,8 +75,19 @@ final class StoredAppState: Object {
 final class StoredFileAction: Object {
   /// As `SyncPaths` stores it.
   @Persisted(primaryKey: true) var path: String
+  /// As `FileAction` has it.
+  @Persisted var file: Data
   /// Where the file is to be put, as `SyncPaths` stores it; nil for a file that is to be deleted.
   @Persisted var copyPath: String?
+
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+/// A file of a user that is gone, and that the server was not told of yet.
+final class StoredGoneReplica: Object {
+  /// The number by which the server knows the file, as the same 64 bits.
+  @Persisted(primaryKey: true) var number: Int
+  @Persisted var userID: String
 
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }

@@ -46,7 +46,9 @@ extension User {
     let answer = try await app.calls.send(.refresh, token: token)
     // What has no name of an error is not the server's: a proxy between may answer so, too.
     if answer.problem == nil, [401, 403].contains(answer.status), AppError(answer).name != nil {
-      logOut(because: "It answers the refresh token with the status \(answer.status).", where: token)
+      logOut(because: "It answers the refresh token with the status \(answer.status).") {
+        $0.refreshToken == token
+      }
       throw AppError(answer)
     }
     let access = try AccessToken(answer)
@@ -63,9 +65,9 @@ extension User {
   ///
   /// - Parameters:
   ///   - reason: is logged, so that it has no text of the server's in it.
-  ///   - token: the refresh token that the user is to have still; nil for any.
-  private func logOut(because reason: String, where token: String?) {
-    guard endLogIn(as: .loggedOut, where: token) != nil else { return }
+  ///   - isMeant: whether the log-in is the one that the server has ended. The user may have logged in anew meanwhile.
+  private func logOut(because reason: String, where isMeant: (UserContent) -> Bool) {
+    guard endLogIn(as: .loggedOut, where: isMeant) != nil else { return }
     let app = self.app
     Logger.shared.log(
       .warn,
@@ -110,9 +112,12 @@ extension User: SyncAccess {
     let ended = "The user \(id) is not logged in. Log in to go on with sync."
     do {
       switch refused {
-      case .user:
-        logOut(because: "It refuses the connection.", where: nil)
-        return .failure(.loggedOut("The server does not let the user \(id) in. Log in again."))
+      case .user(let token):
+        logOut(because: "It has ended the log-in.") { $0.access?.text == token }
+        // Else the connection was that of an earlier log-in, or of an earlier token. Another one shows whether this log-in goes on.
+        guard isLoggedIn else {
+          return .failure(.loggedOut("The server does not let the user \(id) in. Log in again."))
+        }
       case .route: app.calls.forgetLocation()
       case .token, nil: break
       }

@@ -64,6 +64,9 @@ public final class User: Sendable {
     self.content = Mutex(content)
   }
 
+  /// The app that the user has logged in to; nil where it is gone.
+  var appIfThere: App? { owner }
+
   /// The app that the user has logged in to.
   var app: App {
     guard let owner else { raise("App is gone", "the user \(id) is used after its App: keep the App.") }
@@ -113,10 +116,10 @@ public final class User: Sendable {
 
   /// Erases the tokens. Answers the refresh token; nil where the user was not logged in.
   ///
-  /// - Parameter token: the refresh token that the user is to have still; nil for any.
-  func endLogIn(as state: RLMUserState, where token: String? = nil) -> String? {
+  /// - Parameter isMeant: whether the log-in is the one that is to end. Called under the lock.
+  func endLogIn(as state: RLMUserState, where isMeant: (UserContent) -> Bool = { _ in true }) -> String? {
     content.withLock { content -> String? in
-      guard content.state == .loggedIn, token == nil || token == content.refreshToken else { return nil }
+      guard content.state == .loggedIn, isMeant(content) else { return nil }
       let token = content.refreshToken
       content.end(as: state)
       return token

@@ -327,5 +327,5 @@ final class ChangeHub: FileWatcher, Sendable {
 
 extension RealmFile {
   /// Made when something is observed first.
-  var hub: ChangeHub { watcher { ChangeHub(self) } as! ChangeHub }
+  var hub: ChangeHub { watcher { ChangeHub(self) } }
 }

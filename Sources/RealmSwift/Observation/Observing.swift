@@ -25,8 +25,8 @@ enum Observing {
     let body = Handed { [weak token] in
       guard let token, !token.hasEnded else { return }
       do {
-        let realm = try Realm(configuration: configuration, queue: queue)
-        guard let found = realm.resolve(reference) else { return }
+        let (life, view) = try RealmFile.session(configuration, .of(queue), isUsed: true)
+        guard let found = Realm(life, view).resolve(reference) else { return }
         token.begin(make(found))
       } catch {
         failed(error)
@@ -49,7 +49,7 @@ enum Observing {
     let (make, failed) = (Handed(make), Handed(failed))
     let body = Handed { (actor: isolated A) in
       do {
-        let (life, view) = try RealmFile.session(configuration, .of(actor))
+        let (life, view) = try RealmFile.session(configuration, .of(actor), isUsed: true)
         guard let found = Realm(life, view).resolve(reference) else { return }
         token.begin(make.value(found, actor))
       } catch {

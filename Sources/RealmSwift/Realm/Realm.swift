@@ -38,7 +38,7 @@ public struct Realm {
   /// - Throws: `Realm.Error`: `.schemaMismatch` where tables differ from their classes; `.invalidDatabase` for a file that
   ///   is no realm, is damaged, or has another key; `.alreadyOpen` where another process has it open in a way that can't
   ///   be shared, or this one with another `schemaVersion` or `readOnly`, or so that it can't be deleted for
-  ///   `deleteRealmIfMigrationNeeded`.
+  ///   `deleteRealmIfMigrationNeeded`. `SyncError.clientUserError` for a synced realm of a user who was removed.
   public init(configuration: Configuration, queue: DispatchQueue? = nil) throws {
     (life, view) = try RealmFile.session(configuration, queue.map { Scheduler.of($0) } ?? Scheduler.current)
   }
@@ -138,8 +138,10 @@ public struct Realm {
   /// nothing to remove.
   ///
   /// A synced realm with changes that were not uploaded is put aside into the folder `recovered-realms` of its app; a warning tells its name.
+  /// That needs the configuration that it is opened with: one without a `syncConfiguration` does not delete it.
   ///
-  /// - Throws: `Realm.Error.alreadyOpen` while it is open, here or in another process; other codes where the system refuses.
+  /// - Throws: `Realm.Error.alreadyOpen` while it is open, here or in another process; `.incompatibleHistories` for a configuration without a
+  ///   `syncConfiguration`, where the file is synced and has changes that were not uploaded; other codes where the system refuses.
   @discardableResult
   public static func deleteFiles(for configuration: Configuration) throws -> Bool {
     try RealmFile.delete(configuration)

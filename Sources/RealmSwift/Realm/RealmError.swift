@@ -58,7 +58,7 @@ extension Realm {
       /// says. Check path and key, or restore the file from a copy.
       case invalidDatabase = 20
       /// A file that is synced was opened without a `syncConfiguration`, or one that is not with it. Open it as it was made, or copy it by
-      /// `writeCopy(configuration:)`.
+      /// `writeCopy(configuration:)`. Or a synced file with changes that were not uploaded was to be deleted without one.
       case incompatibleHistories = 21
       /// An object was made of a class that no subscription asks for. Add a subscription first.
       case noSubscriptionForWrite = 22

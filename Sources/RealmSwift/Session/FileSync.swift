@@ -12,8 +12,11 @@ protocol FileSync: AnyObject, Sendable {
   func fileWillClose()
   /// Goes on, where the program has stopped it, and calls `body` once all that the server has now can be read, or with why that will not be.
   ///
-  /// - Returns: ends the waiting, after which `body` may not be called any more.
-  func whenUpToDate(_ body: @escaping @Sendable ((any Error)?) -> Void) -> @Sendable () -> Void
+  /// - Parameter maker: of the configuration of who opens the file, which may be another one than the file was opened with first.
+  /// - Returns: ends the waiting, after which `body` may not be called any more, and nothing of it is kept.
+  func whenUpToDate(
+    for maker: (any FileSyncMaker)?, _ body: @escaping @Sendable ((any Error)?) -> Void
+  ) -> @Sendable () -> Void
   /// Ends at once, and lets go of the file before it returns.
   func end()
 }
@@ -30,8 +33,12 @@ protocol FileSyncMaker: Sendable {
   ///
   /// - Parameter isFirst: none of this process was open before.
   func didOpen(_ realm: Realm, isFirst: Bool) throws
+  /// Throws where who uses the file may not open it any more.
+  func checkUser(_ configuration: Realm.Configuration) throws
   /// A file that nobody has open is about to be deleted: one with changes that no server has is put aside.
-  func keepUnsynced(_ configuration: Realm.Configuration) throws
+  ///
+  /// - Returns: is to be called once the file is gone.
+  func willDelete(_ configuration: Realm.Configuration) throws -> @Sendable () -> Void
   /// Objects may be made only of classes that are asked for.
   var isFlexible: Bool { get }
   /// The names of the classes that are asked for, in the open transaction.

@@ -119,41 +119,11 @@ final class RealmFile: Sendable {
   /// Nothing of it is on a disk.
   var isInMemory: Bool { configuration.inMemoryIdentifier != nil }
 
-  private static func options(_ configuration: Realm.Configuration) -> Database.Options {
+  static func options(_ configuration: Realm.Configuration) -> Database.Options {
     var options = Database.Options(
       encryptionKey: configuration.encryptionKey.map { Array($0) }, isReadOnly: configuration.isFileReadOnly)
     options.history = configuration.syncing == nil ? .local : .synced
     return options
-  }
-
-  // MARK: - Compacting
-
-  /// Makes a file that nobody has open small, where the program says so when it is asked. Where that can't be done the
-  /// file stays as it is, and can be opened.
-  private static func compact(_ configuration: Realm.Configuration) {
-    guard let ask = configuration.shouldCompactOnLaunch, Realm.fileExists(for: configuration) else { return }
-    let path = configuration.url.path
-    do {
-      // An empty file becomes a new realm.
-      if try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int == 0 { return }
-      guard let (total, used) = try sizes(path, options(configuration)), ask(total, used) else { return }
-      let isDone = try Database.compact(path: path, options: options(configuration))
-      Logger.shared.log(.info, "\(path) \(isDone ? "was" : "is in use elsewhere and was not") compacted.")
-    } catch {
-      Logger.shared.log(.warn, "\(path) was not compacted: \(error)")
-    }
-  }
-
-  /// Bytes of a file, and of what it holds; nil where nothing is to be gained, or somebody has it open.
-  private static func sizes(
-    _ path: String, _ options: Database.Options
-  ) throws(StorageError) -> (total: Int, used: Int)? {
-    let database = try Database(path: path, options: options)
-    defer { database.close() }
-    if database.isOpenElsewhere { return nil }
-    let report = try database.storageReport()
-    guard report.liveBytes < report.fileBytes else { return nil }
-    return (Int(clamping: report.fileBytes), Int(clamping: report.liveBytes))
   }
 
   // MARK: - Sharing
@@ -167,15 +137,17 @@ final class RealmFile: Sendable {
 
   /// The session of whoever asks: one for each thread or queue that uses a realm. It has the configuration's classes.
   ///
-  /// - Throws: `Realm.Error`.
+  /// - Parameter isUsed: who asks uses a realm of the configuration already, which stays usable when its user is removed.
+  /// - Throws: `Realm.Error`; what `FileSyncMaker.checkUser` throws.
   static func session(
-    _ configuration: Realm.Configuration, _ owner: Scheduler
+    _ configuration: Realm.Configuration, _ owner: Scheduler, isUsed: Bool = false
   ) throws -> (SessionLife, RealmView) {
     configuration.checkSettings()
     let place = place(configuration)
     var notes = Notes()
     defer { for note in notes { Logger.shared.log(note.level, note.message) } }
     do {
+      if !isUsed { try configuration.syncing?.checkUser(configuration) }
       let entry =
         try open.withLock { open in try existing(&open, place, configuration, owner) }
         ?? first(configuration, place, owner, &notes)
@@ -334,11 +306,12 @@ final class RealmFile: Sendable {
   }
 
   /// What watches the file from now on; it is made once.
-  func watcher(_ make: () -> any FileWatcher) -> any FileWatcher {
+  func watcher<Watcher: FileWatcher>(_ make: () -> Watcher) -> Watcher {
     watching.withLock { watching in
-      let watcher = watching ?? make()
-      watching = watcher
-      return watcher
+      if let watcher = watching as? Watcher { return watcher }
+      let made = make()
+      watching = made
+      return made
     }
   }
 
@@ -410,21 +383,32 @@ final class RealmFile: Sendable {
     return open.withLock { $0[place] != nil }
   }
 
+  /// Ends what keeps a file the same as a server's, where that is all that has the file open.
+  static func endIdleSync(_ configuration: Realm.Configuration) { endIdleSync(at: place(configuration)) }
+
+  private static func endIdleSync(at place: String) {
+    // Observers that have ended may be on their way out, too.
+    open.withLock { $0[place]?.file.watching.withLock { $0 } }?.settle()
+    let syncing = open.withLock { open in open[place].flatMap { $0.sessions == 1 ? $0.file.sync : nil } }
+    syncing?.end()
+  }
+
+  /// - Parameter losesUnsynced: changes that no server has go with the file, or were looked for before.
   /// - Throws: `Realm.Error`.
-  static func delete(_ configuration: Realm.Configuration) throws -> Bool {
+  static func delete(_ configuration: Realm.Configuration, losesUnsynced: Bool = false) throws -> Bool {
     let place = place(configuration)
     return try gate.opening(place) {
-      // Observers that have ended may be on their way out, and so may be what syncs the file.
-      open.withLock { $0[place]?.file.watching.withLock { $0 } }?.settle()
-      let syncing = open.withLock { open in open[place].flatMap { $0.sessions == 1 ? $0.file.sync : nil } }
-      syncing?.end()
+      endIdleSync(at: place)
       guard open.withLock({ $0[place] == nil }) else {
         throw Realm.Error(
           .alreadyOpen, "\(place) is open in this process: let go of its realms and objects first.",
           path: configuration.fileURL?.path)
       }
-      try configuration.syncing?.keepUnsynced(configuration)
-      return try removeFiles(configuration)
+      if !losesUnsynced { try checkIsUploaded(configuration) }
+      let didDelete = try configuration.syncing?.willDelete(configuration)
+      let wasThere = try removeFiles(configuration)
+      didDelete?()
+      return wasThere
     }
   }
 

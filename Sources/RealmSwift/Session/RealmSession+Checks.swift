@@ -51,6 +51,29 @@ extension RealmSession {
     return transaction
   }
 
+  /// Objects may be made only of classes that a subscription asks for: the server would not keep them for this file.
+  ///
+  /// - Throws: `Realm.Error.noSubscriptionForWrite`. The transaction is cancelled then.
+  func checkSubscriptions(_ open: WriteTransaction) throws {
+    guard let maker = file.configuration.syncing, maker.isFlexible else { return }
+    let made = madeClasses.filter { !$0.model.isEmbedded }
+    guard !made.isEmpty else { return }
+    let error: Realm.Error
+    do throws(StorageError) {
+      let subscribed = try maker.subscribed(open)
+      guard let missing = made.first(where: { !subscribed.contains($0.model.name) }) else { return }
+      error = Realm.Error(
+        .noSubscriptionForWrite,
+        "An object of \(missing.model.name) was made, and no subscription asks for that class. Add one to realm.subscriptions "
+          + "before objects of it are made.", path: file.database.path)
+    } catch {
+      cancelWrite()
+      throw Realm.Error(error)
+    }
+    cancelWrite()
+    throw error
+  }
+
   /// What is wrong where another process has brought the file to a version that this one's classes are not of.
   func changedSchema(_ version: UInt64) -> String {
     "another process brought \(file.database.path) to schema version \(version), and this one opened it with version "

@@ -496,30 +496,9 @@ final class RealmSession {
     Logger.shared.log(.debug, "\(file.database.path): version \(file.database.version) is committed.")
   }
 
-  /// Objects may be made only of classes that a subscription asks for: the server would not keep them for this file.
-  ///
-  /// - Throws: `Realm.Error.noSubscriptionForWrite`. The transaction is cancelled then.
-  private func checkSubscriptions(_ open: WriteTransaction) throws {
-    guard let maker = file.configuration.syncing, maker.isFlexible else { return }
-    let made = schema.bindings.filter { binding in
-      !binding.model.isEmbedded && written.indices.contains(binding.slot)
-        && written[binding.slot].firstRow != .max
-    }
-    guard !made.isEmpty else { return }
-    let error: Realm.Error
-    do throws(StorageError) {
-      let subscribed = try maker.subscribed(open)
-      guard let missing = made.first(where: { !subscribed.contains($0.model.name) }) else { return }
-      error = Realm.Error(
-        .noSubscriptionForWrite,
-        "An object of \(missing.model.name) was made, and no subscription asks for that class. Add one to realm.subscriptions "
-          + "before objects of it are made.", path: file.database.path)
-    } catch {
-      cancelWrite()
-      throw Realm.Error(error)
-    }
-    cancelWrite()
-    throw error
+  /// The classes of which the open transaction has made objects.
+  var madeClasses: [ClassBinding] {
+    schema.bindings.filter { written.indices.contains($0.slot) && written[$0.slot].firstRow != .max }
   }
 
   func cancelWrite() {

@@ -10,11 +10,17 @@ enum SubscriptionWait {
   private static let longestTimeout: TimeInterval = 1_000_000_000
 
   /// Calls `body` once a query set is in force, or a newer one is, with nil; or with why that does not come. On the session's queue.
+  ///
+  /// - Returns: withdraws the wait.
+  @discardableResult
   private static func whenShown(
     _ number: UInt64, _ session: SyncSession?, _ body: @escaping @Sendable ((any Error)?) -> Void
-  ) {
-    guard let session else { return body(SyncError.of(.stopped, nil)) }
-    session.core.whenShown(querySet: number) { [weak session] result in
+  ) -> @Sendable () -> Void {
+    guard let session else {
+      body(SyncError.of(.stopped, nil))
+      return {}
+    }
+    return session.core.whenShown(querySet: number) { [weak session] result in
       switch result {
       case .success: body(nil)
       case .failure(let problem):
@@ -41,8 +47,10 @@ enum SubscriptionWait {
   ///   with the code `ETIMEDOUT` of the domain `NSPOSIXErrorDomain`; `CancellationError`.
   static func wait(_ number: UInt64, _ session: SyncSession?, timeout: TimeInterval? = nil) async throws {
     try await CallbackWait.wait { (done: @escaping @Sendable (Result<Void, any Error>) -> Void) in
-      whenShown(number, session) { error in done(error.map { .failure($0) } ?? .success(())) }
-      guard let timeout, timeout > 0 else { return }
+      let withdraw = whenShown(number, session) { error in
+        done(error.map { .failure($0) } ?? .success(()))
+      }
+      guard let timeout, timeout > 0 else { return withdraw }
       DispatchQueue.global().asyncAfter(deadline: .now() + min(timeout, longestTimeout)) {
         let text =
           "The server has not sent all objects of the subscription within \(timeout) seconds. The subscription stays, and "
@@ -52,6 +60,7 @@ enum SubscriptionWait {
             NSError(
               domain: NSPOSIXErrorDomain, code: Int(ETIMEDOUT), userInfo: [NSLocalizedDescriptionKey: text])))
       }
+      return withdraw
     }
   }
 

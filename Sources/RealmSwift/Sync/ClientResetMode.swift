@@ -9,14 +9,14 @@ public enum ClientResetMode: Sendable {
   /// The session ends with the error `SyncError.clientResetError`, and the app says what happens to the file; see
   /// `SyncError.clientResetInfo()`. The error goes to `errorHandler`; where that is nil, to `SyncManager.errorHandler`.
   case manual(errorHandler: ErrorReportingBlock? = nil)
-  /// Changes that the server does not have yet are dropped. If that fails, the session ends with an error.
+  /// Changes that the server does not have yet are dropped. If that fails, the session ends with the error `SyncError.clientResetError`, as with `manual`.
   ///
   /// `beforeReset` gets a frozen realm of the file as it is; `afterReset` the same one, and the realm as it is then.
   case discardUnsyncedChanges(
     beforeReset: (@Sendable (_ before: Realm) -> Void)? = nil,
     afterReset: (@Sendable (_ before: Realm, _ after: Realm) -> Void)? = nil)
   /// Changes that the server does not have yet are made again on top of what the server has, and uploaded. If that
-  /// fails, the session ends with an error. This is the mode of a configuration that names none.
+  /// fails, the session ends with the error `SyncError.clientResetError`, as with `manual`. This is the mode of a configuration that names none.
   ///
   /// `beforeReset` gets a frozen realm of the file as it is; `afterReset` the same one, and the realm as it is then.
   case recoverUnsyncedChanges(

@@ -27,8 +27,36 @@ extension SyncConfiguration: FileSyncMaker {
     UserSessions.of(user).begin(file, hold, self)
   }
 
-  func keepUnsynced(_ configuration: Realm.Configuration) throws {
-    guard configuration.inMemoryIdentifier == nil, Realm.fileExists(for: configuration) else { return }
+  func checkUser(_ configuration: Realm.Configuration) throws {
+    guard user.state == .removed else { return }
+    let place = configuration.inMemoryIdentifier ?? configuration.url.path
+    throw SyncError(
+      .clientUserError,
+      "\(place) can't be opened for the user \(user.id), who was removed from this device. Log in, and open it by a configuration of "
+        + "the user that App.login(credentials:) answers.")
+  }
+
+  func willDelete(_ configuration: Realm.Configuration) throws -> @Sendable () -> Void {
+    guard Realm.fileExists(for: configuration) else { return {} }
+    let replica = replica(configuration)
+    try keepUnsynced(configuration)
+    // Only then: a file that can't be deleted goes on.
+    return { [user] in
+      if let replica { user.app.note(goneReplica: replica, of: user.id) }
+    }
+  }
+
+  /// The number by which the server knows a file; nil of one that it does not know, and of one that can't be read.
+  private func replica(_ configuration: Realm.Configuration) -> UInt64? {
+    let key = configuration.encryptionKey.map { Array($0) }
+    do throws(StorageError) {
+      let database = try Database(path: configuration.url.path, options: .reading(key))
+      defer { database.close() }
+      return try ClientReplica.number(in: database.snapshot())
+    } catch { return nil }
+  }
+
+  private func keepUnsynced(_ configuration: Realm.Configuration) throws {
     let path = configuration.url.path
     do {
       try FileActions(user.app.metadata, user.app.paths).keepUnsynced(

@@ -13,6 +13,7 @@ extension SyncError {
     case .network(.tls): code = .tlsHandshakeFailed
     case .network: code = .connectionFailed
     case .refused: code = .clientSessionError
+    case .barred: code = .connectionFailed
     case .querySetRefused: code = .invalidFlexibleSyncSubscriptions
     case .ended(let error):
       switch error.code {
@@ -22,7 +23,7 @@ extension SyncError {
       }
     case .failed(let problem):
       switch problem {
-      case .resetNeeded: code = .clientResetError
+      case .resetNeeded, .resetFailed: code = .clientResetError
       case .storage: code = .clientInternalError
       default: code = .clientSessionError
       }
@@ -82,6 +83,16 @@ extension Refusal.Reason {
 }
 
 extension SyncedFileProblem {
+  /// The session goes on trying, but somebody has to do something first.
+  var needsSomebody: Bool {
+    switch self {
+    case .barred: true
+    // The user has too many files, say, or the server is full.
+    case .ended(let error): error.code == 9
+    default: false
+    }
+  }
+
   var text: String {
     switch self {
     case .stopped:
@@ -90,6 +101,9 @@ extension SyncedFileProblem {
     case .network(let problem): problem.description
     case .refused(let status):
       "The server has refused the connection with the status \(status). Look whether the app's id and the server's address are right."
+    case .barred(let status):
+      "What stands before the server, as a proxy, has refused the connection with the status \(status). It is tried again. Look at its "
+        + "rules: the sync server itself does not answer so."
     case .ended(let error): error.text
     case .failed(let problem): problem.description
     case .otherAgent:

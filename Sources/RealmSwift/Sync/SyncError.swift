@@ -14,8 +14,8 @@ public struct SyncError: Error {
     case clientUserError = 5
     /// Something on this device has failed: the file can't be read or written, say.
     case clientInternalError = 6
-    /// The server has another history than the file, and the app is to say what happens to the file: see
-    /// `clientResetInfo()`. The session is inactive.
+    /// The server has another history than the file, and the app is to say what happens to the file, as it wants that of all resets or an automatic
+    /// one has failed: see `clientResetInfo()`. The session is inactive.
     case clientResetError = 7
     /// Log-in has failed. Not reported: `App` throws its own errors.
     case underlyingAuthError = 8
@@ -25,7 +25,9 @@ public struct SyncError: Error {
     case invalidFlexibleSyncSubscriptions = 10
     /// The server has refused changes, which were undone here. `compensatingWriteInfo` names the objects.
     case writeRejected = 11
-    /// The server can't be reached. Told only to who opens a realm with `cancelAsyncOpenOnNonFatalErrors`; the session tries again.
+    /// The server can't be reached; the session tries again. Told to who opens a realm with `cancelAsyncOpenOnNonFatalErrors`. `errorHandler` is told
+    /// only where somebody has to do something: what stands before the server, as a proxy, refuses connections by the status 403; the user
+    /// has more files than the server allows; or the server is full.
     case connectionFailed = 12
     /// There is no TLS with the server, or its certificate is not trusted. Told as `connectionFailed` is.
     case tlsHandshakeFailed = 13
@@ -33,19 +35,22 @@ public struct SyncError: Error {
     case serverWarning = 14
   }
 
-  /// What an error leaves to the app: it happens when the token is given to `SyncSession.immediatelyHandleError(_:)`.
+  /// What an error leaves to the app: it happens when the token is given to `SyncSession.immediatelyHandleError(_:)`, once.
   public final class ActionToken: Sendable {
-    private let action: Mutex<(@Sendable () -> Void)?>
+    private let action: Mutex<(@Sendable () -> Bool)?>
 
-    init(_ action: @escaping @Sendable () -> Void) { self.action = Mutex(action) }
+    /// - Parameter action: answers whether it is done. What is not done can be tried again.
+    init(_ action: @escaping @Sendable () -> Bool) { self.action = Mutex(action) }
 
-    /// Does it, the first time that it is called.
+    /// Does it, until it is done.
     func run() {
-      let action = action.withLock { action -> (@Sendable () -> Void)? in
+      // Not under the lock: files are moved, of which a logger of the app is told.
+      let taken = action.withLock { action -> (@Sendable () -> Bool)? in
         defer { action = nil }
         return action
       }
-      action?()
+      guard let taken, !taken() else { return }
+      action.withLock { $0 = taken }
     }
   }
 

@@ -4,22 +4,33 @@ import RealmStorage
 extension SyncSession {
   /// The file is to be put aside, and one is to be downloaded in its place: when the app asks for it, or when it is started the next time.
   func resetError(_ text: String) -> SyncError {
-    guard !file.isInMemory else { return SyncError(.clientResetError, text) }
     let app = sync.user.app
     let copy = recoveredPath { app.paths.newRecovered() }
-    app.add(FileAction(path: file.database.path, copy: copy))
+    guard let action = action(copy: copy) else { return SyncError(.clientResetError, text) }
+    app.add(action)
     return SyncError(
-      .clientResetError, text, action: SyncError.ActionToken { FileActions(app.metadata, app.paths).run() },
-      recoveryPath: copy)
+      .clientResetError, text, action: SyncError.ActionToken { app.perform(action) }, recoveryPath: copy)
   }
 
   /// Deletes the file when the app asks for it, or, where it is open then, when the app is started the next time.
   var deletion: SyncError.ActionToken? {
-    guard !file.isInMemory else { return nil }
-    let (app, path) = (sync.user.app, file.database.path)
+    let app = sync.user.app
+    guard let action = action(copy: nil) else { return nil }
     return SyncError.ActionToken {
-      app.add(FileAction(path: path, copy: nil))
-      FileActions(app.metadata, app.paths).run()
+      app.add(action)
+      return app.perform(action)
+    }
+  }
+
+  /// What is to be done with this file, and with no other one at its path; nil where there is no file.
+  private func action(copy: String?) -> FileAction? {
+    guard !file.isInMemory else { return nil }
+    do throws(StorageError) {
+      return FileAction(path: file.database.path, file: try FileInfo(file.database).fileID, copy: copy)
+    } catch {
+      Logger.shared.log(
+        .error, "\(file.database.path) can't be read, so that it stays where it is: \(error.description)")
+      return nil
     }
   }
 }

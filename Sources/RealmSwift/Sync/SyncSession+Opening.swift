@@ -6,23 +6,26 @@ import Synchronization
 
 /// Waiting until a file is up to date, for who opens it.
 extension SyncSession {
-  func whenUpToDate(_ body: @escaping @Sendable ((any Error)?) -> Void) -> @Sendable () -> Void {
+  func whenUpToDate(
+    for maker: (any FileSyncMaker)?, _ body: @escaping @Sendable ((any Error)?) -> Void
+  ) -> @Sendable () -> Void {
     let call = FirstCall(body)
+    let opener = maker as? SyncConfiguration ?? sync
     if !sync.user.isLoggedIn {
       call.end(SyncError(.clientUserError, "The user is logged out: log in before the realm is downloaded."))
       return {}
     }
-    if sync.cancelAsyncOpenOnNonFatalErrors {
+    if opener.cancelAsyncOpenOnNonFatalErrors {
       let observer = addLossObserver { [weak self] problem in
         call.end(Self.openingError(problem, self))
       }
       call.whenEnded { [weak self] in self?.removeLossObserver(observer) }
     }
     resume()
-    core.whenDownloaded { [self] problem in
+    let withdraw = core.whenDownloaded { [self] problem in
       if let problem { return call.end(problem.error(of: self)) }
       guard sync.isFlexible else { return call.end(nil) }
-      core.whenShown(querySet: newestQuerySet) { [weak self] result in
+      let withdraw = core.whenShown(querySet: newestQuerySet) { [weak self] result in
         switch result {
         // Another set may be the newest by now. What it shows comes later.
         case .success: call.end(nil)
@@ -31,7 +34,9 @@ extension SyncSession {
         case .failure(let problem): call.end(SyncError.of(problem, self))
         }
       }
+      call.whenEnded(withdraw)
     }
+    call.whenEnded(withdraw)
     return { call.forget() }
   }
 
@@ -47,7 +52,8 @@ extension SyncSession {
 private final class FirstCall: Sendable {
   private struct State {
     var body: (@Sendable ((any Error)?) -> Void)?
-    var end: (@Sendable () -> Void)?
+    /// Are called when it has ended.
+    var ends: [@Sendable () -> Void] = []
     var isEnded = false
   }
   private let state: Mutex<State>
@@ -56,7 +62,7 @@ private final class FirstCall: Sendable {
 
   func whenEnded(_ end: @escaping @Sendable () -> Void) {
     let isEnded = state.withLock { state in
-      if !state.isEnded { state.end = end }
+      if !state.isEnded { state.ends.append(end) }
       return state.isEnded
     }
     if isEnded { end() }
@@ -72,7 +78,7 @@ private final class FirstCall: Sendable {
       state = State(isEnded: true)
       return taken
     }
-    taken.end?()
+    for end in taken.ends { end() }
     return taken.body
   }
 }

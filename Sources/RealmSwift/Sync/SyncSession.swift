@@ -24,6 +24,12 @@ public final class SyncSession: Sendable {
     /// Are told that the server can't be reached.
     var lossObservers: [UInt64: @Sendable (SyncedFileProblem) -> Void] = [:]
     var lastObserver: UInt64 = 0
+    /// The loss that the app was told last, until something is synced again.
+    var toldLoss: SyncedFileProblem?
+    /// The number of the last refusal that the app was told, or is about to be told.
+    var toldRefusal: UInt64 = 0
+    /// The number of the last refusal that was logged.
+    var loggedRefusal: UInt64 = 0
   }
 
   let core: SyncedFile
@@ -145,18 +151,20 @@ public final class SyncSession: Sendable {
   /// - Throws: why the session has ended meanwhile; for downloads `Realm.Error.multipleSyncAgents` while another process has the session of the file;
   ///   `CancellationError`.
   public func wait(for direction: ProgressDirection) async throws {
-    try await CallbackWait.wait { [self] done in
+    try await CallbackWait.wait { (done: @escaping @Sendable (Result<Void, any Error>) -> Void) in
       let body: @Sendable (SyncedFileProblem?) -> Void = { [weak self] problem in
         done(problem.map { .failure($0.error(of: self)) } ?? .success(()))
       }
-      switch direction {
+      return switch direction {
       case .upload: core.whenUploaded(body)
       case .download: core.whenDownloaded(body)
       }
     }
   }
 
-  /// Does what an error has left to the app: deletes a file, or puts it aside. It happens at once if no realm of the file is open, else when the app is started the next time.
+  /// Does what an error has left to the app: deletes a file, or puts it aside. It happens at once if no realm of the file is open. Else it happens when the app
+  /// is started the next time, or when the same token is given again once the realms are gone. It happens to the file of the error only, and not to another one
+  /// that has come to its path since.
   public static func immediatelyHandleError(_ token: SyncError.ActionToken) { token.run() }
 
   // MARK: - Observers of the connection
@@ -260,9 +268,25 @@ public final class SyncSession: Sendable {
   }
 
   private func endIfUnused() {
-    guard hold.endIfLast() else { return }
+    guard letGo() else { return }
     core.endInTurn()
     didEnd()
+  }
+
+  /// Lets go of the file, if nobody else uses it; answers whether that is so. A file in memory is gone then.
+  private func letGo() -> Bool {
+    let gone = replicaInMemory
+    guard hold.endIfLast() else { return false }
+    if let gone { sync.user.appIfThere?.note(goneReplica: gone, of: sync.user.id) }
+    return true
+  }
+
+  /// The number by which the server knows a file in memory; nil of others.
+  private var replicaInMemory: UInt64? {
+    guard file.isInMemory else { return nil }
+    do throws(StorageError) { return try ClientReplica.number(in: file.database.snapshot()) } catch {
+      return nil
+    }
   }
 
   private func didEnd() {
@@ -278,7 +302,7 @@ extension SyncSession: FileSync {
   func lastRealmClosed() { core.inTurn { [self] in endWhenUploaded() } }
 
   func end() {
-    if core.endAtOnce({ [hold] in hold.endIfLast() }) { didEnd() }
+    if core.endAtOnce({ letGo() }) { didEnd() }
   }
 }
 
@@ -293,7 +317,10 @@ extension SyncSession: SyncedFileHandler {
     }
   }
 
-  package func fileDidChange(_ core: SyncedFile) { file.didCommit(nil) }
+  package func fileDidChange(_ core: SyncedFile) {
+    status.withLock { $0.toldLoss = nil }
+    file.didCommit(nil)
+  }
 
   package func file(_ core: SyncedFile, uploaded done: UInt64, of total: UInt64) {
     progress.uploaded(done, of: total)
@@ -304,15 +331,28 @@ extension SyncSession: SyncedFileHandler {
   }
 
   package func fileHasRefusals(_ core: SyncedFile) {
+    let (told, logged) = status.withLock { ($0.toldRefusal, $0.loggedRefusal) }
     do throws(ClientProblem) {
-      let refusals = try core.takeRefusals()
+      let (refusals, last) = try core.refusals(after: told)
       guard !refusals.isEmpty else { return }
+      status.withLock { ($0.toldRefusal, $0.loggedRefusal) = (last, last) }
       let error = SyncError(refusals, in: file.database)
-      Logger.shared.log(.warn, error.localizedDescription)
-      report(error)
+      if last > logged { Logger.shared.log(.warn, error.localizedDescription) }
+      report(error) { [self] isTold in
+        // Not before: the program may end meanwhile. Where nobody listens yet, it is told in the next session.
+        if isTold { core.forgetRefusals(upTo: last) } else { status.withLock { $0.toldRefusal = told } }
+      }
     } catch {
       report(SyncError.of(.failed(error), self))
     }
+  }
+
+  package func goneReplicas(of core: SyncedFile) -> [UInt64] {
+    sync.user.appIfThere?.goneReplicas(of: sync.user.id) ?? []
+  }
+
+  package func file(_ core: SyncedFile, retired replica: UInt64) {
+    sync.user.appIfThere?.forget(goneReplica: replica, of: sync.user.id)
   }
 
   package func fileWillDownloadAnew(_ core: SyncedFile) {
@@ -325,6 +365,16 @@ extension SyncSession: SyncedFileHandler {
     progress.lost()
     forgetBeforeReset()
     tellLoss(problem)
+    if problem.needsSomebody { reportLoss(problem) }
+  }
+
+  /// Tells the app of a loss, once until something is synced again: the same is found at every try.
+  private func reportLoss(_ problem: SyncedFileProblem) {
+    let isNew = status.withLock { status in
+      defer { status.toldLoss = problem }
+      return status.toldLoss != problem
+    }
+    if isNew { report(SyncError.of(problem, self)) }
   }
 
   package func file(_ core: SyncedFile, ended problem: SyncedFileProblem) {
@@ -337,10 +387,15 @@ extension SyncSession: SyncedFileHandler {
     report(error)
   }
 
-  fileprivate func report(_ error: SyncError) {
+  /// - Parameter done: is called behind the handler, with whether there was one.
+  fileprivate func report(_ error: SyncError, _ done: (@Sendable (_ isTold: Bool) -> Void)? = nil) {
     if error.code == .clientResetError, case .manual(let handler?) = sync.clientResetMode {
       return CallbackQueue.deliver { handler(error, self) }
     }
-    CallbackQueue.deliver { [self] in sync.user.app.syncManager.errorHandler?(error, self) }
+    CallbackQueue.deliver { [self] in
+      let handler = sync.user.app.syncManager.errorHandler
+      handler?(error, self)
+      done?(handler != nil)
+    }
   }
 }

@@ -6,9 +6,17 @@ import Synchronization
 final class UserSessions: UserSync, Sendable {
   private struct State {
     var sessions: [String: SyncSession] = [:]
-    var connection: SyncConnection?
-    /// Of sessions that have one of their own, by the same names.
+    /// That of each session, by the same names.
     var connections: [String: SyncConnection] = [:]
+    /// Those that sessions share. They are kept when their sessions are over: a WebSocket stays for a while.
+    var shared: [SyncConnection] = []
+
+    /// One that sessions share and that has room for another one; nil where there is none.
+    func free(for path: String) -> SyncConnection? {
+      shared.first { connection in
+        connections.count { $0.key != path && $0.value === connection } < SyncConnection.mostMembers
+      }
+    }
   }
   // Not kept: the user keeps this.
   private unowned let user: User
@@ -46,10 +54,14 @@ final class UserSessions: UserSync, Sendable {
     let settings = settings
     let isShared = user.app.configuration.enableSessionMultiplexing
     return state.withLock { state in
-      if isShared, let connection = state.connection { return connection }
+      if isShared, let connection = state.free(for: path) {
+        state.connections[path] = connection
+        return connection
+      }
       let made = SyncConnection(
         SyncNetworks.current, user, settings: settings, monitor: NetworkChanges.ofMachine)
-      if isShared { state.connection = made } else { state.connections[path] = made }
+      state.connections[path] = made
+      if isShared { state.shared.append(made) }
       return made
     }
   }
@@ -89,14 +101,18 @@ final class UserSessions: UserSync, Sendable {
     userDidLogOut(because: nil)
     // A connection keeps the user, which keeps this. Sessions that are open keep theirs.
     let gone = state.withLock { state in
-      defer { (state.connection, state.connections) = (nil, [:]) }
-      return (state.connection, state.connections)
+      defer { (state.shared, state.connections) = ([], [:]) }
+      return (state.shared, state.connections)
     }
     withExtendedLifetime(gone) {}
   }
 
-  private var connections: [SyncConnection] {
-    state.withLock { Array($0.connections.values) + [$0.connection].compactMap { $0 } }
+  /// All that there are.
+  var connections: [SyncConnection] {
+    state.withLock { state in
+      let shared = state.shared
+      return shared + state.connections.values.filter { one in !shared.contains { $0 === one } }
+    }
   }
 
   func routeDidChange() {

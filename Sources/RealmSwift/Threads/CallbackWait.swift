@@ -31,14 +31,17 @@ enum CallbackWait {
 
   /// Waits until what `begin` was given is called.
   ///
+  /// - Parameter begin: answers what withdraws the wait from whom it waits for. That is called behind the wait, however it has ended, so that
+  ///   nothing of it stays there.
   /// - Throws: the failure that it was called with; `CancellationError` where the task is cancelled first.
   static func wait<Value: Sendable>(
     _isolation actor: isolated (any Actor)? = #isolation,
-    _ begin: (@escaping @Sendable (Result<Value, any Error>) -> Void) -> Void
+    _ begin: (@escaping @Sendable (Result<Value, any Error>) -> Void) -> @Sendable () -> Void
   ) async throws -> Value {
     try Task.checkCancellation()
     let once = Once<Value>()
-    begin { once.finish($0) }
+    let withdraw = begin { once.finish($0) }
+    defer { withdraw() }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { once.wait($0) }
     } onCancel: {

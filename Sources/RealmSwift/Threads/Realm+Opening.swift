@@ -59,8 +59,8 @@ extension Realm {
     defer { hold.end() }
     try Task.checkCancellation()
     if let sync = hold.file.sync, downloadBeforeOpen == .always || (downloadBeforeOpen == .once && isNew) {
-      try await CallbackWait.wait { done in
-        _ = sync.whenUpToDate { done($0.map { .failure($0) } ?? .success(())) }
+      try await CallbackWait.wait { (done: @escaping @Sendable (Result<Void, any Swift.Error>) -> Void) in
+        sync.whenUpToDate(for: configuration.syncing) { done($0.map { .failure($0) } ?? .success(())) }
       }
     }
     let (life, view) = try RealmFile.session(configuration, .of(actor))
@@ -97,7 +97,9 @@ extension Realm {
     }
     FileOpener.open(configuration) { result in
       guard case .success(let hold) = result, let sync = hold.file.sync else { return finish(result) }
-      task.follow(sync) { error in finish(error.map { .failure($0) } ?? .success(hold)) }
+      task.follow(sync, configuration.syncing) { error in
+        finish(error.map { .failure($0) } ?? .success(hold))
+      }
     }
     return task
   }
@@ -131,13 +133,18 @@ extension Realm {
     }
 
     /// Waits for the server.
-    fileprivate func follow(_ sync: any FileSync, _ body: @escaping @Sendable ((any Swift.Error)?) -> Void) {
+    ///
+    /// - Parameter maker: of the configuration of who opens the realm.
+    fileprivate func follow(
+      _ sync: any FileSync, _ maker: (any FileSyncMaker)?,
+      _ body: @escaping @Sendable ((any Swift.Error)?) -> Void
+    ) {
       let followers = shared.state.withLock { state in
         state.sync = sync
         return state.followers
       }
       for follower in followers { follower(sync) }
-      let end = sync.whenUpToDate(body)
+      let end = sync.whenUpToDate(for: maker, body)
       let stop: @Sendable () -> Void = {
         end()
         body(NSError(domain: NSPOSIXErrorDomain, code: Int(ECANCELED)))

@@ -9,6 +9,8 @@ package enum ClientMessage: Sendable, Equatable {
   case chunk(ValueChunk)
   /// Asks how long the log is. The server answers with the same number.
   case mark(request: UInt64)
+  /// A file of the user is gone: the server need not keep anything for it. A server that does not know the message skips it.
+  case retire(replica: UInt64)
   /// A message of a later version, by its odd number, which may be skipped.
   case skipped(number: UInt64)
 }
@@ -21,6 +23,8 @@ package enum ServerMessage: Sendable, Equatable {
   case querySetRefused(number: UInt64, code: UInt32, text: String)
   case chunk(ValueChunk)
   case mark(request: UInt64, version: UInt64)
+  /// The server keeps nothing any more for a file that the client has said to be gone.
+  case retired(replica: UInt64)
   case error(ProtocolError)
   /// A message of a later version, by its odd number, which may be skipped.
   case skipped(number: UInt64)

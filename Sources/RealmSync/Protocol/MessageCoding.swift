@@ -17,6 +17,8 @@ enum MessageNumber {
   static let mark: UInt64 = 18
   static let markAnswer: UInt64 = 20
   static let error: UInt64 = 22
+  static let retire: UInt64 = 23
+  static let retired: UInt64 = 25
 
   static func maySkip(_ number: UInt64) -> Bool { number & 1 == 1 }
 }
@@ -32,6 +34,7 @@ extension ClientMessage {
     case .upload(let upload): frameOfBody(MessageNumber.upload, upload)
     case .chunk(let chunk): frame(MessageNumber.chunk, chunk)
     case .mark(let request): frame(MessageNumber.mark, request)
+    case .retire(let replica): frame(MessageNumber.retire, replica)
     case .skipped(let number): frame(number | 1)
     }
   }
@@ -53,6 +56,7 @@ extension ClientMessage {
       self = .upload(try UploadMessage(from: &reader))
     case MessageNumber.chunk: self = .chunk(try ValueChunk(from: &reader))
     case MessageNumber.mark: self = .mark(request: try reader.number("request"))
+    case MessageNumber.retire: self = .retire(replica: try reader.number("replica"))
     default:
       guard MessageNumber.maySkip(number) else {
         throw reader.damage("number of the message", .unknownMessage(number: number), at: 0)
@@ -77,6 +81,7 @@ extension ServerMessage {
       return bytes
     case .chunk(let chunk): return frame(MessageNumber.chunk, chunk)
     case .mark(let request, let version): return frame(MessageNumber.markAnswer, request, version)
+    case .retired(let replica): return frame(MessageNumber.retired, replica)
     case .error(let error): return frame(MessageNumber.error, error)
     case .skipped(let number): return frame(number | 1)
     }
@@ -102,6 +107,7 @@ extension ServerMessage {
     case MessageNumber.chunk: self = .chunk(try ValueChunk(from: &reader))
     case MessageNumber.markAnswer:
       self = .mark(request: try reader.number("request"), version: try reader.number("version"))
+    case MessageNumber.retired: self = .retired(replica: try reader.number("replica"))
     case MessageNumber.error: self = .error(try ProtocolError(from: &reader))
     default:
       guard MessageNumber.maySkip(number) else {

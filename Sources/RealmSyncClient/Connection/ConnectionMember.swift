@@ -38,13 +38,15 @@ package enum ConnectionLoss: Error, Sendable, Equatable {
   case closed(code: UInt16, text: String)
   /// The server has answered by a status that lets no client in.
   case refused(status: Int)
+  /// What stands before the server has answered by a status that lets no client in, until somebody changes that.
+  case barred(status: Int)
   /// The user is logged out.
   case loggedOut(String)
 
   /// Nothing is tried before somebody asks for it.
   package var isFinal: Bool {
     switch self {
-    case .network, .closed: false
+    case .network, .closed, .barred: false
     case .refused, .loggedOut: true
     }
   }

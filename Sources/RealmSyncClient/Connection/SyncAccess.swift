@@ -15,8 +15,9 @@ package enum RouteRefusal: Sendable, Equatable {
   case token
   /// The server says that it is elsewhere, or could never be reached at the address.
   case route
-  /// The server does not let the user in (status 403, close code 4003): who gave the access logs the user out.
-  case user
+  /// The server has ended the log-in that an access token is of (close code 4003): who gave the access logs the user out, where the
+  /// user has no other token since.
+  case user(token: String)
 }
 
 /// How to connect.

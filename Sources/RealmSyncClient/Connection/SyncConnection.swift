@@ -8,6 +8,9 @@ import RealmSync
 package final class SyncConnection: @unchecked Sendable {
   // Sendable: all that changes is used on the queue.
 
+  /// A server lets a WebSocket have so many channels (docs/sync-protocol.md, "Channels"): who has more files uses another connection for them.
+  package static let mostMembers = 100
+
   package struct Settings: Sendable, Equatable {
     /// All in milliseconds.
     package var connectTimeout: UInt64 = 120_000
@@ -51,6 +54,8 @@ package final class SyncConnection: @unchecked Sendable {
   /// Tells tries from each other: what belongs to an earlier one is not looked at.
   private var attempt: UInt64 = 0
   private var refusal: RouteRefusal?
+  /// The access token of the try.
+  private var token = ""
   private var hasWorked = false
   private var backOff = BackOff()
   /// The connection was made at once after another one, and nothing has come of it yet.
@@ -91,28 +96,55 @@ package final class SyncConnection: @unchecked Sendable {
     queue.async { [self] in
       lingers += 1
       if atOnce { backOff.reset() }
-      members[ObjectIdentifier(member)] = Member(member: member, run: run)
-      switch state {
-      case .open: openChannel(ObjectIdentifier(member))
-      case .idle: connect()
-      case .routing, .opening: member.connectionBecame(.connecting)
-      case .waiting: if atOnce { connect() } else { member.connectionBecame(.disconnected) }
-      }
+      add(member, run, atOnce: atOnce)
+    }
+  }
+
+  private func add(_ member: any ConnectionMember, _ run: UInt64, atOnce: Bool) {
+    members[ObjectIdentifier(member)] = Member(member: member, run: run)
+    switch state {
+    case .open: openChannel(ObjectIdentifier(member))
+    case .idle: connect()
+    case .routing, .opening: member.connectionBecame(.connecting)
+    case .waiting: if atOnce { connect() } else { member.connectionBecame(.disconnected) }
     }
   }
 
   /// A file needs its channel no more.
   package func leave(_ member: any ConnectionMember) {
     queue.async { [self] in
-      guard let known = members.removeValue(forKey: ObjectIdentifier(member)) else { return }
-      if let handle = known.channel, let channel = channels.removeValue(forKey: handle),
-        let number = channel.number
-      {
-        handles[number] = nil
-        transmit([], number)
-      }
+      guard remove(member) else { return }
       guard members.isEmpty else { return }
       if case .open = state { linger() } else { end() }
+    }
+  }
+
+  /// Closes the channel of a member, which is none any more; answers whether it was one.
+  private func remove(_ member: any ConnectionMember) -> Bool {
+    guard let known = members.removeValue(forKey: ObjectIdentifier(member)) else { return false }
+    if let handle = known.channel, let channel = channels.removeValue(forKey: handle),
+      let number = channel.number
+    {
+      handles[number] = nil
+      transmit([], number)
+    }
+    return true
+  }
+
+  /// The server has told on a channel that the user has to log in: the log-in of the WebSocket is over. Whoever gave the token logs the
+  /// user out, if the user has it still, and all members are told. Else the WebSocket is made anew, with a channel for each of them.
+  ///
+  /// - Parameters:
+  ///   - channel: that on which it was told. One of an earlier WebSocket says nothing of this one.
+  ///   - run: as of `join`: the member has another channel from now on.
+  package func endLogIn(toldOn channel: UInt64, to member: any ConnectionMember, run: UInt64) {
+    queue.async { [self] in
+      lingers += 1
+      _ = remove(member)
+      guard case .open = state, channel >= firstHandle else { return add(member, run, atOnce: false) }
+      members[ObjectIdentifier(member)] = Member(member: member, run: run)
+      refusal = .user(token: token)
+      lose(.closed(code: 4003, text: "The user has to log in."), retries: true, atOnce: true)
     }
   }
 
@@ -215,6 +247,7 @@ package final class SyncConnection: @unchecked Sendable {
 
   private func open(_ route: SyncRoute) {
     let current = attempt
+    token = route.token
     let request = SocketRequest(
       url: route.url, headers: route.headers, subprotocols: ["realm-sync.1", "realm-token.\(route.token)"],
       connectTimeout: settings.connectTimeout, pingPeriod: settings.pingPeriod,
@@ -262,7 +295,7 @@ package final class SyncConnection: @unchecked Sendable {
     case .code(let code, let text):
       switch code {
       case 4001: refusal = .token
-      case 4003: refusal = .user
+      case 4003: refusal = .user(token: token)
       default: break
       }
       // The first step always comes. A token that ends behind it again and again is got ever more slowly.
@@ -286,9 +319,8 @@ package final class SyncConnection: @unchecked Sendable {
     case 401:
       refusal = .token
       lose(loss, retries: true, atOnce: true)
-    case 403:
-      refusal = .user
-      lose(loss, retries: true, atOnce: true)
+    // No server of this protocol answers so, but what stands before one may: it says nothing of the user's log-in.
+    case 403: lose(.barred(status: status), retries: true)
     case 300..<400:
       refusal = .route
       lose(loss, retries: true)
@@ -313,7 +345,7 @@ package final class SyncConnection: @unchecked Sendable {
   ///   - atOnce: it is made now, unless the last one was, too, and nothing has come of it.
   private func lose(_ loss: ConnectionLoss, retries: Bool, atOnce: Bool = false) {
     // A token that is refused again and again is asked for more and more slowly.
-    let isAtOnce = atOnce && (refusal == .user || !isRepeated)
+    let isAtOnce = atOnce && (refusal == .user(token: token) || !isRepeated)
     isRepeated = atOnce
     let without = members.values.filter { $0.channel == nil }
     drop(loss, isTold: !isAtOnce)

@@ -15,7 +15,7 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
   private let connection: SyncConnection
   private let clock: any SyncClock
   let session: ClientSession
-  private weak var handler: (any SyncedFileHandler)?
+  private(set) weak var handler: (any SyncedFileHandler)?
   /// `didCommit` has asked for a look at the file, which has not been yet.
   private let isLookDue = Atomic<Bool>(false)
   /// The version that was looked at last.
@@ -26,13 +26,17 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
   /// It is a member of the connection. It is none while it waits before another try of its own.
   private var isJoined = false
   /// It is over: the file is being closed.
-  private var hasEnded = false
+  private(set) var hasEnded = false
   private var channel: UInt64?
   /// Tells runs from each other: what was to be done later for an earlier one is not done.
   private var run: UInt64 = 0
   private var backOff = BackOff()
-  private(set) var waits = SyncedFileWaits()
+  private var waits = SyncedFileWaits()
+  /// The number of the last wait.
+  private let lastWait = Atomic<UInt64>(0)
   private var upload = UploadFigures()
+  /// The server was told in this session which files of the user are gone.
+  private var hasToldGone = false
 
   /// - Parameter database: of a synced file.
   package init(
@@ -40,7 +44,8 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
     connection: SyncConnection, clock: any SyncClock = SystemClock()
   ) {
     (self.database, self.connection, self.clock) = (database, connection, clock)
-    session = ClientSession(database, partition: partition, recovery: recovery)
+    session = ClientSession(
+      database, partition: partition, recovery: recovery, mayRepeatResets: false)
     queue.setSpecific(key: Self.current, value: ObjectIdentifier(self))
     session.beforeReset = { [unowned self] in handler?.fileWillBeReset(self) }
   }
@@ -176,47 +181,80 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
   // MARK: - Waiting
 
   /// Calls `body` once all that is committed now is decided by the server.
-  package func whenUploaded(_ body: @escaping @Sendable (SyncedFileProblem?) -> Void) {
+  ///
+  /// - Returns: withdraws the wait, with what it keeps. `body` may be called still where it is on its way.
+  @discardableResult
+  package func whenUploaded(
+    _ body: @escaping @Sendable (SyncedFileProblem?) -> Void
+  ) -> @Sendable () -> Void {
     let last: UInt64
     do {
       last = try database.lastSequence()
     } catch {
-      return queue.async { [self] in body(hasEnded ? .stopped : .failed(.storage(error))) }
+      queue.async { [self] in body(hasEnded ? .stopped : .failed(.storage(error))) }
+      return {}
     }
+    let id = nextWait()
     queue.async { [self] in
       if hasEnded { return body(.stopped) }
-      waits.uploads.append((last, body))
+      waits.addUpload(id, upTo: last, body)
       tellUploads()
     }
+    return withdrawal(of: id)
   }
 
   /// The same for the session's queue. Where the session does not run, `body` is told so at once.
   package func whenUploadedInTurn(_ body: @escaping @Sendable (SyncedFileProblem?) -> Void) {
     guard isRunning, let last = try? database.lastSequence() else { return body(.stopped) }
-    waits.uploads.append((last, body))
+    waits.addUpload(nextWait(), upTo: last, body)
     tellUploads()
   }
 
   /// Calls `body` once the file has all that the server has now.
-  package func whenDownloaded(_ body: @escaping @Sendable (SyncedFileProblem?) -> Void) {
+  ///
+  /// - Returns: as `whenUploaded` does.
+  @discardableResult
+  package func whenDownloaded(
+    _ body: @escaping @Sendable (SyncedFileProblem?) -> Void
+  ) -> @Sendable () -> Void {
+    let id = nextWait()
     queue.async { [self] in
       if hasEnded { return body(.stopped) }
       if isRunning, !isAgent { return body(.otherAgent) }
-      waits.addDownload(body)
+      waits.addDownload(id, body)
       askForMarks()
     }
+    return withdrawal(of: id)
   }
 
   /// Calls `body` once a query set is in force, with true; or once a newer one is, with false.
+  ///
+  /// - Returns: as `whenUploaded` does.
+  @discardableResult
   package func whenShown(
     querySet number: UInt64, _ body: @escaping @Sendable (Result<Bool, SyncedFileProblem>) -> Void
-  ) {
+  ) -> @Sendable () -> Void {
+    let id = nextWait()
     queue.async { [self] in
       if hasEnded { return body(.failure(.stopped)) }
-      waits.querySets.append((number, body))
+      waits.addQuerySet(id, number, body)
       tellQuerySets()
     }
+    return withdrawal(of: id)
   }
+
+  private func nextWait() -> UInt64 { lastWait.wrappingAdd(1, ordering: .relaxed).newValue }
+
+  private func withdrawal(of id: UInt64) -> @Sendable () -> Void {
+    { [weak self] in
+      guard let self else { return }
+      // Behind what adds it.
+      self.queue.async { self.waits.withdraw(id) }
+    }
+  }
+
+  /// How many wait for something, as the session's queue knows it now. Not to be called on that queue.
+  package var countOfWaits: Int { queue.sync { waits.count } }
 
   /// Calls `body` on the session's queue, behind all that is under way.
   package func inTurn(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
@@ -248,7 +286,7 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
       let snapshot = try database.snapshot()
       let position = try ClientPosition(snapshot.tree(ClientPosition.tree))
       for (isShown, call) in waits.takeQuerySets(upTo: position.querySet) { call(.success(isShown)) }
-      for (number, _) in waits.querySets {
+      for number in waits.querySets {
         guard case .refused(let code, let text) = try SubscriptionStore.state(of: number, snapshot) else {
           continue
         }
@@ -279,7 +317,7 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
   package func opened(channel: UInt64, run: UInt64) {
     queue.async { [self] in
       guard isRunning, run == self.run else { return }
-      (self.channel, downloaded) = (channel, 0)
+      (self.channel, downloaded, hasToldGone) = (channel, 0, false)
       waits.forgetAsked()
       // The program may have ended before it was told.
       if hasRefusals() { handler?.fileHasRefusals(self) }
@@ -305,8 +343,21 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
       }
       perform(actions)
       askForMarks()
+      tellGone()
     }
   }
+
+  /// Tells the server which files of the user are gone, once in a session.
+  private func tellGone() {
+    guard let channel, session.isRunning, !hasToldGone else { return }
+    hasToldGone = true
+    for replica in handler?.goneReplicas(of: self).prefix(Self.mostGone) ?? [] {
+      connection.send(ClientMessage.retire(replica: replica).bytes, on: channel)
+    }
+  }
+
+  /// The server is told of so many in one session.
+  private static let mostGone = 1000
 
   /// Bytes of the step that is coming.
   private var downloaded: UInt64 = 0
@@ -392,6 +443,7 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
     case .willReset:
       // The server has forgotten what it was asked.
       waits.forgetAsked()
+      hasToldGone = false
       if !session.isResetOfCopy { handler?.fileWillDownloadAnew(self) }
     case .didReset(let isRecovered):
       handler?.fileDidChange(self)
@@ -400,6 +452,7 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
       // What a file has that is to be reset says nothing.
       let current = session.isResetting ? 0 : fileVersion()
       for call in waits.take(mark: request, version, at: current) { call(nil) }
+    case .retired(let replica): handler?.file(self, retired: replica)
     case .ended(let error): problem = .ended(error)
     case .failed(let error): problem = .failed(error)
     case .callAgain(let wait):
@@ -417,10 +470,23 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
     case .after(let milliseconds):
       retry(after: UInt64(milliseconds))
       if let cause { handler?.file(self, lost: cause) }
-    case .whenLoggedIn, .withNewerApp, .never:
+    case .whenLoggedIn:
+      endLogIn()
+      if let cause { handler?.file(self, lost: cause) }
+    case .withNewerApp, .never:
       end(cause ?? .stopped)
       handler?.file(self, ended: cause ?? .stopped)
     }
+  }
+
+  /// The server says that the user has to log in. The connection finds out whether that ends the log-in that there is now; where it does,
+  /// the session is told, as those of the user's other files are.
+  private func endLogIn() {
+    let told = channel ?? 0
+    run += 1
+    (channel, downloaded, isJoined) = (nil, 0, true)
+    connection.endLogIn(toldOn: told, to: self, run: run)
+    handler?.file(self, became: .disconnected)
   }
 
   private func noteRefused(_ number: UInt64, _ code: UInt32, _ text: String) {
@@ -438,23 +504,6 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
     do throws(StorageError) {
       return try ClientPosition(database.snapshot().tree(ClientPosition.tree)).version
     } catch { return 0 }
-  }
-
-  // MARK: - Refusals
-
-  private func hasRefusals() -> Bool {
-    do throws(ClientProblem) {
-      return try !session.reading { (file) throws(ClientProblem) in try file.refusals().isEmpty }
-    } catch { return false }
-  }
-
-  /// What was refused and not told yet. It is told once: whoever asks has it from now on.
-  package func takeRefusals() throws(ClientProblem) -> [Refusal] {
-    try session.inFile(.relaxed) { (file) throws(ClientProblem) in
-      let all = try file.refusals()
-      if let last = all.last { try file.forgetRefusals(upTo: last.number) }
-      return all.map(\.refusal)
-    }
   }
 }
 

@@ -9,6 +9,8 @@ package enum SyncedFileProblem: Error, Sendable, Equatable {
   case network(NetworkProblem)
   /// The server lets no client in: the status of the answer.
   case refused(status: Int)
+  /// What stands before the server lets no client in: the status of the answer. It is tried again.
+  case barred(status: Int)
   /// The server has ended the session.
   case ended(ProtocolError)
   /// The session can't go on with the file.
@@ -25,6 +27,7 @@ package enum SyncedFileProblem: Error, Sendable, Equatable {
       case .closed(let code, let text):
         .network(.lost("The server has closed the connection (\(code)\(text.isEmpty ? "" : ", \(text)")))."))
       case .refused(let status): .refused(status: status)
+      case .barred(let status): .barred(status: status)
       case .loggedOut(let text): .loggedOut(text)
       }
   }

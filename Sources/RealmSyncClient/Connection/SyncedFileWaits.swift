@@ -1,22 +1,62 @@
-/// What waits for something of a session.
+/// What waits for something of a session. Each wait has a number, by which it can be withdrawn.
 struct SyncedFileWaits {
   typealias Body = @Sendable (SyncedFileProblem?) -> Void
   typealias QuerySetBody = @Sendable (Result<Bool, SyncedFileProblem>) -> Void
 
-  /// For the changesets up to a sequence to be decided.
-  var uploads: [(last: UInt64, body: Body)] = []
-  /// For query sets, by their numbers.
-  var querySets: [(number: UInt64, body: QuerySetBody)] = []
-  private var downloads: [Download] = []
-  private var lastRequest: UInt64 = 0
+  private struct Upload {
+    let id: UInt64
+    /// The changesets up to this sequence are to be decided.
+    let last: UInt64
+    let body: Body
+  }
 
   private struct Download {
+    let id: UInt64
     let body: Body
     /// The server was asked where its log ends, in this session.
     var request: UInt64?
     /// That was at this version.
     var version: UInt64?
   }
+
+  private struct ForQuerySet {
+    let id: UInt64
+    let number: UInt64
+    let body: QuerySetBody
+  }
+
+  private var uploads: [Upload] = []
+  private var downloads: [Download] = []
+  private var forQuerySets: [ForQuerySet] = []
+  private var lastRequest: UInt64 = 0
+
+  var count: Int { uploads.count + downloads.count + forQuerySets.count }
+
+  /// The numbers of the query sets that somebody waits for.
+  var querySets: [UInt64] { forQuerySets.map(\.number) }
+
+  // MARK: - Adding
+
+  mutating func addUpload(_ id: UInt64, upTo last: UInt64, _ body: @escaping Body) {
+    uploads.append(Upload(id: id, last: last, body: body))
+  }
+
+  mutating func addDownload(_ id: UInt64, _ body: @escaping Body) {
+    downloads.append(Download(id: id, body: body))
+  }
+
+  mutating func addQuerySet(_ id: UInt64, _ number: UInt64, _ body: @escaping QuerySetBody) {
+    forQuerySets.append(ForQuerySet(id: id, number: number, body: body))
+  }
+
+  /// Nobody waits for this any more.
+  mutating func withdraw(_ id: UInt64) {
+    uploads.removeAll { $0.id == id }
+    downloads.removeAll { $0.id == id }
+    forQuerySets.removeAll { $0.id == id }
+  }
+
+  // MARK: - Taking
 
   mutating func takeUploads(before pending: UInt64) -> [Body] {
     let taken = uploads.filter { $0.last < pending }
@@ -25,18 +65,16 @@ struct SyncedFileWaits {
   }
 
   mutating func takeQuerySets(upTo number: UInt64) -> [(isShown: Bool, body: QuerySetBody)] {
-    let taken = querySets.filter { $0.number <= number }
-    querySets.removeAll { $0.number <= number }
+    let taken = forQuerySets.filter { $0.number <= number }
+    forQuerySets.removeAll { $0.number <= number }
     return taken.map { ($0.number == number, $0.body) }
   }
 
   mutating func takeQuerySet(_ number: UInt64) -> [QuerySetBody] {
-    let taken = querySets.filter { $0.number == number }
-    querySets.removeAll { $0.number == number }
+    let taken = forQuerySets.filter { $0.number == number }
+    forQuerySets.removeAll { $0.number == number }
     return taken.map(\.body)
   }
-
-  mutating func addDownload(_ body: @escaping Body) { downloads.append(Download(body: body)) }
 
   /// Numbers for marks that are to be asked for now.
   mutating func unasked() -> [UInt64] {
@@ -78,8 +116,8 @@ struct SyncedFileWaits {
 
   mutating func removeAll() -> [Body] {
     var calls = uploads.map(\.body) + downloads.map(\.body)
-    for (_, body) in querySets { calls.append { body(.failure($0 ?? .stopped)) } }
-    (uploads, downloads, querySets) = ([], [], [])
+    for wait in forQuerySets { calls.append { wait.body(.failure($0 ?? .stopped)) } }
+    (uploads, downloads, forQuerySets) = ([], [], [])
     return calls
   }
 }

@@ -53,6 +53,7 @@ package enum ClientCopy {
       state.clockOffset = 0
     }
     try RefusalStore(transaction).forget(upTo: .max)
+    try ResetMark.remove(from: tree)
     try StagedParts(transaction).removeAll()
     // They are of changes that were pending.
     try MergeRecords(transaction).tree.removeAll()

@@ -184,6 +184,10 @@ package struct ClientFile {
       try QuerySetStore(transaction).forget(before: step.querySet)
       try SubscriptionStore.forget(before: step.querySet, in: transaction.tree(ClientPosition.tree))
       try RefusalStore(transaction).add(step.own.flatMap(\.refusals))
+      let tree = try transaction.tree(ClientPosition.tree)
+      if let mark = try ResetMark.read(from: tree), decided.sequence >= mark.last {
+        try ResetMark.remove(from: tree)
+      }
       return position
     }
     try renew(new)
@@ -239,8 +243,10 @@ package struct ClientFile {
       decided = changeset
     }
     let last = decided.sequence &+ position.earlierSequences
+    let wasCopy = position.isCopy
     let new = try storing { () throws(StorageError) in
-      let dropped = dropsPending ? try pending.sequences().last ?? last : last
+      let end = try pending.sequences().last ?? last
+      let dropped = dropsPending ? end : last
       var run = try FileReset(
         reset, step, decided: max(last, dropped), pending, position, time: time, transaction)
       let position = try run.run()
@@ -248,6 +254,10 @@ package struct ClientFile {
       try QuerySetStore(transaction).forget(before: step.querySet)
       try SubscriptionStore.forget(before: step.querySet, in: transaction.tree(ClientPosition.tree))
       try RefusalStore(transaction).add(reset.refusals + step.own.flatMap(\.refusals))
+      // The beginning of a copy is no reset of what the app had.
+      guard !wasCopy else { return position }
+      let kept = max(end, position.earlierSequences) - position.earlierSequences
+      try ResetMark(hasDropped: dropsPending, last: kept).store(in: transaction.tree(ClientPosition.tree))
       return position
     }
     try renew(new)

@@ -21,6 +21,10 @@ package enum ClientProblem: Error, Sendable, Equatable, CustomStringConvertible 
   case damagedMessage(MessageDamage)
   /// What the file has is to be replaced by what the server has, and the app wants to do that itself.
   case resetNeeded(isInDoubt: Bool)
+  /// What the file has could not be replaced by what the server has, for this reason. The app is to decide what becomes of the file.
+  indirect case resetFailed(ClientProblem)
+  /// The server resets the file again before it has decided what was written again at the last reset.
+  case repeatedReset
   case storage(StorageError)
 
   package var description: String {
@@ -39,6 +43,9 @@ package enum ClientProblem: Error, Sendable, Equatable, CustomStringConvertible 
     case .damagedMessage(let damage): damage.description
     case .resetNeeded:
       "What the file has is to be replaced by what the server has. The app is to decide what becomes of the file."
+    case .resetFailed(let cause):
+      "What the file has could not be replaced by what the server has, and the app is to decide what becomes of the file. \(cause.description)"
+    case .repeatedReset: "The server resets the file again before it has taken what was kept at the last reset."
     case .storage(let error): error.description
     }
   }

@@ -97,12 +97,14 @@ extension ClientSession {
   private func take(
     _ reset: Welcome.Reset, limit: UInt64, _ time: UInt64
   ) throws(ClientProblem) -> [Action] {
-    let (wanted, isCopy) = try reading { (file) throws(ClientProblem) in
-      (file.newestQuerySet, file.position.isCopy)
+    let (wanted, isCopy, mark) = try reading { (file) throws(ClientProblem) in
+      (file.newestQuerySet, file.position.isCopy, try file.resetMark)
     }
     if case .manual = recovery, !isCopy { throw .resetNeeded(isInDoubt: reset.isInDoubt) }
     isResetOfCopy = isCopy
     var running = Running(sent: NamedChangeset(sequence: 0, hash: []), asked: 0, limit: limit)
+    // What was written into a copy is kept, whatever the app says of resets.
+    if !isCopy { running.dropsPending = try dropsPending(behind: mayRepeatResets ? nil : mark) }
     running.reset = reset
     state = .running(running)
     let registered = reset.registered
@@ -110,6 +112,19 @@ extension ClientSession {
       version: registered.version, tag: registered.tag, sessionNumber: registered.sessionNumber, querySet: 0,
       wanted: wanted)
     return [.willReset(isInDoubt: reset.isInDoubt), .send(.start(start))] + upload(time: time)
+  }
+
+  /// Whether a reset drops what no server has decided.
+  ///
+  /// - Parameter mark: of the reset before, where that is not over yet.
+  /// - Throws: `.resetFailed` where it was of the same kind: another one would come of it as well.
+  private func dropsPending(behind mark: ResetMark?) throws(ClientProblem) -> Bool {
+    switch (recovery, mark?.hasDropped) {
+    case (.recover, false?), (.discard, true?), (.recoverOrDiscard, true?):
+      throw .resetFailed(.repeatedReset)
+    case (.discard, _), (.recoverOrDiscard, false?): return true
+    case (.recover, _), (.recoverOrDiscard, nil), (.manual, _): return false
+    }
   }
 
   // MARK: - Running
@@ -139,6 +154,9 @@ extension ClientSession {
     case .mark(let request, let version):
       state = .running(running)
       return [.mark(request: request, version: version)]
+    case .retired(let replica):
+      state = .running(running)
+      return [.retired(replica: replica)]
     default: throw .wrongAnswer
     }
   }
@@ -164,18 +182,20 @@ extension ClientSession {
   private func reset(_ time: UInt64) throws(ClientProblem) -> [Action] {
     guard case .running(var running) = state, let reset = running.reset else { return [] }
     let parts = running.parts.held
-    // What was written into a copy is kept, whatever the app says of resets.
-    let recovery = isResetOfCopy ? Recovery.recover : self.recovery
     if !isResetOfCopy { beforeReset?() }
-    var isRecovered = recovery != .discard
+    var isRecovered = !running.dropsPending
     do throws(ClientProblem) {
-      try self.reset(reset, parts, dropsPending: !isRecovered, time)
+      do throws(ClientProblem) {
+        try self.reset(reset, parts, dropsPending: !isRecovered, time)
+      } catch {
+        guard case .recoverOrDiscard = recovery, isRecovered, !isResetOfCopy else { throw error }
+        // What the machine can't do now says nothing of the changes.
+        if case .storage(let cause) = error { guard case .corrupted = cause else { throw error } }
+        isRecovered = false
+        try self.reset(reset, parts, dropsPending: true, time)
+      }
     } catch {
-      guard case .recoverOrDiscard = recovery else { throw error }
-      // What the machine can't do now says nothing of the changes.
-      if case .storage(let cause) = error { guard case .corrupted = cause else { throw error } }
-      isRecovered = false
-      try self.reset(reset, parts, dropsPending: true, time)
+      throw error.ofReset
     }
     let position = try reading { (file) throws(ClientProblem) in file.position }
     (running.parts, running.reset) = (StepParts(), nil)
@@ -227,6 +247,17 @@ extension ProtocolError {
     case .logIn: .whenLoggedIn
     case .updateApp: .withNewerApp
     case .stop: .never
+    }
+  }
+}
+
+extension ClientProblem {
+  /// The same as the cause for which a reset has failed. What the machine can't do now, and what no server should send, is no such cause: a later
+  /// try may succeed.
+  fileprivate var ofReset: ClientProblem {
+    switch self {
+    case .otherSchema, .storage(.corrupted): .resetFailed(self)
+    default: self
     }
   }
 }

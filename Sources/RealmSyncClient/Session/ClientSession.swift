@@ -26,6 +26,8 @@ package final class ClientSession {
     case ended(ProtocolError)
     /// The log ended at this version when the server was asked.
     case mark(request: UInt64, version: UInt64)
+    /// The server keeps nothing any more for a file that it was told to be gone.
+    case retired(replica: UInt64)
     /// The session ends, and will not go on by itself.
     case failed(ClientProblem)
     /// `upload` is to be called again after so many milliseconds.
@@ -73,6 +75,8 @@ package final class ClientSession {
     let limit: UInt64
     /// The file is reset by the next step.
     var reset: Welcome.Reset?
+    /// The reset drops what no server has decided.
+    var dropsPending = false
     /// Nothing but an error or a reset has come yet.
     var isFirst = true
   }
@@ -80,6 +84,8 @@ package final class ClientSession {
   let database: Database
   let partition: Value?
   let recovery: Recovery
+  /// The server may reset the file again before it has decided what the last reset has written again.
+  let mayRepeatResets: Bool
   /// Is called when all is there with which the file is to be replaced, before it is.
   package var beforeReset: (() -> Void)?
   var state = State.disconnected
@@ -94,10 +100,14 @@ package final class ClientSession {
   /// - Parameters:
   ///   - database: of a synced file.
   ///   - partition: what all objects have in a property that the server names, if the file has a partition.
+  ///   - mayRepeatResets: as simulations have it, where servers are restored again and again. Else a reset fails that follows another one of the same
+  ///     kind too soon.
   package init(
-    _ database: Database, partition: Value? = nil, recovery: Recovery = .recover
+    _ database: Database, partition: Value? = nil, recovery: Recovery = .recover,
+    mayRepeatResets: Bool = true
   ) {
     (self.database, self.partition, self.recovery) = (database, partition, recovery)
+    self.mayRepeatResets = mayRepeatResets
   }
 
   package var isConnected: Bool { if case .disconnected = state { false } else { true } }

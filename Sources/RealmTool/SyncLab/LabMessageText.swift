@@ -46,6 +46,7 @@ extension ClientMessage {
     case .upload(let upload): return "upload of changeset \(upload.sequence), upon version \(upload.base)"
     case .chunk: return "chunk of a value"
     case .mark: return "mark"
+    case .retire(let replica): return "the file \(replica) is gone"
     case .skipped: return "unknown message"
     }
   }
@@ -67,6 +68,7 @@ extension ServerMessage {
     case .querySetRefused(let number, _, let text): "query set \(number) is refused: \(text)"
     case .chunk: "chunk of a value"
     case .mark: "mark"
+    case .retired(let replica): "the file \(replica) is given up"
     case .error(let error): "error \(error.code): \(error.text)"
     case .skipped: "unknown message"
     }

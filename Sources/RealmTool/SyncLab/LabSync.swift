@@ -224,7 +224,7 @@ extension Lab {
         let pending = isRecovered ? "what was pending was written again" : "what was pending was dropped"
         note(device.name, "was reset; \(pending)")
       // What is to be sent is made durable before the next round.
-      case .callAgain, .mark, .ended: break
+      case .callAgain, .mark, .retired, .ended: break
       }
     }
   }

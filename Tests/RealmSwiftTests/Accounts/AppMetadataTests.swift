@@ -104,6 +104,25 @@ import Testing
     #expect(world.app().currentUser == nil)
   }
 
+  @Test func `files that are gone are kept in mind until the server knows of them`() async throws {
+    let app = world.app()
+    let (ann, ben) = (
+      try await app.login(credentials: AppWorld.ann), try await app.login(credentials: AppWorld.ben)
+    )
+    let large = UInt64.max - 4
+    for number in [large, 7] { app.note(goneReplica: number, of: ann.id) }
+    app.note(goneReplica: 8, of: ben.id)
+    #expect(app.goneReplicas(of: ann.id) == [7, large])
+    let next = world.app()
+    #expect(next.goneReplicas(of: ann.id) == [7, large] && next.goneReplicas(of: ben.id) == [8])
+    next.forget(goneReplica: large, of: ann.id)
+    next.forget(goneReplica: 8, of: ann.id)
+    #expect(next.goneReplicas(of: ann.id) == [7])
+    let last = world.app()
+    #expect(last.goneReplicas(of: ann.id) == [7] && last.goneReplicas(of: ben.id) == [8])
+    withExtendedLifetime((app, next)) {}
+  }
+
   @Test func `apps of different ids know nothing of each other`() async throws {
     let other = AppWorld()
     let app = world.app()

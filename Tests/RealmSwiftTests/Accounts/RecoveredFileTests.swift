@@ -89,13 +89,63 @@ import Testing
     let (first, second) = (world.root.path + "/first.realm", world.root.path + "/second.realm")
     for path in [first, second] { try AppWorld.makeFile(path, isChanged: true) }
     let copy = world.paths.newRecovered()
-    app.add(FileAction(path: first, copy: nil))
-    app.add(FileAction(path: second, copy: copy))
+    app.add(FileAction(path: first, file: try Database.fileID(path: first), copy: nil))
+    app.add(FileAction(path: second, file: try Database.fileID(path: second), copy: copy))
     let open = try Database(path: second, options: .reading(nil))
     world.restart()
     #expect(!world.isThere(first) && world.isThere(second))
     open.close()
     world.restart()
     #expect(!world.isThere(second) && world.isThere(copy) && world.app().metadata.known().actions.isEmpty)
+  }
+
+  @Test func `what is to be done with a file is not done to another one that came to its path`() throws {
+    let app = world.app()
+    let copy = world.paths.newRecovered()
+    for (name, target) in [("first", nil), ("second", copy)] as [(String, String?)] {
+      let path = "\(world.root.path)/\(name).realm"
+      try AppWorld.makeFile(path, isChanged: true)
+      app.add(FileAction(path: path, file: try Database.fileID(path: path), copy: target))
+      // The app itself deletes the file, and makes another one before it is started the next time.
+      #expect(try Database.removeFiles(path: path))
+      try AppWorld.makeFile(path, isChanged: true)
+      world.restart()
+      #expect(world.isThere(path), "\(name)")
+    }
+    #expect(!world.isThere(copy) && world.recovered.isEmpty)
+    // It is not tried again.
+    #expect(world.app().metadata.known().actions.isEmpty)
+  }
+
+  @Test(arguments: [false, true])
+  func `a file that is open stays where it is, also where it is encrypted`(isEncrypted: Bool) throws {
+    let app = world.app()
+    let (path, copy) = (world.root.path + "/open.realm", world.paths.newRecovered())
+    var options = DatabaseOptions(encryptionKey: isEncrypted ? [UInt8](0..<64) : nil)
+    options.history = .synced
+    let open = try Database(path: path, options: options)
+    app.add(FileAction(path: path, file: try Database.fileID(path: path), copy: copy))
+    world.restart()
+    #expect(world.isThere(path) && !world.isThere(copy))
+    #expect(world.app().metadata.known().actions.count == 1)
+    open.close()
+    world.restart()
+    #expect(!world.isThere(path) && world.isThere(copy))
+  }
+
+  @Test func `an open file of a removed user stays, also where it is encrypted`() async throws {
+    let app = world.app()
+    let user = try await app.login(credentials: AppWorld.ann)
+    let path = world.paths.file(of: user.id, .flexible).path
+    var options = DatabaseOptions(encryptionKey: [UInt8](0..<64))
+    options.history = .synced
+    let open = try Database(path: path, options: options)
+    user.note(realmPath: path)
+    try await user.remove()
+    world.restart()
+    #expect(world.isThere(path) && world.recovered.isEmpty)
+    open.close()
+    world.restart()
+    #expect(!world.isThere(path) && world.recovered.count == 1)
   }
 }

@@ -139,12 +139,32 @@ import Testing
     let app = world.app()
     let user = try await app.login(credentials: AppWorld.ann)
     let told = user.listen()
-    let result = await user.route(.user)
+    let token = try #require(user.accessToken)
+    let result = await user.route(.user(token: token))
     guard case .failure(.loggedOut) = result else {
       Issue.record("\(result) is another answer")
       return
     }
     #expect(user.state == .loggedOut && told.events == ["logOut"] && app.allUsers.count == 1)
+  }
+
+  @Test func `a refusal of an earlier log-in leads to a connection with the newer token`() async throws {
+    let app = world.app()
+    let user = try await app.login(credentials: AppWorld.ann)
+    let old = try #require(user.accessToken)
+    let again = try await app.login(credentials: AppWorld.ann)
+    #expect(again === user)
+    let told = user.listen()
+    let route = try await user.route(.user(token: old)).get()
+    #expect(route.token == user.accessToken && route.token != old)
+    #expect(user.isLoggedIn && told.events == [] && app.currentUser === user)
+    // Where the log-in has ended as well, the refresh token shows it.
+    world.server.state.withLock { $0.refreshTokens = [:] }
+    guard case .failure(.loggedOut) = await user.route(.token) else {
+      Issue.record("a refused refresh is answered otherwise")
+      return
+    }
+    #expect(user.state == .loggedOut && told.events == ["logOut"])
   }
 
   @Test func `who logs in again is the same object, and its sessions revive`() async throws {

@@ -68,7 +68,7 @@ import Testing
 
   @Test func `what else an error has stands under the names that the SDK gave it`() {
     let infos = [CompensatingWriteInfo(objectType: "Dog", key: .int(1), reason: "no")]
-    let token = SyncError.ActionToken {}
+    let token = SyncError.ActionToken { true }
     let error =
       SyncError(.writeRejected, "a", action: token, recoveryPath: "b", compensatingWrites: infos, logURL: "c")
       as NSError
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test func `only a reset and a denied permission leave something to the app`() throws {
-    let token = SyncError.ActionToken {}
+    let token = SyncError.ActionToken { true }
     for (code, _, _, _) in Self.codes {
       let error = SyncError(code, "it failed", action: token, recoveryPath: "/recovered")
       let isReset = code == .clientResetError
@@ -106,11 +106,26 @@ import Testing
 
   @Test func `an action happens once, whoever asks for it`() async {
     let count = Mutex(0)
-    let token = SyncError.ActionToken { count.withLock { $0 += 1 } }
+    let token = SyncError.ActionToken {
+      count.withLock { $0 += 1 }
+      return true
+    }
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<20 { group.addTask { token.run() } }
     }
     #expect(count.withLock { $0 } == 1)
+  }
+
+  @Test func `an action that could not be done can be asked for again`() {
+    let count = Mutex(0)
+    let token = SyncError.ActionToken {
+      count.withLock { count in
+        count += 1
+        return count == 3
+      }
+    }
+    for _ in 0..<5 { token.run() }
+    #expect(count.withLock { $0 } == 3)
   }
 
   @Test func `refused changes name their objects`() throws {

@@ -9,9 +9,9 @@ import Testing
 @Suite struct ClientSessionResetTests {
   /// A file with two pending changesets whose server resets it.
   private static func reset(
-    _ recovery: ClientSession.Recovery, _ schema: [SchemaInstruction] = []
+    _ recovery: ClientSession.Recovery, _ schema: [SchemaInstruction] = [], mayRepeat: Bool = true
   ) throws -> (file: DrivenFile, actions: [ClientSession.Action]) {
-    let file = try DrivenFile(changes: 2, recovery: recovery)
+    let file = try DrivenFile(changes: 2, recovery: recovery, mayRepeatResets: mayRepeat)
     try file.begin()
     let welcome = try file.receive(DrivenFile.welcome(.reset(DrivenFile.reset())))
     #expect(welcome.text == "will reset, start" && welcome.first == .willReset(isInDoubt: true))
@@ -82,7 +82,8 @@ import Testing
 
   @Test func `a reset that fails leaves the file, and the app is told`() throws {
     let (file, actions) = try Self.reset(.recover, Self.otherSchema)
-    #expect(actions == [.failed(.otherSchema(table: ModelClass.name, property: "c")), .disconnect(.never)])
+    let cause = ClientProblem.otherSchema(table: ModelClass.name, property: "c")
+    #expect(actions == [.failed(.resetFailed(cause)), .disconnect(.never)])
     #expect(try file.position().version == 5 && file.pending().count == 2)
     #expect(try file.texts().keys.sorted() == [1, 2])
   }
@@ -90,9 +91,67 @@ import Testing
   @Test func `a file of another schema is not reset in any mode, and keeps its changes`() throws {
     for recovery in [ClientSession.Recovery.recover, .discard, .recoverOrDiscard] {
       let (file, actions) = try Self.reset(recovery, Self.otherSchema)
-      #expect(actions.problem == .otherSchema(table: ModelClass.name, property: "c"), "\(actions)")
+      let cause = ClientProblem.otherSchema(table: ModelClass.name, property: "c")
+      #expect(actions.problem == .resetFailed(cause), "\(actions)")
       #expect(try !file.pending().isEmpty)
     }
+  }
+
+  // MARK: - Resets behind resets
+
+  /// The server resets the file once more, as the replica 9 at version 20.
+  private static func again(_ file: DrivenFile) throws -> [ClientSession.Action] {
+    file.session.disconnected()
+    try file.begin()
+    let reset = Welcome.Reset(registered: DrivenFile.registered(9, version: 20), isInDoubt: true)
+    return try file.receive(DrivenFile.welcome(.reset(reset)))
+  }
+
+  private static let cycle: [ClientSession.Action] = [
+    .failed(.resetFailed(.repeatedReset)), .disconnect(.never),
+  ]
+
+  @Test(arguments: [ClientSession.Recovery.recover, .discard])
+  func `a reset fails that follows one of its kind before the server has taken what that kept`(
+    recovery: ClientSession.Recovery
+  ) throws {
+    let (file, _) = try Self.reset(recovery, mayRepeat: false)
+    let before = try (file.position(), file.texts())
+    for _ in 0..<2 {
+      let actions = try Self.again(file)
+      #expect(actions == Self.cycle)
+    }
+    #expect(try file.position() == before.0 && file.texts() == before.1)
+  }
+
+  @Test func `a reset may follow another one once the server has taken what that kept`() throws {
+    let (file, actions) = try Self.reset(.recover, mayRepeat: false)
+    file.time += 100
+    let uploads = actions.uploads + file.upload().uploads
+    #expect(uploads.count == 2)
+    for (place, upload) in uploads.enumerated() {
+      let isOver = try file.reading { try $0.resetMark == nil }
+      #expect(!isOver, "\(place)")
+      _ = try file.receive(.step(file.step(deciding: [upload])))
+    }
+    let isOver = try file.reading { try $0.resetMark == nil }
+    #expect(isOver)
+    let again = try Self.again(file)
+    #expect(again.text == "will reset, start")
+  }
+
+  @Test func `changes that were kept once are dropped at the next reset where both are allowed`() throws {
+    let (file, first) = try Self.reset(.recoverOrDiscard, mayRepeat: false)
+    #expect(first.first == .didReset(isRecovered: true))
+    let again = try Self.again(file)
+    #expect(again.text == "will reset, start")
+    var step = try file.resetStep()
+    (step.from, step.to) = (20, 21)
+    let second = try file.receive(.step(step))
+    #expect(second.first == .didReset(isRecovered: false))
+    #expect(try file.texts().keys.sorted() == [100])
+    let third = try Self.again(file)
+    #expect(third == Self.cycle)
   }
 
   @Test func `what the server has integrated is not written again`() throws {

@@ -18,7 +18,8 @@ import Testing
   }
 
   enum MessageName: String, CaseIterable, Sendable {
-    case otherVersion, known, registered, reset, step, oldStep, part, refusedSet, chunk, mark, error, skipped
+    case otherVersion, known, registered, reset, step, oldStep, part, refusedSet, chunk, mark, retired, error
+    case skipped
   }
 
   /// A file with a pending changeset whose session is in a state.
@@ -63,6 +64,7 @@ import Testing
       let hash = [UInt8](repeating: 1, count: 32)
       return .chunk(ValueChunk(hash: hash, offset: 0, length: 2, bytes: [1, 2]))
     case .mark: return .mark(request: 3, version: 4)
+    case .retired: return .retired(replica: 6)
     case .error: return .error(ProtocolError(code: 9, text: "", action: .tryLater, wait: 3))
     case .skipped: return .skipped(number: 41)
     }
@@ -83,7 +85,7 @@ import Testing
 
   private static let running: [MessageName: String] = [
     .step: "applied, call again", .oldStep: "disconnect", .part: "", .refusedSet: "set refused",
-    .mark: "mark",
+    .mark: "mark", .retired: "retired",
   ]
 
   @Test(arguments: StateName.allCases, MessageName.allCases)

@@ -13,12 +13,16 @@ final class DrivenFile {
   var time = DrivenFile.start
   private var commits: Int64 = 0
 
-  /// - Parameter changes: so many changesets are pending, each of which makes an object.
-  init(changes: Int = 1, recovery: ClientSession.Recovery = .recover) throws {
+  /// - Parameters:
+  ///   - changes: so many changesets are pending, each of which makes an object.
+  ///   - mayRepeatResets: as `ClientSession` has it.
+  init(
+    changes: Int = 1, recovery: ClientSession.Recovery = .recover, mayRepeatResets: Bool = true
+  ) throws {
     var options = DatabaseOptions()
     options.history = .synced
     database = try Database(creatingIn: MemoryStorage(name: "client"), options: options)
-    session = ClientSession(database, recovery: recovery)
+    session = ClientSession(database, recovery: recovery, mayRepeatResets: mayRepeatResets)
     for _ in 0..<changes { try write() }
   }
 
@@ -176,6 +180,7 @@ extension [ClientSession.Action] {
       case .willReset: "will reset"
       case .didReset: "did reset"
       case .mark: "mark"
+      case .retired: "retired"
       case .failed: "failed"
       case .ended: "ended"
       case .callAgain: "call again"

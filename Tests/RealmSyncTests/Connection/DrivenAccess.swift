@@ -12,6 +12,8 @@ final class DrivenAccess: SyncAccess {
     var address = 1
     var isHeld = false
     var held: [@Sendable () -> Void] = []
+
+    var tokenText: String { "token\(token)" }
   }
 
   private let state = Mutex(State())
@@ -21,6 +23,15 @@ final class DrivenAccess: SyncAccess {
   var asked: [RouteRefusal?] { state.withLock { $0.asked } }
 
   func logIn() { state.withLock { $0.isLoggedIn = true } }
+
+  /// The user logs in anew, so that there is another token. No session is told.
+  func logInAnew() {
+    state.withLock { state in
+      state.isLoggedIn = true
+      state.token += 1
+    }
+  }
+
   func logOut() { state.withLock { $0.isLoggedIn = false } }
 
   /// What is asked can't be answered; nil where it can.
@@ -55,12 +66,12 @@ final class DrivenAccess: SyncAccess {
       switch refused {
       case .token: state.token += 1
       case .route: state.address += 1
-      case .user: state.isLoggedIn = false
+      case .user(let token): if token == state.tokenText { state.isLoggedIn = false }
       case nil: break
       }
       guard state.isLoggedIn else { return .failure(.loggedOut(Self.loggedOut)) }
       if let problem = state.problem { return .failure(.notNow(problem)) }
-      return .success(SyncRoute(url: "ws://server/\(state.address)", token: "token\(state.token)"))
+      return .success(SyncRoute(url: "ws://server/\(state.address)", token: state.tokenText))
     }
   }
 

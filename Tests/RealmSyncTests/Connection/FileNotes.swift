@@ -13,11 +13,14 @@ final class FileNotes: SyncedFileHandler {
     case willBeReset
     case wasReset(isRecovered: Bool)
     case hasOtherAgent
+    case retired(UInt64)
     case lost(SyncedFileProblem)
     case ended(SyncedFileProblem)
   }
 
   private let notes = Mutex<[Note]>([])
+  /// The numbers of files that are gone.
+  let gone = Mutex<[UInt64]>([])
   private let reaction = Mutex<(@Sendable (Note, SyncedFile) -> Void)?>(nil)
 
   var all: [Note] { notes.withLock { $0 } }
@@ -59,6 +62,8 @@ final class FileNotes: SyncedFileHandler {
   }
 
   func fileHasOtherAgent(_ file: SyncedFile) { add(.hasOtherAgent, file) }
+  func goneReplicas(of file: SyncedFile) -> [UInt64] { gone.withLock { $0 } }
+  func file(_ file: SyncedFile, retired replica: UInt64) { add(.retired(replica), file) }
   func file(_ file: SyncedFile, lost problem: SyncedFileProblem) { add(.lost(problem), file) }
   func file(_ file: SyncedFile, ended problem: SyncedFileProblem) { add(.ended(problem), file) }
 }

@@ -213,21 +213,17 @@ import Testing
 
   // MARK: - Users who are let in no more
 
-  @Test(arguments: [false, true]) func `who is let in no more is logged out at once`(isOpen: Bool) throws {
+  @Test func `who is let in no more is logged out at once`() throws {
     let (world, file) = try Self.started()
     defer { world.end() }
     let (uploaded, downloaded) = (file.uploaded(), file.downloaded())
     try file.write(1)
     let written = file.uploaded()
     let socket = try world.socket()
-    if isOpen {
-      socket.open()
-      _ = try world.hello(0, socket)
-      socket.end(.code(4003, ""))
-    } else {
-      socket.end(Self.refused(403))
-    }
-    try world.until("the log-out") { world.access.asked == [nil, .user] }
+    socket.open()
+    _ = try world.hello(0, socket)
+    socket.end(.code(4003, ""))
+    try world.until("the log-out") { world.access.asked == [nil, .user(token: "token1")] }
     try world.until(written, are: [Self.loggedOut], tick: 0)
     try world.until(downloaded, are: [Self.loggedOut], tick: 0)
     #expect(uploaded.all == [nil])
@@ -240,7 +236,43 @@ import Testing
     let second = try world.socket(1)
     second.open()
     _ = try world.hello(0, second)
-    #expect(world.access.asked == [nil, .user, nil])
+    #expect(world.access.asked == [nil, .user(token: "token1"), nil])
+  }
+
+  @Test func `a log-in that ends late does not end the one behind it`() throws {
+    try withTemporaryPath { path in
+      let world = try SyncWorld(server: path)
+      defer { world.end() }
+      let file = try world.file()
+      try world.start(file)
+      // The user has logged in anew, and the server tells the WebSocket only now that the log-in before is over.
+      world.access.logInAnew()
+      try world.socket().end(.code(4003, ""))
+      let second = try world.socket(1)
+      #expect(world.access.asked == [nil, .user(token: "token1")])
+      #expect(second.request.subprotocols == ["realm-sync.1", "realm-token.token2"])
+      try file.write(1)
+      try world.until(file.uploaded(), are: [nil])
+      #expect(!file.notes.hasEnded)
+    }
+  }
+
+  @Test func `what stands before the server logs nobody out, and is tried later`() throws {
+    let (world, file) = try Self.started()
+    defer { world.end() }
+    let downloaded = file.downloaded()
+    for index in 0..<3 {
+      try world.socket(index, tick: 100).end(Self.refused(403))
+      try world.until("a wait") { world.clock.longWaits.count > index }
+    }
+    #expect(world.clock.longWaits == [1000, 2000, 4000])
+    #expect(world.access.asked == [nil, nil, nil])
+    try file.settle()
+    #expect(file.notes.count(.lost(.barred(status: 403))) == 3)
+    #expect(!file.notes.hasEnded && downloaded.all.isEmpty)
+    let socket = try world.socket(3, tick: 100)
+    socket.open()
+    _ = try world.hello(0, socket)
   }
 
   @Test func `the end of a log-in that nobody used any more does not end the next one`() throws {

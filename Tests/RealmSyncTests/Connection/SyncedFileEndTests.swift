@@ -90,7 +90,7 @@ import Testing
     _ = try world.hello(1, socket)
   }
 
-  @Test(arguments: [ProtocolError.Action.logIn, .updateApp, .stop])
+  @Test(arguments: [ProtocolError.Action.updateApp, .stop])
   func `a session that is to stop does so until it is started again`(action: ProtocolError.Action) throws {
     let begun = try Begun()
     let (world, file, socket) = (begun.world, begun.file, begun.socket)
@@ -109,6 +109,41 @@ import Testing
     file.core.start()
     #expect(try world.hello(1, socket) > begun.channel)
     #expect(file.notes.count(.ended(.ended(error))) == 1)
+  }
+
+  @Test(arguments: [false, true])
+  func `a session whose user has to log in logs the user out, unless that was done since`(
+    isNewer: Bool
+  ) throws {
+    let begun = try Begun()
+    let (world, file) = (begun.world, begun.file)
+    defer { world.end() }
+    let other = try world.file()
+    other.core.start()
+    _ = try world.hello(1, begun.socket)
+    let downloaded = file.downloaded()
+    if isNewer { world.access.logInAnew() }
+    begun.end(ProtocolError(code: 6, text: "Log in.", action: .logIn), on: begun.channel)
+    try world.until("the question") { world.access.asked == [nil, .user(token: "token1")] }
+    guard !isNewer else {
+      // Both go on, in a WebSocket of the newer log-in.
+      let second = try world.socket(1)
+      second.open()
+      _ = try world.hello(1, second)
+      #expect(second.request.subprotocols.last == "realm-token.token2")
+      #expect(!file.notes.hasEnded && !other.notes.hasEnded && downloaded.all.isEmpty)
+      return
+    }
+    let loggedOut = SyncedFileProblem.loggedOut(DrivenAccess.loggedOut)
+    try world.until(downloaded, are: [loggedOut], tick: 0)
+    for file in [file, other] {
+      try world.until("the end") { file.notes.all.contains(.ended(loggedOut)) }
+    }
+    world.clock.advance(3_600_000)
+    try world.stays("no other try") { world.network.sockets.count == 1 }
+    world.access.logIn()
+    file.core.start()
+    _ = try world.socket(1)
   }
 
   @Test func `an error of one file leaves the others alone`() throws {
@@ -206,6 +241,34 @@ import Testing
     }
   }
 
+  // MARK: - Files that are gone
+
+  @Test func `the server is told which files are gone, and gives them up`() throws {
+    try withTemporaryPath { path in
+      let world = try SyncWorld(server: path)
+      defer { world.end() }
+      let (gone, file) = (try world.file(), try world.file())
+      #expect(try ClientReplica.number(in: gone.database.snapshot()) == nil)
+      try world.start(gone)
+      let replica = try #require(try ClientReplica.number(in: gone.database.snapshot()))
+      gone.core.stop()
+      try gone.settle()
+      file.notes.gone.withLock { $0 = [replica, replica &+ 1] }
+      try world.start(file)
+      // A number that is no file is answered, too: nobody need tell it again.
+      try world.until("the answers", tick: 20) {
+        file.notes.all.contains(.retired(replica)) && file.notes.all.contains(.retired(replica &+ 1))
+      }
+      #expect(try world.server?.app.figures().replicas == 1)
+      #expect(file.notes.count(.retired(replica)) == 1 && !file.notes.hasEnded)
+      // Where it comes back all the same it is reset, and keeps its changes.
+      try gone.write(1)
+      gone.core.start()
+      try world.until("the reset", tick: 20) { gone.notes.all.contains(.wasReset(isRecovered: true)) }
+      try world.until("the object", tick: 20) { try file.keys() == [1] }
+    }
+  }
+
   // MARK: - Refusals
 
   @Test func `what was refused is told, in a later session where it was not told before`() throws {
@@ -227,9 +290,14 @@ import Testing
       let later = try world.file(nil, database: file.database)
       later.core.start()
       try world.until("the refusal", tick: 20) { later.notes.all.contains(.hasRefusals) }
-      let refusals = try later.core.takeRefusals()
+      let (refusals, last) = try later.core.refusals(after: 0)
       #expect(refusals.map(\.reason) == [.notPermitted])
-      #expect(try later.core.takeRefusals().isEmpty)
+      // They are kept until the app was told.
+      #expect(try later.core.refusals(after: 0).refusals == refusals)
+      #expect(try later.core.refusals(after: last).refusals.isEmpty)
+      later.core.forgetRefusals(upTo: last)
+      try later.settle()
+      #expect(try later.core.refusals(after: 0).refusals.isEmpty)
     }
   }
 }

@@ -199,6 +199,32 @@ import Testing
     }
   }
 
+  // MARK: - Withdrawing
+
+  @Test func `a wait that is withdrawn is not told, and nothing of it is kept`() throws {
+    let world = try SyncWorld()
+    defer { world.end() }
+    let file = try world.file()
+    try file.write(1)
+    let told = Outcomes<Int>()
+    var withdrawals: [@Sendable () -> Void] = []
+    for number in 0..<10 {
+      withdrawals.append(file.core.whenUploaded { _ in told.add(number) })
+      withdrawals.append(file.core.whenDownloaded { _ in told.add(number) })
+      withdrawals.append(file.core.whenShown(querySet: 1) { _ in told.add(number) })
+    }
+    #expect(file.core.countOfWaits == 30)
+    for withdraw in withdrawals.dropLast(3) { withdraw() }
+    #expect(file.core.countOfWaits == 3)
+    file.core.start()
+    file.core.stop()
+    try file.settle()
+    #expect(told.all == [9, 9, 9] && file.core.countOfWaits == 0)
+    for withdraw in withdrawals { withdraw() }
+    try file.settle()
+    #expect(told.all.count == 3)
+  }
+
   // MARK: - The end
 
   @Test func `who waits is told when the session is stopped, once`() throws {

@@ -200,7 +200,7 @@ import Testing
   @Test(arguments: Slow.seeds(200, slow: 20_000))
   func `bytes that nobody made for a message do not stop a reader`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
-    for number in stride(from: 2, through: 22, by: 2) as StrideThrough<UInt8> {
+    for number in [2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 23, 25] as [UInt8] {
       let frame = [number] + (random.chance(50) ? [0] : []) + random.bytes(random.below(200))
       for side in Side.allCases {
         guard let read = try? side.read(frame) else { continue }

@@ -23,6 +23,12 @@ struct MessageMaker {
     }
   }
 
+  /// The number of a message that may be skipped and that neither side knows.
+  private mutating func unknownNumber() -> UInt64 {
+    let drawn = number() | 1
+    return [23, 25].contains(drawn) ? 41 : drawn
+  }
+
   private mutating func number32() -> UInt32 { UInt32(truncatingIfNeeded: number()) }
   private mutating func stamp() -> Stamp { Stamp(word: random.next()) }
   private mutating func hash() -> [UInt8] { random.bytes(32) }
@@ -289,7 +295,7 @@ struct MessageMaker {
       return .querySet(QuerySet(number: number(), queries: queries))
     case 3: return .chunk(chunk())
     case 4: return .mark(request: number())
-    case 5: return .skipped(number: number() | 1)
+    case 5: return random.chance(50) ? .retire(replica: number()) : .skipped(number: unknownNumber())
     default: return .upload(upload())
     }
   }
@@ -300,7 +306,7 @@ struct MessageMaker {
     case 2: .querySetRefused(number: number(), code: number32(), text: text())
     case 3: .chunk(chunk())
     case 4: .mark(request: number(), version: number())
-    case 5: .skipped(number: number() | 1)
+    case 5: random.chance(50) ? .retired(replica: number()) : .skipped(number: unknownNumber())
     case 6:
       .error(
         ProtocolError(

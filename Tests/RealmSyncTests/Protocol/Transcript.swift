@@ -185,6 +185,7 @@ enum Transcript {
       -1]]]]}}}
       """),
     Line(.client(.mark(request: 7)), #"{"mark": {"request": 7}}"#),
+    Line(.client(.retire(replica: replica)), #"{"retire": {"replica": 7000000007}}"#),
     Line(.client(.skipped(number: 41)), #"{"skipped": {"number": 41}}"#),
   ]
 
@@ -288,6 +289,7 @@ enum Transcript {
       """),
     Line(
       .server(.mark(request: 7, version: 15)), #"{"markAnswer": {"request": 7, "version": 15}}"#),
+    Line(.server(.retired(replica: replica)), #"{"retired": {"replica": 7000000007}}"#),
     Line(
       .server(
         .error(ProtocolError(code: 9, text: "Too busy.", action: .tryLater, wait: 2_000))),

@@ -143,20 +143,34 @@ import Testing
     }
   }
 
-  @Test func `a message without a channel, and too many channels, end the connection`() throws {
-    for hasTooMany in [false, true] {
-      try withTemporaryPath { path in
-        let app = try Self.app(path) { $0.limits.channels = 3 }
-        let socket = try Socket(app, "anna")
-        if hasTooMany {
-          for channel in 1...4 as ClosedRange<UInt64> { _ = try socket.open(channel) }
-        } else {
-          socket.send([2], 0)
-        }
-        try socket.exchange()
-        #expect(socket.isClosed)
-        #expect(try app.figures().connections == 0)
-      }
+  @Test func `a message without a channel ends the connection`() throws {
+    try withTemporaryPath { path in
+      let app = try Self.app(path)
+      let socket = try Socket(app, "anna")
+      socket.send([2], 0)
+      try socket.exchange()
+      #expect(socket.isClosed)
+      #expect(try app.figures().connections == 0)
+    }
+  }
+
+  @Test func `a channel that is one too many is refused, and the others go on`() throws {
+    try withTemporaryPath { path in
+      let app = try Self.app(path) { $0.limits.channels = 3 }
+      let socket = try Socket(app, "anna")
+      let files = try (1...4 as ClosedRange<UInt64>).map { channel in try socket.open(channel) }
+      try Self.write(1, 1, files[0])
+      try socket.exchange()
+      #expect(!socket.isClosed && socket.closedChannels == [4])
+      #expect(socket.files[4]?.isConnected == false)
+      #expect(try files[2].modelKeys() == [1] && app.figures().channels == 3)
+      // Where another one is closed, there is room.
+      socket.send([], 1)
+      socket.files[1] = nil
+      let file = try socket.open(5)
+      try socket.exchange()
+      #expect(try file.modelKeys() == [1] && app.figures().channels == 3)
+      #expect(!socket.isClosed && socket.closedChannels == [4])
     }
   }
 

@@ -12,7 +12,7 @@ import Testing
   }
 
   enum MessageName: String, CaseIterable, Sendable {
-    case hello, start, querySet, upload, chunk, mark, skipped
+    case hello, start, querySet, upload, chunk, mark, retire, skipped
   }
 
   /// A client whose session is in a state.
@@ -39,6 +39,7 @@ import Testing
     case .chunk:
       .chunk(ValueChunk(hash: [UInt8](repeating: 1, count: 32), offset: 0, length: 3, bytes: [1, 2, 3]))
     case .mark: .mark(request: 5)
+    case .retire: .retire(replica: 77)
     case .skipped: .skipped(number: 41)
     }
   }
@@ -48,11 +49,13 @@ import Testing
     .hello: [.hello: "registered"],
     .registering: [.skipped: "registered"],
     .start: [.start: "step", .skipped: "nothing"],
-    .starting: [.querySet: "step", .upload: "step", .mark: "mark, step", .skipped: "step"],
+    .starting: [
+      .querySet: "step", .upload: "step", .mark: "mark, step", .retire: "retired, step", .skipped: "step",
+    ],
     // What was sent before the client knew of the reset does not count.
     .reset: Dictionary(
       uniqueKeysWithValues: MessageName.allCases.map { ($0, $0 == .start ? "step" : "nothing") }),
-    .running: [.querySet: "step", .upload: "step", .mark: "mark", .skipped: "nothing"],
+    .running: [.querySet: "step", .upload: "step", .mark: "mark", .retire: "retired", .skipped: "nothing"],
   ]
 
   private static func text(_ answers: DrivenServer.Answers, _ id: SyncServer.SessionID) -> String {
@@ -68,6 +71,7 @@ import Testing
       case .querySetRefused: "refused"
       case .chunk: "chunk"
       case .mark: "mark"
+      case .retired: "retired"
       case .error(let error): "error \(error.code)"
       case .skipped: "skipped"
       }
@@ -104,6 +108,24 @@ import Testing
     try client.sendStart()
     try client.ask([""])
     #expect(Self.text(try driven.run(), client.id) == "step")
+  }
+
+  @Test func `a client gives up files of its user, and none of another's`() throws {
+    let driven = try DrivenServer()
+    let (gone, other) = (try driven.running("anna"), try driven.running("anna"))
+    let stranger = try driven.running("ben")
+    for client in [stranger, gone] {
+      let replica = try #require(client.replica)
+      let answers = try driven.exchange(.retire(replica: replica), other.id)
+      let told = (answers.messages[other.id] ?? []).filter { $0 == .retired(replica: replica) }
+      #expect(told.count == 1)
+    }
+    #expect(gone.isClosed && gone.lastError == 12)
+    #expect(!stranger.isClosed && !other.isClosed)
+    // It was given up already.
+    let replica = try #require(gone.replica)
+    let answers = try driven.exchange(.retire(replica: replica), other.id)
+    #expect(Self.text(answers, other.id) == "retired")
   }
 
   // MARK: - Why sessions end

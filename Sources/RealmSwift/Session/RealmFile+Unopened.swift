@@ -1,0 +1,60 @@
+import Foundation
+import RealmStorage
+
+/// What is done with a file that nobody in this process has open.
+extension RealmFile {
+  /// Makes a file that nobody has open small, where the program says so when it is asked. Where that can't be done the
+  /// file stays as it is, and can be opened.
+  static func compact(_ configuration: Realm.Configuration) {
+    guard let ask = configuration.shouldCompactOnLaunch, Realm.fileExists(for: configuration) else { return }
+    let path = configuration.url.path
+    do {
+      // An empty file becomes a new realm.
+      if try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int == 0 { return }
+      guard let (total, used) = try sizes(path, options(configuration)), ask(total, used) else { return }
+      let isDone = try Database.compact(path: path, options: options(configuration))
+      Logger.shared.log(.info, "\(path) \(isDone ? "was" : "is in use elsewhere and was not") compacted.")
+    } catch {
+      Logger.shared.log(.warn, "\(path) was not compacted: \(error)")
+    }
+  }
+
+  /// Bytes of a file, and of what it holds; nil where nothing is to be gained, or somebody has it open.
+  private static func sizes(
+    _ path: String, _ options: Database.Options
+  ) throws(StorageError) -> (total: Int, used: Int)? {
+    let database = try Database(path: path, options: options)
+    defer { database.close() }
+    if database.isOpenElsewhere { return nil }
+    let report = try database.storageReport()
+    guard report.liveBytes < report.fileBytes else { return nil }
+    return (Int(clamping: report.fileBytes), Int(clamping: report.liveBytes))
+  }
+
+  /// Refuses to delete a synced file with changes that no server has by a configuration without sync: only its app knows where such a file is
+  /// put aside. Of a file that can't be read, as without its key, nobody can tell.
+  ///
+  /// - Throws: `Realm.Error.incompatibleHistories`.
+  static func checkIsUploaded(_ configuration: Realm.Configuration) throws {
+    guard configuration.syncing == nil, Realm.fileExists(for: configuration),
+      let count = pendingChangesets(configuration), count > 0
+    else { return }
+    let path = configuration.url.path
+    throw Realm.Error(
+      .incompatibleHistories,
+      "\(path) is synced and has changes that were not uploaded, so that it is not deleted by a configuration without a "
+        + "syncConfiguration. Delete it by the configuration that it is opened with: it is put aside then, into the folder recovered-realms.",
+      path: path)
+  }
+
+  /// How many changesets no server is known to have decided; nil of a file that is not synced or can't be read.
+  private static func pendingChangesets(_ configuration: Realm.Configuration) -> Int? {
+    let key = configuration.encryptionKey.map { Array($0) }
+    do throws(StorageError) {
+      let database = try Database(path: configuration.url.path, options: .reading(key))
+      defer { database.close() }
+      let snapshot = try database.snapshot()
+      return try snapshot.changelog()?.count(snapshot)
+    } catch { return nil }
+  }
+}

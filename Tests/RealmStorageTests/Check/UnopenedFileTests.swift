@@ -1,0 +1,36 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import RealmStorage
+
+/// What is told of a file that is not opened.
+@Suite struct UnopenedFileTests {
+  @Test(arguments: [nil, Keys.first])
+  func `a file tells its number, and whether it is open, without its key`(key: [UInt8]?) throws {
+    try withTemporaryPath { path in
+      let database = try Database(path: path, options: DatabaseOptions(encryptionKey: key))
+      let number = try Database.fileID(path: path)
+      #expect(try number.count == 16 && number == FileInfo(database).fileID)
+      #expect(try Database.isOpen(path: path))
+      try database.write { try $0.tree("notes").set([1], for: [1]) }
+      #expect(try Database.fileID(path: path) == number)
+      database.close()
+      #expect(try !Database.isOpen(path: path) && Database.fileID(path: path) == number)
+      // Another file at the path is another one.
+      #expect(try Database.removeFiles(path: path))
+      try Database(path: path, options: DatabaseOptions(encryptionKey: key)).close()
+      #expect(try Database.fileID(path: path) != number)
+    }
+  }
+
+  @Test func `what is no realm, and what is not there, has no number`() throws {
+    try withTemporaryPath { path in
+      #expect(throws: StorageError.self) { try Database.fileID(path: path) }
+      #expect(throws: StorageError.self) { try Database.isOpen(path: path) }
+      #expect(FileManager.default.createFile(atPath: path, contents: Data("Dear reader".utf8)))
+      #expect(throws: StorageError.notARealmFile(path: path)) { try Database.fileID(path: path) }
+      #expect(try !Database.isOpen(path: path))
+    }
+  }
+}
