@@ -207,6 +207,9 @@ public final class SyncApp {
     return made
   }
 
+  /// Something has come, or was asked for, that `run` integrates.
+  public var hasWaiting: Bool { node.end > node.state.version }
+
   /// Forgets the history that no file needs whose client was connected within a time. Files that come back later are reset, and keep what they have not sent.
   ///
   /// - Parameters:
