@@ -66,6 +66,13 @@ let package = Package(
         .product(name: "RealmStorage", package: "realm-swift"),
         .product(name: "RealmSwift", package: "realm-swift"),
       ], path: "Tests/SyncLoad", swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "sync-faults",
+      dependencies: [
+        "SyncPrograms", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "RealmSwift", package: "realm-swift"),
+      ], path: "Tests/SyncFaults", swiftSettings: swiftSettings),
     .testTarget(name: "DefinitionTests", dependencies: ["Definition"], swiftSettings: swiftSettings),
     .testTarget(
       name: "AccountsTests",
