@@ -1,7 +1,7 @@
 # Each target does all its own set-up on a fresh machine.
 
 # The main job, on real input; and the tests.
-.PHONY: sync-demo sync-load server server-test demo test coverage docs tsan crash crash-slow model sync-model sync-sim sync-measure sync-mutants mutants fuzz processes allocations letters format format-check setup bench bench-setup clean
+.PHONY: sync-demo sync-load sync-faults server server-test demo test coverage docs tsan crash crash-slow model sync-model sync-sim sync-measure sync-mutants mutants fuzz processes allocations letters format format-check setup bench bench-setup clean
 
 STATES ?= 1000000
 
@@ -90,6 +90,12 @@ sync-load: setup
 	swift build -c release --package-path Server --product realm-server
 	swift build -c release --package-path Server --product sync-load
 	Server/.build/release/sync-load measure Server/.build/release/realm-server $(if $(QUICK),--quick) $(if $(ROWS),--rows $(ROWS))
+
+# Servers and clients that are killed, cut off, slowed down, out of space, and set back: QUICK=1, ROWS="kill cut" for some of the rows, SEED=n.
+sync-faults: setup
+	swift build -c release --package-path Server --product realm-server
+	swift build -c release --package-path Server --product sync-faults
+	Server/.build/release/sync-faults run Server/.build/release/realm-server $(if $(QUICK),--quick) $(if $(SEED),--seed $(SEED)) $(if $(ROWS),--rows $(ROWS))
 
 sync-mutants: setup build/merge-model
 	bash Tests/SyncMutants/run.sh

@@ -53,14 +53,26 @@ let package = Package(
         "Service", .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ], swiftSettings: swiftSettings),
+    .target(
+      name: "SyncPrograms",
+      dependencies: [
+        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+      ], path: "Tests/SyncPrograms", swiftSettings: swiftSettings),
     .executableTarget(
       name: "sync-load",
       dependencies: [
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+        "SyncPrograms", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "RealmStorage", package: "realm-swift"),
         .product(name: "RealmSwift", package: "realm-swift"),
       ], path: "Tests/SyncLoad", swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "sync-faults",
+      dependencies: [
+        "SyncPrograms", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "RealmSwift", package: "realm-swift"),
+      ], path: "Tests/SyncFaults", swiftSettings: swiftSettings),
     .testTarget(name: "DefinitionTests", dependencies: ["Definition"], swiftSettings: swiftSettings),
     .testTarget(
       name: "AccountsTests",

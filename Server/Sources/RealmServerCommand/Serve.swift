@@ -34,6 +34,7 @@ struct Serve: AsyncParsableCommand {
     false
   @Option(help: "Log lines from this level on: trace, debug, info, notice, warning, error.") var log = "info"
   @Option(help: "When the server stops, clients come back after so many seconds at most.") var comeBack = 30
+  @Option(help: "History that no device needs is removed once in so many seconds.") var trimEvery = 3600
 
   func run() async throws {
     guard let level = Logger.Level(rawValue: log) else {
@@ -44,6 +45,9 @@ struct Serve: AsyncParsableCommand {
     }
     guard (1...86_400).contains(comeBack) else {
       throw ValidationError("--come-back takes 1 to 86400 seconds.")
+    }
+    guard (1...86_400).contains(trimEvery) else {
+      throw ValidationError("--trim-every takes 1 to 86400 seconds.")
     }
     var logger = Logger(label: "realm-server") { StreamLogHandler.standardError(label: $0) }
     logger.logLevel = level
@@ -63,7 +67,7 @@ struct Serve: AsyncParsableCommand {
     var settings = RunningServer.Settings(
       folder: folder, front: front, monitor: FrontSettings(host: monitorHost, port: monitorPort))
     settings.publicAddress = publicAddress
-    settings.acceptsClock = acceptClock
+    (settings.acceptsClock, settings.trimEvery) = (acceptClock, trimEvery)
     let server = try await RunningServer.start(settings, logger: logger)
     let apps = server.apps.map(\.id).joined(separator: ", ")
     print("realm-server listens on \(host):\(server.port) for the apps \(apps).")

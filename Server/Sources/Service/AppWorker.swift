@@ -49,14 +49,16 @@ public final class AppWorker: Sendable {
   private let clock: @Sendable () -> UInt64
   private let logger: Logger
   private let timer: DispatchSourceTimer
+  private let trimTimer: DispatchSourceTimer
 
   /// - Parameters:
   ///   - maximumOfflineTime: seconds after which a file that did not connect keeps no history any more; nil where the history is never forgotten.
+  ///   - trimEvery: seconds from one removal of history that no file needs to the next.
   ///   - clock: milliseconds since 1970.
   /// - Throws: what `SyncApp.init` throws.
   public init(
     id: String, path: String, encryptionKey: [UInt8]?, settings: SyncAppSettings, maximumOfflineTime: UInt64?,
-    clock: @escaping @Sendable () -> UInt64, logger: Logger
+    trimEvery: Int, clock: @escaping @Sendable () -> UInt64, logger: Logger
   ) throws {
     let app = try SyncApp(
       path: path, encryptionKey: encryptionKey, settings: settings, time: clock()
@@ -69,17 +71,16 @@ public final class AppWorker: Sendable {
     state = Mutex(State(app: app, maximumOfflineTime: maximumOfflineTime.map { $0 * 1000 }))
     timer = DispatchSource.makeTimerSource(queue: queue)
     timer.schedule(deadline: .now(), repeating: .seconds(Self.secondsBetweenRuns))
-    let turns = Mutex(0)
+    trimTimer = DispatchSource.makeTimerSource(queue: queue)
+    trimTimer.schedule(deadline: .now() + .seconds(trimEvery), repeating: .seconds(trimEvery))
     timer.setEventHandler { [weak self] in
       guard let self else { return }
-      let turn = turns.withLock {
-        $0 += 1; return $0
-      }
-      if turn % (3600 / Self.secondsBetweenRuns) == 0 { self.trim() }
       self.endExpired()
       self.run()
     }
+    trimTimer.setEventHandler { [weak self] in self?.trim() }
     timer.activate()
+    trimTimer.activate()
   }
 
   /// A server that is idle looks once in so many seconds whether there is anything to do.
@@ -165,6 +166,9 @@ public final class AppWorker: Sendable {
   }
 
   private func run() {
+    let isIntegrating = state.withLock { !$0.isStopped && $0.app.hasWaiting }
+    if isIntegrating { logger.debug("changes are being integrated") }
+    defer { if isIntegrating { logger.debug("changes are integrated") } }
     let hasWork = state.withLock { state in
       state.isRunDue = false
       guard !state.isStopped else { return false }
@@ -218,15 +222,22 @@ public final class AppWorker: Sendable {
     }
   }
 
+  /// Removes the history that no file needs.
   private func trim() {
-    state.withLock { state in
-      guard let offline = state.maximumOfflineTime, !state.isStopped else { return }
+    let isDue = state.withLock { state in
+      guard let offline = state.maximumOfflineTime, !state.isStopped else { return false }
       do {
         try state.app.trim(offline: offline, time: clock())
       } catch {
         logger.error("the history can't be cut", metadata: ["error": "\(error)"])
       }
+      return state.app.hasWaiting
     }
+    // What is to be removed is an entry of the log, which is carried out as it is integrated.
+    guard isDue else { return }
+    logger.debug("history is being removed")
+    run()
+    logger.debug("history is removed")
   }
 
   // MARK: - Who runs the server
@@ -285,6 +296,7 @@ public final class AppWorker: Sendable {
   /// - Parameter wait: milliseconds; clients come back after half of it to all of it.
   public func stop(wait: UInt32) async {
     timer.cancel()
+    trimTimer.cancel()
     await withCheckedContinuation { continuation in
       queue.async { [self] in
         run()

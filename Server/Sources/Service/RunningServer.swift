@@ -17,6 +17,8 @@ public final class RunningServer: Sendable {
     public var publicAddress: String?
     /// The clock of the machine is right, however far ahead of the last change it is.
     public var acceptsClock = false
+    /// Seconds from one removal of history that no file needs to the next; at least 1.
+    public var trimEvery = 3600
 
     public init(folder: DataFolder, front: FrontSettings, monitor: FrontSettings) {
       (self.folder, self.front, self.monitor) = (folder, front, monitor)
@@ -67,7 +69,8 @@ public final class RunningServer: Sendable {
       for name in names {
         apps.append(
           try await ServedApp(
-            name, in: folder, post: post, acceptsClock: settings.acceptsClock, logger: logger))
+            name, in: folder, post: post, acceptsClock: settings.acceptsClock,
+            trimEvery: settings.trimEvery, logger: logger))
       }
       let routes = ServerRoutes(
         apps, publicAddress: settings.publicAddress, isSecure: settings.front.tls != nil, logger: logger)

@@ -19,7 +19,8 @@ public final class ServedApp: Sendable {
   /// - Throws: `DefinitionProblems`; `SyncAppProblem`; `AccountError`; an error of a file that can't be opened.
   public init(
     _ id: String, in folder: DataFolder, post: @escaping @Sendable (URL, Data) async throws -> Int,
-    acceptsClock: Bool = false, clock: @escaping @Sendable () -> UInt64 = ServedApp.now, logger: Logger
+    acceptsClock: Bool = false, trimEvery: Int = 3600,
+    clock: @escaping @Sendable () -> UInt64 = ServedApp.now, logger: Logger
   ) async throws {
     (self.id, self.logger) = (id, logger)
     definition = try folder.read(id)
@@ -28,7 +29,7 @@ public final class ServedApp: Sendable {
     worker = try AppWorker(
       id: id, path: folder.state(of: id).path, encryptionKey: nil, settings: settings,
       maximumOfflineTime: definition.maximumOfflineTime == 0 ? nil : UInt64(definition.maximumOfflineTime),
-      clock: clock, logger: logger)
+      trimEvery: trimEvery, clock: clock, logger: logger)
     var options = Accounts.Options(app: id, fileURL: folder.accounts(of: id))
     options.providers = Set(definition.providers.map(\.provider))
     options.autoConfirm = definition.email.autoConfirm

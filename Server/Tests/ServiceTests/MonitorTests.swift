@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import Service
 import Testing
 
@@ -62,6 +63,27 @@ import Testing
         try await monitor.ask("GET /metrics").text.contains("realm_server_connections{app=\"dev\"} 0\n")
       }
       #expect(isGone)
+    }
+  }
+
+  @Test func `history that no file needs is removed once in the seconds that are set`() async throws {
+    let (place, lines) = (try Place(), LogLines())
+    let logger = Logger(label: "test", factory: { _ in LogKeeper(lines) })
+    try await withServer(place, logger: logger, settings: { $0.trimEvery = 1 }) { server in
+      let monitor = try await Client.connect(to: server.monitorPort)
+      let user = try await Client.connect(to: server.port).logInAnonymously()
+      let socket = try await Client.socket(at: server.port, token: user.accessToken)
+      _ = try await socket.start(on: 1)
+      let isRemoved = try await becomes {
+        let text = try await monitor.ask("GET /metrics").text
+        let line = text.split(separator: "\n").first { $0.hasPrefix("realm_server_history_begin{") }
+        return line?.split(separator: " ").last.flatMap { Int($0) } ?? 0 > 0
+      }
+      #expect(isRemoved)
+      // Who watches the log sees when it is done.
+      let isTold = try await becomes { lines.all.contains { $0.contains("history is removed") } }
+      #expect(isTold)
+      #expect(lines.all.contains { $0.contains("history is being removed") })
     }
   }
 

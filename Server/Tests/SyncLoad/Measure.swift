@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SyncPrograms
 
 /// Measures the rows one after another, and prints a line for each figure.
 struct Measure: ParsableCommand {
@@ -63,6 +64,3 @@ struct Measure: ParsableCommand {
     if !isWhole { throw ExitCode(1) }
   }
 }
-
-/// Tells the person at the terminal something that is no figure.
-func note(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }

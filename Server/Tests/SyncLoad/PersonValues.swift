@@ -1,3 +1,5 @@
+import SyncPrograms
+
 /// What a person has: 104 bytes on average, as in the other benchmarks. They are the same for the same number.
 struct PersonValues {
   let id: Int
@@ -26,21 +28,5 @@ struct PersonValues {
     created = 1_500_000_000 + random.below(200_000_000)
     city = "City of \(random.below(1000))"
     bio = random.below(2) == 0 ? (0..<10).map { _ in word() }.joined(separator: " ") : nil
-  }
-}
-
-/// Random numbers that come again for the same seed (splitmix64).
-private struct SeededNumbers {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func below(_ bound: Int) -> Int {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    mixed ^= mixed >> 31
-    return Int(mixed.multipliedFullWidth(by: UInt64(bound)).high)
   }
 }

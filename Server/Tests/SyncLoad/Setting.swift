@@ -1,4 +1,5 @@
 import Foundation
+import SyncPrograms
 
 /// What all rows have in common.
 final class Setting {
@@ -11,6 +12,7 @@ final class Setting {
   let idleSeconds: Int
   /// All files are in it. It is removed at the end.
   private let root: URL
+  private let cleanup: Cleanup
   private var countOfFolders = 0
 
   /// What takes minutes may take so many seconds.
@@ -20,9 +22,13 @@ final class Setting {
     (self.server, self.objects, self.rounds, self.idleSeconds) = (server, objects, rounds, idleSeconds)
     root = FileManager.default.temporaryDirectory.appending(path: "sync-load-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+    cleanup = try Cleanup(removing: root)
   }
 
-  func end() { try? FileManager.default.removeItem(at: root) }
+  func end() {
+    try? FileManager.default.removeItem(at: root)
+    cleanup.end()
+  }
 
   /// A folder that nobody has used yet. It is not made.
   func newFolder(_ name: String) -> URL {
@@ -31,10 +37,10 @@ final class Setting {
   }
 
   /// Runs a server with an empty folder while `body` runs.
-  func withServer<Result>(_ body: (LoadServer) throws -> Result) throws -> Result {
-    let server = try LoadServer(self)
-    defer { server.end() }
-    return try body(server)
+  func withServer<Result>(_ body: (ServerProgram) throws -> Result) throws -> Result {
+    let program = try ServerProgram(server, in: newFolder("server"), options: ["--log", "warning"])
+    defer { program.end() }
+    return try body(program)
   }
 
   /// Starts a client: this program once more.

@@ -226,6 +226,9 @@ public final class SyncApp {
   /// `run` has something to do, though nothing comes: the steps of clients that get much are made in several turns.
   public var hasWork: Bool { server.hasWork }
 
+  /// Something has come, or was asked for, that `run` integrates.
+  public var hasWaiting: Bool { node.end > node.state.version }
+
   /// Forgets the history that no file needs whose client was connected within a time. Files that come back later are reset, and keep what they have not sent.
   ///
   /// - Parameters:

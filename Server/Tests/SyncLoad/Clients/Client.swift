@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import SyncPrograms
 
 /// A client, as a program of its own. It takes orders from standard input, answers by lines, and ends with its input.
 struct Client: AsyncParsableCommand {
@@ -56,33 +56,4 @@ struct ClientOptions: Sendable {
   let objects: Int
   let commit: Int
   let isWriting: Bool
-}
-
-/// What standard input says, line by line.
-enum Orders {
-  private static let stream = AsyncStream<String> { continuation in
-    Thread.detachNewThread {
-      while let line = readLine() { continuation.yield(line) }
-      // Who has started this program has ended, or needs it no more.
-      _exit(0)
-    }
-  }
-
-  /// Ends the program with its input from now on.
-  static func begin() { _ = stream }
-
-  /// Waits for the next one. One task may do so at a time.
-  static func next() async -> String {
-    for await line in stream { return line }
-    _exit(0)
-  }
-}
-
-/// Answers who has started this program. It is sent at once: what `print` writes into a pipe would come later.
-func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
-
-/// Ends this program, since what it would measure is worth nothing.
-func fail(_ text: String) -> Never {
-  note(text)
-  _exit(1)
 }

@@ -1,5 +1,6 @@
 import Foundation
 import RealmSwift
+import SyncPrograms
 
 /// Many clients that do nothing. Each is a realm in memory, with a session and a connection of its own.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import RealmSwift
+import SyncPrograms
 
 /// An app with its files in a folder of its own, as on one device.
 @MainActor

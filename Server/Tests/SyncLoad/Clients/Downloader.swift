@@ -1,5 +1,6 @@
 import Foundation
 import RealmSwift
+import SyncPrograms
 
 /// At the first order it opens an empty file, and tells how long it takes until all objects are in it, how much memory that needs, and how long the app's own
 /// writes take meanwhile.

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import RealmSwift
+import SyncPrograms
 
 /// Notes when it is told of changes of a number. At an order, which is a number, it waits until it is told of that, and writes down what it has noted.
 @MainActor

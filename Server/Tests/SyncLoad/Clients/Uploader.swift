@@ -1,5 +1,6 @@
 import Foundation
 import RealmSwift
+import SyncPrograms
 
 /// Writes objects while it has no connection. At the first order it connects, and tells how long it takes until the server has them.
 @MainActor

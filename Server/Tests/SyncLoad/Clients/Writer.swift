@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import RealmSwift
+import SyncPrograms
 
 /// Changes a number as often as it is told to: to 1, to 2, and so on. It notes when.
 ///

@@ -1,3 +1,5 @@
+import SyncPrograms
+
 /// S14: bytes that go over the network for a change of one number, with the framing of WebSockets.
 struct BytesRow {
   let setting: Setting

@@ -1,3 +1,5 @@
+import SyncPrograms
+
 /// S12: many clients are connected, and nothing happens.
 struct CrowdRow {
   let setting: Setting
@@ -35,7 +37,7 @@ struct CrowdRow {
   private func expectAll(_ crowd: Program, within seconds: Double) throws {
     let connected = Int(try crowd.answer("connected", 1, within: seconds)[0])
     guard connected == Self.clients else {
-      throw Program.Failure(description: "\(connected) clients of \(Self.clients) are connected.")
+      throw Program.Failure("\(connected) clients of \(Self.clients) are connected.")
     }
   }
 }

@@ -1,3 +1,5 @@
+import SyncPrograms
+
 /// S11: how long a change takes from one device to another, while nothing else happens.
 struct DelayRow {
   let setting: Setting
@@ -9,7 +11,7 @@ struct DelayRow {
     for _ in 0..<setting.rounds { try setting.withServer { server in try run(server, figures) } }
   }
 
-  private func run(_ server: LoadServer, _ figures: Figures) throws {
+  private func run(_ server: ServerProgram, _ figures: Figures) throws {
     let pair = try Pair(setting, of: server.address, and: server.address)
     defer { pair.end() }
     let delays = try pair.change(Self.changes, pause: 20)
@@ -23,7 +25,7 @@ struct DelayRow {
 struct LoadedDelayRow {
   let setting: Setting
 
-  func run(_ server: LoadServer, _ figures: Figures) throws {
+  func run(_ server: ServerProgram, _ figures: Figures) throws {
     note("S11: changes while \(setting.objects.grouped) objects go up, and as many down")
     let uploader = try setting.client(
       .upload, of: server.address,

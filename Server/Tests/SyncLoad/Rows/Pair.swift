@@ -1,4 +1,5 @@
 import Foundation
+import SyncPrograms
 
 /// A device that changes a number, and another one that sees it.
 final class Pair {
@@ -61,7 +62,7 @@ final class Pair {
     let first = changes
     changes = last
     guard times.count == last else {
-      throw Program.Failure(description: "A writer has noted \(times.count) changes of \(last).")
+      throw Program.Failure("A writer has noted \(times.count) changes of \(last).")
     }
     var found: [Double] = []
     var place = 0
@@ -69,7 +70,7 @@ final class Pair {
       // Several changes may come together: the observer sees the last one.
       while place < arrivals.count, arrivals[place].number <= number { place += 1 }
       guard place < arrivals.count else {
-        throw Program.Failure(description: "An observer has not seen the change \(number + 1).")
+        throw Program.Failure("An observer has not seen the change \(number + 1).")
       }
       found.append(Double(Int64(arrivals[place].time) - Int64(times[number])) / 1_000_000)
     }

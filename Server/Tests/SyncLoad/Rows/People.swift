@@ -1,3 +1,5 @@
+import SyncPrograms
+
 /// The rows of a server that has many persons.
 struct People {
   let setting: Setting
@@ -12,7 +14,7 @@ struct People {
   }
 
   /// A client makes the persons, and ends.
-  private func fill(_ server: LoadServer) throws {
+  private func fill(_ server: ServerProgram) throws {
     note("A client makes \(setting.objects.grouped) persons.")
     let arguments = ["--content", "persons", "--objects", "\(setting.objects)", "--commit", "10000"]
     let client = try setting.client(.upload, of: server.address, arguments)
@@ -27,7 +29,7 @@ struct People {
 struct DownloadRow {
   let setting: Setting
 
-  func run(_ server: LoadServer, _ figures: Figures) throws {
+  func run(_ server: ServerProgram, _ figures: Figures) throws {
     note("S10: a bulk insert, and a first download")
     let bulk = try BulkInsert.seconds(of: setting.objects, in: setting.newFolder("bulk"))
     let client = try setting.client(

@@ -1,3 +1,5 @@
+import SyncPrograms
+
 /// S9: what was written while there was no connection goes to the server.
 struct UploadRow {
   let setting: Setting
@@ -10,7 +12,7 @@ struct UploadRow {
     for _ in 0..<setting.rounds { try setting.withServer { server in try run(server, figures) } }
   }
 
-  private func run(_ server: LoadServer, _ figures: Figures) throws {
+  private func run(_ server: ServerProgram, _ figures: Figures) throws {
     let arguments = ["--content", "items", "--objects", "\(Self.objects)", "--commit", "\(Self.commit)"]
     let client = try setting.client(.upload, of: server.address, arguments)
     defer { client.end() }

@@ -3,25 +3,31 @@ import Foundation
 import Synchronization
 
 /// A program that was started. It is told orders by lines, and answers by lines.
-final class Program {
+package final class Program {
   /// Something that a program has not done.
-  struct Failure: Error, CustomStringConvertible {
-    let description: String
+  package struct Failure: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
   }
 
   /// The program's files are in it. It goes when the program has ended.
-  let folder: URL
+  package let folder: URL
   private let name: String
   private let process = Process()
   private let input = Pipe()
   private let output = Pipe()
   private let lines = Lines()
+  private var hasEnded = false
 
   /// A shell gives the program as many descriptors as a thousand connections need, where it may, and becomes the program.
   private static let script =
     #"ulimit -n 8192 2>/dev/null || ulimit -n "$(ulimit -H -n)" 2>/dev/null; exec "$0" "$@""#
 
-  init(_ name: String, _ path: String, _ arguments: [String], in folder: URL) throws {
+  /// - Parameters:
+  ///   - name: what messages call it.
+  ///   - folder: is made. What the program writes to standard error is in it.
+  package init(_ name: String, _ path: String, _ arguments: [String], in folder: URL) throws {
     (self.name, self.folder) = (name, folder)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     try Data().write(to: errors)
@@ -36,21 +42,26 @@ final class Program {
       if data.isEmpty { file.readabilityHandler = nil }
     }
     try process.run()
+    Cleanup.began(process: process.processIdentifier)
   }
 
   deinit {
     if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    noteEnd()
   }
 
-  private var errors: URL { folder.appending(path: "errors.txt") }
+  /// What the program has written to standard error.
+  package var errors: URL { folder.appending(path: "errors.txt") }
 
   /// The number of the process.
-  var number: Int32 { process.processIdentifier }
+  package var number: Int32 { process.processIdentifier }
+
+  package var isRunning: Bool { process.isRunning }
 
   // MARK: - Orders and answers
 
   /// - Throws: `Failure` where the program has ended.
-  func tell(_ order: String) throws {
+  package func tell(_ order: String) throws {
     do {
       try input.fileHandleForWriting.write(contentsOf: Data((order + "\n").utf8))
     } catch {
@@ -61,7 +72,7 @@ final class Program {
   /// The next line that the program writes.
   ///
   /// - Throws: `Failure` where it does not come within so many seconds; `Interrupted`.
-  func line(within seconds: Double) throws -> String {
+  package func line(within seconds: Double) throws -> String {
     let end = ContinuousClock.now + .seconds(seconds)
     while true {
       try Interruption.check()
@@ -79,7 +90,7 @@ final class Program {
   /// - Parameter count: so many numbers are there.
   /// - Throws: `Failure`, also where there is another line; `Interrupted`.
   @discardableResult
-  func answer(_ word: String, _ count: Int = 0, within seconds: Double = 60) throws -> [Double] {
+  package func answer(_ word: String, _ count: Int = 0, within seconds: Double = 60) throws -> [Double] {
     let line = try line(within: seconds)
     let words = line.split(separator: " ")
     let numbers = words.dropFirst().compactMap { Double($0) }
@@ -89,10 +100,14 @@ final class Program {
     return numbers
   }
 
-  private func failure(_ text: String) -> Failure {
+  /// The lines that have come, and whether all have that will ever come. Nothing is waited for.
+  package func takeLines() -> (lines: [String], isOver: Bool) { lines.takeAll() }
+
+  /// An error that tells the last messages of the program, too.
+  package func failure(_ text: String) -> Failure {
     let told = (try? String(contentsOf: errors, encoding: .utf8)) ?? ""
     let last = told.split(separator: "\n").suffix(5).joined(separator: "\n")
-    return Failure(description: "\(name) \(text)." + (last.isEmpty ? "" : " Its last messages:\n\(last)"))
+    return Failure("\(name) \(text)." + (last.isEmpty ? "" : " Its last messages:\n\(last)"))
   }
 
   // MARK: - The end
@@ -100,22 +115,38 @@ final class Program {
   /// Ends the program, whatever it does, and removes its folder. Clients end with their input.
   ///
   /// - Parameter isSignalled: it is told by a signal, as servers are.
-  func end(bySignal isSignalled: Bool = false) {
+  package func end(bySignal isSignalled: Bool = false) {
     try? input.fileHandleForWriting.close()
     if isSignalled, process.isRunning { process.terminate() }
     if !ends(within: 10) {
       kill(process.processIdentifier, SIGKILL)
       _ = ends(within: 5)
     }
+    noteEnd()
     output.fileHandleForReading.readabilityHandler = nil
     try? FileManager.default.removeItem(at: folder)
+  }
+
+  /// Kills the program, and waits until it is gone. Its folder stays, and its last lines can be taken.
+  ///
+  /// - Throws: `Failure` where it does not go.
+  package func crash() throws {
+    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    guard ends(within: 10) else { throw failure("is killed and does not end") }
+    noteEnd()
+  }
+
+  private func noteEnd() {
+    guard !hasEnded else { return }
+    hasEnded = true
+    Cleanup.ended(process: process.processIdentifier)
   }
 
   private func ends(within seconds: Double) -> Bool {
     let end = ContinuousClock.now + .seconds(seconds)
     while process.isRunning {
       guard ContinuousClock.now < end else { return false }
-      Thread.sleep(forTimeInterval: 0.02)
+      Thread.sleep(forTimeInterval: 0.005)
     }
     return true
   }
@@ -160,6 +191,13 @@ private final class Lines: Sendable {
     guard case .nothing = known else { return known }
     _ = hasCome.wait(timeout: .now() + .milliseconds(100))
     return first()
+  }
+
+  func takeAll() -> (lines: [String], isOver: Bool) {
+    state.withLock { state in
+      defer { state.lines = [] }
+      return (state.lines, state.isOver)
+    }
   }
 
   private func first() -> Next {

@@ -2,15 +2,15 @@ import Foundation
 import Synchronization
 
 /// Somebody has asked this program to end.
-struct Interrupted: Error, CustomStringConvertible {
-  let description = "The program was interrupted."
+package struct Interrupted: Error, CustomStringConvertible {
+  package let description = "The program was interrupted."
 }
 
 /// Signals that ask this program to end. All waiting ends then, so that what was started is ended and files are removed.
-enum Interruption {
+package enum Interruption {
   private static let hasCome = Atomic<Bool>(false)
 
-  static func watch() {
+  package static func watch() {
     // It is there before a handler uses it: a handler may make nothing.
     hasCome.store(false, ordering: .relaxed)
     for number in [SIGINT, SIGTERM, SIGHUP] {
@@ -21,18 +21,19 @@ enum Interruption {
   }
 
   /// - Throws: `Interrupted`.
-  static func check() throws {
+  package static func check() throws {
     if hasCome.load(ordering: .relaxed) { throw Interrupted() }
   }
 
   /// Waits so long.
   ///
   /// - Throws: `Interrupted`.
-  static func wait(seconds: Double) throws {
+  package static func wait(seconds: Double) throws {
     let end = ContinuousClock.now + .seconds(seconds)
     while ContinuousClock.now < end {
       try check()
-      Thread.sleep(forTimeInterval: min(0.1, seconds))
+      let left = (end - ContinuousClock.now) / .seconds(1)
+      if left > 0 { Thread.sleep(forTimeInterval: min(0.1, left)) }
     }
     try check()
   }

@@ -1,0 +1,9 @@
+import ArgumentParser
+
+/// A server and clients of device sync, which are programs of their own, are killed, cut off, slowed down, put on full disks, and set back to a copy of yesterday.
+@main
+struct SyncFaults: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sync-faults", abstract: "Tries device sync under faults, with programs of their own.",
+    subcommands: [Run.self, Work.self, Cut.self])
+}
