@@ -28,6 +28,7 @@ let package = Package(
     .library(name: "RealmQuery", targets: ["RealmQuery"]),
     // For the package of the server.
     .library(name: "RealmServer", targets: ["RealmServer"]),
+    .library(name: "RealmWebSocket", targets: ["RealmWebSocket"]),
     .library(name: "CSodium", targets: ["CSodium"]),
     .executable(name: "realm", targets: ["RealmTool"]),
   ],
@@ -50,8 +51,15 @@ let package = Package(
     .target(
       name: "RealmStorage", dependencies: ["CPlatform", "CSodium", "CZlib"], swiftSettings: testedSettings),
     .target(name: "RealmSync", dependencies: ["RealmStorage"], swiftSettings: testedSettings),
+    // Empty without the trait.
     .target(
-      name: "RealmSyncClient", dependencies: ["RealmStorage", "RealmSync"] + network,
+      name: "RealmWebSocket",
+      dependencies: [
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Sync"]))
+      ],
+      swiftSettings: testedSettings),
+    .target(
+      name: "RealmSyncClient", dependencies: ["RealmStorage", "RealmSync", "RealmWebSocket"] + network,
       swiftSettings: testedSettings),
     .target(
       name: "RealmServer", dependencies: ["RealmQuery", "RealmStorage", "RealmSync"],
@@ -154,7 +162,8 @@ let package = Package(
     .testTarget(
       name: "RealmSyncTests",
       dependencies: [
-        "RealmServer", "RealmStorage", "RealmSync", "RealmSyncClient", "SyncSupport", "TestSupport",
+        "RealmServer", "RealmStorage", "RealmSync", "RealmSyncClient", "RealmWebSocket", "SyncSupport",
+        "TestSupport",
       ] + network,
       exclude: ["Golden"], swiftSettings: swiftSettings),
     .testTarget(

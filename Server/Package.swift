@@ -38,6 +38,7 @@ let package = Package(
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOWebSocket", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "RealmWebSocket", package: "realm-swift"),
       ], swiftSettings: swiftSettings),
     .target(
       name: "Service",
@@ -88,6 +89,7 @@ let package = Package(
         "Front", .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "RealmWebSocket", package: "realm-swift"),
       ], swiftSettings: swiftSettings),
   ]
 )
