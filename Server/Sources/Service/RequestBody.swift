@@ -64,9 +64,9 @@ struct RequestBody {
     let name = [text("platform"), text("deviceName")].compactMap(\.self).joined(separator: " ")
     // A name that is not fit to be shown is no reason to refuse a log-in, and neither is the id of another server.
     let shown = name.unicodeScalars.filter { scalar in
-      ![.control, .format, .surrogate, .privateUse, .unassigned].contains(scalar.properties.generalCategory)
+      Texts.isVisible(scalar) && scalar.properties.generalCategory != .privateUse
     }
-    let id = text("deviceId").flatMap { id in id.count == 24 && id.allSatisfy(\.isHexDigit) ? id : nil }
+    let id = text("deviceId").flatMap { Texts.isID($0) ? $0 : nil }
     let cut = String(String.UnicodeScalarView(shown.prefix(128)))
     return Accounts.Device(id: id, name: cut.isEmpty ? nil : cut)
   }

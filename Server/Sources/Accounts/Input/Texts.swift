@@ -1,12 +1,12 @@
 import Foundation
 
 /// What texts from outside may be.
-enum Texts {
+package enum Texts {
   /// The most characters of a name.
   static let longestName = 128
 
   /// Whether a text is an id of this server: 24 hexadecimal digits, the small letters among them.
-  static func isID(_ text: String) -> Bool {
+  package static func isID(_ text: String) -> Bool {
     text.utf8.count == 24
       && text.utf8.allSatisfy { digit in
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit)
@@ -38,7 +38,7 @@ enum Texts {
   }
 
   /// Whether a character is no control character, and none that changes how others are shown.
-  static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
+  package static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false
     default: true
