@@ -30,6 +30,7 @@ let package = Package(
     .library(name: "RealmServer", targets: ["RealmServer"]),
     .library(name: "RealmWebSocket", targets: ["RealmWebSocket"]),
     .library(name: "CSodium", targets: ["CSodium"]),
+    .library(name: "FuzzSupport", targets: ["FuzzSupport"]),
     .executable(name: "realm", targets: ["RealmTool"]),
   ],
   traits: [
@@ -103,12 +104,19 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tests/CrashRun", swiftSettings: swiftSettings),
+    .target(
+      name: "FuzzSupport",
+      dependencies: [
+        "CAllocations", "TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Tests/FuzzSupport", swiftSettings: testedSettings),
     .executableTarget(
       name: "fuzz-run",
       dependencies: [
-        "RealmServer", "RealmStorage", "RealmSwift", "RealmSync", "RealmSyncClient", "SyncSupport",
-        "TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ],
+        "FuzzSupport", "RealmQuery", "RealmServer", "RealmStorage", "RealmSwift", "RealmSync",
+        "RealmSyncClient", "RealmWebSocket", "SyncSupport", "TestSupport",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ] + network,
       path: "Tests/FuzzRun", swiftSettings: swiftSettings),
     .executableTarget(
       name: "processes-run",

@@ -62,6 +62,15 @@ let package = Package(
         .product(name: "RealmStorage", package: "realm-swift"),
         .product(name: "RealmSwift", package: "realm-swift"),
       ], path: "Tests/SyncLoad", swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "network-fuzz",
+      dependencies: [
+        "Accounts", "Definition", "Front", "Service",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "FuzzSupport", package: "realm-swift"),
+        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "RealmServer", package: "realm-swift"),
+      ], path: "Tests/NetworkFuzz", swiftSettings: swiftSettings),
     .testTarget(name: "DefinitionTests", dependencies: ["Definition"], swiftSettings: swiftSettings),
     .testTarget(
       name: "AccountsTests",
