@@ -1,7 +1,7 @@
 # Each target does all its own set-up on a fresh machine.
 
 # The main job, on real input; and the tests.
-.PHONY: sync-demo sync-load sync-faults server server-test demo test coverage docs tsan crash crash-slow model sync-model sync-sim sync-measure sync-mutants mutants fuzz processes allocations letters format format-check setup bench bench-setup clean
+.PHONY: sync-demo sync-load sync-faults server server-test demo test coverage docs tsan crash crash-slow model sync-model sync-sim sync-measure sync-mutants mutants fuzz network-fuzz processes allocations letters format format-check setup bench bench-setup clean
 
 STATES ?= 1000000
 
@@ -35,6 +35,15 @@ crash-slow: release
 
 fuzz: release
 	.build/release/fuzz-run
+
+# Changed inputs for all that reads bytes of the network: EXECUTIONS=n for each decoder (50,000,000 unless given), SEED=n, QUICK=1 for a few seconds.
+network-fuzz: setup
+	swift build -c release --product fuzz-run
+	swift build -c release --package-path Server --product network-fuzz
+	.build/release/fuzz-run network $(fuzzing)
+	Server/.build/release/network-fuzz $(fuzzing)
+
+fuzzing = $(if $(QUICK),--quick,--executions $(or $(EXECUTIONS),50000000)) $(if $(SEED),--seed $(SEED))
 
 # How often reads of objects ask for memory.
 allocations: release

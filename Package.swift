@@ -28,7 +28,9 @@ let package = Package(
     .library(name: "RealmQuery", targets: ["RealmQuery"]),
     // For the package of the server.
     .library(name: "RealmServer", targets: ["RealmServer"]),
+    .library(name: "RealmWebSocket", targets: ["RealmWebSocket"]),
     .library(name: "CSodium", targets: ["CSodium"]),
+    .library(name: "FuzzSupport", targets: ["FuzzSupport"]),
     .executable(name: "realm", targets: ["RealmTool"]),
   ],
   traits: [
@@ -50,8 +52,15 @@ let package = Package(
     .target(
       name: "RealmStorage", dependencies: ["CPlatform", "CSodium", "CZlib"], swiftSettings: testedSettings),
     .target(name: "RealmSync", dependencies: ["RealmStorage"], swiftSettings: testedSettings),
+    // Empty without the trait.
     .target(
-      name: "RealmSyncClient", dependencies: ["RealmStorage", "RealmSync"] + network,
+      name: "RealmWebSocket",
+      dependencies: [
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Sync"]))
+      ],
+      swiftSettings: testedSettings),
+    .target(
+      name: "RealmSyncClient", dependencies: ["RealmStorage", "RealmSync", "RealmWebSocket"] + network,
       swiftSettings: testedSettings),
     .target(
       name: "RealmServer", dependencies: ["RealmQuery", "RealmStorage", "RealmSync"],
@@ -95,12 +104,19 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tests/CrashRun", swiftSettings: swiftSettings),
+    .target(
+      name: "FuzzSupport",
+      dependencies: [
+        "CAllocations", "TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Tests/FuzzSupport", swiftSettings: testedSettings),
     .executableTarget(
       name: "fuzz-run",
       dependencies: [
-        "RealmServer", "RealmStorage", "RealmSwift", "RealmSync", "RealmSyncClient", "SyncSupport",
-        "TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ],
+        "FuzzSupport", "RealmQuery", "RealmServer", "RealmStorage", "RealmSwift", "RealmSync",
+        "RealmSyncClient", "RealmWebSocket", "SyncSupport", "TestSupport",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ] + network,
       path: "Tests/FuzzRun", swiftSettings: swiftSettings),
     .executableTarget(
       name: "processes-run",
@@ -154,7 +170,8 @@ let package = Package(
     .testTarget(
       name: "RealmSyncTests",
       dependencies: [
-        "RealmServer", "RealmStorage", "RealmSync", "RealmSyncClient", "SyncSupport", "TestSupport",
+        "RealmServer", "RealmStorage", "RealmSync", "RealmSyncClient", "RealmWebSocket", "SyncSupport",
+        "TestSupport",
       ] + network,
       exclude: ["Golden"], swiftSettings: swiftSettings),
     .testTarget(

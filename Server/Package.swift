@@ -38,6 +38,7 @@ let package = Package(
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOWebSocket", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "RealmWebSocket", package: "realm-swift"),
       ], swiftSettings: swiftSettings),
     .target(
       name: "Service",
@@ -73,6 +74,14 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "RealmSwift", package: "realm-swift"),
       ], path: "Tests/SyncFaults", swiftSettings: swiftSettings),
+      name: "network-fuzz",
+      dependencies: [
+        "Accounts", "Definition", "Front", "Service",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "FuzzSupport", package: "realm-swift"),
+        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "RealmServer", package: "realm-swift"),
+      ], path: "Tests/NetworkFuzz", swiftSettings: swiftSettings),
     .testTarget(name: "DefinitionTests", dependencies: ["Definition"], swiftSettings: swiftSettings),
     .testTarget(
       name: "AccountsTests",
@@ -100,6 +109,7 @@ let package = Package(
         "Front", .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "RealmWebSocket", package: "realm-swift"),
       ], swiftSettings: swiftSettings),
   ]
 )

@@ -29,11 +29,12 @@ import Testing
 
   /// Rooms of the core of device sync, from the lowest up.
   private static let sync = House(module: "RealmSync", floors: ["Merge", "Protocol"])
+  private static let frames = House(module: "RealmWebSocket", floors: ["Frames"])
   private static let client = House(
     module: "RealmSyncClient", floors: ["Network", "File", "Session", "Connection"])
   private static let server = House(
     module: "RealmServer", floors: ["Filters", "Log", "State", "Steps", "Node", "Sessions", "App"])
-  private static let all = [engine, queries, objects, sync, client, server]
+  private static let all = [engine, queries, objects, sync, frames, client, server]
 
   @Test func `no room of the query languages names a type of a room above it`() {
     #expect(Self.queries.upwardNames() == [])

@@ -60,7 +60,7 @@ extension Accounts {
     }
 
     /// - Throws: `AccountError.Code.invalidParameter`.
-    func check() throws {
+    package func check() throws {
       guard id.map(Texts.isID) ?? true else {
         throw AccountError(
           .invalidParameter, "The id of the device is not valid. Send the one of a former log-in, or none.")

@@ -1,11 +1,11 @@
 /// An address of IPv4 or of IPv6.
 ///
 /// One of IPv4 that is written as one of IPv6, as a socket for both tells it, is the same as the one of IPv4.
-struct IPAddress: Hashable, Sendable, CustomStringConvertible {
+package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
   /// 4 bytes or 16.
   let bytes: [UInt8]
 
-  init?(_ text: some StringProtocol) {
+  package init?(_ text: some StringProtocol) {
     let text = Substring(text)
     guard let bytes = text.contains(":") ? Self.longBytes(text) : Self.shortBytes(text) else { return nil }
     self.bytes = bytes.count == 16 && bytes.prefix(12) == Self.mapped ? Array(bytes.suffix(4)) : bytes
@@ -70,7 +70,7 @@ struct IPAddress: Hashable, Sendable, CustomStringConvertible {
       && text.allSatisfy { $0.isASCII && ($0.hexDigitValue.map { $0 < base } ?? false) }
   }
 
-  var description: String {
+  package var description: String {
     if bytes.count == 4 { return bytes.map(String.init).joined(separator: ".") }
     let groups = stride(from: 0, to: 16, by: 2).map { UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }
     let texts = groups.map { String($0, radix: 16) }

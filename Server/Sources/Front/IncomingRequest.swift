@@ -5,7 +5,7 @@ import NIOHTTP1
 ///
 /// It is a class so that the body is not copied whenever a part is added. It is used on the event loop of its
 /// connection.
-final class IncomingRequest {
+package final class IncomingRequest {
   let head: HTTPRequestHead
   let target: RequestTarget
   /// The request asks for a WebSocket.
@@ -16,7 +16,7 @@ final class IncomingRequest {
   private(set) var body: [UInt8] = []
 
   /// Checks a head.
-  init(_ head: HTTPRequestHead, _ limits: FrontLimits) throws(Refusal) {
+  package init(_ head: HTTPRequestHead, _ limits: FrontLimits) throws(Refusal) {
     guard head.uri.utf8.count <= limits.maximumURL else { throw .urlTooLong }
     guard head.method != .CONNECT && head.method != .TRACE else { throw .unknownMethod }
     // Requests of HTTP/1.0 may have no host. More than one would be read differently by a proxy and by this
@@ -40,7 +40,7 @@ final class IncomingRequest {
   }
 
   /// Adds a part of the body.
-  func add(_ bytes: ByteBuffer) throws(Refusal) {
+  package func add(_ bytes: ByteBuffer) throws(Refusal) {
     guard bytes.readableBytes <= maximumBody - body.count else { throw .bodyTooLong }
     body.append(contentsOf: bytes.readableBytesView)
   }
@@ -48,7 +48,7 @@ final class IncomingRequest {
   /// The request, all of which has come.
   ///
   /// - Parameter address: that of the client.
-  func request(address: String) -> HTTPRequest {
+  package func request(address: String) -> HTTPRequest {
     HTTPRequest(
       method: head.method.rawValue, path: target.path, query: target.query,
       headers: Headers(head.headers.map { ($0.name, $0.value) }), body: body, address: address)

@@ -1,8 +1,8 @@
 import NIOHTTP1
 
 /// A request that the front answers itself. The connection is closed behind the response.
-struct Refusal: Error, Sendable {
-  let status: Int
+package struct Refusal: Error, Sendable {
+  package let status: Int
   let text: String
   var headers: [(name: String, value: String)] = []
 

@@ -1,14 +1,14 @@
 /// The path and the query of a request.
-struct RequestTarget: Equatable, Sendable {
-  let path: [String]
-  let query: [String: String]
+package struct RequestTarget: Equatable, Sendable {
+  package let path: [String]
+  package let query: [String: String]
   /// The path as the client wrote it, for the log. It holds visible ASCII characters only.
   let written: String
 
   /// Reads what stands behind the method in the first line of a request.
   ///
   /// - Parameter isOptions: the method is `OPTIONS`, which may be about no path: its target is `*` then.
-  init(_ text: String, isOptions: Bool) throws(Refusal) {
+  package init(_ text: String, isOptions: Bool) throws(Refusal) {
     guard !text.isEmpty, text.utf8.allSatisfy(Self.isAllowed) else { throw .malformed }
     if text == "*" && isOptions {
       (path, query, written) = ([], [:], text)

@@ -1,4 +1,5 @@
 import NIOCore
+import RealmWebSocket
 import Synchronization
 
 /// One WebSocket, for whoever sends through it. It may be used from any thread.
@@ -20,7 +21,7 @@ public final class Socket: Sendable {
   ///   front. It is never called where the connection ends before; `SocketHandler.closed` is called then.
   public func send(_ bytes: [UInt8], sent: @escaping @Sendable () -> Void = {}) {
     // The copy is made here, so that the thread of the front is not kept from other connections.
-    let frame = FrameWriter.frame(.binary, bytes)
+    let frame = FrameWriter(.server).frame(.binary, bytes)
     loop.run { [channel] in channel.value.send(frame, sent) }
   }
 

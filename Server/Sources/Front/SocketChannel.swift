@@ -1,5 +1,6 @@
 import Logging
 import NIOCore
+import RealmWebSocket
 
 /// Reads and writes the frames of one WebSocket.
 final class SocketChannel: ChannelDuplexHandler {
@@ -34,7 +35,7 @@ final class SocketChannel: ChannelDuplexHandler {
 
   init(_ connection: Connection, _ handler: any SocketHandler, on eventLoop: any EventLoop) {
     (self.connection, self.handler, loop) = (connection, handler, ConnectionLoop(eventLoop))
-    reader = FrameReader(maximum: connection.limits.maximumMessage)
+    reader = FrameReader(.server, maximum: connection.limits.maximumMessage)
     life = SocketLife(connection.times)
   }
 
@@ -65,7 +66,7 @@ final class SocketChannel: ChannelDuplexHandler {
     closeDeadline.cancel()
     life.deadline.cancel()
     // The handler may keep the socket, and the socket keeps this object.
-    (socket, pending, reader) = (nil, ByteBuffer(), FrameReader(maximum: 0))
+    (socket, pending, reader) = (nil, ByteBuffer(), FrameReader(.server, maximum: 0))
     handler.closed()
   }
 
@@ -129,7 +130,7 @@ final class SocketChannel: ChannelDuplexHandler {
     case .message(let message): if state == .open { handler.received(message) }
     case .ping(let payload): if state == .open { answerPing(payload) }
     case .pong: break
-    case .close(let code): noteClose(code)
+    case .close(let code, _): noteClose(code)
     case .failure(let failure): fail(failure)
     }
   }
@@ -144,7 +145,7 @@ final class SocketChannel: ChannelDuplexHandler {
     let written = context.eventLoop.makePromise(of: Void.self)
     // What was sent before may take long. Only the answer has its time.
     written.futureResult.assumeIsolated().whenComplete { _ in self.limitClosing() }
-    context.writeAndFlush(Self.wrapOutboundOut(FrameWriter.close(code, reason)), promise: written)
+    context.writeAndFlush(Self.wrapOutboundOut(FrameWriter(.server).close(code, reason)), promise: written)
     deliver()
     resumeReading()
   }
@@ -165,7 +166,7 @@ final class SocketChannel: ChannelDuplexHandler {
     connection.logger.debug("A client closes its WebSocket.", metadata: ["status": "\(code ?? 1005)"])
     let written = context.eventLoop.makePromise(of: Void.self)
     written.futureResult.assumeIsolated().whenComplete { _ in self.context?.close(promise: nil) }
-    context.writeAndFlush(Self.wrapOutboundOut(FrameWriter.close(code, "")), promise: written)
+    context.writeAndFlush(Self.wrapOutboundOut(FrameWriter(.server).close(code, "")), promise: written)
   }
 
   /// The other side has broken a rule. The code reaches it only if what it still sends is taken: the system
@@ -175,7 +176,7 @@ final class SocketChannel: ChannelDuplexHandler {
     connection.logger.notice(
       "A WebSocket is refused. \(failure.text)", metadata: ["status": "\(failure.code)"])
     if state == .open {
-      let frame = FrameWriter.close(failure.code, failure.text)
+      let frame = FrameWriter(.server).close(failure.code, failure.text)
       context.writeAndFlush(Self.wrapOutboundOut(frame), promise: nil)
     }
     state = .ending

@@ -1,5 +1,6 @@
 import Logging
 import NIOCore
+import RealmWebSocket
 
 /// When the other side of a WebSocket has last shown that it is there.
 struct SocketLife {
@@ -68,7 +69,7 @@ extension SocketChannel {
       return
     }
     life.isPongWaiting = true
-    write(FrameWriter.frame(.pong, payload)) { isWritten in
+    write(FrameWriter(.server).frame(.pong, payload)) { isWritten in
       self.life.isPongWaiting = false
       guard isWritten, self.state == .open, let next = self.life.nextPong else { return }
       self.life.nextPong = nil
@@ -90,7 +91,7 @@ extension SocketChannel {
     }
     if state == .open && !life.isPingWaiting {
       life.isPingWaiting = true
-      write(FrameWriter.frame(.ping, [])) { _ in self.life.isPingWaiting = false }
+      write(FrameWriter(.server).frame(.ping, [])) { _ in self.life.isPingWaiting = false }
     }
     awaitPing()
   }

@@ -1,5 +1,5 @@
 /// The proxies that are believed when they tell the address of a client.
-struct TrustedProxies: Sendable {
+package struct TrustedProxies: Sendable {
   private struct AddressRange: Sendable {
     let first: IPAddress
     /// How many bits of an address are the same in all of the range.
@@ -18,7 +18,7 @@ struct TrustedProxies: Sendable {
 
   /// - Parameter texts: addresses, and ranges as in `10.0.0.0/8`.
   /// - Throws: `FrontError.badProxy`.
-  init(_ texts: [String]) throws(FrontError) {
+  package init(_ texts: [String]) throws(FrontError) {
     var ranges: [AddressRange] = []
     for text in texts {
       guard let range = Self.range(text) else { throw .badProxy(text) }
@@ -47,7 +47,7 @@ struct TrustedProxies: Sendable {
   /// - Parameters:
   ///   - peer: the other end of the connection; nil where the system does not tell it.
   ///   - forwarded: the values of the headers `X-Forwarded-For`, in their order.
-  func client(peer: IPAddress?, forwarded: [String]) -> IPAddress? {
+  package func client(peer: IPAddress?, forwarded: [String]) -> IPAddress? {
     guard var client = peer, contains(client) else { return peer }
     let entries = forwarded.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
     for entry in entries.reversed() {

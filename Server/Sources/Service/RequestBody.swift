@@ -2,7 +2,7 @@ import Accounts
 import Foundation
 
 /// The JSON object of a request, as far as it has texts.
-struct RequestBody {
+package struct RequestBody {
   private let fields: [String: Field]
 
   private enum Field: Decodable {
@@ -24,7 +24,7 @@ struct RequestBody {
   private static let mostBytes = 64 << 10
 
   /// - Throws: `AccountError` where it is no object. An empty body counts as an empty object.
-  init(_ bytes: [UInt8]) throws {
+  package init(_ bytes: [UInt8]) throws {
     guard !bytes.isEmpty else {
       fields = [:]
       return
@@ -41,7 +41,7 @@ struct RequestBody {
   }
 
   /// The texts of the object.
-  var texts: [String: String] {
+  package var texts: [String: String] {
     fields.compactMapValues { if case .text(let text) = $0 { text } else { nil } }
   }
 
@@ -54,7 +54,7 @@ struct RequestBody {
   }
 
   /// What a client tells of its device.
-  var device: Accounts.Device {
+  package var device: Accounts.Device {
     guard case .object(let options)? = fields["options"], case .object(let device)? = options["device"] else {
       return Accounts.Device()
     }
@@ -64,9 +64,9 @@ struct RequestBody {
     let name = [text("platform"), text("deviceName")].compactMap(\.self).joined(separator: " ")
     // A name that is not fit to be shown is no reason to refuse a log-in, and neither is the id of another server.
     let shown = name.unicodeScalars.filter { scalar in
-      ![.control, .format, .surrogate, .privateUse, .unassigned].contains(scalar.properties.generalCategory)
+      Texts.isVisible(scalar) && scalar.properties.generalCategory != .privateUse
     }
-    let id = text("deviceId").flatMap { id in id.count == 24 && id.allSatisfy(\.isHexDigit) ? id : nil }
+    let id = text("deviceId").flatMap { Texts.isID($0) ? $0 : nil }
     let cut = String(String.UnicodeScalarView(shown.prefix(128)))
     return Accounts.Device(id: id, name: cut.isEmpty ? nil : cut)
   }

@@ -1,4 +1,5 @@
 import NIOCore
+import RealmWebSocket
 import Testing
 
 @testable import Front
@@ -8,7 +9,7 @@ import Testing
 
   /// What a reader makes of bytes that come in parts.
   private func events(_ bytes: [UInt8], cutAt places: [Int], maximum: Int) -> [FrameReader.Event] {
-    var reader = FrameReader(maximum: maximum)
+    var reader = FrameReader(.server, maximum: maximum)
     var events: [FrameReader.Event] = []
     var start = 0
     for end in places + [bytes.count] {
@@ -44,7 +45,7 @@ import Testing
 
   @Test func theLengthOfAFrameIsWrittenShortly() {
     for (count, head) in [(125, 2), (126, 4), (65535, 4), (65536, 10)] {
-      let frame = FrameWriter.frame(.binary, [UInt8](repeating: 1, count: count))
+      let frame = FrameWriter(.server).frame(.binary, [UInt8](repeating: 1, count: count))
       #expect(frame.readableBytes == head + count)
     }
   }

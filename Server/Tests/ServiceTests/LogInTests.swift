@@ -39,6 +39,10 @@ import Testing
       // The id of another server, and a name that can't be shown, are no reason to refuse.
       let other = #"{"options":{"device":{"deviceId":"mine","deviceName":"\u202Ephone 👩‍💻"}}}"#
       #expect(try await client.ask("POST \(address)", body: other).status == 200)
+      for (id, name) in [("0123456789ABCDEF01234567", "phone"), (first.deviceId, #"\u2028"#)] {
+        let told = #"{"options":{"device":{"deviceId":"\#(id)","deviceName":"\#(name)"}}}"#
+        #expect(try await client.ask("POST \(address)", body: told).status == 200, "\(told)")
+      }
       // Without a body, and without what there could be in it.
       for body in ["", "{}", #"{"options":1}"#, #"{"options":{"device":[]}}"#] {
         #expect(try await client.ask("POST \(address)", body: body).status == 200)

@@ -27,6 +27,27 @@ private struct APIKeyAnswer: Decodable {
   }
 }
 
+extension UserAPIKey {
+  /// The key that a server answers.
+  ///
+  /// - Throws: `AppError` where it is none.
+  package static func one(of answer: ServerAnswer) throws -> UserAPIKey {
+    try make(answer.content(as: APIKeyAnswer.self), answer)
+  }
+
+  /// The keys that a server answers.
+  ///
+  /// - Throws: `AppError` where it is no list of keys.
+  package static func all(of answer: ServerAnswer) throws -> [UserAPIKey] {
+    try answer.content(as: [APIKeyAnswer].self).map { try make($0, answer) }
+  }
+
+  private static func make(_ key: APIKeyAnswer, _ answer: ServerAnswer) throws -> UserAPIKey {
+    guard let id = try? ObjectId(string: key.id) else { throw answer.notUnderstood }
+    return UserAPIKey(key, id)
+  }
+}
+
 /// Makes and changes API keys of a user: `User.apiKeysAuth`. The user has to be logged in, and to have more than an anonymous identity.
 ///
 /// Who has a key can log in as the user: `Credentials.userAPIKey`. All of it throws `AppError`: `.valueNotFound` where there is no such key.
@@ -40,13 +61,7 @@ public final class APIKeyAuth: RLMProviderClient, @unchecked Sendable {
   }
 
   private func key(_ call: ServerCall) async throws -> UserAPIKey {
-    let answer = try await user.send(call)
-    return try Self.key(try answer.content(as: APIKeyAnswer.self), answer)
-  }
-
-  private static func key(_ key: APIKeyAnswer, _ answer: ServerAnswer) throws -> UserAPIKey {
-    guard let id = try? ObjectId(string: key.id) else { throw answer.notUnderstood }
-    return UserAPIKey(key, id)
+    try UserAPIKey.one(of: await user.send(call))
   }
 
   private func tell(_ call: ServerCall) async throws { _ = try await user.send(call).content() }
@@ -93,8 +108,7 @@ public final class APIKeyAuth: RLMProviderClient, @unchecked Sendable {
 
   /// All keys of the user, without their texts.
   public func fetchAPIKeys() async throws -> [UserAPIKey] {
-    let answer = try await user.send(.apiKeys)
-    return try answer.content(as: [APIKeyAnswer].self).map { try Self.key($0, answer) }
+    try UserAPIKey.all(of: await user.send(.apiKeys))
   }
 
   /// The form of `fetchAPIKeys()` that calls `completion`.

@@ -1,12 +1,12 @@
 import Foundation
 
 /// A token that proves for a while who asks. The server has signed it; only what it says is read here.
-struct AccessToken: Sendable {
-  let text: String
+package struct AccessToken: Sendable {
+  package let text: String
   /// When it ends, by the server's clock.
-  let end: Date
+  package let end: Date
   /// What the server keeps for the user.
-  let customData: Document
+  package let customData: Document
 
   private struct Claims: Decodable {
     let exp: Int64
@@ -15,7 +15,7 @@ struct AccessToken: Sendable {
   private static let longest = 1 << 20
 
   /// Nil for a text that is no token.
-  init?(_ text: String) {
+  package init?(_ text: String) {
     guard text.utf8.count <= Self.longest, Self.fitsHeader(text) else { return nil }
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let payload = Self.bytes(of: parts[1]),
@@ -39,15 +39,15 @@ struct AccessToken: Sendable {
   }
 
   /// Whether it has ended, or does so soon.
-  func ends(within seconds: TimeInterval) -> Bool { end.timeIntervalSinceNow < seconds }
+  package func ends(within seconds: TimeInterval) -> Bool { end.timeIntervalSinceNow < seconds }
 }
 
 /// What a server answers to a log-in.
-struct LogInAnswer: Sendable {
-  let userID: String
-  let deviceID: String?
-  let access: AccessToken
-  let refreshToken: String
+package struct LogInAnswer: Sendable {
+  package let userID: String
+  package let deviceID: String?
+  package let access: AccessToken
+  package let refreshToken: String
 
   private struct Answer: Decodable {
     let access: String
@@ -64,7 +64,7 @@ struct LogInAnswer: Sendable {
   }
 
   /// - Throws: `AppError` where it is none.
-  init(_ answer: ServerAnswer) throws {
+  package init(_ answer: ServerAnswer) throws {
     let content = try answer.content(as: Answer.self)
     // The id becomes the name of a folder.
     guard let access = AccessToken(content.access), !content.refresh.isEmpty,
@@ -87,7 +87,7 @@ extension AccessToken {
   /// What a server answers to a refresh token.
   ///
   /// - Throws: `AppError` where it is none.
-  init(_ answer: ServerAnswer) throws {
+  package init(_ answer: ServerAnswer) throws {
     guard let token = AccessToken(try answer.content(as: Answer.self).access) else {
       throw answer.notUnderstood
     }

@@ -1,10 +1,10 @@
 import Foundation
 
 /// The address of a server, without a path behind it or with one.
-struct ServerAddress: Sendable, Equatable {
+package struct ServerAddress: Sendable, Equatable {
   /// Without a slash at the end.
-  let text: String
-  let isSecure: Bool
+  package let text: String
+  package let isSecure: Bool
 
   /// Nil for what is no such address.
   ///
@@ -23,11 +23,11 @@ struct ServerAddress: Sendable, Equatable {
 }
 
 /// Where the server of an app is, as the server tells it.
-struct AppLocation: Sendable, Equatable {
+package struct AppLocation: Sendable, Equatable {
   /// Where requests are sent to.
-  let host: ServerAddress
+  package let host: ServerAddress
   /// Where the WebSocket is opened.
-  let syncRoute: String
+  package let syncRoute: String
 
   private struct Answer: Decodable {
     let host: String
@@ -43,7 +43,7 @@ struct AppLocation: Sendable, Equatable {
 
   /// - Parameter isSecure: the server was asked over TLS, so that it can't name an address without.
   /// - Throws: `AppError` where it is none.
-  init(_ answer: ServerAnswer, app: String, isSecure: Bool) throws {
+  package init(_ answer: ServerAnswer, app: String, isSecure: Bool) throws {
     let content = try answer.content(as: Answer.self)
     let route =
       content.syncRoute.flatMap { $0.isEmpty ? nil : $0 }

@@ -2,7 +2,7 @@ import Foundation
 import RealmSyncClient
 
 /// The answer to a request, or why there is none.
-struct ServerAnswer: Sendable {
+package struct ServerAnswer: Sendable {
   /// The method and the path that was asked.
   let request: String
   /// The status of HTTP; 0 where no answer was had.
@@ -11,7 +11,7 @@ struct ServerAnswer: Sendable {
   let body: String
   let problem: NetworkProblem?
 
-  init(_ response: RLMResponse, to request: String) {
+  package init(_ response: RLMResponse, to request: String) {
     self.request = request
     headers = response.headers
     body = response.body
@@ -79,7 +79,7 @@ extension AppError {
   }
 
   /// Why a request did not succeed.
-  init(_ answer: ServerAnswer) {
+  package init(_ answer: ServerAnswer) {
     if let problem = answer.problem {
       self.init(.httpRequestFailed, problem.description, problem: problem)
       return

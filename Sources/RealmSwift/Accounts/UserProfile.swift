@@ -43,9 +43,9 @@ public final class UserProfile: Sendable {
 }
 
 /// What a server answers when it is asked for a profile.
-struct ProfileAnswer: Sendable {
-  let identities: [RLMUserIdentity]
-  let data: Document
+package struct ProfileAnswer: Sendable {
+  package let identities: [RLMUserIdentity]
+  package let data: Document
 
   private struct Answer: Decodable {
     struct Identity: Decodable {
@@ -61,7 +61,7 @@ struct ProfileAnswer: Sendable {
   }
 
   /// - Throws: `AppError` where it is none.
-  init(_ answer: ServerAnswer) throws {
+  package init(_ answer: ServerAnswer) throws {
     identities = try answer.content(as: Answer.self).identities.map {
       RLMUserIdentity(userIdentityWithProviderType: $0.provider, identifier: $0.id)
     }

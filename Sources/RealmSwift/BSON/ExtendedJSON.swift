@@ -9,13 +9,13 @@ import RealmStorage
 /// A text has things that a value has not. The subtype of bytes is written as 00, and is not kept when it is read. The count of a
 /// timestamp is written as 0, and is not kept either. A document with one of the keys in `ExtendedJSONReader.Form` is written like any
 /// other, and is read as what the key means, or as an error.
-enum ExtendedJSON {
+package enum ExtendedJSON {
   /// So deep may documents and arrays stand in each other in a text that is read.
   static let mostLevels = 100
 
   static func data(_ value: AnyBSON) -> Data { Data(text(value).utf8) }
 
-  static func text(_ value: AnyBSON) -> String {
+  package static func text(_ value: AnyBSON) -> String {
     var text = ""
     append(value, to: &text)
     return text
@@ -25,7 +25,7 @@ enum ExtendedJSON {
   /// are a `double`.
   ///
   /// Null in a document or an array becomes `AnyBSON.null`. Of values with one key, the last one is kept.
-  static func read(_ data: Data) throws(ExtendedJSONError) -> AnyBSON {
+  package static func read(_ data: Data) throws(ExtendedJSONError) -> AnyBSON {
     // The innermost value may be a form of two levels, as dates are.
     let json = try JSONParser.value(of: data, mostLevels: mostLevels + 2)
     var reader = ExtendedJSONReader()

@@ -1,5 +1,5 @@
 /// Why bytes are no extended JSON.
-struct ExtendedJSONError: Error, Equatable {
+package struct ExtendedJSONError: Error, Equatable {
   enum Reason: Equatable {
     /// The bytes are no JSON text.
     case noJSON(missing: String, offset: Int)
@@ -24,7 +24,7 @@ struct ExtendedJSONError: Error, Equatable {
 
 extension ExtendedJSONError: CustomStringConvertible {
   /// What is wrong, where it is, and what is to be done. The values of the text are not in it, but keys are.
-  var description: String {
+  package var description: String {
     let place = path.isEmpty ? "in the outermost value" : "at \(path)"
     return switch reason {
     case .noJSON(let missing, let offset):

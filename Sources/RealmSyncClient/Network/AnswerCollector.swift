@@ -3,8 +3,8 @@
   import NIOHTTP1
 
   /// Puts the parts of an answer together.
-  struct AnswerCollector {
-    enum Progress {
+  package struct AnswerCollector {
+    package enum Progress: Sendable {
       case more
       case whole
       /// The body is longer than it may be. What fits is kept.
@@ -14,11 +14,11 @@
     /// Bytes of the body.
     private let limit: Int
     /// As far as it has come; nil before its head.
-    private(set) var answer: NetworkAnswer?
+    package private(set) var answer: NetworkAnswer?
 
-    init(limit: Int) { self.limit = limit }
+    package init(limit: Int) { self.limit = limit }
 
-    mutating func add(_ part: HTTPClientResponsePart) -> Progress {
+    package mutating func add(_ part: HTTPClientResponsePart) -> Progress {
       switch part {
       case .head(let head):
         let headers = head.headers.map { NetworkHeader($0.name, $0.value) }

@@ -1,5 +1,6 @@
 #if Sync
   import NIOCore
+  import RealmWebSocket
 
   /// A WebSocket, for whoever uses it. The connection is closed when nobody keeps this any more.
   final class NIOSocket: SyncSocket {
@@ -15,7 +16,7 @@
     func send(_ message: [UInt8]) {
       guard !commands.hasEnded else { return }
       // The copy is made here, so that the thread of the network is not kept from other connections.
-      add(.send(SocketFrameWriter.frame(.binary, message)))
+      add(.send(FrameWriter(.client).frame(.binary, message)))
     }
 
     func taken(_ bytes: Int) { add(.taken(bytes)) }

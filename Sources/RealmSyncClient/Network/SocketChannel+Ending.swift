@@ -1,5 +1,6 @@
 #if Sync
   import NIOCore
+  import RealmWebSocket
 
   extension SocketChannel {
     /// How long the other side has to close a connection that is at its end.
@@ -12,7 +13,7 @@
       case .open:
         state = .closing
         life.stop()
-        write(SocketFrameWriter.close(SocketCloseCode.normal))
+        write(FrameWriter(.client).close(CloseCode.normal))
         flush()
         closeTimer.set(Self.patience, on: eventLoop) { [weak self] in self?.drop(.closedHere) }
         // The answer stands behind the messages that have come and were not told.
@@ -25,14 +26,14 @@
     /// The other side has said that it closes the WebSocket.
     func noteClose(_ code: UInt16?, _ reason: String) {
       guard state == .open else { return drop(.closedHere) }
-      end(with: SocketFrameWriter.close(code), .code(code ?? SocketCloseCode.noCode, reason))
+      end(with: FrameWriter(.client).close(code), .code(code ?? CloseCode.noCode, reason))
     }
 
     /// The other side has broken a rule.
-    func fail(_ failure: SocketFrameFailure) {
+    func fail(_ failure: FrameFailure) {
       guard state == .open else { return drop(.closedHere) }
       let text = "\(peer.address.place) has broken a rule of WebSockets: \(failure.text) Check the address."
-      end(with: SocketFrameWriter.close(failure.code, failure.text), .problem(.damaged(text)))
+      end(with: FrameWriter(.client).close(failure.code, failure.text), .problem(.damaged(text)))
     }
 
     /// Sends a last frame. The other side closes the connection then: it gets the frame for certain only where it does so first,

@@ -1,5 +1,6 @@
 #if Sync
   import NIOCore
+  import RealmWebSocket
 
   extension SocketChannel {
     func startPinging() {
@@ -18,7 +19,7 @@
       guard !life.isPingWaiting else { return }
       life.isPingWaiting = true
       if life.expectPong() { awaitPong() }
-      writeNow(SocketFrameWriter.frame(.ping, [])) { $0.life.isPingWaiting = false }
+      writeNow(FrameWriter(.client).frame(.ping, [])) { $0.life.isPingWaiting = false }
     }
 
     /// Writes a frame, and does something when the system has taken it.
@@ -53,7 +54,7 @@
         return
       }
       life.isPongWaiting = true
-      writeNow(SocketFrameWriter.frame(.pong, payload)) { channel in
+      writeNow(FrameWriter(.client).frame(.pong, payload)) { channel in
         channel.life.isPongWaiting = false
         guard channel.state == .open, let next = channel.life.nextPong else { return }
         channel.life.nextPong = nil

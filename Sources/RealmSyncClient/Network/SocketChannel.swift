@@ -1,5 +1,6 @@
 #if Sync
   import NIOCore
+  import RealmWebSocket
 
   /// Opens one WebSocket, and reads and writes its frames. It is used on one event loop.
   ///
@@ -35,7 +36,7 @@
     /// Frames that wait for the end of the handshake.
     private var waiting: [ByteBuffer] = []
     private var hasWritten = false
-    private var reader = SocketFrameReader(maximum: SocketLimit.message)
+    private var reader = FrameReader(.client, maximum: SocketLimit.message)
     /// What has come and was not read yet.
     private var pending = ByteBuffer()
     /// Bytes of messages that were told, and that were not worked on.
@@ -152,7 +153,7 @@
       life.stop()
       handshake.whenDone = nil
       (waiting, pending, ahead) = ([], ByteBuffer(), 0)
-      reader = SocketFrameReader(maximum: 0)
+      reader = FrameReader(.client, maximum: 0)
       handler(.closed(end))
     }
 
@@ -209,7 +210,7 @@
 
     private var takesFrames: Bool { (state == .open && !isPaused) || state == .closing }
 
-    private func take(_ event: SocketFrameReader.Event) {
+    private func take(_ event: FrameReader.Event) {
       switch event {
       case .message(let message):
         guard state == .open else { return }

@@ -1,6 +1,7 @@
 import Foundation
 import RealmStorage
 import RealmSync
+import SyncSupport
 import TestSupport
 import Testing
 

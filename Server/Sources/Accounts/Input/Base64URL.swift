@@ -1,9 +1,9 @@
 /// The alphabet of base64 that may stand in addresses, without padding (RFC 4648, section 5).
-enum Base64URL {
+package enum Base64URL {
   private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
   /// The text of bytes.
-  static func text(of bytes: [UInt8]) -> String {
+  package static func text(of bytes: [UInt8]) -> String {
     var text: [UInt8] = []
     text.reserveCapacity((bytes.count * 4 + 2) / 3)
     var buffer: UInt32 = 0
@@ -21,7 +21,7 @@ enum Base64URL {
   }
 
   /// The bytes that a text stands for; nil for any text that `text(of:)` would not write.
-  static func bytes(of text: Substring) -> [UInt8]? {
+  package static func bytes(of text: Substring) -> [UInt8]? {
     guard text.utf8.count % 4 != 1 else { return nil }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count * 3 / 4)

@@ -1,10 +1,10 @@
 import Foundation
 
 /// An e-mail address in the form in which it is stored and compared.
-struct EmailAddress: Sendable, Equatable {
+package struct EmailAddress: Sendable, Equatable {
   /// Without space around it, and with small letters for A to Z. The same characters always have the same
   /// bytes.
-  let text: String
+  package let text: String
 
   /// The most bytes of an address, which mail servers accept.
   static let longest = 254
@@ -13,7 +13,7 @@ struct EmailAddress: Sendable, Equatable {
   private static let special = Set("()<>[]:;,\\\"".unicodeScalars)
 
   /// - Throws: `AccountError.Code.invalidParameter` for what is no address. The message does not repeat it.
-  init(_ raw: String) throws {
+  package init(_ raw: String) throws {
     // Its length is looked at first, so that a text of any length costs little.
     guard raw.utf8.count <= 4 * Self.longest else { throw Self.refusal }
     let composed = raw.trimmingCharacters(in: .whitespacesAndNewlines).precomposedStringWithCanonicalMapping

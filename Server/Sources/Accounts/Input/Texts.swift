@@ -1,12 +1,12 @@
 import Foundation
 
 /// What texts from outside may be.
-enum Texts {
+package enum Texts {
   /// The most characters of a name.
   static let longestName = 128
 
   /// Whether a text is an id of this server: 24 hexadecimal digits, the small letters among them.
-  static func isID(_ text: String) -> Bool {
+  package static func isID(_ text: String) -> Bool {
     text.utf8.count == 24
       && text.utf8.allSatisfy { digit in
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit)
@@ -27,7 +27,7 @@ enum Texts {
 
   /// - Parameter thing: what has the name, to be told in the error.
   /// - Throws: `AccountError.Code.invalidParameter`.
-  static func checkName(_ name: String, of thing: String) throws {
+  package static func checkName(_ name: String, of thing: String) throws {
     guard name.utf8.count <= 4 * longestName, (1...longestName).contains(name.unicodeScalars.count),
       name.unicodeScalars.allSatisfy(isVisible)
     else {
@@ -38,7 +38,7 @@ enum Texts {
   }
 
   /// Whether a character is no control character, and none that changes how others are shown.
-  static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
+  package static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false
     default: true
@@ -47,7 +47,7 @@ enum Texts {
 
   /// The beginning of a text that comes from outside, with dots for what can't be shown, to be told in an
   /// error.
-  static func printable(_ text: String) -> String {
+  package static func printable(_ text: String) -> String {
     var shown = String.UnicodeScalarView()
     for scalar in text.unicodeScalars.prefix(64) { shown.append(isVisible(scalar) ? scalar : ".") }
     return String(shown)
@@ -56,7 +56,7 @@ enum Texts {
   /// Checks the text of custom data, which is put into tokens as it is.
   ///
   /// - Throws: `AccountError.Code.invalidParameter` for what is no JSON object, or is too long.
-  static func checkObject(_ json: String) throws {
+  package static func checkObject(_ json: String) throws {
     guard json.utf8.count <= Accounts.Bounds.customData else {
       throw AccountError(
         .invalidParameter, "The custom data is too long. It may have \(Accounts.Bounds.customData) bytes.")

@@ -1,21 +1,21 @@
 import Foundation
 
 /// What an access token says. Times are in seconds since 1970.
-struct AccessClaims: Sendable, Equatable, Decodable {
+package struct AccessClaims: Sendable, Equatable, Decodable {
   /// The id of the app.
-  let app: String
+  package let app: String
   /// When it expires.
-  let exp: Int
+  package let exp: Int
   /// When it was made.
-  let iat: Int
+  package let iat: Int
   /// The id of the session.
-  let sid: String
+  package let sid: String
   /// The id of the user.
-  let sub: String
+  package let sub: String
 }
 
 /// JSON Web Tokens, signed with Ed25519 (RFC 7515, RFC 8037).
-enum AccessToken {
+package enum AccessToken {
   /// Longer than any that this server makes.
   private static let longest = 16 << 10
 
@@ -37,7 +37,7 @@ enum AccessToken {
   /// this server wrote it.
   ///
   /// - Throws: `AccountError.Code.invalidSession`.
-  static func claims(
+  package static func claims(
     of token: String, signedBy ring: KeyRing, app: String, _ now: Date
   ) throws -> AccessClaims {
     guard token.utf8.count <= longest else { throw AccountError.badAccessToken }

@@ -35,13 +35,13 @@ struct RandomSecret: Sendable {
 
 /// The text of an API key: a prefix, by which people and programs that look for leaked secrets know it, and a
 /// secret.
-enum APIKeyText {
+package enum APIKeyText {
   private static let prefix = "rk_"
 
   static func text(of secret: RandomSecret) -> String { prefix + secret.text }
 
   /// What is stored of a key; nil for a text that is no key.
-  static func hash(of text: String) -> String? {
+  package static func hash(of text: String) -> String? {
     guard text.utf8.count <= 64, text.hasPrefix(prefix) else { return nil }
     return RandomSecret(text.dropFirst(prefix.count))?.hash(for: .apiKey)
   }

@@ -1,7 +1,7 @@
 /// A text by which a client gets access tokens. It has the three parts of a JSON Web Token, since clients
 /// read from the second part until when it is valid. Only the third part counts: it is a secret, whose hash
 /// leads to the session.
-enum RefreshToken {
+package enum RefreshToken {
   private static let header = Base64URL.text(of: Array(#"{"typ":"refresh"}"#.utf8))
   private static let longest = 512
 
@@ -14,7 +14,7 @@ enum RefreshToken {
   }
 
   /// What is stored of a token; nil for a text that is none.
-  static func hash(of text: String) -> String? {
+  package static func hash(of text: String) -> String? {
     guard text.utf8.count <= longest else { return nil }
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3 else { return nil }

@@ -1,16 +1,16 @@
 import Foundation
 
 /// A key that access tokens are signed with.
-struct SigningKey: Sendable {
-  let secret: [UInt8]
+package struct SigningKey: Sendable {
+  package let secret: [UInt8]
   /// The first part of each token that it signs. Nothing else is accepted there, so that nobody chooses how a
   /// token is verified.
-  let header: String
+  package let header: String
 
   var publicKey: [UInt8] { Array(secret.suffix(32)) }
 
   /// - Parameter secret: 64 bytes; with others this is nil.
-  init?(id: String, secret: [UInt8]) {
+  package init?(id: String, secret: [UInt8]) {
     guard secret.count == Sodium.secretKeyLength else { return nil }
     self.secret = secret
     header = Base64URL.text(of: Array(#"{"alg":"EdDSA","kid":"\#(id)","typ":"JWT"}"#.utf8))
@@ -18,13 +18,17 @@ struct SigningKey: Sendable {
 }
 
 /// The keys whose tokens are accepted.
-struct KeyRing: Sendable {
+package struct KeyRing: Sendable {
   /// Signs.
   let current: SigningKey
   /// Signed before, and verifies until its last token has expired.
   let former: SigningKey?
   /// When the last token of the former key has expired.
   let formerEnd: Date
+
+  package init(current: SigningKey, former: SigningKey?, formerEnd: Date) {
+    (self.current, self.former, self.formerEnd) = (current, former, formerEnd)
+  }
 
   /// The key that signs tokens with a header; nil where none does.
   func key(of header: Substring, _ now: Date) -> SigningKey? {

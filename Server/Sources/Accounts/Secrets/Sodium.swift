@@ -2,9 +2,9 @@ import CSodium
 import Foundation
 
 /// What is used of libsodium.
-enum Sodium {
+package enum Sodium {
   /// It has started. Nothing else here may be called before this was asked, and where it is false.
-  static let isReady = sodium_init() >= 0
+  package static let isReady = sodium_init() >= 0
 
   static let secretKeyLength = 64
   private static let publicKeyLength = 32
@@ -35,7 +35,7 @@ enum Sodium {
   }
 
   /// - Precondition: the key has 64 bytes.
-  static func signature(of message: [UInt8], by secretKey: [UInt8]) -> [UInt8] {
+  package static func signature(of message: [UInt8], by secretKey: [UInt8]) -> [UInt8] {
     var signature = [UInt8](repeating: 0, count: signatureLength)
     crypto_sign_detached(&signature, nil, message, UInt64(message.count), secretKey)
     return signature

@@ -3,10 +3,10 @@ import RealmSync
 import TestSupport
 
 /// Random messages, with every kind of part that they may have.
-struct MessageMaker {
-  var random: SeededGenerator
+package struct MessageMaker {
+  package var random: SeededGenerator
 
-  init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+  package init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
   // MARK: - Parts
 
@@ -14,7 +14,7 @@ struct MessageMaker {
     (0..<random.below(most + 1)).map { _ in make(&self) }
   }
 
-  mutating func number() -> UInt64 {
+  package mutating func number() -> UInt64 {
     switch random.below(4) {
     case 0: UInt64(random.below(3))
     case 1: UInt64(random.below(100_000))
@@ -147,7 +147,7 @@ struct MessageMaker {
     }
   }
 
-  private mutating func changeset() -> Changeset {
+  package mutating func changeset() -> Changeset {
     var changeset = Changeset()
     changeset.schema = schema()
     for object in objects() {
@@ -202,7 +202,7 @@ struct MessageMaker {
     }
   }
 
-  mutating func step() -> Step {
+  package mutating func step() -> Step {
     var step = Step(
       from: number(), to: number(), tag: random.next(), querySet: number(), partition: partition(),
       mark: stamp(), lastSequence: number())
@@ -224,7 +224,7 @@ struct MessageMaker {
     return step
   }
 
-  private mutating func refusals() -> [Refusal] {
+  package mutating func refusals() -> [Refusal] {
     several { maker in
       let subject: Refusal.Subject =
         switch maker.random.below(3) {
@@ -241,7 +241,7 @@ struct MessageMaker {
 
   private mutating func named() -> NamedChangeset { NamedChangeset(sequence: number(), hash: hash()) }
 
-  mutating func upload() -> UploadMessage {
+  package mutating func upload() -> UploadMessage {
     UploadMessage(
       sequence: number(), previous: random.chance(30) ? [] : hash(), base: number(), stamp: stamp(),
       querySet: number(), isAllOrNothing: random.chance(50), replicas: replicas(), changeset: changeset())
@@ -281,7 +281,7 @@ struct MessageMaker {
       partitionProperty: random.chance(50) ? text() : nil)
   }
 
-  mutating func clientMessage() -> ClientMessage {
+  package mutating func clientMessage() -> ClientMessage {
     switch random.below(8) {
     case 0: return .hello(hello())
     case 1:
@@ -300,7 +300,7 @@ struct MessageMaker {
     }
   }
 
-  mutating func serverMessage() -> ServerMessage {
+  package mutating func serverMessage() -> ServerMessage {
     switch random.below(9) {
     case 0, 1: .welcome(welcome())
     case 2: .querySetRefused(number: number(), code: number32(), text: text())
@@ -319,7 +319,7 @@ struct MessageMaker {
   // MARK: - Damage
 
   /// Bytes that differ in one to three places from others.
-  mutating func damaged(_ bytes: [UInt8]) -> [UInt8] {
+  package mutating func damaged(_ bytes: [UInt8]) -> [UInt8] {
     var made = bytes
     for _ in 0...random.below(3) where !made.isEmpty {
       let place = random.below(made.count)

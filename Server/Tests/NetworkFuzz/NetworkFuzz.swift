@@ -1,0 +1,24 @@
+import ArgumentParser
+import Foundation
+import FuzzSupport
+
+/// Gives changed inputs to the decoders of the server that stand in this package. The others, which read messages of device sync
+/// and queries, are those of `fuzz-run network` in the package above.
+@main
+struct NetworkFuzz: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "network-fuzz",
+    abstract: "Gives changed inputs to the decoders of what comes from the network to a server.")
+
+  @OptionGroup var options: FuzzOptions
+
+  func run() throws {
+    let decoders = RequestDecoders.all + LogInDecoders.all + [DefinitionDecoder.decoder]
+    guard try options.run(decoders) else { throw ExitCode(1) }
+  }
+
+  /// Inputs that stand in the repository.
+  static let kept = FuzzCorpus(
+    URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .appendingPathComponent("FuzzCorpus"))
+}
