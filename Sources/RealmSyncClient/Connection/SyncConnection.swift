@@ -164,10 +164,14 @@ package final class SyncConnection: @unchecked Sendable {
     }
   }
 
-  /// So many bytes of a frame of a channel were worked on.
+  /// A frame of a channel was worked on.
+  ///
+  /// - Parameter bytes: of the frame.
   package func taken(_ bytes: Int, on channel: UInt64) {
     queue.async { [self] in
-      if case .open(let socket) = state, channel >= firstHandle { socket.taken(bytes) }
+      if case .open(let socket) = state, channel >= firstHandle {
+        socket.taken(bytes + SocketLimit.messageCost)
+      }
     }
   }
 
@@ -243,10 +247,13 @@ package final class SyncConnection: @unchecked Sendable {
       return lose(.closed(code: 1002, text: "A message of the server has no channel."), retries: true)
     }
     guard let handle = handles[number], let id = channels[handle]?.member, let member = members[id]?.member
-    else { return socket.taken(bytes.count) }
+    else { return socket.taken(bytes.count + SocketLimit.messageCost) }
     let frame = Array(bytes.suffix(reader.count))
-    socket.taken(bytes.count - frame.count)
-    guard frame.isEmpty else { return member.received(frame, on: handle) }
+    guard frame.isEmpty else {
+      socket.taken(bytes.count - frame.count)
+      return member.received(frame, on: handle)
+    }
+    socket.taken(bytes.count + SocketLimit.messageCost)
     (handles[number], channels[handle], members[id]) = (nil, nil, nil)
     member.connectionBecame(.disconnected)
     member.closed(channel: handle, because: .server)
