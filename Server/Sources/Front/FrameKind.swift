@@ -18,8 +18,10 @@ enum CloseCode {
   static let protocolError: UInt16 = 1002
   static let unsupportedData: UInt16 = 1003
   static let invalidText: UInt16 = 1007
+  static let policyViolation: UInt16 = 1008
   static let messageTooLong: UInt16 = 1009
   static let internalError: UInt16 = 1011
+  static let tryAgainLater: UInt16 = 1013
 
   /// A frame may carry the code. The others say what no frame said, or are not given to anybody.
   static func isSendable(_ code: UInt16) -> Bool {

@@ -37,6 +37,12 @@ struct FrameReader {
 
   init(maximum: Int) { self.maximum = maximum }
 
+  /// A message or a frame has begun, and is not whole.
+  var isUnfinished: Bool { !hasFailed && (isFragmented || frame != nil || !head.isEmpty) }
+
+  /// Bytes that have come of what is not whole.
+  var unfinishedBytes: Int { message.count + control.count }
+
   /// Reads up to the next event.
   ///
   /// - Returns: nil where all bytes were read, and after a failure.
@@ -156,6 +162,7 @@ struct FrameReader {
 /// A rule that a client has broken.
 enum FrameFailure: Error, Sendable {
   case unknownFrame, unmasked, text, wrongFragment, wrongControl, wrongLength, tooLong, wrongClose, wrongText
+  case tooSlow, tooMuch
 
   /// What the WebSocket is closed with.
   var code: UInt16 {
@@ -163,6 +170,8 @@ enum FrameFailure: Error, Sendable {
     case .text: CloseCode.unsupportedData
     case .tooLong: CloseCode.messageTooLong
     case .wrongText: CloseCode.invalidText
+    case .tooSlow: CloseCode.policyViolation
+    case .tooMuch: CloseCode.tryAgainLater
     case .unknownFrame, .unmasked, .wrongFragment, .wrongControl, .wrongLength, .wrongClose:
       CloseCode.protocolError
     }
@@ -179,6 +188,8 @@ enum FrameFailure: Error, Sendable {
     case .tooLong: "A message is too long."
     case .wrongClose: "A frame that ends the WebSocket has no valid code."
     case .wrongText: "The reason for the end is no valid text."
+    case .tooSlow: "A message took too long to come."
+    case .tooMuch: "Too many messages are being sent to the server. Try again later."
     }
   }
 }
