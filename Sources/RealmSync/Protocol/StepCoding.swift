@@ -23,7 +23,7 @@ extension Step: MessagePart {
     remainingBytes = try reader.number("remaining bytes")
     own = try reader.list("own changesets")
     replicas = try reader.replicas()
-    let changeset = try reader.changeset("changeset")
+    let changeset = try reader.changeset("changeset", mostInstructions: MessageLimit.stepInstructions)
     schema = changeset.schema
     objects = try reader.objectSteps(changeset.objects, replicas: replicas.count)
   }
