@@ -15,6 +15,8 @@ package enum MessageLimit {
   package static let serverParts = 4 << 20
   /// A message names so many replicas at most.
   package static let replicas = 65_536
+  /// The parts of a step together name so many replicas at most, and a client's file knows so many.
+  package static let stepReplicas = 1 << 20
   /// A body of more bytes is compressed where that makes it smaller.
   package static let plainBodyBytes = 256
   /// A hash has so many bytes.

@@ -129,6 +129,7 @@ extension ClientSession {
         try inFile(.relaxed) { (file) throws(ClientProblem) in try file.stage(step, number: number) }
         running.parts.stage(step)
       }
+      guard running.parts.replicas.count <= MessageLimit.stepReplicas else { throw .tooManyReplicas }
       state = .running(running)
       guard step.isLast else { return [] }
       let actions = try running.reset == nil ? apply(time) : reset(time)

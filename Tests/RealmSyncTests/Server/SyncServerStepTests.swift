@@ -149,7 +149,7 @@ import Testing
     }
     let names = parts.flatMap(\.objects).map(\.name)
     #expect(Set(names).count == names.count)
-    #expect(Step(joining: parts) == whole)
+    #expect(try Step(joining: parts) == whole)
   }
 
   @Test func `what is still to come of a step never grows`() throws {
