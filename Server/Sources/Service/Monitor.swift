@@ -1,3 +1,4 @@
+import Accounts
 import Foundation
 import Front
 import RealmServer
@@ -14,7 +15,7 @@ struct Monitor: HTTPService {
     case ("GET", ["health"]): return await health()
     case ("GET", ["metrics"]): return await metrics()
     case ("POST", ["administration"]):
-      guard let given = request.bearer, given == token else {
+      guard let given = request.bearer, SecretComparison.areEqual(given, token) else {
         return .text("The token is not the one that stands in administration.json.", status: 401)
       }
       guard let asked = try? JSONDecoder().decode(AdministrationRequest.self, from: Data(request.body)) else {

@@ -153,6 +153,9 @@ package final class SyncConnection: @unchecked Sendable {
     }
   }
 
+  /// A session was told how long its server wants clients to wait between tries.
+  package func follow(_ limits: Welcome.Limits) { queue.async { [self] in backOff.follow(limits) } }
+
   package func send(_ frame: [UInt8], on channel: UInt64) {
     queue.async { [self] in
       guard let known = channels[channel] else { return }
