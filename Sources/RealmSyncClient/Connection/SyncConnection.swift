@@ -275,7 +275,8 @@ package final class SyncConnection: @unchecked Sendable {
       // The first step always comes. A token that ends behind it again and again is got ever more slowly.
       let hasServed = hadProgress && clock.now >= openedAt + Self.served
       lose(
-        .closed(code: code, text: text), retries: true, atOnce: code == 4003 || (code == 4001 && hasServed))
+        .closed(code: code, text: ServerText.readable(text)), retries: true,
+        atOnce: code == 4003 || (code == 4001 && hasServed))
     case .refused(let answer): refused(answer.status)
     case .problem(let problem):
       if !hasWorked { refusal = .route }

@@ -16,8 +16,9 @@ extension ClientSession {
     do throws(ClientProblem) {
       switch (state, message) {
       case (.disconnected, _), (_, .skipped): return []
-      case (_, .error(let error)):
+      case (_, .error(var error)):
         disconnected()
+        error.text = ServerText.readable(error.text)
         return [.ended(error), .disconnect(error.retry)]
       case (.hello, .welcome(let welcome)): return try take(welcome, time)
       case (.running(let running), .welcome(let welcome)):
@@ -136,7 +137,7 @@ extension ClientSession {
       return actions + upload(time: time)
     case .querySetRefused(let number, let code, let text):
       state = .running(running)
-      return [.querySetRefused(number: number, code: code, text: text)]
+      return [.querySetRefused(number: number, code: code, text: ServerText.readable(text))]
     case .mark(let request, let version):
       state = .running(running)
       return [.mark(request: request, version: version)]
