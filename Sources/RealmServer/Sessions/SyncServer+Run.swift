@@ -247,6 +247,7 @@ extension SyncServer {
   ) throws(StorageError) {
     var running = running
     let new = node.state.view(of: running.replica, querySet: wanted)
+    guard new == running.view || mayMove(id) else { return }
     var request = StepRequest(
       replica: running.replica, from: running.version, old: running.view, new: new, querySet: wanted)
     request.told = running.told

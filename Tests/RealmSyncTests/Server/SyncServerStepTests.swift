@@ -107,6 +107,43 @@ import Testing
     #expect(steps.first?.from == version)
   }
 
+  @Test(arguments: [false, true])
+  func `a user has one long step for a new view under way at a time`(isLost: Bool) throws {
+    var limits = ServerLimits()
+    limits.unsentBytes = 1000
+    let driven = try DrivenServer(limits)
+    let writer = try driven.running("writer")
+    var random = SeededGenerator(seed: 1)
+    for key in 1...30 as ClosedRange<Int64> {
+      let text = (0..<50).map { _ in "\(random.below(1_000_000))" }.joined()
+      try writer.upload(.creation(key, 1, text: text))
+    }
+    try driven.run()
+    let reader = try driven.running("anna", "q == 2")
+    let (first, second) = (driven.client("anna"), driven.client("anna"))
+    let other = driven.client("ben")
+    for client in [first, second, other] { try client.begin() }
+    driven.isSentAtOnce = false
+    for client in [first, second, other] { try client.ask([""]) }
+    var answers = try driven.run()
+    #expect(answers.steps(first.id).map(\.objects.count) == [30])
+    #expect(answers.steps(other.id).map(\.objects.count) == [30])
+    #expect(answers.messages[second.id] == nil)
+    let bytes = try #require(answers.bytes[first.id])
+    #expect(bytes > limits.unsentBytes)
+    // Whose view is the same is told what has changed.
+    try writer.upload(.creation(100, 2))
+    answers = try driven.run()
+    #expect(answers.steps(reader.id).map(\.told) == [["whole 100"]])
+    #expect(answers.messages[second.id] == nil)
+    // Most of it is not enough.
+    driven.server.noteSent(bytes - limits.unsentBytes, by: first.id)
+    #expect(try driven.run().messages[second.id] == nil)
+    if isLost { driven.server.disconnect(first.id) } else { driven.server.noteSent(1, by: first.id) }
+    answers = try driven.run()
+    #expect(answers.steps(second.id).map(\.objects.count) == [31])
+  }
+
   // MARK: - Parts
 
   /// A step of many objects in parts of 200 bytes, the last objects being the largest; and the same in one.
