@@ -57,6 +57,40 @@ import Testing
     #expect(client.steps.last?.told == ["left 1", "left 2"])
   }
 
+  /// A predicate that takes about so many times ten bytes.
+  private static func long(_ count: Int) -> String {
+    "q IN {\((0..<count).map { "\($0)" }.joined(separator: ", "))}"
+  }
+
+  @Test func `a query set with too long lists is refused, and too many long ones end the session`() throws {
+    var limits = ServerLimits()
+    (limits.querySetBytes, limits.querySetsBytes) = (3000, 8000)
+    let driven = try DrivenServer(limits)
+    let client = try driven.running("anna", "q == 1")
+    try client.ask([Self.long(200), Self.long(200)])
+    let answers = try driven.run()
+    guard case .querySetRefused(2, let code, _)? = answers.messages[client.id]?.first else {
+      Issue.record("not refused: \(answers.messages)")
+      return
+    }
+    #expect(code == 205)
+    // The server keeps the sets of a session, since changesets may name them.
+    for number in 3...5 as ClosedRange<UInt64> {
+      try client.ask([Self.long(240)])
+      try driven.run()
+      #expect(client.querySet == number)
+    }
+    try client.ask([Self.long(240)])
+    try driven.run()
+    #expect(client.lastError == 9)
+    // The next session begins with the newest of them, and the others are forgotten.
+    client.connect()
+    try client.begin()
+    try client.ask(["q == 2"])
+    try driven.run()
+    #expect(!client.isClosed && client.querySet == client.asked)
+  }
+
   // MARK: - Who is told
 
   @Test func `a session that nothing concerns is told where it stands once in a while`() throws {
