@@ -68,6 +68,9 @@ struct Monitor: HTTPService {
       add(
         "unrouted_sessions", "Connected files whose queries are compared with each change.", app,
         Double(figures.unroutedSessions))
+      add(
+        "unsent_bytes", "Bytes that were made for clients and not taken by them yet.", app,
+        Double(figures.unsentBytes))
       add("file_bytes", "The size of the app's file.", app, Double(figures.fileBytes))
       for (reason, count) in figures.refusals.sorted(by: { $0.key < $1.key }) {
         add(

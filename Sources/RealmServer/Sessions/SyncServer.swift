@@ -78,6 +78,9 @@ package final class SyncServer {
     noteUnsent(id)
   }
 
+  /// Bytes that were given to be sent and have not left the machine, of all sessions.
+  var unsentBytes: Int { sessions.values.reduce(0) { $0 + $1.unsent } }
+
   private func noteUnsent(_ id: SessionID) {
     guard let session = sessions[id] else { return }
     setLaden(id, session.user, session.unsent >= limits.unsentBytes)
