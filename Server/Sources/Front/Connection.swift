@@ -13,6 +13,7 @@ struct FrontParts: Sendable {
   /// Those of TLS; nil for plain connections.
   let certificates: Certificates?
   let connections: Connections
+  let unfinished: UnfinishedBytes
 }
 
 /// One connection, as its handlers know it.
@@ -27,7 +28,16 @@ struct Connection: Sendable {
 
   /// The address of the client that a request comes from.
   func address(of head: HTTPRequestHead) -> String {
-    parts.proxies.client(peer: peer, forwarded: head.headers["x-forwarded-for"])?.description ?? ""
+    client(of: head)?.description ?? ""
+  }
+
+  /// A count of the bytes that the client of a request has sent and that are not whole.
+  func share(of head: HTTPRequestHead) -> UnfinishedShare {
+    UnfinishedShare(parts.unfinished, client(of: head)?.network)
+  }
+
+  private func client(of head: HTTPRequestHead) -> IPAddress? {
+    parts.proxies.client(peer: peer, forwarded: head.headers["x-forwarded-for"])
   }
 }
 

@@ -34,7 +34,7 @@ public final class Front: Sendable {
       settings: settings, http: http, sockets: sockets, logger: logger,
       proxies: TrustedProxies(settings.trustedProxies),
       certificates: settings.tls.map { try Certificates($0) },
-      connections: Connections(settings.limits))
+      connections: Connections(settings.limits), unfinished: UnfinishedBytes(settings.limits))
     let group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, settings.threads))
     do {
       let listener = try await bootstrap(parts, group).bind(host: settings.host, port: settings.port).get()

@@ -53,6 +53,13 @@ public struct FrontLimits: Sendable, Equatable {
   /// Connections of one client's address; in IPv6, of the first 64 bits of it. Those of trusted proxies do
   /// not count. One more is closed as soon as it is accepted. The default is 256.
   public var connectionsPerAddress = 256
+  /// Bytes of messages that are not whole and of bodies of requests that are not answered, of all connections. A request
+  /// with more is answered with 503, and a message with more closes its WebSocket with 1013. What has 16 KiB or less is
+  /// never refused for that. The default is 256 MiB.
+  public var unfinishedBytes = 256 << 20
+  /// The same of one client's address; in IPv6, of the first 64 bits of it. Behind a trusted proxy it is the address that
+  /// the proxy names. The default is 96 MiB.
+  public var unfinishedBytesPerAddress = 96 << 20
 
   public init() {}
 }
@@ -64,6 +71,9 @@ public struct FrontTimes: Sendable, Equatable {
   public var header: Duration = .seconds(10)
   /// For all of a body, from the end of the head on. The default is 30 s.
   public var body: Duration = .seconds(30)
+  /// For all of a message through a WebSocket, from its first byte on. A slower one closes the WebSocket with 1008. The time
+  /// in which the front reads nothing does not count. The default is 600 s.
+  public var message: Duration = .seconds(600)
   /// For the next request of a connection, and for a client that does not take its response. The default is
   /// 60 s.
   public var idle: Duration = .seconds(60)

@@ -32,9 +32,24 @@ extension HTTPHandler {
   private func add(_ bytes: ByteBuffer, to incoming: IncomingRequest) {
     do throws(Refusal) {
       try incoming.add(bytes)
+      try count(incoming)
     } catch {
       refuse(error, incoming.head)
     }
+  }
+
+  /// Counts what has come of a body, until the request is answered.
+  private func count(_ incoming: IncomingRequest) throws(Refusal) {
+    var share = unfinished ?? connection.share(of: incoming.head)
+    let isFree = share.set(incoming.body.count)
+    unfinished = share
+    guard isFree else { throw .tooMuch }
+  }
+
+  /// The body of the request is kept no more.
+  func forgetBody() {
+    _ = unfinished?.set(0)
+    unfinished = nil
   }
 
   private func complete(_ incoming: IncomingRequest) {
@@ -96,6 +111,7 @@ extension HTTPHandler {
   private func write(_ response: HTTPResponse, to head: HTTPRequestHead?, keepsAlive: Bool) {
     guard let context else { return }
     state = .writing(keepsAlive: keepsAlive)
+    forgetBody()
     wait(for: connection.times.idle)
     let responseHead = response.head(keepsAlive: keepsAlive, isOld: head?.isOld ?? false)
     context.write(Self.wrapOutboundOut(.head(responseHead)), promise: nil)

@@ -61,7 +61,8 @@ extension HTTPHandler {
     context.writeAndFlush(Self.wrapOutboundOut(.head(head)), promise: nil)
     let pipeline = context.pipeline.syncOperations
     do {
-      try pipeline.addHandler(SocketChannel(connection, handler, on: context.eventLoop))
+      let share = connection.share(of: exchange.head)
+      try pipeline.addHandler(SocketChannel(connection, handler, share, on: context.eventLoop))
     } catch {
       return context.close(promise: nil)
     }

@@ -69,6 +69,8 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private(set) var hasBegun = false
   private var hasAnswered = false
   private var deadline = Deadline()
+  /// The body of the request, as far as it has come; nil where none has.
+  var unfinished: UnfinishedShare?
 
   private static let maximumQueue = 512
 
@@ -100,6 +102,7 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
     task = nil
     deadline.cancel()
     queue.removeAll()
+    forgetBody()
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {

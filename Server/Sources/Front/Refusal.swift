@@ -23,6 +23,8 @@ package struct Refusal: Error, Sendable {
   static let headersTooLong = Refusal(status: 431, text: "The headers of the request are too long.")
   static let failed = Refusal(status: 500, text: "The server has failed.")
   static let unknownMethod = Refusal(status: 501, text: "The server does not know the method.")
+  static let tooMuch = Refusal(
+    status: 503, text: "Too many requests are being sent to the server. Try again later.")
   static let stopping = Refusal(status: 503, text: "The server stops.")
   static let unknownVersion = Refusal(status: 505, text: "The server speaks HTTP/1.1.")
 

@@ -31,10 +31,18 @@ final class SocketChannel: ChannelDuplexHandler {
   /// The channel has asked for bytes, and was not given any.
   private var isReadHeld = false
   private var closeDeadline = Deadline()
+  private var messageDeadline = Deadline()
+  /// The time for what is not whole yet runs.
+  private var isTimed = false
+  private var unfinished: UnfinishedShare
   var life: SocketLife
 
-  init(_ connection: Connection, _ handler: any SocketHandler, on eventLoop: any EventLoop) {
+  init(
+    _ connection: Connection, _ handler: any SocketHandler, _ share: UnfinishedShare,
+    on eventLoop: any EventLoop
+  ) {
     (self.connection, self.handler, loop) = (connection, handler, ConnectionLoop(eventLoop))
+    unfinished = share
     reader = FrameReader(.server, maximum: connection.limits.maximumMessage)
     life = SocketLife(connection.times)
   }
@@ -65,8 +73,9 @@ final class SocketChannel: ChannelDuplexHandler {
     loop.close()
     closeDeadline.cancel()
     life.deadline.cancel()
+    forgetUnfinished()
     // The handler may keep the socket, and the socket keeps this object.
-    (socket, pending, reader) = (nil, ByteBuffer(), FrameReader(.server, maximum: 0))
+    socket = nil
     handler.closed()
   }
 
@@ -104,6 +113,7 @@ final class SocketChannel: ChannelDuplexHandler {
   func goOn() {
     guard !isPaused else { return }
     life.noteBytes()
+    if isTimed { awaitMessage() }
     deliver()
     resumeReading()
   }
@@ -121,18 +131,59 @@ final class SocketChannel: ChannelDuplexHandler {
     while takesFrames, let event = reader.next(&pending) { take(event) }
     // An empty buffer keeps no memory, of which a connection that waits needs none.
     if pending.readableBytes == 0 { pending = ByteBuffer() }
+    noteUnfinished()
   }
 
   private var takesFrames: Bool { (state == .open && !isPaused) || state == .closing }
 
   private func take(_ event: FrameReader.Event) {
     switch event {
-    case .message(let message): if state == .open { handler.received(message) }
+    case .message(let message):
+      stopTiming()
+      if state == .open { handler.received(message) }
     case .ping(let payload): if state == .open { answerPing(payload) }
     case .pong: break
     case .close(let code, _): noteClose(code)
     case .failure(let failure): fail(failure)
     }
+  }
+
+  // MARK: - What is not whole
+
+  /// Counts what has come and was not taken, and lets the time run for it.
+  private func noteUnfinished() {
+    guard state == .open || state == .closing else { return forgetUnfinished() }
+    guard unfinished.set(reader.unfinishedBytes + pending.readableBytes) else { return fail(.tooMuch) }
+    if !reader.isUnfinished {
+      stopTiming()
+    } else if !isTimed {
+      isTimed = true
+      awaitMessage()
+    }
+  }
+
+  private func awaitMessage() {
+    messageDeadline.set(connection.times.message, on: loop.eventLoop) { [weak self] in self?.messageIsLate() }
+  }
+
+  private func messageIsLate() {
+    guard state == .open || state == .closing else { return }
+    // While this side reads nothing, nothing can come.
+    if isPaused { return awaitMessage() }
+    fail(.tooSlow)
+  }
+
+  private func stopTiming() {
+    guard isTimed else { return }
+    isTimed = false
+    messageDeadline.cancel()
+  }
+
+  /// Nothing more is read.
+  private func forgetUnfinished() {
+    stopTiming()
+    _ = unfinished.set(0)
+    (pending, reader) = (ByteBuffer(), FrameReader(maximum: 0))
   }
 
   // MARK: - The end
@@ -180,6 +231,7 @@ final class SocketChannel: ChannelDuplexHandler {
       context.writeAndFlush(Self.wrapOutboundOut(frame), promise: nil)
     }
     state = .ending
+    forgetUnfinished()
     limitClosing()
     context.close(mode: .output, promise: nil)
     resumeReading()

@@ -21,6 +21,8 @@ final class AppSocket: SocketHandler, Sendable {
     var waiting = 0
     /// Bytes that were given to be sent and have not left.
     var unsent = 0
+    /// Too much of all sockets of the user waits.
+    var isHeld = false
     var isPaused = false
     var isClosed = false
   }
@@ -34,6 +36,7 @@ final class AppSocket: SocketHandler, Sendable {
   /// When the token ends, in milliseconds since 1970.
   let end: UInt64
   private let worker: AppWorker
+  private let intake: UserIntake
   private let didClose: @Sendable () -> Void
   private let state = Mutex(State())
 
@@ -45,7 +48,7 @@ final class AppSocket: SocketHandler, Sendable {
 
   /// Within the lock, so that a pause and its end come in the order in which they were decided.
   private static func balance(_ state: inout State) {
-    if state.waiting > mostWaiting || state.unsent > mostUnsent {
+    if state.isHeld || state.waiting > mostWaiting || state.unsent > mostUnsent {
       guard !state.isPaused else { return }
       state.isPaused = true
       state.socket?.pause()
@@ -55,13 +58,15 @@ final class AppSocket: SocketHandler, Sendable {
     }
   }
 
-  /// - Parameter didClose: called once when the socket has gone, also where it never was opened.
+  /// - Parameters:
+  ///   - intake: of the user.
+  ///   - didClose: called once when the socket has gone, also where it never was opened.
   init(
-    _ worker: AppWorker, asked: ContinuousClock.Instant, user: String, session: String, data: UserData,
-    end: UInt64,
-    didClose: @escaping @Sendable () -> Void
+    _ worker: AppWorker, _ intake: UserIntake, asked: ContinuousClock.Instant, user: String, session: String,
+    data: UserData, end: UInt64, didClose: @escaping @Sendable () -> Void
   ) {
-    (self.worker, self.asked, self.user, self.session) = (worker, asked, user, session)
+    (self.worker, self.intake, self.asked) = (worker, intake, asked)
+    (self.user, self.session) = (user, session)
     (self.data, self.end, self.didClose) = (data, end, didClose)
   }
 
@@ -72,6 +77,9 @@ final class AppSocket: SocketHandler, Sendable {
     set { state.withLock { $0.connection = newValue } }
   }
 
+  /// Nothing is read from it for now.
+  var isPaused: Bool { state.withLock { $0.isPaused } }
+
   // MARK: - What the network tells
 
   func opened(_ socket: Socket) {
@@ -80,10 +88,12 @@ final class AppSocket: SocketHandler, Sendable {
   }
 
   func received(_ message: [UInt8]) {
+    let size = message.count + Self.cost
     state.withLock { state in
-      state.waiting += message.count + Self.cost
+      state.waiting += size
       Self.balance(&state)
     }
+    intake.add(size, of: self)
     worker.receive(message, from: self)
   }
 
@@ -99,8 +109,18 @@ final class AppSocket: SocketHandler, Sendable {
 
   /// A message was taken in.
   func noteTaken(_ bytes: Int) {
+    let size = bytes + Self.cost
     state.withLock { state in
-      state.waiting -= bytes + Self.cost
+      state.waiting -= size
+      Self.balance(&state)
+    }
+    intake.take(size)
+  }
+
+  /// Nothing more is read until that is over.
+  func hold(_ isHeld: Bool) {
+    state.withLock { state in
+      state.isHeld = isHeld
       Self.balance(&state)
     }
   }

@@ -12,7 +12,7 @@ public final class AppWorker: Sendable {
   private struct State: ~Copyable {
     let app: SyncApp
     var sockets: [SyncApp.Connection: AppSocket] = [:]
-    /// `run` is in the queue, behind all messages that have come.
+    /// `run` is in the queue, behind the messages that are being taken in.
     var isRunDue = false
     var isStopped = false
     /// Why the last `run` failed; nil where it did not.
@@ -35,6 +35,15 @@ public final class AppWorker: Sendable {
     }
   }
 
+  /// What the sockets of users ask for.
+  private struct Turns {
+    typealias Work = @Sendable () -> Void
+
+    var queue = FairQueue<Work>()
+    /// `takeTurns` is in the worker's queue.
+    var isDue = false
+  }
+
   private static let mostRevocations = 1000
 
   /// What is told to whoever watches the server.
@@ -46,6 +55,7 @@ public final class AppWorker: Sendable {
   public let id: String
   private let queue: DispatchQueue
   private let state: Mutex<State>
+  private let userTurns = Mutex(Turns())
   private let clock: @Sendable () -> UInt64
   private let logger: Logger
   private let timer: DispatchSourceTimer
@@ -90,7 +100,7 @@ public final class AppWorker: Sendable {
 
   /// A user has connected.
   func connect(_ socket: AppSocket, user: String, data: [String: [Value]]) {
-    queue.async { [self] in
+    inTurn(of: user) { [self] in
       state.withLock { state in
         guard !state.isStopped else { return socket.close(.goingAway, "The server stops.") }
         guard !state.revocations.contains(where: { $0.concerns(socket) }) else {
@@ -111,7 +121,7 @@ public final class AppWorker: Sendable {
   }
 
   func receive(_ message: [UInt8], from socket: AppSocket) {
-    queue.async { [self] in
+    inTurn(of: socket.user) { [self] in
       state.withLock { state in
         guard let connection = socket.connection else { return }
         do {
@@ -127,14 +137,49 @@ public final class AppWorker: Sendable {
   }
 
   func disconnect(_ socket: AppSocket) {
-    queue.async { [self] in
+    inTurn(of: socket.user) { [self] in
       state.withLock { state in
         guard let connection = socket.connection else { return }
         state.app.disconnect(connection)
         state.sockets[connection] = nil
         socket.connection = nil
       }
+      // Another file of the user may have waited for this one.
+      scheduleRun()
     }
+  }
+
+  /// Does something for a socket of a user, behind all that the user has asked for before.
+  private func inTurn(of user: String, _ work: @escaping @Sendable () -> Void) {
+    let isDue = userTurns.withLock { turns in
+      turns.queue.add(work, for: user)
+      defer { turns.isDue = true }
+      return turns.isDue
+    }
+    if !isDue { queue.async { [self] in takeTurns() } }
+  }
+
+  /// Users have their turns for so long before what they have sent is integrated and answered.
+  private static let slice = Duration.milliseconds(5)
+
+  private func takeTurns() {
+    let end = ContinuousClock.now + Self.slice
+    repeat {
+      guard takeTurn() else { return }
+    } while ContinuousClock.now < end
+    // Behind `run`, which the work has put into the queue.
+    queue.async { [self] in takeTurns() }
+  }
+
+  /// - Returns: false where nothing waits.
+  private func takeTurn() -> Bool {
+    let work = userTurns.withLock { turns in
+      let work = turns.queue.next()
+      if work == nil { turns.isDue = false }
+      return work
+    }
+    work?()
+    return work != nil
   }
 
   /// The sockets of a user are closed.
@@ -156,7 +201,7 @@ public final class AppWorker: Sendable {
 
   // MARK: - Work
 
-  /// Runs once, however often it is asked for: behind the messages that have come until then.
+  /// Runs once, however often it is asked for: behind the messages that are being taken in.
   private func scheduleRun() {
     let isDue = state.withLock { state in
       defer { state.isRunDue = true }
@@ -242,7 +287,7 @@ public final class AppWorker: Sendable {
 
   // MARK: - Who runs the server
 
-  /// Does something on the worker's thread, behind all that has come.
+  /// Does something on the worker's thread.
   private func perform<Result: Sendable>(
     _ body: @escaping @Sendable (inout State) throws -> Result
   ) async throws -> Result {
@@ -299,6 +344,9 @@ public final class AppWorker: Sendable {
     trimTimer.cancel()
     await withCheckedContinuation { continuation in
       queue.async { [self] in
+        // Not all that may still come meanwhile.
+        let waiting = userTurns.withLock { $0.queue.count }
+        for _ in 0..<waiting { _ = takeTurn() }
         run()
         state.withLock { state in
           state.isStopped = true

@@ -1,3 +1,4 @@
+import Accounts
 import Foundation
 import Front
 import RealmServer
@@ -14,7 +15,7 @@ struct Monitor: HTTPService {
     case ("GET", ["health"]): return await health()
     case ("GET", ["metrics"]): return await metrics()
     case ("POST", ["administration"]):
-      guard let given = request.bearer, given == token else {
+      guard let given = request.bearer, SecretComparison.areEqual(given, token) else {
         return .text("The token is not the one that stands in administration.json.", status: 401)
       }
       guard let asked = try? JSONDecoder().decode(AdministrationRequest.self, from: Data(request.body)) else {
@@ -67,6 +68,9 @@ struct Monitor: HTTPService {
       add(
         "unrouted_sessions", "Connected files whose queries are compared with each change.", app,
         Double(figures.unroutedSessions))
+      add(
+        "unsent_bytes", "Bytes that were made for clients and not taken by them yet.", app,
+        Double(figures.unsentBytes))
       add("file_bytes", "The size of the app's file.", app, Double(figures.fileBytes))
       for (reason, count) in figures.refusals.sorted(by: { $0.key < $1.key }) {
         add(

@@ -54,6 +54,9 @@ public final class RunningServer: Sendable {
   ///
   /// - Throws: what is wrong with a definition, a file, or a port.
   public static func start(_ settings: Settings, logger: Logger) async throws -> RunningServer {
+    if let address = settings.publicAddress, let problem = PublicAddress.problem(of: address) {
+      throw DataFolder.Problem(description: "--public-address: \(problem)")
+    }
     let folder = settings.folder
     guard let lock = try folder.hold() else {
       throw DataFolder.Problem(description: "\(folder.url.path) is in use: another server runs in it.")
@@ -79,7 +82,8 @@ public final class RunningServer: Sendable {
       let monitor = try await Front.start(settings.monitor, http: watch, logger: logger)
       do {
         try tellAddress(Address(host: settings.monitor.host, port: monitor.port, token: token), in: folder)
-        let front = try await Front.start(settings.front, http: routes, sockets: routes, logger: logger)
+        let front = try await Front.start(
+          frontSettings(settings, apps), http: routes, sockets: routes, logger: logger)
         return RunningServer(apps, front, monitor, folder, lock, logger)
       } catch {
         await monitor.stop(grace: .zero)
@@ -91,6 +95,16 @@ public final class RunningServer: Sendable {
       throw error
     }
   }
+
+  /// The port has room for all connections that the apps allow, and some requests beside them.
+  private static func frontSettings(_ settings: Settings, _ apps: [ServedApp]) -> FrontSettings {
+    var front = settings.front
+    let allowed = apps.reduce(requestsBesides) { $0 + $1.definition.limits.connections }
+    front.limits.connections = max(front.limits.connections, allowed)
+    return front
+  }
+
+  private static let requestsBesides = 1000
 
   private static func tellAddress(_ address: Address, in folder: DataFolder) throws {
     let file = folder.administration

@@ -12,8 +12,14 @@ public final class ServedApp: Sendable {
   public let definition: AppDefinition
   public let accounts: Accounts
   public let worker: AppWorker
-  /// The open sockets of each user.
-  private let sockets = Mutex<[String: Int]>([:])
+  /// The open sockets of a user.
+  private struct Sockets {
+    let intake = UserIntake()
+    var count = 0
+  }
+
+  /// By the users.
+  private let sockets = Mutex<[String: Sockets]>([:])
   private let logger: Logger
 
   /// - Throws: `DefinitionProblems`; `SyncAppProblem`; `AccountError`; an error of a file that can't be opened.
@@ -59,14 +65,16 @@ public final class ServedApp: Sendable {
     }
     let limits = definition.limits
     let user = access.userID
-    let isFree = sockets.withLock { sockets in
-      guard sockets[user, default: 0] < limits.connectionsPerUser,
-        sockets.values.reduce(0, +) < limits.connections
-      else { return false }
-      sockets[user, default: 0] += 1
-      return true
+    let intake = sockets.withLock { sockets -> UserIntake? in
+      var own = sockets[user] ?? Sockets()
+      guard own.count < limits.connectionsPerUser,
+        sockets.values.reduce(0, { $0 + $1.count }) < limits.connections
+      else { return nil }
+      own.count += 1
+      sockets[user] = own
+      return own.intake
     }
-    guard isFree else {
+    guard let intake else {
       return .refuse(
         ErrorResponse.make(
           AccountError(code: .tooManyRequests, message: "There are too many connections. Try again later."),
@@ -74,17 +82,16 @@ public final class ServedApp: Sendable {
     }
     let data = UserData(roles: access.account.roles, customData: access.account.customData)
     let end = UInt64(max(0, access.expiresAt.timeIntervalSince1970) * 1000)
-    let socket = AppSocket(worker, asked: asked, user: user, session: access.sessionID, data: data, end: end)
-    {
-      [weak self] in self?.release(user)
-    }
+    let socket = AppSocket(
+      worker, intake, asked: asked, user: user, session: access.sessionID, data: data, end: end
+    ) { [weak self] in self?.release(user) }
     return .accept(subprotocol: ServerRoutes.subprotocol) { socket }
   }
 
   private func release(_ user: String) {
     sockets.withLock { sockets in
-      let left = (sockets[user] ?? 1) - 1
-      sockets[user] = left == 0 ? nil : left
+      sockets[user]?.count -= 1
+      if sockets[user]?.count == 0 { sockets[user] = nil }
     }
   }
 

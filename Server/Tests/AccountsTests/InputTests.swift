@@ -20,6 +20,12 @@ import Testing
     }
   }
 
+  @Test func `secrets are compared by their bytes`() {
+    for text in ["", "a", "a longer secret", "\u{e9}"] { #expect(SecretComparison.areEqual(text, text)) }
+    let others = [("", "a"), ("a", "ab"), ("ab", "ba"), ("secret-1", "secret-2"), ("\u{e9}", "e\u{301}")]
+    for (one, other) in others { #expect(!SecretComparison.areEqual(one, other)) }
+  }
+
   @Test func `credentials come from the fields of a request`() throws {
     guard
       case .emailPassword(let email, let password) = try Accounts.Credentials(

@@ -25,6 +25,9 @@ final class Client: Sendable {
 
   func close() { channel.close(mode: .all, promise: nil) }
 
+  /// Takes nothing more of what the server sends.
+  func stopReading() async throws { try await channel.setOption(.autoRead, value: false).get() }
+
   /// Sends a request, and waits for its response.
   ///
   /// - Parameters:

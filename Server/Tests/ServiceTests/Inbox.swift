@@ -30,6 +30,9 @@ final class Inbox: Sendable {
     for continuation in waiting { continuation.resume() }
   }
 
+  /// The other side has closed the connection.
+  var isClosed: Bool { state.withLock { $0.isClosed } }
+
   /// Waits until something can be taken from the front of the bytes.
   func next<Value: Sendable>(_ take: (inout [UInt8]) -> Value?) async throws -> Value {
     while true {

@@ -52,7 +52,8 @@ import Testing
       ]
       for line in expected { #expect(lines.contains(line), "\(line)") }
       let names = [
-        "log_end", "log_applied", "history_begin", "oldest_cursor", "unrouted_sessions", "file_bytes",
+        "log_end", "log_applied", "history_begin", "oldest_cursor", "unrouted_sessions", "unsent_bytes",
+        "file_bytes",
       ]
       for name in names {
         #expect(lines.contains { $0.hasPrefix("realm_server_\(name){app=\"dev\"") }, "\(name)")

@@ -5,6 +5,7 @@ struct ServerFrame: Sendable, Equatable {
   let payload: [UInt8]
 
   var isPing: Bool { first == 0x89 }
+  var isPong: Bool { first == 0x8a }
 
   /// It ends the WebSocket.
   var isClose: Bool { first == 0x88 }
@@ -97,7 +98,7 @@ extension Client {
   func message() async throws -> ChannelMessage {
     while true {
       let frame = try await inbox.next { ServerFrame.taken(from: &$0) }
-      if frame.isPing { continue }
+      if frame.isPing || frame.isPong { continue }
       guard !frame.isClose else { throw SocketClosed(code: frame.code) }
       return try ChannelMessage(frame.payload)
     }

@@ -1,8 +1,9 @@
 import Definition
 import Foundation
 import Front
-import Service
 import Testing
+
+@testable import Service
 
 @Suite(.timeLimit(.minutes(3))) struct StartTests {
   private func start(_ place: Place) async throws -> RunningServer {
@@ -65,6 +66,48 @@ import Testing
       _ = try await Client.socket(at: server.port, token: user.accessToken).start(on: 1)
     }
     try await withServer(place) { _ in }
+  }
+
+  @Test(arguments: [
+    "", "sync.example.org", "https://", "https:///", "ftp://sync.example.org", "HTTPS://sync.example.org",
+    "https://sync.example.org/", "https://sync.example.org/path", "https://sync.example.org?x",
+    "https://ann@sync.example.org", "https://sync example.org", "https://sync..example.org",
+    "https://sync.example.org:", "https://sync.example.org:0", "https://sync.example.org:65536",
+    "https://sync.example.org:+1", "https://[::1", "https://[]", "https://[::1]1",
+    "https://s\u{f6}.example.org",
+  ])
+  func `an address that devices can't use ends the start, and nothing is held`(address: String) async throws {
+    let place = try Place()
+    let problem = await #expect(throws: DataFolder.Problem.self) {
+      try await withServer(place, settings: { $0.publicAddress = address }) { _ in }
+    }
+    let text = try #require(problem).description
+    #expect(text.contains("--public-address") && text.contains("https://sync.example.org"))
+    #expect(!place.has("state.realm"))
+  }
+
+  @Test func `addresses that devices can use have a host, and perhaps a port`() {
+    let addresses = [
+      "https://sync.example.org", "http://localhost", "http://localhost:8080", "https://192.0.2.7:65535",
+      "https://[2001:db8::7]", "http://[::1]:8080", "http://server_1.local",
+    ]
+    for address in addresses { #expect(PublicAddress.problem(of: address) == nil, "\(address)") }
+  }
+
+  @Test func `the port has room for all connections that an app allows`() async throws {
+    let limits = "limits:\n  connections: 20\n  connections-per-user: 20\n"
+    let place = try Place(["dev": openDefinition("dev", limits)])
+    try await withServer(place, settings: { $0.front.limits.connections = 2 }) { server in
+      let client = try await Client.connect(to: server.port)
+      let user = try await client.logInAnonymously()
+      var sockets: [Client] = []
+      for _ in 0..<20 {
+        sockets.append(try await Client.socket(at: server.port, token: user.accessToken))
+      }
+      // Requests have room beside them.
+      #expect(try await client.profile(user.accessToken).status == 200)
+      _ = try await sockets[19].start(on: 1)
+    }
   }
 
   @Test func `a folder without an app says how to make one`() async throws {

@@ -17,6 +17,8 @@ public struct SyncAppFigures: Sendable, Equatable {
   public var channels = 0
   /// Sessions whose queries can't be looked up by a value: each change is compared with each of them.
   public var unroutedSessions = 0
+  /// Bytes that were made for clients and have not left the machine.
+  public var unsentBytes = 0
   /// How many objects and classes were refused since the server was started, by the number of the reason.
   public var refusals: [UInt8: Int] = [:]
   /// The size of the app's file, in bytes.
@@ -36,6 +38,7 @@ extension SyncApp {
     figures.replicas = state.replicas.values.count { !$0.isRetired }
     (figures.connections, figures.channels) = counts
     (figures.unroutedSessions, figures.refusals) = (server.routes.countOfUnrouted, server.refusals)
+    figures.unsentBytes = server.unsentBytes
     figures.fileBytes = try database.fileBytes
     let transaction = try database.beginWrite()
     defer { transaction.cancel() }

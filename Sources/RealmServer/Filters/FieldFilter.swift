@@ -201,6 +201,15 @@ package struct ClassFilters: Sendable, Equatable {
   package static let everything = ClassFilters(others: .everything)
 
   package subscript(_ name: String) -> FieldFilter { byClass[name] ?? others }
+
+  /// How many bytes the conditions take, about.
+  var size: Int {
+    byClass.reduce(others.size) { $0 + $1.key.utf8.count + $1.value.size }
+  }
+}
+
+extension FieldFilter {
+  fileprivate var size: Int { terms.joined().reduce(0) { $0 + $1.size } }
 }
 
 /// The rights of a user: which objects it may read, change, make and delete.

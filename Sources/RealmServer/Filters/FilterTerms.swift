@@ -90,7 +90,7 @@ struct FilterTerms {
 
 extension FieldFilter.Condition {
   /// How many bytes it takes, about.
-  fileprivate var size: Int {
+  var size: Int {
     let name =
       switch subject {
       case .field(let name), .user(let name): name.utf8.count

@@ -50,8 +50,9 @@ struct ServerSession {
     var appended: UInt64 = 0
     /// The sets that were sent in this session.
     var sent: Set<UInt64> = []
-    /// So many sets have come.
+    /// So many sets have come, and those that were not refused take so many bytes, about.
     var sets = 0
+    var setBytes = 0
     /// Sets that were refused, by the sets that count in their place.
     var refused: [UInt64: UInt64] = [:]
     /// The step that is being made, of which parts were sent.
@@ -111,6 +112,9 @@ package struct ServerLimits: Sendable {
   package var registrations = 10
   /// Query sets that a session takes, and that a replica has.
   package var querySets = 1000
+  /// A query set takes so many bytes, about, and all together that a replica has take so many.
+  package var querySetBytes = 1 << 20
+  package var querySetsBytes = 4 << 20
   /// Messages that wait while the server looks at a start.
   package var waiting = 10_000
   /// A session gets no other step while so many bytes have not left the machine.

@@ -63,6 +63,12 @@ extension SyncServer {
     let answer = try filters(of: set)
     switch answer {
     case .success(let filters):
+      let known = node.state.querySetBytes(of: running.replica, from: running.first)
+      let kept = max(running.setBytes, known)
+      guard kept + filters.size <= limits.querySetsBytes else {
+        return fail(id, .tooMuch, "The query sets of the session take too much space.")
+      }
+      running.setBytes += filters.size
       try append(
         .querySet(
           replica: running.replica, number: set.number, oldest: running.first, hash: set.hash, filters), time)
@@ -102,6 +108,11 @@ extension SyncServer {
         }
         try filters.add(filter, to: query.table)
       } catch { return .failure(error) }
+    }
+    guard filters.size <= limits.querySetBytes else {
+      let text =
+        "The queries of a set take more than \(limits.querySetBytes) bytes: use fewer of them, or shorter lists."
+      return .failure(FilterProblem(code: FilterProblem.Code.tooLong, text: text))
     }
     return .success(filters)
   }

@@ -8,7 +8,6 @@ extension SyncServer {
     defer { transaction?.cancel() }
     let isBehind = node.state.version < node.end
     var definitions: [SchemaInstruction]?
-    var busy = Set(building.compactMap { session($0)?.user })
     for id in ids {
       guard let session = session(id), case .running(let running) = session.state else { continue }
       guard node.state.goesOn(running.replica, appended: isBehind ? 0 : running.appended) else {
@@ -19,14 +18,11 @@ extension SyncServer {
       let wanted = max(
         running.wanted, node.state.newestQuerySet(of: running.replica, upTo: running.asked))
       guard wanted >= running.awaited, needsStep(id, running, wanted: wanted) else { continue }
-      // A user has one step at a time that may bring all that there is.
-      if busy.contains(session.user), running.isFirst || wanted != running.querySet { continue }
       if transaction == nil { transaction = try node.database.beginWrite() }
       guard let transaction else { continue }
       do throws(StorageError) {
         if definitions == nil { definitions = try transaction.definitions() }
         try sendStep(id, running, wanted: wanted, definitions ?? [], time, transaction)
-        if building.contains(id) { busy.insert(session.user) }
       } catch {
         // The others go on.
         note(error)
@@ -53,6 +49,7 @@ extension SyncServer {
     _ time: UInt64, _ transaction: WriteTransaction
   ) throws(StorageError) {
     let new = node.state.view(of: running.replica, querySet: wanted)
+    guard new == running.view || mayMove(id) else { return }
     var request = StepRequest(
       replica: running.replica, from: running.version, old: running.view, new: new, querySet: wanted)
     request.told = running.told

@@ -32,6 +32,8 @@ package final class SyncServer {
   private(set) var actions: [Action] = []
   /// What the sessions look for.
   private(set) var routes: SessionRoutes
+  /// The sessions of which much has not left the machine, by their users.
+  private var laden: [String: Set<SessionID>] = [:]
   /// The sessions that something may concern which they were not told.
   var concerned: Set<SessionID> = []
   /// The sessions whose steps are being made, and the one of them that had its turn last.
@@ -72,12 +74,38 @@ package final class SyncServer {
     routes.remove(id)
     concerned.remove(id)
     building.remove(id)
+    setLaden(id, session.user, false)
     if let replica = session.replica, holders[replica] == id { holders[replica] = nil }
   }
 
   /// Bytes that were given to be sent have left the machine. A session gets no step while too many have not.
   package func noteSent(_ bytes: Int, by id: SessionID) {
     change(id) { $0.unsent = max(0, $0.unsent - bytes) }
+    noteUnsent(id)
+  }
+
+  /// Bytes that were given to be sent and have not left the machine, of all sessions.
+  var unsentBytes: Int { sessions.values.reduce(0) { $0 + $1.unsent } }
+
+  private func noteUnsent(_ id: SessionID) {
+    guard let session = sessions[id] else { return }
+    setLaden(id, session.user, session.unsent >= limits.unsentBytes)
+  }
+
+  private func setLaden(_ id: SessionID, _ user: String, _ isLaden: Bool) {
+    if isLaden {
+      laden[user, default: []].insert(id)
+    } else if laden[user]?.remove(id) != nil, laden[user]?.isEmpty == true {
+      laden[user] = nil
+    }
+  }
+
+  /// Whether a session may be told another view now: a user has one step under way that is for a new view and is long. The others wait for it.
+  ///
+  /// Else a client that reads nothing could make the server hold what the user sees once for each session.
+  func mayMove(_ id: SessionID) -> Bool {
+    guard let user = sessions[id]?.user else { return true }
+    return (laden[user] ?? []).union(building).allSatisfy { $0 == id || sessions[$0]?.user != user }
   }
 
   /// The server stops: all clients come back after a while.
@@ -102,6 +130,7 @@ package final class SyncServer {
 
   func send(frame: [UInt8], to id: SessionID) {
     change(id) { $0.unsent += frame.count }
+    noteUnsent(id)
     actions.append(.send(frame, to: id))
   }
 

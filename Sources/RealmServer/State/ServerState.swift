@@ -119,6 +119,12 @@ package final class ServerState {
     try change(replica, try ServerStore(transaction, settings)) { $0.querySets[number] = filters }
   }
 
+  /// How many bytes the query sets of a replica take, about, from a number on.
+  func querySetBytes(of replica: UInt64, from oldest: UInt64) -> Int {
+    let sets = replicas[replica]?.querySets.filter { $0.key >= oldest }
+    return sets?.values.reduce(0) { $0 + $1.size } ?? 0
+  }
+
   /// Notes what an upload changed of its replica, and its stamp.
   func note(_ replica: Replica, number: UInt64, _ stamp: Stamp, _ transaction: WriteTransaction)
     throws(StorageError)

@@ -22,7 +22,8 @@ package struct ChangesetDamage: Error, Sendable, Equatable, CustomStringConverti
 extension Changeset {
   /// Reads what `bytes` made. Takes time and memory in proportion to the bytes, whatever they are.
   ///
-  /// - Parameter mostInstructions: more are refused. An instruction may stand in one byte, and takes a hundred times as many in memory.
+  /// - Parameter mostInstructions: more are refused, of instructions, objects, definitions, steps of paths and values in lists and maps together, and of names. An
+  ///   instruction may stand in one byte, and takes a hundred times as many in memory.
   package init(bytes: [UInt8], mostInstructions: Int = .max) throws(ChangesetDamage) {
     var reader = ChangesetReader(bytes, mostInstructions)
     self = try reader.changeset()
@@ -33,7 +34,7 @@ private struct ChangesetReader {
   private var reader: ByteReader
   private let length: Int
   private var names: [String] = []
-  /// So many instructions may still come.
+  /// So many instructions, and parts of them, may still come.
   private var left: Int
 
   init(_ bytes: [UInt8], _ mostInstructions: Int) {
@@ -47,7 +48,9 @@ private struct ChangesetReader {
   }
 
   mutating func changeset() throws(ChangesetDamage) -> Changeset {
-    for _ in 0..<(try count(.names)) {
+    let count = try count(.names)
+    guard count <= left else { throw damage(.count) }
+    for _ in 0..<count {
       guard let name = reader.text() else { throw damage(.names) }
       names.append(name)
     }
@@ -82,6 +85,13 @@ private struct ChangesetReader {
   private mutating func countInstructions(_ count: Int) throws(ChangesetDamage) {
     guard count <= left else { throw damage(.count) }
     left -= count
+  }
+
+  /// How many parts of an instruction follow.
+  private mutating func countOfParts(_ part: ChangesetDamage.Part) throws(ChangesetDamage) -> Int {
+    let count = try count(part)
+    try countInstructions(count)
+    return count
   }
 
   /// How many follow; each takes a byte at least.
@@ -165,7 +175,7 @@ private struct ChangesetReader {
     case ChangesetTag.clear: made.append(.clear(try path(), try kind()))
     case ChangesetTag.ingest:
       var (properties, values): ([String], [InstructionValue]) = ([], [])
-      for _ in 0..<(try count(.instruction)) {
+      for _ in 0..<(try countOfParts(.instruction)) {
         properties.append(try name(.instruction))
         values.append(try value())
       }
@@ -194,6 +204,7 @@ private struct ChangesetReader {
     var path = InstructionPath(try name(.path))
     let count = try count(.path)
     guard count <= InstructionPath.mostSteps else { throw damage(.path) }
+    try countInstructions(count)
     for _ in 0..<count {
       switch try tag(.path) {
       case ChangesetTag.property: path.steps.append(.property(try name(.path)))
@@ -240,11 +251,11 @@ private struct ChangesetReader {
     case ChangesetTag.emptyCollection: return .collection(try kind())
     case ChangesetTag.list:
       var elements: [InstructionValue] = []
-      for _ in 0..<(try count(.value)) { elements.append(try part(levels)) }
+      for _ in 0..<(try countOfParts(.value)) { elements.append(try part(levels)) }
       return .list(elements)
     case ChangesetTag.map:
       var (keys, values): ([String], [InstructionValue]) = ([], [])
-      for _ in 0..<(try count(.value)) {
+      for _ in 0..<(try countOfParts(.value)) {
         guard let key = reader.text() else { throw damage(.value) }
         if let last = keys.last, !last.utf8.lexicographicallyPrecedes(key.utf8) { throw damage(.value) }
         keys.append(key)

@@ -6,6 +6,9 @@ package struct ServerAddress: Sendable, Equatable {
   package let text: String
   package let isSecure: Bool
 
+  /// So many bytes an address has at most.
+  private static let most = 2000
+
   /// Nil for what is no such address.
   ///
   /// - Parameters:
@@ -13,7 +16,8 @@ package struct ServerAddress: Sendable, Equatable {
   ///   - secure: what an address with TLS begins with.
   init?(_ text: String, plain: String = "http", secure: String = "https", allowsQuery: Bool = false) {
     let text = text.hasSuffix("/") ? String(text.dropLast()) : text
-    guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
+    guard text.utf8.count <= Self.most, let parts = URLComponents(string: text),
+      let scheme = parts.scheme?.lowercased(),
       scheme == plain || scheme == secure, let host = parts.host, !host.isEmpty, parts.user == nil,
       parts.password == nil, parts.fragment == nil, allowsQuery || parts.query == nil
     else { return nil }

@@ -17,7 +17,7 @@ package struct ServerAnswer: Sendable {
     body = response.body
     guard response.customStatusCode == 0, response.problem == nil else {
       status = 0
-      let text = response.body.isEmpty ? "The transport has failed." : String(response.body.prefix(1000))
+      let text = response.body.isEmpty ? "The transport has failed." : ServerText.readable(response.body)
       problem = response.problem ?? .unreachable(text)
       return
     }
@@ -95,12 +95,12 @@ extension AppError {
         status: answer.status)
       return
     }
-    let text = reply.error.flatMap { $0.isEmpty ? nil : String($0.prefix(1000)) }
+    let text = reply.error.flatMap { $0.isEmpty ? nil : ServerText.readable($0) }
+    let name = reply.code.map { ServerText.readable($0, most: 100) }
     self.init(
-      reply.code.flatMap { Code(name: $0) } ?? .unknown,
-      text ?? "The server refuses \(answer.request) by the code \((reply.code ?? "").prefix(100)).",
-      name: reply.code, status: answer.status,
-      link: reply.link.flatMap { $0.isEmpty ? nil : $0 })
+      name.flatMap { Code(name: $0) } ?? .unknown,
+      text ?? "The server refuses \(answer.request) by the code \(name ?? "").", name: name,
+      status: answer.status, link: reply.link.flatMap { $0.isEmpty ? nil : ServerText.readable($0) })
   }
 
   // MARK: - What is found here

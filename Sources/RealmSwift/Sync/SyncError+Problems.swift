@@ -39,9 +39,9 @@ extension SyncError {
   init(_ refusals: [Refusal], in database: Database) {
     let infos = refusals.map { CompensatingWriteInfo($0) }
     let texts = refusals.map { refusal in "\(refusal.subject.text): \(refusal.reason.text)" }
+    let told = ServerText.readable(texts.joined(separator: "; "))
     self.init(
-      .writeRejected,
-      "The server has refused changes of \(database.path), which are undone: \(texts.joined(separator: "; ")).",
+      .writeRejected, "The server has refused changes of \(database.path), which are undone: \(told).",
       compensatingWrites: infos)
   }
 }
@@ -50,10 +50,13 @@ extension CompensatingWriteInfo {
   fileprivate convenience init(_ refusal: Refusal) {
     let reason = refusal.reason.text
     switch refusal.subject {
-    case .object(let name): self.init(objectType: name.table, key: name.key, reason: reason)
-    case .table(let table): self.init(objectType: table, key: .null, reason: reason)
+    case .object(let name):
+      self.init(objectType: ServerText.readable(name.table), key: name.key, reason: reason)
+    case .table(let table): self.init(objectType: ServerText.readable(table), key: .null, reason: reason)
     case .property(let table, let property):
-      self.init(objectType: table, key: .null, reason: "property \(property): \(reason)")
+      self.init(
+        objectType: ServerText.readable(table), key: .null,
+        reason: "property \(ServerText.readable(property)): \(reason)")
     }
   }
 }
@@ -93,7 +96,10 @@ extension SyncedFileProblem {
     }
   }
 
-  var text: String {
+  /// What an app is told. Some of it comes from the server.
+  var text: String { ServerText.readable(whole) }
+
+  private var whole: String {
     switch self {
     case .stopped:
       "The session became inactive: it was suspended, its realm was closed, or its user was logged out."

@@ -45,7 +45,7 @@ extension ClientMessage {
   ///   instructions of a changeset are as short as they can be, it takes about a hundred times as much memory as
   ///   its bytes. So a server gives the limit that it tells its clients.
   package init(bytes: [UInt8], bodyLimit: Int = MessageLimit.bodyBytes) throws(MessageDamage) {
-    var reader = try MessageReader(frame: bytes)
+    var reader = try MessageReader(frame: bytes, parts: MessageLimit.clientParts)
     let number = try reader.number("number of the message")
     switch number {
     case MessageNumber.hello: self = .hello(try Hello(from: &reader))
@@ -91,7 +91,7 @@ extension ServerMessage {
   ///
   /// - Parameter bodyLimit: the body of a step has so many bytes at most once it is expanded.
   package init(bytes: [UInt8], bodyLimit: Int = MessageLimit.bodyBytes) throws(MessageDamage) {
-    var reader = try MessageReader(frame: bytes)
+    var reader = try MessageReader(frame: bytes, parts: MessageLimit.serverParts)
     let number = try reader.number("number of the message")
     switch number {
     case MessageNumber.welcome: self = .welcome(try Welcome(from: &reader))

@@ -6,10 +6,17 @@ package enum MessageLimit {
   package static let frameBytes = 24 << 20
   /// The body of an upload or a step has so many bytes at most once it is expanded.
   package static let bodyBytes = 32 << 20
-  /// An upload has so many instructions at most. A client cuts its changesets at 1 MiB, and each instruction takes a byte at least.
+  /// An upload has so many instructions at most, with the parts of them. A client cuts its changesets at 1 MiB, and each instruction takes a byte at least.
   package static let uploadInstructions = 1 << 20
+  /// A part of a step has so many at most. A server cuts steps between objects, and one object may have many elements.
+  package static let stepInstructions = 4 << 20
+  /// The lists of a message have so many parts at most, all together, beside the instructions.
+  package static let clientParts = 1 << 20
+  package static let serverParts = 4 << 20
   /// A message names so many replicas at most.
   package static let replicas = 65_536
+  /// The parts of a step together name so many replicas at most, and a client's file knows so many.
+  package static let stepReplicas = 1 << 20
   /// A body of more bytes is compressed where that makes it smaller.
   package static let plainBodyBytes = 256
   /// A hash has so many bytes.

@@ -13,12 +13,15 @@ struct MessageReader {
   private let isBody: Bool
   /// Of the optional field that was read last.
   private var lastTag: UInt64 = 0
+  /// So many parts of lists may still come. A part may stand in one byte, and takes many times as many in memory.
+  private var parts: Int
 
   /// Where the next field begins.
   var offset: Int { length - reader.count }
 
-  init(frame: [UInt8]) throws(MessageDamage) {
-    self.init(frame, isBody: false)
+  /// - Parameter parts: more of them in lists are refused.
+  init(frame: [UInt8], parts: Int) throws(MessageDamage) {
+    self.init(frame, isBody: false, parts)
     guard frame.count <= MessageLimit.frameBytes else {
       throw damage(
         "frame", .tooLarge(found: UInt64(frame.count), limit: UInt64(MessageLimit.frameBytes)), at: 0)
@@ -26,14 +29,14 @@ struct MessageReader {
   }
 
   /// Of a part of a message that stands alone.
-  init(part: [UInt8]) { self.init(part, isBody: true) }
+  init(part: [UInt8]) { self.init(part, isBody: true, MessageLimit.serverParts) }
 
   var isAtEnd: Bool { reader.isAtEnd }
 
-  private init(_ bytes: [UInt8], isBody: Bool) {
+  private init(_ bytes: [UInt8], isBody: Bool, _ parts: Int) {
     reader = ByteReader(bytes)
     length = bytes.count
-    self.isBody = isBody
+    (self.isBody, self.parts) = (isBody, parts)
   }
 
   func damage(_ field: String, _ reason: MessageDamage.Reason, at offset: Int) -> MessageDamage {
@@ -58,7 +61,7 @@ struct MessageReader {
     guard let body = Deflate.expanded(compressed, count: Int(expanded)) else {
       throw damage("body", .notCompressed, at: start)
     }
-    return MessageReader(body, isBody: true)
+    return MessageReader(body, isBody: true, parts)
   }
 
   /// Skips the optional fields behind the last field that is known.
@@ -113,6 +116,10 @@ struct MessageReader {
     let start = offset
     let count = try number(field, limit: limit)
     guard count <= UInt64(reader.count) else { throw damage(field, .endsEarly, at: start) }
+    guard count <= UInt64(parts) else {
+      throw damage(field, .tooLarge(found: count, limit: UInt64(parts)), at: start)
+    }
+    parts -= Int(count)
     return Int(count)
   }
 
@@ -187,7 +194,7 @@ struct MessageReader {
     ElementID(replica: try number32(field), counter: try number32(field))
   }
 
-  mutating func changeset(_ field: String, mostInstructions: Int = .max) throws(MessageDamage) -> Changeset {
+  mutating func changeset(_ field: String, mostInstructions: Int) throws(MessageDamage) -> Changeset {
     let bytes = try bytes(field)
     let start = offset - bytes.count
     do throws(ChangesetDamage) {

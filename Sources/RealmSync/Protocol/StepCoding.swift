@@ -25,7 +25,7 @@ extension Step: MessagePart {
     replicas = try reader.replicas()
     created = try reader.createdObjects()
     guard created == nil else { return }
-    let changeset = try reader.changeset("changeset")
+    let changeset = try reader.changeset("changeset", mostInstructions: MessageLimit.stepInstructions)
     schema = changeset.schema
     objects = try reader.objectSteps(changeset.objects, replicas: replicas.count)
   }

@@ -1,16 +1,25 @@
 import RealmStorage
 
+/// Why parts of a step can't be put together.
+package enum StepPartsProblem: Error, Sendable, Equatable {
+  /// They are not all parts of one step.
+  case incomplete
+  /// They name more replicas than `MessageLimit.stepReplicas`.
+  case tooManyReplicas
+}
+
 extension Step {
-  /// The parts of one step, put together; nil of what are not all parts of one.
+  /// The parts of one step, put together.
   ///
   /// - Precondition: all their objects are values (`expanded`).
-  package init?(joining parts: [Step]) {
+  package init(joining parts: [Step]) throws(StepPartsProblem) {
     guard var whole = parts.last, whole.isLast, parts.dropLast().allSatisfy({ $0.precedes(whole) }) else {
-      return nil
+      throw .incomplete
     }
     if parts.count > 1 {
       (whole.replicas, whole.objects, whole.own, whole.schema) = ([0], [], [], [])
-      for part in parts { whole.append(part) }
+      var places: [UInt64: UInt32] = [0: 0]
+      for part in parts { try whole.append(part, &places) }
     }
     self = whole
   }
@@ -21,15 +30,17 @@ extension Step {
   }
 
   /// The replicas of the part get other numbers.
-  private mutating func append(_ part: Step) {
+  ///
+  /// - Parameter places: those of the replicas that are named already.
+  private mutating func append(_ part: Step, _ places: inout [UInt64: UInt32]) throws(StepPartsProblem) {
     var indexes: [UInt32] = []
     for number in part.replicas {
-      if let known = replicas.firstIndex(of: number) {
-        indexes.append(UInt32(known))
-      } else {
-        indexes.append(UInt32(replicas.count))
-        replicas.append(number)
-      }
+      let place = places[number] ?? UInt32(replicas.count)
+      indexes.append(place)
+      guard place == replicas.count else { continue }
+      guard replicas.count < MessageLimit.stepReplicas else { throw .tooManyReplicas }
+      replicas.append(number)
+      places[number] = place
     }
     schema += part.schema
     own += part.own

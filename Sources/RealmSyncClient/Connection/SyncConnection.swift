@@ -188,6 +188,9 @@ package final class SyncConnection: @unchecked Sendable {
     }
   }
 
+  /// A session was told how long its server wants clients to wait between tries.
+  package func follow(_ limits: Welcome.Limits) { queue.async { [self] in backOff.follow(limits) } }
+
   package func send(_ frame: [UInt8], on channel: UInt64) {
     queue.async { [self] in
       guard let known = channels[channel] else { return }
@@ -199,10 +202,14 @@ package final class SyncConnection: @unchecked Sendable {
     }
   }
 
-  /// So many bytes of a frame of a channel were worked on.
+  /// A frame of a channel was worked on.
+  ///
+  /// - Parameter bytes: of the frame.
   package func taken(_ bytes: Int, on channel: UInt64) {
     queue.async { [self] in
-      if case .open(let socket) = state, channel >= firstHandle { socket.taken(bytes) }
+      if case .open(let socket) = state, channel >= firstHandle {
+        socket.taken(bytes + SocketLimit.messageCost)
+      }
     }
   }
 
@@ -279,10 +286,13 @@ package final class SyncConnection: @unchecked Sendable {
       return lose(.closed(code: 1002, text: "A message of the server has no channel."), retries: true)
     }
     guard let handle = handles[number], let id = channels[handle]?.member, let member = members[id]?.member
-    else { return socket.taken(bytes.count) }
+    else { return socket.taken(bytes.count + SocketLimit.messageCost) }
     let frame = Array(bytes.suffix(reader.count))
-    socket.taken(bytes.count - frame.count)
-    guard frame.isEmpty else { return member.received(frame, on: handle) }
+    guard frame.isEmpty else {
+      socket.taken(bytes.count - frame.count)
+      return member.received(frame, on: handle)
+    }
+    socket.taken(bytes.count + SocketLimit.messageCost)
     (handles[number], channels[handle], members[id]) = (nil, nil, nil)
     member.connectionBecame(.disconnected)
     member.closed(channel: handle, because: .server)
@@ -301,7 +311,8 @@ package final class SyncConnection: @unchecked Sendable {
       // The first step always comes. A token that ends behind it again and again is got ever more slowly.
       let hasServed = hadProgress && clock.now >= openedAt + Self.served
       lose(
-        .closed(code: code, text: text), retries: true, atOnce: code == 4003 || (code == 4001 && hasServed))
+        .closed(code: code, text: ServerText.readable(text)), retries: true,
+        atOnce: code == 4003 || (code == 4001 && hasServed))
     case .refused(let answer): refused(answer.status)
     case .problem(let problem):
       if !hasWorked { refusal = .route }

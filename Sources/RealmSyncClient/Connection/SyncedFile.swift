@@ -337,6 +337,7 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
       do throws(MessageDamage) {
         let message = try ServerMessage(bytes: frame)
         if case .step(let step) = message { note(step, frame.count) }
+        if case .welcome(let welcome) = message { follow(welcome.limits) }
         actions = session.receive(message, time: clock.now)
       } catch {
         actions = session.receive(error)
@@ -403,6 +404,12 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
 
   /// Milliseconds that a server may ask for.
   private static let longestPause: UInt64 = 3_600_000
+
+  /// The server says how long to wait between tries.
+  private func follow(_ limits: Welcome.Limits) {
+    backOff.follow(limits)
+    connection.follow(limits)
+  }
 
   /// The session begins anew on another channel, after a while.
   private func retry(after milliseconds: UInt64) {

@@ -167,6 +167,7 @@ package struct ClientFile {
     }
     try check(step)
     try check(step.mark, time: time)
+    guard position.hasRoom(for: parts.replicas) else { throw .tooManyReplicas }
     let decided = try checkOwn(step)
     let new = try storing { () throws(StorageError) in
       var application = try StepApplication(step, pending, position, transaction)
@@ -226,13 +227,14 @@ package struct ClientFile {
   package mutating func reset(
     _ reset: Welcome.Reset, _ parts: [Step], dropsPending: Bool = false, time: UInt64
   ) throws(ClientProblem) {
-    guard let step = Step(joining: parts) else { throw .incompleteStep }
+    let step = try joined(parts)
     guard step.from == reset.registered.version else {
       throw .otherVersion(file: reset.registered.version, step: step.from)
     }
     try check(reset.registered.replica)
     try check(step)
     try check(step.mark, time: time)
+    guard position.hasRoom(for: Set(step.replicas)) else { throw .tooManyReplicas }
     let isWhole = step.objects.allSatisfy { if case .whole = $0.change { true } else { false } }
     guard isWhole else { throw .wrongAnswer }
     var decided = position.decided
@@ -261,6 +263,17 @@ package struct ClientFile {
       return position
     }
     try renew(new)
+  }
+
+  private func joined(_ parts: [Step]) throws(ClientProblem) -> Step {
+    do throws(StepPartsProblem) {
+      return try Step(joining: parts)
+    } catch {
+      switch error {
+      case .incomplete: throw .incompleteStep
+      case .tooManyReplicas: throw .tooManyReplicas
+      }
+    }
   }
 
   /// Whether what the server decided as the file's own changesets are these.
@@ -302,11 +315,14 @@ package struct ClientFile {
 extension UploadMessage {
   init(_ pending: PendingChangesets.Pending, _ previous: NamedChangeset, _ position: ClientPosition) {
     var replicas: [UInt64] = [0]
+    var places: [UInt64: UInt32] = [0: 0]
     let changeset = pending.changeset.mapReplicas { index in
       let number = Int(index) < position.replicas.count ? position.replicas[Int(index)] : 0
-      if let known = replicas.firstIndex(of: number) { return UInt32(known) }
+      if let known = places[number] { return known }
+      let place = UInt32(replicas.count)
       replicas.append(number)
-      return UInt32(replicas.count - 1)
+      places[number] = place
+      return place
     }
     self.init(
       sequence: previous.sequence + 1, previous: previous.hash, base: pending.stored.base ?? 0,

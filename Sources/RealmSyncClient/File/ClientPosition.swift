@@ -91,10 +91,11 @@ package struct ClientPosition: Sendable, Equatable {
     return partition
   }
 
-  /// The number in the file of a replica. A new one gets the next.
-  mutating func index(_ number: UInt64) -> UInt32 {
-    if let known = replicas.firstIndex(of: number) { return UInt32(known) }
-    return add(number)
+  /// Whether the file has numbers for these replicas, beside those that it knows.
+  func hasRoom(for others: Set<UInt64>) -> Bool {
+    let most = MessageLimit.stepReplicas
+    if replicas.count + others.count <= most { return true }
+    return replicas.count + others.subtracting(replicas).count <= most
   }
 
   /// Gives a replica the next number in the file.

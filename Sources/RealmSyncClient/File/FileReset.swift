@@ -55,7 +55,8 @@ struct FileReset {
 
   /// - Returns: where the file stands then.
   mutating func run() throws(StorageError) -> ClientPosition {
-    for number in step.replicas { replicas.append(number == 0 ? 0 : position.index(number)) }
+    var search = ReplicaSearch()
+    for number in step.replicas { replicas.append(search.place(of: number, &position)) }
     for instruction in step.schema {
       let holds = try transaction.unrecorded { () throws(StorageError) in
         try SchemaMerge(transaction).merge(instruction)

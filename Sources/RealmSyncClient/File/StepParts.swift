@@ -9,6 +9,8 @@ package struct StepParts: Sendable {
   private(set) var staged = 0
   /// The others.
   private(set) var held: [Step] = []
+  /// All replicas that the parts name.
+  private(set) var replicas: Set<UInt64> = []
 
   package init(_ parts: [Step] = []) {
     for part in parts { hold(part) }
@@ -16,6 +18,7 @@ package struct StepParts: Sendable {
 
   private mutating func add(_ part: Step) {
     headers.append(part.header)
+    replicas.formUnion(part.replicas)
   }
 
   package mutating func hold(_ part: Step) {
@@ -30,7 +33,7 @@ package struct StepParts: Sendable {
   }
 
   /// The step without its objects; nil where these are not all parts of one.
-  var header: Step? { Step(joining: headers) }
+  var header: Step? { try? Step(joining: headers) }
 }
 
 extension Step {

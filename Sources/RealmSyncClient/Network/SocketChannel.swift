@@ -39,7 +39,7 @@
     private var reader = FrameReader(.client, maximum: SocketLimit.message)
     /// What has come and was not read yet.
     private var pending = ByteBuffer()
-    /// Bytes of messages that were told, and that were not worked on.
+    /// Bytes of messages that were told, and that were not worked on, with the cost of each message.
     private var ahead = 0
     private var isDelivering = false
     /// The channel has asked for bytes, and was not given any.
@@ -214,7 +214,7 @@
       switch event {
       case .message(let message):
         guard state == .open else { return }
-        ahead += message.count
+        ahead += message.count + SocketLimit.messageCost
         handler?(.message(message))
       case .ping(let payload): if state == .open { answerPing(payload) }
       case .pong: life.notePong()

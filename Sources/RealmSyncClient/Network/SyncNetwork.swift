@@ -105,7 +105,8 @@ package enum SocketEnd: Sendable, Equatable {
 package protocol SyncSocket: AnyObject, Sendable {
   /// Sends a binary message. What is sent before the handshake is done waits for it; what is sent after the end is dropped.
   func send(_ message: [UInt8])
-  /// So many bytes of messages were worked on. While more than `SocketLimit.bytesAhead` bytes are not, nothing more is read.
+  /// So many bytes of messages were worked on; each message counts `SocketLimit.messageCost` bytes more than it has. While more than
+  /// `SocketLimit.bytesAhead` bytes are not worked on, nothing more is read.
   func taken(_ bytes: Int)
   /// Closes it with the status code 1000. The last event follows soon.
   func close()
@@ -114,6 +115,8 @@ package protocol SyncSocket: AnyObject, Sendable {
 package enum SocketLimit {
   /// Bytes of messages that may wait to be worked on.
   package static let bytesAhead = 2 << 20
+  /// What a message counts there beside its bytes. It takes about so much memory, also where it has no bytes.
+  package static let messageCost = 256
   /// Bytes of one message.
   package static let message = 24 << 20
   /// Bytes of the answer to a request.

@@ -16,8 +16,9 @@ extension ClientSession {
     do throws(ClientProblem) {
       switch (state, message) {
       case (.disconnected, _), (_, .skipped): return []
-      case (_, .error(let error)):
+      case (_, .error(var error)):
         disconnected()
+        error.text = ServerText.readable(error.text)
         return [.ended(error), .disconnect(error.retry)]
       case (.hello, .welcome(let welcome)): return try take(welcome, time)
       case (.running(let running), .welcome(let welcome)):
@@ -144,13 +145,14 @@ extension ClientSession {
         try inFile(.relaxed) { (file) throws(ClientProblem) in try file.stage(step, number: number) }
         running.parts.stage(step)
       }
+      guard running.parts.replicas.count <= MessageLimit.stepReplicas else { throw .tooManyReplicas }
       state = .running(running)
       guard step.isLast else { return [] }
       let actions = try running.reset == nil ? apply(time) : reset(time)
       return actions + upload(time: time)
     case .querySetRefused(let number, let code, let text):
       state = .running(running)
-      return [.querySetRefused(number: number, code: code, text: text)]
+      return [.querySetRefused(number: number, code: code, text: ServerText.readable(text))]
     case .mark(let request, let version):
       state = .running(running)
       return [.mark(request: request, version: version)]

@@ -13,10 +13,14 @@
     public static let noCode: UInt16 = 1005
     /// A text is no valid UTF-8.
     public static let invalidText: UInt16 = 1007
+    /// The other side does what is allowed, but not in this way.
+    public static let policyViolation: UInt16 = 1008
     /// A message is too long.
     public static let messageTooLong: UInt16 = 1009
     /// The side that closes the WebSocket has failed.
     public static let internalError: UInt16 = 1011
+    /// There is no room now.
+    public static let tryAgainLater: UInt16 = 1013
 
     /// A frame may carry the code. The others say what no frame said, or are not given to anybody.
     public static func isSendable(_ code: UInt16) -> Bool {

@@ -21,6 +21,10 @@
     case wrongClose
     /// The reason for the end is no valid UTF-8.
     case wrongText
+    /// The rest of a message does not come in time.
+    case tooSlow
+    /// There is no room for the messages that are being sent.
+    case tooMuch
 
     /// What the WebSocket is closed with.
     public var code: UInt16 {
@@ -28,6 +32,8 @@
       case .text: CloseCode.unsupportedData
       case .tooLong: CloseCode.messageTooLong
       case .wrongText: CloseCode.invalidText
+      case .tooSlow: CloseCode.policyViolation
+      case .tooMuch: CloseCode.tryAgainLater
       case .unknownFrame, .masked, .unmasked, .wrongFragment, .wrongControl, .wrongLength, .wrongClose:
         CloseCode.protocolError
       }
@@ -46,6 +52,8 @@
       case .tooLong: "A message is too long."
       case .wrongClose: "A frame that ends the WebSocket has no valid code."
       case .wrongText: "The reason for the end is no valid text."
+      case .tooSlow: "A message took too long to come."
+      case .tooMuch: "Too many messages are being sent to the server. Try again later."
       }
     }
   }

@@ -47,6 +47,12 @@
     ///   - maximum: a message has so many bytes at most. No more memory is taken for it.
     public init(_ role: SocketRole, maximum: Int) { (self.role, self.maximum) = (role, maximum) }
 
+    /// A message or a frame has begun, and is not whole.
+    public var isUnfinished: Bool { !hasFailed && (isFragmented || frame != nil || !head.isEmpty) }
+
+    /// Bytes that have come of what is not whole.
+    public var unfinishedBytes: Int { message.count + control.count }
+
     /// Reads up to the next event.
     ///
     /// - Parameter bytes: what has come. What is read is taken from its front.

@@ -49,6 +49,17 @@ import Testing
     #expect(error.localizedDescription.contains("POST /auth/session"))
   }
 
+  @Test func `what a server says is shown in a bound, and on one line`() {
+    let long = String(repeating: #"no\n"#, count: 10_000)
+    let error = Self.error(400, #"{"error": "\#(long)", "error_code": "\#(long)", "link": "\#(long)"}"#)
+    #expect(error.code == .unknown)
+    let link = error.userInfo["Server Log URL"] as? String
+    let texts = [error.localizedDescription, error.name ?? "", link ?? ""]
+    for (text, most) in zip(texts, [1000, 100, 1000]) {
+      #expect(text.unicodeScalars.count == most && text.hasPrefix("no no ") && !text.contains("\n"))
+    }
+  }
+
   @Test(arguments: ["", "<html>", "{}", "[]", #""text""#, #"{"error": 5}"#])
   func `an answer that is none of a server of this kind has the status alone`(body: String) {
     for status in [300, 404, 502] {

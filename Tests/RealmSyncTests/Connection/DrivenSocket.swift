@@ -52,7 +52,7 @@ final class DrivenSocket: SyncSocket {
     }
   }
 
-  /// Bytes of messages that the client was given, and those of them that it has worked on.
+  /// Bytes of messages that the client was given, and those of them that it has worked on, both with the cost of each message.
   var givenBytes: Int { state.withLock { $0.givenBytes } }
   var takenBytes: Int { state.withLock { $0.takenBytes } }
 
@@ -65,7 +65,7 @@ final class DrivenSocket: SyncSocket {
   func open() { handler(.opened) }
 
   func give(_ message: [UInt8]) {
-    state.withLock { $0.givenBytes += message.count }
+    state.withLock { $0.givenBytes += message.count + SocketLimit.messageCost }
     handler(.message(message))
   }
 

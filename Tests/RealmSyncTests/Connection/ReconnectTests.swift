@@ -1,4 +1,5 @@
 import Dispatch
+import RealmSync
 import RealmSyncClient
 import TestSupport
 import Testing
@@ -35,6 +36,63 @@ import Testing
       world.clock.advance(1)
     }
     _ = try world.socket(seconds.count)
+  }
+
+  struct ToldWaits: Sendable {
+    let first: UInt32
+    let longest: UInt32
+    let waits: [UInt64]
+
+    init(_ first: UInt32, _ longest: UInt32, _ waits: [UInt64]) {
+      (self.first, self.longest, self.waits) = (first, longest, waits)
+    }
+  }
+
+  /// A server can't let its clients try without end, or no more.
+  private static let toldWaits = [
+    ToldWaits(3000, 7000, [3000, 6000, 7000, 7000]), ToldWaits(5000, 10, [5000, 5000]),
+    ToldWaits(0, 0, [100, 100]), ToldWaits(.max, .max, [hour, hour]),
+  ]
+
+  /// A world whose file was told these waits, with its WebSocket and its channel there.
+  private static func told(_ told: ToldWaits) throws -> (SyncWorld, DrivenSocket, UInt64) {
+    let (world, _) = try started()
+    let socket = try world.socket()
+    socket.open()
+    let channel = try world.hello(0, socket)
+    let registered = DrivenFile.welcome(.registered(DrivenFile.registered()))
+    guard case .welcome(var welcome) = registered else { return (world, socket, channel) }
+    (welcome.limits.firstWait, welcome.limits.longestWait) = (told.first, told.longest)
+    socket.give(.welcome(welcome), on: channel)
+    try world.until("the start") { socket.frames.count > 1 }
+    return (world, socket, channel)
+  }
+
+  @Test(arguments: toldWaits)
+  func `a connection waits as the server tells in its welcome`(told: ToldWaits) throws {
+    let (world, _, _) = try Self.told(told)
+    defer { world.end() }
+    // Shorter waits are not for another try.
+    func waits() -> [UInt64] { world.clock.waits.filter { $0 >= 100 } }
+    for (index, wait) in told.waits.enumerated() {
+      try world.socket(index).end(.problem(Self.unreachable))
+      try world.until("a wait") { waits().count == index + 1 }
+      #expect(waits().last == wait)
+      world.clock.advance(wait)
+    }
+    _ = try world.socket(told.waits.count)
+  }
+
+  @Test func `a session waits as the server tells in its welcome`() throws {
+    let (world, socket, channel) = try Self.told(ToldWaits(3000, 7000, []))
+    defer { world.end() }
+    socket.give(.error(ProtocolError(code: 9, text: "Later.", action: .tryLater)), on: channel)
+    socket.give(frame: [], on: channel)
+    try world.until("a wait") { world.clock.waits.contains(3000) }
+    world.clock.advance(2999)
+    try world.stays("one hello") { socket.hellos.count == 1 }
+    world.clock.advance(1)
+    _ = try world.hello(1, socket)
   }
 
   @Test func `waits begin anew after a step`() throws {

@@ -435,8 +435,8 @@
 
     @Test func `nothing more is read while too much waits to be worked on`() async throws {
       try await Self.withSocket { socket, recorder, connection in
-        // This is more than the buffers of the system take.
-        let message = [UInt8](repeating: 1, count: 1 << 20)
+        // This is more than the buffers of the system take. Each counts as a mebibyte.
+        let message = [UInt8](repeating: 1, count: (1 << 20) - SocketLimit.messageCost)
         for _ in 0..<64 { connection.send(ServerFrame.binary(message)) }
         _ = try await recorder.messages(3)
         try await Task.sleep(for: .seconds(1))
@@ -463,9 +463,26 @@
       }
     }
 
+    @Test func `many empty messages stop the reading too, since each takes memory`() async throws {
+      try await Self.withSocket { socket, recorder, connection in
+        let most = SocketLimit.bytesAhead / SocketLimit.messageCost + 1
+        let all = 3 * most
+        connection.send((0..<all).flatMap { _ in ServerFrame.binary([]) })
+        let found35 = try await recorder.messages(most).count
+        #expect(found35 == most)
+        // What is worked on lets as many in again, and no more.
+        socket.taken(most * SocketLimit.messageCost)
+        let found36 = try await recorder.messages(2 * most).count
+        #expect(found36 == 2 * most)
+        socket.taken(most * SocketLimit.messageCost)
+        let found37 = try await recorder.messages(all).count
+        #expect(found37 == all)
+      }
+    }
+
     @Test func `a WebSocket whose messages wait can be closed`() async throws {
       try await Self.withSocket { socket, recorder, connection in
-        let message = [UInt8](repeating: 1, count: 1 << 20)
+        let message = [UInt8](repeating: 1, count: (1 << 20) - SocketLimit.messageCost)
         for _ in 0..<4 { connection.send(ServerFrame.binary(message)) }
         let found32 = try await recorder.messages(3).count
         #expect(found32 == 3)

@@ -192,7 +192,7 @@ import Testing
     (request.wholeVersions, request.partBytes) = (wholeVersions, 300)
     var parts: [Step] = []
     #expect(try state.step(request, transaction) { (part) throws(StorageError) in parts.append(part) })
-    let step = try #require(Step(joining: parts))
+    let step = try Step(joining: parts)
     var found: [ObjectName: ObjectStep] = [:]
     for object in step.objects {
       #expect(found[object.name] == nil)

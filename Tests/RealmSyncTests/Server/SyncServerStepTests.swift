@@ -57,6 +57,40 @@ import Testing
     #expect(client.steps.last?.told == ["left 1", "left 2"])
   }
 
+  /// A predicate that takes about so many times ten bytes.
+  private static func long(_ count: Int) -> String {
+    "q IN {\((0..<count).map { "\($0)" }.joined(separator: ", "))}"
+  }
+
+  @Test func `a query set with too long lists is refused, and too many long ones end the session`() throws {
+    var limits = ServerLimits()
+    (limits.querySetBytes, limits.querySetsBytes) = (3000, 8000)
+    let driven = try DrivenServer(limits)
+    let client = try driven.running("anna", "q == 1")
+    try client.ask([Self.long(200), Self.long(200)])
+    let answers = try driven.run()
+    guard case .querySetRefused(2, let code, _)? = answers.messages[client.id]?.first else {
+      Issue.record("not refused: \(answers.messages)")
+      return
+    }
+    #expect(code == 205)
+    // The server keeps the sets of a session, since changesets may name them.
+    for number in 3...5 as ClosedRange<UInt64> {
+      try client.ask([Self.long(240)])
+      try driven.run()
+      #expect(client.querySet == number)
+    }
+    try client.ask([Self.long(240)])
+    try driven.run()
+    #expect(client.lastError == 9)
+    // The next session begins with the newest of them, and the others are forgotten.
+    client.connect()
+    try client.begin()
+    try client.ask(["q == 2"])
+    try driven.run()
+    #expect(!client.isClosed && client.querySet == client.asked)
+  }
+
   // MARK: - Who is told
 
   @Test func `a session that nothing concerns is told where it stands once in a while`() throws {
@@ -107,6 +141,43 @@ import Testing
     #expect(steps.first?.from == version)
   }
 
+  @Test(arguments: [false, true])
+  func `a user has one long step for a new view under way at a time`(isLost: Bool) throws {
+    var limits = ServerLimits()
+    limits.unsentBytes = 1000
+    let driven = try DrivenServer(limits)
+    let writer = try driven.running("writer")
+    var random = SeededGenerator(seed: 1)
+    for key in 1...30 as ClosedRange<Int64> {
+      let text = (0..<50).map { _ in "\(random.below(1_000_000))" }.joined()
+      try writer.upload(.creation(key, 1, text: text))
+    }
+    try driven.run()
+    let reader = try driven.running("anna", "q == 2")
+    let (first, second) = (driven.client("anna"), driven.client("anna"))
+    let other = driven.client("ben")
+    for client in [first, second, other] { try client.begin() }
+    driven.isSentAtOnce = false
+    for client in [first, second, other] { try client.ask([""]) }
+    var answers = try driven.run()
+    #expect(answers.steps(first.id).map(\.objects.count) == [30])
+    #expect(answers.steps(other.id).map(\.objects.count) == [30])
+    #expect(answers.messages[second.id] == nil)
+    let bytes = try #require(answers.bytes[first.id])
+    #expect(bytes > limits.unsentBytes)
+    // Whose view is the same is told what has changed.
+    try writer.upload(.creation(100, 2))
+    answers = try driven.run()
+    #expect(answers.steps(reader.id).map(\.told) == [["whole 100"]])
+    #expect(answers.messages[second.id] == nil)
+    // Most of it is not enough.
+    driven.server.noteSent(bytes - limits.unsentBytes, by: first.id)
+    #expect(try driven.run().messages[second.id] == nil)
+    if isLost { driven.server.disconnect(first.id) } else { driven.server.noteSent(1, by: first.id) }
+    answers = try driven.run()
+    #expect(answers.steps(second.id).map(\.objects.count) == [31])
+  }
+
   // MARK: - Parts
 
   /// A step of many objects in parts of 200 bytes, the last objects being the largest; and the same in one.
@@ -149,7 +220,7 @@ import Testing
     }
     let names = parts.flatMap(\.objects).map(\.name)
     #expect(Set(names).count == names.count)
-    #expect(Step(joining: parts) == whole)
+    #expect(try Step(joining: parts) == whole)
   }
 
   @Test func `what is still to come of a step never grows`() throws {

@@ -22,7 +22,8 @@ extension Records {
   func user(ofToken id: String, _ text: String, _ kind: Message.Kind, _ now: Date) throws -> StoredUser {
     guard Texts.isID(id), let secret = RandomSecret(text[...]),
       let token = realm.object(ofType: StoredMessageToken.self, forPrimaryKey: id),
-      token.secretHash == secret.hash(for: kind.purpose), token.kind == kind.rawValue, token.expiresAt > now,
+      SecretComparison.areEqual(token.secretHash, secret.hash(for: kind.purpose)),
+      token.kind == kind.rawValue, token.expiresAt > now,
       let user = user(token.userID)
     else { throw AccountError.badMessageToken }
     guard !user.isDisabled else { throw AccountError.disabledUser }

@@ -1,0 +1,129 @@
+import Testing
+
+@testable import Front
+
+/// Messages and bodies of requests that are begun and not ended.
+@Suite(.timeLimit(.minutes(2))) struct UnfinishedTests {
+  /// Sends a part of a message, and what is answered once the server has read it: the answer to a ping, or the end.
+  private func sendPart(_ count: Int, _ client: RawClient) async throws -> ServerFrame {
+    client.send(ClientFrame.bytes(0x02, [UInt8](repeating: 1, count: count)) + ClientFrame.bytes(0x89, [7]))
+    return try await client.frame()
+  }
+
+  private static let pong = ServerFrame(first: 0x8a, payload: [7])
+
+  @Test(arguments: [true, false])
+  func messagesThatAreNotWholeAreLimitedForAllTogether(isOfOneAddress: Bool) async throws {
+    let change: (inout FrontSettings) -> Void = { settings in
+      if isOfOneAddress {
+        settings.limits.unfinishedBytesPerAddress = 200_000
+      } else {
+        settings.limits.unfinishedBytes = 200_000
+      }
+    }
+    try await withFront(settings: change) { front in
+      let first = try await RawClient.socket(at: front.port)
+      #expect(try await sendPart(200_000, first) == Self.pong)
+      // What is short comes through all the same.
+      let short = try await RawClient.socket(at: front.port)
+      #expect(try await sendPart(10_000, short) == Self.pong)
+      let long = try await RawClient.socket(at: front.port)
+      var end = try await sendPart(20_000, long)
+      // The ping may have been read together with the part.
+      if end == Self.pong { end = try await long.frame() }
+      #expect(end.code == 1013)
+      #expect(String(decoding: end.payload.dropFirst(2), as: UTF8.self).contains("Try again later"))
+      #expect(await long.inbox.end().isEmpty)
+      // The others go on, and what is whole does not count any more.
+      short.send(ClientFrame.bytes(0x80, [2]))
+      #expect(try await short.frame().payload.count == 10_001)
+      first.send(ClientFrame.bytes(0x80, [2]))
+      #expect(try await first.frame().payload.count == 200_001)
+      let later = try await RawClient.socket(at: front.port)
+      #expect(try await sendPart(200_000, later) == Self.pong)
+    }
+  }
+
+  @Test func aConnectionThatEndsLeavesItsBytesToOthers() async throws {
+    try await withFront(settings: { $0.limits.unfinishedBytes = 200_000 }) { front in
+      for _ in 0..<3 {
+        let client = try await RawClient.socket(at: front.port)
+        #expect(try await sendPart(200_000, client) == Self.pong)
+        // The server answers the end of one before it closes the connection.
+        client.send(ClientFrame.close(1000))
+        #expect(try await client.frame().code == 1000)
+        _ = await client.inbox.end()
+      }
+    }
+  }
+
+  @Test func bodiesOfRequestsThatAreNotAnsweredCount() async throws {
+    let http = HeldHTTP()
+    try await withFront(http: http, settings: { $0.limits.unfinishedBytes = 150_000 }) { front in
+      let body = String(repeating: "a", count: 100_000)
+      let first = try await RawClient.connect(to: front.port)
+      first.send(RawClient.request("POST /1", body: body))
+      _ = await http.arrivals.wait(for: 1)
+      let second = try await RawClient.connect(to: front.port)
+      let refused = try await second.ask("POST /2", body: body)
+      #expect(refused.status == 503)
+      #expect(refused.text.contains("Try again later"))
+      #expect(await second.inbox.end().isEmpty)
+      http.release.open()
+      #expect(try await first.reply().text == "1")
+      #expect(try await first.ask("POST /3", body: body).text == "3")
+    }
+  }
+
+  @Test(arguments: [[0x82], [0x82, 0x85, 1, 2, 3, 4, 5], [0x02, 0x81, 0, 0, 0, 0, 1], [0x89]] as [[UInt8]])
+  func aMessageThatDoesNotEndIsCutOff(part: [UInt8]) async throws {
+    try await withFront(settings: { $0.times.message = .milliseconds(200) }) { front in
+      let client = try await RawClient.socket(at: front.port)
+      client.send(part)
+      #expect(try await client.frame().code == 1008)
+      #expect(await client.inbox.end().isEmpty)
+    }
+  }
+
+  @Test func theTimeOfAMessageEndsWithIt() async throws {
+    // The time must be long enough for each message to come in time on a busy machine.
+    try await withFront(settings: { $0.times.message = .seconds(6) }) { front in
+      let client = try await RawClient.socket(at: front.port)
+      let began = ContinuousClock.now
+      // There is always a message that is not whole, for longer than one may be so.
+      client.send(ClientFrame.bytes(0x02, [0]))
+      while ContinuousClock.now - began < .seconds(7) {
+        client.send(ClientFrame.bytes(0x80, [1]) + ClientFrame.bytes(0x02, [0]))
+        #expect(try await client.frame().payload == [0, 1])
+        try await Task.sleep(for: .milliseconds(20))
+      }
+    }
+  }
+
+  @Test func eachConnectionCountsWhatItHas() {
+    var limits = FrontLimits()
+    (limits.unfinishedBytes, limits.unfinishedBytesPerAddress) = (100 << 10, 60 << 10)
+    let all = UnfinishedBytes(limits)
+    var one = UnfinishedShare(all, [10, 0, 0, 1])
+    var same = UnfinishedShare(all, [10, 0, 0, 1])
+    var other = UnfinishedShare(all, [10, 0, 0, 2])
+    var unknown = UnfinishedShare(all, nil)
+    let isOne = one.set(40 << 10)
+    let isSame = same.set(30 << 10)
+    #expect(isOne && !isSame)
+    // It counts until it is taken away.
+    let isOther = other.set(40 << 10)
+    #expect(!isOther && all.count == 110 << 10)
+    let isGone = same.set(0)
+    let isUnknown = unknown.set(20 << 10)
+    #expect(isGone && isUnknown && all.count == 100 << 10)
+    // What becomes less is never too much.
+    let isAllowed = same.set(UnfinishedBytes.allowance)
+    let isLess = other.set(39 << 10)
+    #expect(isAllowed && isLess)
+    for _ in 0..<2 {
+      let areGone = [one.set(0), same.set(0), other.set(0), unknown.set(0)]
+      #expect(areGone == [true, true, true, true] && all.count == 0)
+    }
+  }
+}
