@@ -49,7 +49,8 @@ package enum ClientProblem: Error, Sendable, Equatable, CustomStringConvertible 
       "What the file has is to be replaced by what the server has. The app is to decide what becomes of the file."
     case .resetFailed(let cause):
       "What the file has could not be replaced by what the server has, and the app is to decide what becomes of the file. \(cause.description)"
-    case .repeatedReset: "The server resets the file again before it has taken what was kept at the last reset."
+    case .repeatedReset:
+      "The server resets the file again before it has taken what was kept at the last reset."
     case .storage(let error): error.description
     }
   }

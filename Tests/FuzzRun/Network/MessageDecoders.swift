@@ -11,7 +11,7 @@ enum MessageDecoders {
       },
       server("answers", MessageReading.plainMemory) { message in
         switch message {
-        case .querySetRefused, .chunk, .mark, .error, .skipped: true
+        case .querySetRefused, .chunk, .mark, .retired, .error, .skipped: true
         case .welcome, .step: false
         }
       },

@@ -93,7 +93,7 @@ enum PartDecoders {
   }
 
   private static func join(_ parts: [Step], _ generator: inout FuzzGenerator) throws {
-    guard let whole = Step(joining: parts) else {
+    guard let whole = try? Step(joining: parts) else {
       throw FuzzFailure("the parts of a step are not put together")
     }
     let objects = parts.flatMap(\.objects).map(\.name)
@@ -105,7 +105,7 @@ enum PartDecoders {
     guard parts.count > 1, generator.chance(20) else { return }
     var others = parts
     others[0].tag ^= 1
-    guard Step(joining: others) == nil, Step(joining: Array(parts.dropLast())) == nil else {
+    guard (try? Step(joining: others)) == nil, (try? Step(joining: Array(parts.dropLast()))) == nil else {
       throw FuzzFailure("what are not all parts of one step are put together")
     }
   }

@@ -30,7 +30,8 @@ import Testing
       #expect(throws: StorageError.self) { try Database.isOpen(path: path) }
       #expect(FileManager.default.createFile(atPath: path, contents: Data("Dear reader".utf8)))
       #expect(throws: StorageError.notARealmFile(path: path)) { try Database.fileID(path: path) }
-      #expect(try !Database.isOpen(path: path))
+      let isOpen = try Database.isOpen(path: path)
+      #expect(!isOpen)
     }
   }
 }

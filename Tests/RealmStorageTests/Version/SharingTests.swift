@@ -344,14 +344,17 @@ import Testing
       #expect(try handles[1].becomeSyncAgent() && !handles[2].becomeSyncAgent())
       let snapshot = try handles[1].snapshot()
       handles[1].close()
-      #expect(try handles[2].becomeSyncAgent())
+      let isAgent = try handles[2].becomeSyncAgent()
+      #expect(isAgent)
       withExtendedLifetime(snapshot) {}
       #expect(throws: StorageError.inUse(path: path)) { try Database.removeFiles(path: path) }
     }
     try Self.withHandles(1) { handles, path in
-      #expect(try handles[0].becomeSyncAgent())
+      let isAgent = try handles[0].becomeSyncAgent()
+      #expect(isAgent)
       handles[0].close()
-      #expect(try Database.removeFiles(path: path))
+      let isRemoved = try Database.removeFiles(path: path)
+      #expect(isRemoved)
       #expect(!FileManager.default.fileExists(atPath: path + ".management"))
     }
   }

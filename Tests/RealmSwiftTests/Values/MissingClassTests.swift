@@ -2,7 +2,7 @@ import Foundation
 import RealmSwift
 import Testing
 
-private class Shelf: Object {
+private class Cabinet: Object {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var any: AnyRealmValue
   @Persisted var list: List<AnyRealmValue>
@@ -24,32 +24,32 @@ private class Vase: Object {
   private static func file() throws -> TemporaryFile {
     let file = TemporaryFile()
     let realm = try Realm(
-      configuration: Realm.Configuration(fileURL: file.url, objectTypes: [Shelf.self, Vase.self]))
+      configuration: Realm.Configuration(fileURL: file.url, objectTypes: [Cabinet.self, Vase.self]))
     try realm.write {
       let vase = realm.create(Vase.self, value: ["blue"])
-      let shelf = realm.create(Shelf.self, value: ["id": 1])
-      shelf.any = .object(vase)
-      shelf.list.append(objectsIn: [.int(1), .object(vase), .fromArray([.object(vase), .int(2)])])
-      shelf.set.insert(objectsIn: [.object(vase), .string("a")])
-      shelf.map["vase"] = .object(vase)
-      shelf.map["inner"] = .fromDictionary(["vase": .object(vase)])
+      let cabinet = realm.create(Cabinet.self, value: ["id": 1])
+      cabinet.any = .object(vase)
+      cabinet.list.append(objectsIn: [.int(1), .object(vase), .fromArray([.object(vase), .int(2)])])
+      cabinet.set.insert(objectsIn: [.object(vase), .string("a")])
+      cabinet.map["vase"] = .object(vase)
+      cabinet.map["inner"] = .fromDictionary(["vase": .object(vase)])
     }
     return file
   }
 
   @Test func `they are read, gone through and described as none`() throws {
     let file = try Self.file()
-    let realm = try Realm(configuration: Realm.Configuration(fileURL: file.url, objectTypes: [Shelf.self]))
-    let shelf = try #require(realm.objects(Shelf.self).first)
-    #expect(shelf.any == AnyRealmValue.none)
-    #expect(Array(shelf.list.map(\.intValue)) == [1, nil, nil])
-    let inner = try #require(shelf.list[2].listValue)
+    let realm = try Realm(configuration: Realm.Configuration(fileURL: file.url, objectTypes: [Cabinet.self]))
+    let cabinet = try #require(realm.objects(Cabinet.self).first)
+    #expect(cabinet.any == AnyRealmValue.none)
+    #expect(Array(cabinet.list.map(\.intValue)) == [1, nil, nil])
+    let inner = try #require(cabinet.list[2].listValue)
     #expect(Array(inner) == [AnyRealmValue.none, .int(2)])
-    #expect(Set(shelf.set) == [AnyRealmValue.none, .string("a")])
-    #expect(shelf.map["vase"] == AnyRealmValue.none)
-    #expect(shelf.map["inner"]?.dictionaryValue?["vase"] == AnyRealmValue.none)
-    let frozen = shelf.freeze()
-    for text in [shelf.description, shelf.list.description, shelf.map.description, frozen.description] {
+    #expect(Set(cabinet.set) == [AnyRealmValue.none, .string("a")])
+    #expect(cabinet.map["vase"] == AnyRealmValue.none)
+    #expect(cabinet.map["inner"]?.dictionaryValue?["vase"] == AnyRealmValue.none)
+    let frozen = cabinet.freeze()
+    for text in [cabinet.description, cabinet.list.description, cabinet.map.description, frozen.description] {
       #expect(text.contains("(null)") && !text.contains("blue"), "\(text)")
     }
     try realm.verify()
@@ -58,17 +58,18 @@ private class Vase: Object {
   @Test func `they stay as they are while other values are written beside them`() throws {
     let file = try Self.file()
     do {
-      let realm = try Realm(configuration: Realm.Configuration(fileURL: file.url, objectTypes: [Shelf.self]))
+      let realm = try Realm(
+        configuration: Realm.Configuration(fileURL: file.url, objectTypes: [Cabinet.self]))
       try realm.write {
-        let shelf = realm.objects(Shelf.self).first
-        shelf?.list[0] = .int(5)
-        shelf?.map["other"] = .int(6)
+        let cabinet = realm.objects(Cabinet.self).first
+        cabinet?.list[0] = .int(5)
+        cabinet?.map["other"] = .int(6)
       }
     }
-    let all = Realm.Configuration(fileURL: file.url, objectTypes: [Shelf.self, Vase.self])
-    let shelf = try #require(try Realm(configuration: all).objects(Shelf.self).first)
-    #expect(shelf.any.object(Vase.self)?.text == "blue")
-    #expect(shelf.list[0] == .int(5) && shelf.list[1].object(Vase.self)?.text == "blue")
-    #expect(shelf.map["vase"]?.object(Vase.self)?.text == "blue")
+    let all = Realm.Configuration(fileURL: file.url, objectTypes: [Cabinet.self, Vase.self])
+    let cabinet = try #require(try Realm(configuration: all).objects(Cabinet.self).first)
+    #expect(cabinet.any.object(Vase.self)?.text == "blue")
+    #expect(cabinet.list[0] == .int(5) && cabinet.list[1].object(Vase.self)?.text == "blue")
+    #expect(cabinet.map["vase"]?.object(Vase.self)?.text == "blue")
   }
 }

@@ -4,6 +4,7 @@ import RealmSync
 import RealmSyncClient
 import SyncSupport
 import TestSupport
+import Synchronization
 import Testing
 
 /// How sessions end, and which begin again by themselves.

@@ -46,7 +46,8 @@ final class KillRow {
     }
     note(
       "kill: a kill of the server hits integrating or trimming where its log tells the beginning of that and not the end; "
-        + "one of a client hits bootstrapping where a part of the first download had come and not all. The figures are hits/aimed.")
+        + "one of a client hits bootstrapping where a part of the first download had come and not all. The figures are hits/aimed."
+    )
     try begin()
     let start = ContinuousClock.now
     let before = countCommits()
