@@ -4,7 +4,7 @@ import RealmStorage
 extension SyncSession {
   /// The file is to be put aside, and one is to be downloaded in its place: when the app asks for it, or when it is started the next time.
   func resetError(_ text: String) -> SyncError {
-    let app = sync.user.app
+    guard let app = sync.user.appIfThere else { return SyncError(.clientResetError, text) }
     let copy = recoveredPath { app.paths.newRecovered() }
     guard let action = action(copy: copy) else { return SyncError(.clientResetError, text) }
     app.add(action)
@@ -14,8 +14,7 @@ extension SyncSession {
 
   /// Deletes the file when the app asks for it, or, where it is open then, when the app is started the next time.
   var deletion: SyncError.ActionToken? {
-    let app = sync.user.app
-    guard let action = action(copy: nil) else { return nil }
+    guard let app = sync.user.appIfThere, let action = action(copy: nil) else { return nil }
     return SyncError.ActionToken {
       app.add(action)
       return app.perform(action)

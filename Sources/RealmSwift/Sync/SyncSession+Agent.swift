@@ -22,7 +22,7 @@ extension SyncSession {
   package func fileHasOtherAgent(_ core: SyncedFile) {
     let error = SyncedFileProblem.otherAgent.error(of: self)
     Logger.shared.log(.info, error.localizedDescription)
-    CallbackQueue.deliver { [self] in sync.user.app.syncManager.errorHandler?(error, self) }
+    CallbackQueue.deliver { [self] in sync.user.appIfThere?.syncManager.errorHandler?(error, self) }
   }
 }
 

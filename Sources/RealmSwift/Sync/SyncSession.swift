@@ -393,7 +393,7 @@ extension SyncSession: SyncedFileHandler {
       return CallbackQueue.deliver { handler(error, self) }
     }
     CallbackQueue.deliver { [self] in
-      let handler = sync.user.app.syncManager.errorHandler
+      let handler = sync.user.appIfThere?.syncManager.errorHandler
       handler?(error, self)
       done?(handler != nil)
     }

@@ -25,7 +25,7 @@ package enum SyncedFileProblem: Error, Sendable, Equatable {
       switch loss {
       case .network(let problem): .network(problem)
       case .closed(let code, let text):
-        .network(.lost("The server has closed the connection (\(code)\(text.isEmpty ? "" : ", \(text)")))."))
+        .network(.lost("The server has closed the connection (\(code)\(text.isEmpty ? "" : ", \(text)"))."))
       case .refused(let status): .refused(status: status)
       case .barred(let status): .barred(status: status)
       case .loggedOut(let text): .loggedOut(text)

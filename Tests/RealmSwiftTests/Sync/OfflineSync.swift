@@ -66,14 +66,14 @@ struct OpenFile {
   }
 }
 
-/// Waits until something holds, for 20 seconds at most.
+/// Waits until something holds, for a minute at most.
 func until(
   _ what: String, at place: SourceLocation = #_sourceLocation, _ isTrue: () throws -> Bool
 ) async throws {
-  let end = ContinuousClock.now + .seconds(20)
+  let end = ContinuousClock.now + .seconds(60)
   while try !isTrue() {
     guard ContinuousClock.now < end else {
-      Issue.record("This did not come within 20 seconds: \(what).", sourceLocation: place)
+      Issue.record("This did not come within a minute: \(what).", sourceLocation: place)
       throw CancellationError()
     }
     try await Task.sleep(for: .milliseconds(5))

@@ -52,7 +52,7 @@ final class SyncWorld {
 
   // MARK: - Waiting
 
-  /// Goes on until something is so, for 10 seconds at most.
+  /// Goes on until something is so, for a minute at most.
   ///
   /// - Parameters:
   ///   - tick: so many milliseconds of the clock pass with each look.
@@ -60,13 +60,13 @@ final class SyncWorld {
   func until(
     _ what: String, tick: UInt64 = 0, serves: Bool = true, _ isSo: () throws -> Bool
   ) throws {
-    let end = ContinuousClock.now + .seconds(10)
+    let end = ContinuousClock.now + .seconds(60)
     while true {
       clock.advance(tick)
       if serves { try server?.run() }
       if try isSo() { return }
       guard ContinuousClock.now < end else {
-        throw Violation("This did not come within 10 seconds: \(what).")
+        throw Violation("This did not come within a minute: \(what).")
       }
       Thread.sleep(forTimeInterval: 0.001)
     }

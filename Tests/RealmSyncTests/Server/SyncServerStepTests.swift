@@ -173,7 +173,8 @@ import Testing
     // Most of it is not enough.
     driven.server.noteSent(bytes - limits.unsentBytes, by: first.id)
     #expect(try driven.run().messages[second.id] == nil)
-    if isLost { driven.server.disconnect(first.id) } else { driven.server.noteSent(1, by: first.id) }
+    let left = limits.unsentBytes
+    if isLost { driven.server.disconnect(first.id) } else { driven.server.noteSent(left, by: first.id) }
     answers = try driven.run()
     #expect(answers.steps(second.id).map(\.objects.count) == [31])
   }
