@@ -74,6 +74,7 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "RealmSwift", package: "realm-swift"),
       ], path: "Tests/SyncFaults", swiftSettings: swiftSettings),
+    .executableTarget(
       name: "network-fuzz",
       dependencies: [
         "Accounts", "Definition", "Front", "Service",

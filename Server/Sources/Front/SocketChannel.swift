@@ -183,7 +183,7 @@ final class SocketChannel: ChannelDuplexHandler {
   private func forgetUnfinished() {
     stopTiming()
     _ = unfinished.set(0)
-    (pending, reader) = (ByteBuffer(), FrameReader(maximum: 0))
+    (pending, reader) = (ByteBuffer(), FrameReader(.server, maximum: 0))
   }
 
   // MARK: - The end

@@ -1,4 +1,5 @@
 import Foundation
+import Definition
 import Front
 import Logging
 

@@ -78,7 +78,7 @@ import Testing
     try await withServer(Place()) { server in
       try await withNeighbour(server, "stamps of the future") { _ in
         let day: UInt64 = 86_400_000
-        for ahead in [day, 365 * day, (1 << 48) - 1] {
+        for ahead in [day, 365 * day, (1 << 48) - 1] as [UInt64] {
           let (socket, welcome) = try await started(server)
           var upload = ClientUpload(welcome, Self.note)
           upload.time = min(welcome.time + ahead, (1 << 48) - 1)
