@@ -9,6 +9,8 @@ extension SyncServer {
     let isBehind = node.state.version < node.end
     var definitions: [SchemaInstruction]?
     var busy = Set(building.compactMap { session($0)?.user })
+    // Users with a session that waits for the step of another one.
+    var waiting: Set<String> = []
     for id in ids {
       guard let session = session(id), case .running(let running) = session.state else { continue }
       guard node.state.goesOn(running.replica, appended: isBehind ? 0 : running.appended) else {
@@ -20,7 +22,10 @@ extension SyncServer {
         running.wanted, node.state.newestQuerySet(of: running.replica, upTo: running.asked))
       guard wanted >= running.awaited, needsStep(id, running, wanted: wanted) else { continue }
       // A user has one step at a time that may bring all that there is.
-      if busy.contains(session.user), running.isFirst || wanted != running.querySet { continue }
+      if busy.contains(session.user), running.isFirst || wanted != running.querySet {
+        waiting.insert(session.user)
+        continue
+      }
       if transaction == nil { transaction = try node.database.beginWrite() }
       guard let transaction else { continue }
       do throws(StorageError) {
@@ -34,7 +39,8 @@ extension SyncServer {
       }
     }
     goOnBuilding(time)
-    hasWork = building.contains { mayGoOn($0, time) }
+    waiting.subtract(building.compactMap { session($0)?.user })
+    hasWork = !waiting.isEmpty || building.contains { mayGoOn($0, time) }
   }
 
   /// Whether a session is to be told something, or has not been told for long where it stands.
