@@ -120,6 +120,26 @@ import Testing
     #expect(joined.own == whole.own && joined.schema == whole.schema && joined.querySet == 1)
   }
 
+  @Test func `classes are told in the first part of a step, before the objects that are of them`() throws {
+    let (driven, _) = try Self.server()
+    let reader = driven.client("anna")
+    try driven.exchange(reader.hello, reader.id)
+    try reader.sendStart()
+    // The first step of the session leads to this set.
+    try reader.ask(queries: Self.queries)
+    let parts = try driven.runToEnd().flatMap { $0.steps(reader.id) }
+    let first = try #require(parts.first)
+    #expect(first.created == nil && !first.isLast)
+    #expect(PlainObjects.definitions.allSatisfy { first.schema.contains($0) })
+    #expect(parts.dropFirst().allSatisfy { $0.schema.isEmpty })
+    #expect(parts.dropFirst().contains { $0.created != nil })
+    #expect(first.remainingBytes > 20_000 && first.remainingObjects >= 600)
+    for (part, next) in zip(parts, parts.dropFirst()) {
+      #expect(next.remainingObjects <= part.remainingObjects && next.remainingBytes <= part.remainingBytes)
+    }
+    #expect(reader.querySet == 1)
+  }
+
   @Test func `a query that shows some of the objects shows these, and no others`() throws {
     let (driven, _) = try Self.server()
     let file = try ConnectedFile(driven, "anna")
