@@ -8,6 +8,8 @@ extension SyncServer {
     defer { transaction?.cancel() }
     let isBehind = node.state.version < node.end
     var definitions: [SchemaInstruction]?
+    // Sessions that wait for the step of another one of their user.
+    var waiting: [SessionID] = []
     for id in ids {
       guard let session = session(id), case .running(let running) = session.state else { continue }
       guard node.state.goesOn(running.replica, appended: isBehind ? 0 : running.appended) else {
@@ -18,11 +20,16 @@ extension SyncServer {
       let wanted = max(
         running.wanted, node.state.newestQuerySet(of: running.replica, upTo: running.asked))
       guard wanted >= running.awaited, needsStep(id, running, wanted: wanted) else { continue }
+      let view = node.state.view(of: running.replica, querySet: wanted)
+      guard view == running.view || mayMove(id) else {
+        waiting.append(id)
+        continue
+      }
       if transaction == nil { transaction = try node.database.beginWrite() }
       guard let transaction else { continue }
       do throws(StorageError) {
         if definitions == nil { definitions = try transaction.definitions() }
-        try sendStep(id, running, wanted: wanted, definitions ?? [], time, transaction)
+        try sendStep(id, running, wanted: wanted, view, definitions ?? [], time, transaction)
       } catch {
         // The others go on.
         note(error)
@@ -30,7 +37,7 @@ extension SyncServer {
       }
     }
     goOnBuilding(time)
-    hasWork = building.contains { mayGoOn($0, time) }
+    hasWork = waiting.contains { mayMove($0) } || building.contains { mayGoOn($0, time) }
   }
 
   /// Whether a session is to be told something, or has not been told for long where it stands.
@@ -45,11 +52,9 @@ extension SyncServer {
   }
 
   private func sendStep(
-    _ id: SessionID, _ running: ServerSession.Running, wanted: UInt64, _ definitions: [SchemaInstruction],
-    _ time: UInt64, _ transaction: WriteTransaction
+    _ id: SessionID, _ running: ServerSession.Running, wanted: UInt64, _ new: View,
+    _ definitions: [SchemaInstruction], _ time: UInt64, _ transaction: WriteTransaction
   ) throws(StorageError) {
-    let new = node.state.view(of: running.replica, querySet: wanted)
-    guard new == running.view || mayMove(id) else { return }
     var request = StepRequest(
       replica: running.replica, from: running.version, old: running.view, new: new, querySet: wanted)
     request.told = running.told

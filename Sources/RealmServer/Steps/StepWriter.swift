@@ -41,9 +41,15 @@ struct StepWriter {
 
   /// Ends the part, and begins another one.
   ///
-  /// - Parameter count: so many objects may be told behind it.
-  mutating func cut(remaining count: Int) -> Step {
-    estimate(count, of: step.objects.count, bytes)
+  /// - Parameters:
+  ///   - count: so many objects may be told behind it.
+  ///   - created: the objects that come next tell how long those behind are; nil where those of the part tell that.
+  mutating func cut(remaining count: Int, before created: CreatedObjects? = nil) -> Step {
+    if let created {
+      estimate(count, of: created.count, created.bytes.count)
+    } else {
+      estimate(count, of: step.objects.count, bytes)
+    }
     let part = step
     (step.own, step.schema, step.replicas, step.objects) = ([], [], [0], [])
     (indexes, bytes) = ([0: 0], 0)

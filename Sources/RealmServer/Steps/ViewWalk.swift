@@ -81,6 +81,10 @@ struct ViewWalk {
     _ writer: inout StepWriter, _ send: (Step) throws(StorageError) -> Void
   ) throws(StorageError) {
     guard creations?.count ?? 0 > 0, let part = creations?.finish() else { return }
+    // Definitions stand in the first part.
+    if !writer.step.schema.isEmpty {
+      try send(writer.cut(remaining: remaining + part.count, before: part))
+    }
     try send(writer.part(part, remaining: remaining))
   }
 

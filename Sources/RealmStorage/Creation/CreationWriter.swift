@@ -38,7 +38,7 @@ package struct CreationWriter {
     var (looked, apart): (Int, [Value]) = (0, [])
     var found: CreatedRows?
     try table.forEachRow([try table.key(at: position)]) { (_, group, first) throws(StorageError) in
-      let end = min(group.count, first + max(1, most))
+      let end = first + min(group.count - first, max(1, most))
       looked = end - first
       var rows = Array(first..<end)
       if let isTold {

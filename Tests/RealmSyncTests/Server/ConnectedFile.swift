@@ -41,11 +41,15 @@ final class ConnectedFile {
   }
 
   @discardableResult
-  func ask(_ predicate: String) throws -> UInt64 {
+  func ask(_ predicate: String) throws -> UInt64 { try ask(queries: [DrivenClient.query(predicate)]) }
+
+  /// Gives the file another query set, of any classes.
+  @discardableResult
+  func ask(queries: [QuerySet.Query]) throws -> UInt64 {
     let transaction = try database.beginWrite()
     defer { transaction.cancel() }
     var file = try ClientFile(transaction)
-    let number = try file.setQueries([DrivenClient.query(predicate)])
+    let number = try file.setQueries(queries)
     try transaction.commit()
     return number
   }
@@ -114,7 +118,7 @@ final class ConnectedFile {
   /// Goes on until both sides have nothing more to say.
   func exchange() throws {
     for _ in 0..<200 {
-      guard try talk() else { return }
+      guard try talk() || driven.server.hasWork else { return }
     }
     Issue.record("\(user) and the server talk without end")
   }

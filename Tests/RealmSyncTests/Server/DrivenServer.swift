@@ -192,9 +192,12 @@ final class DrivenClient {
   }
 
   /// Sends another query set.
-  func ask(_ predicates: [String]) throws {
+  func ask(_ predicates: [String]) throws { try ask(queries: predicates.map(Self.query)) }
+
+  /// Sends another query set, of any classes.
+  func ask(queries: [QuerySet.Query]) throws {
     asked += 1
-    let set = QuerySet(number: asked, queries: predicates.map(Self.query))
+    let set = QuerySet(number: asked, queries: queries)
     lastSet = set
     try driven.send(.querySet(set), id)
   }

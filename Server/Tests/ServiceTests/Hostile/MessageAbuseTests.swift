@@ -6,6 +6,9 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct MessageAbuseTests {
   private static func joined(_ parts: [UInt8]...) -> [UInt8] { parts.flatMap { $0 } }
 
+  /// How often the bomb repeats 258 bytes.
+  private static let count = 65_000
+
   /// A stream of zlib that expands to 16 MiB of zeros.
   private static let bomb: (bytes: [UInt8], count: Int) = {
     var bytes: [UInt8] = [0x78, 0x01]
@@ -24,7 +27,6 @@ import Testing
     // again.
     append([1, 1, 0])
     append([0, 0, 1, 1, 0, 0, 0, 0])
-    let count = 65_000
     for _ in 0..<count { append([1, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0]) }
     append([0, 0, 0, 0, 0, 0, 0])
     if place > 0 { bytes.append(byte) }
