@@ -48,7 +48,7 @@ public struct SyncAppSettings: Sendable {
   }
 }
 
-/// Something in the settings of an app that can't be used.
+/// Something in the settings of an app, or in its file, that can't be used.
 public struct SyncAppProblem: Error, Sendable, Equatable, CustomStringConvertible {
   /// The class and the right that it concerns; nil of what concerns the whole app.
   public let table: String?
