@@ -58,6 +58,11 @@ package struct EditedObject {
     return found
   }
 
+  /// Whether objects of the class have a property of that name.
+  package func hasProperty(_ name: String) -> Bool {
+    table.schema.columns.contains { !$0.isCompanion && $0.name.utf8.elementsEqual(name.utf8) }
+  }
+
   // MARK: - Changing
 
   /// Carries out an instruction, without asking whether it should be (`ObjectEditor`).

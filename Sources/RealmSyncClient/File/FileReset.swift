@@ -213,7 +213,9 @@ struct FileReset {
       }
     case .create:
       // The replica has no partition any more: what its partition was is told as a value.
-      guard let partition, position.partition == nil else { break }
+      guard let partition, position.partition == nil,
+        partition.value != .null || merged.object.hasProperty(partition.property)
+      else { break }
       let path = InstructionPath(partition.property)
       return [instruction, .set(path, .value(partition.value), isDefault: false)]
     case .set(let path, _, _), .add(let path, _):
