@@ -8,7 +8,8 @@ extension Step {
     }
     if parts.count > 1 {
       (whole.replicas, whole.objects, whole.own, whole.schema) = ([0], [], [], [])
-      for part in parts { whole.append(part) }
+      var places: [UInt64: UInt32] = [0: 0]
+      for part in parts { whole.append(part, &places) }
     }
     self = whole
   }
@@ -19,15 +20,17 @@ extension Step {
   }
 
   /// The replicas of the part get other numbers.
-  private mutating func append(_ part: Step) {
+  ///
+  /// - Parameter places: those of the replicas that are named already.
+  private mutating func append(_ part: Step, _ places: inout [UInt64: UInt32]) {
     var indexes: [UInt32] = []
     for number in part.replicas {
-      if let known = replicas.firstIndex(of: number) {
-        indexes.append(UInt32(known))
-      } else {
-        indexes.append(UInt32(replicas.count))
+      let place = places[number] ?? UInt32(replicas.count)
+      if places[number] == nil {
+        places[number] = place
         replicas.append(number)
       }
+      indexes.append(place)
     }
     schema += part.schema
     own += part.own

@@ -56,7 +56,7 @@ package struct ClientFile {
     try check(registered.mark, time: time)
     guard registered.version < Self.latestVersion else { throw .wrongAnswer }
     guard !position.isCopy else { return try registerCopy(registered, partition) }
-    position.replicas[Int(pending.state.replica)] = registered.replica
+    position.rename(pending.state.replica, to: registered.replica)
     (position.version, position.tag) = (registered.version, registered.tag)
     (position.sessionNumber, position.partition) = (registered.sessionNumber, partition)
     position.querySet = 0
@@ -83,7 +83,7 @@ package struct ClientFile {
     _ registered: Welcome.Registered, _ partition: MergeContext.Partition?
   ) throws(ClientProblem) {
     var position = position
-    position.replicas[Int(pending.state.replica)] = registered.replica
+    position.rename(pending.state.replica, to: registered.replica)
     position.sessionNumber = registered.sessionNumber
     // It shows another partition, or none. The server resets a file that names a tag which no version has.
     if position.partition != partition { position.tag = ~position.tag }
@@ -186,6 +186,7 @@ package struct ClientFile {
       try RefusalStore(transaction).add(step.own.flatMap(\.refusals))
       return position
     }
+    guard !new.hasTooManyReplicas else { throw .tooManyReplicas }
     try renew(new)
     return step.own.flatMap(\.refusals)
   }
@@ -227,6 +228,7 @@ package struct ClientFile {
       throw .otherVersion(file: reset.registered.version, step: step.from)
     }
     try check(reset.registered.replica)
+    guard position.replicas.count < ClientPosition.mostReplicas else { throw .tooManyReplicas }
     try check(step)
     try check(step.mark, time: time)
     let isWhole = step.objects.allSatisfy { if case .whole = $0.change { true } else { false } }
@@ -250,6 +252,7 @@ package struct ClientFile {
       try RefusalStore(transaction).add(reset.refusals + step.own.flatMap(\.refusals))
       return position
     }
+    guard !new.hasTooManyReplicas else { throw .tooManyReplicas }
     try renew(new)
   }
 
@@ -292,11 +295,14 @@ package struct ClientFile {
 extension UploadMessage {
   init(_ pending: PendingChangesets.Pending, _ previous: NamedChangeset, _ position: ClientPosition) {
     var replicas: [UInt64] = [0]
+    var places: [UInt64: UInt32] = [0: 0]
     let changeset = pending.changeset.mapReplicas { index in
       let number = Int(index) < position.replicas.count ? position.replicas[Int(index)] : 0
-      if let known = replicas.firstIndex(of: number) { return UInt32(known) }
+      if let known = places[number] { return known }
+      let place = UInt32(replicas.count)
       replicas.append(number)
-      return UInt32(replicas.count - 1)
+      places[number] = place
+      return place
     }
     self.init(
       sequence: previous.sequence + 1, previous: previous.hash, base: pending.stored.base ?? 0,

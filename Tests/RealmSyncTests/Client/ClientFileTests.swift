@@ -128,6 +128,42 @@ import Testing
     }
   }
 
+  @Test func `a step that names more replicas than a file may know is refused, and changes nothing`() throws {
+    let database = try Self.database()
+    #expect(
+      try Self.problem(database) { (file) throws(ClientProblem) in
+        try file.register(Self.registered(), partition: nil, time: Self.now)
+      } == nil)
+    func apply(from version: UInt64, naming numbers: Range<UInt64>) throws -> ClientProblem? {
+      var step = Self.step(from: version)
+      (step.to, step.replicas) = (version + 1, [0] + Array(numbers))
+      return try Self.problem(database) { (file) throws(ClientProblem) in
+        _ = try file.apply(StepParts([step]), time: Self.now)
+      }
+    }
+    func position() throws -> ClientPosition {
+      let transaction = try database.beginWrite()
+      defer { transaction.cancel() }
+      return try ClientFile(transaction).position
+    }
+    // Two are known before: the number that names none, and that of the file.
+    let others = UInt64(ClientPosition.mostReplicas) - 2
+    #expect(try apply(from: 5, naming: 100..<100 + others) == nil)
+    #expect(try position().replicas.count == ClientPosition.mostReplicas)
+    // Those that it knows may be named again.
+    #expect(try apply(from: 6, naming: 100..<1000) == nil)
+    let known = try position()
+    #expect(known.replicas.count == ClientPosition.mostReplicas && known.replicas.last == 99 + others)
+    #expect(try apply(from: 7, naming: 20..<21) == .tooManyReplicas)
+    #expect(try position() == known)
+    let reset = Welcome.Reset(registered: Self.registered(8), isInDoubt: false)
+    let problem = try Self.problem(database) { (file) throws(ClientProblem) in
+      try file.reset(reset, [Self.step()], time: Self.now)
+    }
+    #expect(problem == .tooManyReplicas)
+    #expect(try position() == known)
+  }
+
   @Test func `long values stand in what is sent, and in a changeset that is written again`() throws {
     let database = try Self.database()
     let long = String(repeating: "x", count: 700_000)
