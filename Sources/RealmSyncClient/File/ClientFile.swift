@@ -168,6 +168,7 @@ package struct ClientFile {
     try check(step)
     try check(step.mark, time: time)
     let decided = try checkOwn(step)
+    for part in parts.held { try checkOwnChanges(in: part, told: step.own) }
     let new = try storing { () throws(StorageError) in
       var application = try StepApplication(step, pending, position, transaction)
       var position = try application.apply(parts)
@@ -233,6 +234,7 @@ package struct ClientFile {
     try check(step.mark, time: time)
     let isWhole = step.objects.allSatisfy { if case .whole = $0.change { true } else { false } }
     guard isWhole else { throw .wrongAnswer }
+    for part in parts { try checkOwnChanges(in: part, resetTo: reset.registered.replica) }
     var decided = position.decided
     for changeset in reset.integrated where changeset.sequence > decided.sequence {
       guard let message = try upload(after: decided), message.sequence == changeset.sequence,

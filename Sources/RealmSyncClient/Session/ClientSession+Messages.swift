@@ -126,7 +126,11 @@ extension ClientSession {
         running.parts.hold(step)
       } else {
         let number = running.parts.staged
-        try inFile(.relaxed) { (file) throws(ClientProblem) in try file.stage(step, number: number) }
+        let told = running.parts.headers.flatMap(\.own)
+        try inFile(.relaxed) { (file) throws(ClientProblem) in
+          try file.checkOwnChanges(in: step, told: told)
+          try file.stage(step, number: number)
+        }
         running.parts.stage(step)
       }
       state = .running(running)
