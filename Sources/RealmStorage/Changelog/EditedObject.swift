@@ -6,7 +6,8 @@ package struct EditedObject {
   package let name: ObjectName
   let editor: ObjectEditor
   let table: TableWriter
-  private(set) var row: UInt64?
+  /// The key of its row; nil where there is no object.
+  package private(set) var row: UInt64?
   /// The row of an object that went.
   private var left: UInt64?
 

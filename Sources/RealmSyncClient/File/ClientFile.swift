@@ -221,10 +221,11 @@ package struct ClientFile {
   ///   - parts: the step from nothing to the view at a version, all parts of it.
   ///   - dropsPending: changes that no server has decided are not written again.
   ///   - time: of the machine, in milliseconds since 1970.
+  /// - Throws: `ClientProblem`. The transaction is to be cancelled then.
   package mutating func reset(
-    _ reset: Welcome.Reset, _ parts: [Step], dropsPending: Bool = false, time: UInt64
+    _ reset: Welcome.Reset, _ parts: StepParts, dropsPending: Bool = false, time: UInt64
   ) throws(ClientProblem) {
-    guard let step = Step(joining: parts) else { throw .incompleteStep }
+    guard let step = parts.header else { throw .incompleteStep }
     guard step.from == reset.registered.version else {
       throw .otherVersion(file: reset.registered.version, step: step.from)
     }
@@ -232,9 +233,7 @@ package struct ClientFile {
     guard position.replicas.count < ClientPosition.mostReplicas else { throw .tooManyReplicas }
     try check(step)
     try check(step.mark, time: time)
-    let isWhole = step.objects.allSatisfy { if case .whole = $0.change { true } else { false } }
-    guard isWhole else { throw .wrongAnswer }
-    for part in parts { try checkOwnChanges(in: part, resetTo: reset.registered.replica) }
+    for part in parts.held { try checkOwnChanges(in: part, resetTo: reset.registered.replica) }
     var decided = position.decided
     for changeset in reset.integrated where changeset.sequence > decided.sequence {
       guard let message = try upload(after: decided), message.sequence == changeset.sequence,
@@ -243,17 +242,18 @@ package struct ClientFile {
       decided = changeset
     }
     let last = decided.sequence &+ position.earlierSequences
-    let new = try storing { () throws(StorageError) in
+    let made = try storing { () throws(StorageError) -> ClientPosition? in
       let dropped = dropsPending ? try pending.sequences().last ?? last : last
       var run = try FileReset(
         reset, step, decided: max(last, dropped), pending, position, time: time, transaction)
-      let position = try run.run()
+      guard let position = try run.run(parts) else { return nil }
       try store(position, mark: step.mark)
       try QuerySetStore(transaction).forget(before: step.querySet)
       try SubscriptionStore.forget(before: step.querySet, in: transaction.tree(ClientPosition.tree))
       try RefusalStore(transaction).add(reset.refusals + step.own.flatMap(\.refusals))
       return position
     }
+    guard let new = made else { throw .wrongAnswer }
     guard !new.hasTooManyReplicas else { throw .tooManyReplicas }
     try renew(new)
   }

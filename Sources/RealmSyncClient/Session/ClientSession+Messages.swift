@@ -121,14 +121,13 @@ extension ClientSession {
     running.isFirst = false
     switch message {
     case .step(let step):
-      // A reset replaces all that the file has, and needs all at hand.
-      if step.isLast || running.reset != nil {
+      if step.isLast {
         running.parts.hold(step)
       } else {
         let number = running.parts.staged
-        let told = running.parts.headers.flatMap(\.own)
+        let (told, registered) = (running.parts.headers.flatMap(\.own), running.reset?.registered)
         try inFile(.relaxed) { (file) throws(ClientProblem) in
-          try file.checkOwnChanges(in: step, told: told)
+          try file.checkOwnChanges(in: step, told: told, resetTo: registered?.replica)
           try file.stage(step, number: number)
         }
         running.parts.stage(step)
@@ -167,7 +166,7 @@ extension ClientSession {
 
   private func reset(_ time: UInt64) throws(ClientProblem) -> [Action] {
     guard case .running(var running) = state, let reset = running.reset else { return [] }
-    let parts = running.parts.held
+    let parts = running.parts
     // What was written into a copy is kept, whatever the app says of resets.
     let recovery = isResetOfCopy ? Recovery.recover : self.recovery
     if !isResetOfCopy { beforeReset?() }
@@ -194,7 +193,7 @@ extension ClientSession {
   }
 
   private func reset(
-    _ reset: Welcome.Reset, _ parts: [Step], dropsPending: Bool, _ time: UInt64
+    _ reset: Welcome.Reset, _ parts: StepParts, dropsPending: Bool, _ time: UInt64
   ) throws(ClientProblem) {
     try inFile { (file) throws(ClientProblem) in
       try file.reset(reset, parts, dropsPending: dropsPending, time: time)

@@ -119,12 +119,12 @@ import Testing
     try refusesStep(.otherSchema(table: ModelClass.name, property: "c"), [schema])
     let reset = Welcome.Reset(registered: Self.registered(7), isInDoubt: false)
     try refuses(.wrongAnswer) { (file) throws(ClientProblem) in
-      try file.reset(reset, [Self.step()], time: Self.now)
+      try file.reset(reset, StepParts([Self.step()]), time: Self.now)
     }
     let named = [NamedChangeset(sequence: 1, hash: [UInt8](repeating: 1, count: 32))]
     let other = Welcome.Reset(registered: Self.registered(8), integrated: named, isInDoubt: false)
     try refuses(.wrongAnswer) { (file) throws(ClientProblem) in
-      try file.reset(other, [Self.step()], time: Self.now)
+      try file.reset(other, StepParts([Self.step()]), time: Self.now)
     }
   }
 
@@ -158,7 +158,7 @@ import Testing
     #expect(try position() == known)
     let reset = Welcome.Reset(registered: Self.registered(8), isInDoubt: false)
     let problem = try Self.problem(database) { (file) throws(ClientProblem) in
-      try file.reset(reset, [Self.step()], time: Self.now)
+      try file.reset(reset, StepParts([Self.step()]), time: Self.now)
     }
     #expect(problem == .tooManyReplicas)
     #expect(try position() == known)
@@ -195,7 +195,7 @@ import Testing
     let reset = Welcome.Reset(registered: Self.registered(8), isInDoubt: true)
     #expect(
       try Self.problem(database) { (file) throws(ClientProblem) in
-        try file.reset(reset, [Self.step()], time: Self.now)
+        try file.reset(reset, StepParts([Self.step()]), time: Self.now)
       } == nil)
     #expect(try sent() == .value(.string(long)))
     let transaction = try database.beginWrite()
