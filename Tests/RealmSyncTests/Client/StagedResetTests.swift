@@ -112,4 +112,41 @@ import Testing
       #expect(IntegrityCheck.run(try file.database.snapshot()).isClean)
     }
   }
+
+  // MARK: - Query sets
+
+  @Test(arguments: [ClientSession.Recovery.recover, .discard, .recoverOrDiscard])
+  func `whatever becomes of changes, the newest subscriptions are kept and asked for again`(
+    recovery: ClientSession.Recovery
+  ) throws {
+    let file = try DrivenFile(changes: 1, recovery: recovery)
+    try file.begin()
+    let subscriptions = ["q == 1", "q == 2"].enumerated().map { place, predicate in
+      StoredSubscription(
+        id: SixteenBytes(high: 7, low: UInt64(place)), name: nil, table: ModelClass.name, predicate: predicate,
+        createdAt: 1, updatedAt: 1)
+    }
+    func ask(_ count: Int) throws -> UInt64 {
+      try file.changing { try $0.setSubscriptions(Array(subscriptions.prefix(count))) }
+    }
+    func sets(_ actions: [ClientSession.Action]) -> [UInt64] {
+      actions.compactMap { if case .send(.querySet(let set)) = $0 { set.number } else { nil } }
+    }
+    _ = try ask(1)
+    let newest = try ask(2)
+    // The server has answered none of them when it resets the file.
+    let welcome = try file.receive(DrivenFile.welcome(.reset(DrivenFile.reset())))
+    #expect(welcome.start?.wanted == newest && sets(welcome) == [newest])
+    #expect(try file.receive(.step(file.resetStep())).first == .didReset(isRecovered: recovery != .discard))
+    #expect(try file.reading { $0.newestQuerySet } == newest)
+    #expect(try file.reading { try $0.subscriptions().subscriptions } == subscriptions)
+    // Nothing has come with it: the next session asks again.
+    file.session.disconnected()
+    let actions = try file.begin()
+    #expect(actions.start?.wanted == newest && actions.start?.querySet == 0)
+    #expect(sets(actions).last == newest)
+    var step = try file.step()
+    step.querySet = newest
+    #expect(try file.receive(.step(step)).contains(.showsQuerySet(newest)))
+  }
 }
