@@ -220,12 +220,16 @@ public final class SyncApp {
 
   /// Forgets the history that no file needs whose client was connected within a time. Files that come back later are reset, and keep what they have not sent.
   ///
+  /// Where the history has more bytes than `SyncAppSettings.Limits.historyBytes`, the oldest part goes too.
+  ///
   /// - Parameters:
-  ///   - offline: milliseconds.
+  ///   - offline: milliseconds. Nil where all files are waited for.
   ///   - time: milliseconds since 1970.
+  /// - Returns: what was forgotten although files may need it; nil where that is nothing.
   /// - Throws: `StorageError`.
-  public func trim(offline: UInt64, time: UInt64) throws(StorageError) {
-    try server.trim(offline: offline, time: time)
+  @discardableResult
+  public func trim(offline: UInt64?, time: UInt64) throws(StorageError) -> HistoryCut? {
+    try server.trim(offline: offline, keeping: settings.limits.historyBytes, time: time)
   }
 
   /// The file of a client is not used any more. One that comes back all the same is reset.
