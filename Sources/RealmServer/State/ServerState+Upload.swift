@@ -28,8 +28,10 @@ extension ServerState {
         replica.refusedProperties[ObjectName(table, .string(property.name))] = version
       }
     }
-    for object in changeset.objects {
-      try integrate(object, upload, &replica, &entry, transaction)
+    try transaction.gatheringObjects { () throws(StorageError) in
+      for object in changeset.objects {
+        try integrate(object, upload, &replica, &entry, transaction)
+      }
     }
     try note(replica, number: upload.replica, stamp, transaction)
     try ServerStore(transaction, settings).store(

@@ -171,7 +171,9 @@ package struct ClientFile {
     for part in parts.held { try checkOwnChanges(in: part, told: step.own) }
     let new = try storing { () throws(StorageError) in
       var application = try StepApplication(step, pending, position, transaction)
-      var position = try application.apply(parts)
+      var position = try transaction.gatheringObjects { () throws(StorageError) in
+        try application.apply(parts)
+      }
       (position.version, position.tag) = (step.to, step.tag)
       (position.querySet, position.isCopy) = (step.querySet, false)
       if step.partition == nil, position.partition != nil, position.flexibleFrom == nil {
@@ -246,7 +248,8 @@ package struct ClientFile {
       let dropped = dropsPending ? try pending.sequences().last ?? last : last
       var run = try FileReset(
         reset, step, decided: max(last, dropped), pending, position, time: time, transaction)
-      guard let position = try run.run(parts) else { return nil }
+      let reached = try transaction.gatheringObjects { () throws(StorageError) in try run.run(parts) }
+      guard let position = reached else { return nil }
       try store(position, mark: step.mark)
       try QuerySetStore(transaction).forget(before: step.querySet)
       try SubscriptionStore.forget(before: step.querySet, in: transaction.tree(ClientPosition.tree))
