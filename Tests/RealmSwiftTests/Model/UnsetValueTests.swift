@@ -3,34 +3,6 @@ import Testing
 
 @testable import RealmSwift
 
-/// Keeps a file the same as nobody's: others write to it as a server's steps do.
-private struct SyncOfNobody: FileSyncMaker {
-  private final class Sync: FileSync {
-    func didCommit() {}
-    func didOpen() {}
-    func lastRealmClosed() {}
-    func whenUpToDate(
-      _ body: @escaping @Sendable ((any Swift.Error)?) -> Void
-    ) -> @Sendable () -> Void {
-      body(nil)
-      return {}
-    }
-    func end() {}
-  }
-
-  func check(_ configuration: Realm.Configuration) {}
-  func isSame(as other: any FileSyncMaker) -> Bool { other is SyncOfNobody }
-  func begin(_ file: RealmFile, _ hold: RealmFile.Hold) -> any FileSync {
-    hold.end()
-    return Sync()
-  }
-  func didOpen(_ realm: Realm, isFirst: Bool) throws {}
-  func keepUnsynced(_ configuration: Realm.Configuration) throws {}
-  var isFlexible: Bool { false }
-  func subscribed(_ transaction: WriteTransaction) throws(StorageError) -> Set<String> { [] }
-  func copy(_ realm: Realm, to configuration: Realm.Configuration) throws {}
-}
-
 private enum Mood: String, PersistableEnum { case calm, merry }
 private enum Grade: Int, PersistableEnum { case low = 1, high = 2 }
 private struct Half: FailableCustomPersistable, Hashable {
