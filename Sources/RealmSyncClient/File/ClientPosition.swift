@@ -107,9 +107,6 @@ package struct ClientPosition: Sendable, Equatable {
     return add(number)
   }
 
-  /// Whether the file knows a replica.
-  mutating func knows(_ number: UInt64) -> Bool { indexes.index(of: number, in: replicas) != nil }
-
   /// Gives a replica the next number in the file.
   mutating func add(_ number: UInt64) -> UInt32 {
     let index = UInt32(replicas.count)
