@@ -123,8 +123,8 @@ import Testing
     try file.begin()
     let subscriptions = ["q == 1", "q == 2"].enumerated().map { place, predicate in
       StoredSubscription(
-        id: SixteenBytes(high: 7, low: UInt64(place)), name: nil, table: ModelClass.name, predicate: predicate,
-        createdAt: 1, updatedAt: 1)
+        id: SixteenBytes(high: 7, low: UInt64(place)), name: nil, table: ModelClass.name,
+        predicate: predicate, createdAt: 1, updatedAt: 1)
     }
     func ask(_ count: Int) throws -> UInt64 {
       try file.changing { try $0.setSubscriptions(Array(subscriptions.prefix(count))) }
