@@ -66,6 +66,8 @@ extension AppDefinition {
     public var replicasPerUser = 1_000
     /// `data`, in bytes: 1 MiB to 1,048,576 GiB. The default is 10 GiB.
     public var data = 10 << 30
+    /// `history`, in bytes: 1 MiB to 1,048,576 GiB. The default is nil: the history has any size.
+    public var history: Int?
     /// `connections`: clients that are connected at one time, 1 to 1,000,000. The default is 10,000.
     public var connections = 10_000
     /// `connections-per-user`: 1 to 1,000,000. The default is 100.

@@ -86,20 +86,18 @@ extension DefinitionReader {
       ("replicas-per-user", \.replicasPerUser), ("connections", \.connections),
       ("connections-per-user", \.connectionsPerUser),
     ]
-    let sizes: [(String, WritableKeyPath<Limits, Int>)] = [("data", \.data)]
     var limits = Limits()
     guard let entries = entries(node, "'limits'", "limit") else { return limits }
-    let known = known(entries, (counts + sizes).map(\.0), "'limits'", "limit")
+    let known = known(entries, counts.map(\.0) + ["data", "history"], "'limits'", "limit")
     for (name, path) in counts {
       guard let entry = known[name] else { continue }
       if let count = count(entry.value, "'\(name)'", in: 1...1_000_000) { limits[keyPath: path] = count }
     }
-    for (name, path) in sizes {
-      guard let entry = known[name] else { continue }
-      if let size = amount(entry.value, "'\(name)'", .size, in: 1 << 20...1 << 50) {
-        limits[keyPath: path] = size
-      }
+    let sizes = 1 << 20...1 << 50
+    if let entry = known["data"], let size = amount(entry.value, "'data'", .size, in: sizes) {
+      limits.data = size
     }
+    if let entry = known["history"] { limits.history = amount(entry.value, "'history'", .size, in: sizes) }
     return limits
   }
 }

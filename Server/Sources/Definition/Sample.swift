@@ -49,6 +49,8 @@ extension AppDefinition {
     limits:
       replicas-per-user: 1000
       data: 10 GiB
+      # The oldest history above this size goes although files need it: these start anew. There is no limit unless it is given.
+      # history: 2 GiB
       connections: 10000
       connections-per-user: 100
 

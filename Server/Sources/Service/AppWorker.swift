@@ -270,9 +270,12 @@ public final class AppWorker: Sendable {
   /// Removes the history that no file needs.
   private func trim() {
     let isDue = state.withLock { state in
-      guard let offline = state.maximumOfflineTime, !state.isStopped else { return false }
+      guard !state.isStopped else { return false }
       do {
-        try state.app.trim(offline: offline, time: clock())
+        guard let cut = try state.app.trim(offline: state.maximumOfflineTime, time: clock()) else { return }
+        logger.warning(
+          "the history has reached its limit, and the oldest part of it is forgotten: files that need it are reset",
+          metadata: ["bytes": "\(cut.bytes)", "begin": "\(cut.horizon)", "files": "\(cut.replicas)"])
       } catch {
         logger.error("the history can't be cut", metadata: ["error": "\(error)"])
       }

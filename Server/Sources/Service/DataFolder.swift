@@ -87,6 +87,7 @@ extension SyncAppSettings {
     fields = definition.fields
     limits.replicas = definition.limits.replicasPerUser
     limits.fileBytes = UInt64(definition.limits.data)
+    if let history = definition.limits.history { limits.historyBytes = UInt64(history) }
     guard !definition.isDevelopment else { return }
     let nobody = "FALSEPREDICATE"
     rights = definition.rights.mapValues { rights in

@@ -72,6 +72,10 @@ struct Monitor: HTTPService {
         "unsent_bytes", "Bytes that were made for clients and not taken by them yet.", app,
         Double(figures.unsentBytes))
       add("file_bytes", "The size of the app's file.", app, Double(figures.fileBytes))
+      add("history_bytes", "The size of the history in that file, about.", app, Double(figures.historyBytes))
+      add(
+        "history_cuts", "How often since the start the history was cut since it had reached its limit.", app,
+        Double(figures.historyCuts))
       for (reason, count) in figures.refusals.sorted(by: { $0.key < $1.key }) {
         add(
           "refusals", "What was refused since the start, by the reason.", app, Double(count),

@@ -131,6 +131,7 @@ import Testing
     ("id: a\nlimits:\n  connections: 1000001\n", ["3:16 'connections' can't be '1000001'."]),
     ("id: a\nlimits:\n  data: 2\n", ["3:9 'data\' has no unit."]),
     ("id: a\nlimits:\n  data: 1 KiB\n", ["3:9 'data\' can't be '1 KiB'."]),
+    ("id: a\nlimits:\n  history: 0\n", ["3:12 'history\' has no unit."]),
     ("id: a\nlimits:\n  data: 9000000000000000000 GiB\n", ["3:9 'data\' can't be '9000"]),
   ]
 

@@ -27,6 +27,7 @@ import Testing
     limits:
       replicas-per-user: 7
       data: 3GiB
+      history: 200 MiB
       connections: 20
       connections-per-user: 2
     """
@@ -51,6 +52,7 @@ import Testing
     app.maximumOfflineTime = 129_600
     app.limits.replicasPerUser = 7
     app.limits.data = 3_221_225_472
+    app.limits.history = 209_715_200
     app.limits.connections = 20
     app.limits.connectionsPerUser = 2
     #expect(try Reading.app(Self.whole) == app)
@@ -62,7 +64,7 @@ import Testing
     #expect(!app.isDevelopment && app.partition == nil && app.fields.isEmpty && app.rights.isEmpty)
     #expect(app.providers == [.emailPassword] && !app.email.autoConfirm && app.email.delivery == nil)
     #expect(app.maximumOfflineTime == 2_592_000)
-    #expect(app.limits.data == 10_737_418_240)
+    #expect(app.limits.data == 10_737_418_240 && app.limits.history == nil)
     #expect(app.limits.replicasPerUser == 1_000 && app.limits.connections == 10_000)
     #expect(app.limits.connectionsPerUser == 100)
   }

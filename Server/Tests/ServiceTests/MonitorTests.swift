@@ -53,7 +53,7 @@ import Testing
       for line in expected { #expect(lines.contains(line), "\(line)") }
       let names = [
         "log_end", "log_applied", "history_begin", "oldest_cursor", "unrouted_sessions", "unsent_bytes",
-        "file_bytes",
+        "file_bytes", "history_bytes", "history_cuts",
       ]
       for name in names {
         #expect(lines.contains { $0.hasPrefix("realm_server_\(name){app=\"dev\"") }, "\(name)")

@@ -282,6 +282,7 @@ private class Labelled: Object {
         object.text = nil
         object.day = nil
         object.count = nil
+        object.weather = nil
         newer.create(SecondVersion.self, value: ["id": 2])
       }
       try await newer.upload()
@@ -289,6 +290,8 @@ private class Labelled: Object {
       let object = try #require(older.object(ofType: FirstVersion.self, forPrimaryKey: 1))
       #expect(object.text == "" && object.count == 0)
       #expect(object.day == Date(timeIntervalSince1970: 0))
+      // It has no case for the zero of its type.
+      #expect(object.weather == .snow)
       try older.write { object.text = "again" }
       try await older.upload()
       try await eventually(in: newer) {
@@ -353,6 +356,8 @@ private class Labelled: Object {
   }
 }
 
+private enum Weather: String, PersistableEnum { case sun, snow }
+
 /// One class in two versions of an app.
 private class FirstVersion: Object {
   override class func _realmObjectName() -> String? { "Versioned" }
@@ -361,6 +366,7 @@ private class FirstVersion: Object {
   @Persisted var text: String
   @Persisted var day: Date
   @Persisted var count: Int
+  @Persisted var weather = Weather.snow
 }
 
 private class SecondVersion: Object {
@@ -370,6 +376,7 @@ private class SecondVersion: Object {
   @Persisted var text: String?
   @Persisted var day: Date?
   @Persisted var count: Int?
+  @Persisted var weather: Weather?
 }
 
 private class FirstKey: Object {

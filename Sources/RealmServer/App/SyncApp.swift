@@ -50,7 +50,7 @@ public final class SyncApp {
   ///   - encryptionKey: 64 bytes, or nil of a file that is not encrypted.
   ///   - time: milliseconds since 1970.
   ///   - draw: draws a random number, which nobody can guess.
-  /// - Throws: `SyncAppProblem` for settings that can't be used; `StorageError`.
+  /// - Throws: `SyncAppProblem` for settings that can't be used, and for a file that a newer version of the server keeps; `StorageError`.
   public init(
     path: String, encryptionKey: [UInt8]? = nil, settings: SyncAppSettings, time: UInt64,
     draw: @escaping () -> UInt64
@@ -61,7 +61,7 @@ public final class SyncApp {
     database = try Database(path: path, options: options)
     let known = try Self.settings(settings, database)
     let log = try EmbeddedLog(after: database, settings: known)
-    let node = try ServerNode(database, settings: known, log: log)
+    let node = try Self.node(database, known, log)
     var limits = ServerLimits()
     limits.replicas = settings.limits.replicas
     limits.messages.querySets = settings.limits.queries
@@ -95,6 +95,17 @@ public final class SyncApp {
       }
       if new != old { try store.store(new) }
       return new
+    }
+  }
+
+  private static func node(
+    _ database: Database, _ settings: ServerState.Settings, _ log: any EventLog
+  ) throws -> ServerNode {
+    do throws(ServerNodeProblem) {
+      return try ServerNode(database, settings: settings, log: log)
+    } catch {
+      if case .storage(let cause) = error { throw cause }
+      throw SyncAppProblem(table: nil, right: nil, text: error.description)
     }
   }
 
@@ -231,12 +242,16 @@ public final class SyncApp {
 
   /// Forgets the history that no file needs whose client was connected within a time. Files that come back later are reset, and keep what they have not sent.
   ///
+  /// Where the history has more bytes than `SyncAppSettings.Limits.historyBytes`, the oldest part goes too.
+  ///
   /// - Parameters:
-  ///   - offline: milliseconds.
+  ///   - offline: milliseconds. Nil where all files are waited for.
   ///   - time: milliseconds since 1970.
+  /// - Returns: what was forgotten although files may need it; nil where that is nothing.
   /// - Throws: `StorageError`.
-  public func trim(offline: UInt64, time: UInt64) throws(StorageError) {
-    try server.trim(offline: offline, time: time)
+  @discardableResult
+  public func trim(offline: UInt64?, time: UInt64) throws(StorageError) -> HistoryCut? {
+    try server.trim(offline: offline, keeping: settings.limits.historyBytes, time: time)
   }
 
   /// The file of a client is not used any more. One that comes back all the same is reset.

@@ -23,6 +23,10 @@ public struct SyncAppFigures: Sendable, Equatable {
   public var refusals: [UInt8: Int] = [:]
   /// The size of the app's file, in bytes.
   public var fileBytes: UInt64 = 0
+  /// The size of the history in that file, in bytes, about.
+  public var historyBytes: UInt64 = 0
+  /// How often since the server was started the oldest history was forgotten although files may have needed it, since it had too many bytes.
+  public var historyCuts = 0
   /// Why nothing is integrated any more; nil of a server that goes on.
   public var halt: String?
 }
@@ -42,6 +46,7 @@ extension SyncApp {
     figures.fileBytes = try database.fileBytes
     let transaction = try database.beginWrite()
     defer { transaction.cancel() }
+    (figures.historyBytes, figures.historyCuts) = (try state.historyBytes(transaction), server.cuts)
     figures.oldestCursor = state.version
     if let oldest = try state.oldest(transaction) {
       figures.oldestCursor = oldest.version

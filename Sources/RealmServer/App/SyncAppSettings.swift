@@ -41,6 +41,8 @@ public struct SyncAppSettings: Sendable {
     public var unsentBytes = 1 << 20
     /// The file of the app may have so many bytes: nothing more is taken in from clients then, and they try again later.
     public var fileBytes = UInt64.max
+    /// The history may have so many bytes, about: with `trim` the oldest part goes, although files may need it. These are reset then.
+    public var historyBytes = UInt64.max
     /// The clock of the machine is right, however far ahead of the last change it is.
     public var acceptsClock = false
 
@@ -48,7 +50,7 @@ public struct SyncAppSettings: Sendable {
   }
 }
 
-/// Something in the settings of an app that can't be used.
+/// Something in the settings of an app, or in its file, that can't be used.
 public struct SyncAppProblem: Error, Sendable, Equatable, CustomStringConvertible {
   /// The class and the right that it concerns; nil of what concerns the whole app.
   public let table: String?

@@ -35,12 +35,20 @@ package final class ServerNode {
   /// One transaction integrates so many bytes of changesets, about.
   private static let mostBytes = 1 << 20
 
-  /// - Throws: `.corrupted`; what `Database.beginWrite` throws.
+  /// - Throws: `ServerNodeProblem`: `.unknownSemantics` where the state in the file is kept by rules of merging that this library does not know: what it made of the entries that follow
+  ///   would be something else than what other nodes make of them. `.storage` where the file can't be read.
   package init(
     _ database: Database, settings: ServerState.Settings, log: any EventLog
-  ) throws(StorageError) {
+  ) throws(ServerNodeProblem) {
     (self.database, self.settings, self.log) = (database, settings, log)
-    state = try Self.state(of: database, settings)
+    do throws(StorageError) {
+      state = try Self.state(of: database, settings)
+    } catch {
+      throw .storage(error)
+    }
+    guard ServerState.knows(semantics: state.semantics) else {
+      throw .unknownSemantics(stored: state.semantics, known: ServerState.newestSemantics)
+    }
   }
 
   /// The version of the last entry of the log.
@@ -120,7 +128,7 @@ extension ServerNode {
   /// Whether the node may not go on with an entry.
   private func stops(at entry: LogEntry) -> Bool {
     switch entry {
-    case .semantics(let number) where number > ServerState.newestSemantics:
+    case .semantics(let number) where !ServerState.knows(semantics: number):
       halt = .unknownSemantics(number: number, version: state.version)
     case .stateHash(let version, let hash) where state.agrees(version, hash) == false:
       halt = .otherState(version: version)

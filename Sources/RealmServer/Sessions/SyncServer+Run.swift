@@ -50,20 +50,43 @@ extension SyncServer {
   ///
   /// What a client needs is known from the beginning of its session: one that stays connected for long holds up the trim. Whoever runs the server ends sessions once in a while.
   ///
+  /// Where the history has more bytes than it may, the oldest goes although replicas need it: these are reset.
+  ///
   /// - Parameters:
-  ///   - offline: so many milliseconds: a replica that comes back later is reset.
+  ///   - offline: so many milliseconds: a replica that comes back later is reset. Nil where all are waited for.
+  ///   - most: bytes of the history.
   ///   - time: of the machine, in milliseconds since 1970.
+  /// - Returns: what is forgotten although it may be needed; nil where that is nothing.
   /// - Throws: `StorageError`.
-  package func trim(offline: UInt64, time: UInt64) throws(StorageError) {
-    guard isClockRight(time), node.halt == nil else { return }
+  @discardableResult
+  package func trim(
+    offline: UInt64?, keeping most: UInt64 = .max, time: UInt64
+  ) throws(StorageError) -> HistoryCut? {
+    guard isClockRight(time), node.halt == nil else { return nil }
     try noteChanges(node.follow())
+    let state = node.state
     let connected = Set(ids.compactMap { session($0)?.replica })
     let transaction = try node.database.beginWrite()
     defer { transaction.cancel() }
-    let needed = try node.state.neededVersion(
-      time: time, offline: offline, connected: connected, transaction)
-    for replica in needed.left { try append(.retire(replica: replica), time) }
-    if needed.version > node.state.horizon { try append(.trim(horizon: needed.version), time) }
+    var horizon = state.horizon
+    if let offline {
+      let needed = try state.neededVersion(
+        time: time, offline: offline, connected: connected, transaction)
+      for replica in needed.left { try append(.retire(replica: replica), time) }
+      horizon = max(horizon, needed.version)
+    }
+    var cut: HistoryCut?
+    let bytes = try state.historyBytes(transaction)
+    if bytes > most {
+      let forced = try state.leastHorizon(keeping: most, transaction)
+      if forced > horizon {
+        let replicas = try state.replicas(behind: forced, transaction)
+        cut = HistoryCut(bytes: bytes, horizon: forced, replicas: replicas)
+        (horizon, cuts) = (forced, cuts + 1)
+      }
+    }
+    if horizon > state.horizon { try append(.trim(horizon: horizon), time) }
+    return cut
   }
 
   // MARK: - Sessions that begin

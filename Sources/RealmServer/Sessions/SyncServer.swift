@@ -43,6 +43,8 @@ package final class SyncServer {
   package internal(set) var hasWork = false
   /// How much was refused so far, by the number of the reason.
   var refusals: [UInt8: Int] = [:]
+  /// How often the history was cut although files may have needed what was forgotten.
+  var cuts = 0
   /// Why a step could not be made, of the last one.
   package private(set) var lastProblem: StorageError?
   /// No changes are taken in from clients.

@@ -28,8 +28,10 @@ extension ServerState {
         replica.refusedProperties[ObjectName(table, .string(property.name))] = version
       }
     }
-    for object in changeset.objects {
-      try integrate(object, upload, &replica, &entry, transaction)
+    try transaction.gatheringObjects { () throws(StorageError) in
+      for object in changeset.objects {
+        try integrate(object, upload, &replica, &entry, transaction)
+      }
     }
     try note(replica, number: upload.replica, stamp, transaction)
     try ServerStore(transaction, settings).store(
@@ -105,7 +107,7 @@ extension ServerState {
       entry.refusals.append(Refusal(subject: .object(object.id), reason: .schemaMismatch))
       return
     }
-    var context = context(upload, replica, entry.stamp)
+    var context = merged.fitting(self.context(upload, replica, entry.stamp))
     let isCreation = object.instructions.contains(.create)
     var effects: [Effect] = []
     var reason: Refusal.Reason?
@@ -156,6 +158,8 @@ extension ServerState {
   }
 
   /// Gives a class the property that tells the partition of an object, where the app's class has none.
+  ///
+  /// The value of the partition tells its type. Null tells none, and a definition never changes: the class gets the property with the first object of another partition, or by its own definition.
   private func addPartitionProperty(
     to table: String, _ upload: Upload, _ replica: Replica, _ transaction: WriteTransaction
   ) throws(StorageError) {
@@ -163,13 +167,14 @@ extension ServerState {
       let schema = try transaction.table(table)?.schema, !schema.isEmbedded,
       !schema.columns.contains(where: { $0.name.utf8.elementsEqual(property.utf8) })
     else { return }
-    let type: ColumnType =
-      switch value {
-      case .int: .int64
-      case .objectID: .objectID
-      case .uuid: .uuid
-      default: .string
-      }
+    let type: ColumnType
+    switch value {
+    case .int: type = .int64
+    case .objectID: type = .objectID
+    case .uuid: type = .uuid
+    case .string: type = .string
+    default: return
+    }
     let definition = PropertyDefinition(property, type, isOptional: true)
     _ = try SchemaMerge(transaction).merge(.addProperty(table: table, definition))
   }

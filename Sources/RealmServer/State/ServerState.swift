@@ -193,6 +193,10 @@ package final class ServerState {
 
   /// The rules of merging that this library knows, by their greatest number.
   package static let newestSemantics: UInt64 = 1
+
+  /// Whether this library knows the rules of a number.
+  static func knows(semantics number: UInt64) -> Bool { (1...newestSemantics).contains(number) }
+
   /// Nodes compare what they have made of the log once in so many versions.
   package static let versionsOfHash: UInt64 = 1000
 

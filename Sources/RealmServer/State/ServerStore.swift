@@ -29,6 +29,8 @@ struct ServerStore {
     static let user: UInt8 = 8
     /// What the server is set to. It is no part of what the log makes.
     static let settings: UInt8 = 9
+    /// Followed by the version (8) (`ServerStore+Size`).
+    static let size: UInt8 = 10
   }
 
   init(_ transaction: WriteTransaction, _ settings: ServerState.Settings) throws(StorageError) {
@@ -36,7 +38,7 @@ struct ServerStore {
     self.settings = settings
   }
 
-  private func key(_ kind: UInt8, _ version: UInt64, object: [UInt8] = []) -> [UInt8] {
+  func key(_ kind: UInt8, _ version: UInt64, object: [UInt8] = []) -> [UInt8] {
     var key = [kind] + object
     key.appendHighestFirst(version)
     return key
@@ -205,6 +207,30 @@ struct ServerStore {
   func store(
     _ history: HistoryEntry?, version: UInt64, mark: Stamp, tag: UInt64, _ transaction: WriteTransaction
   ) throws(StorageError) {
+    var size = try put(history, version: version, mark: mark, tag: tag)
+    for (place, object) in (history?.objects ?? []).enumerated() {
+      let name = try transaction.object(object.name).key
+      var bytes: [UInt8] = []
+      bytes.appendVarint(UInt64(place))
+      let key = key(Kind.touched, version, object: name)
+      try tree.set(bytes, for: key)
+      size += key.count + bytes.count
+    }
+    if let history {
+      for (key, places) in try routes(of: history, transaction) {
+        var bytes: [UInt8] = []
+        for place in places { bytes.appendVarint(UInt64(place)) }
+        try tree.set(bytes, for: key)
+        size += key.count + bytes.count
+      }
+    }
+    try note(bytes: size, of: version)
+  }
+
+  /// - Returns: how many bytes the entry takes.
+  private func put(
+    _ history: HistoryEntry?, version: UInt64, mark: Stamp, tag: UInt64
+  ) throws(StorageError) -> Int {
     var bytes: [UInt8] = []
     bytes.appendInteger(mark.word)
     bytes.appendInteger(tag)
@@ -215,19 +241,9 @@ struct ServerStore {
         .valueLength(bytes.count, maximum: MessageLimit.frameBytes), path: "version \(version) of the history"
       )
     }
-    try tree.set(bytes, for: key(Kind.entry, version))
-    for (place, object) in (history?.objects ?? []).enumerated() {
-      let name = try transaction.object(object.name).key
-      var bytes: [UInt8] = []
-      bytes.appendVarint(UInt64(place))
-      try tree.set(bytes, for: key(Kind.touched, version, object: name))
-    }
-    guard let history else { return }
-    for (key, places) in try routes(of: history, transaction) {
-      var bytes: [UInt8] = []
-      for place in places { bytes.appendVarint(UInt64(place)) }
-      try tree.set(bytes, for: key)
-    }
+    let key = key(Kind.entry, version)
+    try tree.set(bytes, for: key)
+    return key.count + bytes.count
   }
 
   /// The versions behind one that changed an object, growing, each with the place of the object among those that it changed.
@@ -266,9 +282,9 @@ struct ServerStore {
       }
       if let history = entry.history { gone += try routes(of: history, transaction).keys }
       if version < horizon {
-        gone.append(key(Kind.entry, version))
+        gone += [key(Kind.entry, version), key(Kind.size, version)]
       } else {
-        try store(nil, version: version, mark: entry.mark, tag: entry.tag, transaction)
+        _ = try put(nil, version: version, mark: entry.mark, tag: entry.tag)
       }
     }
     for key in gone { try tree.removeValue(for: key) }

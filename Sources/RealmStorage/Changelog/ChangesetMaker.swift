@@ -31,6 +31,8 @@ final class ChangesetMaker {
   var time: UInt64?
   /// What is added now is undone as a whole, and stands in one changeset.
   var isWhole = false
+  /// Why the transaction can't be committed.
+  private var refused: StorageError?
 
   /// An object of the file.
   struct SyncedObject {
@@ -80,7 +82,7 @@ final class ChangesetMaker {
     current = nil
   }
 
-  /// Adds an instruction.
+  /// Adds an instruction. One that can't be synced is left out, and the commit throws: what changes an object in a program can't throw.
   ///
   /// - Parameter undo: what undoes it, in the order in which it is to be applied.
   func add(
@@ -88,20 +90,24 @@ final class ChangesetMaker {
   ) throws(StorageError) {
     let (size, property, depth) = instruction.size
     guard size <= Self.mostValueBytes else {
-      throw .limitExceeded(
-        .syncedValueLength(
-          table: object.name.table, column: property, maximum: Self.mostValueBytes),
-        path: editor.store.storage.path)
+      return refuse(
+        .limitExceeded(
+          .syncedValueLength(
+            table: object.name.table, column: property, maximum: Self.mostValueBytes),
+          path: editor.store.storage.path))
     }
     guard depth <= InstructionPath.mostSteps else {
-      throw .notSyncable(
-        .tooDeep, table: object.name.table, column: property, path: editor.store.storage.path)
+      return refuse(
+        .notSyncable(
+          .tooDeep, table: object.name.table, column: property, path: editor.store.storage.path))
     }
     try cut(before: size)
     begin(object)
     stream.append(size > Self.mostInline ? try withChunks(instruction) : instruction)
     undo(inverse, object)
   }
+
+  private func refuse(_ error: StorageError) { refused = refused ?? error }
 
   /// Adds what undoes the instruction that was added last.
   private func undo(_ inverse: [Instruction], _ object: SyncedObject) {
@@ -306,6 +312,7 @@ final class ChangesetMaker {
 
   /// Puts the changesets into a catalogue; answers whether there was anything to put.
   func store(in catalogue: inout Catalogue) throws(StorageError) -> Bool {
+    if let refused { throw refused }
     if !stream.isEmpty { try store() }
     guard state != stored || areOthersChanged else { return false }
     (stored, areOthersChanged) = (state, false)

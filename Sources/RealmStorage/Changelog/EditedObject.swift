@@ -6,7 +6,8 @@ package struct EditedObject {
   package let name: ObjectName
   let editor: ObjectEditor
   let table: TableWriter
-  private(set) var row: UInt64?
+  /// The key of its row; nil where there is no object.
+  package private(set) var row: UInt64?
   /// The row of an object that went.
   private var left: UInt64?
 
@@ -14,6 +15,8 @@ package struct EditedObject {
     (self.name, self.editor) = (name, editor)
     table = try editor.table(name.table)
     guard !table.schema.isEmbedded else { throw table.doesNotFit(.noTable, nil) }
+    // One object is edited at a time.
+    try editor.tables.closeCells()
     row = try editor.row(of: name, table)
   }
 
@@ -56,6 +59,11 @@ package struct EditedObject {
       found.append(try table.value(column, ofRow: row) ?? .null)
     }
     return found
+  }
+
+  /// Whether objects of the class have a property of that name.
+  package func hasProperty(_ name: String) -> Bool {
+    table.schema.columns.contains { !$0.isCompanion && $0.name.utf8.elementsEqual(name.utf8) }
   }
 
   // MARK: - Changing
@@ -116,16 +124,19 @@ package struct EditedObject {
     return positions.map { table.schema.columns[$0].id }
   }
 
-  /// Removes the row of an object that went. Links to it wait for another object of its key.
+  /// Ends the changes of the object: all of them stand in the file then. The row of one that went is removed, and links to it wait for another object of its key.
   ///
   /// - Throws: `.corrupted`: then the transaction can't be committed.
   package mutating func finish() throws(StorageError) {
+    try editor.tables.closeCells()
     guard let left else { return }
     self.left = nil
     try changing { () throws(StorageError) in try table.removeLeavingLinks(left) }
   }
 
   private func changing(_ body: () throws(StorageError) -> Void) throws(StorageError) {
+    // What another object keeps back may link to this one.
+    if editor.tables.openCells !== editor.collections { try editor.tables.closeCells() }
     do throws(StorageError) {
       try editor.tables.knowing { () throws(StorageError) in try editor.tables.deriving(body) }
     } catch {
@@ -150,6 +161,7 @@ package struct EditedObject {
 
   /// The instructions that make an object with all that this one has; nil where there is none. Takes time in proportion to it.
   package func content() throws(StorageError) -> [Instruction]? {
+    try editor.tables.closeCells()
     guard let row, let found = try table.row(row) else { return nil }
     return [.create]
       + (try ObjectTeller().contents(found, table, at: ObjectTeller.Place(object: object(row))))

@@ -62,7 +62,7 @@ package struct EditedPlace {
         Self.append(text, to: &key)
         place.part = step
       case (.element(let id), .list):
-        guard try SyncedList(place: place).find(id) != nil else { return nil }
+        guard try SyncedList(place: place, editor.collections).find(id) != nil else { return nil }
         key.append(Step.element)
         key.appendHighestFirst(id.stored)
         place.part = step
@@ -216,7 +216,9 @@ package struct EditedPlace {
   }
 
   /// The elements of the list that the place is, those too that are not shown.
-  package func list() throws(StorageError) -> EditedList { EditedList(list: try SyncedList(place: place)) }
+  package func list() throws(StorageError) -> EditedList {
+    EditedList(list: try SyncedList(place: place, editor.collections))
+  }
 
   /// Bytes that name a member of the set that the place is.
   package func key(ofMember value: InstructionValue) -> [UInt8] {

@@ -37,6 +37,7 @@ struct InverseInstructions {
       return try isMember(value, try place(path)) ? [.setInsert(path, value)] : []
     case .clear(let path, _):
       let place = try place(path)
+      try editor.flush(place)
       return try teller.content(
         place.table.value(place.column, ofRow: place.row) ?? .null, place.position,
         ObjectTeller.ToldRow(key: place.row, values: nil, table: place.table), at: path, object)
@@ -49,6 +50,7 @@ struct InverseInstructions {
   ) throws(StorageError) -> [Instruction] {
     let value = try editor.value(place)
     if case .link(let row)? = value, try place.table.linksToEmbedded(place.column) {
+      try editor.flush(place, row)
       // What stands there now goes first.
       return [.killEmbedded(path), .newEmbedded(path)]
         + (try teller.embeddedContents(of: row, place.column, at: path, object, place.table))
@@ -68,8 +70,8 @@ struct InverseInstructions {
   private func waitingLink(_ place: ObjectEditor.Place) throws(StorageError) -> AbsentLink? {
     switch place.part {
     case nil: return try place.links().first
-    case .key(let key)?: return try place.links().first { $0.place == .key(key) }
-    case .element(let id)?: return try place.links().first { $0.elementID == id.stored }
+    case .key(let key)?: return try editor.waiting(AbsentLink(key: key), in: place)
+    case .element(let id)?: return try SyncedList(place: place, editor.collections).link(of: id)
     default: return nil
     }
   }
@@ -84,12 +86,15 @@ struct InverseInstructions {
     var made: [Instruction] = []
     func insert(_ value: InstructionValue) { made.append(.insert(path, id, left: left, right: .none, value)) }
     switch try list.standing(at: rank) {
-    case .absent(let index): insert(.link(try teller.name(of: place.links()[index], editor.tables)))
+    case .absent:
+      guard let link = try list.link(of: id) else { return [] }
+      insert(.link(try teller.name(of: link, editor.tables)))
     case .shown(let index):
       guard let value = try place.table.element(at: index, ofList: place.position, ofRow: place.row) else {
         return []
       }
       if case .link(let row) = value, try place.table.linksToEmbedded(place.column) {
+        try editor.flush(place, row)
         insert(.embedded)
         made += try teller.embeddedContents(
           of: row, place.column, at: path.appending(.element(id)), object, place.table)
@@ -103,10 +108,16 @@ struct InverseInstructions {
 
   private func isMember(_ value: InstructionValue, _ place: ObjectEditor.Place) throws(StorageError) -> Bool {
     switch try editor.content(of: value, place) {
-    case .value(let value):
-      return try place.table.sorted(place.position, ofRow: place.row)?.contains(value) ?? false
+    case .value(let content):
+      if try place.table.sorted(place.position, ofRow: place.row)?.contains(content) ?? false { return true }
+      // The object may have come, and the link may not have found it yet.
+      guard case .link(let object) = value, let target = try editor.tables.writer(object.table) else {
+        return false
+      }
+      let link = AbsentLink(memberOf: target.schema.id, object.key)
+      return try editor.waiting(link, in: place) != nil
     case .absent(let target, let key):
-      return try place.links().contains { $0.table == target && $0.primaryKey == key }
+      return try editor.waiting(AbsentLink(memberOf: target, key), in: place) != nil
     }
   }
 }
@@ -114,11 +125,13 @@ struct InverseInstructions {
 extension SyncedList {
   /// How many elements there are, with those that are not shown.
   func countOfAll() throws(StorageError) -> Int {
-    try (place.table.listCount(place.position, ofRow: place.row) ?? 0) + place.links().count
+    if let opened { return opened.elements.count }
+    return try (place.table.listCount(place.position, ofRow: place.row) ?? 0) + place.links().count
   }
 
   /// Where an element stands among all.
   func rank(of id: ElementID) throws(StorageError) -> Int? {
+    if let opened { return opened.elements.rank(of: id.stored) }
     guard let found = try find(id) else { return nil }
     let links = try place.links()
     switch found {
@@ -127,8 +140,11 @@ extension SyncedList {
     }
   }
 
-  /// Where the element stands that was moved to a place, among all. Takes time in proportion to the list, where any element of it was moved.
+  /// Where the element stands that was moved to a place, among all. Takes time in proportion to a list that is not in memory, where any element of it was moved.
   func rank(ofPlace id: ElementID) throws(StorageError) -> Int? {
+    if let opened {
+      return opened.elements.element(movedTo: id.stored).flatMap { opened.elements.rank(of: $0) }
+    }
     let links = try place.links()
     if let index = links.firstIndex(where: { $0.elementPlace == id.stored }) {
       return links[index].listPosition + index
@@ -136,27 +152,37 @@ extension SyncedList {
     guard let places = try usedPlaces(), let list = try place.table.list(places, ofRow: place.row) else {
       return nil
     }
-    var start = 0
-    while start < list.count {
+    var (start, found) = (0, Int?.none)
+    while start < list.count, found == nil {
       let values = try list.values(from: start)
-      if let found = values.firstIndex(of: .int(Int64(bitPattern: id.stored))) {
-        return start + found + links.count { $0.listPosition <= start + found }
-      }
-      start += values.count
+      found = values.firstIndex(of: .int(Int64(bitPattern: id.stored))).map { start + $0 }
+      start += max(1, values.count)
     }
-    return nil
+    try note(start)
+    return found.map { position in position + links.count { $0.listPosition <= position } }
   }
 
   func standing(at rank: Int) throws(StorageError) -> Standing {
-    for (index, link) in try place.links().enumerated() {
+    if let opened { return opened.elements.standing(at: rank) }
+    let links = try place.links()
+    try note(links.count)
+    for (index, link) in links.enumerated() {
       if link.listPosition + index == rank { return .absent(index) }
       if link.listPosition + index > rank { return .shown(rank - index) }
     }
-    return .shown(rank - (try place.links().count))
+    return .shown(rank - links.count)
   }
 
   /// The id of an element and that of the place that it was moved to, or its own.
   func ids(at rank: Int) throws(StorageError) -> (id: ElementID, place: ElementID) {
+    if let opened {
+      guard (0..<opened.elements.count).contains(rank) else {
+        throw place.table.editor.store.corrupted(.structure, place.table.root.clusters)
+      }
+      let element = opened.elements.element(at: rank)
+      let id = ElementID(stored: element.id)
+      return (id, element.place == 0 ? id : ElementID(stored: element.place))
+    }
     switch try standing(at: rank) {
     case .absent(let index):
       let link = try place.links()[index]
@@ -172,4 +198,12 @@ extension SyncedList {
   func id(before rank: Int) throws(StorageError) -> ElementID {
     rank == 0 ? .none : try ids(at: rank - 1).id
   }
+}
+
+extension AbsentLink {
+  /// Stands for the link that waits for a key of a map, whatever it links to.
+  init(key: String) { self.init(table: 0, primaryKey: .null, place: .key(key)) }
+
+  /// The link of a set to an object.
+  init(memberOf table: UInt32, _ key: Value) { self.init(table: table, primaryKey: key, place: .member) }
 }

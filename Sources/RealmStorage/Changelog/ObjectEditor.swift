@@ -4,6 +4,8 @@
 /// A link to an object that is not there waits for it. An object that goes leaves the links to it waiting.
 struct ObjectEditor {
   let tables: OpenTables
+  /// Large collections of the object that is being edited.
+  let collections = EditedCollections()
 
   /// Applies the instructions of an object in their order.
   ///
@@ -18,6 +20,7 @@ struct ObjectEditor {
             let isFree = if case .move = instruction { true } else { false }
             try apply(instruction, to: object.id, table, try row(of: object.id, table), isNew: isFree)
           }
+          try tables.closeCells()
         }
       }
     } catch {
@@ -35,6 +38,7 @@ struct ObjectEditor {
       if row == nil { try create(object, table) }
       return
     case .delete:
+      try tables.closeCells()
       if let row { try table.removeLeavingLinks(row) }
       return
     case .ingest: throw table.doesNotFit(.wrongKind, nil)
@@ -164,7 +168,7 @@ struct ObjectEditor {
     guard place.isWhole, place.column.collection == .list else {
       throw place.table.doesNotFit(.wrongKind, place.column)
     }
-    return try SyncedList(place: place)
+    return try SyncedList(place: place, collections)
   }
 
   /// What stands there; nil for nothing that is shown.
@@ -173,7 +177,7 @@ struct ObjectEditor {
     case .key(let key)?:
       return try place.table.value(forKey: key, ofMap: place.position, ofRow: place.row)
     case .element(let id)?:
-      guard case .shown(let index)? = try SyncedList(place: place).find(id) else { return nil }
+      guard case .shown(let index)? = try SyncedList(place: place, collections).find(id) else { return nil }
       return try place.table.element(at: index, ofList: place.position, ofRow: place.row)
     default: return try place.table.value(place.column, ofRow: place.row)
     }
@@ -197,7 +201,7 @@ struct ObjectEditor {
     if case .absent = value {
       switch place.part {
       case .key(let key)?:
-        try place.changeLinks { links in links.removeAll { $0.place == .key(key) } }
+        try removeWaiting(AbsentLink(key: key), in: place)
         _ = try place.table.removeValue(forKey: key, ofMap: place.position, ofRow: place.row)
       case nil where !place.column.isCollection: try write(.value(place.column.defaultValue), place)
       default: throw place.table.doesNotFit(.wrongValue, place.column)
@@ -215,18 +219,16 @@ struct ObjectEditor {
     let (table, position, row) = (place.table, place.position, place.row)
     switch place.part {
     case .key(let key)?:
-      try place.changeLinks { links in
-        links.removeAll { $0.place == .key(key) }
-        if case .absent(let target, let name) = content {
-          links.append(AbsentLink(table: target, primaryKey: name, place: .key(key)))
-        }
+      try removeWaiting(AbsentLink(key: key), in: place)
+      if case .absent(let target, let name) = content {
+        try addWaiting(AbsentLink(table: target, primaryKey: name, place: .key(key)), in: place)
       }
       if case .value(let value) = content {
         _ = try table.setValue(value, forKey: key, ofMap: position, ofRow: row)
       } else {
         _ = try table.removeValue(forKey: key, ofMap: position, ofRow: row)
       }
-    case .element(let id)?: try SyncedList(place: place).set(content, id: id)
+    case .element(let id)?: try SyncedList(place: place, collections).set(content, id: id)
     default:
       guard place.isWhole, !place.column.isCollection else {
         throw table.doesNotFit(.wrongKind, place.column)
@@ -303,10 +305,10 @@ struct ObjectEditor {
     try checkSet(place)
     try keeping(place) { () throws(StorageError) in
       switch try content(of: value, place) {
-      case .value(let value): _ = try place.table.insert([value], intoSet: place.position, ofRow: place.row)
-      case .absent(let target, let key):
-        let link = AbsentLink(table: target, primaryKey: key, place: .member)
-        try place.changeLinks { links in if !links.contains(link) { links.append(link) } }
+      case .value(let content):
+        _ = try place.table.insert([content], intoSet: place.position, ofRow: place.row)
+        try removeWaiting(of: value, in: place)
+      case .absent(let target, let key): try addWaiting(AbsentLink(memberOf: target, key), in: place)
       }
     }
   }
@@ -315,9 +317,10 @@ struct ObjectEditor {
     try checkSet(place)
     try keeping(place) { () throws(StorageError) in
       switch try content(of: value, place) {
-      case .value(let value): _ = try place.table.remove([value], fromSet: place.position, ofRow: place.row)
-      case .absent(let target, let key):
-        try place.changeLinks { $0.removeAll { $0.table == target && $0.primaryKey == key } }
+      case .value(let content):
+        _ = try place.table.remove([content], fromSet: place.position, ofRow: place.row)
+        try removeWaiting(of: value, in: place)
+      case .absent(let target, let key): try removeWaiting(AbsentLink(memberOf: target, key), in: place)
       }
     }
   }
@@ -338,6 +341,7 @@ struct ObjectEditor {
   }
 
   private func clear(_ place: Place) throws(StorageError) {
+    collections.forget(place)
     let (table, row) = (place.table, place.row)
     _ = try table.set(place.column.defaultValue, at: place.position, ofRow: row)
     try place.changeLinks { $0.removeAll() }

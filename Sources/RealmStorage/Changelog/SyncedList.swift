@@ -3,21 +3,29 @@
 /// - Precondition: the companions of the table are kept by who calls.
 struct SyncedList {
   let place: ObjectEditor.Place
+  /// Holds long lists in memory; nil where none is to be held.
+  private let collections: EditedCollections?
 
   /// - Throws: `.corrupted` where what goes with the list does not fit it.
-  init(place: ObjectEditor.Place) throws(StorageError) {
-    self.place = place
+  init(place: ObjectEditor.Place, _ collections: EditedCollections? = nil) throws(StorageError) {
+    (self.place, self.collections) = (place, collections)
+    // It was looked at when it was read into memory.
+    if opened != nil { return }
     let count = try table.listCount(place.position, ofRow: place.row) ?? 0
     let places = try usedPlaces().flatMap { (places) throws(StorageError) in
       try table.listCount(places, ofRow: place.row)
     }
+    let links = try place.links()
     guard try self.count() == count, places == nil || places == count,
-      try place.links().allSatisfy({ (0...count).contains($0.listPosition) })
+      links.allSatisfy({ (0...count).contains($0.listPosition) })
     else { throw table.editor.store.corrupted(.structure, table.root.clusters) }
+    try note(links.count)
   }
 
   private var table: TableWriter { place.table }
   private var row: UInt64 { place.row }
+  /// The list as it is in memory.
+  var opened: EditedCollections.OpenedList? { collections?.list(place) }
 
   /// Where an element stands.
   enum Standing: Equatable {
@@ -31,6 +39,9 @@ struct SyncedList {
   private struct Gap {
     var shown: Int
     var absent: Int
+
+    /// So many elements of both kinds stand before it.
+    var rank: Int { shown + absent }
   }
 
   // MARK: - Finding
@@ -46,23 +57,39 @@ struct SyncedList {
 
   /// So many elements are looked at first, from each end.
   private static let firstBlock = 32
+  /// A list is read into memory when all of it was looked at so often: to look at an element takes a fraction of what it takes to put it into a sequence.
+  private static let looksBeforeReading = 32
 
-  /// The element of an id; nil where there is none. Takes time in proportion to the elements between it and the nearer end: most of what is looked for was appended, or stands before all.
+  /// The element of an id; nil where there is none. In a list that is not in memory it takes time in proportion to the elements between it and the nearer end: most of what is looked for was appended, or stands
+  /// before all.
   func find(_ id: ElementID) throws(StorageError) -> Standing? {
+    if let opened { return opened.elements.standing(of: id.stored) }
+    let (found, looked) = try search(id)
+    try note(looked)
+    return found
+  }
+
+  /// - Returns: the element, and how many were looked at.
+  private func search(_ id: ElementID) throws(StorageError) -> (found: Standing?, looked: Int) {
     let value = Value.int(Int64(bitPattern: id.stored))
-    if let link = try place.links().firstIndex(where: { $0.elementID == id.stored }) { return .absent(link) }
-    guard let list = try table.list(ids(), ofRow: row) else { return nil }
-    var (low, high, block) = (0, list.count, Self.firstBlock)
+    let links = try place.links()
+    if let link = links.firstIndex(where: { $0.elementID == id.stored }) {
+      return (.absent(link), links.count)
+    }
+    guard let list = try table.list(ids(), ofRow: row) else { return (nil, links.count) }
+    var (low, high, block, looked) = (0, list.count, Self.firstBlock, links.count)
     while low < high {
       let start = max(low, high - block)
-      if let found = try Self.find(value, start..<high, list) { return .shown(found) }
+      looked += high - start
+      if let found = try Self.find(value, start..<high, list) { return (.shown(found), looked) }
       high = start
       let end = min(high, low + block)
-      if let found = try Self.find(value, low..<end, list) { return .shown(found) }
+      looked += end - low
+      if let found = try Self.find(value, low..<end, list) { return (.shown(found), looked) }
       low = end
       block *= 2
     }
-    return nil
+    return (nil, looked)
   }
 
   private static func find(
@@ -75,6 +102,53 @@ struct SyncedList {
       start += max(1, values.count)
     }
     return nil
+  }
+
+  /// Notes how many elements were looked at. Where these are many more than the list has, it is read into memory.
+  func note(_ looked: Int) throws(StorageError) {
+    table.tables.elementSteps += looked
+    // Near the ends no sequence is faster.
+    guard let collections, looked > 2 * Self.firstBlock else { return }
+    let all = collections.note(looked, of: place)
+    let count = try countOfAll()
+    guard all > Self.looksBeforeReading * count, let read = try sequence() else { return }
+    try collections.open(place, read)
+  }
+
+  /// All elements; nil where ids repeat, as in a damaged file only.
+  private func sequence() throws(StorageError) -> ElementSequence? {
+    let all = try values(of: ids())
+    var places: [UInt64] = []
+    if let used = try usedPlaces() { places = try values(of: used) }
+    var links = try place.links()[...]
+    var elements: [ElementSequence.Element] = []
+    elements.reserveCapacity(all.count + links.count)
+    for (index, id) in all.enumerated() {
+      while let link = links.first, link.listPosition <= index {
+        elements.append(ElementSequence.Element(link))
+        links = links.dropFirst()
+      }
+      let place = index < places.count ? places[index] : 0
+      elements.append(ElementSequence.Element(id: id, place: place))
+    }
+    for link in links { elements.append(ElementSequence.Element(link)) }
+    table.tables.elementSteps += elements.count
+    return ElementSequence(elements)
+  }
+
+  /// The numbers in a companion; 0 for null.
+  private func values(of position: Int) throws(StorageError) -> [UInt64] {
+    guard let list = try table.list(position, ofRow: row) else { return [] }
+    var found: [UInt64] = []
+    found.reserveCapacity(list.count)
+    while found.count < list.count {
+      let values = try list.values(from: found.count)
+      guard !values.isEmpty else { break }
+      for value in values {
+        if case .int(let number) = value { found.append(UInt64(bitPattern: number)) } else { found.append(0) }
+      }
+    }
+    return found
   }
 
   private func check(_ id: ElementID) throws(StorageError) {
@@ -91,8 +165,16 @@ struct SyncedList {
   /// Directly behind an element, or before all.
   private func gap(behind left: ElementID) throws(StorageError) -> Gap {
     guard left != .none else { return Gap(shown: 0, absent: 0) }
+    if let opened {
+      guard let rank = opened.elements.rank(of: left.stored) else {
+        throw table.doesNotFit(.noElement, place.column)
+      }
+      let shown = opened.elements.shown(amongFirst: rank + 1)
+      return Gap(shown: shown, absent: rank + 1 - shown)
+    }
+    let standing = try required(left)
     let links = try place.links()
-    switch try required(left) {
+    switch standing {
     case .shown(let index):
       let first = links.firstIndex { $0.listPosition > index }
       return Gap(shown: index + 1, absent: first ?? links.count)
@@ -100,9 +182,18 @@ struct SyncedList {
     }
   }
 
+  /// What an element links to, where that is not there.
+  func link(of id: ElementID) throws(StorageError) -> AbsentLink? {
+    if let opened {
+      let target = opened.elements.target(of: id.stored)
+      return target.map { AbsentLink(table: $0.table, primaryKey: $0.primaryKey) }
+    }
+    return try place.links().first { $0.elementID == id.stored }
+  }
+
   // MARK: - Changing
 
-  /// - Parameter isNew: no list has an element or a place of the id; else that is looked for, which takes time in proportion to the list.
+  /// - Parameter isNew: no list has an element or a place of the id; else that is looked for, which takes time in proportion to a list that is not in memory.
   func insert(
     _ content: ObjectEditor.Content, id: ElementID, behind left: ElementID, isNew: Bool
   ) throws(StorageError) {
@@ -115,6 +206,7 @@ struct SyncedList {
   private func insert(
     _ content: ObjectEditor.Content, _ id: ElementID, place moved: UInt64, at gap: Gap
   ) throws(StorageError) {
+    var element = ElementSequence.Element(id: id.stored, place: moved)
     switch content {
     case .value(let value):
       _ = try table.insert(value, at: gap.shown, ofList: place.position, ofRow: row)
@@ -123,9 +215,17 @@ struct SyncedList {
       if let places = try usedPlaces() {
         _ = try table.insert(.null, at: gap.shown, ofList: places, ofRow: row)
       }
-      try place.changeLinks { links in for index in gap.absent..<links.count { links[index].shift(by: 1) } }
+      if let opened {
+        opened.insert(element, at: gap.rank)
+      } else {
+        try place.changeLinks { links in for index in gap.absent..<links.count { links[index].shift(by: 1) } }
+      }
       if moved != 0 { try setPlace(moved, at: gap.shown) }
     case .absent(let target, let key):
+      if let opened {
+        element.absent = ElementSequence.Target(table: target, primaryKey: key)
+        return opened.insert(element, at: gap.rank)
+      }
       let link = AbsentLink(
         table: target, primaryKey: key, place: .before(gap.shown), elementID: id.stored, elementPlace: moved)
       try place.changeLinks { $0.insert(link, at: gap.absent) }
@@ -134,15 +234,24 @@ struct SyncedList {
 
   func remove(_ id: ElementID) throws(StorageError) {
     switch try required(id) {
-    case .absent(let index): try place.changeLinks { $0.remove(at: index) }
-    case .shown(let index): try removeShown(index)
+    case .absent(let index):
+      if let opened {
+        opened.remove(id)
+      } else {
+        try place.changeLinks { $0.remove(at: index) }
+      }
+    case .shown(let index): try removeShown(index, id)
     }
   }
 
-  private func removeShown(_ index: Int) throws(StorageError) {
+  private func removeShown(_ index: Int, _ id: ElementID) throws(StorageError) {
     let range = index..<index + 1
-    try place.changeLinks { links in
-      for link in links.indices where links[link].listPosition > index { links[link].shift(by: -1) }
+    if let opened {
+      opened.remove(id)
+    } else {
+      try place.changeLinks { links in
+        for link in links.indices where links[link].listPosition > index { links[link].shift(by: -1) }
+      }
     }
     _ = try table.removeElements(range, ofList: ids(), ofRow: row)
     if let places = try usedPlaces() { _ = try table.removeElements(range, ofList: places, ofRow: row) }
@@ -151,14 +260,23 @@ struct SyncedList {
 
   /// Gives an element another value, which may be a link to an object that is not there: then it is shown no more.
   func set(_ content: ObjectEditor.Content, id: ElementID) throws(StorageError) {
-    let links = try place.links()
     switch (try required(id), content) {
     case (.shown(let index), .value(let value)):
       _ = try table.setElement(value, at: index, ofList: place.position, ofRow: row)
     case (.absent(let index), .absent(let target, let key)):
-      try place.changeLinks { ($0[index].table, $0[index].primaryKey) = (target, key) }
+      if let opened {
+        opened.set(id, ElementSequence.Target(table: target, primaryKey: key))
+      } else {
+        try place.changeLinks { ($0[index].table, $0[index].primaryKey) = (target, key) }
+      }
     case (.shown(let index), .absent(let target, let key)): try hide(index, target, key)
     case (.absent(let index), .value):
+      if let opened {
+        let shown = (opened.elements.rank(of: id.stored) ?? index) - index
+        let moved = opened.remove(id)?.place ?? 0
+        return try insert(content, id, place: moved, at: Gap(shown: shown, absent: index))
+      }
+      let links = try place.links()
       try place.changeLinks { $0.remove(at: index) }
       try insert(
         content, id, place: links[index].elementPlace,
@@ -169,9 +287,14 @@ struct SyncedList {
   /// An element is shown no more: it links to an object that is not there.
   func hide(_ index: Int, _ target: UInt32, _ key: Value) throws(StorageError) {
     let (id, moved) = try table.elementIDs(at: index, ofList: place.position, row)
-    let links = try place.links()
-    let absent = links.firstIndex { $0.listPosition > index } ?? links.count
-    try removeShown(index)
+    let absent: Int
+    if let opened {
+      absent = (opened.elements.rank(of: id.stored) ?? index) - index
+    } else {
+      let links = try place.links()
+      absent = links.firstIndex { $0.listPosition > index } ?? links.count
+    }
+    try removeShown(index, id)
     try insert(
       .absent(table: target, key: key), id, place: moved.stored, at: Gap(shown: index, absent: absent))
   }
@@ -183,7 +306,7 @@ struct SyncedList {
 
   /// - Parameters:
   ///   - moved: the id of its new place; its own id for one that counts as never moved.
-  ///   - isNew: no list has an element or a place of that id; else that is looked for, which takes time in proportion to the list.
+  ///   - isNew: no list has an element or a place of that id; else that is looked for, which takes time in proportion to a list that is not in memory.
   func move(
     _ id: ElementID, place moved: ElementID, behind left: ElementID, isNew: Bool
   ) throws(StorageError) {
@@ -191,7 +314,9 @@ struct SyncedList {
     if !isNew, moved != id { try checkIsFree(moved) }
     guard left != id else { throw table.doesNotFit(.noElement, place.column) }
     let stored = moved == id ? 0 : moved.stored
-    switch try required(id) {
+    let standing = try required(id)
+    if let opened { return try move(id, place: stored, behind: left, opened) }
+    switch standing {
     case .absent(let index):
       let link = try place.links()[index]
       try place.changeLinks { $0.remove(at: index) }
@@ -204,20 +329,49 @@ struct SyncedList {
       }
       var gap = Gap(shown: 0, absent: 0)
       if left != .none {
+        let found = try search(left).found
         let links = try place.links()
-        switch try required(left) {
-        case .shown(let found):
+        switch found {
+        case .shown(let found)?:
           let index = found > old ? found - 1 : found
           gap = Gap(shown: index + 1, absent: links.firstIndex { $0.listPosition > index } ?? links.count)
-        case .absent(let index): gap = Gap(shown: links[index].listPosition, absent: index + 1)
+        case .absent(let index)?: gap = Gap(shown: links[index].listPosition, absent: index + 1)
+        case nil: throw table.doesNotFit(.noElement, place.column)
         }
       }
-      try setPlace(stored, at: old)
-      for position in [place.position, try ids(), try usedPlaces()].compactMap(\.self) {
-        _ = try table.moveElement(from: old, to: gap.shown, ofList: position, ofRow: row)
-      }
+      try move(from: old, to: gap.shown, place: stored)
       try place.changeLinks { links in for index in gap.absent..<links.count { links[index].shift(by: 1) } }
     }
+  }
+
+  private func move(from old: Int, to new: Int, place moved: UInt64) throws(StorageError) {
+    try setPlace(moved, at: old)
+    for position in [place.position, try ids(), try usedPlaces()].compactMap(\.self) {
+      _ = try table.moveElement(from: old, to: new, ofList: position, ofRow: row)
+    }
+  }
+
+  /// The same of a list in memory.
+  private func move(
+    _ id: ElementID, place moved: UInt64, behind left: ElementID, _ opened: EditedCollections.OpenedList
+  ) throws(StorageError) {
+    guard let rank = opened.elements.rank(of: id.stored) else {
+      throw table.doesNotFit(.noElement, place.column)
+    }
+    var target = 0
+    if left != .none {
+      guard let found = opened.elements.rank(of: left.stored) else {
+        throw table.doesNotFit(.noElement, place.column)
+      }
+      // As without the element.
+      target = found < rank ? found + 1 : found
+    }
+    let old = opened.elements.shown(amongFirst: rank)
+    guard var element = opened.remove(id) else { return }
+    element.place = moved
+    let new = opened.elements.shown(amongFirst: target)
+    opened.insert(element, at: target)
+    if element.absent == nil { try move(from: old, to: new, place: moved) }
   }
 
   // MARK: - Places
@@ -293,18 +447,19 @@ extension TableWriter {
         let entry = try map.entry(at: index)
         if entry.value == value, let key = entry.key { keys.append(key) }
       }
-      for key in keys {
-        _ = try removeValue(forKey: key, ofMap: place.position, ofRow: place.row)
-        link.place = .key(key)
-        try place.changeLinks { $0.append(link) }
-      }
+      for key in keys { _ = try removeValue(forKey: key, ofMap: place.position, ofRow: place.row) }
+      let waiting = keys.map { AbsentLink(table: link.table, primaryKey: link.primaryKey, place: .key($0)) }
+      try place.changeLinks { $0 += waiting }
     case .list:
+      // It may link to the row many times.
+      let collections = EditedCollections()
       var index = try listCount(place.position, ofRow: place.row) ?? 0
       while index > 0 {
         index -= 1
         guard try element(at: index, ofList: place.position, ofRow: place.row) == value else { continue }
-        try SyncedList(place: place).hide(index, target.table, key)
+        try SyncedList(place: place, collections).hide(index, target.table, key)
       }
+      try tables.closeCells()
     }
   }
 }

@@ -12,6 +12,23 @@ extension WriteTransaction {
     for object in objects { try editor.apply(object) }
   }
 
+  /// Calls `body`, which makes objects. Links that wait for them take their places when it has ended: a collection with many such links is read and written once, and not for each object. No object is being edited
+  /// then.
+  ///
+  /// - Throws: `.corrupted`; what `body` throws.
+  package func gatheringObjects<Result>(
+    _ body: () throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    try tables().gatheringRows(body)
+  }
+
+  /// How many elements and links were looked at to edit lists, sets and maps of links, in this transaction.
+  ///
+  /// - Throws: `.corrupted`.
+  package var elementSteps: Int {
+    get throws(StorageError) { try tables().elementSteps }
+  }
+
   /// The object of a name, which may not be there, to be changed by what was decided elsewhere.
   ///
   /// - Throws: `.instructionDoesNotFit` where there is no such table, or the key is none of its keys; `.corrupted`.

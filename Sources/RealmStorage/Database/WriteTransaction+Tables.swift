@@ -12,7 +12,9 @@ extension WriteTransaction {
 
   /// The table of that name, or nil.
   public func table(_ name: String) throws(StorageError) -> WritableTable? {
-    try tables().writer(name).map { WritableTable(transaction: self, writer: $0) }
+    let tables = try tables()
+    try tables.closeCells()
+    return try tables.writer(name).map { WritableTable(transaction: self, writer: $0) }
   }
 
   /// Removes all rows of tables, those that are there. Keys given before are not given again.

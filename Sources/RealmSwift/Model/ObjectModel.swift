@@ -11,6 +11,8 @@ final class ModelProperty {
   let offset: Int
   let field: any PersistedField.Type
   let access: FieldAccess
+  /// `declaredValue`, once it was asked for.
+  private let declared = Mutex<Value??>(nil)
 
   init(
     name: String, columnName: String, type: _PropertyType, role: PropertyRole, offset: Int,
@@ -23,6 +25,19 @@ final class ModelProperty {
     self.offset = offset
     self.field = field
     access = FieldAccess(field, position: position)
+  }
+
+  /// What the class declares for the property, as it is stored; nil where it declares none and the type has none of its own. The first time an initializer of the program is called for it.
+  func declaredValue(of model: ObjectModel) -> Value? {
+    if let known = declared.withLock({ $0 }) { return known }
+    let object = model.unmanaged()
+    var value: Value?
+    if !field.lacksValue(object, at: offset) {
+      let found = field.stored(object, at: offset) { _ in nil }
+      if found != .null { value = found }
+    }
+    declared.withLock { [value] in $0 = .some(value) }
+    return value
   }
 
   /// Told by the links of others, and stored nowhere.

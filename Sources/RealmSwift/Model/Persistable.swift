@@ -141,9 +141,10 @@ extension _Scalar {
   public static func _read(_ object: ObjectBase, _ position: Int) -> Self {
     let value = object.stored(position)
     // Of a synced property that others have made optional.
-    guard let loaded = _load(value == .null ? _column.zero : value) else {
-      object.stopUnreadable(position, value)
-    }
+    if let loaded = _load(value == .null ? _column.zero : value) { return loaded }
+    guard let declared = object.declaredValue(position, inPlaceOf: value, zero: _column.zero),
+      let loaded = _load(declared)
+    else { object.stopUnreadable(position, value) }
     return loaded
   }
   public static func _readOptional(_ object: ObjectBase, _ position: Int) -> Self? {

@@ -318,12 +318,8 @@ extension ModelProperty {
   /// - Throws: `NoValue` where the class declares none, and the type has none.
   fileprivate func readableDefault(of model: ObjectModel) throws -> Value? {
     guard cannotReadZero else { return nil }
-    let object = model.unmanaged()
-    if !field.lacksValue(object, at: offset) {
-      let value = field.stored(object, at: offset) { _ in nil }
-      if value != .null { return value }
-    }
-    throw NoValue(property: "\(model.name).\(name)")
+    guard let value = declaredValue(of: model) else { throw NoValue(property: "\(model.name).\(name)") }
+    return value
   }
 }
 

@@ -26,6 +26,7 @@ extension MergedObject {
 
   /// Does what a changeset of this file did, all of which took effect as it was written.
   package func applyOwn(_ instructions: [Instruction], _ context: MergeContext) throws(StorageError) {
+    let context = fitting(context)
     let neighbours = neighbours(in: instructions)
     for var effect in instructions.asWritten(context) {
       if let id = effect.instruction.placedID, let (path, left, right) = neighbours[id],

@@ -28,11 +28,23 @@ package final class MergedObject {
     records.head.slot.kill.map { DecidedBy(version: $0.version, stamp: $0.stamp, replica: $0.replica) }
   }
 
+  /// How changesets are merged into this object. Null is no value that tells of what type a property is: a class that lacks the property of the partition does not get it from the null
+  /// partition, and all its objects count as having null in it. Nothing is to be set then.
+  package func fitting(_ context: MergeContext) -> MergeContext {
+    guard let partition = context.partition, partition.value == .null,
+      !object.hasProperty(partition.property)
+    else { return context }
+    var context = context
+    context.partition = nil
+    return context
+  }
+
   /// Merges an instruction: decides what it does, and does it.
   ///
   /// - Returns: what it did; nothing where others had decided otherwise.
   /// - Throws: `.instructionDoesNotFit` for one that no object of the table can be changed by, with nothing changed; `.limitExceeded`, `.corrupted`.
   package func merge(_ instruction: Instruction, _ context: MergeContext) throws(StorageError) -> [Effect] {
+    let context = fitting(context)
     let effects = try decide(instruction, context)
     for effect in effects { try apply(effect, context) }
     return effects

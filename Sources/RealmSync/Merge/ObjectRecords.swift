@@ -22,12 +22,20 @@ final class ObjectRecords {
   /// Of the object itself, and of its properties that hold one value each.
   private(set) var head: HeadRecord
   private var isHeadChanged = false
-  private var changed: [[UInt8]: [UInt8]?] = [:]
-  /// Beginnings of keys: what is stored below them does not count any more.
-  private var cleared: Set<[UInt8]> = []
+  private var changed: [[UInt8]: Change] = [:]
+  /// Beginnings of keys, and the turns that they began: what was set below them in earlier turns, or is stored, does not count any more. So to forget takes no time in proportion to what is forgotten.
+  private var cleared: [[UInt8]: Int] = [:]
   /// The lengths of these.
   private var clearedLengths: Set<Int> = []
-  private var lists: [[UInt8]: ListRecords] = [:]
+  /// It is 0 until something is forgotten, and then a greater one each time.
+  private var turn = 0
+  private var lists: [[UInt8]: (records: ListRecords, turn: Int)] = [:]
+
+  private struct Change {
+    /// Nil for what is removed.
+    var value: [UInt8]?
+    var turn: Int
+  }
 
   /// - Parameter object: `EditedObject.key`.
   init(_ object: [UInt8], in tree: WritableTree) throws(StorageError) {
@@ -52,7 +60,7 @@ final class ObjectRecords {
     return record
   }
 
-  func set(_ record: SlotRecord, at place: [UInt8]) { changed[place + [RecordKey.Tag.slot]] = record.bytes }
+  func set(_ record: SlotRecord, at place: [UInt8]) { set(record.bytes, for: place + [RecordKey.Tag.slot]) }
 
   func register(_ place: EditedPlace) throws(StorageError) -> MergeRecord? {
     if let column = place.property { return head.registers[column] }
@@ -61,7 +69,7 @@ final class ObjectRecords {
 
   func set(_ record: MergeRecord?, of place: EditedPlace) {
     if let column = place.property { return setHead { $0.registers[column] = record } }
-    changed[place.key + [RecordKey.Tag.register]] = .some(record.map { $0.bytes })
+    set(record.map { $0.bytes }, for: place.key + [RecordKey.Tag.register])
   }
 
   func adds(_ place: EditedPlace) throws(StorageError) -> [AddRecord] {
@@ -71,7 +79,7 @@ final class ObjectRecords {
   }
 
   func set(_ adds: [AddRecord], of place: EditedPlace) {
-    changed[place.key + [RecordKey.Tag.adds]] = .some(adds.isEmpty ? nil : adds.bytes)
+    set(adds.isEmpty ? nil : adds.bytes, for: place.key + [RecordKey.Tag.adds])
   }
 
   func member(_ member: [UInt8], ofSet place: [UInt8]) throws(StorageError) -> MergeRecord? {
@@ -79,13 +87,13 @@ final class ObjectRecords {
   }
 
   func set(_ record: MergeRecord, ofMember member: [UInt8], inSet place: [UInt8]) {
-    changed[place + [RecordKey.Tag.member] + member] = record.bytes
+    set(record.bytes, for: place + [RecordKey.Tag.member] + member)
   }
 
   func list(_ place: [UInt8]) -> ListRecords {
-    if let known = lists[place] { return known }
+    if let known = lists[place], !isForgotten(place, known.turn) { return known.records }
     let made = ListRecords(place, self)
-    lists[place] = made
+    lists[place] = (made, turn)
     return made
   }
 
@@ -96,34 +104,43 @@ final class ObjectRecords {
   }
 
   private func value(_ key: [UInt8]) throws(StorageError) -> [UInt8]? {
-    if let changed = changed[key] { return changed }
-    for length in clearedLengths where length <= key.count && cleared.contains(Array(key[..<length])) {
-      return nil
-    }
+    if let change = changed[key], !isForgotten(key, change.turn) { return change.value }
+    if isForgotten(key, 0) { return nil }
     return try tree.value(for: prefix + key)
   }
+
+  private func set(_ value: [UInt8]?, for key: [UInt8]) { changed[key] = Change(value: value, turn: turn) }
 
   // MARK: - Forgetting
 
   /// Forgets all that is recorded of a place and in it.
   func clear(_ place: [UInt8]) {
-    cleared.insert(place)
+    turn += 1
+    cleared[place] = turn
     clearedLengths.insert(place.count)
-    for key in changed.keys where key.starts(with: place) { changed[key] = nil }
-    for key in lists.keys where key.starts(with: place) { lists[key] = nil }
     if place.isEmpty { setHead { $0.registers.removeAll() } }
   }
 
   /// Forgets what is recorded of an element that holds one value.
   func clearElement(_ place: EditedPlace) {
-    for part in [RecordKey.Tag.register, RecordKey.Tag.adds] { changed[place.key + [part]] = .some(nil) }
+    for part in [RecordKey.Tag.register, RecordKey.Tag.adds] { set(nil, for: place.key + [part]) }
+  }
+
+  /// Whether what was set for a key in a turn has been forgotten since; in turn 0, what is stored.
+  private func isForgotten(_ key: [UInt8], _ turn: Int) -> Bool {
+    guard turn < self.turn else { return false }
+    for length in clearedLengths where length <= key.count {
+      if let last = cleared[Array(key[..<length])], last > turn { return true }
+    }
+    return false
   }
 
   // MARK: - Storing
 
   func store() throws(StorageError) {
-    for list in lists.values { list.store() }
-    for place in cleared {
+    lists = lists.filter { !isForgotten($0.key, $0.value.turn) }
+    for list in lists.values { list.records.store() }
+    for place in cleared.keys {
       let start = prefix + place
       var keys: [[UInt8]] = []
       try tree.forEach(from: start) { (key, _) in
@@ -134,8 +151,8 @@ final class ObjectRecords {
       }
       for key in keys { try tree.removeValue(for: key) }
     }
-    for (key, value) in changed {
-      if let value {
+    for (key, change) in changed where !isForgotten(key, change.turn) {
+      if let value = change.value {
         try tree.set(value, for: prefix + key)
       } else {
         try tree.removeValue(for: prefix + key)
@@ -182,14 +199,14 @@ extension ObjectRecords {
   }
 
   func store(_ positions: [ListPosition], of element: ElementID, inList place: [UInt8]) {
-    changed[key(place, RecordKey.Tag.position, element)] = .some(positions.isEmpty ? nil : positions.bytes)
+    set(positions.isEmpty ? nil : positions.bytes, for: key(place, RecordKey.Tag.position, element))
   }
 
   func store(_ element: ElementID, ofPosition id: ElementID, inList place: [UInt8]) {
-    changed[key(place, RecordKey.Tag.moved, id)] = [ListRecords.Link(element: element, id: id)].bytes
+    set([ListRecords.Link(element: element, id: id)].bytes, for: key(place, RecordKey.Tag.moved, id))
   }
 
   func store(_ chain: [ListRecords.Link], behind anchor: ElementID, inList place: [UInt8]) {
-    changed[key(place, RecordKey.Tag.chain, anchor)] = .some(chain.isEmpty ? nil : chain.bytes)
+    set(chain.isEmpty ? nil : chain.bytes, for: key(place, RecordKey.Tag.chain, anchor))
   }
 }

@@ -56,7 +56,7 @@ package struct ClientFile {
     try check(registered.mark, time: time)
     guard registered.version < Self.latestVersion else { throw .wrongAnswer }
     guard !position.isCopy else { return try registerCopy(registered, partition) }
-    position.replicas[Int(pending.state.replica)] = registered.replica
+    position.rename(pending.state.replica, to: registered.replica)
     (position.version, position.tag) = (registered.version, registered.tag)
     (position.sessionNumber, position.partition) = (registered.sessionNumber, partition)
     position.querySet = 0
@@ -83,7 +83,7 @@ package struct ClientFile {
     _ registered: Welcome.Registered, _ partition: MergeContext.Partition?
   ) throws(ClientProblem) {
     var position = position
-    position.replicas[Int(pending.state.replica)] = registered.replica
+    position.rename(pending.state.replica, to: registered.replica)
     position.sessionNumber = registered.sessionNumber
     // It shows another partition, or none. The server resets a file that names a tag which no version has.
     if position.partition != partition { position.tag = ~position.tag }
@@ -169,9 +169,12 @@ package struct ClientFile {
     try check(step.mark, time: time)
     guard position.hasRoom(for: parts.replicas) else { throw .tooManyReplicas }
     let decided = try checkOwn(step)
+    for part in parts.held { try checkOwnChanges(in: part, told: step.own) }
     let new = try storing { () throws(StorageError) in
       var application = try StepApplication(step, pending, position, transaction)
-      var position = try application.apply(parts)
+      var position = try transaction.gatheringObjects { () throws(StorageError) in
+        try application.apply(parts)
+      }
       (position.version, position.tag) = (step.to, step.tag)
       (position.querySet, position.isCopy) = (step.querySet, false)
       if step.partition == nil, position.partition != nil, position.flexibleFrom == nil {
@@ -191,6 +194,7 @@ package struct ClientFile {
       }
       return position
     }
+    guard !new.hasTooManyReplicas else { throw .tooManyReplicas }
     try renew(new)
     return step.own.flatMap(\.refusals)
   }
@@ -224,19 +228,20 @@ package struct ClientFile {
   ///   - parts: the step from nothing to the view at a version, all parts of it.
   ///   - dropsPending: changes that no server has decided are not written again.
   ///   - time: of the machine, in milliseconds since 1970.
+  /// - Throws: `ClientProblem`. The transaction is to be cancelled then.
   package mutating func reset(
-    _ reset: Welcome.Reset, _ parts: [Step], dropsPending: Bool = false, time: UInt64
+    _ reset: Welcome.Reset, _ parts: StepParts, dropsPending: Bool = false, time: UInt64
   ) throws(ClientProblem) {
-    let step = try joined(parts)
+    guard let step = parts.header else { throw .incompleteStep }
     guard step.from == reset.registered.version else {
       throw .otherVersion(file: reset.registered.version, step: step.from)
     }
     try check(reset.registered.replica)
+    guard position.replicas.count < MessageLimit.stepReplicas else { throw .tooManyReplicas }
     try check(step)
     try check(step.mark, time: time)
-    guard position.hasRoom(for: Set(step.replicas)) else { throw .tooManyReplicas }
-    let isWhole = step.objects.allSatisfy { if case .whole = $0.change { true } else { false } }
-    guard isWhole else { throw .wrongAnswer }
+    guard position.hasRoom(for: parts.replicas) else { throw .tooManyReplicas }
+    for part in parts.held { try checkOwnChanges(in: part, resetTo: reset.registered.replica) }
     var decided = position.decided
     for changeset in reset.integrated where changeset.sequence > decided.sequence {
       guard let message = try upload(after: decided), message.sequence == changeset.sequence,
@@ -246,12 +251,13 @@ package struct ClientFile {
     }
     let last = decided.sequence &+ position.earlierSequences
     let wasCopy = position.isCopy
-    let new = try storing { () throws(StorageError) in
+    let made = try storing { () throws(StorageError) -> ClientPosition? in
       let end = try pending.sequences().last ?? last
       let dropped = dropsPending ? end : last
       var run = try FileReset(
         reset, step, decided: max(last, dropped), pending, position, time: time, transaction)
-      let position = try run.run()
+      let reached = try transaction.gatheringObjects { () throws(StorageError) in try run.run(parts) }
+      guard let position = reached else { return nil }
       try store(position, mark: step.mark)
       try QuerySetStore(transaction).forget(before: step.querySet)
       try SubscriptionStore.forget(before: step.querySet, in: transaction.tree(ClientPosition.tree))
@@ -262,18 +268,9 @@ package struct ClientFile {
       try ResetMark(hasDropped: dropsPending, last: kept).store(in: transaction.tree(ClientPosition.tree))
       return position
     }
+    guard let new = made else { throw .wrongAnswer }
+    guard !new.hasTooManyReplicas else { throw .tooManyReplicas }
     try renew(new)
-  }
-
-  private func joined(_ parts: [Step]) throws(ClientProblem) -> Step {
-    do throws(StepPartsProblem) {
-      return try Step(joining: parts)
-    } catch {
-      switch error {
-      case .incomplete: throw .incompleteStep
-      case .tooManyReplicas: throw .tooManyReplicas
-      }
-    }
   }
 
   /// Whether what the server decided as the file's own changesets are these.

@@ -4,9 +4,12 @@ import RealmSync
 /// Where a client's file stands: what it is to its server, and what of the log it has.
 package struct ClientPosition: Sendable, Equatable {
   /// The numbers of replicas by their numbers in the file. The first is 0, which names none. A file without a number yet has the greatest of all, so that its changes count as the latest.
-  package var replicas: [UInt64] = [0, .max]
+  package private(set) var replicas: [UInt64] = [0, .max]
   /// For each of them the greatest counter of the ids in the file that it gave to elements.
   package private(set) var lastElements: [UInt32] = [0, 0]
+  private var indexes = ReplicaIndexes()
+  /// Somebody named one replica more than a file may know: what was made of it can't be kept.
+  package private(set) var hasTooManyReplicas = false
   /// The version of the log that the file has, and the tag of that entry.
   package var version: UInt64 = 0
   package var tag: UInt64 = 0
@@ -98,11 +101,29 @@ package struct ClientPosition: Sendable, Equatable {
     return replicas.count + others.subtracting(replicas).count <= most
   }
 
+  /// The number in the file of a replica. A new one gets the next. Where there are as many as there may be, it gets 0, which names none: see `hasTooManyReplicas`.
+  mutating func index(_ number: UInt64) -> UInt32 {
+    if let known = indexes.index(of: number, in: replicas) { return known }
+    guard replicas.count < MessageLimit.stepReplicas else {
+      hasTooManyReplicas = true
+      return 0
+    }
+    return add(number)
+  }
+
   /// Gives a replica the next number in the file.
   mutating func add(_ number: UInt64) -> UInt32 {
+    let index = UInt32(replicas.count)
     replicas.append(number)
     lastElements.append(0)
-    return UInt32(replicas.count - 1)
+    indexes.add(number, index)
+    return index
+  }
+
+  /// Notes that the replica of a number in the file is known by another one from now on.
+  mutating func rename(_ index: UInt32, to number: UInt64) {
+    replicas[Int(index)] = number
+    indexes = ReplicaIndexes()
   }
 
   /// The file is a copy of one that had this state, and a client of its own from now on, which was never connected.
@@ -127,5 +148,28 @@ package struct ClientPosition: Sendable, Equatable {
       lastElements[Int(id.replica)] = max(lastElements[Int(id.replica)], id.counter)
     default: break
     }
+  }
+}
+
+/// Finds replicas by their numbers. It is made when the first one is looked for, because most transactions look for none.
+private struct ReplicaIndexes: Sendable, Equatable {
+  /// Nil until one is looked for.
+  private var found: [UInt64: UInt32]?
+
+  /// It follows from the numbers of the replicas.
+  static func == (left: Self, right: Self) -> Bool { true }
+
+  mutating func index(of number: UInt64, in replicas: [UInt64]) -> UInt32? {
+    if let found { return found[number] }
+    var made: [UInt64: UInt32] = [:]
+    made.reserveCapacity(replicas.count)
+    for (index, number) in replicas.enumerated() where made[number] == nil { made[number] = UInt32(index) }
+    found = made
+    return made[number]
+  }
+
+  /// - Parameter index: greater than all others.
+  mutating func add(_ number: UInt64, _ index: UInt32) {
+    if found != nil, found?[number] == nil { found?[number] = index }
   }
 }

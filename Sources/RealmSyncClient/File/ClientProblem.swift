@@ -15,7 +15,9 @@ package enum ClientProblem: Error, Sendable, Equatable, CustomStringConvertible 
   case markAhead(milliseconds: UInt64)
   /// The server defines a table or a property otherwise than the file: it is another app's, or of another version of the app.
   case otherSchema(table: String, property: String?)
-  /// The server names more replicas than a file can know.
+  /// The server told a change, or an id of an element, in the name of the file that the file has not made.
+  case forgedOwnChange
+  /// What the server tells was written by more files of clients than one file can tell apart.
   case tooManyReplicas
   /// The file was opened without being synced.
   case notSynced
@@ -41,6 +43,8 @@ package enum ClientProblem: Error, Sendable, Equatable, CustomStringConvertible 
       "The server has changes of a time more than a day ahead of this machine's clock. Set the clock that is wrong."
     case .otherSchema(let table, let property):
       "The server defines \(property.map { "\(table).\($0)" } ?? table) otherwise than the file does. Give it another name."
+    case .forgedOwnChange:
+      "The server told a change in the name of this file that the file has not made. Nothing of it was taken in. Ask who runs the server."
     case .tooManyReplicas:
       "The server names more than \(MessageLimit.stepReplicas) files of other devices, and a file can know no more. Ask whoever runs the server."
     case .notSynced: "The file was opened without being synced."

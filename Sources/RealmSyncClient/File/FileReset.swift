@@ -4,10 +4,13 @@ import RealmSync
 /// Replaces what a client's file has by what the server has, and writes the changes that no server has decided again on top of it.
 ///
 /// The file is a new replica then. Edits of objects, elements and entries that are gone have no effect, sums add, values win.
+///
+/// The parts of the step are read one at a time, and an object is replaced when its part is read: a reset takes no more memory than a part, beside a few bits for each object.
 struct FileReset {
   private let transaction: WriteTransaction
   private let pending: PendingChangesets
   private let records: MergeRecords
+  /// The step without its objects.
   private let step: Step
   private let old: ClientPosition
   private var position: ClientPosition
@@ -25,14 +28,19 @@ struct FileReset {
   private var bases: [UInt64: UInt64] = [:]
   /// The changesets that change an object, growing.
   private var sequences: [ObjectName: [UInt64]] = [:]
-  /// These objects, in the order in which they were changed first: new ids are given in it.
+  /// These objects, in the order in which they were changed first.
   private var changed: [ObjectName] = []
+  /// Those of them that are still to be replaced.
+  private var waiting: Set<ObjectName> = []
+  /// The rows of the objects that the server has, by their tables.
+  private var told: [String: RowMarks] = [:]
   /// Objects that the file had created, and somebody else has: what was done to them is not written again.
   private let refused: Set<ObjectName>
+  /// The numbers in the file of the replicas of the part that is read.
   private var replicas: [UInt32] = []
 
   /// - Parameters:
-  ///   - step: from nothing to the view at a version, with all its parts put together.
+  ///   - step: from nothing to the view at a version, without its objects.
   ///   - decided: the last changeset of the file that was decided; those behind it are written again.
   init(
     _ reset: Welcome.Reset, _ step: Step, decided: UInt64, _ pending: PendingChangesets,
@@ -53,10 +61,9 @@ struct FileReset {
     self.position.sessionNumber = reset.registered.sessionNumber
   }
 
-  /// - Returns: where the file stands then.
-  mutating func run() throws(StorageError) -> ClientPosition {
-    var search = ReplicaSearch()
-    for number in step.replicas { replicas.append(search.place(of: number, &position)) }
+  /// - Parameter parts: those of the step.
+  /// - Returns: where the file stands then; nil of parts that do not bring whole objects, each once: what was made of them is not to be kept.
+  mutating func run(_ parts: StepParts) throws(StorageError) -> ClientPosition? {
     for instruction in step.schema {
       let holds = try transaction.unrecorded { () throws(StorageError) in
         try SchemaMerge(transaction).merge(instruction)
@@ -67,10 +74,6 @@ struct FileReset {
     (position.version, position.tag, position.querySet) = (step.to, step.tag, step.querySet)
     (position.flexibleFrom, position.isCopy) = (nil, false)
     if step.partition == nil { position.partition = nil }
-    var whole: [ObjectName: [Instruction]] = [:]
-    for object in step.objects {
-      if case .whole(let content) = object.change { whole[object.name] = content }
-    }
     try records.tree.removeAll()
     for sequence in try pending.sequences() {
       for object in try pending.pending(sequence)?.changeset.objects ?? [] {
@@ -78,10 +81,10 @@ struct FileReset {
         sequences[object.id, default: []].append(sequence)
       }
     }
+    waiting = Set(changed)
     try restamp()
-    for name in try names(step.objects.map(\.name).filter { whole[$0] != nil }) {
-      try rebuild(name, whole[name])
-    }
+    guard try replaceTold(parts) else { return nil }
+    try replaceOthers()
     try pending.store(above: position.earlierSequences)
     try transaction.acknowledge(upTo: position.earlierSequences)
     let (own, element, mark) = (own, nextElement, clock.last)
@@ -92,15 +95,54 @@ struct FileReset {
     return position
   }
 
-  /// All objects that the file has, shows or changes, and those that the server has.
-  private func names(_ others: some Sequence<ObjectName>) throws(StorageError) -> [ObjectName] {
-    var found: [ObjectName] = []
-    var seen: Set<ObjectName> = []
-    func add(_ name: ObjectName) { if seen.insert(name).inserted { found.append(name) } }
-    for name in try transaction.objectNames() { add(name) }
-    for name in changed { add(name) }
-    for name in others { add(name) }
-    return found
+  /// Replaces the objects that the server has.
+  private mutating func replaceTold(_ parts: StepParts) throws(StorageError) -> Bool {
+    let staged = try StagedParts(transaction)
+    for number in 0..<parts.staged {
+      guard try replace(staged.part(number, parts.headers[number])) else { return false }
+    }
+    for part in parts.held {
+      guard try replace(part) else { return false }
+    }
+    if parts.staged > 0 { try staged.removeAll() }
+    return true
+  }
+
+  private mutating func replace(_ part: Step) throws(StorageError) -> Bool {
+    replicas = []
+    for number in part.replicas { replicas.append(number == 0 ? 0 : position.index(number)) }
+    for object in part.expanded.objects {
+      // What was written again would be written once more.
+      guard case .whole(let content) = object.change,
+        sequences[object.name] == nil || waiting.contains(object.name)
+      else { return false }
+      if let row = try rebuild(object.name, content) {
+        told[object.name.table, default: RowMarks()].insert(row)
+      }
+    }
+    return true
+  }
+
+  /// Replaces all other objects that the file has, shows or changes: the server does not have them for it.
+  private mutating func replaceOthers() throws(StorageError) {
+    for schema in try transaction.schemas() where !schema.isEmbedded {
+      guard let key = schema.columns.firstIndex(where: { $0.index == .unique }),
+        let table = try transaction.table(schema.name)
+      else { continue }
+      let (marks, reading) = (told[schema.name] ?? RowMarks(), try table.reading())
+      var rows: [UInt64] = []
+      var next: UInt64? = 0
+      while let start = next {
+        let (keys, following) = try reading.keys(from: start)
+        rows += keys.filter { !marks.contains($0) }
+        next = following
+      }
+      for row in rows {
+        guard let value = try table.value(key, ofRow: row) else { continue }
+        _ = try rebuild(ObjectName(schema.name, value), nil)
+      }
+    }
+    for name in changed where waiting.contains(name) { _ = try rebuild(name, nil) }
   }
 
   /// What the file defines and the server does not have, since it goes on from an older copy, is told again: properties that have become optional, too.
@@ -131,11 +173,17 @@ struct FileReset {
 
   // MARK: - One object
 
-  private mutating func rebuild(_ name: ObjectName, _ content: [Instruction]?) throws(StorageError) {
+  /// - Returns: the row of the object, where it is there then.
+  private mutating func rebuild(
+    _ name: ObjectName, _ content: [Instruction]?
+  ) throws(StorageError) -> UInt64? {
+    waiting.remove(name)
     var object = try transaction.object(name)
     let all = sequences[name] ?? []
     for sequence in all.reversed() {
-      for instruction in try pending.pending(sequence)?.undo(of: name) ?? [] { try object.apply(instruction) }
+      for instruction in try pending.pending(sequence)?.undo(of: name) ?? [] {
+        try object.apply(instruction, isNew: instruction.isMove)
+      }
     }
     let left = all.filter { $0 > position.earlierSequences }
     let orders = try orders(left, object)
@@ -148,29 +196,30 @@ struct FileReset {
     var isRefused = refused.contains(name)
     for sequence in left { try writeAgain(sequence, merged, orders, &isRefused) }
     try merged.finish()
+    return merged.object.row
   }
 
-  /// The elements of the lists that pending changes insert into or move in, as they stood before these.
+  /// The lists that pending changes insert into or move in, as they stood before these.
   private func orders(
     _ sequences: [UInt64], _ object: EditedObject
-  ) throws(StorageError) -> [InstructionPath: [ElementID]] {
-    var orders: [InstructionPath: [ElementID]] = [:]
+  ) throws(StorageError) -> [InstructionPath: FormerOrder] {
+    var orders: [InstructionPath: FormerOrder] = [:]
     for sequence in sequences {
       for instruction in try pending.pending(sequence)?.instructions(of: object.name) ?? [] {
         guard let path = instruction.listPath, orders[path] == nil else { continue }
-        orders[path] = []
+        orders[path] = FormerOrder([])
         guard let place = try? object.place(path), place.kind == .list else { continue }
         let list = try place.list()
-        orders[path] = try (0..<(try list.count())).map { (rank) throws(StorageError) in
-          try list.element(at: rank).id
-        }
+        var ids: [ElementID] = []
+        for rank in 0..<(try list.count()) { ids.append(try list.element(at: rank).id) }
+        orders[path] = FormerOrder(ids)
       }
     }
     return orders
   }
 
   private mutating func writeAgain(
-    _ sequence: UInt64, _ merged: MergedObject, _ orders: [InstructionPath: [ElementID]],
+    _ sequence: UInt64, _ merged: MergedObject, _ orders: [InstructionPath: FormerOrder],
     _ isRefused: inout Bool
   ) throws(StorageError) {
     guard let changeset = try pending.pending(sequence) else { return }
@@ -184,7 +233,7 @@ struct FileReset {
     for instruction in changeset.instructions(of: name) {
       if instruction == .create { isRefused = false }
       guard !isRefused else { continue }
-      let order = instruction.listPath.flatMap { orders[$0] } ?? []
+      let order = instruction.listPath.flatMap { orders[$0] }
       for instruction in try rewritten(instruction, merged, order, partition) {
         written.append(instruction)
         do throws(StorageError) {
@@ -202,7 +251,7 @@ struct FileReset {
   // MARK: - Instructions
 
   private mutating func rewritten(
-    _ instruction: Instruction, _ merged: MergedObject, _ order: [ElementID],
+    _ instruction: Instruction, _ merged: MergedObject, _ order: FormerOrder?,
     _ partition: MergeContext.Partition?
   ) throws(StorageError) -> [Instruction] {
     var instruction = renew(instruction)
@@ -217,7 +266,9 @@ struct FileReset {
       }
     case .create:
       // The replica has no partition any more: what its partition was is told as a value.
-      guard let partition, position.partition == nil else { break }
+      guard let partition, position.partition == nil,
+        partition.value != .null || merged.object.hasProperty(partition.property)
+      else { break }
       let path = InstructionPath(partition.property)
       return [instruction, .set(path, .value(partition.value), isDefault: false)]
     case .set(let path, _, _), .add(let path, _):
@@ -230,7 +281,7 @@ struct FileReset {
 
   /// A neighbour that is gone is replaced by the nearest one to its left in the old list that is still there.
   private func neighbours(
-    _ path: InstructionPath, _ left: ElementID, _ merged: MergedObject, _ order: [ElementID],
+    _ path: InstructionPath, _ left: ElementID, _ merged: MergedObject, _ order: FormerOrder?,
     moved: ElementID?
   ) throws(StorageError) -> (ElementID, ElementID)? {
     guard let place = try? merged.object.place(path), place.kind == .list else { return nil }
@@ -238,16 +289,12 @@ struct FileReset {
     var left = left
     var rank = left == .none ? nil : try list.rank(of: left)
     if left != .none, rank == nil {
-      var index = order.firstIndex(of: left) ?? 0
-      left = .none
-      while index > 0 {
-        index -= 1
-        rank = try list.rank(of: order[index])
-        guard rank == nil else {
-          left = order[index]
-          break
-        }
+      var found = ElementID.none
+      if let order {
+        found = try order.nearest(to: left) { (id) throws(StorageError) in try list.rank(of: id) != nil }
       }
+      left = found
+      rank = left == .none ? nil : try list.rank(of: left)
     }
     if left == moved { (left, rank) = (.none, nil) }
     var right = (rank ?? -1) + 1

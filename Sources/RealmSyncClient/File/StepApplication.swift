@@ -14,7 +14,6 @@ struct StepApplication {
   private let step: Step
   /// The numbers in the file of the replicas of the part that is applied.
   private var replicas: [UInt32] = []
-  private var search = ReplicaSearch()
   /// The sequence in the file of the last changeset that is decided.
   private let lastDecided: UInt64
   /// Something is recorded of objects, since changes of them were pending.
@@ -55,7 +54,7 @@ struct StepApplication {
 
   private mutating func apply(part: Step, _ told: inout Set<ObjectName>) throws(StorageError) {
     replicas = []
-    for number in part.replicas { replicas.append(search.place(of: number, &position)) }
+    for number in part.replicas { replicas.append(number == 0 ? 0 : position.index(number)) }
     if let created = part.created, step.own.isEmpty, !hasRecords { return try apply(created) }
     for object in part.expanded.objects {
       if !step.own.isEmpty { told.insert(object.name) }

@@ -137,12 +137,15 @@ extension ClientSession {
     running.isFirst = false
     switch message {
     case .step(let step):
-      // A reset replaces all that the file has, and needs all at hand.
-      if step.isLast || running.reset != nil {
-        running.parts.hold(running.reset == nil ? step : step.expanded)
+      if step.isLast {
+        running.parts.hold(step)
       } else {
         let number = running.parts.staged
-        try inFile(.relaxed) { (file) throws(ClientProblem) in try file.stage(step, number: number) }
+        let (told, registered) = (running.parts.headers.flatMap(\.own), running.reset?.registered)
+        try inFile(.relaxed) { (file) throws(ClientProblem) in
+          try file.checkOwnChanges(in: step, told: told, resetTo: registered?.replica)
+          try file.stage(step, number: number)
+        }
         running.parts.stage(step)
       }
       guard running.parts.replicas.count <= MessageLimit.stepReplicas else { throw .tooManyReplicas }
@@ -183,7 +186,7 @@ extension ClientSession {
 
   private func reset(_ time: UInt64) throws(ClientProblem) -> [Action] {
     guard case .running(var running) = state, let reset = running.reset else { return [] }
-    let parts = running.parts.held
+    let parts = running.parts
     if !isResetOfCopy { beforeReset?() }
     var isRecovered = !running.dropsPending
     do throws(ClientProblem) {
@@ -212,7 +215,7 @@ extension ClientSession {
   }
 
   private func reset(
-    _ reset: Welcome.Reset, _ parts: [Step], dropsPending: Bool, _ time: UInt64
+    _ reset: Welcome.Reset, _ parts: StepParts, dropsPending: Bool, _ time: UInt64
   ) throws(ClientProblem) {
     try inFile { (file) throws(ClientProblem) in
       try file.reset(reset, parts, dropsPending: dropsPending, time: time)

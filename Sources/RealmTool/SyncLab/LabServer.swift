@@ -29,7 +29,7 @@ final class LabServer {
     }
   }
 
-  private static func open(_ folder: LabFolder, _ settings: LabSettings) throws(StorageError) -> Running {
+  private static func open(_ folder: LabFolder, _ settings: LabSettings) throws -> Running {
     let database = try Database(path: folder.server)
     let log = try EmbeddedLog(after: database, settings: settings.ofServer)
     let node = try ServerNode(database, settings: settings.ofServer, log: log)
@@ -49,7 +49,7 @@ final class LabServer {
   func close() { running.database.close() }
 
   /// - Precondition: of this and the next functions, nobody is connected.
-  func restart() throws(StorageError) {
+  func restart() throws {
     running.database.close()
     running = try Self.open(folder, settings)
   }

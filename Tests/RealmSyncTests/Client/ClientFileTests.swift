@@ -119,13 +119,49 @@ import Testing
     try refusesStep(.otherSchema(table: ModelClass.name, property: "c"), [schema])
     let reset = Welcome.Reset(registered: Self.registered(7), isInDoubt: false)
     try refuses(.wrongAnswer) { (file) throws(ClientProblem) in
-      try file.reset(reset, [Self.step()], time: Self.now)
+      try file.reset(reset, StepParts([Self.step()]), time: Self.now)
     }
     let named = [NamedChangeset(sequence: 1, hash: [UInt8](repeating: 1, count: 32))]
     let other = Welcome.Reset(registered: Self.registered(8), integrated: named, isInDoubt: false)
     try refuses(.wrongAnswer) { (file) throws(ClientProblem) in
-      try file.reset(other, [Self.step()], time: Self.now)
+      try file.reset(other, StepParts([Self.step()]), time: Self.now)
     }
+  }
+
+  @Test func `a step that names more replicas than a file may know is refused, and changes nothing`() throws {
+    let database = try Self.database()
+    #expect(
+      try Self.problem(database) { (file) throws(ClientProblem) in
+        try file.register(Self.registered(), partition: nil, time: Self.now)
+      } == nil)
+    func apply(from version: UInt64, naming numbers: Range<UInt64>) throws -> ClientProblem? {
+      var step = Self.step(from: version)
+      (step.to, step.replicas) = (version + 1, [0] + Array(numbers))
+      return try Self.problem(database) { (file) throws(ClientProblem) in
+        _ = try file.apply(StepParts([step]), time: Self.now)
+      }
+    }
+    func position() throws -> ClientPosition {
+      let transaction = try database.beginWrite()
+      defer { transaction.cancel() }
+      return try ClientFile(transaction).position
+    }
+    // Two are known before: the number that names none, and that of the file.
+    let others = UInt64(MessageLimit.stepReplicas) - 2
+    #expect(try apply(from: 5, naming: 100..<100 + others) == nil)
+    #expect(try position().replicas.count == MessageLimit.stepReplicas)
+    // Those that it knows may be named again.
+    #expect(try apply(from: 6, naming: 100..<1000) == nil)
+    let known = try position()
+    #expect(known.replicas.count == MessageLimit.stepReplicas && known.replicas.last == 99 + others)
+    #expect(try apply(from: 7, naming: 20..<21) == .tooManyReplicas)
+    #expect(try position() == known)
+    let reset = Welcome.Reset(registered: Self.registered(8), isInDoubt: false)
+    let problem = try Self.problem(database) { (file) throws(ClientProblem) in
+      try file.reset(reset, StepParts([Self.step()]), time: Self.now)
+    }
+    #expect(problem == .tooManyReplicas)
+    #expect(try position() == known)
   }
 
   @Test func `long values stand in what is sent, and in a changeset that is written again`() throws {
@@ -159,7 +195,7 @@ import Testing
     let reset = Welcome.Reset(registered: Self.registered(8), isInDoubt: true)
     #expect(
       try Self.problem(database) { (file) throws(ClientProblem) in
-        try file.reset(reset, [Self.step()], time: Self.now)
+        try file.reset(reset, StepParts([Self.step()]), time: Self.now)
       } == nil)
     #expect(try sent() == .value(.string(long)))
     let transaction = try database.beginWrite()

@@ -65,6 +65,62 @@ import Testing
     #expect(other.own.first?.refusals.map(\.reason) == [.outsideQuerySet])
   }
 
+  /// Makes an object of a class without the property of the partition; the first time also the class.
+  private static func writeNote(_ key: Int64, _ file: ConnectedFile, time: UInt64) throws {
+    try file.database.write { transaction in
+      try transaction.setTime(time)
+      if try transaction.table("Note") == nil {
+        _ = try transaction.createTable(
+          TableSchema("Note", columns: [Column("id", .int64, index: .unique)]))
+      }
+      _ = try transaction.table("Note")?.insert(["id": .int(key)])
+    }
+  }
+
+  private static func notes(_ database: Database) throws -> [Int64] {
+    guard let table = try database.snapshot().table("Note") else { return [] }
+    var rows: [UInt64] = []
+    try table.forEach { row, _ in
+      rows.append(row)
+      return true
+    }
+    var keys: [Int64] = []
+    for row in rows {
+      if case .int(let key)? = try table.value(table.schema.columns[0], ofRow: row) { keys.append(key) }
+    }
+    return keys.sorted()
+  }
+
+  @Test func `the null partition does not say of what type the property of the partition is`() throws {
+    let driven = try DrivenServer()
+    func type() throws -> ColumnType? {
+      try driven.database.snapshot().table("Note")?.schema.columns.first { $0.name == "q" }?.type
+    }
+    let none = try ConnectedFile(driven, "anna", partition: .null)
+    try Self.writeNote(1, none, time: driven.time)
+    try none.connect()
+    try none.exchange()
+    #expect(try none.refusals() == [] && none.pending() == 0)
+    #expect(try Self.notes(driven.database) == [1] && type() == nil)
+    let first = try ConnectedFile(driven, "anna", partition: .int(1))
+    try Self.writeNote(2, first, time: driven.time)
+    try first.connect()
+    try first.exchange()
+    #expect(try first.refusals() == [] && type() == .int64)
+    try Self.writeNote(3, none, time: driven.time)
+    try none.exchange()
+    #expect(try none.refusals() == [] && none.pending() == 0)
+    #expect(try Self.notes(driven.database) == [1, 2, 3])
+    #expect(try Self.notes(none.database) == [1, 3])
+    #expect(try Self.notes(first.database) == [2])
+    // A new file of the null partition sees what the others wrote there.
+    let late = try ConnectedFile(driven, "anna", partition: .null)
+    try late.connect()
+    try late.exchange()
+    #expect(try Self.notes(late.database) == [1, 3])
+    #expect(IntegrityCheck.run(try driven.database.snapshot()).isClean)
+  }
+
   // MARK: - Partitions that became filters
 
   /// A file that was in the partition 1, was made flexible and then reset; and a client that wrote an object there and one elsewhere.

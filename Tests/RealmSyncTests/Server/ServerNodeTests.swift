@@ -101,4 +101,24 @@ import Testing
     try ServerNode(other, settings: ModelClass.settings, log: memory).follow()
     #expect(try Self.content(other) == Self.content(database))
   }
+
+  @Test func `a file that is kept by newer rules of merging is refused, and stays as it is`() throws {
+    let database = try Self.database()
+    let (known, newer) = (ServerState.newestSemantics, ServerState.newestSemantics + 1)
+    let transaction = try database.beginWrite()
+    defer { transaction.cancel() }
+    let state = try ServerState(transaction, settings: ModelClass.settings)
+    // As a newer server leaves the file.
+    try state.integrate(LogRecord(tag: 1, time: 1000, .semantics(newer)), in: transaction)
+    try transaction.commit()
+    let content = try Self.content(database)
+    let log = MemoryLog()
+    log.append([LogRecord(tag: 1, time: 1000, .semantics(newer))] + Self.records(seed: 3, count: 10))
+    let problem = ServerNodeProblem.unknownSemantics(stored: newer, known: known)
+    #expect(throws: problem) {
+      try ServerNode(database, settings: ModelClass.settings, log: log).follow()
+    }
+    #expect("\(problem)".contains("\(newer)"))
+    #expect(try Self.content(database) == content)
+  }
 }

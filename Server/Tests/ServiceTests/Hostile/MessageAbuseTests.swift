@@ -29,7 +29,7 @@ import Testing
     append([0, 0, 1, 1, 0, 0, 0, 0])
     for _ in 0..<count { append([1, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0]) }
     append([0, 0, 0, 0, 0, 0, 0])
-    if place > 0 { bytes.append(byte) }
+    bytes.append(byte)
     let sum = (1 + 258 * count) % 65_521
     bytes += [UInt8(truncatingIfNeeded: sum >> 8), UInt8(truncatingIfNeeded: sum), 0, 1]
     return (bytes, 1 + 258 * count)

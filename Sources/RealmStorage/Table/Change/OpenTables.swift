@@ -1,3 +1,9 @@
+/// Holds what cells of tables are to get, until others read them.
+protocol OpenCells: AnyObject {
+  /// Puts it there.
+  func close() throws(StorageError)
+}
+
 /// The tables a transaction has asked for.
 final class OpenTables {
   let editor: NodeEditor
@@ -17,6 +23,12 @@ final class OpenTables {
   @exclusivity(unchecked) private var orphans: [UInt32: [UInt64]] = [:]
   /// Rows that came while another row was made: links to them take their places when that one is there.
   @exclusivity(unchecked) var rowsToResolve: [(table: TableWriter, row: UInt64, key: Value)] = []
+  /// Links to rows that come wait until the end of so many calls.
+  @exclusivity(unchecked) private var gatherings = 0
+  /// What an object that is being edited keeps back from its cells.
+  @exclusivity(unchecked) var openCells: (any OpenCells)?
+  /// How many elements and links were looked at to edit lists, sets and maps of links: what such edits cost, counted.
+  @exclusivity(unchecked) var elementSteps = 0
   /// What interrupted a change half-way: such a transaction can't be committed.
   @exclusivity(unchecked) private(set) var failure: StorageError?
 
@@ -42,6 +54,7 @@ final class OpenTables {
   /// by `written`, or as before where it is nil. False where what they know is not all there.
   func settle(_ written: WrittenRefs?) -> Bool {
     recording = nil
+    elementSteps = 0
     var isComplete = true
     let named = { (ref: Ref) -> Ref in
       guard let written, ref.isDirty else { return ref }
@@ -88,6 +101,7 @@ final class OpenTables {
 
   /// All changes are told.
   func completeRecording() throws(StorageError) {
+    try closeCells()
     guard recording != nil else { return }
     if !rowsToResolve.isEmpty { try resolveRows() }
     try noteCreatedRows()
@@ -109,11 +123,58 @@ final class OpenTables {
   /// A row of a table is being made, which can't be used meanwhile.
   var isMakingRow: Bool { writers.contains { $0.isInserting } }
 
+  /// Links to rows that come wait: for the row that is being made, or for others.
+  var areLinksWaiting: Bool { isMakingRow || gatherings > 0 }
+
+  /// Calls `body`. Links to the rows that it makes take their places when it has ended, or when these are many: a cell with many links is read and written once for all of them. What
+  /// looks for a link meanwhile asks for those that wait, too.
+  func gatheringRows<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
+    gatherings += 1
+    let result: Result
+    do throws(StorageError) {
+      result = try body()
+    } catch {
+      gatherings -= 1
+      throw error
+    }
+    gatherings -= 1
+    if !rowsToResolve.isEmpty { try resolveRows() }
+    return result
+  }
+
+  /// So many rows wait at most.
+  private static let mostRows = 1 << 16
+
+  /// Lets the links to the rows that have come take their places.
   func resolveRows() throws(StorageError) {
-    guard !isMakingRow else { return }
+    guard gatherings == 0 || rowsToResolve.count >= Self.mostRows, !isMakingRow else { return }
+    try closeCells()
     let rows = rowsToResolve
     rowsToResolve = []
-    for (table, row, key) in rows { try table.resolveAbsentLinks(to: row, withPrimaryKey: key) }
+    var cells: [AbsentLinkIndex.Source] = []
+    var targets: [AbsentLinkIndex.Source: [RowName: UInt64]] = [:]
+    for (table, row, key) in rows {
+      // It may have gone since.
+      guard try table.row(withPrimaryKey: key) == row else { continue }
+      for cell in try table.absentLinks.sources(of: key) {
+        if targets[cell] == nil { cells.append(cell) }
+        targets[cell, default: [:]][RowName(table: table.schema.id, key: key)] = row
+      }
+    }
+    for cell in cells { try resolveLinks(of: cell, to: targets[cell] ?? [:]) }
+  }
+
+  /// What an object that is being edited keeps back goes into its cells. The changelog is not told: it has the instructions that this follows from, or is not to have them.
+  func closeCells() throws(StorageError) {
+    guard let open = openCells else { return }
+    openCells = nil
+    do throws(StorageError) {
+      try knowing { () throws(StorageError) in
+        try deriving { () throws(StorageError) in try open.close() }
+      }
+    } catch {
+      throw fail(error)
+    }
   }
 
   // MARK: - Embedded rows
@@ -228,6 +289,7 @@ final class OpenTables {
 
   /// Puts what changed into the catalogue; answers how many rows there are more than before; nil where nothing did.
   func store(in catalogue: inout Catalogue) throws(StorageError) -> Int? {
+    try closeCells()
     if !rowsToResolve.isEmpty { try resolveRows() }
     try completeRecording()
     if let failure { throw failure }

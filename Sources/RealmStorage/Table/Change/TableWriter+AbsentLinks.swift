@@ -203,37 +203,28 @@ extension TableWriter {
     guard !isReplaying else { return }
     let sources = try absentLinks.sources(of: key)
     guard !sources.isEmpty else { return }
-    guard !tables.isMakingRow else {
+    guard !tables.areLinksWaiting else {
       tables.rowsToResolve.append((self, row, key))
       return
     }
-    let target = LinkTarget(table: schema.id, row: row)
-    try tables.deriving { () throws(StorageError) in
-      for source in sources {
-        guard let table = try tables.writer(id: source.table),
-          let position = table.schema.columns.firstIndex(where: { $0.id == source.column }),
-          let companion = table.schema.position(of: .absentLinks(of: source.column))
-        else { throw editor.store.corrupted(.structure, absentLinks.root) }
-        var companions = Companions(owner: position, absentLinks: companion)
-        companions.ids = table.schema.position(of: .elementIDs(of: source.column))
-        companions.places = table.schema.position(of: .elementPlaces(of: source.column))
-        try tables.knowing { () throws(StorageError) in
-          try table.resolve(companions, source.row, target, key)
-        }
-      }
+    try tables.closeCells()
+    for source in sources {
+      try tables.resolveLinks(of: source, to: [RowName(table: schema.id, key: key): row])
     }
   }
 
-  private func resolve(
-    _ companions: Companions, _ row: UInt64, _ target: LinkTarget, _ key: Value
+  /// - Parameter targets: the rows that have come.
+  fileprivate func resolve(
+    _ companions: Companions, _ row: UInt64, _ targets: [RowName: UInt64]
   ) throws(StorageError) {
     let old = try absentLinks(companions, row)
+    tables.elementSteps += old.count
     let column = schema.columns[companions.owner]
-    let isTarget = { (link: AbsentLink) in link.table == target.table && link.primaryKey == key }
+    func found(_ link: AbsentLink) -> LinkTarget? {
+      targets[RowName(table: link.table, key: link.primaryKey)].map { LinkTarget(table: link.table, row: $0) }
+    }
     // Others may share the encoding of the key.
-    guard old.contains(where: isTarget) else { return }
-    let value: Value =
-      column.type == .link ? .link(target.row) : .typedLink(table: target.table, row: target.row)
+    guard old.contains(where: { found($0) != nil }) else { return }
     if column.collection == .list { try checkPositions(old, companions, row) }
     let wereKept = areCompanionsKept
     areCompanionsKept = true
@@ -241,10 +232,12 @@ extension TableWriter {
     var (left, shown): ([AbsentLink], Int) = ([], 0)
     for var link in old {
       if case .before(let index) = link.place { link.place = .before(index + shown) }
-      guard isTarget(link) else {
+      guard let target = found(link) else {
         left.append(link)
         continue
       }
+      let value: Value =
+        column.type == .link ? .link(target.row) : .typedLink(table: target.table, row: target.row)
       switch link.place {
       case .value: _ = try setOne(value, at: companions.owner, ofRow: row)
       case .key(let key): _ = try setValue(value, forKey: key, ofMap: companions.owner, ofRow: row)
@@ -301,4 +294,28 @@ extension Set<TableWriter.Entry> {
 
 private func < (left: (UInt32, [UInt8]), right: (UInt32, [UInt8])) -> Bool {
   left.0 == right.0 ? left.1.lexicographicallyPrecedes(right.1) : left.0 < right.0
+}
+
+/// A row by the id of its table and its primary key.
+struct RowName: Hashable {
+  var table: UInt32
+  var key: Value
+}
+
+extension OpenTables {
+  /// Lets the links of a cell to rows that have come take their places.
+  func resolveLinks(
+    of cell: AbsentLinkIndex.Source, to targets: [RowName: UInt64]
+  ) throws(StorageError) {
+    guard let table = try writer(id: cell.table),
+      let position = table.schema.columns.firstIndex(where: { $0.id == cell.column }),
+      let companion = table.schema.position(of: .absentLinks(of: cell.column))
+    else { throw editor.store.corrupted(.structure, .null) }
+    var companions = TableWriter.Companions(owner: position, absentLinks: companion)
+    companions.ids = table.schema.position(of: .elementIDs(of: cell.column))
+    companions.places = table.schema.position(of: .elementPlaces(of: cell.column))
+    try deriving { () throws(StorageError) in
+      try knowing { () throws(StorageError) in try table.resolve(companions, cell.row, targets) }
+    }
+  }
 }

@@ -1,0 +1,31 @@
+import RealmStorage
+
+@testable import RealmSwift
+
+/// Keeps a file the same as nobody's: others write to it as a server's steps do.
+struct SyncOfNobody: FileSyncMaker {
+  private final class Sync: FileSync {
+    func didCommit() {}
+    func didOpen() {}
+    func lastRealmClosed() {}
+    func whenUpToDate(
+      _ body: @escaping @Sendable ((any Swift.Error)?) -> Void
+    ) -> @Sendable () -> Void {
+      body(nil)
+      return {}
+    }
+    func end() {}
+  }
+
+  func check(_ configuration: Realm.Configuration) {}
+  func isSame(as other: any FileSyncMaker) -> Bool { other is SyncOfNobody }
+  func begin(_ file: RealmFile, _ hold: RealmFile.Hold) -> any FileSync {
+    hold.end()
+    return Sync()
+  }
+  func didOpen(_ realm: Realm, isFirst: Bool) throws {}
+  func keepUnsynced(_ configuration: Realm.Configuration) throws {}
+  var isFlexible: Bool { false }
+  func subscribed(_ transaction: WriteTransaction) throws(StorageError) -> Set<String> { [] }
+  func copy(_ realm: Realm, to configuration: Realm.Configuration) throws {}
+}
