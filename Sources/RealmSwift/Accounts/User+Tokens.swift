@@ -109,7 +109,9 @@ extension User: SyncAccess {
 
   private func route(after refused: RouteRefusal?) async -> Result<SyncRoute, AccessProblem> {
     // A session goes on for a moment when the app has let go of its `App`.
-    guard let app = appIfThere else { return .failure(.loggedOut("The App of the user \(id) is gone. Keep it.")) }
+    guard let app = appIfThere else {
+      return .failure(.loggedOut("The App of the user \(id) is gone. Keep it."))
+    }
     let ended = "The user \(id) is not logged in. Log in to go on with sync."
     do {
       switch refused {

@@ -3,8 +3,8 @@ import Testing
 
 @testable import RealmSwift
 
-private enum Mood: String, PersistableEnum { case calm, merry }
-private enum Grade: Int, PersistableEnum { case low = 1, high = 2 }
+private enum UnsetMood: String, PersistableEnum { case calm, merry }
+private enum UnsetGrade: Int, PersistableEnum { case low = 1, high = 2 }
 private struct Half: FailableCustomPersistable, Hashable {
   var value: Int
   init?(persistedValue: Int) {
@@ -16,8 +16,8 @@ private struct Half: FailableCustomPersistable, Hashable {
 
 private class Feeling: Object {
   @Persisted(primaryKey: true) var id: Int
-  @Persisted var mood = Mood.merry
-  @Persisted var grade: Grade
+  @Persisted var mood = UnsetMood.merry
+  @Persisted var grade: UnsetGrade
   @Persisted var half = Half(persistedValue: 7)!
   @Persisted var name: String
 
@@ -33,7 +33,9 @@ private class Feeling: Object {
     configuration.syncing = SyncOfNobody()
     configuration.objectTypes = [Feeling.self]
     let realm = try Realm(configuration: configuration)
-    try realm.write { realm.create(Feeling.self, value: ["id": 1, "mood": Mood.calm, "grade": Grade.high]) }
+    try realm.write {
+      realm.create(Feeling.self, value: ["id": 1, "mood": UnsetMood.calm, "grade": UnsetGrade.high])
+    }
     try realm.session.file.database.write { transaction in
       let table = try #require(try transaction.table("Feeling"))
       // An object of a version of the app that lacks the properties.

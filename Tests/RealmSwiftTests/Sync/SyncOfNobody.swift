@@ -8,8 +8,9 @@ struct SyncOfNobody: FileSyncMaker {
     func didCommit() {}
     func didOpen() {}
     func lastRealmClosed() {}
+    func fileWillClose() {}
     func whenUpToDate(
-      _ body: @escaping @Sendable ((any Swift.Error)?) -> Void
+      for maker: (any FileSyncMaker)?, _ body: @escaping @Sendable ((any Swift.Error)?) -> Void
     ) -> @Sendable () -> Void {
       body(nil)
       return {}
@@ -24,7 +25,8 @@ struct SyncOfNobody: FileSyncMaker {
     return Sync()
   }
   func didOpen(_ realm: Realm, isFirst: Bool) throws {}
-  func keepUnsynced(_ configuration: Realm.Configuration) throws {}
+  func checkUser(_ configuration: Realm.Configuration) throws {}
+  func willDelete(_ configuration: Realm.Configuration) throws -> @Sendable () -> Void { {} }
   var isFlexible: Bool { false }
   func subscribed(_ transaction: WriteTransaction) throws(StorageError) -> Set<String> { [] }
   func copy(_ realm: Realm, to configuration: Realm.Configuration) throws {}

@@ -14,7 +14,8 @@ import Testing
     var created = last
     (created.isLast, created.own, created.schema, created.objects) = (false, [], [], [])
     created.replicas = [0]
-    created.created = try #require(CreatedObjects(PlainObjects.creations(keys).bytes))
+    let creations: CreatedObjects = try #require(CreatedObjects(PlainObjects.creations(keys).bytes))
+    created.created = creations
     return (created, last)
   }
 
@@ -158,7 +159,9 @@ import Testing
     // Twice, so that something may be recorded of the objects by then.
     for round in 0..<2 {
       var step = try one.step()
-      step.created = try #require(CreatedObjects(PlainObjects.creations(told, "round \(round)").bytes))
+      let creations: CreatedObjects = try #require(
+        CreatedObjects(PlainObjects.creations(told, "round \(round)").bytes))
+      step.created = creations
       let first = try one.receive(.step(step))
       // This does not go through its bytes: its objects stay values.
       let second = other.session.receive(.step(step.expanded), time: other.time)
@@ -187,7 +190,8 @@ import Testing
       try table.remove(try #require(try table.row(withPrimaryKey: .int(5))))
     }
     step = try file.step()
-    step.created = try #require(CreatedObjects(PlainObjects.creations(Self.keys).bytes))
+    let creations: CreatedObjects = try #require(CreatedObjects(PlainObjects.creations(Self.keys).bytes))
+    step.created = creations
     _ = try file.receive(.step(step))
     let shown = try PlainObjects.texts(file.database)
     #expect(shown[5] == nil && shown.count == Self.keys.count - 1)
@@ -228,7 +232,8 @@ import Testing
     var changeset = PlainObjects.creations(Self.keys)
     changeset.objects.insert(object, at: 150)
     var step = try file.step()
-    step.created = try #require(CreatedObjects(changeset.bytes))
+    let creations: CreatedObjects = try #require(CreatedObjects(changeset.bytes))
+    step.created = creations
     let actions = try file.receive(.step(step))
     #expect(actions == [.failed(problem), .disconnect(.never)])
     #expect(try file.database.snapshot().version == before.0 && file.position() == before.1)

@@ -73,7 +73,9 @@ import Testing
     #expect(IntegrityCheck.run(try file.database.snapshot()).isClean)
   }
 
-  @Test func `a connection that is lost in a reset leaves the file as it was, and the reset begins anew`() throws {
+  @Test func `a connection that is lost in a reset leaves the file as it was, and the reset begins anew`()
+    throws
+  {
     let file = try Self.file()
     let text = try file.texts()
     let objects = [[Self.whole(100, "a")], [Self.whole(101, "b")], [Self.whole(102, "c")]]
@@ -100,7 +102,9 @@ import Testing
     }
   }
 
-  @Test func `an object that the server has is merged with what is pending on it, in whatever part it comes`() throws {
+  @Test func `an object that the server has is merged with what is pending on it, in whatever part it comes`()
+    throws
+  {
     for place in 0..<3 {
       let file = try Self.file()
       var objects: [[ObjectStep]] = [[], [], []]

@@ -11,7 +11,8 @@ import Testing
       from: 3, to: 9, tag: 5, querySet: 1, partition: .int(4), mark: Stamp(milliseconds: 1_000),
       lastSequence: 2)
     (step.isLast, step.remainingObjects, step.remainingBytes) = (false, 100, 20_000)
-    step.created = try #require(CreatedObjects(PlainObjects.creations(1...count).bytes))
+    let creations: CreatedObjects = try #require(CreatedObjects(PlainObjects.creations(1...count).bytes))
+    step.created = creations
     return step
   }
 

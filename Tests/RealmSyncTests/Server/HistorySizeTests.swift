@@ -48,7 +48,8 @@ import Testing
     #expect(try node.state.historyBytes(transaction) == driven.state.historyBytes(transaction))
   }
 
-  @Test func `where the history has too many bytes the oldest goes, and files that need it are reset`() throws {
+  @Test func `where the history has too many bytes the oldest goes, and files that need it are reset`() throws
+  {
     let (driven, writer, behind) = try Self.filled()
     let whole = try Self.bytes(driven)
     // It is needed, and not too large.

@@ -101,7 +101,7 @@ import Testing
       #expect(!part.isLast && next.remainingObjects <= part.remainingObjects)
       #expect(next.remainingBytes <= part.remainingBytes)
     }
-    let joined = try #require(Step(joining: parts.map(\.expanded)))
+    let joined = try Step(joining: parts.map(\.expanded))
     let transaction = try driven.database.beginWrite()
     defer { transaction.cancel() }
     let replica = try #require(reader.replica)
@@ -112,7 +112,7 @@ import Testing
     request.definitions = []
     var made: [Step] = []
     #expect(try driven.state.step(request, transaction) { (step) throws(StorageError) in made.append(step) })
-    let whole = try #require(Step(joining: made.map(\.expanded)))
+    let whole = try Step(joining: made.map(\.expanded))
     #expect(Self.told(joined) == Self.told(whole))
     let count = try PlainObjects.texts(driven.database).count
     #expect(joined.objects.count == count + 20)
