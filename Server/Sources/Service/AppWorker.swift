@@ -272,10 +272,11 @@ public final class AppWorker: Sendable {
     let isDue = state.withLock { state in
       guard !state.isStopped else { return false }
       do {
-        guard let cut = try state.app.trim(offline: state.maximumOfflineTime, time: clock()) else { return }
-        logger.warning(
-          "the history has reached its limit, and the oldest part of it is forgotten: files that need it are reset",
-          metadata: ["bytes": "\(cut.bytes)", "begin": "\(cut.horizon)", "files": "\(cut.replicas)"])
+        if let cut = try state.app.trim(offline: state.maximumOfflineTime, time: clock()) {
+          logger.warning(
+            "the history has reached its limit, and the oldest part of it is forgotten: files that need it are reset",
+            metadata: ["bytes": "\(cut.bytes)", "begin": "\(cut.horizon)", "files": "\(cut.replicas)"])
+        }
       } catch {
         logger.error("the history can't be cut", metadata: ["error": "\(error)"])
       }

@@ -6,13 +6,13 @@ extension SyncServer {
   func sendSteps(_ time: UInt64) throws(StorageError) {
     var transaction: WriteTransaction?
     defer { transaction?.cancel() }
-    let isBehind = node.state.version < node.end
+    let isLogAhead = node.state.version < node.end
     var definitions: [SchemaInstruction]?
     // Sessions that wait for the step of another one of their user.
     var waiting: [SessionID] = []
     for id in ids {
       guard let session = session(id), case .running(let running) = session.state else { continue }
-      guard node.state.goesOn(running.replica, appended: isBehind ? 0 : running.appended) else {
+      guard node.state.goesOn(running.replica, appended: isLogAhead ? 0 : running.appended) else {
         fail(id, .reset, "What the file has sent can't be decided. It is to connect again.")
         continue
       }
@@ -36,8 +36,8 @@ extension SyncServer {
         fail(id, .unavailable, Self.halted)
       }
     }
-    goOnBuilding(time)
-    hasWork = waiting.contains { mayMove($0) } || building.contains { mayGoOn($0, time) }
+    let isBehind = goOnBuilding(time)
+    hasWork = isBehind || waiting.contains { mayMove($0) } || building.contains { mayGoOn($0, time) }
   }
 
   /// Whether a session is to be told something, or has not been told for long where it stands.
@@ -76,9 +76,11 @@ extension SyncServer {
   // MARK: - Steps that take several turns
 
   /// Makes parts of one step that is not complete; each has its turn.
-  private func goOnBuilding(_ time: UInt64) {
+  ///
+  /// - Returns: whether a step was completed that another one is to follow.
+  private func goOnBuilding(_ time: UInt64) -> Bool {
     let all = building.filter { mayGoOn($0, time) }
-    guard let id = all.filter({ $0 > lastBuilt }).min() ?? all.min() else { return }
+    guard let id = all.filter({ $0 > lastBuilt }).min() ?? all.min() else { return false }
     lastBuilt = id
     do throws(StorageError) {
       try goOn(id)
@@ -86,6 +88,7 @@ extension SyncServer {
       note(error)
       fail(id, .unavailable, Self.halted)
     }
+    return !building.contains(id) && concerned.contains(id)
   }
 
   /// Parts wait for those before them to leave the machine, but not so long that the version is held for ever.
