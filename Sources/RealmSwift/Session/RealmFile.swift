@@ -416,7 +416,19 @@ final class RealmFile: Sendable {
   private static func removeFiles(_ configuration: Realm.Configuration) throws -> Bool {
     guard configuration.inMemoryIdentifier == nil else { return false }
     let path = configuration.url.path
-    return try Realm.Error.wrapping { () throws(StorageError) in try Database.removeFiles(path: path) }
+    // What syncs a file works on a queue of its own, and may be reading the last version still.
+    var tries = configuration.syncing == nil ? 1 : 200
+    return try Realm.Error.wrapping { () throws(StorageError) in
+      while true {
+        tries -= 1
+        do throws(StorageError) {
+          return try Database.removeFiles(path: path)
+        } catch {
+          guard case .inUse = error, tries > 0 else { throw error }
+          Thread.sleep(forTimeInterval: 0.005)
+        }
+      }
+    }
   }
 
   private static func place(_ configuration: Realm.Configuration) -> String {
