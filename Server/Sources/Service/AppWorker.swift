@@ -244,8 +244,15 @@ public final class AppWorker: Sendable {
   /// older than a token, and the server can forget what its client has had since.
   private func endExpired() {
     let now = clock()
-    let expired = state.withLock { state in state.sockets.values.filter { $0.end <= now } }
-    for socket in expired { socket.close(.tokenExpired, "The access token has expired.") }
+    state.withLock { state in
+      for (connection, socket) in state.sockets where socket.end <= now {
+        // What is still to be sent goes before the close, and is not waited for.
+        state.app.disconnect(connection)
+        state.sockets[connection] = nil
+        socket.connection = nil
+        socket.close(.tokenExpired, "The access token has expired.")
+      }
+    }
   }
 
   private func carryOut(_ actions: [SyncApp.Action], _ state: inout State) {

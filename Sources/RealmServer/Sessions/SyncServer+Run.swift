@@ -11,8 +11,10 @@ extension SyncServer {
   /// - Returns: what is to be sent, in this order.
   /// - Throws: `StorageError` where the file of the state can't be read or written: nothing that was told is lost then, and `run` may be called again.
   package func run(time: UInt64) throws(StorageError) -> [Action] {
-    if node.halt == nil, node.state.version > 0, time > node.state.time + Self.timeBetweenNotes,
-      isClockRight(time)
+    // Where this ends in an error, nothing can be done before something is mended.
+    hasWork = false
+    if node.halt == nil, node.state.version > 0, node.end == node.state.version,
+      time > node.state.time + Self.timeBetweenNotes, isClockRight(time)
     {
       try append(.time, time)
     }
@@ -84,6 +86,16 @@ extension SyncServer {
         cut = HistoryCut(bytes: bytes, horizon: forced, replicas: replicas)
         (horizon, cuts) = (forced, cuts + 1)
       }
+    }
+    if cut != nil {
+      // Who is connected is told now, and does not need what goes.
+      transaction.cancel()
+      for id in ids {
+        if case .running(let running)? = session(id)?.state, running.version < horizon {
+          concerned.insert(id)
+        }
+      }
+      try sendSteps(time)
     }
     if horizon > state.horizon { try append(.trim(horizon: horizon), time) }
     return cut

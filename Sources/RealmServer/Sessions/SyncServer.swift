@@ -102,13 +102,18 @@ package final class SyncServer {
     }
   }
 
-  /// Whether a session may be told another view now: a user has one step under way that is for a new view and is long. The others wait for it.
+  /// Whether a session may be told another view now. A user has one step at a time that is made in turns, and few sessions of which much has not left the machine. The others wait for them.
   ///
   /// Else a client that reads nothing could make the server hold what the user sees once for each session.
   func mayMove(_ id: SessionID) -> Bool {
     guard let user = sessions[id]?.user else { return true }
-    return (laden[user] ?? []).union(building).allSatisfy { $0 == id || sessions[$0]?.user != user }
+    let others = (laden[user] ?? []).subtracting([id])
+    return others.count < Self.mostLaden
+      && building.allSatisfy { $0 == id || sessions[$0]?.user != user }
   }
+
+  /// A slow device does not keep the others of its user waiting.
+  private static let mostLaden = 4
 
   /// The server stops: all clients come back after a while.
   ///

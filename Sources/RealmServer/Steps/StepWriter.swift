@@ -5,6 +5,8 @@ import RealmSync
 struct StepWriter {
   /// The part that is being made.
   var step: Step
+  /// So many parts were made before it.
+  private(set) var parts = 0
   /// The numbers of replicas, by their ordinals.
   private let replicas: [UInt64]
   private let partBytes: Int
@@ -47,8 +49,10 @@ struct StepWriter {
   mutating func cut(remaining count: Int, before created: CreatedObjects? = nil) -> Step {
     if let created {
       estimate(count, of: created.count, created.bytes.count)
+      parts += 1
     } else {
       estimate(count, of: step.objects.count, bytes)
+      parts += 1
     }
     let part = step
     (step.own, step.schema, step.replicas, step.objects) = ([], [], [0], [])

@@ -17,9 +17,15 @@ struct ViewWalk {
   private var position = 0
   /// Writes objects of the table, if they can be written without making values.
   private var creations: CreationWriter?
+  /// So many rows are looked at together. They are few where values are long, which are told one by one.
+  private var together = ViewWalk.leastTogether
+  private static let leastTogether = 16
+  private static let mostTogether = 512
 
   /// Fewer rows are told one by one: so what is small comes in one part.
   private static let leastRows = 256
+  /// A turn makes so many parts, and a few more where objects are long.
+  private static let mostParts = 4
 
   /// - Parameter snapshot: of the version that the step leads to.
   init(
@@ -48,6 +54,8 @@ struct ViewWalk {
     _ rows: Int, _ writer: inout StepWriter, _ send: (Step) throws(StorageError) -> Void
   ) throws(StorageError) -> Bool {
     var left = rows
+    // Objects may be long: so a turn makes no more than a few parts.
+    let last = rows == .max ? Int.max : writer.parts + Self.mostParts
     while let table = tables.first {
       guard position < table.count else {
         try sendCreations(&writer, send)
@@ -56,10 +64,10 @@ struct ViewWalk {
         begin()
         continue
       }
-      guard left > 0 else { return false }
+      guard left > 0, writer.parts < last else { return false }
       if writer.isFull { try send(writer.cut(remaining: remaining)) }
       if creations != nil {
-        left -= try create(table, most: left, &writer)
+        left -= try create(table, most: left, &writer, send)
         if let bytes = creations?.bytes, writer.isFull(bytes) { try sendCreations(&writer, send) }
       } else {
         try tell(table, try table.key(at: position), &writer)
@@ -89,9 +97,9 @@ struct ViewWalk {
   }
 
   /// - Returns: how many rows were looked at.
-  private mutating func create(_ table: Table, most: Int, _ writer: inout StepWriter) throws(StorageError)
-    -> Int
-  {
+  private mutating func create(
+    _ table: Table, most: Int, _ writer: inout StepWriter, _ send: (Step) throws(StorageError) -> Void
+  ) throws(StorageError) -> Int {
     let name = table.schema.name
     let (view, settings, told) = (new, settings, told)
     let isAll = view.showsAll(of: name) && told.isEmpty
@@ -99,7 +107,7 @@ struct ViewWalk {
       table.schema.columns.firstIndex { !$0.isCompanion && $0.name.utf8.elementsEqual(field.utf8) }
     }
     let found = try creations?.add(
-      from: position, most: most, fields: fields,
+      from: position, most: min(most, together), fields: fields,
       where: isAll
         ? nil
         : { key, values in
@@ -107,7 +115,10 @@ struct ViewWalk {
         })
     guard let found else { return 0 }
     position += found.looked
-    for key in found.apart {
+    together = found.apart.isEmpty ? min(2 * together, Self.mostTogether) : Self.leastTogether
+    for (place, key) in found.apart.enumerated() {
+      // Their values are long: a few of them fill a part.
+      if writer.isFull { try send(writer.cut(remaining: remaining + found.apart.count - place)) }
       let name = ObjectName(name, key)
       if let content = try reading.content(of: name) { tell(name, content, &writer) }
     }

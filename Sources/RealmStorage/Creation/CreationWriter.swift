@@ -11,6 +11,9 @@ package struct CreationWriter {
   /// So many objects stand in the changeset that is being made.
   package private(set) var count = 0
 
+  /// Bytes that are added at once, at most.
+  private static let mostAtOnce = 8 << 20
+
   /// Nil of a class with links or collections.
   package init?(_ table: Table) {
     guard let key = table.schema.columns.firstIndex(where: { $0.index == .unique }),
@@ -37,6 +40,9 @@ package struct CreationWriter {
     let (table, key) = (table, key)
     var (looked, apart): (Int, [Value]) = (0, [])
     var found: CreatedRows?
+    // Whoever calls looks at the bytes only behind this: rows of many columns may have much.
+    let longest = table.schema.columns.count * ChangesetMaker.mostWithCreation
+    let most = min(most, max(1, Self.mostAtOnce / longest))
     try table.forEachRow([try table.key(at: position)]) { (_, group, first) throws(StorageError) in
       let end = first + min(group.count - first, max(1, most))
       looked = end - first

@@ -151,6 +151,9 @@ public final class App: Sendable {
   /// Lets something be done with a file when the app is started the next time.
   func add(_ action: FileAction) { metadata.add(action.stored(paths)) }
 
+  /// Does not let it be done any more.
+  func withdraw(_ action: FileAction) { metadata.remove(action.stored(paths)) }
+
   /// Does it now, unless somebody has the file open; answers whether it is done.
   func perform(_ action: FileAction) -> Bool { FileActions(metadata, paths).perform(action.stored(paths)) }
 

@@ -66,6 +66,7 @@ struct FileActions {
       }
       // The session that has asked for it may be all that has the file open.
       RealmFile.endIdleSync(Realm.Configuration(fileURL: URL(fileURLWithPath: path)))
+      RealmFile.waitUntilClosed(path)
     }
     guard let copy = action.copy else { return delete(path) }
     return putAside(path, as: paths.path(ofStored: copy), "as was asked for")
@@ -183,10 +184,16 @@ struct FileActions {
 
   /// Puts a file aside that the app deletes, if it has changes that no server has. What stands beside it is left to who deletes it.
   ///
-  /// - Throws: what the system says where it can't be moved: then it is not to be deleted.
+  /// - Throws: `Realm.Error.alreadyOpen` where somebody has it open, who may write; what the system says where it can't be moved. Then it is not to be deleted.
   func keepUnsynced(_ path: String, key: [UInt8]?) throws {
-    guard case .some(let why) = unsynced(path, key: key) else { return }
-    try move(path, to: paths.newRecovered(), why)
+    switch unsynced(path, key: key) {
+    case .some(let why): try move(path, to: paths.newRecovered(), why)
+    case .busy(let why):
+      let isOpen = (try? Database.isOpen(path: path)) == true
+      throw Realm.Error(
+        isOpen ? .alreadyOpen : .fileOperationFailed, "\(path) is not deleted: \(why)", path: path)
+    default: break
+    }
   }
 
   private func isLeft(_ path: String, _ why: String) -> Bool {

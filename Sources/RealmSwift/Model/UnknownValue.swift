@@ -72,7 +72,7 @@ extension ObjectBase {
   }
 
   /// What the class declares for a required property of a synced file in which nobody has set a value: it holds null, where others have made the property optional, or the zero of its type, where a version
-  /// of the program that lacks the property has made the object. Nil of all else: what is stored then is what somebody has set.
+  /// of the program that lacks the property has made the object. Nil of all else: what is stored then is what somebody has set. A zero that somebody has set can't be told from one that nobody has.
   final func declaredValue(_ position: Int, inPlaceOf value: Value, zero: Value) -> Value? {
     guard value == .null || value == zero, let context, context.session.file.isSynced else { return nil }
     let model = ObjectModel.of(Swift.type(of: self))

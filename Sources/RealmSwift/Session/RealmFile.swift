@@ -404,6 +404,8 @@ final class RealmFile: Sendable {
           .alreadyOpen, "\(place) is open in this process: let go of its realms and objects first.",
           path: configuration.fileURL?.path)
       }
+      // Before it is looked for what was not uploaded: who has it open may write.
+      if configuration.syncing != nil || losesUnsynced { waitUntilClosed(configuration.url.path) }
       if !losesUnsynced { try checkIsUploaded(configuration) }
       let didDelete = try configuration.syncing?.willDelete(configuration)
       let wasThere = try removeFiles(configuration)
@@ -416,18 +418,14 @@ final class RealmFile: Sendable {
   private static func removeFiles(_ configuration: Realm.Configuration) throws -> Bool {
     guard configuration.inMemoryIdentifier == nil else { return false }
     let path = configuration.url.path
-    // What syncs a file works on a queue of its own, and may be reading the last version still.
-    var tries = configuration.syncing == nil ? 1 : 200
-    return try Realm.Error.wrapping { () throws(StorageError) in
-      while true {
-        tries -= 1
-        do throws(StorageError) {
-          return try Database.removeFiles(path: path)
-        } catch {
-          guard case .inUse = error, tries > 0 else { throw error }
-          Thread.sleep(forTimeInterval: 0.005)
-        }
-      }
+    return try Realm.Error.wrapping { () throws(StorageError) in try Database.removeFiles(path: path) }
+  }
+
+  /// Waits for who has let go of a synced file and reads its last version still, for a second at most: what syncs it works on a queue of its own.
+  static func waitUntilClosed(_ path: String) {
+    for _ in 0..<200 {
+      guard (try? Database.isOpen(path: path)) == true else { return }
+      Thread.sleep(forTimeInterval: 0.005)
     }
   }
 

@@ -61,6 +61,8 @@ extension SyncConfiguration: FileSyncMaker {
     do {
       try FileActions(user.app.metadata, user.app.paths).keepUnsynced(
         path, key: configuration.encryptionKey.map { Array($0) })
+    } catch let error as Realm.Error {
+      throw error
     } catch {
       throw Realm.Error(
         .fileOperationFailed,

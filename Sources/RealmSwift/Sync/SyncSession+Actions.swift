@@ -8,6 +8,7 @@ extension SyncSession {
     let copy = recoveredPath { app.paths.newRecovered() }
     guard let action = action(copy: copy) else { return SyncError(.clientResetError, text) }
     app.add(action)
+    note(action)
     return SyncError(
       .clientResetError, text, action: SyncError.ActionToken { app.perform(action) }, recoveryPath: copy)
   }

@@ -24,6 +24,8 @@ public final class SyncSession: Sendable {
     /// Are told that the server can't be reached.
     var lossObservers: [UInt64: @Sendable (SyncedFileProblem) -> Void] = [:]
     var lastObserver: UInt64 = 0
+    /// What was noted to be done with the file when the app is started the next time.
+    var noted: FileAction?
     /// The loss that the app was told last, until something is synced again.
     var toldLoss: SyncedFileProblem?
     /// The number of the last refusal that the app was told, or is about to be told.
@@ -248,6 +250,9 @@ public final class SyncSession: Sendable {
     }
   }
 
+  /// The file is to be put aside when the app is started the next time, unless it goes on before.
+  func note(_ action: FileAction) { status.withLock { $0.noted = action } }
+
   fileprivate func noteFailure() { status.withLock { $0.hasFailed = true } }
 
   // MARK: - The end
@@ -317,16 +322,14 @@ extension SyncSession: SyncedFileHandler {
     }
   }
 
-  package func fileDidChange(_ core: SyncedFile) {
-    status.withLock { $0.toldLoss = nil }
-    file.didCommit(nil)
-  }
+  package func fileDidChange(_ core: SyncedFile) { file.didCommit(nil) }
 
   package func file(_ core: SyncedFile, uploaded done: UInt64, of total: UInt64) {
     progress.uploaded(done, of: total)
   }
 
   package func file(_ core: SyncedFile, downloaded done: UInt64, of total: UInt64, querySet: UInt64) {
+    if done == total { hasSynced() }
     progress.downloaded(done, of: total, querySet: querySet)
   }
 
@@ -340,11 +343,27 @@ extension SyncSession: SyncedFileHandler {
       if last > logged { Logger.shared.log(.warn, error.localizedDescription) }
       report(error) { [self] isTold in
         // Not before: the program may end meanwhile. Where nobody listens yet, it is told in the next session.
-        if isTold { core.forgetRefusals(upTo: last) } else { status.withLock { $0.toldRefusal = told } }
+        // So are those before it, of which another call was not heard.
+        let isNext = status.withLock { status in
+          if !isTold { status.toldRefusal = min(status.toldRefusal, told) }
+          return status.toldRefusal >= last
+        }
+        if isTold, isNext { core.forgetRefusals(upTo: last) }
       }
     } catch {
       report(SyncError.of(.failed(error), self))
     }
+  }
+
+  /// A step of the server was applied.
+  private func hasSynced() {
+    let action = status.withLock { status in
+      status.toldLoss = nil
+      defer { (status.noted, status.recoveredPath) = (nil, nil) }
+      return status.noted
+    }
+    // The file goes on, and need not be put aside any more.
+    if let action { sync.user.appIfThere?.withdraw(action) }
   }
 
   package func goneReplicas(of core: SyncedFile) -> [UInt64] {

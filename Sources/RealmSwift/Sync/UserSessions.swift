@@ -54,6 +54,8 @@ final class UserSessions: UserSync, Sendable {
     let settings = settings
     let isShared = user.app.configuration.enableSessionMultiplexing
     return state.withLock { state in
+      // A session of the file that is about to end does not take the connection with it.
+      state.sessions[path] = nil
       if isShared, let connection = state.free(for: path) {
         state.connections[path] = connection
         return connection

@@ -63,6 +63,7 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
     guard !hasEnded else { return }
     backOff.reset()
     guard !isRunning || !isJoined else { return connection.reconnect() }
+    let isNew = !isRunning
     isRunning = true
     do throws(StorageError) {
       if try joinAsAgent() { return }
@@ -71,7 +72,7 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
     }
     // Only who has the session knows what the server has.
     for call in waits.takeAllDownloads() { call(.otherAgent) }
-    handler?.fileHasOtherAgent(self)
+    if isNew { handler?.fileHasOtherAgent(self) }
   }
 
   /// Joins the connection, unless another handle of the file has a session; answers whether it has.

@@ -51,6 +51,8 @@ import Testing
     core.inTurn {
       session.fileDidChange(core)
       session.file(core, lost: .barred(status: 403))
+      session.file(core, downloaded: 1, of: 1, querySet: 1)
+      session.file(core, lost: .barred(status: 403))
     }
     try await until("the next error") { told.withLock { $0.count } == 2 }
     try await file.close()

@@ -212,6 +212,25 @@ import Testing
     #expect(try file.keys().isEmpty)
   }
 
+  @Test func `objects with long values come in parts that are no longer than others`() throws {
+    let (driven, writer) = try Self.server()
+    // Each is longer than what stands with a creation, and all of a cluster are.
+    var long = Changeset()
+    for key in 20_000..<20_300 as Range<Int64> {
+      let text = String(repeating: "long \(key) ", count: 300)
+      long.objects.append(ObjectInstructions(PlainObjects.id(key), PlainObjects.content(key, text)))
+    }
+    try writer.upload(long)
+    try driven.runToEnd()
+    let reader = try Self.asking(driven, "anna")
+    let answers = try driven.runToEnd()
+    let parts = answers.flatMap { $0.steps(reader.id) }
+    #expect(parts.count > 30 && parts.last?.isLast == true)
+    for part in parts { #expect(part.plainBytes.count < 3 * Self.limits.partBytes) }
+    #expect(answers.allSatisfy { $0.steps(reader.id).count < 10 })
+    #expect(parts.map(\.objectCount).reduce(0, +) == (try PlainObjects.texts(driven.database).count) + 20)
+  }
+
   // MARK: - Whose turn it is
 
   @Test func `others are answered between the turns of a step`() throws {
@@ -355,7 +374,7 @@ extension DrivenServer {
   ///
   /// - Returns: what was answered each time.
   @discardableResult
-  fileprivate func runToEnd() throws -> [Answers] {
+  func runToEnd() throws -> [Answers] {
     var all = [try run()]
     while server.hasWork, all.count < 1000 { all.append(try run()) }
     return all
