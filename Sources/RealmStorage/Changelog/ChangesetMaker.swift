@@ -353,9 +353,10 @@ extension InstructionValue {
   fileprivate var length: Int {
     switch self {
     case .value(let value): value.length
-    case .list(let elements): elements.reduce(8) { $0 + $1.length }
+    // Short elements count as more than they take: a server takes so many of them, because they take more in memory.
+    case .list(let elements): elements.reduce(8) { $0 + max(16, $1.length) }
     case .map(let keys, let values):
-      zip(keys, values).reduce(8) { $0 + $1.0.utf8.count + 2 + $1.1.length }
+      zip(keys, values).reduce(8) { $0 + $1.0.utf8.count + 2 + max(16, $1.1.length) }
     case .chunked: 40
     case .link(let object): object.key.length + 4
     case .absent, .collection, .embedded: 2

@@ -12,13 +12,15 @@ package struct CreatedObjects: Sendable, Equatable {
   let start: Int
 
   /// Nil of a changeset with anything else, or one that can't be read. Takes time in proportion to the bytes, and memory in proportion to the names in them.
-  package init?(_ bytes: [UInt8]) {
+  ///
+  /// - Parameter most: with more objects and values it is nil, too: values of them could be made later.
+  package init?(_ bytes: [UInt8], most: Int = .max) {
     var reader = ByteReader(bytes)
     guard let names = Self.names(&reader) else { return nil }
     start = reader.offset
-    var count = 0
+    var (count, left) = (0, most)
     while let tag = reader.next, tag != ChangesetTag.end {
-      guard Self.skipCreation(&reader, names: names.count) else { return nil }
+      guard Self.skipCreation(&reader, names: names.count, &left) else { return nil }
       count += 1
     }
     guard reader.skip(1), reader.isAtEnd else { return nil }
@@ -57,8 +59,11 @@ package struct CreatedObjects: Sendable, Equatable {
     return made
   }
 
+  /// So many classes and properties have names of their own. Each takes memory, and may stand in one byte.
+  private static let mostNames = 1 << 16
+
   private static func names(_ reader: inout ByteReader) -> [String]? {
-    guard let count = reader.varint(), count <= UInt64(reader.count) else { return nil }
+    guard let count = reader.varint(), count <= UInt64(min(reader.count, mostNames)) else { return nil }
     var names: [String] = []
     for _ in 0..<count {
       guard let name = reader.text() else { return nil }
@@ -67,12 +72,15 @@ package struct CreatedObjects: Sendable, Equatable {
     return names
   }
 
-  private static func skipCreation(_ reader: inout ByteReader, names: Int) -> Bool {
-    guard reader.integer(UInt8.self) == ChangesetTag.object, skipName(&reader, names), skipKey(&reader),
+  private static func skipCreation(_ reader: inout ByteReader, names: Int, _ left: inout Int) -> Bool {
+    left -= 2
+    guard left >= 0, reader.integer(UInt8.self) == ChangesetTag.object, skipName(&reader, names),
+      skipKey(&reader),
       reader.integer(UInt8.self) == ChangesetTag.create
     else { return false }
     while let tag = reader.next, tag == ChangesetTag.set || tag == ChangesetTag.setDefault {
-      guard reader.skip(1), skipName(&reader, names), reader.integer(UInt8.self) == 0,
+      left -= 1
+      guard left >= 0, reader.skip(1), skipName(&reader, names), reader.integer(UInt8.self) == 0,
         ValueCoding.skipSingle(&reader)
       else { return false }
     }

@@ -129,7 +129,8 @@ extension MessageReader {
   mutating func createdObjects() throws(MessageDamage) -> CreatedObjects? {
     let before = self
     let bytes = try bytes("changeset")
-    if bytes.count >= Self.leastCreatedBytes, let created = CreatedObjects(bytes),
+    if bytes.count >= Self.leastCreatedBytes,
+      let created = CreatedObjects(bytes, most: MessageLimit.stepInstructions),
       try count("deciding changesets") == 0
     {
       var isWhole = true

@@ -264,8 +264,14 @@ package struct ClientFile {
       try RefusalStore(transaction).add(reset.refusals + step.own.flatMap(\.refusals))
       // The beginning of a copy is no reset of what the app had.
       guard !wasCopy else { return position }
+      guard end > last else {
+        // Nothing was written again: nothing could go in circles.
+        try ResetMark.remove(from: transaction.tree(ClientPosition.tree))
+        return position
+      }
       let kept = max(end, position.earlierSequences) - position.earlierSequences
-      try ResetMark(hasDropped: dropsPending, last: kept).store(in: transaction.tree(ClientPosition.tree))
+      try ResetMark(hasDropped: dropsPending, last: kept, time: time)
+        .store(in: transaction.tree(ClientPosition.tree))
       return position
     }
     guard let new = made else { throw .wrongAnswer }

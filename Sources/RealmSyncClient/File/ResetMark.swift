@@ -9,6 +9,18 @@ package struct ResetMark: Sendable, Equatable {
   package var hasDropped: Bool
   /// The sequence of the last changeset that was written again, as it counts since; 0 where none was.
   package var last: UInt64
+  /// When that was, in milliseconds since 1970.
+  package var time: UInt64
+
+  /// A server that resets a file again and again does so each time it connects. What is so many milliseconds old tells nothing of the next reset.
+  private static let lifetime: UInt64 = 3_600_000
+
+  /// Whether a reset that comes now would be one more of the same.
+  ///
+  /// - Parameter decided: the last changeset that the server has decided, as it tells with the new reset.
+  func counts(at time: UInt64, decided: UInt64) -> Bool {
+    (hasDropped || last > decided) && time - min(time, self.time) < Self.lifetime
+  }
 
   private static let key: [UInt8] = [6]
 
@@ -17,14 +29,15 @@ package struct ResetMark: Sendable, Equatable {
     guard let bytes = try tree.value(for: key) else { return nil }
     var reader = ByteReader(bytes)
     guard let flags = reader.integer(UInt8.self), flags < 2, let last = reader.varint(), last < 1 << 62,
-      reader.count == 0
+      let time = reader.varint(), reader.count == 0
     else { throw tree.damaged }
-    return ResetMark(hasDropped: flags == 1, last: last)
+    return ResetMark(hasDropped: flags == 1, last: last, time: time)
   }
 
   func store(in tree: WritableTree) throws(StorageError) {
     var bytes: [UInt8] = [hasDropped ? 1 : 0]
     bytes.appendVarint(last)
+    bytes.appendVarint(time)
     try tree.set(bytes, for: Self.key)
   }
 

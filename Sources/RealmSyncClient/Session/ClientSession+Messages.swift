@@ -98,14 +98,18 @@ extension ClientSession {
   private func take(
     _ reset: Welcome.Reset, limit: UInt64, _ time: UInt64
   ) throws(ClientProblem) -> [Action] {
-    let (wanted, isCopy, mark) = try reading { (file) throws(ClientProblem) in
-      (file.newestQuerySet, file.position.isCopy, try file.resetMark)
+    let (wanted, isCopy, decided, mark) = try reading { (file) throws(ClientProblem) in
+      (
+        file.newestQuerySet, file.position.isCopy,
+        max(file.position.decided.sequence, reset.integrated.last?.sequence ?? 0), try file.resetMark
+      )
     }
     if case .manual = recovery, !isCopy { throw .resetNeeded(isInDoubt: reset.isInDoubt) }
     isResetOfCopy = isCopy
     var running = Running(sent: NamedChangeset(sequence: 0, hash: []), asked: 0, limit: limit)
     // What was written into a copy is kept, whatever the app says of resets.
-    if !isCopy { running.dropsPending = try dropsPending(behind: mayRepeatResets ? nil : mark) }
+    let counts = !mayRepeatResets && mark?.counts(at: time, decided: decided) == true
+    if !isCopy { running.dropsPending = try dropsPending(behind: counts ? mark : nil) }
     running.reset = reset
     state = .running(running)
     let registered = reset.registered
@@ -143,6 +147,9 @@ extension ClientSession {
         let number = running.parts.staged
         let (told, registered) = (running.parts.headers.flatMap(\.own), running.reset?.registered)
         try inFile(.relaxed) { (file) throws(ClientProblem) in
+          if registered == nil, step.from != file.position.version {
+            throw .otherVersion(file: file.position.version, step: step.from)
+          }
           try file.checkOwnChanges(in: step, told: told, resetTo: registered?.replica)
           try file.stage(step, number: number)
         }
