@@ -12,4 +12,5 @@ grep -rl --include=*.swift 'Mutex[(<]' "$work/tree/Sources" "$work/tree/Tests" |
 objects="ObservingTests|ChangeSequenceTests|StressTests|FreezingTests|ReferenceTests|AsyncWriteTests|AutorefreshTests|DeletedValuesTests"
 engine="LifetimeTests|ReadersTests|CommitGroupTests|GateTests|SignalTests|SharingTests|DecryptedNodesTests"
 case "${1:-}" in --quick) tests="$objects" ;; *) tests="$objects|$engine" ;; esac
+export TSAN_OPTIONS="suppressions=$PWD/Tests/Sanitizer/suppressions.txt ${TSAN_OPTIONS:-}"
 swift test --package-path "$work/tree" --scratch-path "$work/build" --sanitize=thread --filter "${FILTER:-$tests}"
