@@ -242,7 +242,7 @@ public final class SyncApp {
 
   /// Forgets the history that no file needs whose client was connected within a time. Files that come back later are reset, and keep what they have not sent.
   ///
-  /// Where the history has more bytes than `SyncAppSettings.Limits.historyBytes`, the oldest part goes too.
+  /// The oldest part of the history is forgotten too if the history has more bytes than `SyncAppSettings.Limits.historyBytes`.
   ///
   /// - Parameters:
   ///   - offline: milliseconds. Nil where all files are waited for.

@@ -50,7 +50,7 @@ struct ServerSession {
     var appended: UInt64 = 0
     /// The sets that were sent in this session.
     var sent: Set<UInt64> = []
-    /// So many sets have come, and those that were not refused take so many bytes, about.
+    /// The number of sets that have come, and the bytes, about, of those that were not refused.
     var sets = 0
     var setBytes = 0
     /// Sets that were refused, by the sets that count in their place.
@@ -62,7 +62,7 @@ struct ServerSession {
   /// A step that takes several turns of the server.
   struct Building {
     var step: StepBuild
-    /// Where the client stands once it has the step.
+    /// The query set, the view and the definitions that the client has once it has the step.
     let querySet: UInt64
     let view: View
     let definitions: [SchemaInstruction]
@@ -121,7 +121,7 @@ package struct ServerLimits: Sendable {
   package var unsentBytes = 1 << 20
   /// A part of a step has so many bytes, about.
   package var partBytes = 256 << 10
-  /// So many rows are looked at for steps before something else has its turn.
+  /// The number of rows that are looked at for a step before something else has its turn.
   package var rowsAtOnce = 2000
   /// A version is held for a step for so many milliseconds; then what is left of the step is made, however little of it has left the machine.
   package var longestStep: UInt64 = 30_000

@@ -5,13 +5,13 @@ import RealmSync
 extension SyncServer {
   /// Integrates what has come, and tells each client what concerns it.
   ///
-  /// What a client is told was made durable before. Where much is to be told, part of it is, and `hasWork` says that `run` is to be called again.
+  /// What a client is told was made durable before. A long step is sent part by part: `hasWork` is true then, and `run` is to be called again.
   ///
   /// - Parameter time: of the machine, in milliseconds since 1970.
   /// - Returns: what is to be sent, in this order.
   /// - Throws: `StorageError` where the file of the state can't be read or written: nothing that was told is lost then, and `run` may be called again.
   package func run(time: UInt64) throws(StorageError) -> [Action] {
-    // Where this ends in an error, nothing can be done before something is mended.
+    // An error ends this call. The caller is not to call again at once, because nothing has changed then.
     hasWork = false
     if node.halt == nil, node.state.version > 0, node.end == node.state.version,
       time > node.state.time + Self.timeBetweenNotes, isClockRight(time)
@@ -52,7 +52,7 @@ extension SyncServer {
   ///
   /// What a client needs is known from the beginning of its session: one that stays connected for long holds up the trim. Whoever runs the server ends sessions once in a while.
   ///
-  /// Where the history has more bytes than it may, the oldest goes although replicas need it: these are reset.
+  /// The oldest part of the history is forgotten if the history has more bytes than it may have. Replicas that need this part are reset.
   ///
   /// - Parameters:
   ///   - offline: so many milliseconds: a replica that comes back later is reset. Nil where all are waited for.
@@ -88,7 +88,7 @@ extension SyncServer {
       }
     }
     if cut != nil {
-      // Who is connected is told now, and does not need what goes.
+      // Clients that are connected are told the newest version first, so that they do not need the part that is forgotten.
       transaction.cancel()
       for id in ids {
         if case .running(let running)? = session(id)?.state, running.version < horizon {

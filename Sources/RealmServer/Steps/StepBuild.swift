@@ -3,11 +3,11 @@ import RealmSync
 
 /// Makes the step that brings a client from one version and view to the newest version and another view, slice by slice.
 ///
-/// What was done to objects is told at once. Objects that another view shows may be all that there are: they are read of the version that was the newest when the step was begun, which is held
+/// What was done to objects is told at once. Another view may show all objects that there are. They are read from the version that was the newest when the step was begun, which is held
 /// until the step is made.
 package struct StepBuild {
   private var writer: StepWriter
-  /// Nil where the view is the same, or all that it shows was told.
+  /// It is nil if the view did not change, and once all that the view shows was told.
   private var walk: ViewWalk?
   private var waiting: [Step] = []
 

@@ -56,7 +56,7 @@ struct StepBuilder {
       from: from, to: state.version, tag: state.tag, querySet: request.querySet,
       partition: replica.partition(at: state.version), mark: state.mark, lastSequence: replica.lastSequence)
     writer = StepWriter(step, replicas: state.numbers, partBytes: request.partBytes)
-    // Those that the client has change nothing.
+    // Definitions that the client has already would change nothing.
     writer.step.schema = if let known = request.definitions { known } else { try transaction.definitions() }
   }
 

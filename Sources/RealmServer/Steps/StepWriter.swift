@@ -5,7 +5,7 @@ import RealmSync
 struct StepWriter {
   /// The part that is being made.
   var step: Step
-  /// So many parts were made before it.
+  /// The number of parts that were made before it.
   private(set) var parts = 0
   /// The numbers of replicas, by their ordinals.
   private let replicas: [UInt64]

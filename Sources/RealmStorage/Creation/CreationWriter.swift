@@ -49,8 +49,9 @@ package struct CreationWriter {
       var rows = Array(first..<end)
       if let isTold {
         rows.removeAll()
+        var values: [Value] = []
         for row in first..<end {
-          var values: [Value] = []
+          values.removeAll(keepingCapacity: true)
           for field in fields {
             if let field { values.append(try group.value(field, row)) } else { values.append(.null) }
           }

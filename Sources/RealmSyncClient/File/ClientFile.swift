@@ -194,7 +194,6 @@ package struct ClientFile {
       }
       return position
     }
-    guard !new.hasTooManyReplicas else { throw .tooManyReplicas }
     try renew(new)
     return step.own.flatMap(\.refusals)
   }
@@ -275,7 +274,6 @@ package struct ClientFile {
       return position
     }
     guard let new = made else { throw .wrongAnswer }
-    guard !new.hasTooManyReplicas else { throw .tooManyReplicas }
     try renew(new)
   }
 

@@ -8,8 +8,6 @@ package struct ClientPosition: Sendable, Equatable {
   /// For each of them the greatest counter of the ids in the file that it gave to elements.
   package private(set) var lastElements: [UInt32] = [0, 0]
   private var indexes = ReplicaIndexes()
-  /// Somebody named one replica more than a file may know: what was made of it can't be kept.
-  package private(set) var hasTooManyReplicas = false
   /// The version of the log that the file has, and the tag of that entry.
   package var version: UInt64 = 0
   package var tag: UInt64 = 0
@@ -101,15 +99,10 @@ package struct ClientPosition: Sendable, Equatable {
     return replicas.count + others.subtracting(replicas).count <= most
   }
 
-  /// The number in the file of a replica. A new one gets the next. Where there are as many as there may be, it gets 0, which names none: see `hasTooManyReplicas`.
-  mutating func index(_ number: UInt64) -> UInt32 {
-    if let known = indexes.index(of: number, in: replicas) { return known }
-    guard replicas.count < MessageLimit.stepReplicas else {
-      hasTooManyReplicas = true
-      return 0
-    }
-    return add(number)
-  }
+  /// The number in the file of a replica. A new one gets the next.
+  ///
+  /// - Precondition: the file has room for it (`hasRoom`).
+  mutating func index(_ number: UInt64) -> UInt32 { indexes.index(of: number, in: replicas) ?? add(number) }
 
   /// Gives a replica the next number in the file.
   mutating func add(_ number: UInt64) -> UInt32 {
