@@ -1,7 +1,10 @@
 /// Makes the objects of creations in a synced file, column by column, without recording them: what was decided elsewhere.
+///
+/// They are made in the tables of their classes, or prepared in hidden ones (`PreparedObjects`).
 package struct CreationInserter {
   private let created: CreatedObjects
   private let tables: OpenTables
+  private let prepares: Bool
   /// Objects that are not to be made so.
   private let excepted: Set<ObjectName>
   private var reader: ByteReader
@@ -13,7 +16,8 @@ package struct CreationInserter {
   private var fields: [Field] = []
 
   private struct Class {
-    let table: TableWriter
+    /// Nil where no objects of the class can be made.
+    let table: TableWriter?
     /// The position of the primary key.
     let key: Int
     let keyColumn: Column
@@ -41,8 +45,15 @@ package struct CreationInserter {
   package init(
     _ created: CreatedObjects, _ transaction: WriteTransaction, except excepted: Set<ObjectName> = []
   ) throws(StorageError) {
-    (self.created, self.excepted) = (created, excepted)
-    tables = try transaction.tables()
+    self.init(created, try transaction.tables(), except: excepted)
+  }
+
+  /// - Parameter prepares: the objects are made in hidden tables.
+  init(
+    _ created: CreatedObjects, _ tables: OpenTables, except excepted: Set<ObjectName> = [],
+    prepares: Bool = false
+  ) {
+    (self.created, self.tables, self.excepted, self.prepares) = (created, tables, excepted, prepares)
     reader = ByteReader(created.bytes, at: created.start)
     classes = Array(repeating: nil, count: created.names.count)
   }
@@ -74,8 +85,10 @@ package struct CreationInserter {
     let found = try classOfName()
     let key = ValueCoding.mixed(&reader, levels: 0) ?? .null
     _ = reader.skip(1)
-    guard readFields(found), try isFree(key, found) else { return false }
-    _ = try found.table.insert { (row: inout NewRow) throws(StorageError) in
+    guard readFields(found), let table = found.table, try isFree(key, table, found.keyColumn) else {
+      return false
+    }
+    _ = try table.insert { (row: inout NewRow) throws(StorageError) in
       try row.set(found.key, key)
       for field in fields { try row.set(field.position, field.type, created.bytes, at: field.start) }
     }
@@ -83,23 +96,28 @@ package struct CreationInserter {
   }
 
   /// Whether an object of the class can have the key, and none has it.
-  private func isFree(_ key: Value, _ found: Class) throws(StorageError) -> Bool {
-    let column = found.keyColumn
-    guard column.accepts(key),
-      excepted.isEmpty || !excepted.contains(ObjectName(found.table.schema.name, key))
+  private func isFree(
+    _ key: Value, _ table: TableWriter, _ column: Column
+  ) throws(StorageError) -> Bool {
+    guard column.accepts(key), excepted.isEmpty || !excepted.contains(ObjectName(table.schema.name, key))
     else { return false }
+    guard !prepares else { return true }
     // Nearly always there is none, and to ask the index for that costs less than to look for the row.
-    if let index = found.table.index(of: column), try !index.mayContain(key) { return true }
-    return try found.table.row(withPrimaryKey: key) == nil
+    if let index = table.index(of: column), try !index.mayContain(key) { return true }
+    return try table.row(withPrimaryKey: key) == nil
   }
 
   private mutating func classOfName() throws(StorageError) -> Class {
     let place = Int(truncatingIfNeeded: reader.varint() ?? 0)
     if let known = classes[place] { return known }
-    let table = try ObjectEditor(tables: tables).table(created.names[place])
-    guard !table.schema.isEmbedded, let key = table.schema.columns.firstIndex(where: { $0.index == .unique })
+    guard let (table, schema) = try tableOfClass(created.names[place]) else {
+      let unfit = Class(table: nil, key: 0, keyColumn: Column("", .int64), properties: [])
+      classes[place] = unfit
+      return unfit
+    }
+    guard !schema.isEmbedded, let key = schema.columns.firstIndex(where: { $0.index == .unique })
     else { throw table.doesNotFit(.noTable, nil) }
-    let columns = table.schema.columns
+    let columns = schema.columns
     let properties = created.names.map { name in
       let position = columns.firstIndex {
         !$0.isCompanion && $0.holdsSingleValues && $0.name.utf8.elementsEqual(name.utf8)
@@ -114,6 +132,20 @@ package struct CreationInserter {
     return found
   }
 
+  /// The table that objects of a class are made in, and the schema of the class; nil where none can be prepared.
+  private func tableOfClass(
+    _ name: String
+  ) throws(StorageError) -> (table: TableWriter, schema: TableSchema)? {
+    guard prepares else {
+      let table = try ObjectEditor(tables: tables).table(name)
+      return (table, table.schema)
+    }
+    guard let prepared = try tables.preparedTable(of: name), let table = try tables.writer(name) else {
+      return nil
+    }
+    return (prepared, table.schema)
+  }
+
   /// Reads the values of a creation; whether they fit to their columns.
   private mutating func readFields(_ found: Class) -> Bool {
     fields.removeAll(keepingCapacity: true)
@@ -126,7 +158,7 @@ package struct CreationInserter {
       let start = reader.offset
       let type = reader.next.flatMap { ColumnType(rawValue: $0) }
       _ = ValueCoding.skipSingle(&reader)
-      let property = found.properties[name]
+      let property = found.table == nil ? Property() : found.properties[name]
       let bit: UInt64 = 1 << UInt64(max(0, property.position))
       guard fits, property.position >= 0, seen & bit == 0,
         type == nil ? property.isOptional : type == property.type

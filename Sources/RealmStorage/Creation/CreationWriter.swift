@@ -16,8 +16,13 @@ package struct CreationWriter {
 
   /// Nil of a class with links or collections.
   package init?(_ table: Table) {
-    guard let key = table.schema.columns.firstIndex(where: { $0.index == .unique }),
-      table.schema.columns.allSatisfy({ $0.isCompanion || (!$0.isCollection && !$0.canLink) })
+    guard let key = table.schema.columns.firstIndex(where: { $0.index == .unique }) else { return nil }
+    self.init(table, key: key)
+  }
+
+  /// - Parameter key: the position of the primary key, which may have no index.
+  init?(_ table: Table, key: Int) {
+    guard table.schema.columns.allSatisfy({ $0.isCompanion || (!$0.isCollection && !$0.canLink) })
     else { return nil }
     (self.table, self.key) = (table, key)
   }

@@ -9,6 +9,18 @@ package struct MergeRecords {
     tree = try transaction.tree(Self.treeName)
   }
 
+  /// Whether something is recorded of objects of a table. Their keys begin with its id.
+  package func hasAny(ofTable id: UInt32) throws(StorageError) -> Bool {
+    var first: [UInt8] = []
+    first.appendHighestFirst(id)
+    var found = false
+    try tree.forEach(from: first) { (key, _) in
+      found = key.starts(with: first)
+      return false
+    }
+    return found
+  }
+
   /// Forgets what everybody has seen: what was decided up to a version. Takes time in proportion to all records.
   package func trim(to horizon: UInt64) throws(StorageError) {
     var changes: [(key: [UInt8], value: [UInt8]?)] = []

@@ -54,7 +54,7 @@ package enum ClientCopy {
     }
     try RefusalStore(transaction).forget(upTo: .max)
     try ResetMark.remove(from: tree)
-    try StagedParts(transaction).removeAll()
+    try transaction.forgetStagedParts()
     // They are of changes that were pending.
     try MergeRecords(transaction).tree.removeAll()
   }

@@ -64,12 +64,7 @@ struct FileReset {
   /// - Parameter parts: those of the step.
   /// - Returns: where the file stands then; nil of parts that do not bring whole objects, each once: what was made of them is not to be kept.
   mutating func run(_ parts: StepParts) throws(StorageError) -> ClientPosition? {
-    for instruction in step.schema {
-      let holds = try transaction.unrecorded { () throws(StorageError) in
-        try SchemaMerge(transaction).merge(instruction)
-      }
-      guard holds else { throw instruction.otherDefinition }
-    }
+    try transaction.merge(step.schema)
     try tellDefinitions()
     (position.version, position.tag, position.querySet) = (step.to, step.tag, step.querySet)
     (position.flexibleFrom, position.isCopy) = (nil, false)

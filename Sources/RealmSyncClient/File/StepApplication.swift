@@ -21,6 +21,8 @@ struct StepApplication {
   private let hasPending: Bool
   /// The objects that changes are pending on, once they were asked for.
   private var changed: Set<ObjectName>?
+  /// Their classes.
+  private var changedClasses: Set<String>?
 
   /// - Parameter step: without its objects.
   init(
@@ -37,13 +39,9 @@ struct StepApplication {
 
   /// - Returns: the position with the replicas that are named.
   mutating func apply(_ parts: StepParts) throws(StorageError) -> ClientPosition {
-    for instruction in step.schema {
-      let holds = try transaction.unrecorded { () throws(StorageError) in
-        try SchemaMerge(transaction).merge(instruction)
-      }
-      guard holds else { throw instruction.otherDefinition }
-    }
+    try transaction.merge(step.schema)
     var told: Set<ObjectName> = []
+    if parts.staged > 0 { try applyPrepared(&told) }
     let staged = try StagedParts(transaction)
     for number in 0..<parts.staged { try apply(part: staged.part(number, parts.headers[number]), &told) }
     for part in parts.held { try apply(part: part, &told) }
@@ -52,26 +50,64 @@ struct StepApplication {
     return position
   }
 
+  /// Shows the objects that were prepared when their parts came. Those of a class on which changes are pending, or that the program has written to, are made one by one.
+  private mutating func applyPrepared(_ told: inout Set<ObjectName>) throws(StorageError) {
+    let prepared = try PreparedObjects(transaction)
+    for name in prepared.classes {
+      if try !isChangePending(of: name), try !hasRecords(of: name), try prepared.show(name) { continue }
+      try prepared.forEach(of: name) { (created) throws(StorageError) in
+        try apply(created, &told)
+      } single: { (object) throws(StorageError) in
+        try apply([ObjectStep(object.id, .whole(object.instructions))], &told)
+      }
+      try prepared.forget(name)
+    }
+  }
+
   private mutating func apply(part: Step, _ told: inout Set<ObjectName>) throws(StorageError) {
     replicas = []
     for number in part.replicas { replicas.append(number == 0 ? 0 : position.index(number)) }
-    if let created = part.created, step.own.isEmpty, !hasRecords { return try apply(created) }
-    for object in part.expanded.objects {
+    if let created = part.created { try apply(created, &told) }
+    try apply(part.objects, &told)
+  }
+
+  private mutating func apply(_ objects: [ObjectStep], _ told: inout Set<ObjectName>) throws(StorageError) {
+    for object in objects {
       if !step.own.isEmpty { told.insert(object.name) }
       try apply(object)
     }
   }
 
+  private mutating func apply(_ created: CreatedObjects, _ told: inout Set<ObjectName>) throws(StorageError) {
+    guard !step.own.isEmpty || hasRecords else { return try apply(created) }
+    try apply(created.objects.map { ObjectStep($0.id, .whole($0.instructions)) }, &told)
+  }
+
   /// Makes objects of which most are not there. The others, and those that changes are pending on, are replaced one by one.
   private mutating func apply(_ created: CreatedObjects) throws(StorageError) {
-    if hasPending, changed == nil { changed = try pending.objects() }
-    var inserter = try CreationInserter(created, transaction, except: changed ?? [])
+    var inserter = try CreationInserter(created, transaction, except: pendingObjects())
     var objects: [ObjectInstructions]?
     while let place = try inserter.next() {
       let all = objects ?? created.objects
       objects = all
       try apply(ObjectStep(all[place].id, .whole(all[place].instructions)))
     }
+  }
+
+  private mutating func pendingObjects() throws(StorageError) -> Set<ObjectName> {
+    if hasPending, changed == nil { changed = try pending.objects() }
+    return changed ?? []
+  }
+
+  /// Whether a changeset of the file concerns an object of a class: one that is pending, or one that the step decides.
+  private mutating func isChangePending(of name: String) throws(StorageError) -> Bool {
+    if changedClasses == nil { changedClasses = Set(try pendingObjects().map(\.table)) }
+    return changedClasses?.contains(name) == true
+  }
+
+  private func hasRecords(of name: String) throws(StorageError) -> Bool {
+    guard hasRecords, let id = try transaction.table(name)?.schema.id else { return false }
+    return try records.hasAny(ofTable: id)
   }
 
   /// Objects of own changesets that nothing was told of: what these did was refused, or others had decided otherwise.
@@ -244,6 +280,18 @@ struct StepApplication {
 
   private func replica(_ index: UInt32) -> UInt32 {
     Int(index) < replicas.count ? replicas[Int(index)] : 0
+  }
+}
+
+extension WriteTransaction {
+  /// Adds what a server has defined.
+  ///
+  /// - Throws: `.instructionDoesNotFit` where the file has another definition.
+  func merge(_ schema: [SchemaInstruction]) throws(StorageError) {
+    for instruction in schema {
+      let holds = try unrecorded { () throws(StorageError) in try SchemaMerge(self).merge(instruction) }
+      guard holds else { throw instruction.otherDefinition }
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 import RealmStorage
 import RealmSync
 
-/// The parts of a step. Those that come before the last one may stand in the file meanwhile, so that a large step takes no more memory than a part.
+/// The parts of a step. Those that come before the last one may stand in the file meanwhile, so that a large step takes no more memory than a part, and objects that they create may be prepared.
 package struct StepParts: Sendable {
   /// What the parts say beside the objects, in order.
   private(set) var headers: [Step] = []
@@ -45,7 +45,7 @@ extension Step {
   }
 }
 
-/// Where parts of a step stand in a file: beside its position, under the key 4 and the number of the part.
+/// Where parts of a step stand in a file: beside its position, under the key 4 and the number of the part. What was prepared of a part is not among its objects there.
 struct StagedParts {
   private let tree: WritableTree
   private static let kind: UInt8 = 4
@@ -94,20 +94,57 @@ struct StagedParts {
   }
 }
 
+extension WriteTransaction {
+  /// Forgets the parts of a step whose last one did not come, and the objects that were prepared of them.
+  func forgetStagedParts() throws(StorageError) {
+    try StagedParts(self).removeAll()
+    let prepared = try PreparedObjects(self)
+    for name in prepared.classes { try prepared.forget(name) }
+  }
+}
+
 extension ClientFile {
   /// Keeps a part of a step until all are there.
-  package func stage(_ part: Step, number: Int) throws(ClientProblem) {
-    try storing { () throws(StorageError) in try StagedParts(transaction).store(part, number) }
-  }
-
-  /// Whether parts of a step are kept, whose last one did not come.
-  package var hasStagedParts: Bool {
-    get throws(ClientProblem) {
-      try storing { () throws(StorageError) in try !StagedParts(transaction).isEmpty }
+  ///
+  /// - Parameter prepares: definitions are merged at once, and objects of classes that have none are prepared. Not for a step that resets the file.
+  package func stage(_ part: Step, number: Int, prepares: Bool) throws(ClientProblem) {
+    try storing { () throws(StorageError) in
+      var part = part
+      if prepares {
+        try transaction.merge(part.schema)
+        if let created = part.created {
+          let left = try PreparedObjects(transaction).add(created)
+          if left.count < created.count {
+            let all = left.isEmpty ? [] : created.objects
+            part.created = nil
+            part.objects = left.map { ObjectStep(all[$0].id, .whole(all[$0].instructions)) }
+          }
+        }
+      }
+      try StagedParts(transaction).store(part, number)
     }
   }
 
+  /// Makes one of the indexes of objects that were prepared.
+  ///
+  /// - Returns: false where none is left to be made.
+  /// - Throws: `ClientProblem`, of which `.storage(.duplicateKey)` tells that two objects have one key: then they are made one by one.
+  package func indexPreparedObjects() throws(ClientProblem) -> Bool {
+    try storing { () throws(StorageError) in try PreparedObjects(transaction).makeIndex() }
+  }
+
+  /// Whether parts of a step are kept, whose last one did not come, or objects of them are prepared.
+  package var hasStagedParts: Bool {
+    get throws(ClientProblem) {
+      try storing { () throws(StorageError) in
+        guard try StagedParts(transaction).isEmpty else { return true }
+        return try !PreparedObjects(transaction).classes.isEmpty
+      }
+    }
+  }
+
+  /// Forgets them, and the objects that were prepared of them.
   package func forgetStagedParts() throws(ClientProblem) {
-    try storing { () throws(StorageError) in try StagedParts(transaction).removeAll() }
+    try storing { () throws(StorageError) in try transaction.forgetStagedParts() }
   }
 }

@@ -151,13 +151,14 @@ extension ClientSession {
             throw .otherVersion(file: file.position.version, step: step.from)
           }
           try file.checkOwnChanges(in: step, told: told, resetTo: registered?.replica)
-          try file.stage(step, number: number)
+          try file.stage(step, number: number, prepares: registered == nil)
         }
         running.parts.stage(step)
       }
       guard running.parts.replicas.count <= MessageLimit.stepReplicas else { throw .tooManyReplicas }
       state = .running(running)
       guard step.isLast else { return [] }
+      if running.reset == nil { try indexPreparedObjects() }
       let actions = try running.reset == nil ? apply(time) : reset(time)
       return actions + upload(time: time)
     case .querySetRefused(let number, let code, let text):
@@ -170,6 +171,18 @@ extension ClientSession {
       state = .running(running)
       return [.retired(replica: replica)]
     default: throw .wrongAnswer
+    }
+  }
+
+  /// Each index is made by a transaction of its own, so that the app can write between them.
+  private func indexPreparedObjects() throws(ClientProblem) {
+    do throws(ClientProblem) {
+      while try inFile(
+        .relaxed, { (file) throws(ClientProblem) in try file.indexPreparedObjects() })
+      {}
+    } catch {
+      // The server has sent an object twice. The last one counts.
+      guard case .storage(.duplicateKey) = error else { throw error }
     }
   }
 

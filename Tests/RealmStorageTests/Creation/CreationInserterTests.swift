@@ -4,59 +4,7 @@ import Testing
 @testable import RealmStorage
 
 @Suite struct CreationInserterTests {
-  /// The objects of a class as creations, in parts of several sizes.
-  private static func parts(
-    _ database: Database, _ generator: inout SeededGenerator
-  ) throws -> [CreatedObjects] {
-    let table = try #require(try database.snapshot().table(PlainClass.name))
-    var writer = try #require(CreationWriter(table))
-    var parts: [CreatedObjects] = []
-    var position = 0
-    while position < table.count {
-      position += try writer.add(from: position, most: 1 + generator.below(40), fields: [], where: nil).looked
-      if generator.chance(30) || position == table.count { parts.append(writer.finish()) }
-    }
-    return parts
-  }
-
   // MARK: - Two files that follow
-
-  private static let linker = "Linker"
-
-  /// An empty file with the same class, whose properties stand in another order, and one that links to it.
-  private static func follower(
-    of schema: TableSchema, _ generator: inout SeededGenerator
-  ) throws -> Database {
-    let database = try PlainClass.file(clusterRows: generator.chance(50) ? 8 : 512)
-    try database.write { transaction in
-      let columns = schema.properties.shuffled(using: &generator)
-      let target = try transaction.createTable(TableSchema(schema.name, columns: columns)).schema.id
-      try transaction.createTable(
-        TableSchema(
-          linker,
-          columns: [
-            Column("id", .int64, index: .unique), Column("link", .link, target: target),
-            Column("list", .link, collection: .list, target: target),
-            Column("set", .link, collection: .set, target: target),
-            Column("map", .link, collection: .map, target: target), Column("any", .mixed),
-          ]))
-    }
-    return database
-  }
-
-  /// An object that links to another one in every way.
-  private static func link(_ number: Int, to name: ObjectName) -> ObjectInstructions {
-    let id = ElementID(replica: 2, counter: UInt32(number + 1))
-    return ObjectInstructions(
-      ObjectName(linker, .int(Int64(number))),
-      [
-        .create, .set(InstructionPath("link"), .link(name), isDefault: false),
-        .insert(InstructionPath("list"), id, left: .none, right: .none, .link(name)),
-        .setInsert(InstructionPath("set"), .link(name)),
-        .set(InstructionPath("map", [.key("key")]), .link(name), isDefault: false),
-        .set(InstructionPath("any"), .link(name), isDefault: false),
-      ])
-  }
 
   /// Makes objects of creations, and what can't be made so by instructions; answers the names of these.
   private static func insert(
@@ -76,38 +24,6 @@ import Testing
     try database.snapshot().changelog()?.state.nextSequence
   }
 
-  /// What the indexes of a class find otherwise than its rows are; nil where they agree.
-  private static func indexDifference(_ database: Database) throws -> String? {
-    let table = try #require(try database.snapshot().table(PlainClass.name))
-    for (position, column) in table.schema.columns.enumerated() where column.index != .none {
-      var rows: [Value: [UInt64]] = [:]
-      try table.forEach { key, values in
-        rows[values[position], default: []].append(key)
-        return true
-      }
-      for (value, keys) in rows {
-        guard try table.rows(with: value, in: column) == keys,
-          try table.count(with: value, in: column) == keys.count
-        else { return "\(column.name) \(value)" }
-        if column.index == .unique, try table.row(withPrimaryKey: value) != keys.first {
-          return "key \(value)"
-        }
-      }
-    }
-    return nil
-  }
-
-  private static func compare(_ fast: Database, _ slow: Database, _ context: Comment) throws {
-    let wrong = try NamedContent(fast.snapshot()).difference(to: NamedContent(slow.snapshot()))
-    #expect(wrong == nil, context)
-    for database in [fast, slow] {
-      let check = IntegrityCheck.run(try database.snapshot())
-      #expect(check.isClean, context)
-      let unfound = try indexDifference(database)
-      #expect(unfound == nil, context)
-    }
-  }
-
   @Test(arguments: 0..<Slow.count(50, slow: 3_000))
   func `objects made of creations are those that instructions make one by one`(number: Int) throws {
     var generator = SeededGenerator(seed: UInt64(number))
@@ -115,14 +31,16 @@ import Testing
     var objects = PlainClass(&generator)
     let source = try objects.database(&generator)
     let schema = try #require(try source.snapshot().table(PlainClass.name)).schema
-    let parts = try Self.parts(source, &generator)
+    let parts = try FollowingFiles.parts(source, &generator)
     let (fast, slow) = (
-      try Self.follower(of: schema, &generator), try Self.follower(of: schema, &generator)
+      try FollowingFiles.follower(of: schema, &generator), try FollowingFiles.follower(of: schema, &generator)
     )
     // Some are there already, and some are linked to, whether or not they are.
     let all = parts.flatMap(\.objects)
     let before = all.filter { _ in generator.chance(10) }
-    let links = all.filter { _ in generator.chance(10) }.enumerated().map { Self.link($0, to: $1.id) }
+    let links = all.filter { _ in generator.chance(10) }.enumerated().map {
+      FollowingFiles.link($0, to: $1.id)
+    }
     for file in [fast, slow] { try file.write { try $0.apply(before + links) } }
     let sequence = try Self.nextSequence(fast)
     let excepted = Set(all.filter { _ in generator.chance(5) }.map(\.id))
@@ -140,7 +58,7 @@ import Testing
     let others = excepted.union(before.map(\.id))
     #expect(stopped == all.map(\.id).filter { others.contains($0) }, context)
     for part in parts { try slow.write { try $0.apply(part.objects) } }
-    try Self.compare(fast, slow, context)
+    try FollowingFiles.compare(fast, slow, context)
     // Once more, in one transaction: all are there.
     try fast.write { transaction in
       for part in parts {
@@ -148,7 +66,7 @@ import Testing
         #expect(found == part.objects.map(\.id), context)
       }
     }
-    try Self.compare(fast, slow, context)
+    try FollowingFiles.compare(fast, slow, context)
     #expect(try Self.nextSequence(fast) == sequence, context)
   }
 
@@ -303,11 +221,11 @@ import Testing
   @Test func `links that wait for an object find it when it is made`() throws {
     var generator = SeededGenerator(seed: 1)
     let columns = [Column("id", .int64, index: .unique), Column("text", .string)]
-    let database = try Self.follower(of: TableSchema(PlainClass.name, columns: columns), &generator)
+    let database = try FollowingFiles.follower(of: TableSchema(PlainClass.name, columns: columns), &generator)
     let name = ObjectName(PlainClass.name, .int(5))
-    try database.write { try $0.apply([Self.link(0, to: name), Self.link(1, to: name)]) }
+    try database.write { try $0.apply([FollowingFiles.link(0, to: name), FollowingFiles.link(1, to: name)]) }
     func absent() throws -> Int {
-      let table = try #require(try database.snapshot().table(Self.linker))
+      let table = try #require(try database.snapshot().table(FollowingFiles.linker))
       var count = 0
       for position in table.schema.columns.indices where !table.schema.columns[position].isCompanion {
         for row in 0..<table.count {
@@ -329,10 +247,10 @@ import Testing
     #expect(try absent() == 0)
     let transaction = try database.beginWrite()
     defer { transaction.cancel() }
-    let content = try transaction.object(ObjectName(Self.linker, .int(1))).content()
-    #expect(content == Self.link(1, to: name).instructions)
+    let content = try transaction.object(ObjectName(FollowingFiles.linker, .int(1))).content()
+    #expect(content == FollowingFiles.link(1, to: name).instructions)
     let target = try #require(try transaction.table(PlainClass.name)?.row(withPrimaryKey: .int(5)))
-    let linker = try #require(try transaction.table(Self.linker))
+    let linker = try #require(try transaction.table(FollowingFiles.linker))
     let row = try #require(try linker.row(withPrimaryKey: .int(0)))
     #expect(try linker.value(1, ofRow: row) == Value.link(target))
     #expect(IntegrityCheck.run(try database.snapshot()).isClean)

@@ -154,7 +154,7 @@ final class DictionaryWriters {
     self.editor = editor
   }
 
-  /// The transaction was committed: what was read of them is forgotten.
+  /// Goes on from other trees, as those that a committed transaction has written: what was read before is forgotten.
   func settle(_ trees: ColumnTrees) {
     self.trees = trees
     writers = [:]

@@ -11,8 +11,9 @@ final class OpenTables {
   /// Rows of a cluster, at most.
   let clusterRows: Int
   @exclusivity(unchecked) private var catalogue: Catalogue
-  /// All tables there were when the transaction began.
-  private let schemas: [TableSchema]
+  /// All tables there were when the transaction began, but for those that were dropped since.
+  @exclusivity(unchecked) private var schemas: [TableSchema]
+  @exclusivity(unchecked) private var dropped: [UInt32] = []
   @exclusivity(unchecked) private var writers: [TableWriter] = []
   private(set) var lastTable: UInt32
   /// Nil where nobody listens to the transaction's changes.
@@ -46,7 +47,8 @@ final class OpenTables {
 
   /// Whether the next transaction may go on with them.
   var canSettle: Bool {
-    failure == nil && writers.count <= Self.mostSettled && !writers.contains { $0.schemaChanged }
+    failure == nil && dropped.isEmpty && writers.count <= Self.mostSettled
+      && !writers.contains { $0.schemaChanged }
   }
   private static let mostSettled = 16
 
@@ -287,6 +289,16 @@ final class OpenTables {
     return writer
   }
 
+  /// Takes a table away. Its id is not given again.
+  ///
+  /// - Precondition: it is hidden, and its rows were removed, or taken over by another table.
+  func drop(_ table: TableWriter) {
+    precondition(table.isHidden, "table \(table.schema.name): only hidden tables are dropped")
+    writers.removeAll { $0 === table }
+    schemas.removeAll { $0.id == table.schema.id }
+    dropped.append(table.schema.id)
+  }
+
   /// Puts what changed into the catalogue; answers how many rows there are more than before; nil where nothing did.
   func store(in catalogue: inout Catalogue) throws(StorageError) -> Int? {
     try closeCells()
@@ -307,6 +319,11 @@ final class OpenTables {
         changed = true
         added += writer.addedRows
       }
+    }
+    for table in dropped {
+      try Tables.remove(table, from: &catalogue, editor)
+      catalogue.lastTable = lastTable
+      changed = true
     }
     self.catalogue = catalogue
     return changed ? added : nil

@@ -107,14 +107,19 @@ extension TableWriter {
   /// Whether a cell has a link to the row of this table that has a primary key.
   func waits(forPrimaryKey key: Value) throws(StorageError) -> Bool {
     for source in try absentLinks.sources(of: key) {
-      guard let table = try tables.writer(id: source.table),
-        let owner = table.schema.columns.firstIndex(where: { $0.id == source.column }),
-        let position = table.schema.position(of: .absentLinks(of: source.column))
-      else { throw editor.store.corrupted(.structure, absentLinks.root) }
-      let links = try table.absentLinks(Companions(owner: owner, absentLinks: position), source.row)
-      if links.contains(where: { $0.table == schema.id && $0.primaryKey == key }) { return true }
+      if try waitingKeys(of: source).contains(key) { return true }
     }
     return false
+  }
+
+  /// The primary keys of rows of this table that a cell links to, and that are not there.
+  private func waitingKeys(of source: AbsentLinkIndex.Source) throws(StorageError) -> [Value] {
+    guard let table = try tables.writer(id: source.table),
+      let owner = table.schema.columns.firstIndex(where: { $0.id == source.column }),
+      let position = table.schema.position(of: .absentLinks(of: source.column))
+    else { throw editor.store.corrupted(.structure, absentLinks.root) }
+    return try table.absentLinks(Companions(owner: owner, absentLinks: position), source.row)
+      .filter { $0.table == schema.id }.map(\.primaryKey)
   }
 
   private func isFitting(
@@ -192,10 +197,16 @@ extension TableWriter {
     }
   }
 
-  /// Rows may have primary keys that they had not before.
+  /// Rows may have primary keys that they had not before. Takes time in proportion to the links that wait, and not to the rows.
   func resolveAllAbsentLinks() throws(StorageError) {
-    guard !absentLinks.isEmpty else { return }
-    for row in try allKeys() { try resolveAbsentLinks(to: row) }
+    guard !isReplaying, !absentLinks.isEmpty else { return }
+    var keys: Set<Value> = []
+    for source in try absentLinks.sources() { keys.formUnion(try waitingKeys(of: source)) }
+    for key in keys {
+      guard let row = try row(withPrimaryKey: key) else { continue }
+      tables.rowsToResolve.append((self, row, key))
+    }
+    if !tables.rowsToResolve.isEmpty { try tables.resolveRows() }
   }
 
   /// A row has a primary key that it had not before: the links to it that wait take their places.

@@ -129,20 +129,43 @@ extension TableWriter {
   }
 
   /// Makes the index of a column, with an entry for each row.
+  ///
+  /// - Throws: `.duplicateKey` where the column is unique and two rows have one value.
   func fillIndex(of column: Column) throws(StorageError) {
     let index = IndexWriter(column: column, root: .null, editor: editor)
     indexes.append(index)
+    let dictionary = column.storage == .varying ? root.dictionaries[column.id] : .null
     do throws(StorageError) {
-      for position in 0..<root.rows {
-        let key = try TableReading.key(at: position, in: root.clusters, editor.access())
-        guard let value = try TableReading.value(column, ofRow: key, in: root, editor.access()) else {
-          throw editor.store.corrupted(.rows, root.clusters)
+      var leaves: [Ref] = []
+      _ = try KeyedTree.forEachLeaf(of: root.clusters, editor.access()) { leaf in
+        leaves.append(leaf)
+        return true
+      }
+      var found: [(row: UInt64, value: Value)] = []
+      for leaf in leaves {
+        // All are read before any is inserted: the index may move the bytes that they are read from.
+        found.removeAll(keepingCapacity: true)
+        try appendValues(of: column, in: leaf, dictionary: dictionary, to: &found)
+        for (row, value) in found {
+          if column.index == .unique { try checkUnique(value, column, nil) }
+          try index.insert(value, row: row)
         }
-        if column.index == .unique { try checkUnique(value, column, nil) }
-        try index.insert(value, row: key)
       }
     } catch {
       throw tables.fail(error)
+    }
+  }
+}
+
+extension TableWriter {
+  private func appendValues(
+    of column: Column, in leaf: Ref, dictionary: Ref, to found: inout [(row: UInt64, value: Value)]
+  ) throws(StorageError) {
+    let access = editor.access()
+    let cluster = ClusterNode(try access.node(leaf, .cluster))
+    for row in 0..<cluster.rows {
+      let value = try TableReading.value(column, row, of: cluster, dictionary: dictionary, access)
+      found.append((cluster.key(row), value))
     }
   }
 }

@@ -81,6 +81,20 @@ enum Tables {
     if !old.isNull { editor.free(old) }
   }
 
+  /// Takes the schema and the root of a table away; its trees are not freed.
+  static func remove(
+    _ id: UInt32, from catalogue: inout Catalogue, _ editor: NodeEditor
+  ) throws(StorageError) {
+    let key = TableSchema.key(id)
+    let root = try OrderedTree.find(key.span.bytes, in: catalogue.tables, editor.access()) { $0.ref ?? .null }
+    catalogue.tables = try OrderedTree.remove(key.span.bytes, from: catalogue.tables, editor: editor)
+    if let root, !root.isNull { editor.free(root) }
+    let schema =
+      try OrderedTree.find(key.span.bytes, in: catalogue.schema, editor.access()) { $0.ref ?? .null }
+    catalogue.schema = try OrderedTree.remove(key.span.bytes, from: catalogue.schema, editor: editor)
+    if let schema, !schema.isNull { try editor.freeTree(schema) }
+  }
+
   static func setSchema(
     _ schema: TableSchema, in catalogue: inout Catalogue, _ editor: NodeEditor
   ) throws(StorageError) {

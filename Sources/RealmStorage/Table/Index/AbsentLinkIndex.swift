@@ -43,6 +43,23 @@ enum AbsentLinkIndex {
     return found
   }
 
+  /// All cells with links to rows of the table that are not there, each once. Takes time in proportion to the links.
+  static func sources(in root: Ref, _ access: borrowing NodeAccess) throws(StorageError) -> Set<Source> {
+    var found: Set<Source> = []
+    guard !root.isNull else { return found }
+    var cursor = TreeCursor(root)
+    try cursor.seekFirst(access)
+    while cursor.isValid {
+      let key = try cursor.withEntry(access) { leaf, index in leaf.key(index) }
+      guard let length = IndexKey.valueLength(key.span.bytes, of: keyColumn),
+        let source = source(key, after: length)
+      else { throw access.corrupted(.structure, root) }
+      found.insert(source)
+      try cursor.next(access)
+    }
+    return found
+  }
+
   private static func source(_ key: [UInt8], after length: Int) -> Source? {
     guard let row = IndexKey.row(LeafKey(key.span.bytes), after: length + 6) else { return nil }
     let number: (Range<Int>) -> UInt64 = { key[$0].reduce(0) { $0 << 8 | UInt64($1) } }
@@ -67,6 +84,10 @@ final class AbsentLinkIndexWriter {
 
   func sources(of primaryKey: Value) throws(StorageError) -> [AbsentLinkIndex.Source] {
     try AbsentLinkIndex.sources(of: primaryKey, in: root, editor.access())
+  }
+
+  func sources() throws(StorageError) -> Set<AbsentLinkIndex.Source> {
+    try AbsentLinkIndex.sources(in: root, editor.access())
   }
 
   func add(_ key: [UInt8]) throws(StorageError) {

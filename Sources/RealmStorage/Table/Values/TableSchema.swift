@@ -50,6 +50,20 @@ public struct TableSchema: Sendable, Hashable {
     for column in columns where !column.isCompanion { add(column) }
   }
 
+  /// The schema of a hidden table of the same name with the same columns, their ids included.
+  ///
+  /// - Parameter isIndexed: it has the same indexes, too.
+  func twin(isIndexed: Bool) -> TableSchema {
+    var twin = TableSchema(name, isHidden: true, columns: [])
+    (twin.columns, twin.hasElementIDs, twin.others) = (columns, hasElementIDs, others)
+    (twin.nextColumnID, twin.nextIndexID) = (nextColumnID, nextIndexID)
+    guard !isIndexed else { return twin }
+    for position in columns.indices {
+      (twin.columns[position].index, twin.columns[position].indexID) = (.none, 0)
+    }
+    return twin
+  }
+
   /// What the next id of a column or an index may be.
   static let nextIDs = UInt32(1)...UInt32(UInt16.max) + 1
 
