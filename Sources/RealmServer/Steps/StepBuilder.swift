@@ -26,7 +26,7 @@ package struct StepRequest {
 
 /// Tells what was done to objects since the version that a client has.
 ///
-/// An object is told by what was done to it while the client sees it all the time. Else all of it is told, or that it is not seen any more: nothing of the time outside the view is told.
+/// An object is told by what was done to it while the client sees it all the time, which a client does from the creation on that it has written itself. Else all of it is told, or that it is not seen any more: nothing of the time outside the view is told.
 struct StepBuilder {
   private let state: ServerState
   private let replica: Replica
@@ -137,7 +137,7 @@ struct StepBuilder {
     let was = shows(old, touches.isEmpty ? now : touches[0].object.before, name)
     let between = touches.map { shows(new, $0.object.after, name) }
     if shows(new, now, name) {
-      if was, between.allSatisfy(\.self) {
+      if was || isOwn(touches), between.allSatisfy(\.self) {
         if !touches.isEmpty { writer.tell(name, .effects(touches.map { effects($0) })) }
       } else {
         let content = try object.content() ?? []
@@ -156,6 +156,14 @@ struct StepBuilder {
     }
     deletion.replica = writer.index(deletion.replica)
     writer.tell(name, .deleted(deletion))
+  }
+
+  /// Whether the client has made the object, and nobody else has done anything to it.
+  private func isOwn(_ touches: [Touch]) -> Bool {
+    guard let first = touches.first, first.object.before == nil else { return false }
+    return touches.allSatisfy { touch in
+      touch.entry.replica == replica.ordinal && touch.entry.sequence > told && touch.object.isAsWritten
+    }
   }
 
   /// A deletion is told only to who saw the object until then.

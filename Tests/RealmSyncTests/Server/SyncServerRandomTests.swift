@@ -82,7 +82,7 @@ import Testing
     try driven.run()
     #expect(client.querySet == 1 && client.version == driven.state.version, "seed \(seed)")
     #expect(client.own.map(\.sequence) == [1] && client.own.first?.refusals == [], "seed \(seed)")
-    #expect(client.steps.last?.told == ["whole 50"], "seed \(seed)")
+    #expect(client.steps.last?.told == ["effects 50"], "seed \(seed)")
   }
 
   @Test func `whatever clients send, nothing breaks, and who keeps to the protocol is served`() throws {

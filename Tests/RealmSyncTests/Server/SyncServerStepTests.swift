@@ -57,6 +57,32 @@ import Testing
     #expect(client.steps.last?.told == ["left 1", "left 2"])
   }
 
+  @Test func `an object that a client has made is not sent back to it, until somebody else has changed it`()
+    throws
+  {
+    let driven = try DrivenServer()
+    let (client, other) = (try driven.running("anna"), try driven.running("ben"))
+    try client.upload(.creation(1, 1))
+    try client.upload(.one(1, [.set(InstructionPath("m"), .value(.string("mine")), isDefault: false)]))
+    try driven.run()
+    #expect(client.steps.last?.told == ["effects 1"] && other.steps.last?.told == ["whole 1"])
+    guard case .effects(let effects)? = client.steps.last?.objects.first?.change else {
+      Issue.record("no effects are told")
+      return
+    }
+    #expect(effects == [.own(sequence: 1), .own(sequence: 2)])
+    // The client has not been told of its object when the other one changes it.
+    try client.upload(.creation(2, 1))
+    try client.upload(.creation(3, 1))
+    try other.upload(.one(2, [.set(InstructionPath("m"), .value(.string("other")), isDefault: false)]))
+    try driven.run()
+    #expect(client.steps.last?.told == ["effects 3", "whole 2"])
+    // Another view shows what the client has made outside of it before.
+    try client.ask(["q == 2"])
+    try driven.run()
+    #expect(client.steps.last?.told == ["left 1", "left 2", "left 3"])
+  }
+
   /// A predicate that takes about so many times ten bytes.
   private static func long(_ count: Int) -> String {
     "q IN {\((0..<count).map { "\($0)" }.joined(separator: ", "))}"
