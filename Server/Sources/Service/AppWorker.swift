@@ -37,7 +37,11 @@ public final class AppWorker: Sendable {
 
   /// What the sockets of users ask for.
   private struct Turns {
-    typealias Work = @Sendable () -> Void
+    struct Work: Sendable {
+      /// Of the message that is taken in.
+      let bytes: Int
+      let body: @Sendable () -> Void
+    }
 
     var queue = FairQueue<Work>()
     /// `takeTurns` is in the worker's queue.
@@ -121,7 +125,7 @@ public final class AppWorker: Sendable {
   }
 
   func receive(_ message: [UInt8], from socket: AppSocket) {
-    inTurn(of: socket.user) { [self] in
+    inTurn(of: socket.user, bytes: message.count) { [self] in
       state.withLock { state in
         guard let connection = socket.connection else { return }
         do {
@@ -150,36 +154,38 @@ public final class AppWorker: Sendable {
   }
 
   /// Does something for a socket of a user, behind all that the user has asked for before.
-  private func inTurn(of user: String, _ work: @escaping @Sendable () -> Void) {
+  private func inTurn(of user: String, bytes: Int = 0, _ body: @escaping @Sendable () -> Void) {
     let isDue = userTurns.withLock { turns in
-      turns.queue.add(work, for: user)
+      turns.queue.add(Turns.Work(bytes: bytes, body: body), for: user)
       defer { turns.isDue = true }
       return turns.isDue
     }
     if !isDue { queue.async { [self] in takeTurns() } }
   }
 
-  /// Users have their turns for so long before what they have sent is integrated and answered.
-  private static let slice = Duration.milliseconds(5)
+  /// Users have their turns for so long before what they have sent is integrated and answered, or for so many bytes: to integrate takes several times as long as to take in. A changeset of a thousand small objects has about as many, compressed.
+  private static let slice = (time: Duration.milliseconds(5), bytes: 16 << 10)
 
   private func takeTurns() {
-    let end = ContinuousClock.now + Self.slice
+    let end = ContinuousClock.now + Self.slice.time
+    var bytes = 0
     repeat {
-      guard takeTurn() else { return }
-    } while ContinuousClock.now < end
+      guard let taken = takeTurn() else { return }
+      bytes += taken
+    } while bytes < Self.slice.bytes && ContinuousClock.now < end
     // Behind `run`, which the work has put into the queue.
     queue.async { [self] in takeTurns() }
   }
 
-  /// - Returns: false where nothing waits.
-  private func takeTurn() -> Bool {
+  /// - Returns: the bytes that were taken in; nil where nothing waits.
+  private func takeTurn() -> Int? {
     let work = userTurns.withLock { turns in
       let work = turns.queue.next()
       if work == nil { turns.isDue = false }
       return work
     }
-    work?()
-    return work != nil
+    work?.body()
+    return work?.bytes
   }
 
   /// The sockets of a user are closed.

@@ -106,7 +106,10 @@ package final class Program {
   /// An error that tells the last messages of the program, too.
   package func failure(_ text: String) -> Failure {
     let told = (try? String(contentsOf: errors, encoding: .utf8)) ?? ""
-    let last = told.split(separator: "\n").suffix(5).joined(separator: "\n")
+    let lines = told.split(separator: "\n")
+    // Of a program that crashed: what it crashed of, and where. The libraries and threads behind that tell nothing.
+    let crash = lines.firstIndex { $0.contains("Fatal error") || $0.contains("*** ") }
+    let last = (crash.map { lines[$0...].prefix(60) } ?? lines.suffix(5)).joined(separator: "\n")
     return Failure("\(name) \(text)." + (last.isEmpty ? "" : " Its last messages:\n\(last)"))
   }
 

@@ -186,6 +186,7 @@ import Testing
         let realm = try opened(configuration)
         #expect(realm.noteIDs.isEmpty)
       }
+      try await eventually { users[1].allSessions.isEmpty }
       try await world.restart()
       let realm = try await opened(configuration, .once)
       #expect(realm.noteIDs == [1, 2])

@@ -15,7 +15,7 @@ struct Overdue: Error, CustomStringConvertible {
 ///
 /// - Throws: `Overdue`.
 @MainActor func eventually(
-  within limit: Duration = .seconds(20), at place: SourceLocation = #_sourceLocation,
+  within limit: Duration = .seconds(60), at place: SourceLocation = #_sourceLocation,
   _ isTrue: @MainActor () async throws -> Bool
 ) async throws {
   let end = ContinuousClock.now + limit
@@ -29,7 +29,7 @@ struct Overdue: Error, CustomStringConvertible {
 ///
 /// - Throws: `Overdue`.
 @MainActor func eventually(
-  in realm: Realm, within limit: Duration = .seconds(20), at place: SourceLocation = #_sourceLocation,
+  in realm: Realm, within limit: Duration = .seconds(60), at place: SourceLocation = #_sourceLocation,
   _ isTrue: @MainActor () throws -> Bool
 ) async throws {
   try await eventually(within: limit, at: place) {
@@ -42,7 +42,7 @@ struct Overdue: Error, CustomStringConvertible {
 ///
 /// - Throws: what `body` throws; `Overdue` where it does not end.
 func within<Value: Sendable>(
-  _ limit: Duration = .seconds(20), at place: SourceLocation = #_sourceLocation,
+  _ limit: Duration = .seconds(60), at place: SourceLocation = #_sourceLocation,
   _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
   try await withCheckedThrowingContinuation { continuation in

@@ -158,9 +158,11 @@ struct StepBuilder {
     writer.tell(name, .deleted(deletion))
   }
 
-  /// Whether the client has made the object, and nobody else has done anything to it.
+  /// Whether the client has made the object, and nobody else has done anything to it. Not of a replica with a partition: its new objects get a value that the client did not write.
   private func isOwn(_ touches: [Touch]) -> Bool {
-    guard let first = touches.first, first.object.before == nil else { return false }
+    guard let first = touches.first, first.object.before == nil,
+      replica.partition(at: first.entry.version) == nil
+    else { return false }
     return touches.allSatisfy { touch in
       touch.entry.replica == replica.ordinal && touch.entry.sequence > told && touch.object.isAsWritten
     }

@@ -142,6 +142,8 @@ extension TableWriter {
         return true
       }
       var found: [(row: UInt64, value: Value)] = []
+      // Numbers that grow go to the end of the tree: put there a few at a time, they need no memory for all.
+      var (greatest, grow, waiting) = (Int64.min, true, 0)
       for leaf in leaves {
         // All are read before any is inserted: the index may move the bytes that they are read from.
         found.removeAll(keepingCapacity: true)
@@ -149,7 +151,12 @@ extension TableWriter {
         for (row, value) in found {
           if column.index == .unique { try checkUnique(value, column, nil) }
           try index.insert(value, row: row)
+          if case .int(let number) = value, number >= greatest { greatest = number } else { grow = false }
         }
+        waiting += found.count
+        guard grow, waiting >= Self.mostWaiting else { continue }
+        try index.flush()
+        waiting = 0
       }
     } catch {
       throw tables.fail(error)
@@ -158,6 +165,8 @@ extension TableWriter {
 }
 
 extension TableWriter {
+  private static let mostWaiting = 1 << 15
+
   private func appendValues(
     of column: Column, in leaf: Ref, dictionary: Ref, to found: inout [(row: UInt64, value: Value)]
   ) throws(StorageError) {
