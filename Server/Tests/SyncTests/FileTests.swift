@@ -186,8 +186,9 @@ import Testing
         let realm = try opened(configuration)
         #expect(realm.noteIDs.isEmpty)
       }
-      try await eventually { users[1].allSessions.isEmpty }
+      // Its session ends when it has told the server all that it had.
       try await world.restart()
+      try await eventually { users[1].allSessions.isEmpty }
       let realm = try await opened(configuration, .once)
       #expect(realm.noteIDs == [1, 2])
     }
