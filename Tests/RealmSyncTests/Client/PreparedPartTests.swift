@@ -180,6 +180,30 @@ import Testing
     }
   }
 
+  @Test func `an object that the program has deleted is not shown again while that is pending`() throws {
+    let (one, other) = (try DrivenFile(changes: 0), try DrivenFile(changes: 0))
+    var steps: [[Step]] = []
+    for file in [one, other] {
+      try file.begin()
+      var step = try file.step()
+      step.schema = PlainObjects.definitions
+      step.objects = [ObjectStep(PlainObjects.id(5), .whole(PlainObjects.content(5)))]
+      _ = try file.receive(.step(step))
+      try file.database.write { transaction in
+        try transaction.setTime(file.time)
+        let table = try PlainObjects.make(transaction)
+        try table.remove(try #require(try table.row(withPrimaryKey: .int(5))))
+      }
+      steps.append(try Self.parts(file, [Array(1...200), Array(201...400)]))
+    }
+    for part in steps[0] { _ = try one.receive(.step(part)) }
+    _ = other.session.receive(.step(Self.joined(steps[1])), time: other.time)
+    let shown = try PlainObjects.texts(one.database)
+    #expect(try shown == PlainObjects.texts(other.database))
+    #expect(shown[5] == nil && shown.count == 399)
+    #expect(try Self.isWhole(one))
+  }
+
   /// Writes into the file as a program does while a step comes.
   private static func write(_ file: DrivenFile, _ generator: inout SeededGenerator) throws {
     if generator.chance(50) { try file.write() }
