@@ -33,6 +33,9 @@ package final class Program {
     try Data().write(to: errors)
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
     process.arguments = ["-c", Self.script, path] + arguments
+    // A program that crashes, or is to tell where it stands, tells all its threads.
+    let backtrace = "enable=yes,threads=all,images=none,registers=none,color=no,interactive=no"
+    process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": backtrace]) { $1 }
     process.standardInput = input
     process.standardOutput = output
     process.standardError = try FileHandle(forWritingTo: errors)
@@ -107,10 +110,23 @@ package final class Program {
   package func failure(_ text: String) -> Failure {
     let told = (try? String(contentsOf: errors, encoding: .utf8)) ?? ""
     let lines = told.split(separator: "\n")
-    // Of a program that crashed: what it crashed of, and where. The libraries and threads behind that tell nothing.
+    // Of a program that crashed: what it crashed of, and where.
     let crash = lines.firstIndex { $0.contains("Fatal error") || $0.contains("*** ") }
-    let last = (crash.map { lines[$0...].prefix(60) } ?? lines.suffix(5)).joined(separator: "\n")
+    let last = (crash.map { lines[$0...].prefix(Self.mostCrashLines) } ?? lines.suffix(5)).joined(
+      separator: "\n")
     return Failure("\(name) \(text)." + (last.isEmpty ? "" : " Its last messages:\n\(last)"))
+  }
+
+  private static let mostCrashLines = 400
+
+  /// An error of a program that does not go on, with what its threads do. It ends by that.
+  package func stuck(_ text: String) -> Failure {
+    if process.isRunning {
+      kill(process.processIdentifier, SIGABRT)
+      // To tell all threads takes a while.
+      _ = ends(within: 90)
+    }
+    return failure(text)
   }
 
   // MARK: - The end

@@ -156,7 +156,7 @@ final class WorkerProgram {
       return answer != nil
     }
     guard isThere, let answer else {
-      throw try running.failure("does not answer \"\(order)\" within \(Int(seconds)) seconds")
+      throw try running.stuck("does not answer \"\(order)\" within \(Int(seconds)) seconds")
     }
     return answer
   }
