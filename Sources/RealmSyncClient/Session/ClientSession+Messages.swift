@@ -158,7 +158,7 @@ extension ClientSession {
       guard running.parts.replicas.count <= MessageLimit.stepReplicas else { throw .tooManyReplicas }
       state = .running(running)
       guard step.isLast else { return [] }
-      if running.reset == nil { try indexPreparedObjects() }
+      if running.reset == nil, running.parts.staged > 0 { try indexPreparedObjects() }
       let actions = try running.reset == nil ? apply(time) : reset(time)
       return actions + upload(time: time)
     case .querySetRefused(let number, let code, let text):
