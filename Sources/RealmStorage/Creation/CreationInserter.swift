@@ -111,7 +111,8 @@ package struct CreationInserter {
     let place = Int(truncatingIfNeeded: reader.varint() ?? 0)
     if let known = classes[place] { return known }
     guard let (table, schema) = try tableOfClass(created.names[place]) else {
-      let unfit = Class(table: nil, key: 0, keyColumn: Column("", .int64), properties: [])
+      let unfit = Class(
+        table: nil, key: 0, keyColumn: Column("", .int64), properties: created.names.map { _ in Property() })
       classes[place] = unfit
       return unfit
     }
@@ -158,7 +159,7 @@ package struct CreationInserter {
       let start = reader.offset
       let type = reader.next.flatMap { ColumnType(rawValue: $0) }
       _ = ValueCoding.skipSingle(&reader)
-      let property = found.table == nil ? Property() : found.properties[name]
+      let property = found.properties[name]
       let bit: UInt64 = 1 << UInt64(max(0, property.position))
       guard fits, property.position >= 0, seen & bit == 0,
         type == nil ? property.isOptional : type == property.type

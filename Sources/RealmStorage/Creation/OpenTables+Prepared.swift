@@ -34,7 +34,7 @@ extension OpenTables {
 
   /// Shows the rows of a twin as those of its class, and drops it. Links that wait for the rows take their places.
   ///
-  /// Takes time in proportion to the rows only where such links wait.
+  /// Takes time in proportion to the links that wait, and not to the rows.
   ///
   /// - Returns: false, with nothing done, where the class has objects meanwhile, or other columns, or the twin lacks an index; or where a recorder is to be told each change.
   func showPrepared(_ twin: TableWriter) throws(StorageError) -> Bool {
@@ -70,7 +70,7 @@ extension TableWriter {
     schema.twin(isIndexed: isIndexed).numbered(other.schema.id) == other.schema
   }
 
-  /// Whether it has nothing but rows, with keys that are not less than one: the class has given all keys below it.
+  /// Whether it has rows only, and no row has a lesser key than this one. The class has given the lesser keys itself.
   fileprivate func hasOnlyRows(from key: UInt64) throws(StorageError) -> Bool {
     let root = try flushed()
     guard root.links.isNull, root.absentLinks.isNull,

@@ -1,6 +1,6 @@
 /// Objects that come in several transactions, and are shown by one.
 ///
-/// Those of a class without objects are made in a hidden table, as many in a transaction as came together; then each index is made by a transaction; then one shows them, which takes the time that a few nodes need, however many objects there are. So a program that writes meanwhile waits for none of these for long.
+/// The objects of a class that shows none yet are made in a hidden table, as many in one transaction as came together. When all are there, each index is made by a transaction of its own. The last transaction gives the trees of the hidden table to the class: it writes a few nodes, however many objects there are. So a program that writes meanwhile waits for none of these transactions for long.
 package struct PreparedObjects {
   private let transaction: WriteTransaction
   private let tables: OpenTables

@@ -45,7 +45,7 @@ extension Step {
   }
 }
 
-/// Where parts of a step stand in a file: beside its position, under the key 4 and the number of the part. What was prepared of a part is not among its objects there.
+/// Where parts of a step stand in a file: beside its position, under the key 4 and the number of the part. Objects that were prepared are not among those of their part there.
 struct StagedParts {
   private let tree: WritableTree
   private static let kind: UInt8 = 4

@@ -28,13 +28,7 @@ import Testing
   func `objects made of creations are those that instructions make one by one`(number: Int) throws {
     var generator = SeededGenerator(seed: UInt64(number))
     let context: Comment = "seed \(number)"
-    var objects = PlainClass(&generator)
-    let source = try objects.database(&generator)
-    let schema = try #require(try source.snapshot().table(PlainClass.name)).schema
-    let parts = try FollowingFiles.parts(source, &generator)
-    let (fast, slow) = (
-      try FollowingFiles.follower(of: schema, &generator), try FollowingFiles.follower(of: schema, &generator)
-    )
+    let (_, parts, fast, slow) = try FollowingFiles.make(&generator)
     // Some are there already, and some are linked to, whether or not they are.
     let all = parts.flatMap(\.objects)
     let before = all.filter { _ in generator.chance(10) }

@@ -5,6 +5,17 @@ import Testing
 
 /// Files that get the objects of another one as creations.
 enum FollowingFiles {
+  /// The schema of a random class, its objects as creations, and two files that lack them.
+  static func make(
+    _ generator: inout SeededGenerator
+  ) throws -> (schema: TableSchema, parts: [CreatedObjects], one: Database, other: Database) {
+    var objects = PlainClass(&generator)
+    let source = try objects.database(&generator)
+    let schema = try #require(try source.snapshot().table(PlainClass.name)).schema
+    let parts = try parts(source, &generator)
+    return (schema, parts, try follower(of: schema, &generator), try follower(of: schema, &generator))
+  }
+
   /// The objects of a class as creations, in parts of several sizes.
   static func parts(
     _ database: Database, _ generator: inout SeededGenerator

@@ -53,13 +53,7 @@ import Testing
   ) throws {
     var generator = SeededGenerator(seed: UInt64(number))
     let context: Comment = "seed \(number)"
-    var objects = PlainClass(&generator)
-    let source = try objects.database(&generator)
-    let schema = try #require(try source.snapshot().table(PlainClass.name)).schema
-    let parts = try FollowingFiles.parts(source, &generator)
-    let (one, other) = (
-      try FollowingFiles.follower(of: schema, &generator), try FollowingFiles.follower(of: schema, &generator)
-    )
+    let (schema, parts, one, other) = try FollowingFiles.make(&generator)
     let all = parts.flatMap(\.objects)
     let links = all.filter { _ in generator.chance(10) }.enumerated().map {
       FollowingFiles.link($0, to: $1.id)

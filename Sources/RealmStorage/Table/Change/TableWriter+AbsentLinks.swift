@@ -200,11 +200,13 @@ extension TableWriter {
   /// Rows may have primary keys that they had not before. Takes time in proportion to the links that wait, and not to the rows.
   func resolveAllAbsentLinks() throws(StorageError) {
     guard !isReplaying, !absentLinks.isEmpty else { return }
-    var keys: Set<Value> = []
-    for source in try absentLinks.sources() { keys.formUnion(try waitingKeys(of: source)) }
-    for key in keys {
-      guard let row = try row(withPrimaryKey: key) else { continue }
-      tables.rowsToResolve.append((self, row, key))
+    var known: Set<Value> = []
+    // In an order that does not depend on hashes, so that the same is written each time.
+    for source in try absentLinks.sources() {
+      for key in try waitingKeys(of: source) where known.insert(key).inserted {
+        guard let row = try row(withPrimaryKey: key) else { continue }
+        tables.rowsToResolve.append((self, row, key))
+      }
     }
     if !tables.rowsToResolve.isEmpty { try tables.resolveRows() }
   }

@@ -43,9 +43,9 @@ enum AbsentLinkIndex {
     return found
   }
 
-  /// All cells with links to rows of the table that are not there, each once. Takes time in proportion to the links.
-  static func sources(in root: Ref, _ access: borrowing NodeAccess) throws(StorageError) -> Set<Source> {
-    var found: Set<Source> = []
+  /// All cells with links to rows of the table that are not there, each once, in the order of their first entries. Takes time in proportion to the links.
+  static func sources(in root: Ref, _ access: borrowing NodeAccess) throws(StorageError) -> [Source] {
+    var (found, known): ([Source], Set<Source>) = ([], [])
     guard !root.isNull else { return found }
     var cursor = TreeCursor(root)
     try cursor.seekFirst(access)
@@ -54,7 +54,7 @@ enum AbsentLinkIndex {
       guard let length = IndexKey.valueLength(key.span.bytes, of: keyColumn),
         let source = source(key, after: length)
       else { throw access.corrupted(.structure, root) }
-      found.insert(source)
+      if known.insert(source).inserted { found.append(source) }
       try cursor.next(access)
     }
     return found
@@ -86,7 +86,7 @@ final class AbsentLinkIndexWriter {
     try AbsentLinkIndex.sources(of: primaryKey, in: root, editor.access())
   }
 
-  func sources() throws(StorageError) -> Set<AbsentLinkIndex.Source> {
+  func sources() throws(StorageError) -> [AbsentLinkIndex.Source] {
     try AbsentLinkIndex.sources(in: root, editor.access())
   }
 
