@@ -145,13 +145,16 @@ import Testing
     }
   }
 
-  @Test func `passwords are checked a few at a time, and more than may wait are refused`() async throws {
+  /// How many wait, and that more are refused, is a test of `Passwords`: how many log-ins come in the time of
+  /// one check depends on the machine.
+  @Test func `many log-ins of many addresses are all answered, and a neighbour goes on`() async throws {
     let change: (inout RunningServer.Settings) -> Void = { $0.front.trustedProxies = ["127.0.0.1"] }
     try await withServer(Place(), settings: change) { server in
       try await withNeighbour(server, "log-ins of many addresses") { _ in
         let found = try await outcomes(150, server.port, addresses: true)
         #expect(found.values.reduce(0, +) == 150)
-        #expect(Set(found.keys) == ["401 InvalidPassword", "503 ServiceUnavailable"])
+        #expect(Set(found.keys).isSubset(of: ["401 InvalidPassword", "503 ServiceUnavailable"]))
+        #expect(found["401 InvalidPassword", default: 0] > 0)
       }
     }
   }
