@@ -41,18 +41,20 @@ struct Run: ParsableCommand {
     for row in Self.known where rows.isEmpty || rows.contains(row.name) {
       // Each row has the same numbers whatever rows are run.
       let scene = try Scene(server: server, isQuick: quick, seed: seed, isWithinNetem: withinNetem)
-      defer { scene.end() }
+      var isRowGood = true
+      defer { scene.end(isGood: isRowGood) }
       do {
         for report in try row.run(scene) {
           say(report.line)
           for text in report.wrong { note("\(row.name): \(text)") }
-          isGood = isGood && report.isGood
+          isRowGood = isRowGood && report.isGood
         }
+        isGood = isGood && isRowGood
       } catch let interrupted as Interrupted {
         throw interrupted
       } catch {
         // The other rows are run all the same.
-        isGood = false
+        (isGood, isRowGood) = (false, false)
         say("row=\(row.name) result=wrong")
         note("\(row.name): \(error)")
       }

@@ -10,7 +10,7 @@ final class Scene {
   /// The network of the system is slow here.
   let isWithinNetem: Bool
   var random: SeededNumbers
-  /// All files are in it. It is removed at the end.
+  /// All files are in it. It is removed at the end, unless something went wrong.
   private let root: URL
   private let cleanup: Cleanup
   private var countOfFolders = 0
@@ -35,8 +35,14 @@ final class Scene {
     cleanup = try Cleanup(removing: root)
   }
 
-  func end() {
-    try? FileManager.default.removeItem(at: root)
+  /// - Parameter isGood: what happened is as it should be. Else the files stay, to be looked at.
+  func end(isGood: Bool) {
+    if isGood {
+      try? FileManager.default.removeItem(at: root)
+    } else {
+      Cleanup.keepsFiles()
+      note("The files are in \(root.path).")
+    }
     cleanup.end()
   }
 

@@ -13,7 +13,7 @@ package final class Cleanup {
   /// What it does at the end may meet what is gone already.
   private static let script = """
     trap '' INT TERM HUP
-    processes=; mounts=
+    processes=; mounts=; kept=
     without() { for one in $1; do [ "$one" = "$2" ] || printf '%s ' "$one"; done; }
     while read -r what which; do
       case $what in
@@ -21,11 +21,12 @@ package final class Cleanup {
         ended) processes=$(without "$processes" "$which") ;;
         mounted) mounts="$which $mounts" ;;
         unmounted) mounts=$(without "$mounts" "$which") ;;
+        kept) kept=yes ;;
       esac
     done
     for one in $processes; do kill -9 "$one"; done
     for one in $mounts; do umount "$one" || umount -l "$one"; done
-    rm -rf "$0"
+    [ "$kept" ] || rm -rf "$0"
     """
 
   /// - Parameter root: all files are in it. A path with a space in it can't be told of a mount.
@@ -42,6 +43,8 @@ package final class Cleanup {
 
   package static func began(process: Int32) { tell("began \(process)") }
   package static func ended(process: Int32) { tell("ended \(process)") }
+  /// The files are not removed at the end.
+  package static func keepsFiles() { tell("kept all") }
   package static func mounted(_ folder: URL) { tell("mounted \(folder.path)") }
   package static func unmounted(_ folder: URL) { tell("unmounted \(folder.path)") }
 

@@ -11,7 +11,7 @@ package final class Program {
     package init(_ description: String) { self.description = description }
   }
 
-  /// The program's files are in it. It goes when the program has ended.
+  /// What the program tells is in it. Who has started the program removes it.
   package let folder: URL
   private let name: String
   private let process = Process()
@@ -110,10 +110,10 @@ package final class Program {
   package func failure(_ text: String) -> Failure {
     let told = (try? String(contentsOf: errors, encoding: .utf8)) ?? ""
     let lines = told.split(separator: "\n")
-    // Of a program that crashed: what it crashed of, and where.
+    // Of a program that crashed: what it had told before, what it crashed of, and where.
     let crash = lines.firstIndex { $0.contains("Fatal error") || $0.contains("*** ") }
-    let last = (crash.map { lines[$0...].prefix(Self.mostCrashLines) } ?? lines.suffix(5)).joined(
-      separator: "\n")
+    let last = (crash.map { lines[max(0, $0 - 10)...].prefix(Self.mostCrashLines) } ?? lines.suffix(5))
+      .joined(separator: "\n")
     return Failure("\(name) \(text)." + (last.isEmpty ? "" : " Its last messages:\n\(last)"))
   }
 
@@ -131,7 +131,7 @@ package final class Program {
 
   // MARK: - The end
 
-  /// Ends the program, whatever it does, and removes its folder. Clients end with their input.
+  /// Ends the program, whatever it does. Clients end with their input.
   ///
   /// - Parameter isSignalled: it is told by a signal, as servers are.
   package func end(bySignal isSignalled: Bool = false) {
@@ -143,7 +143,6 @@ package final class Program {
     }
     noteEnd()
     output.fileHandleForReading.readabilityHandler = nil
-    try? FileManager.default.removeItem(at: folder)
   }
 
   /// Kills the program, and waits until it is gone. Its folder stays, and its last lines can be taken.

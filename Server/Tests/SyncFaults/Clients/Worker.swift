@@ -21,11 +21,13 @@ final class Worker {
   init(_ options: Options) { self.options = options }
 
   func run() async throws {
-    let configuration = configuration(of: await logIn())
+    let user = await logIn()
+    let configuration = configuration(of: user)
     let realm = try open(configuration)
     guard let session = realm.syncSession else { fail("A realm that was opened has no session.") }
     let writer = AuthorWriter(realm, options.author, isRelaxed: options.durability == .relaxed)
     say("open \(writer.number)")
+    note("open \(writer.number) of the user \(user.id) at \(Date())")
     let token = tellDownload(of: session, configuration)
     Task { await tellUploads(of: session, by: writer) }
     Task { await keepConnecting(session) }

@@ -60,6 +60,11 @@ final class WorkerProgram {
   func crash() throws {
     guard let program else { return }
     guard program.isRunning else { throw program.failure("has ended by itself") }
+    listen()
+    if lost > 0 {
+      throw program.failure(
+        "has told \(lost) commits that its file lacks now, had \(resets.count) resets and the errors \(errors)")
+    }
     try program.crash()
     let end = ContinuousClock.now + .seconds(10)
     while !listen() {
