@@ -18,6 +18,8 @@ public final class AppWorker: Sendable {
     /// Why the last `run` failed; nil where it did not.
     var problem: String?
     var maximumOfflineTime: UInt64?
+    /// How many files were reset since the server was started.
+    var resets: [ResetCause: Int] = [:]
     /// The last ones.
     var revocations: [Revoked] = []
   }
@@ -54,6 +56,8 @@ public final class AppWorker: Sendable {
   public struct Health: Sendable {
     public var figures: SyncAppFigures?
     public var problem: String?
+    /// How many files were reset since the server was started.
+    public var resets: [ResetCause: Int] = [:]
   }
 
   public let id: String
@@ -226,6 +230,7 @@ public final class AppWorker: Sendable {
       let before = state.problem
       do {
         carryOut(try state.app.run(time: clock()), &state)
+        noteResets(&state)
         state.problem = state.app.clockProblem(time: clock())
       } catch {
         state.problem = "\(error)"
@@ -270,6 +275,17 @@ public final class AppWorker: Sendable {
       case .close(let connection, let text):
         state.sockets.removeValue(forKey: connection)?.close(.protocolError, text)
       }
+    }
+  }
+
+  private func noteResets(_ state: inout State) {
+    for reset in state.app.takeResets() {
+      state.resets[reset.cause, default: 0] += 1
+      logger.notice(
+        "a file is reset",
+        metadata: [
+          "cause": "\(reset.cause.rawValue)", "replica": "\(reset.replica)", "successor": "\(reset.successor)",
+        ])
     }
   }
 
@@ -326,7 +342,7 @@ public final class AppWorker: Sendable {
     do {
       return try await perform { state in
         let figures = try state.app.figures()
-        return Health(figures: figures, problem: figures.halt ?? state.problem)
+        return Health(figures: figures, problem: figures.halt ?? state.problem, resets: state.resets)
       }
     } catch {
       return Health(problem: "\(error)")

@@ -76,6 +76,12 @@ struct Monitor: HTTPService {
       add(
         "history_cuts", "How often since the start the history was cut since it had reached its limit.", app,
         Double(figures.historyCuts))
+      for cause in ResetCause.allCases {
+        guard let count = health.resets[cause] else { continue }
+        add(
+          "resets", "Files that were reset since the start, by the cause.", app, Double(count),
+          ",cause=\"\(cause.rawValue)\"")
+      }
       for (reason, count) in figures.refusals.sorted(by: { $0.key < $1.key }) {
         add(
           "refusals", "What was refused since the start, by the reason.", app, Double(count),

@@ -30,6 +30,7 @@ package final class Program {
   package init(_ name: String, _ path: String, _ arguments: [String], in folder: URL) throws {
     (self.name, self.folder) = (name, folder)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    keepErrors()
     try Data().write(to: errors)
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
     process.arguments = ["-c", Self.script, path] + arguments
@@ -51,6 +52,15 @@ package final class Program {
   deinit {
     if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     noteEnd()
+  }
+
+  /// What a program of the same folder has written stays beside what this one writes.
+  private func keepErrors() {
+    let files = FileManager.default
+    guard let size = try? errors.resourceValues(forKeys: [.fileSizeKey]).fileSize, size > 0 else { return }
+    var number = 1
+    while files.fileExists(atPath: folder.appending(path: "errors-\(number).txt").path) { number += 1 }
+    try? files.moveItem(at: errors, to: folder.appending(path: "errors-\(number).txt"))
   }
 
   /// What the program has written to standard error.

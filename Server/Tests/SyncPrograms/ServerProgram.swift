@@ -107,11 +107,8 @@ package final class ServerProgram {
     return log
   }
 
-  /// Ends the server, and removes its folder.
-  package func end() {
-    stop()
-    try? FileManager.default.removeItem(at: folder)
-  }
+  /// Ends the server. Who has started it removes its folder.
+  package func end() { stop() }
 
   /// The file of its log; nil while it does not run.
   package var log: URL? { program?.errors }

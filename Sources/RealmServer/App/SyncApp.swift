@@ -68,6 +68,7 @@ public final class SyncApp {
     limits.unsentBytes = settings.limits.unsentBytes
     server = SyncServer(node, limits: limits, draw: draw)
     server.acceptsClock = settings.limits.acceptsClock
+    try server.noteStart(time: time)
     let rules = try settings.rules(database.snapshot().schemas(), known)
     if rules != node.state.rules(of: "", at: node.state.version) {
       try node.append(.rules(user: nil, rules), tag: draw(), time: time)
@@ -232,6 +233,20 @@ public final class SyncApp {
     // The actions are returned also where the system does not tell the size.
     if let bytes = try? database.fileBytes { server.isFull = bytes > settings.limits.fileBytes }
     return made
+  }
+
+  /// A file that can't go on as the replica that it was, and is replaced by what the server has.
+  public struct Reset: Sendable {
+    public let replica: UInt64
+    /// The replica as which the file goes on.
+    public let successor: UInt64
+    public let cause: ResetCause
+  }
+
+  /// The files that were reset since this was asked last.
+  public func takeResets() -> [Reset] {
+    defer { server.resets = [] }
+    return server.resets.map { Reset(replica: $0.replica, successor: $0.successor, cause: $0.cause) }
   }
 
   /// `run` has something to do, though nothing comes: the steps of clients that get much are made in several turns.

@@ -13,7 +13,7 @@ struct ServerSession {
     /// The start has come, and is not answered yet.
     case starting(Start, SessionStart)
     /// The old replica is to be retired and the new one to be registered; both stand in the log.
-    case resetting(old: UInt64, new: UInt64, SessionStart, isInDoubt: Bool)
+    case resetting(old: UInt64, new: UInt64, SessionStart, ResetCause)
     case running(Running)
   }
 

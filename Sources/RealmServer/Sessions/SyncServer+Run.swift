@@ -68,6 +68,7 @@ extension SyncServer {
     try noteChanges(node.follow())
     let state = node.state
     let connected = Set(ids.compactMap { session($0)?.replica })
+    if let offline { try note(connected, offline: offline, time) }
     let transaction = try node.database.beginWrite()
     defer { transaction.cancel() }
     var horizon = state.horizon
@@ -101,6 +102,27 @@ extension SyncServer {
     return cut
   }
 
+  /// Notes that replicas are connected, so that a server that is killed knows it when it is started again.
+  private func note(_ connected: Set<UInt64>, offline: UInt64, _ time: UInt64) throws(StorageError) {
+    let transaction = try node.database.beginWrite()
+    defer { transaction.cancel() }
+    if try node.state.note(connected: connected, time: time, within: offline / 8, transaction) {
+      try transaction.commit()
+    }
+  }
+
+  /// The server has started. The time in which it did not run does not count as time that clients were away: they could not connect.
+  ///
+  /// - Parameter time: of the machine, in milliseconds since 1970.
+  /// - Throws: `StorageError`.
+  package func noteStart(time: UInt64) throws(StorageError) {
+    guard isClockRight(time), node.halt == nil else { return }
+    let transaction = try node.database.beginWrite()
+    defer { transaction.cancel() }
+    try node.state.passOverDowntime(until: time, transaction)
+    try transaction.commit()
+  }
+
   // MARK: - Sessions that begin
 
   /// Answers those who wait for the log; false where nobody does.
@@ -132,7 +154,7 @@ extension SyncServer {
   private enum Answer {
     case registered(UInt64, Welcome.Registered)
     case running(ServerSession.Running)
-    case reset(old: UInt64, SessionStart, isInDoubt: Bool)
+    case reset(old: UInt64, SessionStart, ResetCause)
     case isReset(UInt64, Welcome.Reset)
   }
 
@@ -146,8 +168,8 @@ extension SyncServer {
     return switch session(id)?.state {
     case .registering(let replica): .registered(replica, try registered(replica, time, transaction))
     case .starting(let start, let message): try self.start(start, message, time, transaction)
-    case .resetting(let old, let new, let message, let isInDoubt):
-      try reset(old, new, message, isInDoubt: isInDoubt, time, transaction)
+    case .resetting(let old, let new, let message, let cause):
+      try reset(old, new, message, cause, time, transaction)
     default: nil
     }
   }
@@ -179,14 +201,14 @@ extension SyncServer {
           wanted: max(wanted, message.querySet), asked: max(wanted, message.querySet),
           awaited: start.isReset ? message.wanted : 0, first: message.querySet,
           told: message.pending.first.map { $0.sequence &- 1 } ?? message.last?.sequence ?? 0))
-    case .goesOn: return .reset(old: start.replica, message, isInDoubt: true)
-    case .reset(let isInDoubt): return .reset(old: start.replica, message, isInDoubt: isInDoubt)
+    case .goesOn: return .reset(old: start.replica, message, isKnown ? .otherHistory : .otherQuerySet)
+    case .reset(let cause): return .reset(old: start.replica, message, cause)
     }
   }
 
   /// - Precondition: the old replica is retired.
   private func reset(
-    _ old: UInt64, _ new: UInt64, _ message: SessionStart, isInDoubt: Bool, _ time: UInt64,
+    _ old: UInt64, _ new: UInt64, _ message: SessionStart, _ cause: ResetCause, _ time: UInt64,
     _ transaction: WriteTransaction
   ) throws(StorageError) -> Answer {
     let registered = try registered(new, time, transaction)
@@ -194,7 +216,7 @@ extension SyncServer {
     return .isReset(
       new,
       Welcome.Reset(
-        registered: registered, integrated: integrated, refusals: refusals, isInDoubt: isInDoubt))
+        registered: registered, integrated: integrated, refusals: refusals, isInDoubt: cause.isInDoubt))
   }
 
   private func carryOut(_ answer: Answer, _ id: SessionID, _ time: UInt64) throws(StorageError) {
@@ -215,10 +237,11 @@ extension SyncServer {
         fail(id, .unavailable, Self.halted)
         throw error
       }
-    case .reset(let old, let message, let isInDoubt):
+    case .reset(let old, let message, let cause):
       guard let session = session(id), mayRegister(id, session.user, time) else { return }
       let new = draw()
-      become(id, .resetting(old: old, new: new, message, isInDoubt: isInDoubt))
+      become(id, .resetting(old: old, new: new, message, cause))
+      resets.append(Reset(replica: old, successor: new, cause: cause))
       change(id) { $0.waiting = [] }
       // What is still on its way from the old replica is not accepted any more.
       try append(.retire(replica: old), time)

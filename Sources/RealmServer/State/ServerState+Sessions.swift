@@ -6,9 +6,7 @@ package enum Resumption: Sendable, Equatable {
   /// From where it is. It is to name this session number the next time.
   case goesOn(sessionNumber: UInt64)
   /// As a new replica, whose file is replaced by what the server has.
-  ///
-  /// - isInDoubt: somebody else may have used its identity: a copy of the file, or the server goes on from an older copy of its state.
-  case reset(isInDoubt: Bool)
+  case reset(ResetCause)
 }
 
 extension ServerState {
@@ -69,6 +67,50 @@ extension ServerState {
     try ServerStore(transaction, settings).store(session, replica: replica.ordinal)
   }
 
+  /// Replicas are connected: they count as connected now. A time that was noted a moment ago stays.
+  ///
+  /// - Parameters:
+  ///   - time: of the machine, in milliseconds since 1970.
+  ///   - within: what was noted less than so many milliseconds ago stays.
+  /// - Returns: whether something was noted.
+  package func note(
+    connected: Set<UInt64>, time: UInt64, within: UInt64, _ transaction: WriteTransaction
+  ) throws(StorageError) -> Bool {
+    let store = try ServerStore(transaction, settings)
+    var isChanged = false
+    for number in connected.sorted() {
+      guard let replica = replicas[number], !replica.isRetired,
+        var session = try store.session(replica.ordinal), time > session.time, time - session.time > within
+      else { continue }
+      session.time = time
+      try store.store(session, replica: replica.ordinal)
+      isChanged = true
+    }
+    return isChanged
+  }
+
+  /// The server has not run for a while, in which nobody could connect: that time does not count for anybody.
+  ///
+  /// It ran last when the last entry came, or when a replica was noted to be connected, if that was later.
+  ///
+  /// - Parameter time: of the machine, in milliseconds since 1970.
+  package func passOverDowntime(
+    until time: UInt64, _ transaction: WriteTransaction
+  ) throws(StorageError) {
+    let store = try ServerStore(transaction, settings)
+    var sessions: [(ordinal: UInt32, session: ServerStore.Session)] = []
+    for replica in replicas.values where !replica.isRetired {
+      if let session = try store.session(replica.ordinal) { sessions.append((replica.ordinal, session)) }
+    }
+    let last = sessions.reduce(self.time) { max($0, $1.session.time) }
+    guard version > 0, last < time else { return }
+    for (ordinal, session) in sessions.sorted(by: { $0.ordinal < $1.ordinal }) {
+      var session = session
+      session.time += time - last
+      try store.store(session, replica: ordinal)
+    }
+  }
+
   /// The version that no replica needs what is before of, but for those that did not connect for long.
   ///
   /// - Parameters:
@@ -117,21 +159,22 @@ extension ServerState {
     _ number: UInt64, _ start: SessionStart, offering offered: UInt64, time: UInt64,
     _ transaction: WriteTransaction
   ) throws(StorageError) -> Resumption {
-    guard let replica = replicas[number], !replica.isRetired else { return .reset(isInDoubt: true) }
+    guard let replica = replicas[number] else { return .reset(.unknown) }
+    guard !replica.isRetired else { return .reset(.retired) }
     let store = try ServerStore(transaction, settings)
     if start.version >= horizon, start.version > 0, try store.tag(of: start.version) != start.tag {
-      return .reset(isInDoubt: true)
+      return .reset(.otherHistory)
     }
     guard let known = try store.session(replica.ordinal),
-      start.sessionNumber == known.confirmed || start.sessionNumber == known.offered,
-      start.isConsistent, replica.lastSequence <= start.last?.sequence ?? 0, try isOwn(start, replica, store)
-    else { return .reset(isInDoubt: true) }
-    guard start.version >= horizon, start.leastBase ?? .max >= horizon else {
-      return .reset(isInDoubt: false)
-    }
+      start.sessionNumber == known.confirmed || start.sessionNumber == known.offered
+    else { return .reset(.otherSession) }
+    guard start.isConsistent, replica.lastSequence <= start.last?.sequence ?? 0,
+      try isOwn(start, replica, store)
+    else { return .reset(.otherChanges) }
+    guard start.version >= horizon, start.leastBase ?? .max >= horizon else { return .reset(.forgotten) }
     // A file that begins before its registration is a copy, which shows what the user of the other file may read.
     guard start.version >= known.version || isReadAlike(at: start.version) else {
-      return .reset(isInDoubt: false)
+      return .reset(.otherRights)
     }
     let session = ServerStore.Session(
       confirmed: start.sessionNumber, offered: offered, version: min(start.version, start.leastBase ?? .max),

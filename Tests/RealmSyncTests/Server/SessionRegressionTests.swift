@@ -150,6 +150,44 @@ import Testing
     #expect(try Self.isReset(ben, driven))
   }
 
+  @Test func `who was connected until the server was killed is not retired when it starts again`() throws {
+    let driven = try DrivenServer()
+    let (ben, writer) = (try driven.running("ben"), try driven.running("writer"))
+    try writer.upload(.creation(1, 1))
+    // Longer than a client may be away, and nobody connects anew.
+    for _ in 0..<30 {
+      try Self.pass(1, driven)
+      try driven.server.trim(offline: Self.day, time: driven.time)
+      try driven.run()
+    }
+    // The connections are gone with the server, which can't note that.
+    for client in [ben, writer] { driven.server.disconnect(client.id) }
+    driven.time += 1000
+    try driven.server.noteStart(time: driven.time)
+    try driven.server.trim(offline: Self.day, time: driven.time)
+    try driven.run()
+    for client in [ben, writer] { #expect(try !Self.isReset(client, driven)) }
+  }
+
+  @Test func `the time in which a server did not run does not count as time that clients were away`() throws {
+    let driven = try DrivenServer()
+    let (ben, writer) = (try driven.running("ben"), try driven.running("writer"))
+    try writer.upload(.creation(1, 1))
+    try driven.run()
+    for client in [ben, writer] { driven.server.disconnect(client.id) }
+    driven.time += 2 * Self.day
+    driven.server.acceptsClock = true
+    try driven.server.noteStart(time: driven.time)
+    try driven.server.trim(offline: Self.day, time: driven.time)
+    try driven.run()
+    #expect(try !Self.isReset(writer, driven))
+    // Who does not come then is away.
+    try Self.pass(2, driven)
+    try driven.server.trim(offline: Self.day, time: driven.time)
+    try driven.run()
+    #expect(try Self.isReset(ben, driven))
+  }
+
   @Test func `a trim by a clock a month ahead does nothing`() throws {
     let driven = try DrivenServer()
     let ben = try driven.running("ben")

@@ -48,6 +48,7 @@ final class Worker {
     let app = App(id: "dev", configuration: settings)
     app.syncManager.errorHandler = { error, _ in
       say("error \((error as? SyncError)?.code.rawValue ?? 0) \(error.localizedDescription)")
+      note("error at \(Date()): \(error.localizedDescription)")
     }
     while true {
       do {
@@ -68,7 +69,10 @@ final class Worker {
           let last = realm.object(ofType: Author.self, forPrimaryKey: author)?.last ?? 0
           say("resetting \(last) \(realm.objects(Entry.self).count)")
         },
-        afterReset: { _, _ in say("reset") }),
+        afterReset: { _, _ in
+          say("reset")
+          note("reset at \(Date())")
+        }),
       initialSubscriptions: { subscriptions in
         subscriptions.append(QuerySubscription<Author>())
         subscriptions.append(QuerySubscription<Board>())

@@ -59,12 +59,10 @@ final class WorkerProgram {
   /// Kills it. What it has told before is known then.
   func crash() throws {
     guard let program else { return }
-    guard program.isRunning else { throw program.failure("has ended by itself") }
     listen()
-    if lost > 0 {
-      throw program.failure(
-        "has told \(lost) commits that its file lacks now, had \(resets.count) resets and the errors \(errors)")
-    }
+    let past = "; before, it had \(resets.count) resets and the errors \(errors)"
+    if lost > 0 { throw program.failure("has told \(lost) commits that its file lacks now\(past)") }
+    guard program.isRunning else { throw program.failure("has ended by itself\(past)") }
     try program.crash()
     let end = ContinuousClock.now + .seconds(10)
     while !listen() {
