@@ -284,7 +284,8 @@ public final class AppWorker: Sendable {
       logger.notice(
         "a file is reset",
         metadata: [
-          "cause": "\(reset.cause.rawValue)", "replica": "\(reset.replica)", "successor": "\(reset.successor)",
+          "cause": "\(reset.cause.rawValue)", "replica": "\(reset.replica)",
+          "successor": "\(reset.successor)",
         ])
     }
   }

@@ -46,6 +46,7 @@ package struct MergeRecords {
         guard let adds = [AddRecord](value) else { throw damaged }
         let kept = adds.filter { $0.record.version > horizon }
         left = kept.isEmpty ? nil : kept.bytes
+      case .add(let record): left = record.version > horizon ? value : nil
       case .position(let element):
         guard let positions = [ListPosition](value, of: element) else { throw damaged }
         let kept = positions.compactMap { $0.trimmed(horizon) }

@@ -119,7 +119,8 @@ extension MergedObject {
       wins = record == nil || record?.isDefault == true || !context.isEarlier(than: record)
     }
     guard wins else { return [] }
-    let adds = try records.adds(place).filter { isDefault || isLater($0, context) }
+    let adds = try records.adds(place, from: isDefault ? nil : context.stamp)
+      .filter { isDefault || isLater($0, context) }
     return [Effect(.set(path, value.adding(adds), isDefault: isDefault))]
   }
 
@@ -128,9 +129,9 @@ extension MergedObject {
     context.isEarlier((context.stamp, context.replica), (add.record.stamp, add.record.replica))
   }
 
-  /// What was added to a value that is set now, and counts as later.
-  func laterAdds(_ place: EditedPlace, _ context: MergeContext) throws(StorageError) -> [AddRecord] {
-    try records.adds(place).filter { isLater($0, context) }
+  /// Forgets what was added to a value that is set now, but for what counts as later.
+  func forgetEarlierAdds(_ place: EditedPlace, _ context: MergeContext) throws(StorageError) {
+    try records.forgetAdds(place, upTo: context.stamp) { isLater($0, context) }
   }
 
   // MARK: - Lists

@@ -63,11 +63,11 @@ extension MergedObject {
     switch instruction {
     case .set(_, _, let isDefault) where place.kind == .register:
       try change(instruction)
-      if !isDefault { records.set(try laterAdds(place, context), of: place) }
+      if !isDefault { try forgetEarlierAdds(place, context) }
       records.set(context.record(isDefault: isDefault), of: place)
     case .add(_, let delta):
       try change(instruction)
-      records.set(try records.adds(place).adding(delta, context.record()), of: place)
+      try records.add(delta, context.record(), to: place)
     case .newEmbedded:
       try change(instruction)
       let kill = try records.slot(place.key).kill
@@ -182,18 +182,5 @@ extension MergedObject {
     if effect.order?.isLost == true { return }
     let isNew = effect.instruction.placedID.map { context.isNew($0) } ?? false
     try change(effect.instruction, isNew: isNew)
-  }
-}
-
-extension [AddRecord] {
-  /// What one changeset adds to a number is one sum.
-  fileprivate func adding(_ delta: Int64, _ record: MergeRecord) -> [AddRecord] {
-    var adds = self
-    if let last = adds.last, last.record == record {
-      adds[adds.count - 1].delta = last.delta &+ delta
-    } else {
-      adds.append(AddRecord(record: record, delta: delta))
-    }
-    return adds
   }
 }

@@ -72,14 +72,107 @@ final class ObjectRecords {
     set(record.map { $0.bytes }, for: place.key + [RecordKey.Tag.register])
   }
 
-  func adds(_ place: EditedPlace) throws(StorageError) -> [AddRecord] {
+  /// What was added, in no order.
+  ///
+  /// - Parameter first: what was added with earlier stamps is left out; nil for all. Takes time in proportion to the others, and to what was changed in the object.
+  func adds(_ place: EditedPlace, from first: Stamp?) throws(StorageError) -> [AddRecord] {
+    var adds = try addsInOneValue(place).filter { $0.record.stamp >= first ?? $0.record.stamp }
+    try forEachAdd(place, from: first) { (record, _, delta) in
+      adds.append(AddRecord(record: record, delta: delta))
+      return true
+    }
+    return adds
+  }
+
+  /// Notes what a changeset adds to a number: all of it is one sum. Takes O(log n) for n adds.
+  func add(_ delta: Int64, _ record: MergeRecord, to place: EditedPlace) throws(StorageError) {
+    let key = place.key + [RecordKey.Tag.add] + record.addKey
+    var sum = delta
+    if let known = try value(key) {
+      guard let known = Self.delta(known) else { throw tree.damaged }
+      sum &+= known
+    }
+    var bytes: [UInt8] = []
+    bytes.appendInteger(sum)
+    set(bytes, for: key)
+  }
+
+  /// Forgets what was added, but for what counts as later than a value that is set now.
+  ///
+  /// - Parameter last: all that was added with an earlier stamp is not later.
+  func forgetAdds(
+    _ place: EditedPlace, upTo last: Stamp, unless isLater: (AddRecord) -> Bool
+  ) throws(StorageError) {
+    let old = try addsInOneValue(place)
+    let kept = old.filter(isLater)
+    if kept.count < old.count {
+      set(kept.isEmpty ? nil : kept.bytes, for: place.key + [RecordKey.Tag.adds])
+    }
+    var forgotten: [[UInt8]] = []
+    try forEachAdd(place, from: nil) { (record, key, delta) in
+      guard record.stamp <= last else { return false }
+      if !isLater(AddRecord(record: record, delta: delta)) { forgotten.append(key) }
+      return true
+    }
+    for key in forgotten { set(nil, for: key) }
+  }
+
+  /// As earlier versions have stored them.
+  private func addsInOneValue(_ place: EditedPlace) throws(StorageError) -> [AddRecord] {
     guard let bytes = try value(place.key + [RecordKey.Tag.adds]) else { return [] }
     guard let adds = [AddRecord](bytes) else { throw tree.damaged }
     return adds
   }
 
-  func set(_ adds: [AddRecord], of place: EditedPlace) {
-    set(adds.isEmpty ? nil : adds.bytes, for: place.key + [RecordKey.Tag.adds])
+  private static func delta(_ bytes: [UInt8]) -> Int64? {
+    var reader = ByteReader(bytes)
+    guard let delta = reader.integer(Int64.self), reader.isAtEnd else { return nil }
+    return delta
+  }
+
+  /// Calls `body` with each add and its key, by growing stamps, until it answers false.
+  private func forEachAdd(
+    _ place: EditedPlace, from first: Stamp?, _ body: (MergeRecord, [UInt8], Int64) -> Bool
+  ) throws(StorageError) {
+    let start = place.key + [RecordKey.Tag.add]
+    var least = start
+    if let first { least.appendHighestFirst(first.word) }
+    // What was changed takes the place of what is stored.
+    var changes: [(key: [UInt8], value: [UInt8]?)] = []
+    for (key, change) in changed where key.starts(with: start) && !key.lexicographicallyPrecedes(least) {
+      changes.append((key, isForgotten(key, change.turn) ? nil : change.value))
+    }
+    changes.sort { $0.key.lexicographicallyPrecedes($1.key) }
+    var next = 0
+    let damaged = tree.damaged
+    func tell(_ key: [UInt8], _ value: [UInt8]) throws(StorageError) -> Bool {
+      guard key.count == start.count + 20, let delta = Self.delta(value) else { throw damaged }
+      return body(MergeRecord(addKey: key[start.count...]), key, delta)
+    }
+    func tellChanges(before key: [UInt8]?) throws(StorageError) -> Bool {
+      while next < changes.count, key.map({ changes[next].key.lexicographicallyPrecedes($0) }) ?? true {
+        let change = changes[next]
+        next += 1
+        if let value = change.value, try !tell(change.key, value) { return false }
+      }
+      return true
+    }
+    var goesOn = true
+    try tree.forEach(from: prefix + least) { (stored, value) throws(StorageError) in
+      guard stored.starts(with: prefix + start) else { return false }
+      let key = Array(stored[prefix.count...])
+      goesOn = try tellChanges(before: key)
+      guard goesOn else { return false }
+      if next < changes.count, changes[next].key == key {
+        let change = changes[next]
+        next += 1
+        if let value = change.value { goesOn = try tell(key, value) }
+      } else if !isForgotten(key, 0) {
+        goesOn = try tell(key, value)
+      }
+      return goesOn
+    }
+    if goesOn { _ = try tellChanges(before: nil) }
   }
 
   func member(_ member: [UInt8], ofSet place: [UInt8]) throws(StorageError) -> MergeRecord? {
@@ -124,6 +217,7 @@ final class ObjectRecords {
   /// Forgets what is recorded of an element that holds one value.
   func clearElement(_ place: EditedPlace) {
     for part in [RecordKey.Tag.register, RecordKey.Tag.adds] { set(nil, for: place.key + [part]) }
+    clear(place.key + [RecordKey.Tag.add])
   }
 
   /// Whether what was set for a key in a turn has been forgotten since; in turn 0, what is stored.

@@ -6,6 +6,7 @@ struct RecordKey {
   enum Tag {
     static let slot: UInt8 = 16
     static let register: UInt8 = 17
+    /// All adds in one value, as earlier versions have stored them.
     static let adds: UInt8 = 18
     /// Followed by the name of the member.
     static let member: UInt8 = 19
@@ -13,6 +14,8 @@ struct RecordKey {
     static let position: UInt8 = 20
     static let chain: UInt8 = 21
     static let moved: UInt8 = 22
+    /// Followed by the decision: a stamp (8), a replica (4) and a version (8), each with the highest byte first.
+    static let add: UInt8 = 23
   }
 
   enum Part: Equatable {
@@ -21,6 +24,7 @@ struct RecordKey {
     case slot
     case register
     case adds
+    case add(MergeRecord)
     case member
     case position(ElementID)
     case chain
@@ -46,7 +50,27 @@ struct RecordKey {
     case (Tag.position, 9): part = .position(id)
     case (Tag.chain, 9): part = .chain
     case (Tag.moved, 9): part = .moved
+    case (Tag.add, 21): part = .add(MergeRecord(addKey: rest.dropFirst()))
     default: return nil
     }
+  }
+}
+
+extension MergeRecord {
+  /// Keys of adds stand in the order of their stamps.
+  var addKey: [UInt8] {
+    var key: [UInt8] = []
+    key.appendHighestFirst(stamp.word)
+    key.appendHighestFirst(replica)
+    key.appendHighestFirst(version)
+    return key
+  }
+
+  /// - Precondition: 20 bytes.
+  init(addKey bytes: ArraySlice<UInt8>) {
+    func number(_ start: Int, _ count: Int) -> UInt64 {
+      bytes.dropFirst(start).prefix(count).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+    self.init(stamp: Stamp(word: number(0, 8)), replica: UInt32(number(8, 4)), version: number(12, 8))
   }
 }
