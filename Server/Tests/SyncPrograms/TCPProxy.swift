@@ -77,6 +77,12 @@ package final class TCPProxy: Sendable {
 package protocol Passage: Sendable {
   /// Bytes have come. They go on where the passage sends them on.
   func take(_ bytes: ByteBuffer, _ way: ProxyWay)
+  /// Nothing more comes.
+  func end(_ way: ProxyWay)
+}
+
+extension Passage {
+  package func end(_ way: ProxyWay) { way.close() }
 }
 
 /// One of the two directions of a connection.
@@ -90,6 +96,12 @@ package struct ProxyWay: Sendable {
   /// Calls `body` on the thread of the connection.
   package func after(milliseconds: Int64, _ body: @escaping @Sendable () -> Void) {
     to.eventLoop.scheduleTask(in: .milliseconds(milliseconds), body)
+  }
+
+  /// Closes the side that is sent to, behind what was sent on this way.
+  package func close() {
+    let to = to
+    to.writeAndFlush(ByteBuffer()).whenComplete { _ in to.close(mode: .all, promise: nil) }
   }
 
   /// Breaks the connection on both sides, behind what was sent on this way.
@@ -116,7 +128,7 @@ private final class Forwarder: ChannelInboundHandler, Sendable {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) { passage.take(unwrapInboundIn(data), way) }
 
   func channelInactive(context: ChannelHandlerContext) {
-    way.to.close(mode: .all, promise: nil)
+    passage.end(way)
     context.fireChannelInactive()
   }
 

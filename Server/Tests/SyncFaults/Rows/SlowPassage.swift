@@ -84,6 +84,8 @@ private final class SlowPassage: Passage {
     var waiting: [Piece] = []
     /// A piece is on its way.
     var isBusy = false
+    /// Nothing more comes.
+    var hasEnded = false
   }
 
   private let network: SlowNetwork
@@ -110,6 +112,12 @@ private final class SlowPassage: Passage {
     sendNext(way)
   }
 
+  /// What waits still goes on before.
+  func end(_ way: ProxyWay) {
+    change(way) { $0.hasEnded = true }
+    sendNext(way)
+  }
+
   private func change<Result: Sendable>(_ way: ProxyWay, _ body: (inout Way) -> Result) -> Result {
     if way.isToServer { return toServer.withLock { body(&$0) } }
     return toDevice.withLock { body(&$0) }
@@ -132,7 +140,10 @@ private final class SlowPassage: Passage {
       way.isBusy = true
       return way.waiting.removeFirst()
     }
-    guard let next else { return }
+    guard let next else {
+      if change(way, { $0.hasEnded && !$0.isBusy && $0.waiting.isEmpty }) { way.close() }
+      return
+    }
     way.after(milliseconds: next.delay) { [self] in
       way.send(next.bytes)
       change(way) { $0.isBusy = false }
