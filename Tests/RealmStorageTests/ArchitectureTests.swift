@@ -10,7 +10,8 @@ import Testing
     floors: [
       "File", "Node", "Kernel", "Tree", "Space", "Version", "Table/Values", "Table/Cluster",
       "Table/Collection",
-      "Table/Index", "Table/Change", "Table/Diff", "Query/Predicate", "Query/Test", "Query/Search", "Commit",
+      "Table/Index", "Table/Change", "Table/Diff", "Query/Predicate", "Query/Test",
+      "Query/Search", "Commit",
       "Changelog", "Database", "Creation", "Upkeep", "Live", "Check",
       "Compare",
     ])
@@ -18,8 +19,8 @@ import Testing
   private static let objects = House(
     module: "RealmSwift",
     floors: [
-      "Runtime", "Values", "BSON", "Model", "Schema", "Session", "Collections", "Query", "Realm", "Threads",
-      "Observation", "Accounts", "Sync", "Subscriptions",
+      "Runtime", "Values", "BSON", "Schema", "Model", "Binding", "Session", "Collections", "Query", "Realm",
+      "Threads", "Observation", "Accounts", "Sync", "Subscriptions",
     ])
 
   /// Rooms of the query languages, from the lowest up.

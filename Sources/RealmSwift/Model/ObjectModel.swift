@@ -1,13 +1,11 @@
 import RealmStorage
 import Synchronization
 
-/// A property of a model class.
+/// A property of a model class: what realms store of it, and where an instance keeps it.
 final class ModelProperty {
-  let name: String
-  /// Of its column; the name of the property unless the class maps it to another.
-  let columnName: String
+  let schema: PropertySchema
+  /// As the class declares it, with the class that links lead to.
   let type: _PropertyType
-  let role: PropertyRole
   let offset: Int
   let field: any PersistedField.Type
   let access: FieldAccess
@@ -18,10 +16,10 @@ final class ModelProperty {
     name: String, columnName: String, type: _PropertyType, role: PropertyRole, offset: Int,
     field: any PersistedField.Type, position: Int
   ) {
-    self.name = name
-    self.columnName = columnName
+    schema = PropertySchema(
+      name, columnName: columnName, type.column, type.form, isOptional: type.isOptional,
+      target: type.target?.className(), role)
     self.type = type
-    self.role = role
     self.offset = offset
     self.field = field
     access = FieldAccess(field, position: position)
@@ -40,19 +38,19 @@ final class ModelProperty {
     return value
   }
 
+  var name: String { schema.name }
+  /// Of its column; the name of the property unless the class maps it to another.
+  var columnName: String { schema.columnName }
+  var role: PropertyRole { schema.role }
   /// Told by the links of others, and stored nowhere.
-  var isComputed: Bool {
-    if case .linkingObjects = type.form { true } else { false }
-  }
+  var isComputed: Bool { schema.isComputed }
 }
 
-/// What there is to know of a model class: its stored properties, and how an instance is made.
+/// A class of the program: what realms store of it, where its instances keep that, and how they are made.
 final class ObjectModel: @unchecked Sendable {
   // Sendable: nothing of it changes.
   let type: ObjectBase.Type
-  let name: String
-  /// Each object of it belongs to another.
-  let isEmbedded: Bool
+  let schema: ClassSchema
   /// The superclass's first.
   let properties: [ModelProperty]
   /// Position of the primary key.
@@ -94,9 +92,7 @@ final class ObjectModel: @unchecked Sendable {
 
   private init(_ type: ObjectBase.Type) {
     self.type = type
-    isEmbedded = type is EmbeddedObject.Type
     isEncodable = type is any Encodable.Type
-    name = type.className()
     let fields = PropertyField.all(of: type)
     let sample = fields.stored.isEmpty ? nil : InstanceMaker(type, fields: nil).initialized()
     let mapping = type.propertiesMapping()
@@ -109,6 +105,9 @@ final class ObjectModel: @unchecked Sendable {
         role: named.role(of: field.name) ?? declared, offset: field.offset, field: field.access,
         position: position)
     }
+    let kind: ClassSchema.Kind =
+      type is EmbeddedObject.Type ? .embedded : type is AsymmetricObject.Type ? .asymmetric : .object
+    schema = ClassSchema(type.className(), kind, properties.map(\.schema))
     let keys = properties.indices.filter { [properties] in properties[$0].role == .primaryKey }
     primaryKey = keys.first
     keptAdoptions = properties.map { Adoption($0.access.adopt, offset: $0.offset) }
@@ -128,6 +127,10 @@ final class ObjectModel: @unchecked Sendable {
     check(mapping)
     check(named, unstored: fields.unstored)
   }
+
+  var name: String { schema.name }
+  /// Each object of it belongs to another.
+  var isEmbedded: Bool { schema.isEmbedded }
 
   /// Stops the program where a property can't link to an object.
   func check(_ object: ObjectBase, fits position: Int) {

@@ -93,19 +93,8 @@ extension _PersistableInsideOptional {
 
 /// What a property is.
 public struct _PropertyType {
-  enum Form: Equatable {
-    case value, list, set, map, linkingObjects(property: String)
+  typealias Form = PropertyForm
 
-    /// How a column keeps it.
-    var collection: ColumnCollection {
-      switch self {
-      case .value, .linkingObjects: .none
-      case .list: .list
-      case .set: .set
-      case .map: .map
-      }
-    }
-  }
   var column: ColumnType
   var isOptional = false
   var form = Form.value

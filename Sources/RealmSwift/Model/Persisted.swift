@@ -155,9 +155,3 @@ extension Persisted where Value: LinkingObjectsProtocol {
     self.init(.value(Value(_ofProperty: originProperty)), .plain)
   }
 }
-
-/// What a property is for, beyond holding a value.
-@usableFromInline
-enum PropertyRole: UInt8 {
-  case plain, indexed, primaryKey
-}

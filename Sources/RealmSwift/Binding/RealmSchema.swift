@@ -221,21 +221,6 @@ final class RealmSchema: Sendable {
   }
 }
 
-extension ModelProperty {
-  /// The column it is stored in; nil of one that is computed.
-  var column: Column? {
-    if isComputed { return nil }
-    let index: ColumnIndex =
-      switch role {
-      case .plain: .none
-      case .indexed: .plain
-      case .primaryKey: .unique
-      }
-    return Column(
-      columnName, type.column, isOptional: type.isOptional, collection: type.form.collection, index: index)
-  }
-}
-
 extension QueryNames {
   /// Classes and properties by their names in the program, and by those that are stored.
   fileprivate convenience init(_ bindings: [ClassBinding]) {

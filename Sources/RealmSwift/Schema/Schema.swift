@@ -53,38 +53,41 @@ public struct Property: Hashable, Sendable {
   /// The class of the objects it links to, or that link by it.
   public let objectClassName: String?
 
-  init(_ property: ModelProperty) {
+  init(_ property: PropertySchema) {
     name = property.name
     columnName = property.columnName
-    type = PropertyType(property.type)
-    isArray = property.type.form == .list
-    isSet = property.type.form == .set
-    isMap = property.type.form == .map
+    type = PropertyType(property)
+    isArray = property.form == .list
+    isSet = property.form == .set
+    isMap = property.form == .map
     isIndexed = property.role != .plain
     // A value of any type is none where it is nothing, and never nil.
-    isOptional = property.type.isOptional && property.type.column != .mixed
-    objectClassName = property.type.target?.className()
+    isOptional = property.isOptional && property.type != .mixed
+    objectClassName = property.target
   }
 }
 
 /// A class that a realm stores.
 public struct ObjectSchema: Sendable {
-  private let model: ObjectModel
+  private let schema: ClassSchema
+  /// The class itself.
+  public let objectClass: AnyClass
 
-  init(_ model: ObjectModel) { self.model = model }
+  init(_ schema: ClassSchema, _ objectClass: AnyClass) {
+    self.schema = schema
+    self.objectClass = objectClass
+  }
 
   /// The name it is stored under.
-  public var className: String { model.name }
-  /// The class itself.
-  public var objectClass: AnyClass { model.type }
+  public var className: String { schema.name }
   /// Its stored properties, a superclass's first.
-  public var properties: [Property] { model.properties.filter { !$0.isComputed }.map { Property($0) } }
+  public var properties: [Property] { schema.stored.map { Property($0) } }
   /// The property that no two objects have one value of; nil of a class without a primary key.
-  public var primaryKeyProperty: Property? { model.primaryKey.map { Property(model.properties[$0]) } }
+  public var primaryKeyProperty: Property? { schema.primaryKey.map { Property($0) } }
   /// Each object of it belongs to another.
-  public var isEmbedded: Bool { model.isEmbedded }
+  public var isEmbedded: Bool { schema.isEmbedded }
   /// Objects of it are only sent: it inherits from `AsymmetricObject`.
-  public var isAsymmetric: Bool { model.type is AsymmetricObject.Type }
+  public var isAsymmetric: Bool { schema.kind == .asymmetric }
 
   /// The property of a name; nil where there is none.
   public subscript(propertyName: String) -> Property? { properties.first { $0.name == propertyName } }
@@ -100,13 +103,13 @@ public struct Schema: Sendable {
 }
 
 extension PropertyType {
-  init(_ type: _PropertyType) {
-    if case .linkingObjects = type.form {
+  init(_ property: PropertySchema) {
+    if property.isComputed {
       self = .linkingObjects
       return
     }
     self =
-      switch type.column {
+      switch property.type {
       case .bool: .bool
       case .int64: .int
       case .float: .float
@@ -124,11 +127,11 @@ extension PropertyType {
 }
 
 extension ObjectSchema: Hashable {
-  /// Whether both are of one class.
+  /// Whether both are of one class, and store the same.
   public static func == (left: ObjectSchema, right: ObjectSchema) -> Bool {
-    left.model.type == right.model.type
+    left.objectClass == right.objectClass && left.schema == right.schema
   }
-  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(model.type)) }
+  public func hash(into hasher: inout Hasher) { hasher.combine(schema.name) }
 }
 
 extension Schema: Hashable {
@@ -166,14 +169,4 @@ extension Schema: CustomStringConvertible {
 
 extension String {
   fileprivate var indented: String { "\t" + replacing("\n", with: "\n\t") }
-}
-
-extension Realm {
-  /// The classes that this realm was opened with: those its configuration names.
-  public var schema: Schema { Schema(objectSchema: classes.bindings.map { ObjectSchema($0.model) }) }
-}
-
-extension ObjectBase {
-  /// The object's class, as realms store it.
-  public final var objectSchema: ObjectSchema { ObjectSchema(ObjectModel.of(type(of: self))) }
 }

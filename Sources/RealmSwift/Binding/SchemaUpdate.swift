@@ -4,7 +4,8 @@ import RealmStorage
 struct SchemaUpdate {
   private let configuration: Realm.Configuration
   private let path: String
-  private let tables: [TableSchema]
+  private let models: [ObjectModel]
+  private let hasTables: Bool
   /// The file's.
   let version: UInt64
 
@@ -20,7 +21,8 @@ struct SchemaUpdate {
     _ models: [ObjectModel], _ tables: [TableSchema], version: UInt64, _ configuration: Realm.Configuration,
     path: String, rows: (String) throws(StorageError) -> Int
   ) throws(StorageError) {
-    self.tables = tables
+    self.models = models
+    hasTables = !tables.isEmpty
     self.version = version
     self.configuration = configuration
     self.path = path
@@ -29,14 +31,14 @@ struct SchemaUpdate {
         missing.append(model)
         continue
       }
+      let old = ClassSchema(table, among: tables)
       var found = SchemaDifference.all(
-        model, table, among: tables,
-        rows: SchemaDifference.addsKey(model, table) ? try rows(table.name) : 0)
+        model.schema, old, rows: SchemaDifference.addsKey(model.schema, old) ? try rows(table.name) : 0)
       // Other devices may have them, or have null in them.
       if isSynced { found.removeAll { $0.kind == .removed || $0.kind == .becameRequired } }
       differences += found
       let notKept = Set(found.filter { !$0.canBeMade }.map(\.column))
-      for property in model.properties where !notKept.contains(property.columnName) {
+      for property in model.schema.properties where !notKept.contains(property.columnName) {
         guard let column = property.column,
           let old = table.columns.first(where: { $0.name == column.name }), old.index != column.index
         else { continue }
@@ -45,8 +47,13 @@ struct SchemaUpdate {
     }
   }
 
+  /// The class whose table a difference is of.
+  fileprivate func model(of difference: SchemaDifference) -> ObjectModel? {
+    models.first { $0.name == difference.className }
+  }
+
   /// No program has set up the file yet.
-  private var isNew: Bool { tables.isEmpty && version == 0 }
+  private var isNew: Bool { !hasTables && version == 0 }
   private var isNewer: Bool { configuration.schemaVersion > version && !isSynced }
   /// Classes and properties are added without a version, and none is taken away or changed.
   fileprivate var isSynced: Bool { configuration.syncing != nil }
@@ -208,10 +215,10 @@ extension RealmSchema {
   private static func make(
     _ change: SchemaDifference, _ update: SchemaUpdate, in transaction: WriteTransaction
   ) throws {
-    let property = change.model.properties.first { !$0.isComputed && $0.columnName == change.column }
-    guard let table = try transaction.table(change.model.name) else { return }
+    guard let model = update.model(of: change), let table = try transaction.table(model.name) else { return }
+    let property = model.properties.first { !$0.isComputed && $0.columnName == change.column }
     if change.kind == .added {
-      if let property { try add(property, to: change.model, in: transaction) }
+      if let property { try add(property, to: model, in: transaction) }
       return
     }
     guard let position = table.position(of: change.column) else { return }
@@ -220,7 +227,7 @@ extension RealmSchema {
     case .becameOptional:
       try table.setOptional(true, ofColumn: position)
       if update.isSynced { try tellDefinition(of: change, in: transaction) }
-    case .becameRequired: try makeRequired(position, of: table, property, change.model, update)
+    case .becameRequired: try makeRequired(position, of: table, property, model, update)
     case .added, .retyped, .primaryKey, .embedded: break
     }
   }
@@ -231,7 +238,7 @@ extension RealmSchema {
   ) throws {
     let definitions = try transaction.definitions().filter { definition in
       guard case .addProperty(let table, let property) = definition else { return false }
-      return table == change.model.name && property.name == change.column
+      return table == change.className && property.name == change.column
     }
     try transaction.record(definitions)
   }
@@ -266,7 +273,7 @@ extension RealmSchema {
     for model in models {
       var columns: [Column] = []
       for property in model.properties {
-        guard var column = property.column else { continue }
+        guard var column = property.schema.column else { continue }
         if let target = property.type.target, target != model.type {
           guard late.allSatisfy({ $0.0 !== model }),
             let table = try transaction.table(ObjectModel.of(target).name)
@@ -290,7 +297,7 @@ extension RealmSchema {
   private static func add(
     _ property: ModelProperty, to model: ObjectModel, in transaction: WriteTransaction
   ) throws {
-    guard var column = property.column, let table = try transaction.table(model.name) else { return }
+    guard var column = property.schema.column, let table = try transaction.table(model.name) else { return }
     if let target = property.type.target {
       column.target = try transaction.table(ObjectModel.of(target).name)?.schema.id ?? 0
     }
