@@ -11,7 +11,7 @@ struct Stats: ParsableCommand {
       pieces; where the values of strings or data repeat, the rows hold codes, and the column's nodes are the \
       dictionary, whose entries are the values.
 
-      With --json it is one object: "fileBytes", "liveBytes", "metaBytes", "otherBytes"; "parts", each with "role" \
+      With --json it is one object: "fileBytes", "liveBytes", "droppedBytes", "metaBytes", "otherBytes"; "parts", each with "role" \
       (catalogue, table, column, index, links, tree, slot), "name" of the table, tree or slot, "column", "hidden" (only of \
       the library's own tables), "nodes", "bytes", "packedBytes" and "entries"; "kinds", each with "kind", "nodes" and "bytes"; and "pinned", the older versions that \
       processes read or that are kept by name, each with "version", "name" (null: a process reads it), "process" (null: of \
@@ -56,6 +56,10 @@ struct Stats: ParsableCommand {
       })
     try Output.line()
     try Output.row("Live", share(report.liveBytes, of: total))
+    if held.droppedBytes > 0 {
+      try Output.row(
+        "Dropped", "\(share(held.droppedBytes, of: total)) of them, given back by the next commits")
+    }
     try Output.row("Meta pages", share(report.metaBytes, of: total))
     for pin in held.pinned {
       let process = pin.processID.map { "process \($0)" } ?? "a process of another container"
@@ -128,7 +132,8 @@ struct Stats: ParsableCommand {
     ])
     return JSON.object([
       ("fileBytes", "\(report.fileBytes)"), ("liveBytes", "\(report.liveBytes)"),
-      ("metaBytes", "\(report.metaBytes)"), ("otherBytes", "\(report.otherBytes)"),
+      ("droppedBytes", "\(held.droppedBytes)"), ("metaBytes", "\(report.metaBytes)"),
+      ("otherBytes", "\(report.otherBytes)"),
       ("parts", JSON.array(parts)), ("kinds", JSON.array(kinds)),
       ("pinned", JSON.array(readers)), ("writer", writer),
     ])

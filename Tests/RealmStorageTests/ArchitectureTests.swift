@@ -10,7 +10,7 @@ import Testing
     floors: [
       "File", "Node", "Kernel", "Tree", "Space", "Version", "Table/Values", "Table/Cluster",
       "Table/Collection",
-      "Table/Index", "Table/Change", "Table/Diff", "Query/Predicate", "Query/Test",
+      "Table/Index", "Table/Change", "Table/Alteration", "Table/Diff", "Query/Predicate", "Query/Test",
       "Query/Search", "Commit",
       "Changelog", "Database", "Creation", "Upkeep", "Live", "Check",
       "Compare",
@@ -93,7 +93,10 @@ import Testing
       "nested", "row", "sorted", "sortedCount", "value", "absentCell",
     ]
     // Changes of columns that there are, which a recorder refuses.
-    let columns: Set = ["changeType", "drop", "setIndex", "setOptional", "useElementIDs"]
+    let columns: Set = [
+      "becomeEmbedded", "becomeUnembedded", "changeSchema", "changeType", "drop", "setIndex", "setOptional",
+      "useElementIDs",
+    ]
     let tables: Set = [
       "Table.swift", "Table+Companions.swift", "WritableTable+Collections.swift",
     ]

@@ -6,9 +6,10 @@ extension TableModel {
   package mutating func changeSchema(_ table: WritableTable, _ generator: inout SeededGenerator) throws
     -> String?
   {
-    switch generator.below(3) {
+    switch generator.below(4) {
     case 0: try addColumn(to: table, &generator)
     case 1: try dropColumn(of: table, &generator)
+    case 2: try renameColumn(of: table, &generator)
     default: try changeOptionality(of: table, &generator)
     }
     let names = Set(table.schema.columns.map(\.name))
@@ -44,6 +45,19 @@ extension TableModel {
     let position = generator.below(columns.count)
     try table.dropColumn(position)
     for key in rows.keys { rows[key]?[columns[position].name] = nil }
+  }
+
+  private mutating func renameColumn(of table: WritableTable, _ generator: inout SeededGenerator) throws {
+    let columns = table.schema.columns
+    let position = generator.below(columns.count)
+    guard addedColumns < 200 else { return }
+    addedColumns += 1
+    let (old, new) = (columns[position].name, "renamed \(addedColumns)")
+    try table.renameColumn(position, to: new)
+    for key in rows.keys {
+      let value = rows[key]?.removeValue(forKey: old)
+      rows[key]?[new] = value
+    }
   }
 
   private mutating func changeOptionality(

@@ -99,6 +99,20 @@ struct TableCheck {
     }
   }
 
+  /// Whether a cluster holds columns of the schema only, and such that were dropped and are not given back yet.
+  private func holdsKnownColumns(_ cluster: borrowing ClusterNode, _ table: Table) -> Bool {
+    let schema = table.schema
+    // Who adds what this version does not know may keep columns for it.
+    guard schema.unknown == UnknownAttributes(), !schema.isDropped else { return true }
+    let isSwept = cluster.key(cluster.rows - 1) < table.root.swept
+    for place in 0..<cluster.columnCount {
+      let id = cluster.descriptor(place).column
+      guard id != ClusterNode.keyColumn, !schema.columns.contains(where: { $0.id == id }) else { continue }
+      guard !isSwept, schema.droppedColumns.contains(id) else { return false }
+    }
+    return true
+  }
+
   private func checkDictionaries(_ table: Table, _ reader: any NodeReader) throws(StorageError) {
     for entry in table.root.dictionaries.all {
       let column = table.schema.columns.first { $0.id == entry.id }
@@ -115,7 +129,9 @@ struct TableCheck {
     _ ref: Ref, _ table: Table, _ reader: any NodeReader, _ access: borrowing NodeAccess
   ) throws(StorageError) -> (rows: UInt64, keys: ClosedRange<UInt64>) {
     let cluster = ClusterNode(try access.node(ref, .cluster))
-    guard cluster.tellsBoundsRight() else { throw access.corrupted(.structure, ref) }
+    guard cluster.tellsBoundsRight(), holdsKnownColumns(cluster, table) else {
+      throw access.corrupted(.structure, ref)
+    }
     let dictionaries = table.root.dictionaries
     for column in table.schema.columns {
       let part = FilePart.column(column, table.schema)

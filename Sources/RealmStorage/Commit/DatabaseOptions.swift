@@ -28,6 +28,8 @@ public struct DatabaseOptions: Sendable {
   package var leavesNothing = false
   /// Rows of a cluster at most: with fewer of them small tables have many.
   package var clusterRows = ClusterNode.maximumRows
+  /// Bytes that a commit writes at most to give back what was dropped of tables, about.
+  package var givenBackBytes = 128 << 10
   /// When nodes are moved so that the file gets smaller, and how many at a time.
   package var compaction = Mover.Options()
 

@@ -10,7 +10,7 @@ final class TransactionGate: Sendable {
   private let leader: CommitLeader
   private let state: GatedState<State>
   private let key: [UInt8]?
-  private let clusterRows: Int
+  private let (clusterRows, givenBackBytes): (Int, Int)
   private let tables: SharedTables
   /// Threads that wait to enter, to begin a transaction.
   private let waiting = Atomic<Int>(0)
@@ -50,7 +50,7 @@ final class TransactionGate: Sendable {
     self.leader = leader
     self.tables = tables
     self.key = key
-    clusterRows = options.clusterRows
+    (clusterRows, givenBackBytes) = (options.clusterRows, options.givenBackBytes)
     state = GatedState(State(editor: editor, mover: Mover(options.compaction)))
     editor.onSpill(above: options.spillBytes) { [unowned self] (roots) throws(StorageError) in
       try spill(roots)
@@ -130,7 +130,7 @@ final class TransactionGate: Sendable {
         try takeLock(&state)
         return Begun(
           base: try beginLocked(&state), editor: state.editor, givenNestedIDs: state.givenNestedIDs,
-          clusterRows: clusterRows)
+          clusterRows: clusterRows, givenBackBytes: givenBackBytes)
       } catch {
         release(&state)
         throw error
@@ -145,6 +145,7 @@ final class TransactionGate: Sendable {
     let givenNestedIDs: GivenNestedIDs
     /// Rows of a cluster, at most.
     let clusterRows: Int
+    let givenBackBytes: Int
   }
 
   private func beginLocked(_ state: inout State) throws(StorageError) -> Version {

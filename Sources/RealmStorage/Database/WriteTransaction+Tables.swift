@@ -62,6 +62,48 @@ extension WriteTransaction {
     return WritableTable(transaction: self, writer: try tables().create(schema))
   }
 
+  /// Gives a table another name. O(1).
+  ///
+  /// - Precondition: there is such a table, and none of the new name.
+  /// - Throws: `.limitExceeded` for a name that is empty or too long; `.notSyncable`, `.schemaChangeWhileRecording`.
+  public func renameTable(_ name: String, to new: String) throws(StorageError) {
+    try checkName(new)
+    let table = try existing(name, "renamed")
+    guard !name.utf8.elementsEqual(new.utf8) else { return }
+    let isTaken = try tables().writer(new) != nil
+    precondition(!isTaken, "table \(name) can't be renamed: there is a table \(new) already")
+    try table.checkNotRecorded()
+    try table.changeSchema { $0.name = new }
+  }
+
+  /// Takes a table away with all its rows.
+  ///
+  /// Takes O(log n) for each link from and to its rows, and else no time in proportion to them: what they held is given back by later commits, about
+  /// 128 KiB by each (`StorageReport.droppedBytes`).
+  ///
+  /// - Precondition: there is such a table, and no column of another table links to it.
+  /// - Throws: `.notSyncable`, `.schemaChangeWhileRecording`; `.corrupted`: then the transaction can't be committed any more.
+  public func dropTable(_ name: String) throws(StorageError) {
+    let table = try existing(name, "dropped")
+    let linking = try tables().allSchemas.first { schema in
+      schema.id != table.schema.id
+        && schema.columns.contains { $0.type == .link && $0.target == table.schema.id }
+    }
+    precondition(linking == nil, "table \(name) can't be dropped: \(linking?.name ?? "") links to it")
+    try table.checkNotRecorded()
+    try tables().dropTable(table)
+  }
+
+  private func existing(_ name: String, _ word: String) throws(StorageError) -> TableWriter {
+    precondition(isOpen, "table \(name) can't be \(word): the transaction has ended")
+    let tables = try tables()
+    try tables.closeCells()
+    guard let table = try tables.writer(name) else {
+      preconditionFailure("table \(name) can't be \(word): there is none")
+    }
+    return table
+  }
+
   func check(_ column: Column) throws(StorageError) {
     try checkName(column.name)
     guard column.type == .link, column.target != 0 else { return }
@@ -76,7 +118,7 @@ extension WriteTransaction {
     }
   }
 
-  private func checkName(_ name: String) throws(StorageError) {
+  func checkName(_ name: String) throws(StorageError) {
     guard (1...TableSchema.maximumNameLength).contains(name.utf8.count) else {
       throw .limitExceeded(
         .nameLength(name.utf8.count, maximum: TableSchema.maximumNameLength), path: editor.store.storage.path)

@@ -230,6 +230,7 @@ public final class WriteTransaction {
   /// Answers how many rows there are more than before.
   private func storeTables() throws(StorageError) -> Int {
     guard let openTables else { return 0 }
+    try openTables.giveBack(begun.givenBackBytes)
     var catalogue = try Catalogue(root, access())
     guard let added = try openTables.store(in: &catalogue) else { return 0 }
     if !root.isNull { editor.free(root) }

@@ -2,7 +2,7 @@ extension OrderedTree {
   /// Keeps the entries that are chosen, in full leaves; answers the new root. Takes time in proportion to all entries.
   ///
   /// - Parameter choose: adds the places of those of a leaf that stay, in order.
-  /// - Throws: `.corrupted` where an entry has a value, too: the tree is to be one of keys alone.
+  /// - Throws: `.corrupted` where an entry has a ref: the tree is to be one of keys and bytes.
   package static func filter(
     _ root: Ref, shape: TreeShape = .standard, editor: NodeEditor,
     _ choose: (borrowing LeafNode, inout [UInt16]) throws(StorageError) -> Void
@@ -21,6 +21,8 @@ extension OrderedTree {
     /// The last key of the leaf before.
     private var last: [UInt8] = []
     private var places: [UInt16] = []
+    /// Entries with values have come: from then on entries are added one by one.
+    private var haveValues = false
 
     init(builder: TreeBuilder, editor: NodeEditor) {
       self.builder = builder
@@ -43,7 +45,7 @@ extension OrderedTree {
       // The leaf goes with all below it, so its values must name nothing.
       guard ref.level == 0 else { throw access.corrupted(.structure, ref) }
       let leaf = try OrderedTree.leaf(ref, access)
-      guard leaf.valueWidth == 0 else { throw access.corrupted(.structure, ref) }
+      haveValues = haveValues || leaf.valueWidth != 0
       // Within a leaf keys are in order; only forged leaves do not follow one another.
       guard last.isEmpty || last.span.bytes.compare(leaf.key(0).span.bytes) < 0 else {
         throw access.corrupted(.keyOrder, ref)
@@ -51,7 +53,10 @@ extension OrderedTree {
       last = leaf.key(leaf.count - 1)
       places.removeAll(keepingCapacity: true)
       try choose(leaf, &places)
-      builder.append(places, of: leaf)
+      guard haveValues else { return builder.append(places, of: leaf) }
+      for place in places {
+        try builder.append(key: leaf.key(Int(place)).span.bytes, value: leaf.value(Int(place)))
+      }
     }
   }
 }

@@ -32,6 +32,8 @@ public struct StorageReport: Sendable, Equatable {
   public var liveBytes: UInt64
   /// Bytes of the nodes that only pinned versions reach, those that are kept by name included.
   public var pinnedBytes: UInt64
+  /// Bytes that the newest version holds of columns and tables that were dropped; each commit gives some of them back. They are among the live ones.
+  public var droppedBytes: UInt64
   /// Oldest version first.
   public var pinned: [PinnedVersion]
   /// The writer of the database, and the threads that wait to write.
@@ -68,7 +70,34 @@ extension Database {
     }
     return StorageReport(
       fileBytes: try store.storage.length(), liveBytes: live, pinnedBytes: walk.bytes - live,
+      droppedBytes: try droppedBytes(snapshot),
       pinned: pinned.reversed(), writer: writerReport())
+  }
+
+  /// What a version holds of columns and tables that were dropped.
+  private func droppedBytes(_ snapshot: Snapshot) throws(StorageError) -> UInt64 {
+    let access = snapshot.access()
+    let catalogue = try Catalogue(snapshot.root, access)
+    var (nodes, packed) = (HeldNodes(store: store), 0)
+    for schema in try schemas(catalogue, access) where schema.hasDropped {
+      let root = try Tables.root(of: schema.id, catalogue, access)
+      guard !schema.isDropped else {
+        if !root.clusters.isNull { try nodes.visit(root.clusters, access) }
+        continue
+      }
+      try KeyedTree.forEachLeaf(of: root.clusters, access) { (leaf) throws(StorageError) in
+        let access = snapshot.access()
+        let node = ClusterNode(try access.node(leaf, .cluster))
+        guard node.has(anyOf: schema.droppedColumns) else { return true }
+        var cluster = try Cluster(leaf, access)
+        for id in schema.droppedColumns {
+          for place in node.places(of: id) { packed += node.descriptor(place).length }
+          for ref in cluster.remove(id) { try nodes.visit(ref, access) }
+        }
+        return true
+      }
+    }
+    return nodes.bytes + UInt64(packed)
   }
 
   /// Tells who writes the database now, and how many threads of all processes wait for that. The call never waits.

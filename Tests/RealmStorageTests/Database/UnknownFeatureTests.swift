@@ -55,8 +55,8 @@ import Testing
     schema("role 4 of column Thing.next", .read) {
       $0.unknown.columns[3] = [Attribute(number: 8, rule: .knownToRead, value: [4, 1, 0])]
     },
-    schema("attribute 8 of table Thing", .write) {
-      $0.unknown.table = [Attribute(number: 8, rule: .knownToWrite, value: [])]
+    schema("attribute 9 of table Thing", .write) {
+      $0.unknown.table = [Attribute(number: 9, rule: .knownToWrite, value: [])]
     },
     schema("attribute 20 of column Thing.list", .write) {
       $0.unknown.columns[2] = [Attribute(number: 20, rule: .knownToWrite, value: [])]

@@ -170,6 +170,10 @@ struct ClusterChange {
       try editor.freeTree(leaf)
       return []
     }
+    if !schema.droppedColumns.isEmpty {
+      var whole = try Cluster(leaf, access)
+      try removeDropped(from: &whole)
+    }
     var part = try Cluster(kept, keys: keys, of: node, at: leaf, schema, editor)
     for column in schema.columns {
       guard let pieces = part.pieces(column) else { continue }
@@ -234,17 +238,33 @@ struct ClusterChange {
     }
     try body(&cluster, row)
     editor.free(leaf)
+    try removeDropped(from: &cluster)
     guard cluster.rows > 0 else { return [] }
     return try write(cluster)
   }
 
-  /// As one node, or as two where the refs of its pieces have become too many for one.
+  /// Frees what a cluster holds of columns that were dropped. The node that it was read from is to be freed, too.
+  func removeDropped(from cluster: inout Cluster) throws(StorageError) {
+    for id in schema.droppedColumns {
+      for ref in cluster.remove(id) { try editor.freeTree(ref) }
+    }
+  }
+
+  /// As one node, or as two where the refs of its pieces have become too many for one. What was dropped is not written.
   func write(_ cluster: Cluster) throws(StorageError) -> [KeyedChild] {
+    guard !schema.droppedColumns.isEmpty else { return try writeAll(of: cluster) }
+    var cluster = cluster
+    try removeDropped(from: &cluster)
+    return try writeAll(of: cluster)
+  }
+
+  private func writeAll(of cluster: Cluster) throws(StorageError) -> [KeyedChild] {
     guard cluster.rows > 1, cluster.nodeBytes(editor.store.refWidth) > Self.largestNode else {
       return [KeyedChild(leastKey: cluster.keys[0], rows: UInt64(cluster.rows), ref: cluster.write(editor))]
     }
     let middle = cluster.rows / 2
-    return try write(part(0..<middle, of: cluster)) + write(part(middle..<cluster.rows, of: cluster))
+    return try writeAll(of: part(0..<middle, of: cluster))
+      + writeAll(of: part(middle..<cluster.rows, of: cluster))
   }
 
   private static let largestNode = Ref.maximumLength / 2
@@ -322,5 +342,29 @@ struct ClusterChange {
     let value = column.absentValue
     for _ in 0..<rows { try buffer.append(value, of: column, editor: editor) }
     return buffer.makePieces(from: 0, editor: editor)
+  }
+
+  /// Gives a cluster a column that it lacks.
+  func store(_ values: [Value], as column: Column, in cluster: inout Cluster) throws(StorageError) {
+    guard column.storage.hasPieces else {
+      var buffer = FixedBuffer(absent: column, rows: 0)
+      for value in values { buffer.append(value) }
+      return cluster.pack(buffer, as: column)
+    }
+    var (pieces, trees): (PieceBuffer, [CollectionTree]) = (PieceBuffer(), [])
+    for (row, value) in values.enumerated() {
+      guard column.isCollection else {
+        try pieces.append(value, of: column, editor: editor)
+        continue
+      }
+      switch try CollectionForm.content(of: value, column, editor) {
+      case .inline(let bytes): try pieces.append(bytes.span.bytes, editor: editor)
+      case .tree(let ref):
+        pieces.appendTree()
+        trees.append(CollectionTree(row: row, ref: ref))
+      }
+    }
+    cluster.setPieces(pieces.makePieces(from: 0, editor: editor), of: column)
+    cluster.setTrees(trees, of: column)
   }
 }

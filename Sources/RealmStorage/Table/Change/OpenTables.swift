@@ -16,6 +16,8 @@ final class OpenTables {
   @exclusivity(unchecked) private var dropped: [UInt32] = []
   @exclusivity(unchecked) private var writers: [TableWriter] = []
   private(set) var lastTable: UInt32
+  /// A table has columns that were dropped, or was dropped itself, and what they held is still there.
+  @exclusivity(unchecked) var hasDropped: Bool
   /// Nil where nobody listens to the transaction's changes.
   @exclusivity(unchecked) private(set) var recording: ChangeRecording?
   /// Of recorded changes that are being applied.
@@ -42,6 +44,7 @@ final class OpenTables {
     self.catalogue = catalogue
     self.schemas = schemas
     self.editor = editor
+    hasDropped = schemas.contains { $0.hasDropped }
     lastTable = max(catalogue.lastTable, schemas.map { $0.id }.max() ?? 0)
   }
 
@@ -215,7 +218,9 @@ final class OpenTables {
 
   func writer(_ name: String, isHidden: Bool = false) throws(StorageError) -> TableWriter? {
     if let open = writers.first(where: { $0.schema.isNamed(name, isHidden: isHidden) }) { return open }
-    guard let schema = schemas.first(where: { $0.isNamed(name, isHidden: isHidden) }) else { return nil }
+    // One that is open may have another name by now.
+    guard let schema = schemas.first(where: { $0.isNamed(name, isHidden: isHidden) && opened($0.id) == nil })
+    else { return nil }
     return try open(schema)
   }
 
@@ -333,6 +338,6 @@ final class OpenTables {
 extension TableSchema {
   /// Whether it is the table of that name: hidden tables have names of their own.
   func isNamed(_ name: String, isHidden: Bool = false) -> Bool {
-    self.isHidden == isHidden && self.name.utf8.elementsEqual(name.utf8)
+    self.isHidden == isHidden && !isDropped && self.name.utf8.elementsEqual(name.utf8)
   }
 }

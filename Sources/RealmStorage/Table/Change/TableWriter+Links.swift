@@ -86,7 +86,7 @@ extension TableWriter {
   }
 
   /// Takes links to rows out of a value; false where it has not all of them.
-  private func unlink(
+  func unlink(
     _ targets: [LinkTarget: UInt64], _ column: Column, ofRow row: UInt64
   ) throws(StorageError) -> Bool {
     switch column.collection {

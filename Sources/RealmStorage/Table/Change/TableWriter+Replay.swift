@@ -162,7 +162,8 @@ extension ClusterChange {
   fileprivate func insert(
     _ rows: [RowBatch.Row], into leaf: Ref, rowLimit: Int
   ) throws(StorageError) -> [KeyedChild] {
-    let cluster = try Cluster(leaf, editor.access())
+    var cluster = try Cluster(leaf, editor.access())
+    try removeDropped(from: &cluster)
     var parts: [Cluster] = []
     var (start, next) = (0, 0)
     while next < rows.count {

@@ -17,7 +17,7 @@ final class TableWriter {
   // They have this, and are kept by the transaction: nothing is asked of a writer whose transaction has ended.
   private let openTables: UncountedReference<OpenTables>
   var tables: OpenTables { openTables.counted }
-  let isHidden: Bool
+  @exclusivity(unchecked) private(set) var isHidden: Bool
   /// Rows from this key on were not told to a recorder yet.
   @exclusivity(unchecked) var toldRows: UInt64
   var hasRecorder: Bool { openTables.use { $0.recording != nil } }
@@ -268,7 +268,11 @@ final class TableWriter {
       let last = try KeyedTree.leaf(for: UInt64.max, in: root.clusters, access)
       let cluster = ClusterNode(try access.node(last, .cluster))
       guard cluster.key(cluster.rows - 1) < root.nextKey else { throw access.corrupted(.keyOrder, last) }
-      if cluster.rows < tailRows, last.length < Self.longestGrowing { made = try buffer(of: last) }
+      if cluster.rows < tailRows, last.length < Self.longestGrowing,
+        !cluster.has(anyOf: schema.droppedColumns)
+      {
+        made = try buffer(of: last)
+      }
       isTail = cluster.rows < rowLimit
     }
     bufferIsInTree = made != nil
@@ -339,7 +343,7 @@ final class TableWriter {
     let last = try KeyedTree.leaf(for: tail.keys[0] - 1, in: root.clusters, access)
     guard last != tail.node, last.length < Self.longestGrowing else { return nil }
     let cluster = ClusterNode(try access.node(last, .cluster))
-    guard cluster.rows < rowLimit else { return nil }
+    guard cluster.rows < rowLimit, !cluster.has(anyOf: schema.droppedColumns) else { return nil }
     let isComplete = (0..<cluster.columnCount).contains { cluster.descriptor($0).encoding == .codes }
     return isComplete && cluster.rows + tail.rows > rowLimit ? nil : last
   }
@@ -491,5 +495,6 @@ final class TableWriter {
     schemaChanged = true
     primaryKey = schema.primaryKey
     hasCompanions = schema.columns.contains { $0.isCompanion }
+    isHidden = schema.isHidden
   }
 }

@@ -174,9 +174,15 @@ struct Cluster {
   }
 
   /// Takes a column away. Its pieces and trees are the caller's to free.
-  mutating func remove(_ column: Column) {
-    columns.removeAll { $0.id == column.id }
-    trees.removeAll { $0.id == column.id }
+  mutating func remove(_ column: Column) { _ = remove(column.id) }
+
+  /// Takes the column of an id away; answers its pieces and trees, which are the caller's to free.
+  mutating func remove(_ id: UInt16) -> [Ref] {
+    var refs = trees.first { $0.id == id }?.trees.map(\.ref) ?? []
+    if case .pieces(let pieces) = column(id) { refs += pieces.map(\.ref) }
+    columns.removeAll { $0.id == id }
+    trees.removeAll { $0.id == id }
+    return refs
   }
 
   mutating func set(_ column: PackedColumn, of id: UInt16) {

@@ -9,15 +9,18 @@
 ///         16     2  trees       bit 0: rows, bit 1: links, bit 2: absent links; others are of trees that this version does not know
 ///         18     2  indexCount
 ///         20     2  dictionaryCount
-///         22     2  zero
+///         22     2  parts       bit 0: `swept` stands behind the ids; others are of parts that this version does not know
 ///         24     8  nextNested
 ///         32   2·n  ids         of the indexes, growing
 ///              2·n  ids         of the columns of the dictionaries, growing
+///                8  swept       where bit 0 of `parts` is set
 struct TableRoot: Equatable {
   var nextKey: UInt64 = 0
   var rows: UInt64 = 0
   /// The id that the next nested collection gets: at least 1, at most 2^62.
   var nextNested: UInt64 = 1
+  /// Clusters whose rows all have lesser keys hold nothing of columns that were dropped; 0 where none are.
+  var swept: UInt64 = 0
   var clusters = Ref.null
   /// See `LinkIndex`.
   var links = Ref.null
@@ -34,9 +37,13 @@ struct TableRoot: Equatable {
     static let trees = 16
     static let indexCount = 18
     static let dictionaryCount = 20
+    static let parts = 22
     static let nextNested = 24
     static let ids = 32
   }
+
+  /// `swept` stands behind the ids.
+  private static let hasSwept: UInt16 = 1
 
   /// Keys have 62 bits.
   static let maximumKey = UInt64(1) << 62
@@ -62,7 +69,9 @@ struct TableRoot: Equatable {
     let nextNested = view.load(UInt64.self, at: Layout.nextNested)
     guard nextKey <= maximumKey, rows <= nextKey, (rows == 0) == (trees & 1 == 0),
       nextNested > 0, nextNested <= maximumNested,
-      view.refCount == trees.nonzeroBitCount + count, Layout.ids + 2 * count <= view.bodyLength
+      view.refCount == trees.nonzeroBitCount + count,
+      Layout.ids + 2 * count + (view.load(UInt16.self, at: Layout.parts) & hasSwept == 0 ? 0 : 8)
+        <= view.bodyLength
     else { return false }
     return idsGrow(view, 0..<indexes) && idsGrow(view, indexes..<count)
   }
@@ -110,6 +119,13 @@ struct TableRoot: Equatable {
         dictionaries[id] = view.ref(next + place)
       }
     }
+    let parts = view.load(UInt16.self, at: Layout.parts)
+    guard parts & ~Self.hasSwept == 0 else {
+      throw access.unknown(.init("parts \(parts & ~Self.hasSwept)", of: "a table", need: .read))
+    }
+    if parts & Self.hasSwept != 0 {
+      swept = view.load(UInt64.self, at: Layout.ids + 2 * (view.refCount - next))
+    }
   }
 
   /// The same with other refs for the same trees.
@@ -129,14 +145,15 @@ struct TableRoot: Equatable {
     let columnCount = indexes.all.count + dictionaries.all.count
     let node = arena.make(
       kind: .table, level: level, refCount: treeCount + columnCount,
-      bodyLength: Layout.ids + 2 * columnCount)
+      bodyLength: Layout.ids + 2 * columnCount + (swept == 0 ? 0 : 8))
     node.store(nextKey, at: Layout.nextKey)
     node.store(rows, at: Layout.rows)
     node.store(trees, at: Layout.trees)
     node.store(UInt16(indexes.all.count), at: Layout.indexCount)
     node.store(UInt16(dictionaries.all.count), at: Layout.dictionaryCount)
-    node.store(UInt16(0), at: Layout.nextNested - 2)
+    node.store(swept == 0 ? UInt16(0) : Self.hasSwept, at: Layout.parts)
     node.store(nextNested, at: Layout.nextNested)
+    if swept != 0 { node.store(swept, at: Layout.ids + 2 * columnCount) }
     if !clusters.isNull { node.setRef(0, to: clusters) }
     if !links.isNull { node.setRef(clusters.isNull ? 0 : 1, to: links) }
     if !absentLinks.isNull { node.setRef(treeCount - 1, to: absentLinks) }

@@ -177,6 +177,20 @@ final class LinkIndexWriter {
     root = .null
   }
 
+  /// Takes all links by one column away. Takes time in proportion to all links to the table.
+  func removeAll(table: UInt32, column: UInt16) throws(StorageError) {
+    try flush()
+    let source = LinkIndex.head(target: 0, table: table, column: column)[8...]
+    root = try OrderedTree.filter(root, shape: .small, editor: editor) { (leaf, places) in
+      for index in 0..<leaf.count {
+        let key = LeafKey(leaf, index)
+        let isOther =
+          key.count < LinkIndex.headLength || source.indices.contains { key.byte($0) != source[$0] }
+        if isOther { places.append(UInt16(index)) }
+      }
+    }
+  }
+
   /// So few are put into the tree one by one: a merge makes the leaves on the way anew from their entries.
   private static let fewEntries = 4
 

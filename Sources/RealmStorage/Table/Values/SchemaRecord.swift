@@ -7,11 +7,12 @@ private enum TableAttribute: UInt16, KnownAttribute {
   case columns = 5
   case indexes = 6
   case elementIDs = 7
+  case droppedColumns = 8
 
   var rule: AttributeRule {
     switch self {
     case .name, .flags, .nextColumn, .columns: .knownToRead
-    case .nextIndex, .indexes, .elementIDs: .knownToWrite
+    case .nextIndex, .indexes, .elementIDs, .droppedColumns: .knownToWrite
     }
   }
 }
@@ -19,7 +20,8 @@ private enum TableAttribute: UInt16, KnownAttribute {
 private enum TableFlags {
   static let embedded: UInt8 = 1
   static let hidden: UInt8 = 2
-  static let known = embedded | hidden
+  static let dropped: UInt8 = 4
+  static let known = embedded | hidden | dropped
 }
 
 /// The stored form of a table's name, columns and indexes (FORMAT.md, "Schema"): a record of attributes that has such records of
@@ -29,7 +31,9 @@ extension TableSchema {
   var encoded: [UInt8] {
     var record = AttributeRecord(keeping: unknown.table)
     record.add(TableAttribute.name, Array(name.utf8))
-    let flags = (isEmbedded ? TableFlags.embedded : 0) | (isHidden ? TableFlags.hidden : 0)
+    let flags =
+      (isEmbedded ? TableFlags.embedded : 0) | (isHidden ? TableFlags.hidden : 0)
+      | (isDropped ? TableFlags.dropped : 0)
     if flags != 0 { record.add(TableAttribute.flags, [flags]) }
     record.add(TableAttribute.nextColumn, .init(nextColumnID))
     if nextIndexID != 1 { record.add(TableAttribute.nextIndex, .init(nextIndexID)) }
@@ -43,6 +47,11 @@ extension TableSchema {
     }
     if !indexes.isEmpty { record.add(TableAttribute.indexes, indexes) }
     if hasElementIDs { record.add(TableAttribute.elementIDs, []) }
+    if !droppedColumns.isEmpty {
+      var ids: [UInt8] = []
+      for id in droppedColumns { ids.appendInteger(id) }
+      record.add(TableAttribute.droppedColumns, ids)
+    }
     return record.encoded
   }
 
@@ -67,13 +76,29 @@ extension TableSchema {
       columns: [])
     self.id = id
     (nextColumnID, nextIndexID, self.unknown) = (nextColumn, nextIndex, unknown)
+    isDropped = flags & TableFlags.dropped != 0
+    guard isHidden || !isDropped else { throw .damaged }
     try readColumns(record[TableAttribute.columns] ?? [])
     try readIndexes(record[TableAttribute.indexes] ?? [])
     if let value = record[TableAttribute.elementIDs] {
       guard value.isEmpty else { throw .damaged }
       hasElementIDs = true
     }
+    if let value = record[TableAttribute.droppedColumns] { try readDropped(value) }
     guard hasUsualCompanions else { throw .damaged }
+  }
+
+  private mutating func readDropped(_ bytes: [UInt8]) throws(RecordFault) {
+    var reader = ByteReader(bytes)
+    var last: UInt16 = 0
+    while !reader.isAtEnd {
+      guard let id = reader.integer(UInt16.self), id > last, UInt32(id) < nextColumnID,
+        !columns.contains(where: { $0.id == id })
+      else { throw .damaged }
+      droppedColumns.append(id)
+      last = id
+    }
+    guard !droppedColumns.isEmpty else { throw .damaged }
   }
 
   /// Each record of some that stand one after another, with its length before it.

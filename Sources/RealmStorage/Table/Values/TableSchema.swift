@@ -4,11 +4,15 @@ public struct TableSchema: Sendable, Hashable {
   public internal(set) var id: UInt32 = 0
   public var name: String
   /// Each row belongs to the row that links to it, and goes with that link. Nothing else may link to it.
-  public let isEmbedded: Bool
+  public internal(set) var isEmbedded: Bool
   /// The table is the library's own: no listing of tables has it, and another table may have the same name.
-  public let isHidden: Bool
+  public internal(set) var isHidden: Bool
+  /// The table was taken away: nothing has its name, and what its rows held is given back. It is hidden.
+  var isDropped = false
   /// The table's companions stand among them: see `ColumnRole`.
   public internal(set) var columns: [Column]
+  /// The ids of columns that were taken away, growing: clusters may hold what rows had in them until that is given back.
+  var droppedColumns: [UInt16] = []
   /// The elements of the lists of the columns that are added have ids, but for lists that stand in mixed values.
   public internal(set) var hasElementIDs = false
   /// The id that the next column gets; 65,536 when all are given.
@@ -151,11 +155,18 @@ public struct TableSchema: Sendable, Hashable {
   }
 
   /// Takes a column away; its id is not given again.
-  mutating func remove(at position: Int) {
-    unknown.columns[columns[position].id] = nil
-    unknown.indexes[columns[position].indexID] = nil
-    columns.remove(at: position)
+  ///
+  /// - Parameter isHeld: there are clusters that may hold it.
+  mutating func remove(at position: Int, isHeld: Bool) {
+    let column = columns.remove(at: position)
+    unknown.columns[column.id] = nil
+    unknown.indexes[column.indexID] = nil
+    guard isHeld else { return }
+    droppedColumns.insert(column.id, at: droppedColumns.partitioningIndex { $0 > column.id })
   }
+
+  /// Something of the table was taken away that has not been given back yet.
+  var hasDropped: Bool { isDropped || !droppedColumns.isEmpty }
 
   /// The column that no two rows have one value of, where there is one.
   public var primaryKey: Column? { columns.first { $0.index == .unique } }

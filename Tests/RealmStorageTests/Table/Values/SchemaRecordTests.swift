@@ -74,8 +74,8 @@ import Testing
       "attribute 9 of table T"
     ),
     (
-      "a table's flags", { $0.unknown.table = [.init(number: 2, rule: .knownToRead, value: [5])] },
-      "flags 4 of table T"
+      "a table's flags", { $0.unknown.table = [.init(number: 2, rule: .knownToRead, value: [9])] },
+      "flags 8 of table T"
     ),
     (
       "a column's attribute", { $0.unknown.columns[1] = [.init(number: 9, rule: .knownToRead, value: [1])] },
@@ -107,8 +107,8 @@ import Testing
 
   private static let needWrite: [(String, @Sendable (inout TableSchema) -> Void, String)] = [
     (
-      "a table's attribute", { $0.unknown.table = [.init(number: 8, rule: .knownToWrite, value: [])] },
-      "attribute 8 of table T"
+      "a table's attribute", { $0.unknown.table = [.init(number: 9, rule: .knownToWrite, value: [])] },
+      "attribute 9 of table T"
     ),
     (
       "a column's attribute", { $0.unknown.columns[1] = [.init(number: 11, rule: .knownToWrite, value: [])] },
@@ -248,9 +248,9 @@ import Testing
     if column.isCompanion { return }
     if generator.chance(30) {
       while let companion = schema.columns.lastIndex(where: { $0.role.owner == column.id }) {
-        schema.remove(at: companion)
+        schema.remove(at: companion, isHeld: false)
       }
-      return schema.remove(at: position)
+      return schema.remove(at: position, isHeld: generator.chance(50))
     }
     if column.type.canHave(.plain), !column.isCollection {
       return schema.setIndex(column.index == .none ? .plain : .none, at: position)

@@ -88,28 +88,4 @@ extension ClusterChange {
     }
     return values
   }
-
-  /// Gives a cluster a column that it lacks.
-  func store(_ values: [Value], as column: Column, in cluster: inout Cluster) throws(StorageError) {
-    guard column.storage.hasPieces else {
-      var buffer = FixedBuffer(absent: column, rows: 0)
-      for value in values { buffer.append(value) }
-      return cluster.pack(buffer, as: column)
-    }
-    var (pieces, trees): (PieceBuffer, [CollectionTree]) = (PieceBuffer(), [])
-    for (row, value) in values.enumerated() {
-      guard column.isCollection else {
-        try pieces.append(value, of: column, editor: editor)
-        continue
-      }
-      switch try CollectionForm.content(of: value, column, editor) {
-      case .inline(let bytes): try pieces.append(bytes.span.bytes, editor: editor)
-      case .tree(let ref):
-        pieces.appendTree()
-        trees.append(CollectionTree(row: row, ref: ref))
-      }
-    }
-    cluster.setPieces(pieces.makePieces(from: 0, editor: editor), of: column)
-    cluster.setTrees(trees, of: column)
-  }
 }

@@ -14,6 +14,7 @@ import Testing
     var options = Database.Options(encryptionKey: key)
     options.clusterRows = [512, 8, 40][Int(seed % 3)]
     if seed % 2 == 0 { options.spillBytes = 1 << 14 }
+    options.givenBackBytes = 1
     var database = try Database(creatingIn: disk, options: options)
     try database.write { transaction in
       _ = try transaction.createTable(

@@ -60,31 +60,6 @@ extension TableWriter {
     if index == .unique { try resolveAllAbsentLinks() }
   }
 
-  /// Takes a column away, with all that rows hold in it: values, links, the index, the dictionary. Rows that belonged to
-  /// a row by this column go too. Each cluster that has the column is written once.
-  func drop(at position: Int) throws(StorageError) {
-    let column = schema.columns[position]
-    // They stand behind it.
-    while let companion = schema.columns.lastIndex(where: { $0.role.owner == column.id }) {
-      try drop(at: companion)
-    }
-    do throws(StorageError) {
-      try dropBuffer()
-      if column.canLink { try removeLinks(of: column) }
-      try removeIndex(of: column)
-      clusters = try KeyedTree.updateAll(in: clusters, editor: editor, spills: true) {
-        [clusterChange] (leaf) throws(StorageError) in
-        try clusterChange.drop(column, leaf)
-      }
-      try dictionaries.remove(of: column)
-      root.dictionaries[column.id] = .null
-      try changeSchema { $0.remove(at: position) }
-    } catch {
-      throw tables.fail(error)
-    }
-    try tables.removeOrphans()
-  }
-
   /// Lets a column hold null, or forbids it: then `value` takes the place of each null.
   ///
   /// - Precondition: the column holds one value a row, which is no link and not mixed; `value` fits it and is not null.
@@ -113,12 +88,6 @@ extension TableWriter {
     }
     if column.index != .none { try fillIndex(of: schema.columns[position]) }
     if column.index == .unique { try resolveAllAbsentLinks() }
-  }
-
-  func removeLinks(of column: Column) throws(StorageError) {
-    for key in try allKeys() {
-      if let value = try value(column, ofRow: key) { try removeLinks(value, column, row: key) }
-    }
   }
 
   func removeIndex(of column: Column) throws(StorageError) {
@@ -180,16 +149,6 @@ extension TableWriter {
 }
 
 extension ClusterChange {
-  /// The cluster without a column; nil where it lacks it.
-  fileprivate func drop(_ column: Column, _ leaf: Ref) throws(StorageError) -> [KeyedChild]? {
-    var cluster = try Cluster(leaf, editor.access())
-    guard cluster.has(column) else { return nil }
-    for piece in cluster.pieces(column) ?? [] { try editor.freeTree(piece.ref) }
-    for tree in cluster.trees(column) { try editor.freeTree(tree.ref) }
-    cluster.remove(column)
-    return try replace(leaf, by: cluster)
-  }
-
   /// The cluster with a value in place of each null of a column; nil where it has none, or lacks the column.
   ///
   /// - Precondition: the column holds one value a row.

@@ -1,0 +1,142 @@
+/// Columns and tables that are taken away. The schema changes at once; what rows held stands in clusters that nobody looks at any more, and each later commit
+/// gives a little of it back (`giveBack`). A cluster that is written for another reason lets go of dropped columns, too (`ClusterChange.write`).
+extension TableWriter {
+  // MARK: - Columns
+
+  /// Takes a column away: its links, its index and its dictionary go at once. Rows that belonged to a row by this column go, too.
+  func drop(at position: Int) throws(StorageError) {
+    let column = schema.columns[position]
+    // They stand behind it.
+    while let companion = schema.columns.lastIndex(where: { $0.role.owner == column.id }) {
+      try drop(at: companion)
+    }
+    do throws(StorageError) {
+      try dropBuffer()
+      if column.canLink { try removeLinks(of: column) }
+      try removeIndex(of: column)
+      try dictionaries.remove(of: column)
+      root.dictionaries[column.id] = .null
+      let isHeld = !root.clusters.isNull
+      try changeSchema { $0.remove(at: position, isHeld: isHeld) }
+      root.swept = 0
+      if isHeld { tables.hasDropped = true }
+    } catch {
+      throw tables.fail(error)
+    }
+    try tables.removeOrphans()
+  }
+
+  /// Takes the links from all rows by a column away.
+  func removeLinks(of column: Column) throws(StorageError) {
+    // Many links to one table, whose rows stay, go in one walk over all links to it.
+    if column.type == .link, root.rows > Self.fewLinks, let target = try tables.writer(id: column.target),
+      !target.schema.isEmbedded
+    {
+      return try target.links.removeAll(table: schema.id, column: column.id)
+    }
+    for key in try allKeys() {
+      if let value = try value(column, ofRow: key) { try removeLinks(value, column, row: key) }
+    }
+  }
+
+  private static let fewLinks: UInt64 = 64
+
+  // MARK: - The table
+
+  /// Takes all away but the clusters, and hides the table.
+  ///
+  /// - Precondition: no column of another table links to this one.
+  func beginDropping() throws(StorageError) {
+    try dropBuffer()
+    for column in schema.columns where column.canLink { try removeLinks(of: column) }
+    try tables.removeOrphans()
+    // Now mixed values of other tables are all that links to it.
+    try unlink(try linkedRows())
+    for index in indexes { try index.removeAll() }
+    indexes = []
+    try links.removeAll()
+    try dictionaries.removeAll()
+    (root.indexes, root.dictionaries) = (ColumnTrees(), ColumnTrees())
+    try changeSchema { schema in
+      schema.columns = []
+      schema.droppedColumns = []
+      (schema.isHidden, schema.isDropped) = (true, true)
+    }
+    tables.hasDropped = true
+  }
+
+  /// The rows that others link to, each once.
+  private func linkedRows() throws(StorageError) -> [UInt64] {
+    var rows: [UInt64] = []
+    guard try !links.isEmpty() else { return rows }
+    try LinkIndex.forEach([], in: links.root, editor.access()) { entry in
+      if rows.last != entry.target { rows.append(entry.target) }
+      return true
+    }
+    return rows
+  }
+
+  // MARK: - Giving back
+
+  /// Gives back what was dropped, in the next clusters that hold something of it.
+  ///
+  /// - Parameter budget: about so many bytes are written, or so many bytes of nodes read; what is left of it is answered.
+  func giveBack(_ budget: inout Int) throws(StorageError) {
+    try dropBuffer()
+    while budget > 0 {
+      guard !root.clusters.isNull else { return try endGivingBack() }
+      if schema.isDropped {
+        try freeFirstCluster()
+        budget -= Self.costOfFreeing
+        continue
+      }
+      let (leaf, next) = try KeyedTree.leafAndNext(for: root.swept, in: root.clusters, editor.access())
+      budget -= Self.costOfLooking
+      if let key = try firstKeyIfHeld(leaf) {
+        budget -= leaf.length
+        let change = clusterChange
+        clusters = try KeyedTree.update(key, in: root.clusters, editor: editor) {
+          (leaf) throws(StorageError) in
+          .list(try change.replace(leaf, by: Cluster(leaf, editor.access())))
+        }
+      }
+      guard let next else { return try endGivingBack() }
+      root.swept = next
+    }
+  }
+
+  /// Bytes of a budget that it costs to read a cluster's head, and to free a cluster with its pieces.
+  private static var costOfLooking: Int { 256 }
+  private static var costOfFreeing: Int { 2048 }
+
+  /// The first key of a cluster that holds something of dropped columns; nil of another one.
+  private func firstKeyIfHeld(_ leaf: Ref) throws(StorageError) -> UInt64? {
+    let access = editor.access()
+    let cluster = ClusterNode(try access.node(leaf, .cluster))
+    return cluster.has(anyOf: schema.droppedColumns) ? cluster.firstKey : nil
+  }
+
+  private func freeFirstCluster() throws(StorageError) {
+    let access = editor.access()
+    let first = try KeyedTree.leaf(for: 0, in: root.clusters, access)
+    let cluster = ClusterNode(try access.node(first, .cluster))
+    let (key, rows) = (cluster.firstKey, UInt64(cluster.rows))
+    clusters = try KeyedTree.update(key, in: root.clusters, editor: editor) { (leaf) throws(StorageError) in
+      try editor.freeTree(leaf)
+      return .list([])
+    }
+    guard root.rows >= rows else { throw editor.store.corrupted(.rows, first) }
+    root.rows -= rows
+  }
+
+  private func endGivingBack() throws(StorageError) {
+    if schema.isDropped { return tables.drop(self) }
+    try changeSchema { $0.droppedColumns = [] }
+    root.swept = 0
+  }
+}
+
+extension ClusterNode {
+  /// Whether it holds one of the columns of some ids.
+  func has(anyOf columns: [UInt16]) -> Bool { columns.contains { !places(of: $0).isEmpty } }
+}
