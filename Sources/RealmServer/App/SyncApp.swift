@@ -68,11 +68,12 @@ public final class SyncApp {
     limits.unsentBytes = settings.limits.unsentBytes
     server = SyncServer(node, limits: limits, draw: draw)
     server.acceptsClock = settings.limits.acceptsClock
-    try server.noteStart(time: time)
     let rules = try settings.rules(database.snapshot().schemas(), known)
     if rules != node.state.rules(of: "", at: node.state.version) {
       try node.append(.rules(user: nil, rules), tag: draw(), time: time)
     }
+    // Last: a server that can't be started has not run.
+    try server.noteStart(time: time)
   }
 
   /// The fields that filters may use are those that were let in before, and new ones behind them: the history has their values in this order.

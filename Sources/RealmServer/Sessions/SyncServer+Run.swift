@@ -241,7 +241,6 @@ extension SyncServer {
       guard let session = session(id), mayRegister(id, session.user, time) else { return }
       let new = draw()
       become(id, .resetting(old: old, new: new, message, cause))
-      resets.append(Reset(replica: old, successor: new, cause: cause))
       change(id) { $0.waiting = [] }
       // What is still on its way from the old replica is not accepted any more.
       try append(.retire(replica: old), time)
@@ -251,6 +250,7 @@ extension SyncServer {
             replica: new, user: session.user,
             partition: node.state.isFlexible(old) ? nil : session.partition, predecessor: old)),
         time)
+      resets.append(Reset(replica: old, successor: new, cause: cause))
     case .isReset(let replica, let reset):
       become(
         id, .start(.init(replica: replica, offered: reset.registered.sessionNumber, isReset: true)))

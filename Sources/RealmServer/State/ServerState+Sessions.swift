@@ -91,7 +91,7 @@ extension ServerState {
 
   /// The server has not run for a while, in which nobody could connect: that time does not count for anybody.
   ///
-  /// It ran last when the last entry came, or when a replica was noted to be connected, if that was later.
+  /// It ran last when the last entry came, when a replica was noted to be connected, or when it was started, whatever was last.
   ///
   /// - Parameter time: of the machine, in milliseconds since 1970.
   package func passOverDowntime(
@@ -102,8 +102,9 @@ extension ServerState {
     for replica in replicas.values where !replica.isRetired {
       if let session = try store.session(replica.ordinal) { sessions.append((replica.ordinal, session)) }
     }
-    let last = sessions.reduce(self.time) { max($0, $1.session.time) }
+    let last = sessions.reduce(max(self.time, try store.started())) { max($0, $1.session.time) }
     guard version > 0, last < time else { return }
+    try store.setStarted(time)
     for (ordinal, session) in sessions.sorted(by: { $0.ordinal < $1.ordinal }) {
       var session = session
       session.time += time - last

@@ -31,6 +31,8 @@ struct ServerStore {
     static let settings: UInt8 = 9
     /// Followed by the version (8) (`ServerStore+Size`).
     static let size: UInt8 = 10
+    /// When the server was started last. It is no part of what the log makes.
+    static let started: UInt8 = 11
   }
 
   init(_ transaction: WriteTransaction, _ settings: ServerState.Settings) throws(StorageError) {
@@ -347,8 +349,22 @@ struct ServerStore {
     var offered: UInt64
     /// The replica has all up to this version, and needs what is behind it.
     var version: UInt64
-    /// When it connected last, in milliseconds since 1970.
+    /// When it was connected last, in milliseconds since 1970, as far as that was noted, and without the time since in which the server did not run.
     var time: UInt64
+  }
+
+  /// When the server was started last, in milliseconds since 1970; 0 where that is not known.
+  func started() throws(StorageError) -> UInt64 {
+    guard let bytes = try tree.value(for: [Kind.started]) else { return 0 }
+    var reader = ByteReader(bytes)
+    guard let time = reader.varint(), reader.isAtEnd else { throw tree.damaged }
+    return time
+  }
+
+  func setStarted(_ time: UInt64) throws(StorageError) {
+    var bytes: [UInt8] = []
+    bytes.appendVarint(time)
+    try tree.set(bytes, for: [Kind.started])
   }
 
   /// Nil of a replica that never had a session.

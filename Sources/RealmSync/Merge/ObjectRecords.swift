@@ -30,6 +30,13 @@ final class ObjectRecords {
   /// It is 0 until something is forgotten, and then a greater one each time.
   private var turn = 0
   private var lists: [[UInt8]: (records: ListRecords, turn: Int)] = [:]
+  /// By places: the keys of adds that have changed, and the stamp up to which adds were forgotten. A value that is set looks at these alone.
+  private var changedAdds: [[UInt8]: ChangedAdds] = [:]
+
+  private struct ChangedAdds {
+    var keys: Set<[UInt8]> = []
+    var forgotten: Stamp?
+  }
 
   private struct Change {
     /// Nil for what is removed.
@@ -94,7 +101,16 @@ final class ObjectRecords {
     }
     var bytes: [UInt8] = []
     bytes.appendInteger(sum)
-    set(bytes, for: key)
+    setAdd(bytes, for: key, of: place)
+    // One that is as old as those that were forgotten is found by the next value all the same. What is cleared needs no such care: it is gone, too.
+    if let last = changedAdds[place.key]?.forgotten, record.stamp <= last {
+      changedAdds[place.key]?.forgotten = nil
+    }
+  }
+
+  private func setAdd(_ value: [UInt8]?, for key: [UInt8], of place: EditedPlace) {
+    changedAdds[place.key, default: ChangedAdds()].keys.insert(key)
+    set(value, for: key)
   }
 
   /// Forgets what was added, but for what counts as later than a value that is set now.
@@ -109,12 +125,17 @@ final class ObjectRecords {
       set(kept.isEmpty ? nil : kept.bytes, for: place.key + [RecordKey.Tag.adds])
     }
     var forgotten: [[UInt8]] = []
-    try forEachAdd(place, from: nil) { (record, key, delta) in
+    // Those before were looked at by a value that was set before.
+    let first = changedAdds[place.key]?.forgotten
+    if let first, first > last { return }
+    try forEachAdd(place, from: first) { (record, key, delta) in
       guard record.stamp <= last else { return false }
       if !isLater(AddRecord(record: record, delta: delta)) { forgotten.append(key) }
       return true
     }
-    for key in forgotten { set(nil, for: key) }
+    guard !forgotten.isEmpty else { return }
+    for key in forgotten { setAdd(nil, for: key, of: place) }
+    changedAdds[place.key]?.forgotten = last
   }
 
   /// As earlier versions have stored them.
@@ -139,7 +160,8 @@ final class ObjectRecords {
     if let first { least.appendHighestFirst(first.word) }
     // What was changed takes the place of what is stored.
     var changes: [(key: [UInt8], value: [UInt8]?)] = []
-    for (key, change) in changed where key.starts(with: start) && !key.lexicographicallyPrecedes(least) {
+    for key in changedAdds[place.key]?.keys ?? [] where !key.lexicographicallyPrecedes(least) {
+      guard let change = changed[key] else { continue }
       changes.append((key, isForgotten(key, change.turn) ? nil : change.value))
     }
     changes.sort { $0.key.lexicographicallyPrecedes($1.key) }
@@ -262,6 +284,7 @@ final class ObjectRecords {
     cleared.removeAll()
     clearedLengths.removeAll()
     changed.removeAll()
+    changedAdds.removeAll()
     isHeadChanged = false
   }
 }

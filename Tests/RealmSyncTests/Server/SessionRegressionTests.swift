@@ -188,6 +188,30 @@ import Testing
     #expect(try Self.isReset(ben, driven))
   }
 
+  @Test func `a server that starts again and again passes over each time once`() throws {
+    let driven = try DrivenServer()
+    let (ben, writer) = (try driven.running("ben"), try driven.running("writer"))
+    driven.server.disconnect(ben.id)
+    driven.time += Self.day / 2
+    try writer.upload(.creation(1, 1))
+    try driven.run()
+    driven.server.disconnect(writer.id)
+    for _ in 0..<3 {
+      driven.time += Self.day / 3
+      try driven.server.noteStart(time: driven.time)
+    }
+    writer.connect()
+    try writer.begin()
+    for _ in 0..<3 {
+      driven.time += Self.day / 4
+      try driven.run()
+    }
+    // Half a day and three quarters of one, in which the server ran.
+    try driven.server.trim(offline: Self.day, time: driven.time)
+    try driven.run()
+    #expect(try Self.isReset(ben, driven))
+  }
+
   @Test func `a trim by a clock a month ahead does nothing`() throws {
     let driven = try DrivenServer()
     let ben = try driven.running("ben")
