@@ -14,7 +14,7 @@ package struct PreparedObjects {
   /// The classes that objects are prepared of, in the order of their tables.
   package var classes: [String] {
     let shown = Set(tables.allSchemas.filter { !$0.isHidden }.map { Array($0.name.utf8) })
-    return tables.allSchemas.filter { $0.isHidden && shown.contains(Array($0.name.utf8)) }
+    return tables.allSchemas.filter { $0.isHidden && !$0.isDropped && shown.contains(Array($0.name.utf8)) }
       .sorted { $0.id < $1.id }.map(\.name)
   }
 

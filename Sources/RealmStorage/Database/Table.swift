@@ -366,7 +366,8 @@ public struct WritableTable {
   /// Where they come to belong to others, rows that nobody links to go, and of a row with several links each but the first gets a copy of its own; mixed
   /// values that link to rows become null. That takes time in proportion to the links.
   ///
-  /// - Precondition: a table whose rows come to belong to others has no primary key, no column that links to itself, and no column of sets links to it.
+  /// - Precondition: a table whose rows come to belong to others has no primary key. It does not own rows, directly or by others, that may link to it, and
+  ///   no column of sets links to it.
   /// - Throws: `.notSyncable`, `.schemaChangeWhileRecording`; `.corrupted`: then the transaction can't be committed any more.
   public func setEmbedded(_ isEmbedded: Bool) throws(StorageError) {
     try checkUsable()
@@ -374,10 +375,23 @@ public struct WritableTable {
     try writer.checkNotRecorded()
     guard isEmbedded else { return try writer.becomeUnembedded() }
     precondition(schema.primaryKey == nil, "table \(schema.name) can't be embedded: it has a primary key")
-    for other in try transaction.schemas() {
+    let all = try transaction.schemas()
+    // Those that its rows own, and these own, and so on.
+    var owned: [TableSchema] = [schema]
+    var next = 0
+    while next < owned.count {
+      for column in owned[next].columns where column.type == .link {
+        guard let target = all.first(where: { $0.id == column.target }), target.isEmbedded,
+          !owned.contains(where: { $0.id == target.id })
+        else { continue }
+        owned.append(target)
+      }
+      next += 1
+    }
+    for other in all {
       for column in other.columns where column.type == .link && column.target == schema.id {
         precondition(
-          other.id != schema.id && column.collection != .set,
+          !owned.contains { $0.id == other.id } && column.collection != .set,
           "table \(schema.name) can't be embedded: \(other.name).\(column.name) links to it")
       }
     }

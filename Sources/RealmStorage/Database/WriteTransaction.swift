@@ -73,6 +73,9 @@ public final class WriteTransaction {
     defer { end() }
     editor.endHolds()
     try storeChangelog()
+    // Not where a transaction goes on: what it has told of its tables stays as it is.
+    try openTables?.completeRecording()
+    try openTables?.giveBack(begun.givenBackBytes)
     let added = try storeTrees() + storeTables() + addedSlots
     guard root != base.root else { return writer.gate.basis.map { .basis($0) } ?? .known(base.number) }
     let pending = try writer.gate.seal(root: root, tables: openTables, added: added, durability: durability)
@@ -230,7 +233,6 @@ public final class WriteTransaction {
   /// Answers how many rows there are more than before.
   private func storeTables() throws(StorageError) -> Int {
     guard let openTables else { return 0 }
-    try openTables.giveBack(begun.givenBackBytes)
     var catalogue = try Catalogue(root, access())
     guard let added = try openTables.store(in: &catalogue) else { return 0 }
     if !root.isNull { editor.free(root) }

@@ -1,6 +1,6 @@
 /// What was taken away of tables, and is still there.
 extension OpenTables {
-  /// Gives a little of what was dropped back, in the first tables that have something of it.
+  /// Gives a little of what was dropped back, in the first tables that have something of it. Where that can't be read, it stays.
   ///
   /// - Parameter most: so many bytes are written for it, about.
   func giveBack(_ most: Int) throws(StorageError) {
@@ -8,8 +8,14 @@ extension OpenTables {
     var budget = most
     while budget > 0 {
       guard let schema = allSchemas.filter({ $0.hasDropped }).min(by: { $0.id < $1.id }),
-        let table = try writer(id: schema.id)
+        let table = try writer(ofAny: schema.id)
       else {
+        hasDropped = false
+        return
+      }
+      // Damage in what nobody reads does not stand in the way of others: what is dropped stays then.
+      if let damage = try table.damageInNextDropped() {
+        guard damage.isDamage else { throw damage }
         hasDropped = false
         return
       }

@@ -49,6 +49,7 @@ extension TableWriter {
   func beginDropping() throws(StorageError) {
     try dropBuffer()
     for column in schema.columns where column.canLink { try removeLinks(of: column) }
+    try removeAbsentLinksHere()
     try tables.removeOrphans()
     // Now mixed values of other tables are all that links to it.
     try unlink(try linkedRows())
@@ -63,6 +64,19 @@ extension TableWriter {
       (schema.isHidden, schema.isDropped) = (true, true)
     }
     tables.hasDropped = true
+  }
+
+  /// Takes the links of all cells away that lead to rows which this table does not have.
+  private func removeAbsentLinksHere() throws(StorageError) {
+    for source in try absentLinks.sources() {
+      guard let table = try tables.writer(id: source.table),
+        let owner = table.schema.columns.firstIndex(where: { $0.id == source.column }),
+        let position = table.schema.position(of: .absentLinks(of: source.column))
+      else { throw editor.store.corrupted(.structure, absentLinks.root) }
+      let id = schema.id
+      let companions = Companions(owner: owner, absentLinks: position)
+      try table.changeAbsentLinks(companions, source.row) { links in links.removeAll { $0.table == id } }
+    }
   }
 
   /// The rows that others link to, each once.
@@ -81,28 +95,50 @@ extension TableWriter {
   /// Gives back what was dropped, in the next clusters that hold something of it.
   ///
   /// - Parameter budget: about so many bytes are written, or so many bytes of nodes read; what is left of it is answered.
+  /// - Precondition: `damageInNextDropped` has found nothing.
   func giveBack(_ budget: inout Int) throws(StorageError) {
     try dropBuffer()
-    while budget > 0 {
-      guard !root.clusters.isNull else { return try endGivingBack() }
-      if schema.isDropped {
-        try freeFirstCluster()
-        budget -= Self.costOfFreeing
-        continue
-      }
-      let (leaf, next) = try KeyedTree.leafAndNext(for: root.swept, in: root.clusters, editor.access())
-      budget -= Self.costOfLooking
-      if let key = try firstKeyIfHeld(leaf) {
-        budget -= leaf.length
-        let change = clusterChange
-        clusters = try KeyedTree.update(key, in: root.clusters, editor: editor) {
-          (leaf) throws(StorageError) in
-          .list(try change.replace(leaf, by: Cluster(leaf, editor.access())))
-        }
-      }
-      guard let next else { return try endGivingBack() }
-      root.swept = next
+    guard !root.clusters.isNull else { return try endGivingBack() }
+    if schema.isDropped {
+      budget -= Self.costOfFreeing
+      return try freeFirstCluster()
     }
+    let (leaf, next) = try KeyedTree.leafAndNext(for: root.swept, in: root.clusters, editor.access())
+    budget -= Self.costOfLooking
+    if let key = try firstKeyIfHeld(leaf) {
+      budget -= leaf.length
+      let change = clusterChange
+      clusters = try KeyedTree.update(key, in: root.clusters, editor: editor) {
+        (leaf) throws(StorageError) in
+        .list(try change.replace(leaf, by: Cluster(leaf, editor.access())))
+      }
+    }
+    guard let next else { return try endGivingBack() }
+    root.swept = next
+  }
+
+  /// What stands in the way of giving back what the next cluster holds: it is looked for before anything is freed, as nothing may be freed twice.
+  func damageInNextDropped() throws(StorageError) -> StorageError? {
+    try dropBuffer()
+    guard !root.clusters.isNull else { return nil }
+    do throws(StorageError) {
+      let access = editor.access()
+      let leaf = try KeyedTree.leaf(for: schema.isDropped ? 0 : root.swept, in: root.clusters, access)
+      if schema.isDropped {
+        let cluster = ClusterNode(try access.node(leaf, .cluster))
+        guard UInt64(cluster.rows) <= root.rows else { throw editor.store.corrupted(.rows, leaf) }
+        try checkTree(leaf)
+      } else if try firstKeyIfHeld(leaf) != nil {
+        var cluster = try Cluster(leaf, access)
+        for id in schema.droppedColumns { for ref in cluster.remove(id) { try checkTree(ref) } }
+      }
+      return nil
+    } catch { return error }
+  }
+
+  /// Looks at all nodes of a tree that are read to free it.
+  private func checkTree(_ ref: Ref) throws(StorageError) {
+    for child in try editor.access().children(of: ref) { try checkTree(child) }
   }
 
   /// Bytes of a budget that it costs to read a cluster's head, and to free a cluster with its pieces.
@@ -125,8 +161,8 @@ extension TableWriter {
       try editor.freeTree(leaf)
       return .list([])
     }
-    guard root.rows >= rows else { throw editor.store.corrupted(.rows, first) }
-    root.rows -= rows
+    root.rows -= min(root.rows, rows)
+    if root.clusters.isNull { try endGivingBack() }
   }
 
   private func endGivingBack() throws(StorageError) {
@@ -137,6 +173,14 @@ extension TableWriter {
 }
 
 extension ClusterNode {
-  /// Whether it holds one of the columns of some ids.
-  func has(anyOf columns: [UInt16]) -> Bool { columns.contains { !places(of: $0).isEmpty } }
+  /// Whether it holds one of the columns of some ids, which grow.
+  func has(anyOf columns: [UInt16]) -> Bool {
+    guard !columns.isEmpty else { return false }
+    for index in 0..<columnCount {
+      let id = descriptor(index).column
+      let place = columns.partitioningIndex { $0 >= id }
+      if place < columns.count, columns[place] == id { return true }
+    }
+    return false
+  }
 }

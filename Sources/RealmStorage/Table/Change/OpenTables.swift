@@ -224,7 +224,14 @@ final class OpenTables {
     return try open(schema)
   }
 
+  /// The table of an id; nil where there is none, or it was dropped.
   func writer(id: UInt32) throws(StorageError) -> TableWriter? {
+    guard let table = try writer(ofAny: id), !table.schema.isDropped else { return nil }
+    return table
+  }
+
+  /// The same, also of a table that was dropped.
+  func writer(ofAny id: UInt32) throws(StorageError) -> TableWriter? {
     if let open = opened(id) { return open }
     guard let schema = schemas.first(where: { $0.id == id }) else { return nil }
     return try open(schema)
@@ -287,7 +294,8 @@ final class OpenTables {
   /// Makes a table of an id that was not given yet.
   func create(_ schema: TableSchema, id: UInt32) throws(StorageError) -> TableWriter {
     lastTable = id
-    let schema = schema.numbered(id)
+    var schema = schema.numbered(id)
+    schema.droppedColumns = []
     let writer = TableWriter(schema: schema, root: TableRoot(), isNew: true, tables: self)
     writers.append(writer)
     try writer.note(.createTable(schema))

@@ -76,8 +76,10 @@ struct SchemaDiff {
 extension TableSchema {
   /// The table with the columns before a place only: those behind it are added next, with the ids they have.
   fileprivate func beginning(before place: Int?) -> TableSchema {
-    guard let place else { return self }
     var schema = self
+    // Who makes the table has no clusters yet.
+    schema.droppedColumns = []
+    guard let place else { return schema }
     schema.columns.removeSubrange(place...)
     schema.nextColumnID = UInt32(columns[place].id)
     return schema

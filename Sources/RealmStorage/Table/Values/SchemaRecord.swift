@@ -85,7 +85,9 @@ extension TableSchema {
       hasElementIDs = true
     }
     if let value = record[TableAttribute.droppedColumns] { try readDropped(value) }
-    guard hasUsualCompanions else { throw .damaged }
+    guard hasUsualCompanions, !isDropped || (columns.isEmpty && droppedColumns.isEmpty) else {
+      throw .damaged
+    }
   }
 
   private mutating func readDropped(_ bytes: [UInt8]) throws(RecordFault) {
