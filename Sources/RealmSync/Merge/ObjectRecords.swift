@@ -30,11 +30,13 @@ final class ObjectRecords {
   /// It is 0 until something is forgotten, and then a greater one each time.
   private var turn = 0
   private var lists: [[UInt8]: (records: ListRecords, turn: Int)] = [:]
-  /// By places: the keys of adds that have changed, and the stamp up to which adds were forgotten. A value that is set looks at these alone.
+  /// By places: the keys of adds that have come or changed, and the stamp up to which adds were forgotten. A value that is set looks at these alone.
   private var changedAdds: [[UInt8]: ChangedAdds] = [:]
 
   private struct ChangedAdds {
+    /// Those that are there.
     var keys: Set<[UInt8]> = []
+    /// Adds with an earlier stamp are gone.
     var forgotten: Stamp?
   }
 
@@ -81,7 +83,7 @@ final class ObjectRecords {
 
   /// What was added, in no order.
   ///
-  /// - Parameter first: what was added with earlier stamps is left out; nil for all. Takes time in proportion to the others, and to what was changed in the object.
+  /// - Parameter first: what was added with earlier stamps is left out; nil for all. Takes time in proportion to the others, and to what was added to the number since the records were stored.
   func adds(_ place: EditedPlace, from first: Stamp?) throws(StorageError) -> [AddRecord] {
     var adds = try addsInOneValue(place).filter { $0.record.stamp >= first ?? $0.record.stamp }
     try forEachAdd(place, from: first) { (record, _, delta) in
@@ -101,16 +103,12 @@ final class ObjectRecords {
     }
     var bytes: [UInt8] = []
     bytes.appendInteger(sum)
-    setAdd(bytes, for: key, of: place)
+    changedAdds[place.key, default: ChangedAdds()].keys.insert(key)
+    set(bytes, for: key)
     // One that is as old as those that were forgotten is found by the next value all the same. What is cleared needs no such care: it is gone, too.
     if let last = changedAdds[place.key]?.forgotten, record.stamp <= last {
       changedAdds[place.key]?.forgotten = nil
     }
-  }
-
-  private func setAdd(_ value: [UInt8]?, for key: [UInt8], of place: EditedPlace) {
-    changedAdds[place.key, default: ChangedAdds()].keys.insert(key)
-    set(value, for: key)
   }
 
   /// Forgets what was added, but for what counts as later than a value that is set now.
@@ -134,8 +132,11 @@ final class ObjectRecords {
       return true
     }
     guard !forgotten.isEmpty else { return }
-    for key in forgotten { setAdd(nil, for: key, of: place) }
-    changedAdds[place.key]?.forgotten = last
+    for key in forgotten {
+      changedAdds[place.key]?.keys.remove(key)
+      set(nil, for: key)
+    }
+    changedAdds[place.key, default: ChangedAdds()].forgotten = last
   }
 
   /// As earlier versions have stored them.
@@ -158,11 +159,13 @@ final class ObjectRecords {
     let start = place.key + [RecordKey.Tag.add]
     var least = start
     if let first { least.appendHighestFirst(first.word) }
-    // What was changed takes the place of what is stored.
-    var changes: [(key: [UInt8], value: [UInt8]?)] = []
+    // What has come stands between what is stored, and what was changed takes its place.
+    var changes: [(key: [UInt8], value: [UInt8])] = []
     for key in changedAdds[place.key]?.keys ?? [] where !key.lexicographicallyPrecedes(least) {
-      guard let change = changed[key] else { continue }
-      changes.append((key, isForgotten(key, change.turn) ? nil : change.value))
+      guard let change = changed[key], let value = change.value, !isForgotten(key, change.turn) else {
+        continue
+      }
+      changes.append((key, value))
     }
     changes.sort { $0.key.lexicographicallyPrecedes($1.key) }
     var next = 0
@@ -175,7 +178,7 @@ final class ObjectRecords {
       while next < changes.count, key.map({ changes[next].key.lexicographicallyPrecedes($0) }) ?? true {
         let change = changes[next]
         next += 1
-        if let value = change.value, try !tell(change.key, value) { return false }
+        if try !tell(change.key, change.value) { return false }
       }
       return true
     }
@@ -188,8 +191,8 @@ final class ObjectRecords {
       if next < changes.count, changes[next].key == key {
         let change = changes[next]
         next += 1
-        if let value = change.value { goesOn = try tell(key, value) }
-      } else if !isForgotten(key, 0) {
+        goesOn = try tell(key, change.value)
+      } else if changed[key] == nil, !isForgotten(key, 0) {
         goesOn = try tell(key, value)
       }
       return goesOn
