@@ -314,7 +314,7 @@ final class RealmSession {
     guard let schema = binding.table else { return nil }
     if transaction != nil { return try writable(binding)?.reading() }
     let table = try currentSnapshot().table(schema.name)
-    if let table, table.schema.id != schema.id || !binding.fits(table.schema, isSynced: file.isSynced) {
+    if let table, !binding.fits(table.schema, isSynced: file.isSynced) {
       raise("Changed schema", changedSchema(try currentSnapshot().schemaVersion()))
     }
     return table
