@@ -147,17 +147,32 @@ extension Administration {
   public static func ask(
     _ asked: AdministrationRequest, _ folder: DataFolder, logger: Logger
   ) async throws -> AdministrationAnswer {
-    if let lock = try folder.hold() {
-      return try await withLock(lock) {
-        let app = try await ServedApp(
-          asked.app, in: folder, post: RunningServer.post, logger: logger)
-        let answer = await Administration([app], folder).perform(asked)
-        await app.stop(wait: 1000)
-        return answer
+    // A server that starts has the folder before it tells its address, and one that ends tells it no more before it lets go of the folder.
+    for _ in 0..<Self.tries {
+      if let lock = try folder.hold() {
+        return try await withLock(lock) {
+          let app = try await ServedApp(
+            asked.app, in: folder, post: RunningServer.post, logger: logger)
+          let answer = await Administration([app], folder).perform(asked)
+          await app.stop(wait: 1000)
+          return answer
+        }
       }
+      if let data = try? Data(contentsOf: folder.administration) {
+        return try await ask(asked, JSONDecoder().decode(RunningServer.Address.self, from: data), folder)
+      }
+      try await Task.sleep(for: .milliseconds(100))
     }
-    let data = try Data(contentsOf: folder.administration)
-    let address = try JSONDecoder().decode(RunningServer.Address.self, from: data)
+    throw DataFolder.Problem(
+      description: "A server that starts or ends has \(folder.url.path). Try again in a moment.")
+  }
+
+  /// Tenths of a second that a server may take to start or to end.
+  private static var tries: Int { 50 }
+
+  private static func ask(
+    _ asked: AdministrationRequest, _ address: RunningServer.Address, _ folder: DataFolder
+  ) async throws -> AdministrationAnswer {
     let isAll = address.host == "0.0.0.0" || address.host == "::"
     let host = isAll ? "127.0.0.1" : address.host.contains(":") ? "[\(address.host)]" : address.host
     guard let url = URL(string: "http://\(host):\(address.port)/administration") else {
