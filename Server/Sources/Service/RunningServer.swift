@@ -158,9 +158,10 @@ extension Administration {
           return answer
         }
       }
-      if let data = try? Data(contentsOf: folder.administration) {
+      do {
+        let data = try Data(contentsOf: folder.administration)
         return try await ask(asked, JSONDecoder().decode(RunningServer.Address.self, from: data), folder)
-      }
+      } catch let error as CocoaError where error.code == .fileReadNoSuchFile {}
       try await Task.sleep(for: .milliseconds(100))
     }
     throw DataFolder.Problem(

@@ -98,6 +98,20 @@ import Testing
     }
   }
 
+  @Test func `a command waits for who has the folder and tells no address`() async throws {
+    let place = try Place()
+    try await withServer(place) { _ in }
+    let all = AdministrationRequest.users(app: "dev", after: nil)
+    var lock = try place.folder.hold()
+    #expect(lock != nil)
+    let folder = place.folder
+    async let answer = Administration.ask(all, folder, logger: .silent)
+    try await Task.sleep(for: .milliseconds(300))
+    withExtendedLifetime(lock) {}
+    lock = nil
+    #expect(try await !answer.isError)
+  }
+
   @Test func `what is asked keeps its form`() throws {
     let requests: [AdministrationRequest] = [
       .backup(app: "dev", folder: "/tmp/a"), .retire(app: "dev", replica: 1 << 62),

@@ -83,6 +83,8 @@ import Testing
       let reset = try await WelcomeMessage(socket.message(WelcomeMessage.number, on: 2))
       #expect(reset.answer == 2)
       #expect(reset.replica != replica && reset.replica != 0)
+      let metrics = try await Client.connect(to: server.monitorPort).ask("GET /metrics").text
+      #expect(metrics.contains("realm_server_resets{app=\"dev\",cause=\"retired\"} 1\n"))
     }
   }
 

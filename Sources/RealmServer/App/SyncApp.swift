@@ -236,18 +236,10 @@ public final class SyncApp {
     return made
   }
 
-  /// A file that can't go on as the replica that it was, and is replaced by what the server has.
-  public struct Reset: Sendable {
-    public let replica: UInt64
-    /// The replica as which the file goes on.
-    public let successor: UInt64
-    public let cause: ResetCause
-  }
-
   /// The files that were reset since this was asked last.
-  public func takeResets() -> [Reset] {
+  public func takeResets() -> [ReplicaReset] {
     defer { server.resets = [] }
-    return server.resets.map { Reset(replica: $0.replica, successor: $0.successor, cause: $0.cause) }
+    return server.resets
   }
 
   /// `run` has something to do, though nothing comes: the steps of clients that get much are made in several turns.

@@ -250,7 +250,7 @@ extension SyncServer {
             replica: new, user: session.user,
             partition: node.state.isFlexible(old) ? nil : session.partition, predecessor: old)),
         time)
-      resets.append(Reset(replica: old, successor: new, cause: cause))
+      resets.append(ReplicaReset(replica: old, successor: new, cause: cause))
     case .isReset(let replica, let reset):
       become(
         id, .start(.init(replica: replica, offered: reset.registered.sessionNumber, isReset: true)))

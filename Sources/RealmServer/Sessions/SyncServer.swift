@@ -13,13 +13,6 @@ package final class SyncServer {
     package static func < (left: SessionID, right: SessionID) -> Bool { left.number < right.number }
   }
 
-  /// A file that goes on as another replica.
-  package struct Reset: Sendable, Equatable {
-    package let replica: UInt64
-    package let successor: UInt64
-    package let cause: ResetCause
-  }
-
   package enum Action: Sendable, Equatable {
     /// A message, as its bytes.
     case send([UInt8], to: SessionID)
@@ -51,7 +44,7 @@ package final class SyncServer {
   /// How much was refused so far, by the number of the reason.
   var refusals: [UInt8: Int] = [:]
   /// The files that were reset since they were asked for.
-  var resets: [Reset] = []
+  var resets: [ReplicaReset] = []
   /// How often the history was cut although files may have needed what was forgotten.
   var cuts = 0
   /// Why a step could not be made, of the last one.

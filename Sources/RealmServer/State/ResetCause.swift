@@ -25,3 +25,11 @@ public enum ResetCause: String, Sendable, CaseIterable {
     }
   }
 }
+
+/// A file that can't go on as the replica that it was, and goes on as another one.
+public struct ReplicaReset: Sendable, Equatable {
+  public let replica: UInt64
+  /// The replica as which the file goes on.
+  public let successor: UInt64
+  public let cause: ResetCause
+}

@@ -99,10 +99,10 @@ struct TableCheck {
     }
   }
 
-  /// Whether a cluster holds columns of the schema only, and such that were dropped and are not given back yet.
+  /// Whether each column that a cluster holds is one of the schema, or one that was dropped and is not given back yet.
   private func holdsKnownColumns(_ cluster: borrowing ClusterNode, _ table: Table) -> Bool {
     let schema = table.schema
-    // Who adds what this version does not know may keep columns for it.
+    // A later version that adds something which this one does not know may keep columns for it.
     guard schema.unknown == UnknownAttributes(), !schema.isDropped else { return true }
     let isSwept = cluster.key(cluster.rows - 1) < table.root.swept
     for place in 0..<cluster.columnCount {

@@ -361,10 +361,10 @@ public struct WritableTable {
     try writer.changeSchema { $0.columns[position].name = name }
   }
 
-  /// Rows belong to the rows that link to them from now on, or to themselves.
+  /// Makes the table embedded, so that each row belongs to the row that links to it, or makes it one whose rows stand for themselves.
   ///
-  /// Where they come to belong to others, rows that nobody links to go, and of a row with several links each but the first gets a copy of its own; mixed
-  /// values that link to rows become null. That takes time in proportion to the links.
+  /// A table that becomes embedded loses the rows that nobody links to. If several links lead to a row, the first one keeps it, and each other one gets a copy
+  /// of it. Mixed values that link to rows of the table become null. That takes time in proportion to the links to the table.
   ///
   /// - Precondition: a table whose rows come to belong to others has no primary key. It does not own rows, directly or by others, that may link to it, and
   ///   no column of sets links to it.
@@ -376,7 +376,7 @@ public struct WritableTable {
     guard isEmbedded else { return try writer.becomeUnembedded() }
     precondition(schema.primaryKey == nil, "table \(schema.name) can't be embedded: it has a primary key")
     let all = try transaction.schemas()
-    // Those that its rows own, and these own, and so on.
+    // The tables whose rows this one owns, directly or by rows of other tables.
     var owned: [TableSchema] = [schema]
     var next = 0
     while next < owned.count {

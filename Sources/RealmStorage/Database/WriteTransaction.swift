@@ -73,8 +73,7 @@ public final class WriteTransaction {
     defer { end() }
     editor.endHolds()
     try storeChangelog()
-    // Not where a transaction goes on: what it has told of its tables stays as it is.
-    try openTables?.completeRecording()
+    // Not in `settle`: who reads the tables of a transaction that goes on holds their roots.
     try openTables?.giveBack(begun.givenBackBytes)
     let added = try storeTrees() + storeTables() + addedSlots
     guard root != base.root else { return writer.gate.basis.map { .basis($0) } ?? .known(base.number) }

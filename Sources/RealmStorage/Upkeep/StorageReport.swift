@@ -74,7 +74,7 @@ extension Database {
       pinned: pinned.reversed(), writer: writerReport())
   }
 
-  /// What a version holds of columns and tables that were dropped.
+  /// Counts the bytes that a version holds of dropped columns and tables.
   private func droppedBytes(_ snapshot: Snapshot) throws(StorageError) -> UInt64 {
     let access = snapshot.access()
     let catalogue = try Catalogue(snapshot.root, access)

@@ -4,7 +4,7 @@ import Synchronization
 /// A property of a model class: what realms store of it, and where an instance keeps it.
 final class ModelProperty {
   let schema: PropertySchema
-  /// As the class declares it, with the class that links lead to.
+  /// The type as the class declares it, with the class that links lead to.
   let type: _PropertyType
   let offset: Int
   let field: any PersistedField.Type
@@ -39,7 +39,7 @@ final class ModelProperty {
   }
 
   var name: String { schema.name }
-  /// Of its column; the name of the property unless the class maps it to another.
+  /// The name of its column: that of the property, unless the class maps it to another.
   var columnName: String { schema.columnName }
   var role: PropertyRole { schema.role }
   /// Told by the links of others, and stored nowhere.

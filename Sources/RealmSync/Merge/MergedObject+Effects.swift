@@ -95,7 +95,7 @@ extension MergedObject {
       let order = try order(place)
       guard let rank = try order.list.rank(of: element), let inside = try object.place(path.element(element))
       else { throw object.doesNotFit(.noElement, path) }
-      if inside.kind == .embedded { records.clear(inside.key) } else { records.clearElement(inside) }
+      if inside.kind == .embedded { records.clear(inside.key) } else { try records.clearElement(inside) }
       try order.noteEnd(of: rank, version: context.version)
       try change(instruction)
     case .create, .delete, .ingest: break

@@ -81,16 +81,12 @@ final class ObjectRecords {
     set(record.map { $0.bytes }, for: place.key + [RecordKey.Tag.register])
   }
 
-  /// What was added, in no order.
+  /// What was added to a number, in no order.
   ///
-  /// - Parameter first: what was added with earlier stamps is left out; nil for all. Takes time in proportion to the others, and to what was added to the number since the records were stored.
+  /// - Parameter first: adds with an earlier stamp are left out; nil for all. The call takes time in proportion to the others, and to the adds that came since the records were stored.
   func adds(_ place: EditedPlace, from first: Stamp?) throws(StorageError) -> [AddRecord] {
-    var adds = try addsInOneValue(place).filter { $0.record.stamp >= first ?? $0.record.stamp }
-    try forEachAdd(place, from: first) { (record, _, delta) in
-      adds.append(AddRecord(record: record, delta: delta))
-      return true
-    }
-    return adds
+    try addsInOneValue(place).filter { $0.record.stamp >= first ?? $0.record.stamp }
+      + storedApart(place, from: first).map(\.add)
   }
 
   /// Notes what a changeset adds to a number: all of it is one sum. Takes O(log n) for n adds.
@@ -105,7 +101,7 @@ final class ObjectRecords {
     bytes.appendInteger(sum)
     changedAdds[place.key, default: ChangedAdds()].keys.insert(key)
     set(bytes, for: key)
-    // One that is as old as those that were forgotten is found by the next value all the same. What is cleared needs no such care: it is gone, too.
+    // The next value that is set has to find this add, though it is as old as those that were forgotten.
     if let last = changedAdds[place.key]?.forgotten, record.stamp <= last {
       changedAdds[place.key]?.forgotten = nil
     }
@@ -122,24 +118,19 @@ final class ObjectRecords {
     if kept.count < old.count {
       set(kept.isEmpty ? nil : kept.bytes, for: place.key + [RecordKey.Tag.adds])
     }
-    var forgotten: [[UInt8]] = []
-    // Those before were looked at by a value that was set before.
+    // A value that was set before has looked at the adds up to this stamp.
     let first = changedAdds[place.key]?.forgotten
     if let first, first > last { return }
-    try forEachAdd(place, from: first) { (record, key, delta) in
-      guard record.stamp <= last else { return false }
-      if !isLater(AddRecord(record: record, delta: delta)) { forgotten.append(key) }
-      return true
-    }
+    let forgotten = try storedApart(place, from: first, to: last).filter { !isLater($0.add) }
     guard !forgotten.isEmpty else { return }
-    for key in forgotten {
+    for (key, _) in forgotten {
       changedAdds[place.key]?.keys.remove(key)
       set(nil, for: key)
     }
     changedAdds[place.key, default: ChangedAdds()].forgotten = last
   }
 
-  /// As earlier versions have stored them.
+  /// The adds that earlier versions have stored, all of a number in one value.
   private func addsInOneValue(_ place: EditedPlace) throws(StorageError) -> [AddRecord] {
     guard let bytes = try value(place.key + [RecordKey.Tag.adds]) else { return [] }
     guard let adds = [AddRecord](bytes) else { throw tree.damaged }
@@ -152,52 +143,38 @@ final class ObjectRecords {
     return delta
   }
 
-  /// Calls `body` with each add and its key, by growing stamps, until it answers false.
-  private func forEachAdd(
-    _ place: EditedPlace, from first: Stamp?, _ body: (MergeRecord, [UInt8], Int64) -> Bool
-  ) throws(StorageError) {
+  /// The adds that have keys of their own, with these keys, in no order.
+  ///
+  /// - Parameters: adds with an earlier stamp than `first`, or a later one than `last`, are left out.
+  private func storedApart(
+    _ place: EditedPlace, from first: Stamp?, to last: Stamp? = nil
+  ) throws(StorageError) -> [(key: [UInt8], add: AddRecord)] {
     let start = place.key + [RecordKey.Tag.add]
-    var least = start
+    var found: [(key: [UInt8], add: AddRecord)] = []
+    func take(_ key: [UInt8], _ record: MergeRecord, _ value: [UInt8]) throws(StorageError) {
+      guard let delta = Self.delta(value) else { throw tree.damaged }
+      found.append((key, AddRecord(record: record, delta: delta)))
+    }
+    for key in changedAdds[place.key]?.keys ?? [] {
+      let record = MergeRecord(addKey: key[start.count...])
+      guard record.stamp >= first ?? record.stamp, record.stamp <= last ?? record.stamp,
+        let change = changed[key], let value = change.value, !isForgotten(key, change.turn)
+      else { continue }
+      try take(key, record, value)
+    }
+    var least = prefix + start
     if let first { least.appendHighestFirst(first.word) }
-    // What has come stands between what is stored, and what was changed takes its place.
-    var changes: [(key: [UInt8], value: [UInt8])] = []
-    for key in changedAdds[place.key]?.keys ?? [] where !key.lexicographicallyPrecedes(least) {
-      guard let change = changed[key], let value = change.value, !isForgotten(key, change.turn) else {
-        continue
-      }
-      changes.append((key, value))
-    }
-    changes.sort { $0.key.lexicographicallyPrecedes($1.key) }
-    var next = 0
     let damaged = tree.damaged
-    func tell(_ key: [UInt8], _ value: [UInt8]) throws(StorageError) -> Bool {
-      guard key.count == start.count + 20, let delta = Self.delta(value) else { throw damaged }
-      return body(MergeRecord(addKey: key[start.count...]), key, delta)
-    }
-    func tellChanges(before key: [UInt8]?) throws(StorageError) -> Bool {
-      while next < changes.count, key.map({ changes[next].key.lexicographicallyPrecedes($0) }) ?? true {
-        let change = changes[next]
-        next += 1
-        if try !tell(change.key, change.value) { return false }
-      }
-      return true
-    }
-    var goesOn = true
-    try tree.forEach(from: prefix + least) { (stored, value) throws(StorageError) in
+    try tree.forEach(from: least) { (stored, value) throws(StorageError) in
       guard stored.starts(with: prefix + start) else { return false }
       let key = Array(stored[prefix.count...])
-      goesOn = try tellChanges(before: key)
-      guard goesOn else { return false }
-      if next < changes.count, changes[next].key == key {
-        let change = changes[next]
-        next += 1
-        goesOn = try tell(key, change.value)
-      } else if changed[key] == nil, !isForgotten(key, 0) {
-        goesOn = try tell(key, value)
-      }
-      return goesOn
+      guard key.count == start.count + MergeRecord.addKeyLength else { throw damaged }
+      let record = MergeRecord(addKey: key[start.count...])
+      guard record.stamp <= last ?? record.stamp else { return false }
+      if changed[key] == nil, !isForgotten(key, 0) { try take(key, record, value) }
+      return true
     }
-    if goesOn { _ = try tellChanges(before: nil) }
+    return found
   }
 
   func member(_ member: [UInt8], ofSet place: [UInt8]) throws(StorageError) -> MergeRecord? {
@@ -240,9 +217,10 @@ final class ObjectRecords {
   }
 
   /// Forgets what is recorded of an element that holds one value.
-  func clearElement(_ place: EditedPlace) {
+  func clearElement(_ place: EditedPlace) throws(StorageError) {
     for part in [RecordKey.Tag.register, RecordKey.Tag.adds] { set(nil, for: place.key + [part]) }
-    clear(place.key + [RecordKey.Tag.add])
+    for (key, _) in try storedApart(place, from: nil) { set(nil, for: key) }
+    changedAdds[place.key] = nil
   }
 
   /// Whether what was set for a key in a turn has been forgotten since; in turn 0, what is stored.

@@ -50,7 +50,7 @@ struct RecordKey {
     case (Tag.position, 9): part = .position(id)
     case (Tag.chain, 9): part = .chain
     case (Tag.moved, 9): part = .moved
-    case (Tag.add, 21): part = .add(MergeRecord(addKey: rest.dropFirst()))
+    case (Tag.add, 1 + MergeRecord.addKeyLength): part = .add(MergeRecord(addKey: rest.dropFirst()))
     default: return nil
     }
   }
@@ -66,7 +66,10 @@ extension MergeRecord {
     return key
   }
 
-  /// - Precondition: 20 bytes.
+  /// Bytes of `addKey`.
+  static let addKeyLength = 20
+
+  /// - Precondition: there are `addKeyLength` bytes.
   init(addKey bytes: ArraySlice<UInt8>) {
     func number(_ start: Int, _ count: Int) -> UInt64 {
       bytes.dropFirst(start).prefix(count).reduce(0) { $0 << 8 | UInt64($1) }

@@ -1,10 +1,11 @@
-/// What was taken away of tables, and is still there.
+/// Dropped columns and tables, whose space later commits give back.
 extension OpenTables {
-  /// Gives a little of what was dropped back, in the first tables that have something of it. Where that can't be read, it stays.
+  /// Gives a little of the space of dropped columns and tables back. What can't be read stays.
   ///
-  /// - Parameter most: so many bytes are written for it, about.
+  /// - Parameter most: about so many bytes are written for it.
   func giveBack(_ most: Int) throws(StorageError) {
     guard hasDropped, failure == nil else { return }
+    try completeRecording()
     var budget = most
     while budget > 0 {
       guard let schema = allSchemas.filter({ $0.hasDropped }).min(by: { $0.id < $1.id }),
@@ -13,9 +14,11 @@ extension OpenTables {
         hasDropped = false
         return
       }
-      // Damage in what nobody reads does not stand in the way of others: what is dropped stays then.
-      if let damage = try table.damageInNextDropped() {
-        guard damage.isDamage else { throw damage }
+      do throws(StorageError) {
+        try table.checkNextDropped()
+      } catch {
+        // Nobody reads what is damaged here: commits go on, and leave it where it is.
+        guard error.isDamage else { throw error }
         hasDropped = false
         return
       }

@@ -1,5 +1,5 @@
-/// Columns and tables that are taken away. The schema changes at once; what rows held stands in clusters that nobody looks at any more, and each later commit
-/// gives a little of it back (`giveBack`). A cluster that is written for another reason lets go of dropped columns, too (`ClusterChange.write`).
+/// Columns and tables that are taken away. The schema changes at once. The values stay in clusters where nobody looks for them, and each later commit gives the
+/// space of some of them back (`giveBack`). A cluster that is written for another reason loses its dropped columns, too (`ClusterChange.write`).
 extension TableWriter {
   // MARK: - Columns
 
@@ -95,7 +95,7 @@ extension TableWriter {
   /// Gives back what was dropped, in the next clusters that hold something of it.
   ///
   /// - Parameter budget: about so many bytes are written, or so many bytes of nodes read; what is left of it is answered.
-  /// - Precondition: `damageInNextDropped` has found nothing.
+  /// - Precondition: `checkNextDropped` has found no damage.
   func giveBack(_ budget: inout Int) throws(StorageError) {
     try dropBuffer()
     guard !root.clusters.isNull else { return try endGivingBack() }
@@ -117,26 +117,25 @@ extension TableWriter {
     root.swept = next
   }
 
-  /// What stands in the way of giving back what the next cluster holds: it is looked for before anything is freed, as nothing may be freed twice.
-  func damageInNextDropped() throws(StorageError) -> StorageError? {
+  /// Reads all that `giveBack` frees of the next cluster. To find damage halfway would free some nodes now, and once more later.
+  ///
+  /// - Throws: `.corrupted`; nothing has changed then.
+  func checkNextDropped() throws(StorageError) {
     try dropBuffer()
-    guard !root.clusters.isNull else { return nil }
-    do throws(StorageError) {
-      let access = editor.access()
-      let leaf = try KeyedTree.leaf(for: schema.isDropped ? 0 : root.swept, in: root.clusters, access)
-      if schema.isDropped {
-        let cluster = ClusterNode(try access.node(leaf, .cluster))
-        guard UInt64(cluster.rows) <= root.rows else { throw editor.store.corrupted(.rows, leaf) }
-        try checkTree(leaf)
-      } else if try firstKeyIfHeld(leaf) != nil {
-        var cluster = try Cluster(leaf, access)
-        for id in schema.droppedColumns { for ref in cluster.remove(id) { try checkTree(ref) } }
-      }
-      return nil
-    } catch { return error }
+    guard !root.clusters.isNull else { return }
+    let access = editor.access()
+    let leaf = try KeyedTree.leaf(for: schema.isDropped ? 0 : root.swept, in: root.clusters, access)
+    if schema.isDropped {
+      let cluster = ClusterNode(try access.node(leaf, .cluster))
+      guard UInt64(cluster.rows) <= root.rows else { throw editor.store.corrupted(.rows, leaf) }
+      try checkTree(leaf)
+    } else if try firstKeyIfHeld(leaf) != nil {
+      var cluster = try Cluster(leaf, access)
+      for id in schema.droppedColumns { for ref in cluster.remove(id) { try checkTree(ref) } }
+    }
   }
 
-  /// Looks at all nodes of a tree that are read to free it.
+  /// Reads the nodes of a tree that `freeTree` reads.
   private func checkTree(_ ref: Ref) throws(StorageError) {
     for child in try editor.access().children(of: ref) { try checkTree(child) }
   }

@@ -1,7 +1,7 @@
 /// Tables whose rows come to belong to the rows that link to them, or to themselves.
 extension TableWriter {
-  /// Each row belongs to the one row that links to it from now on. Rows that nobody links to go. Of a row with several links each but the first gets a copy
-  /// of its own, with copies of the embedded rows that it owns. Mixed values that link to rows become null.
+  /// Each row belongs to the one row that links to it from now on. Rows that nobody links to are removed. If several links lead to a row, the first one keeps it, and
+  /// each other one gets a copy of it, with copies of the embedded rows that it owns. Mixed values that link to rows become null.
   ///
   /// Takes time in proportion to the links, and for each copy the time that it takes to set a link.
   ///
@@ -19,7 +19,7 @@ extension TableWriter {
     } catch {
       throw tables.fail(error)
     }
-    // Those that orphans owned.
+    // Rows that the removed rows owned go, too.
     try tables.removeOrphans()
   }
 
@@ -134,7 +134,7 @@ extension TableWriter {
 }
 
 extension Value {
-  /// The same with other rows in place of those that it links to, as a value of a column of links that is no set.
+  /// This value with other rows in place of those that it links to. It is a value of a column of links that is no set.
   fileprivate func mapLinks(_ change: (UInt64) throws(StorageError) -> UInt64) throws(StorageError) -> Value {
     switch self {
     case .link(let row): return .link(try change(row))

@@ -250,7 +250,7 @@ struct ClusterChange {
     }
   }
 
-  /// As one node, or as two where the refs of its pieces have become too many for one. What was dropped is not written.
+  /// Writes a cluster as one node, or as two where the refs of its pieces have become too many for one. Dropped columns are not written.
   func write(_ cluster: Cluster) throws(StorageError) -> [KeyedChild] {
     guard !schema.droppedColumns.isEmpty else { return try writeAll(of: cluster) }
     var cluster = cluster

@@ -77,7 +77,7 @@ extension TableSchema {
   /// The table with the columns before a place only: those behind it are added next, with the ids they have.
   fileprivate func beginning(before place: Int?) -> TableSchema {
     var schema = self
-    // Who makes the table has no clusters yet.
+    // The table that is made of this schema has no clusters yet.
     schema.droppedColumns = []
     guard let place else { return schema }
     schema.columns.removeSubrange(place...)

@@ -159,7 +159,7 @@ import Testing
     #expect(try liveBytes(database) < before + 20_000)
   }
 
-  @Test func `memory and time of dropping do not depend on the rows`() throws {
+  @Test func `a commit that drops a column writes few nodes, however many rows there are`() throws {
     let database = try make(SimulatedDisk())
     let written = database.writeStatistics.nodeBytes
     try database.write { transaction in
