@@ -2,7 +2,7 @@
 public enum ResetCause: String, Sendable, CaseIterable {
   /// The server does not know the replica: it goes on from an older copy of its state.
   case unknown
-  /// The replica was given up: it did not connect for too long, or whoever runs the server has given it up.
+  /// The replica was given up: it did not connect for too long, whoever runs the server has given it up, or an earlier reset of the file was not finished.
   case retired
   /// The file has a version that the server does not have, or has otherwise.
   case otherHistory = "other-history"
@@ -17,7 +17,7 @@ public enum ResetCause: String, Sendable, CaseIterable {
   /// The file is a copy, and its user may not read what the user of the other one may.
   case otherRights = "other-rights"
 
-  /// Somebody else may have used the identity of the file: a copy of it, or the server goes on from an older copy of its state.
+  /// Whether somebody else may have used the identity of the file: there is a copy of it, or the server goes on from an older copy of its state.
   package var isInDoubt: Bool {
     switch self {
     case .forgotten, .otherRights: false

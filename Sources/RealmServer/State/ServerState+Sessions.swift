@@ -67,7 +67,7 @@ extension ServerState {
     try ServerStore(transaction, settings).store(session, replica: replica.ordinal)
   }
 
-  /// Replicas are connected: they count as connected now. A time that was noted a moment ago stays.
+  /// Notes of replicas that they are connected now. A time that was noted a moment ago stays as it is.
   ///
   /// - Parameters:
   ///   - time: of the machine, in milliseconds since 1970.
@@ -89,9 +89,9 @@ extension ServerState {
     return isChanged
   }
 
-  /// The server has not run for a while, in which nobody could connect: that time does not count for anybody.
+  /// Adds the time in which the server did not run to the time of each replica's last connection: nobody could connect meanwhile, so that time does not count as time away.
   ///
-  /// It ran last when the last entry came, when a replica was noted to be connected, or when it was started, whatever was last.
+  /// The server is taken to have run until the last of these: the last entry came, a replica was noted to be connected, the server was started.
   ///
   /// - Parameter time: of the machine, in milliseconds since 1970.
   package func passOverDowntime(

@@ -13,7 +13,7 @@ struct ClassSchema: Hashable, Sendable {
 
   let name: String
   let kind: Kind
-  /// Of a class, a superclass's properties first; of a table, by the order in which its columns were added.
+  /// The properties of a class, a superclass's first; those of a table stand in the order in which its columns were added.
   let properties: [PropertySchema]
 
   init(_ name: String, _ kind: Kind, _ properties: [PropertySchema]) {
@@ -22,9 +22,9 @@ struct ClassSchema: Hashable, Sendable {
     self.properties = properties
   }
 
-  /// A table of a file.
+  /// Makes the schema of a table of a file.
   ///
-  /// - Parameter tables: all of the file, to which links may lead.
+  /// - Parameter tables: all tables of the file, to which links may lead.
   init(_ table: TableSchema, among tables: [TableSchema]) {
     self.init(
       table.name, table.isEmbedded ? .embedded : .object,
@@ -36,7 +36,7 @@ struct ClassSchema: Hashable, Sendable {
 
   var isEmbedded: Bool { kind == .embedded }
   var primaryKey: PropertySchema? { properties.first { $0.role == .primaryKey } }
-  /// Those that have a column.
+  /// The properties that have a column.
   var stored: [PropertySchema] { properties.filter { !$0.isComputed } }
 
   /// The property that is stored under a name; nil where there is none.

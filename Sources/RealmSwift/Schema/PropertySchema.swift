@@ -40,7 +40,7 @@ struct PropertySchema: Hashable, Sendable {
   let name: String
   /// The name of its column.
   let columnName: String
-  /// Of a collection, the type of its elements.
+  /// The type of its value; of a collection, that of its elements.
   let type: ColumnType
   let form: PropertyForm
   /// Its value, or an element of it, may be nil. A value of any type always may.
@@ -49,7 +49,7 @@ struct PropertySchema: Hashable, Sendable {
   let target: String?
   let role: PropertyRole
 
-  /// What a class declares.
+  /// Makes the schema of a property that a class declares.
   init(
     _ name: String, columnName: String, _ type: ColumnType, _ form: PropertyForm, isOptional: Bool,
     target: String?, _ role: PropertyRole
@@ -68,7 +68,7 @@ struct PropertySchema: Hashable, Sendable {
     self.role = role
   }
 
-  /// What a table of a file has.
+  /// Makes the schema of a property that a table of a file has.
   ///
   /// - Parameter target: the name of the table that links lead to.
   init(_ column: Column, target: String?) {
@@ -83,7 +83,7 @@ struct PropertySchema: Hashable, Sendable {
       isOptional: column.isOptional, target: target, role)
   }
 
-  /// Told by the links of others, and stored nowhere.
+  /// Whether the property is told by the links of other objects, and stored nowhere.
   var isComputed: Bool { if case .linkingObjects = form { true } else { false } }
 
   /// The column it is stored in, without the table that links lead to; nil of one that is computed.

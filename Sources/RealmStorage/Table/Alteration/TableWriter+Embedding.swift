@@ -1,4 +1,4 @@
-/// Tables whose rows come to belong to the rows that link to them, or to themselves.
+/// Tables that become embedded, or embedded no more.
 extension TableWriter {
   /// Each row belongs to the one row that links to it from now on. Rows that nobody links to are removed. If several links lead to a row, the first one keeps it, and
   /// each other one gets a copy of it, with copies of the embedded rows that it owns. Mixed values that link to rows become null.
@@ -10,7 +10,7 @@ extension TableWriter {
     do throws(StorageError) {
       try dropBuffer()
       let owners = try owners()
-      for row in owners.mixed { try unlinkMixed(row) }
+      if !owners.mixed.isEmpty { try unlinkMixed(owners.mixed) }
       let kept = NumberSet(owners.owned)
       let orphans = try allKeys().filter { !kept.contains(Int64(bitPattern: $0)) }
       if !orphans.isEmpty { _ = try removeAlone(orphans) }
@@ -23,7 +23,7 @@ extension TableWriter {
     try tables.removeOrphans()
   }
 
-  /// Rows stand for themselves from now on.
+  /// The rows stand for themselves from now on.
   func becomeUnembedded() throws(StorageError) {
     do throws(StorageError) { try changeSchema { $0.isEmbedded = false } } catch { throw tables.fail(error) }
   }
@@ -76,13 +76,16 @@ extension TableWriter {
     return found
   }
 
-  private func unlinkMixed(_ row: UInt64) throws(StorageError) {
+  /// Takes the links of mixed values to some rows away.
+  private func unlinkMixed(_ rows: [UInt64]) throws(StorageError) {
     let areMixed = mixedColumns
-    for link in try links.links(to: row) where areMixed.contains(LinkingColumn(link)) {
-      let (source, column) = try linking(link)
-      let target = LinkTarget(table: schema.id, row: row)
-      guard try source.unlink([target: link.count], column, ofRow: link.source) else {
-        throw editor.store.corrupted(.structure, root.links)
+    for row in rows {
+      for link in try links.links(to: row) where areMixed.contains(LinkingColumn(link)) {
+        let (source, column) = try linking(link)
+        let target = LinkTarget(table: schema.id, row: row)
+        guard try source.unlink([target: link.count], column, ofRow: link.source) else {
+          throw editor.store.corrupted(.structure, root.links)
+        }
       }
     }
   }
