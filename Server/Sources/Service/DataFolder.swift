@@ -73,7 +73,7 @@ public struct DataFolder: Sendable {
   /// Holds the folder, until what is returned goes: one program uses it at a time.
   ///
   /// - Returns: nil where another program holds it.
-  func hold() throws -> FolderLock? {
+  package func hold() throws -> FolderLock? {
     try make()
     return try FolderLock(lock)
   }

@@ -9,7 +9,7 @@ import Foundation
 #endif
 
 /// A lock of a file that goes with the process.
-final class FolderLock: Sendable {
+package final class FolderLock: Sendable {
   private let descriptor: Int32
 
   /// - Returns: nil where another program has it.
