@@ -20,6 +20,7 @@ import Testing
     module: "RealmSwift",
     floors: [
       "Runtime", "Values", "BSON", "Schema", "Model", "Binding", "Session", "Collections", "Query", "Realm",
+      "Dynamic",
       "Threads", "Observation", "Accounts", "Sync", "Subscriptions",
     ])
 

@@ -20,8 +20,22 @@ final class KnownClasses: Sendable {
     /// By the names of tables.
     var slots: [String: Int] = [:]
     var nextIndex = 0
-    /// The ids of tables whose class was asked for, and is none of these.
-    var missing: Set<UInt32> = []
+    /// The tables as classes of dynamic objects, as they were whenever such were asked for.
+    var families: [TableModels] = []
+
+    /// Binds a class to its table.
+    mutating func bind(_ model: ObjectModel, _ table: TableSchema?) -> ClassBinding {
+      let slot = slots[model.name] ?? slots.count
+      slots[model.name] = slot
+      defer { nextIndex += 1 }
+      return ClassBinding(model, index: nextIndex, slot: slot, table: table)
+    }
+
+    mutating func makeFamily(_ tables: [TableSchema], _ shown: (TableSchema) -> ClassSchema?) -> TableModels {
+      let made = TableModels(tables, shown: shown) { bind($0, $1) }
+      families.append(made)
+      return made
+    }
 
     /// The classes as they are known from now on.
     mutating func keep(_ found: [ClassBinding]) -> [ClassBinding] {
@@ -54,10 +68,7 @@ final class KnownClasses: Sendable {
       models.map { model in
         if let known = state.bindings[ObjectIdentifier(model.type)] { return known }
         if let known = own.first(where: { $0.model === model }) { return known }
-        let slot = state.slots[model.name] ?? state.slots.count
-        state.slots[model.name] = slot
-        defer { state.nextIndex += 1 }
-        return ClassBinding(model, index: state.nextIndex, slot: slot, table: byName[model.name])
+        return state.bind(model, byName[model.name])
       }
     }
     return RealmSchema(bindings, isDefault: list.isDefault)
@@ -80,6 +91,16 @@ final class KnownClasses: Sendable {
   /// The same of single classes.
   func keep(_ bindings: [ClassBinding]) { state.withLock { state in _ = state.keep(bindings) } }
 
-  /// Whether the class of a table, which no realm was opened with, is asked for the first time.
-  func isNewlyMissing(_ table: UInt32) -> Bool { state.withLock { $0.missing.insert(table).inserted } }
+  /// The tables as classes of dynamic objects. Those that were made of the same tables are the same.
+  func models(of tables: [TableSchema]) -> TableModels {
+    state.withLock { state in
+      if let known = state.families.last(where: { $0.tables == tables }) { return known }
+      return state.makeFamily(tables) { _ in nil }
+    }
+  }
+
+  /// The same, with those properties only that `shown` answers for a table.
+  func models(of tables: [TableSchema], showing shown: (TableSchema) -> ClassSchema?) -> TableModels {
+    state.withLock { $0.makeFamily(tables, shown) }
+  }
 }

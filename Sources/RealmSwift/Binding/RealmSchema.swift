@@ -84,6 +84,12 @@ final class RealmSchema: Sendable {
 
   /// Stops the program for a class that a realm was opened without.
   func stopMissing(_ type: ObjectBase.Type, path: String) -> Never {
+    if type.isDynamic {
+      raise(
+        "Class not in the realm",
+        "dynamic objects are of no class of their own: name a table's, by dynamicObjects(_:) or dynamicCreate(_:value:)."
+      )
+    }
     let name = ObjectModel.unqualifiedName(of: type)
     let opened =
       isDefault

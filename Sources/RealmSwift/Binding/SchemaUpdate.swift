@@ -54,7 +54,9 @@ struct SchemaUpdate {
 
   /// No program has set up the file yet.
   private var isNew: Bool { !hasTables && version == 0 }
-  private var isNewer: Bool { configuration.schemaVersion > version && !isSynced }
+  private var isNewer: Bool {
+    configuration.schemaVersion > version && !isSynced && !configuration.keepsSchema
+  }
   /// Classes and properties are added without a version, and none is taken away or changed.
   fileprivate var isSynced: Bool { configuration.syncing != nil }
 
@@ -76,7 +78,7 @@ struct SchemaUpdate {
   /// - Throws: `Realm.Error.schemaMismatch`.
   func check() throws {
     if isSynced { return try checkSynced() }
-    if isNew { return }
+    if isNew || configuration.keepsSchema { return }
     guard configuration.schemaVersion >= version else {
       throw mismatch(
         "\(path) has schema version \(version), and \(configuration.schemaVersion) is asked for: a newer program has changed "
@@ -179,7 +181,9 @@ extension RealmSchema {
     ) { (name) throws(StorageError) in try transaction.table(name)?.reading().count ?? 0 }
     try update.check()
     try apply(update, in: transaction)
-    try transaction.setSchemaVersion(max(configuration.schemaVersion, transaction.schemaVersion()))
+    if !configuration.keepsSchema {
+      try transaction.setSchemaVersion(max(configuration.schemaVersion, transaction.schemaVersion()))
+    }
     if update.callsBlock { configuration.migrationBlock?(Migration(), update.version) }
     return Bound(tables: try transaction.schemas(), version: try transaction.schemaVersion())
   }

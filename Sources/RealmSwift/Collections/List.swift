@@ -33,7 +33,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   public var _content: _CollectionContent? {
     guard let cell, let type = Element.self as? ObjectBase.Type else { return nil }
     return _CollectionContent(
-      cell.owner.session.context(type), .collection(cell.owner, position: cell.position))
+      cell.elementContext(as: type), .collection(cell.owner, position: cell.position))
   }
 
   public func _moved(to session: _RealmSession) -> List? { cell?.moved(to: session.session).map { List($0) } }

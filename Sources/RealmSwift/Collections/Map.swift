@@ -101,7 +101,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   var objectContent: _CollectionContent? {
     guard let cell, let type = Value._elementType.target else { return nil }
     return _CollectionContent(
-      cell.owner.session.context(type), .collection(cell.owner, position: cell.position))
+      cell.elementContext(as: type), .collection(cell.owner, position: cell.position))
   }
 
   // MARK: - Changing

@@ -46,7 +46,7 @@ extension RealmCollectionValue where Self: ObjectBase {
   public static func _elementOrNil(_ value: Value, in cell: _CollectionCell) -> Self? {
     guard case .link(let row) = value else { return nil }
     return unsafeDowncast(
-      cell.owner.session.context(Self.self).object(row, birth: cell.elementBirth), to: Self.self)
+      cell.elementContext(as: Self.self).object(row, birth: cell.elementBirth), to: Self.self)
   }
   public static func _convertedElement(_ any: Any) -> Self? {
     ofThisClass(any)

@@ -52,7 +52,7 @@ extension ObjectBase {
   fileprivate func stopOverflow(_ name: String) -> Never {
     raise(
       "Overflow",
-      "\(ObjectModel.of(type(of: self)).name).\(name) can't hold the sum; it stays as it was. Let it be an Int64."
+      "\(ownModel.name).\(name) can't hold the sum; it stays as it was. Let it be an Int64."
     )
   }
 }

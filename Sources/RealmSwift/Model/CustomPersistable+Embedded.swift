@@ -9,7 +9,7 @@ extension _CustomPersistable where PersistedType: EmbeddedObject {
   /// By the values that the embedded object stores.
   public func hash(into hasher: inout Hasher) {
     let object = persistableValue
-    for property in ObjectModel.of(type(of: object)).properties
+    for property in object.ownModel.properties
     where !property.type.canLink && property.type.form == .value && !property.isComputed {
       hasher.combine(property.access.stored(object, property.offset) { _ in nil })
     }
@@ -31,7 +31,9 @@ extension _CustomPersistable where PersistedType: EmbeddedObject {
   }
 
   private static func object(_ object: ObjectBase, _ position: Int) -> PersistedType? {
-    object.integer(position).map { object.linked(UInt64(bitPattern: $0), as: PersistedType.self) }
+    object.integer(position).map {
+      object.linked(UInt64(bitPattern: $0), by: position, as: PersistedType.self)
+    }
   }
 
   public static func _initial() -> Self { restoredFirst(unmanaged()) }
@@ -88,7 +90,7 @@ extension _CustomPersistable where PersistedType: EmbeddedObject {
 
 extension ObjectBase {
   fileprivate func stopUnreadable(_ position: Int, of part: EmbeddedObject) -> Never {
-    let model = ObjectModel.of(type(of: self))
+    let model = ownModel
     raise(
       "Unreadable value",
       "\(model.name).\(model.properties[position].name) can't be a \(model.properties[position].field.valueType) made of "

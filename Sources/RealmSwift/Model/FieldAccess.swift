@@ -18,7 +18,7 @@ struct FieldAccess {
     self = Self.known(field, position) ?? FieldAccess(any: field, position)
   }
 
-  private init(any field: any PersistedField.Type, _ position: Int) {
+  init(any field: any PersistedField.Type, _ position: Int) {
     stored = { object, offset, row in field.stored(object, at: offset, row) }
     adopt = field.adopter(position: position)
     insert = nil

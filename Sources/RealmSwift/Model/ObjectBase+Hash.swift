@@ -2,7 +2,7 @@ import RealmStorage
 
 extension ObjectBase {
   final var hashOfUnmanaged: Int {
-    let model = ObjectModel.of(type(of: self))
+    let model = ownModel
     guard let key = model.primaryKey.map({ model.properties[$0] }) else {
       return ObjectIdentifier(self).hashValue
     }

@@ -9,16 +9,10 @@ extension ObjectBase {
   public final subscript(key: String) -> Any? {
     get {
       let (property, position) = property(named: key)
-      if let unknown = property.field.unknown(self, at: property.offset, position: position) {
-        return unknown.plain
-      }
-      let own = property.field.value(self, at: property.offset, position: position)
-      let value = (own as? any RecordingProperty)?.content ?? own
-      if let any = value as? AnyRealmValue { return any.content }
-      return isNull(value) ? nil : value
+      return property.field.keyed(self, at: property.offset, position: position)
     }
     set {
-      let model = ObjectModel.of(type(of: self))
+      let model = ownModel
       let (property, position) = property(named: key)
       guard !property.isComputed else {
         raise(
@@ -35,8 +29,14 @@ extension ObjectBase {
   }
 
   private final func property(named name: String) -> (ModelProperty, Int) {
-    let model = ObjectModel.of(type(of: self))
+    let model = ownModel
     guard let position = model.position(of: name) else {
+      if asDynamic != nil, !model.isDynamic {
+        raise(
+          "Object of no table",
+          "a dynamic object that is in no realm has no properties: realm.dynamicCreate(_:value:) makes one that has."
+        )
+      }
       let names = model.properties.map(\.name).joined(separator: ", ")
       raise("Unknown property", "\(model.name) has no property \(name); it has \(names).")
     }

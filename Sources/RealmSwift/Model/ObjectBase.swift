@@ -125,7 +125,7 @@ open class ObjectBase {
       return hash
     }
     let hash = hashOfUnmanaged
-    if ObjectModel.of(type(of: self)).primaryKey != nil { knownHash = hash }
+    if ownModel.primaryKey != nil { knownHash = hash }
     return hash
   }
 

@@ -104,7 +104,7 @@ struct ObjectDescription {
   // MARK: - Values
 
   mutating func add(_ object: ObjectBase, _ depth: Int) {
-    let model = ObjectModel.of(type(of: object))
+    let model = object.ownModel
     if object.isInvalidated { return write("[invalid object]") }
     guard depth > 0 else { return write("<Maximum depth exceeded>") }
     let stored = model.properties.indices.filter { !model.properties[$0].isComputed }

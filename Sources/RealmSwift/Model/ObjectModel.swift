@@ -11,6 +11,8 @@ final class ModelProperty {
   let access: FieldAccess
   /// `declaredValue`, once it was asked for.
   private let declared = Mutex<Value??>(nil)
+  /// Of a property of dynamic objects: the tables that it may lead to. They keep the property's class.
+  private unowned let family: TableModels?
 
   init(
     name: String, columnName: String, type: _PropertyType, role: PropertyRole, offset: Int,
@@ -23,6 +25,30 @@ final class ModelProperty {
     self.offset = offset
     self.field = field
     access = FieldAccess(field, position: position)
+    family = nil
+  }
+
+  /// A property of dynamic objects.
+  init(_ schema: PropertySchema, position: Int, in family: TableModels) {
+    self.schema = schema
+    field = schema.dynamicField
+    type = field.propertyType
+    offset = position
+    access = FieldAccess(any: field, position)
+    self.family = family
+  }
+
+  /// The class that links lead to; nil of a property that does not link to objects of one class.
+  var target: ObjectModel? {
+    guard let target = type.target else { return nil }
+    guard let family else { return ObjectModel.of(target) }
+    return schema.target.flatMap { family.binding(named: $0)?.model }
+  }
+
+  /// What it links to belongs to its object.
+  var holdsParts: Bool {
+    if family != nil { return target?.isEmbedded ?? false }
+    return type.target is EmbeddedObject.Type
   }
 
   /// What the class declares for the property, as it is stored; nil where it declares none and the type has none of its own. The first time an initializer of the program is called for it.
@@ -46,7 +72,7 @@ final class ModelProperty {
   var isComputed: Bool { schema.isComputed }
 }
 
-/// A class of the program: what realms store of it, where its instances keep that, and how they are made.
+/// A class of the program, or a table as a class of dynamic objects: what realms store of it, where its instances keep that, and how they are made.
 final class ObjectModel: @unchecked Sendable {
   // Sendable: nothing of it changes.
   let type: ObjectBase.Type
@@ -65,6 +91,8 @@ final class ObjectModel: @unchecked Sendable {
   /// A handle has nothing of its row but the key.
   let canMoveHandles: Bool
   private let recording: InstanceMaker
+  /// Of a class of dynamic objects: the tables of its file, which keep it.
+  private(set) unowned var family: TableModels?
 
   private static let known = Mutex<[ObjectIdentifier: ObjectModel]>([:])
   /// The classes whose initializers are being called to learn of them.
@@ -123,29 +151,69 @@ final class ObjectModel: @unchecked Sendable {
     canMoveHandles = isPlain && !properties.contains { $0.field.keepsInstance }
     managed = maker { $0.field.initializeManaged($1, at: $0.offset, position: $2) }
     recording = maker { $0.field.initializeRecording($1, at: $0.offset, position: $2) }
+    family = nil
     check(keys: keys.count)
     check(mapping)
     check(named, unstored: fields.unstored)
   }
 
+  /// A table as a class of dynamic objects.
+  init(_ schema: ClassSchema, in family: TableModels) {
+    type = DynamicObject.self
+    self.schema = schema
+    properties = schema.properties.enumerated().map { ModelProperty($1, position: $0, in: family) }
+    primaryKey = properties.firstIndex { $0.role == .primaryKey }
+    keptAdoptions = properties.map { Adoption($0.access.adopt, offset: $0.offset) }
+    adoptions = keptAdoptions.map { UncountedReference($0) }
+    (managed, recording) = (Self.dynamicMaker, Self.dynamicMaker)
+    (isEncodable, canMoveHandles) = (false, true)
+    self.family = family
+  }
+
+  private static let dynamicMaker = InstanceMaker(DynamicObject.self) { instance in
+    for field in StoredField.all(of: DynamicObject.self) where field.type == DynamicDraft?.self {
+      instance.initialize(DynamicDraft?.none, at: field.offset)
+    }
+  }
+
   var name: String { schema.name }
   /// Each object of it belongs to another.
   var isEmbedded: Bool { schema.isEmbedded }
+  /// Its objects are dynamic: it is no class of the program.
+  var isDynamic: Bool { family != nil }
 
   /// Stops the program where a property can't link to an object.
   func check(_ object: ObjectBase, fits position: Int) {
-    guard let target = properties[position].type.target, target != Swift.type(of: object) else { return }
+    let property = properties[position]
+    if property.type.column == .mixed, object.isPart { stopPart(object, at: property) }
+    guard let target = property.type.target else { return }
+    if target == Swift.type(of: object), !isDynamic || property.target?.name == object.ownModel.name {
+      return
+    }
+    let reason = isDynamic ? "give one of that class." : "a class that inherits from it has rows of its own."
     raise(
       "Invalid link",
-      "\(name).\(properties[position].name) links to objects of \(Self.unqualifiedName(of: target)), and can't to a "
-        + "\(Self.unqualifiedName(of: Swift.type(of: object))): a class that inherits from it has rows of its own."
-    )
+      "\(name).\(property.name) links to objects of \(property.schema.target ?? "no class"), and can't to a "
+        + "\(object.ownModel.name): \(reason)")
+  }
+
+  private func stopPart(_ object: ObjectBase, at property: ModelProperty) -> Never {
+    raise(
+      "Invalid link",
+      "\(name).\(property.name) can't hold a \(object.ownModel.name), which belongs to one object: only objects of classes "
+        + "that are not embedded are values of any type.")
   }
 
   func position(of name: String) -> Int? { properties.firstIndex { $0.name == name } }
 
+  func position(ofColumn name: String) -> Int? {
+    properties.firstIndex { !$0.isComputed && $0.columnName == name }
+  }
+
   /// An unmanaged object.
-  func unmanaged() -> ObjectBase { InstanceMaker(type, fields: nil).initialized() }
+  func unmanaged() -> ObjectBase {
+    isDynamic ? DynamicObject(DynamicDraft(self)) : InstanceMaker(type, fields: nil).initialized()
+  }
 
   /// A handle of a row.
   @inline(__always)

@@ -51,6 +51,8 @@ public protocol _Persistable: _HasPersistedType {
   var _linked: [ObjectBase] { get }
   /// The object has become managed; so does a collection of it.
   func _becomeManaged(_ object: ObjectBase, _ position: Int)
+  /// The value as dynamic objects answer it: nil of null, and what a value of any type holds.
+  var _plainValue: Any? { get }
 }
 
 extension _Persistable {
@@ -67,6 +69,7 @@ extension _Persistable {
   }
   public var _linked: [ObjectBase] { [] }
   public func _becomeManaged(_ object: ObjectBase, _ position: Int) {}
+  public var _plainValue: Any? { self }
 }
 
 /// A type that an optional property may wrap.
@@ -200,6 +203,7 @@ extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
   }
   public static func _converted(_ any: Any) -> Self? { Wrapped._optionalConverted(any) }
   public func _stored(_ row: _RowOfObject) -> Value { Wrapped._optionalStored(self, row) }
+  public var _plainValue: Any? { map { $0 as Any } }
   public func _put(_ column: Int, of row: inout NewRow) throws(StorageError) {
     try Wrapped._putOptional(self, column, of: &row)
   }
@@ -214,7 +218,7 @@ extension _PersistableInsideOptional where Self: ObjectBase {
     unsafeDowncast(ObjectModel.of(Self.self).recorder(), to: Self.self)
   }
   public static func _readOptional(_ object: ObjectBase, _ position: Int) -> Self? {
-    object.integer(position).map { object.linked(UInt64(bitPattern: $0), as: Self.self) }
+    object.integer(position).map { object.linked(UInt64(bitPattern: $0), by: position, as: Self.self) }
   }
   public static func _optionalConverted(_ any: Any) -> Self?? {
     if isNull(any) { return .some(nil) }

@@ -39,6 +39,9 @@ protocol PersistedField {
   static func stored(of any: Any) -> Value?
   /// The value, of whatever object.
   static func value(_ object: ObjectBase, at offset: Int, position: Int) -> Any
+  /// The same for who asks by the property's name: nil where it is null, what an `AnyRealmValue` holds, and what is stored where the
+  /// program has no value for that.
+  static func keyed(_ object: ObjectBase, at offset: Int, position: Int) -> Any?
 
   /// What is stored of whatever object, where the program has no value for that; nil of all else.
   static func unknown(_ object: ObjectBase, at offset: Int, position: Int) -> Value?
@@ -53,6 +56,14 @@ protocol PersistedField {
 extension PersistedField {
   static var contentType: Any.Type { valueType }
   static func lacksValue(_ object: ObjectBase, at offset: Int) -> Bool { false }
+
+  static func keyed(_ object: ObjectBase, at offset: Int, position: Int) -> Any? {
+    if let unknown = unknown(object, at: offset, position: position) { return unknown.plain }
+    let own = Self.value(object, at: offset, position: position)
+    let value = (own as? any RecordingProperty)?.content ?? own
+    if let any = value as? AnyRealmValue { return any.content }
+    return isNull(value) ? nil : value
+  }
 }
 
 extension Persisted: PersistedField {

@@ -10,14 +10,14 @@ final class PropertyRecorder: @unchecked Sendable {
   private var field: (any PersistedField.Type)?
 
   func note(_ object: ObjectBase, _ position: Int) {
-    let property = ObjectModel.of(type(of: object)).properties[position]
+    let property = object.ownModel.properties[position]
     names.append(property.name)
     field = property.field
   }
 
   /// A property that has its value itself can't note that it is read.
   private func note(_ object: ObjectBase, propertyThatIs value: AnyObject) {
-    for (position, property) in ObjectModel.of(type(of: object)).properties.enumerated() {
+    for (position, property) in object.ownModel.properties.enumerated() {
       let own = property.field.value(object, at: property.offset, position: position)
       if own as AnyObject === value { return note(object, position) }
     }

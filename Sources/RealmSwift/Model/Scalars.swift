@@ -130,7 +130,7 @@ extension ObjectBase {
   /// Stops the program at a stored number that the property's type can't hold.
   @usableFromInline
   func stopTooNarrow(_ position: Int, _ number: Int64, range: String) -> Never {
-    let model = context?.binding.model ?? ObjectModel.of(Swift.type(of: self))
+    let model = context?.binding.model ?? ownModel
     raise(
       "Unreadable value",
       "\(model.name).\(model.properties[position].name) holds \(number), which is not in \(range): a program in which the "

@@ -75,13 +75,13 @@ extension ObjectBase {
   /// of the program that lacks the property has made the object. Nil of all else: what is stored then is what somebody has set. A zero that somebody has set can't be told from one that nobody has.
   final func declaredValue(_ position: Int, inPlaceOf value: Value, zero: Value) -> Value? {
     guard value == .null || value == zero, let context, context.session.file.isSynced else { return nil }
-    let model = ObjectModel.of(Swift.type(of: self))
+    let model = ownModel
     return model.properties[position].declaredValue(of: model)
   }
 
   /// Stops the program, which reads what is stored as a type that has no value for it.
   final func stopUnreadable(_ position: Int, _ value: Value) -> Never {
-    let model = ObjectModel.of(Swift.type(of: self))
+    let model = ownModel
     let property = model.properties[position]
     // A key path is told by a value of the property, and there may be none that could stand for it.
     let hasValue = (property.field.valueType as? any _CustomPersistable.Type)?.hasInitial ?? true
@@ -210,7 +210,7 @@ extension ObjectBase {
   }
 
   fileprivate func storedValue(_ names: [String], readable: () -> Value) -> (Value, position: Int) {
-    let model = ObjectModel.of(type(of: self))
+    let model = ownModel
     guard names.count == 1, let position = model.position(of: names[0]) else {
       raise("Invalid key path", "\(names.joined(separator: ".")) is no property of the object itself.")
     }

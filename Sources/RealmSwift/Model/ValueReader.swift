@@ -1,3 +1,4 @@
+import Foundation
 import RealmStorage
 
 /// Makes objects of values given as `Any`: dictionaries by property name, arrays in the order of the properties, objects.
@@ -46,7 +47,7 @@ final class ValueReader {
   }
 
   private func set(_ object: ObjectBase, from value: Any) {
-    let model = ObjectModel.of(type(of: object))
+    let model = object.ownModel
     given[ObjectIdentifier(object)] = []
     if let other = instance(value, of: ObjectBase.self) { return copy(other, to: object, model) }
     switch value {
@@ -71,15 +72,38 @@ final class ValueReader {
   }
 
   private func copy(_ other: ObjectBase, to object: ObjectBase, _ model: ObjectModel) {
-    let source = ObjectModel.of(type(of: other))
+    let source = other.ownModel
+    let isDynamic = model.isDynamic || source.isDynamic
     for (position, property) in model.properties.enumerated() where !property.isComputed {
-      guard let from = source.position(of: property.name) else { continue }
+      // A table knows no other names than those that are stored.
+      guard
+        let from = isDynamic
+          ? source.position(ofColumn: property.columnName) : source.position(of: property.name)
+      else { continue }
       let origin = source.properties[from]
       if let unknown = origin.field.unknown(other, at: origin.offset, position: from) {
         set(object, model, position, unknown: unknown, from: origin)
         continue
       }
-      prepare(object, model, position, origin.field.value(other, at: origin.offset, position: from))
+      let value =
+        model.isDynamic && !origin.type.canLink
+        ? storedForm(of: other, origin, from)
+        : origin.field.value(other, at: origin.offset, position: from)
+      prepare(object, model, position, value)
+    }
+  }
+
+  /// What is stored of a property, as a table knows it: of an enumeration the raw value.
+  private func storedForm(of object: ObjectBase, _ property: ModelProperty, _ position: Int) -> Any {
+    let stored =
+      object.keptContext == nil
+      ? property.access.stored(object, property.offset) { _ in nil } : object.stored(position)
+    switch stored {
+    case .list(let elements, _): return elements.map { $0.plain ?? NSNull() }
+    case .map(let map, _):
+      return Dictionary(uniqueKeysWithValues: zip(map.keys, map.values).map { ($0, $1.plain ?? NSNull()) })
+        as [String: Any]
+    default: return stored.plain ?? NSNull()
     }
   }
 
@@ -116,7 +140,7 @@ final class ValueReader {
   /// The same with objects in place of what they are made of, where a property links.
   private func linkable(_ any: Any, by property: ModelProperty, of owner: ObjectBase) -> Any {
     if property.type.column == .mixed { return anyValue(any, property.type.form) }
-    guard let target = property.type.target else { return any }
+    guard let target = property.target else { return any }
     // Nothing is copied, and a collection may be the property's own.
     if session == nil, Swift.type(of: any) == property.field.valueType { return any }
     if property.type.form == .value { return object(of: target, from: any, for: owner) ?? any }
@@ -216,7 +240,9 @@ final class ValueReader {
     }
     switch value {
     case .object(let object):
-      guard mustCopy(object), let copy = copy(object, for: nil) as? Object else { return value }
+      guard mustCopy(object), let copy = copy(object, as: object.ownModel, for: nil) as? Object else {
+        return value
+      }
       return .object(copy)
     case .list(let list):
       let copy = List<AnyRealmValue>()
@@ -234,15 +260,26 @@ final class ValueReader {
 
   /// An object of a class: the one given, a copy of one that the realm does not manage or that has another owner, or a new one made of
   /// what was given; nil where it is none of these.
-  private func object(of type: ObjectBase.Type, from any: Any, for owner: ObjectBase) -> ObjectBase? {
+  private func object(of model: ObjectModel, from any: Any, for owner: ObjectBase) -> ObjectBase? {
     if let object = instance(any, of: ObjectBase.self) {
-      guard Swift.type(of: object) == type else { return nil }
-      return mustCopy(object) ? copy(object, for: owner) : object
+      if model.isDynamic { return dynamicObject(of: model, from: object, for: owner) }
+      guard Swift.type(of: object) == model.type else { return nil }
+      return mustCopy(object) ? copy(object, as: model, for: owner) : object
     }
     guard any is [String: Any] || any is [Any] else { return nil }
-    let object = ObjectModel.of(type).unmanaged()
+    let object = model.unmanaged()
     steps.append(.fill(object, from: any))
     return object
+  }
+
+  /// The same of a dynamic object, which an object of the program's class may stand for.
+  private func dynamicObject(
+    of model: ObjectModel, from object: ObjectBase, for owner: ObjectBase
+  ) -> ObjectBase? {
+    guard object.ownModel.name == model.name else { return nil }
+    let isHere = object.context != nil && object.context?.session === (session ?? owner.context?.session)
+    if isHere, session == nil || !object.isPart { return object.asDynamic ?? object.dynamicHandle }
+    return copy(object, as: model, for: owner)
   }
 
   /// Of a dictionary, or of a map of objects.
@@ -252,12 +289,12 @@ final class ValueReader {
 
   private func mustCopy(_ object: ObjectBase) -> Bool {
     guard let session else { return false }
-    return object is EmbeddedObject || object.context?.session !== session
+    return object.isPart || object.context?.session !== session
   }
 
-  private func copy(_ object: ObjectBase, for owner: ObjectBase?) -> ObjectBase {
+  private func copy(_ object: ObjectBase, as model: ObjectModel, for owner: ObjectBase?) -> ObjectBase {
     if let copy = copies.copy(of: object, for: owner) { return copy }
-    let copy = ObjectModel.of(type(of: object)).unmanaged()
+    let copy = model.unmanaged()
     copies.note(copy, of: object, for: owner)
     steps.append(.fill(copy, from: object))
     return copy
@@ -287,13 +324,13 @@ private struct ObjectCopies {
     let original = Original(object)
     if object.context == nil { kept.append(object) }
     copies[original] = copy
-    if let owner, object is EmbeddedObject { owners[ObjectIdentifier(copy)] = (original, owner) }
+    if let owner, object.isPart { owners[ObjectIdentifier(copy)] = (original, owner) }
   }
 
   func copy(of object: ObjectBase, for owner: ObjectBase?) -> ObjectBase? {
     let original = Original(object)
     guard let copy = copies[original] else { return nil }
-    guard object is EmbeddedObject else { return copy }
+    guard object.isPart else { return copy }
     // An embedded object that is given again gets a copy of its own, but where it would be a part of itself.
     var next = owner
     while let part = next, let found = owners[ObjectIdentifier(part)] {

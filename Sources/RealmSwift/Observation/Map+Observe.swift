@@ -82,7 +82,8 @@ extension Map: ObservedMap {
     if let target = Value._elementType.target {
       let session = cell.owner.session
       paths = ObservedPaths(
-        keyPaths, of: session.binding(target), session.view.classes(session), depth: defaultDepth)
+        keyPaths, of: cell.elementContext(as: target).binding, session.view.classes(session),
+        depth: defaultDepth)
     } else if keyPaths != nil {
       raise("Unknown key path", "a \(Self.self) holds values, which have no properties: leave out keyPaths.")
     }

@@ -61,20 +61,22 @@ extension ObjectBase {
   }
 
   private func propertyChange(_ changed: ObjectObservation.Changed) -> PropertyChange {
-    let property = ObjectModel.of(type(of: self)).properties[changed.position]
+    let property = ownModel.properties[changed.position]
     guard property.type.form == .value else {
       return PropertyChange(name: property.name, oldValue: nil, newValue: nil)
     }
     let new = stored(changed.position)
     return PropertyChange(
-      name: property.name, oldValue: any(changed.old ?? new, property), newValue: any(new, property))
+      name: property.name, oldValue: any(changed.old ?? new, changed.position),
+      newValue: any(new, changed.position))
   }
 
   /// A stored value as the program knows it: of an enumeration its raw value; of a link, the object as it is now.
-  private func any(_ value: Value, _ property: ModelProperty) -> Any? {
+  private func any(_ value: Value, _ changed: Int) -> Any? {
+    let property = ownModel.properties[changed]
     switch value {
     case .link(let row):
-      guard let target = property.type.target, let context = context?.session.context(target),
+      guard let target = property.type.target, let context = context?.target(changed, as: target).counted,
         context.hasRow(row, birth: context.session.generation)
       else { return nil }
       return context.object(row)

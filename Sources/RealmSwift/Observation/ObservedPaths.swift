@@ -46,17 +46,24 @@ struct ObservedPaths {
     if let paths {
       tables = Set(paths.flatMap { $0.levels.map(\.table) }).union([table])
     } else {
-      tables = Self.tables(from: table, over: depth, schema)
+      tables = Self.tables(from: binding, over: depth, schema)
     }
   }
 
   /// The tables that rows of a table lead to over so many links or fewer, and itself; nil where a value of any type may lead to all.
-  private static func tables(from table: UInt32, over depth: Int, _ schema: RealmSchema) -> Set<UInt32>? {
+  private static func tables(from binding: ClassBinding, over depth: Int, _ schema: RealmSchema) -> Set<
+    UInt32
+  >? {
+    let table = binding.table?.id ?? .max
+    let family = binding.model.family
+    func columns(of table: UInt32) -> [Column]? {
+      (family?.binding(table: table) ?? schema.binding(table: table))?.table?.columns
+    }
     var found: Set<UInt32> = [table]
     var level = [table]
     for _ in 0..<depth {
       var next: [UInt32] = []
-      for column in level.compactMap({ schema.binding(table: $0)?.table?.columns }).joined() {
+      for column in level.compactMap(columns).joined() {
         if column.type == .mixed { return nil }
         if column.type == .link, found.insert(column.target).inserted { next.append(column.target) }
       }
@@ -82,7 +89,7 @@ struct ObservedPaths {
       let property = binding.model.properties[position]
       let column = binding.columns[position]
       levels.append(Level(table: binding.table?.id ?? .max, column: column >= 0 ? column : nil, link: link))
-      guard let target = property.type.target, let next = schema.find(target) else {
+      guard let next = target(of: property, in: binding.model, schema) else {
         if place == names.count - 1 { break }
         raise(
           "Unknown key path",
@@ -101,6 +108,14 @@ struct ObservedPaths {
       binding = next
     }
     return Path(levels: levels, first: first ?? 0)
+  }
+
+  /// The class that a property leads to.
+  private static func target(
+    of property: ModelProperty, in model: ObjectModel, _ schema: RealmSchema
+  ) -> ClassBinding? {
+    if let family = model.family { return property.target.flatMap { family.binding(named: $0.name) } }
+    return property.type.target.flatMap { schema.find($0) }
   }
 
   /// Objects are modified by what is within the default depth.

@@ -19,7 +19,7 @@ enum PropertyPath {
       let property = property(name, of: binding.model, isLast: isLast, what)
       columns.append(binding.columns[binding.model.position(of: name) ?? 0])
       if isLast { break }
-      guard let target = property.type.target else {
+      guard let target = property.target else {
         raise(
           "Unknown property", "\(binding.model.name).\(name) does not link; it has no \(names[index + 1]).")
       }

@@ -16,7 +16,7 @@ extension Query {
     // An embedded object itself is looked for by its row.
     guard let part, !(plain(other) is ObjectBase) else { return nil }
     let printed = test(.compare(.equal), PropertyValue(other))
-    let model = ObjectModel.of(Swift.type(of: part))
+    let model = part.ownModel
     var members: [Int] = model.properties.map { property in
       guard property.type.form == .value, !property.type.canLink else {
         raise(

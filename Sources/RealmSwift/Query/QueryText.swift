@@ -34,7 +34,7 @@ extension RealmCollection {
     guard let table = context.binding.table else { return Results(content.filtered(.never)) }
     let syntax = try QueryParser.rql(text)
     let binder = QueryBinder(
-      context.session.schema.queryNames, table: table.id, language: .rql,
+      context.queryNames, table: table.id, language: .rql,
       arguments: arguments.map { context.session.argument(of: $0) }, text: text
     ) { context.session.row(table: $0, key: $1) }
     let plan = try binder.plan(syntax)
@@ -49,6 +49,9 @@ extension RealmCollection {
 }
 
 extension ObjectContext {
+  /// What names mean in queries of these objects.
+  fileprivate var queryNames: QueryNames { binding.model.family?.queryNames ?? session.schema.queryNames }
+
   /// A format by the columns of the class.
   ///
   /// - Precondition: the format can be read and makes sense for the class: otherwise the program stops.
@@ -71,7 +74,7 @@ extension ObjectContext {
     // A realm that is only read may have no such table, and then no objects.
     guard let table = binding.table else { return .never }
     let binder = QueryBinder(
-      session.schema.queryNames, table: table.id, language: language, arguments: arguments, text: text)
+      queryNames, table: table.id, language: language, arguments: arguments, text: text)
     do throws(QueryError) { return try binder.predicate(syntax) } catch { stop(error) }
   }
 

@@ -91,7 +91,7 @@ extension RealmSession {
     var found: Value?
     let value = stored { object in
       let row = rowToFind(object)
-      found = .typedLink(table: context(type(of: object)).binding.table?.id ?? 0, row: row)
+      found = .typedLink(table: contextToFind(object)?.binding.table?.id ?? 0, row: row)
       return row
     }
     if case .link = value, let found { return .value(found) }
@@ -106,7 +106,12 @@ extension RealmSession {
         "a \(other.binding.model.name) of another realm, or of another thread's, can't be searched for; "
           + "find it in this one first.")
     }
-    return context(type(of: object)).row(of: object) ?? .max
+    return contextToFind(object)?.row(of: object) ?? .max
+  }
+
+  /// Of the objects among which one is looked for; nil of a dynamic object that is in no realm.
+  private func contextToFind(_ object: ObjectBase) -> ObjectContext? {
+    object.asDynamic == nil ? context(type(of: object)) : object.context
   }
 }
 

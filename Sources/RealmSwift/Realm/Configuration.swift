@@ -61,7 +61,8 @@ extension Realm {
     /// Values are copied when a realm moves to a version without the object, and only where there is a reference to it. Each object
     /// that a program gets hold of takes a lock of its class, when it comes and when it goes. All realms of a file in one process have the same setting.
     public var keepsDeletedValues = false
-    /// The classes to store; nil for all of the program that inherit from `Object`.
+    /// The classes to store; nil for all of the program that inherit from `Object`. With none of them, `[]`, a file is opened with the
+    /// classes and the schema version that it has, for dynamic objects: `Realm.dynamicObjects(_:)`.
     public var objectTypes: [ObjectBase.Type]? {
       get { types?.classes }
       set { types = newValue.map { ObjectTypes(classes: $0) } }
@@ -96,6 +97,9 @@ extension Realm {
 
     /// Where the file is, or would be, were this no realm in memory.
     var url: URL { fileURL ?? Self.defaultFileURL }
+
+    /// It names no class: the file keeps the schema it has.
+    var keepsSchema: Bool { types?.classes.isEmpty ?? false }
 
     /// The file is not written to, by nobody of this process.
     var isFileReadOnly: Bool { readOnly && syncing == nil }

@@ -208,7 +208,7 @@ public struct Realm {
     session.check()
     session.requireTransaction("add an object")
     view.check(type(of: object), session)
-    session.checkPolicy(update, type(of: object))
+    session.checkPolicy(update, object.ownModel)
     ObjectAdder.add(object, to: session, update)
   }
 
@@ -218,7 +218,7 @@ public struct Realm {
     session.requireTransaction("add an object")
     for object in objects {
       view.check(type(of: object), session)
-      session.checkPolicy(update, type(of: object))
+      session.checkPolicy(update, object.ownModel)
       ObjectAdder.add(object, to: session, update)
     }
   }
@@ -247,8 +247,9 @@ public struct Realm {
     session.check()
     session.requireTransaction("create a \(ObjectModel.unqualifiedName(of: type))")
     view.check(type, session)
-    session.checkPolicy(policy, type)
-    let object = session.binding(type).model.unmanaged()
+    let model = session.binding(type).model
+    session.checkPolicy(policy, model)
+    let object = model.unmanaged()
     let reader = ValueReader(session)
     reader.fill(object, from: value)
     ObjectAdder(session, policy, given: reader.given).add(object)
@@ -382,22 +383,30 @@ public struct Realm {
   func object<KeyType>(_ type: ObjectBase.Type, ofAny key: KeyType) -> ObjectBase? {
     session.check()
     view.check(type, session)
-    let context = session.context(type)
-    let model = context.binding.model
+    return session.context(type).object(withPrimaryKey: key)
+  }
+}
+
+extension ObjectContext {
+  /// A handle of the row with a primary key; nil where there is none.
+  ///
+  /// - Precondition: the class has a primary key, of that type: otherwise the program stops.
+  func object<KeyType>(withPrimaryKey key: KeyType) -> ObjectBase? {
+    let model = binding.model
     guard let position = model.primaryKey else {
       raise("No primary key", "\(model.name) has none; mark a property by @Persisted(primaryKey: true).")
     }
     guard let value = model.properties[position].key(of: key) else {
       raise(
         "Invalid primary key",
-        "\(model.name).\(model.properties[position].name) is not of type \(KeyType.self).")
+        "\(model.name).\(model.properties[position].name) is not of type \(Swift.type(of: key as Any)).")
     }
     let row = reading { () throws(StorageError) in
       // Asked of what is being written, which is spared putting its indexes in order.
-      if session.isWriting { return try session.writable(context.binding)?.row(withPrimaryKey: value) }
-      return try context.currentTable()?.row(withPrimaryKey: value)
+      if session.isWriting { return try session.writable(binding)?.row(withPrimaryKey: value) }
+      return try currentTable()?.row(withPrimaryKey: value)
     }
-    return row.map { context.object($0) }
+    return row.map { object($0) }
   }
 }
 
@@ -412,9 +421,9 @@ extension Realm: Sendable {}
 
 extension RealmSession {
   /// An update finds the object by its primary key.
-  func checkPolicy(_ policy: Realm.UpdatePolicy, _ type: ObjectBase.Type) {
+  func checkPolicy(_ policy: Realm.UpdatePolicy, _ model: @autoclosure () -> ObjectModel) {
     guard policy != .error else { return }
-    let model = binding(type).model
+    let model = model()
     guard model.primaryKey == nil else { return }
     raise(
       "No primary key", "\(model.name) has none, so that no object of it can be updated; add without update.")

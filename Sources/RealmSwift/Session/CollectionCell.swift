@@ -78,6 +78,11 @@ public struct _CollectionCell {
 
   var realm: Realm { Realm(owner.session) }
 
+  /// Of what it links to.
+  func elementContext(as type: ObjectBase.Type) -> ObjectContext {
+    owner.context.target(position, as: type).counted
+  }
+
   /// It never changes, and may be read by several threads at a time.
   var isFrozen: Bool { owner.isFrozen }
 

@@ -32,7 +32,7 @@ final class ObjectAdder {
   /// Answers the row of the object.
   @discardableResult
   func add(_ root: ObjectBase) -> UInt64 {
-    if root is EmbeddedObject { own(root) }
+    if root.isPart { own(root) }
     if isManagedHere(root) { return root.row }
     return Self.addPlain(root, session, policy) ?? addInOrder(root)
   }
@@ -53,13 +53,13 @@ final class ObjectAdder {
         continue
       }
       if visited.insert(ObjectIdentifier(object)).inserted {
-        let model = ObjectModel.of(type(of: object))
+        let model = object.ownModel
         let depth = stack.count
         prepareUpdate(object, model)
         for (position, property) in model.properties.enumerated() where property.type.canLink {
           for linked in property.field.linked(object, at: property.offset) {
             model.check(linked, fits: position)
-            if linked is EmbeddedObject { own(linked) }
+            if linked.isPart { own(linked) }
             if !isManagedHere(linked), !visited.contains(ObjectIdentifier(linked)) { stack.append(linked) }
           }
         }
@@ -76,11 +76,11 @@ final class ObjectAdder {
 
   private func setLate() {
     for (object, position) in late {
-      let property = ObjectModel.of(type(of: object)).properties[position]
+      let property = object.ownModel.properties[position]
       let value = property.access.stored(object, property.offset) { $0.row }
       object.store(value, position)
       property.access.adopt(object, property.offset)
-      ObjectModel.of(type(of: object)).didManage(object)
+      object.ownModel.didManage(object)
     }
     late = []
   }
@@ -89,7 +89,9 @@ final class ObjectAdder {
   private static func addPlain(
     _ object: ObjectBase, _ session: RealmSession, _ policy: Realm.UpdatePolicy
   ) -> UInt64? {
-    guard policy == .error, object.keptContext == nil else { return nil }
+    guard policy == .error, object.keptContext == nil, !type(of: object).isDynamic else {
+      return nil
+    }
     return session.contextOfHandles(type(of: object)).use { context in
       context.plainInsertion?.use { $0.add(object, context) } ?? nil
     }
@@ -106,7 +108,7 @@ final class ObjectAdder {
     guard object.context == nil, owned.updateValue(object, forKey: ObjectIdentifier(object)) == nil else {
       raise(
         "Embedded object with an owner",
-        "a \(ObjectModel.of(type(of: object)).name) belongs to one object, and this one has its owner already; "
+        "a \(object.ownModel.name) belongs to one object, and this one has its owner already; "
           + "copy it: \(ObjectModel.unqualifiedName(of: type(of: object)))(value: …).")
     }
   }
@@ -122,7 +124,7 @@ final class ObjectAdder {
         if !property.field.set(NSNull(), object, at: property.offset, position: position) {
           unset[ObjectIdentifier(object), default: []].insert(position)
         }
-      } else if property.type.target is EmbeddedObject.Type {
+      } else if property.holdsParts {
         prepareParts(of: object, property, position, by: stored(position, ofRow: row, model))
       }
     }
@@ -155,7 +157,7 @@ final class ObjectAdder {
 
   private func stored(_ position: Int, ofRow row: UInt64, _ model: ObjectModel) -> Value? {
     reading { () throws(StorageError) in
-      let binding = session.binding(model.type)
+      let binding = session.binding(model)
       return try session.writable(binding)?.value(binding.columns[position], ofRow: row)
     }
   }
@@ -167,7 +169,7 @@ final class ObjectAdder {
     else { return nil }
     let value = model.properties[key].access.stored(object, model.properties[key].offset) { _ in nil }
     return reading { () throws(StorageError) in
-      try session.writable(session.binding(model.type))?.row(withPrimaryKey: value)
+      try session.writable(session.binding(model))?.row(withPrimaryKey: value)
     }
   }
 
@@ -186,7 +188,7 @@ final class ObjectAdder {
   }
 
   private func insert(_ object: ObjectBase) {
-    let context = session.context(type(of: object))
+    let context = session.context(session.binding(object.ownModel))
     let model = context.binding.model
     var values: [(column: Int, value: Value)] = []
     values.reserveCapacity(model.properties.count)
@@ -198,7 +200,7 @@ final class ObjectAdder {
       let value = property.access.stored(object, property.offset) { target in
         // What a collection of another realm holds is met here first.
         if isManagedHere(target) { return target.row }
-        if target is EmbeddedObject, !visited.contains(ObjectIdentifier(target)) {
+        if target.isPart, !visited.contains(ObjectIdentifier(target)) {
           // Made now of a value of the program's own type.
           own(target)
           addAll(target)

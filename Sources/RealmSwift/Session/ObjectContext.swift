@@ -98,6 +98,26 @@ final class ObjectContext {
   /// Its objects are found by a whole number, which is never nil.
   let hasNumberKey: Bool
 
+  /// The objects that a property links to, as objects of a class.
+  @inline(__always)
+  func target(_ position: Int, as type: ObjectBase.Type) -> UncountedReference<ObjectContext> {
+    if !type.isDynamic { return sessionOfHandles.use { $0.contextOfHandles(type) } }
+    return dynamicTarget(position)
+  }
+
+  private func dynamicTarget(_ position: Int) -> UncountedReference<ObjectContext> {
+    let column = binding.columns[position]
+    guard let table = binding.table, column >= 0,
+      let context = session.tableContext(table.columns[column].target)
+    else {
+      raise(
+        "Class not in the realm",
+        "\(binding.model.name).\(binding.model.properties[position].name) links to no class of "
+          + "\(session.file.database.path).")
+    }
+    return UncountedReference(context)
+  }
+
   func forgetTable() {
     (current, generation) = (nil, .max)
     (readable, readGeneration) = (nil, .max)
@@ -417,7 +437,7 @@ extension ObjectBase {
       context.session.requireTransaction(name())
       context.binding.model.check(target, fits: position)
       // An embedded object may be set again where it is.
-      if target is EmbeddedObject, target.context?.session === context.session,
+      if target.isPart, target.context?.session === context.session,
         stored(position) == .link(target.row)
       {
         return target.row
@@ -427,10 +447,10 @@ extension ObjectBase {
   }
 
   /// A handle of a row that a property links to.
-  func linked<Target: ObjectBase>(_ row: UInt64, as type: Target.Type) -> Target {
+  func linked<Target: ObjectBase>(_ row: UInt64, by position: Int, as type: Target.Type) -> Target {
     guard let keptContext else { raise("Unmanaged object", "it has no row that links.") }
     let object = keptContext.here.use { context in
-      context.sessionOfHandles.use { $0.contextOfHandles(type) }.use { $0.object(row) }
+      context.target(position, as: type).use { $0.object(row) }
     }
     return unsafeDowncast(object, to: type)
   }

@@ -468,12 +468,13 @@ final class RealmFile: Sendable {
           + "asked for: open it in the same way, or let go of its realms and objects in this process first.",
         path: path)
     }
-    if other.schemaVersion != configuration.schemaVersion {
+    let version = configuration.keepsSchema ? schemaVersion : configuration.schemaVersion
+    if other.schemaVersion != version, !other.keepsSchema {
       let means = other.migrationBlock == nil ? "" : ", whose migrationBlock would have to be called"
       throw Realm.Error(
         .alreadyOpen,
-        "\(place) is open with schemaVersion = \(configuration.schemaVersion), and \(other.schemaVersion) is asked for\(means): "
-          + "a file has one version while it is open. Set schemaVersion to \(configuration.schemaVersion), or let go of its "
+        "\(place) is open with schemaVersion = \(version), and \(other.schemaVersion) is asked for\(means): "
+          + "a file has one version while it is open. Set schemaVersion to \(version), or let go of its "
           + "realms and objects in this process first.", path: path)
     }
   }

@@ -95,15 +95,4 @@ extension RealmSession {
     if fits { schemaVersion = version }
     return fits
   }
-
-  /// A value links to an object of a class that no realm of the session was opened with. The logger is told once of each class.
-  func noteMissingClass(_ table: UInt32) {
-    guard file.classes.isNewlyMissing(table) else { return }
-    let tables = (try? transaction?.schemas() ?? file.database.snapshot().schemas()) ?? []
-    let name = tables.first { $0.id == table }?.name ?? "a class"
-    Logger.shared.log(
-      .warn,
-      "An AnyRealmValue links to an object of \(name), which the realm at \(file.database.path) was opened without: it is read "
-        + "as none. Add the class to objectTypes to read it.")
-  }
 }

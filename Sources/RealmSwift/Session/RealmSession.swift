@@ -67,6 +67,8 @@ final class RealmSession {
   private let lastLife = Mutex(WeakLife())
 
   private struct WeakLife { weak var life: SessionLife? }
+  /// The tables as classes of dynamic objects, as they were when such were asked for last.
+  var tableModels: TableModels?
   /// Which handles may still be used.
   @exclusivity(unchecked) private var validity = HandleValidity()
   /// What the open transaction did with each table.
@@ -218,9 +220,7 @@ final class RealmSession {
     schema = joined
     // Whether these fit is to be seen, too.
     schemaVersion = file.schemaVersion
-    for binding in added.bindings {
-      while written.count <= binding.slot { written.append(Written()) }
-    }
+    for binding in added.bindings { makeRoom(for: binding) }
     whole = RealmView(whole?.configuration ?? configuration, joined, self)
   }
 
@@ -255,6 +255,21 @@ final class RealmSession {
   }
 
   func context(_ type: ObjectBase.Type) -> ObjectContext { contextOfHandles(type).counted }
+
+  /// The class as it is stored: of dynamic objects, that of their table.
+  func binding(_ model: ObjectModel) -> ClassBinding {
+    guard model.isDynamic else { return binding(model.type) }
+    guard let found = model.family?.binding(named: model.name) else {
+      preconditionFailure("a table's class is among those of its file")
+    }
+    makeRoom(for: found)
+    return found
+  }
+
+  /// What is written of a class is noted.
+  func makeRoom(for binding: ClassBinding) {
+    while written.count <= binding.slot { written.append(Written()) }
+  }
 
   /// The same, for as long as the session is kept.
   @inline(__always)
@@ -498,7 +513,9 @@ final class RealmSession {
 
   /// The classes of which the open transaction has made objects.
   var madeClasses: [ClassBinding] {
-    schema.bindings.filter { written.indices.contains($0.slot) && written[$0.slot].firstRow != .max }
+    (schema.bindings + (tableModels?.bindings ?? [])).filter {
+      written.indices.contains($0.slot) && written[$0.slot].firstRow != .max
+    }
   }
 
   func cancelWrite() {

@@ -244,14 +244,12 @@ extension AnyRealmValue {
   private static func object(
     _ table: UInt32, _ row: UInt64, _ session: RealmSession, _ birth: UInt64
   ) -> Object? {
-    guard let binding = session.schema.binding(table: table),
-      let object = session.context(binding).object(row, birth: birth) as? Object
-    else {
-      // Another device, or another version of the program, may have classes that this one does not know.
-      session.noteMissingClass(table)
-      return nil
+    if let binding = session.schema.binding(table: table) {
+      return session.context(binding).object(row, birth: birth) as? Object
     }
-    return object
+    // Another device, or another version of the program, may have classes that this one does not know.
+    guard let context = session.tableContext(table), !context.binding.model.isEmbedded else { return nil }
+    return context.object(row, birth: birth) as? Object
   }
 }
 
@@ -273,6 +271,7 @@ extension AnyRealmValue: _Persistable, _QueryNumeric, MinMaxType, AddableType, S
     object.store(value.value(object.addingRow(position)), position)
   }
   public func _stored(_ row: _RowOfObject) -> Value { value(row) }
+  public var _plainValue: Any? { content }
   public var _linked: [ObjectBase] { links() }
 
   /// Nil is none; numbers, texts, dates, ids and objects are themselves, arrays and dictionaries of such become lists and

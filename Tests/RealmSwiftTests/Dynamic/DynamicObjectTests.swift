@@ -1,0 +1,262 @@
+import Foundation
+import RealmSwift
+import Testing
+
+private class Lane: EmbeddedObject {
+  @Persisted var name = ""
+}
+
+private class Resident: Object {
+  @Persisted(primaryKey: true) var id: Int
+  @Persisted var name = ""
+  @Persisted var nick: String?
+  @Persisted var height: Double?
+  @Persisted var friend: Resident?
+  @Persisted var friends: List<Resident>
+  @Persisted var enemies: MutableSet<Resident>
+  @Persisted var byRole: Map<String, Resident?>
+  @Persisted var words: List<String>
+  @Persisted var marks: MutableSet<Int>
+  @Persisted var counts: Map<String, Int>
+  @Persisted var any: AnyRealmValue
+  @Persisted var street: Lane?
+  @Persisted var streets: List<Lane>
+  @Persisted var mood = Mood.calm
+
+  override class func propertiesMapping() -> [String: String] { ["nick": "short_name"] }
+}
+
+/// Objects of a file that the program has no classes for, or that are used without them.
+@Suite struct DynamicObjectTests {
+  private static let types: [ObjectBase.Type] = [Resident.self, Lane.self]
+
+  private static func filled() throws -> TemporaryFile {
+    let file = TemporaryFile()
+    let realm = try Realm(configuration: Realm.Configuration(fileURL: file.url, objectTypes: types))
+    try realm.write {
+      let anna = realm.create(
+        Resident.self,
+        value: [
+          "id": 1, "name": "Anna", "nick": "An", "height": 1.7, "words": ["a", "b"], "marks": [1, 2],
+          "counts": ["x": 4], "any": 5, "street": ["name": "Main"],
+          "streets": [["name": "S1"], ["name": "S2"]],
+          "mood": "merry",
+        ])
+      let bob = realm.create(Resident.self, value: ["id": 2, "name": "Bob"])
+      anna.friend = bob
+      anna.friends.append(objectsIn: [bob, anna])
+      anna.enemies.insert(bob)
+      anna.byRole["boss"] = bob
+      bob.any = .object(anna)
+    }
+    return file
+  }
+
+  /// A realm of the file that was opened without any class of the program.
+  private static func bare(_ file: TemporaryFile) throws -> Realm {
+    try Realm(configuration: Realm.Configuration(fileURL: file.url, objectTypes: []))
+  }
+
+  @Test func `every kind of property is read by its name without a class`() throws {
+    let realm = try Self.bare(try Self.filled())
+    let anna = try #require(realm.dynamicObject(ofType: "Resident", forPrimaryKey: 1))
+    #expect(anna["id"] as? Int == 1)
+    #expect(anna.name as? String == "Anna")
+    #expect(anna["short_name"] as? String == "An")
+    #expect(anna["height"] as? Double == 1.7)
+    #expect(anna["mood"] as? String == "merry")
+    #expect((anna["friend"] as? DynamicObject)?.name as? String == "Bob")
+    #expect((anna["friends"] as? List<DynamicObject>)?.map { $0["id"] as? Int } == [2, 1])
+    #expect((anna["enemies"] as? MutableSet<DynamicObject>)?.map { $0["id"] as? Int } == [2])
+    #expect((anna["byRole"] as? Map<String, DynamicObject?>)?["boss"]??.name as? String == "Bob")
+    #expect((anna["words"] as? List<String>).map { Array($0) } == ["a", "b"])
+    #expect((anna["marks"] as? MutableSet<Int>).map { Set($0) } == [1, 2])
+    #expect((anna["counts"] as? Map<String, Int>)?["x"] == 4)
+    #expect(anna["any"] as? Int == 5)
+    #expect((anna["street"] as? DynamicObject)?.name as? String == "Main")
+    #expect((anna["streets"] as? List<DynamicObject>)?.map { $0["name"] as? String } == ["S1", "S2"])
+    let bob = try #require(anna["friend"] as? DynamicObject)
+    #expect(bob["height"] == nil && bob["friend"] == nil && bob["street"] == nil)
+    #expect((bob["any"] as? DynamicObject)?.name as? String == "Anna")
+    #expect(anna.description.contains("name = Anna") && anna.description.hasPrefix("Resident {"))
+    #expect(realm.dynamicObject(ofType: "Resident", forPrimaryKey: 3) == nil)
+  }
+
+  @Test func `the schema of a realm without classes is that of its file`() throws {
+    let realm = try Self.bare(try Self.filled())
+    let resident = try #require(realm.schema["Resident"])
+    #expect(ObjectIdentifier(resident.objectClass) == ObjectIdentifier(DynamicObject.self))
+    #expect(resident.primaryKeyProperty?.name == "id")
+    #expect(resident["short_name"]?.isOptional == true && resident["nick"] == nil)
+    #expect(resident["friends"]?.isArray == true && resident["friends"]?.objectClassName == "Resident")
+    #expect(realm.schema["Lane"]?.isEmbedded == true)
+    let anna = try #require(realm.dynamicObjects("Resident").first)
+    #expect(anna.objectSchema == resident)
+    let none: ObjectSchema? = DynamicObject.sharedSchema()
+    #expect(none == nil)
+    #expect(Resident.sharedSchema()?["nick"]?.columnName == "short_name")
+  }
+
+  @Test func `objects are made, changed and deleted without a class`() throws {
+    let file = try Self.filled()
+    do {
+      let realm = try Self.bare(file)
+      try realm.write {
+        let carl = realm.dynamicCreate(
+          "Resident",
+          value: [
+            "id": 3, "name": "Carl", "friends": [["id": 4, "name": "Dora"]], "words": ["c"],
+            "street": ["name": "Side"], "byRole": ["x": ["id": 5]], "any": ["a": [1, 2]],
+          ])
+        carl["height"] = 2.0
+        carl.name = "Karl"
+        carl["friend"] = realm.dynamicObject(ofType: "Resident", forPrimaryKey: 1)
+        carl["streets"] = [["name": "T1"]]
+        (carl["marks"] as? MutableSet<Int>)?.insert(9)
+        let anna = realm.dynamicObject(ofType: "Resident", forPrimaryKey: 1)
+        anna?["height"] = nil
+        anna?["street"] = nil
+        (anna?["friends"] as? List<DynamicObject>)?.append(carl)
+        realm.dynamicCreate("Resident", value: ["id": 2, "name": "Bill"], update: .modified)
+        if let dora = realm.dynamicObject(ofType: "Resident", forPrimaryKey: 4) { realm.delete(dora) }
+      }
+    }
+    let realm = try Realm(configuration: Realm.Configuration(fileURL: file.url, objectTypes: Self.types))
+    let carl = try #require(realm.object(ofType: Resident.self, forPrimaryKey: 3))
+    #expect(carl.name == "Karl" && carl.height == 2 && carl.friend?.name == "Anna")
+    // What the class declares is not known to who makes objects without it.
+    #expect(carl["mood"] as? String == "")
+    #expect(carl.friends.isEmpty && Array(carl.words) == ["c"] && carl.street?.name == "Side")
+    #expect(carl.streets.map(\.name) == ["T1"] && Array(carl.marks) == [9])
+    #expect(carl.byRole["x"]??.id == 5)
+    #expect(carl.any.dictionaryValue?["a"]?.listValue.map { Array($0) } == [.int(1), .int(2)])
+    let anna = try #require(realm.object(ofType: Resident.self, forPrimaryKey: 1))
+    #expect(anna.height == nil && anna.street == nil && anna.friends.map(\.id) == [2, 1, 3])
+    let bill = try #require(realm.object(ofType: Resident.self, forPrimaryKey: 2))
+    #expect(bill.name == "Bill" && bill.any.object(Resident.self)?.id == 1)
+    try realm.verify()
+  }
+
+  @Test func `dynamic objects and those of a class are of the same rows`() throws {
+    let file = try Self.filled()
+    let realm = try Realm(configuration: Realm.Configuration(fileURL: file.url, objectTypes: Self.types))
+    let anna = try #require(realm.object(ofType: Resident.self, forPrimaryKey: 1))
+    let dynamic = try #require(realm.dynamicObjects("Resident").filter("name == %@", "Anna").first)
+    #expect(dynamic.isSameObject(as: anna))
+    #expect(anna.dynamicList("friends").map { $0["name"] as? String } == ["Bob", "Anna"])
+    #expect(anna.dynamicMutableSet("enemies").count == 1)
+    let byRole: Map<String, DynamicObject?> = anna.dynamicMap("byRole")
+    #expect(byRole["boss"]??.name as? String == "Bob")
+    #expect(anna.friend?.any.dynamicObject?.name as? String == "Anna")
+    try realm.write {
+      // An object of the class stands for the dynamic one of its row, and one that is in no realm is copied.
+      dynamic["friend"] = anna
+      dynamic["friends"] = [Resident(value: ["id": 7, "name": "Gina", "nick": "G"]), anna]
+    }
+    #expect(anna.friend?.id == 1)
+    #expect(anna.friends.map(\.id) == [7, 1] && anna.friends[0].nick == "G")
+    let frozen = dynamic.freeze()
+    try realm.write { dynamic.name = "Anne" }
+    #expect(
+      frozen.name as? String == "Anna" && frozen.thaw()?.name as? String == "Anne" && anna.name == "Anne")
+  }
+
+  @Test func `queries, sorts and aggregates work by the names that are stored`() throws {
+    let realm = try Self.bare(try Self.filled())
+    let all = realm.dynamicObjects("Resident")
+    #expect(all.count == 2)
+    #expect(all.filter("short_name == %@", "An").count == 1)
+    #expect(all.filter("ANY friends.name == 'Bob'").map { $0["id"] as? Int } == [1])
+    #expect(try all.query("friend.name == $0 SORT(id DESC)", "Bob").count == 1)
+    #expect(all.sorted(byKeyPath: "name", ascending: false).map { $0["name"] as? String } == ["Bob", "Anna"])
+    #expect(all.sorted(byKeyPath: "friend.name").count == 2)
+    #expect(all.sum(ofProperty: "id") as Int == 3)
+    let bob = try #require(all.filter("id == 2").first)
+    #expect(all.filter("friend == %@", bob).map { $0["id"] as? Int } == [1])
+  }
+
+  @Test func `changes of dynamic objects are told`() throws {
+    let file = try Self.filled()
+    let heard = Heard<String>()
+    let queue = DispatchQueue(label: "dynamic")
+    let tokens = try queue.sync {
+      let realm = try Realm(
+        configuration: Realm.Configuration(fileURL: file.url, objectTypes: []), queue: queue)
+      let anna = try #require(realm.dynamicObject(ofType: "Resident", forPrimaryKey: 1))
+      return [
+        anna.observe { (change: ObjectChange<DynamicObject>) in
+          guard case .change(_, let properties) = change else { return }
+          for property in properties { heard.add("\(property.name) \(property.newValue ?? "nil")") }
+        },
+        realm.dynamicObjects("Resident").observe { change in
+          switch change {
+          case .initial: heard.add("first")
+          case .update(_, _, let insertions, _): heard.add("inserted \(insertions.count)")
+          case .error: break
+          }
+        },
+      ]
+    }
+    #expect(heard.wait(1) == ["first"])
+    do {
+      let realm = try Self.bare(file)
+      try realm.write {
+        realm.dynamicObject(ofType: "Resident", forPrimaryKey: 1)?["name"] = "Anne"
+        realm.dynamicCreate("Resident", value: ["id": 9])
+      }
+    }
+    #expect(Set(heard.wait(3)) == ["first", "name Anne", "inserted 1"])
+    queue.sync { for token in tokens { token.invalidate() } }
+  }
+
+  @Test func `a class that is added later is there by its name`() throws {
+    let file = try Self.filled()
+    let realm = try Self.bare(file)
+    #expect(realm.dynamicObjects("Resident").count == 2)
+    let other = try Realm(configuration: Realm.Configuration(fileURL: file.url, objectTypes: [Base.self]))
+    try other.write { other.create(Base.self, value: ["id": 8]) }
+    #expect(realm.dynamicObjects("Base").first?["id"] as? Int == 8)
+    #expect(realm.dynamicObjects("Resident").count == 2)
+  }
+
+  @Test func `a file is opened without classes whatever its schema version is`() throws {
+    let file = TemporaryFile()
+    do {
+      let configuration = Realm.Configuration(fileURL: file.url, schemaVersion: 7, objectTypes: [Base.self])
+      let realm = try Realm(configuration: configuration)
+      try realm.write { realm.create(Base.self, value: ["id": 8]) }
+    }
+    let bare = try Self.bare(file)
+    #expect(bare.dynamicObjects("Base").count == 1)
+    try bare.write { bare.dynamicCreate("Base", value: ["id": 9]) }
+    let typed = Realm.Configuration(fileURL: file.url, schemaVersion: 7, objectTypes: [Base.self])
+    #expect(try Realm(configuration: typed).objects(Base.self).count == 2)
+  }
+
+  @Test func `the values of any type of Everything are read as they are stored`() throws {
+    let file = TemporaryFile()
+    let realm = try Realm(
+      configuration: Realm.Configuration(fileURL: file.url, objectTypes: [Everything.self]))
+    let everything = Everything()
+    everything.string = "text"
+    everything.optionalInt8 = 3
+    everything.dates.append(Date(timeIntervalSince1970: 5))
+    everything.optionalStrings.append(objectsIn: ["a", nil])
+    try realm.write { realm.add(everything) }
+    let dynamic = try #require(realm.dynamicObjects("Everything").first)
+    for property in everything.objectSchema.properties {
+      let (typed, found) = (everything[property.name], dynamic[property.name])
+      #expect((typed == nil) == (found == nil), "\(property.name)")
+      // A property that may be nil is an optional for who knows its class.
+      let texts = [typed, found].map {
+        String(describing: $0).replacing("Optional(", with: "").replacing(")", with: "")
+      }
+      // Enumerations are what they are stored as, and narrow numbers are Int.
+      if !property.name.lowercased().contains("mood"), !property.isArray {
+        #expect(texts[0] == texts[1], "\(property.name)")
+      }
+    }
+    #expect((dynamic["optionalStrings"] as? List<String?>).map { Array($0) } == ["a", nil])
+    #expect(dynamic["uuid"] as? UUID == everything.uuid)
+  }
+}
