@@ -20,7 +20,7 @@ import Testing
     module: "RealmSwift",
     floors: [
       "Runtime", "Values", "BSON", "Schema", "Model", "Binding", "Session", "Collections", "Query", "Realm",
-      "Dynamic",
+      "Dynamic", "Migration",
       "Threads", "Observation", "Accounts", "Sync", "Subscriptions",
     ])
 

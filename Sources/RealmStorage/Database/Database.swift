@@ -174,6 +174,13 @@ public final class Database: Sendable {
     storage.isHeldElsewhere(.presence) || storage.isHeldElsewhere(.unlistedReader)
   }
 
+  /// Whether this handle relies on the schema that it has found: who would change it in another way than by adding to it asks `schemaUsers` first.
+  /// A handle relies on nothing when it is opened.
+  package func setReliesOnSchema(_ relies: Bool) { held.participants.setRelying(relies, held.participant) }
+
+  /// The ids of the processes whose handles rely on the schema, beside this handle; 0 stands for a process in another namespace of process ids.
+  package var schemaUsers: [UInt64] { held.participants.relying(exceptFor: held.participant) }
+
   /// Closes a database that is of no use to who opened it. What was made beside the file for that goes again, unless others
   /// have the file open.
   package func abandon() {

@@ -11,10 +11,11 @@ import CPlatform
 /// Who has the database open: one entry for each open handle of each process.
 ///
 ///     word  0 process id (0: free), 1 namespace of the process id, 2 waits for the lock, 3 waits for commits,
-///           4 when its open write transaction began (0: none is open), 5 threads that wait to begin one
+///           4 when its open write transaction began (0: none is open), 5 threads that wait to begin one,
+///           6 relies on the schema it has found
 ///
 /// A participant holds a lock on its number; that nobody holds it proves that its holder is dead, whatever namespace
-/// it lived in. No one is struck off for its age. Changed under the control lock, but for words 2 to 5.
+/// it lived in. No one is struck off for its age. Changed under the control lock, but for words 2 to 6.
 struct Participants: Sendable {
   let memory: SharedMemory
   let storage: any Storage
@@ -35,7 +36,7 @@ struct Participants: Sendable {
       guard try storage.lock(.participant(number), waits: false) else { continue }
       memory[word: Self.usedWord] = max(memory[word: Self.usedWord], UInt64(number + 1))
       memory[word: word(number) + 1] = cp_pid_namespace()
-      for own in 2...5 { memory[word: word(number) + own] = 0 }
+      for own in 2...6 { memory[word: word(number) + own] = 0 }
       memory[word: word(number)] = UInt64(getpid())
       return number
     }
@@ -67,6 +68,21 @@ struct Participants: Sendable {
   func process(_ number: Int) -> (id: UInt64, isLocal: Bool) {
     guard number < ControlPlace.participantCount else { return (0, false) }
     return (memory[word: word(number)], memory[word: word(number) + 1] == cp_pid_namespace())
+  }
+
+  // MARK: - Relying on the schema
+
+  func setRelying(_ relies: Bool, _ number: Int) { memory[word: word(number) + 6] = relies ? 1 : 0 }
+
+  /// The ids of the processes of other participants that rely on the schema; 0 of one in another namespace of process ids.
+  func relying(exceptFor own: Int) -> [UInt64] {
+    (0..<used).compactMap { number in
+      guard number != own, memory[word: word(number)] != 0, memory[word: word(number) + 6] != 0,
+        storage.isHeldElsewhere(.participant(number))
+      else { return nil }
+      let process = process(number)
+      return process.isLocal ? process.id : 0
+    }
   }
 
   // MARK: - Waiting for commits

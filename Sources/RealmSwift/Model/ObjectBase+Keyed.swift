@@ -23,6 +23,10 @@ extension ObjectBase {
       let any = newValue ?? NSNull()
       let value = property.type.canLink ? ValueReader().converted(any, for: property, of: self) : any
       guard property.field.set(value, self, at: property.offset, position: position) else {
+        // A migration goes on, and is taken back at its end.
+        if let migration = context?.session.migration {
+          return migration.note(any, doesNotFit: property, of: model)
+        }
         model.stopInvalid(any, for: property)
       }
     }

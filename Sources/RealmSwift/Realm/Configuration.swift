@@ -1,18 +1,6 @@
 public import Foundation
 import Synchronization
 
-/// Changes objects that were stored by classes of an earlier version. It has no members yet: a block learns the version that
-/// the file had, and what the file's objects need beyond `Realm.Configuration.schemaVersion` is not possible yet.
-public final class Migration {
-  init() {}
-}
-
-@available(*, unavailable)
-extension Migration: Sendable {}
-
-/// Called with what changes objects and the schema version that the file had.
-public typealias MigrationBlock = @Sendable (_ migration: Migration, _ oldSchemaVersion: UInt64) -> Void
-
 extension Realm {
   /// How to open a realm.
   public struct Configuration: Sendable {
@@ -36,12 +24,16 @@ extension Realm {
     /// The version of the classes. It grows whenever properties are added, removed or changed; a file never goes back to
     /// a lower one. Classes and indexes may come and go without.
     public var schemaVersion: UInt64
-    /// Called in the transaction that brings a file of a lower version to `schemaVersion`, after its tables were changed; not
-    /// for a file that is new. It gets the version that the file had. It can't change objects yet.
+    /// Called in the transaction that brings a file of a lower version to `schemaVersion`; not for a file that is new. It gets what changes objects, and
+    /// the version that the file had. What it throws leaves the file as it was, and is thrown by who opens the realm.
     ///
-    /// Properties are added, removed, and made optional or required without a block. A property that becomes required keeps
-    /// its values, and nil becomes zero, or the value that the class declares where the type has no zero.
+    /// The file is made to fit the classes with or without a block. A property with another type keeps the values that convert to it without loss, as a number to a text; others
+    /// become zero, or nil where there may be nil. So do nils of a property that becomes required. Where a type has no zero, as an enumeration without such a case, the value that the
+    /// class declares stands for it.
     public var migrationBlock: MigrationBlock?
+    /// Told how much of a migration is done, from 0 to 1, on the thread that opens the realm: at most once for each hundredth of the objects that
+    /// the file had, and once with 1 at the end. What the block goes through counts, the first time for each class.
+    public var migrationProgress: (@Sendable (Double) -> Void)?
     /// Where classes do not fit the tables of the file, or `schemaVersion` is another, the file is removed with all that is
     /// in it, and made anew. For data that can be had again. Not together with `readOnly`.
     public var deleteRealmIfMigrationNeeded: Bool

@@ -86,15 +86,18 @@ struct PropertySchema: Hashable, Sendable {
   /// Whether the property is told by the links of other objects, and stored nowhere.
   var isComputed: Bool { if case .linkingObjects = form { true } else { false } }
 
+  /// The index that its column has.
+  var index: ColumnIndex {
+    switch role {
+    case .plain: .none
+    case .indexed: .plain
+    case .primaryKey: .unique
+    }
+  }
+
   /// The column it is stored in, without the table that links lead to; nil of one that is computed.
   var column: Column? {
     if isComputed { return nil }
-    let index: ColumnIndex =
-      switch role {
-      case .plain: .none
-      case .indexed: .plain
-      case .primaryKey: .unique
-      }
     return Column(columnName, type, isOptional: isOptional, collection: form.collection, index: index)
   }
 

@@ -20,18 +20,11 @@ struct SchemaDifference {
   /// What differs, in words, with both types.
   let text: String
 
-  /// Opening the file under a higher schema version makes the change.
-  var canBeMade: Bool {
-    switch kind {
-    case .added, .removed, .becameOptional, .becameRequired: true
-    case .retyped, .primaryKey, .embedded: false
-    }
-  }
-
   /// A synced file can be brought to fit: others read what has come to be there.
   var canBeSynced: Bool {
     switch kind {
-    case .added: true
+    // Objects that are there already would all have one key.
+    case .added: !isOfKey
     // Which object a key names is decided for all at once, when its class is told.
     case .becameOptional: !isOfKey
     case .removed, .becameRequired, .retyped, .primaryKey, .embedded: false
@@ -49,18 +42,10 @@ struct SchemaDifference {
     self.text = text
   }
 
-  /// The class has a primary key that its table has no column for.
-  static func addsKey(_ wanted: ClassSchema, _ found: ClassSchema) -> Bool {
-    guard let key = wanted.primaryKey else { return false }
-    return found.property(ofColumn: key.columnName) == nil
-  }
-
   /// What differs between a class and its table, properties in the order of the class and then the columns it lacks.
   ///
-  /// - Parameters:
-  ///   - found: the table of a file.
-  ///   - rows: how many rows the table has, where the class has a primary key that the table lacks.
-  static func all(_ wanted: ClassSchema, _ found: ClassSchema, rows: Int) -> [Self] {
+  /// - Parameter found: the table of a file.
+  static func all(_ wanted: ClassSchema, _ found: ClassSchema) -> [Self] {
     var differences: [Self] = []
     if found.isEmbedded != wanted.isEmbedded {
       let change = wanted.isEmbedded ? "Object to EmbeddedObject" : "EmbeddedObject to Object"
@@ -69,13 +54,8 @@ struct SchemaDifference {
     for property in wanted.stored {
       guard let old = found.property(ofColumn: property.columnName) else {
         let added = "property \(wanted.name).\(property.name): \(property.typeText) was added"
-        // The objects that are there would all have one key.
-        differences.append(
-          property.role == .primaryKey && rows > 1
-            ? Self(
-              .primaryKey, wanted, property.columnName,
-              "\(added) as the primary key, and the \(rows) objects in the file would all have the same")
-            : Self(.added, wanted, property.columnName, added))
+        let key = property.role == .primaryKey ? " as the primary key" : ""
+        differences.append(Self(.added, wanted, property.columnName, added + key))
         continue
       }
       differences += compared(wanted, property, old)

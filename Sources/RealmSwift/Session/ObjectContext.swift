@@ -252,6 +252,7 @@ final class ObjectContext {
     checkChange(position)
     let isInvalid = session.isInvalid(row, birth: birth, binding)
     let isNew = isNew(birth: birth)
+    session.migration?.willSet(position, of: self)
     let isThere =
       !isInvalid
       && session.writing(binding, column: onlyColumn(position)) { (table) throws(StorageError) in

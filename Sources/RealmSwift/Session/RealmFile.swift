@@ -9,8 +9,7 @@ final class RealmFile: Sendable {
   let classes = KnownClasses()
   /// As it was opened first.
   let configuration: Realm.Configuration
-  /// The schema version that the file had when its classes were bound to its tables.
-  let schemaVersion: UInt64
+  private let boundVersion = Mutex<UInt64>(0)
   private let place: String
   /// What waits for the writer's lock and the disk on behalf of sessions.
   let disk = DiskQueue()
@@ -58,43 +57,85 @@ final class RealmFile: Sendable {
   /// What is to be told when nothing is locked any more: a logger may open realms itself.
   private typealias Notes = [(level: LogLevel, message: String)]
 
-  private init(
-    _ configuration: Realm.Configuration, place: String, _ models: [ObjectModel], _ notes: inout Notes
-  ) throws {
+  private init(_ configuration: Realm.Configuration, place: String, _ database: Database) {
     self.configuration = configuration
     self.place = place
-    let bound: RealmSchema.Bound
+    self.database = database
+  }
+
+  /// The schema version that the file had when its classes were bound to its tables.
+  var schemaVersion: UInt64 { boundVersion.withLock { $0 } }
+
+  /// Opens a file that is not open, and makes its tables fit the classes.
+  private static func opened(
+    _ configuration: Realm.Configuration, place: String, _ models: [ObjectModel], _ notes: inout Notes
+  ) throws -> RealmFile {
+    let file: RealmFile
     do {
-      (database, bound) = try Self.opened(configuration, models)
+      file = try opened(configuration, place: place, models)
     } catch let error as Realm.Error
       where error.code == .schemaMismatch && configuration.deleteRealmIfMigrationNeeded
     {
       notes.append((.warn, "\(place) is made anew, with nothing in it: \(error.localizedDescription)"))
-      try Self.removeFiles(configuration)
+      try removeFiles(configuration)
       // The seed may be what does not fit.
       var empty = configuration
       empty.seedFilePath = nil
-      (database, bound) = try Self.opened(empty, models)
+      file = try opened(empty, place: place, models)
     }
-    schemaVersion = bound.version
-    let list = ClassList(configuration.objectTypes)
-    classes.keep(classes.schema(of: models, bound.tables, list), list)
-    if let version = database.fellBackTo {
+    if let version = file.database.fellBackTo {
       notes.append(
         (.warn, "\(place) was opened at version \(version): a later one was not whole, as after a crash."))
     }
-    notes.append((.info, "\(place) is open at version \(database.version), with \(models.count) classes."))
+    notes.append(
+      (.info, "\(place) is open at version \(file.database.version), with \(models.count) classes."))
+    return file
   }
 
   private static func opened(
-    _ configuration: Realm.Configuration, _ models: [ObjectModel]
-  ) throws -> (Database, RealmSchema.Bound) {
-    let database = try open(configuration)
+    _ configuration: Realm.Configuration, place: String, _ models: [ObjectModel]
+  ) throws -> RealmFile {
+    let file = RealmFile(configuration, place: place, try open(configuration))
     do {
-      return (database, try RealmSchema.bind(models, to: database, configuration))
+      var migrator: Migrator?
+      let bound = try RealmSchema.bind(models, to: file.database, configuration) { steps in
+        let made = try Migrator(file, steps)
+        migrator = made
+        return try made.run()
+      }
+      migrator?.finish()
+      file.boundVersion.withLock { $0 = bound.version }
+      let list = ClassList(configuration.objectTypes)
+      file.classes.keep(file.classes.schema(of: models, bound.tables, list), list)
+      return file
     } catch {
-      database.abandon()
+      file.database.abandon()
       throw (error as? StorageError).map { Realm.Error($0) } ?? error
+    }
+  }
+
+  /// Does to a file that nobody has open what opening it would do, and takes it back.
+  ///
+  /// - Throws: `Realm.Error`; what the migration block throws.
+  static func tryingMigration<Result>(
+    _ configuration: Realm.Configuration, _ body: (RealmFile, [ObjectModel]) throws -> Result
+  ) throws -> Result {
+    configuration.checkSettings()
+    let place = place(configuration)
+    let models = RealmSchema.models(configuration.objectTypes)
+    return try gate.opening(place) {
+      guard open.withLock({ $0[place] == nil }) else {
+        throw Realm.Error(
+          .alreadyOpen, "\(place) is open in this process: let go of its realms and objects first.",
+          path: configuration.fileURL?.path)
+      }
+      let file = RealmFile(configuration, place: place, try open(configuration))
+      defer { file.database.close() }
+      do {
+        return try body(file, models)
+      } catch {
+        throw (error as? StorageError).map { Realm.Error($0) } ?? error
+      }
     }
   }
 
@@ -183,7 +224,7 @@ final class RealmFile: Sendable {
         return entry
       }
       compact(configuration)
-      let file = try RealmFile(configuration, place: place, models, &notes)
+      let file = try opened(configuration, place: place, models, &notes)
       let life = open.withLock { open in
         open[place] = Open(file: file, sessions: 1)
         return file.newSession(owner)

@@ -67,6 +67,10 @@ final class RealmSession {
   private let lastLife = Mutex(WeakLife())
 
   private struct WeakLife { weak var life: SessionLife? }
+  /// The file stays open for as long as it is there.
+  private(set) var isCounted = true
+  /// Of a session that a migration writes by.
+  var migration: MigrationNotes?
   /// The tables as classes of dynamic objects, as they were when such were asked for last.
   var tableModels: TableModels?
   /// Which handles may still be used.
@@ -89,6 +93,36 @@ final class RealmSession {
     isKeptByCompiler = owner.isKeptByCompiler
     (readers, shared) = (nil, nil)
     inbox = SchedulerInbox(owner)
+  }
+
+  /// What a migration reads or writes, on the thread that opens the file: a version, or the migration's transaction, which this does not end.
+  init(migrating file: RealmFile, _ version: Snapshot, _ transaction: WriteTransaction?) {
+    self.file = file
+    owner = .current
+    home = owner.home ?? .nobody
+    isKeptByCompiler = false
+    (readers, shared) = (nil, nil)
+    inbox = SchedulerInbox(owner)
+    self.transaction = transaction
+    snapshot = transaction == nil ? version : nil
+    isWriting = transaction != nil
+    isCounted = false
+    adopt(schema, file.configuration)
+  }
+
+  /// A table has other columns than it had: it is asked for again.
+  func forgetWritten() {
+    written = written.map { _ in Written() }
+    generation &+= 1
+  }
+
+  /// The migration is over: what it lent is there no more.
+  func endMigration() {
+    (transaction, snapshot, followed) = (nil, nil, nil)
+    (tableModels, migration) = (nil, nil)
+    written = written.map { _ in Written() }
+    generation &+= 1
+    validity.invalidateAll(before: generation)
   }
 
   /// A frozen session.
@@ -148,7 +182,7 @@ final class RealmSession {
     // Nothing of a version is held when the file is closed.
     forgetTables()
     (snapshot, followed) = (nil, nil)
-    if shared == nil { file.leave(ObjectIdentifier(self)) }
+    if shared == nil, isCounted { file.leave(ObjectIdentifier(self)) }
   }
 
   /// The first holder of a new session, which is there from now on until the last one goes.

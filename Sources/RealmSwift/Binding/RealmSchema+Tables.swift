@@ -1,0 +1,73 @@
+import RealmStorage
+
+extension RealmSchema {
+  /// What classes were bound to.
+  struct Bound {
+    var tables: [TableSchema]
+    var version: UInt64
+  }
+
+  /// Changes the objects of a file that was made for classes of an earlier version, in a transaction in which the tables have what the classes ask for, and what they
+  /// had, too. Answers the names of tables that are to go, which are empty.
+  typealias Migrate = (_ steps: SchemaSteps) throws -> Set<String>
+
+  /// Compares classes with the tables of a database, and makes what is missing. Answers the tables there are then.
+  ///
+  /// - Throws: `Realm.Error.schemaMismatch` where a table differs from its class; what `migrate` throws.
+  static func bind(
+    _ models: [ObjectModel], to database: Database, _ configuration: Realm.Configuration, migrate: Migrate
+  ) throws -> Bound {
+    // Told before it is looked at, so that who changes it meanwhile asks in vain, or is seen.
+    database.setReliesOnSchema(true)
+    let (found, update) = try Realm.Error.wrapping { () throws(StorageError) in
+      let snapshot = try database.snapshot()
+      let found = Bound(tables: try snapshot.schemas(), version: try snapshot.schemaVersion())
+      let update = SchemaUpdate(
+        models, found.tables, version: found.version, configuration, path: database.path)
+      return (found, update)
+    }
+    try update.check()
+    guard update.isNeeded else { return found }
+    // Who waits for its turn relies on nothing: another process may be faster, and bring the file to the same version.
+    database.setReliesOnSchema(false)
+    defer { database.setReliesOnSchema(true) }
+    return try database.write { transaction in
+      try bind(models, in: transaction, configuration, path: database.path) { steps in
+        if steps.update.isMoreThanAdding { try checkAlone(database) }
+        let doomed = try migrate(steps)
+        if steps.update.isMoreThanAdding { try checkAlone(database) }
+        return doomed
+      }
+    }
+  }
+
+  /// - Throws: `Realm.Error.alreadyOpen` where another process relies on the classes as they were.
+  private static func checkAlone(_ database: Database) throws {
+    let users = database.schemaUsers
+    guard !users.isEmpty else { return }
+    let names = users.map { $0 == 0 ? "one in another container" : "\($0)" }.joined(separator: ", ")
+    throw Realm.Error(
+      .alreadyOpen,
+      "\(database.path) is to be migrated, and is open in \(users.count == 1 ? "another process" : "other processes"): \(names). "
+        + "End \(users.count == 1 ? "it" : "them"), and open the realm again.", path: database.path)
+  }
+
+  /// The same in a transaction, which may be a program's own.
+  static func bind(
+    _ models: [ObjectModel], in transaction: WriteTransaction, _ configuration: Realm.Configuration,
+    path: String, migrate: Migrate = { _ in [] }
+  ) throws -> Bound {
+    let tables = try transaction.schemas()
+    let update = SchemaUpdate(
+      models, tables, version: try transaction.schemaVersion(), configuration, path: path)
+    try update.check()
+    let steps = SchemaSteps(update: update, transaction: transaction)
+    try steps.prepare()
+    let doomed = update.migrates ? try migrate(steps) : []
+    try steps.finish(dropping: doomed)
+    if !configuration.keepsSchema {
+      try transaction.setSchemaVersion(max(configuration.schemaVersion, transaction.schemaVersion()))
+    }
+    return Bound(tables: try transaction.schemas(), version: try transaction.schemaVersion())
+  }
+}
