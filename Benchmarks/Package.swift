@@ -7,6 +7,7 @@ let package = Package(
   products: [
     .executable(name: "realm-bench", targets: ["RealmBench"]),
     .executable(name: "live-bench", targets: ["LiveBench"]),
+    .executable(name: "migration-bench", targets: ["MigrationBench"]),
     .executable(name: "sync-chart", targets: ["SyncChart"]),
   ],
   dependencies: [
@@ -36,6 +37,17 @@ let package = Package(
       ]),
     .executableTarget(
       name: "SyncChart", dependencies: ["ChartParts"],
+      swiftSettings: [
+        .swiftLanguageMode(.v6),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .treatAllWarnings(as: .error),
+      ]),
+    .executableTarget(
+      name: "MigrationBench",
+      dependencies: [
+        .product(name: "RealmStorage", package: "realm-swift"),
+        .product(name: "RealmSwift", package: "realm-swift"),
+      ],
       swiftSettings: [
         .swiftLanguageMode(.v6),
         .enableUpcomingFeature("MemberImportVisibility"),

@@ -28,6 +28,8 @@ enum Role: String, ExpressibleByArgument, CaseIterable {
   case fork
   /// Forks with a realm open.
   case forkObjects
+  /// Opens a file with the classes of a later version.
+  case migrate
   /// A thread for each slot commits to a synced file.
   case writeSynced
   /// Has a client's session, and does what it is told.
@@ -68,6 +70,7 @@ struct WorkerCommand: ParsableCommand {
       case .obey: try Servant(path: path, isEncrypted: encrypted).run()
       case .fork: try Forker(path: path, isEncrypted: encrypted, seed: seed).run()
       case .unheard: try Unheard(path: path, isEncrypted: encrypted).run()
+      case .migrate: try Migrator(path: path, isEncrypted: encrypted).run()
       case .forkObjects: try ObjectForker(path: path, isEncrypted: encrypted, seed: seed).run()
       }
     } catch let violation as Violation {

@@ -48,6 +48,7 @@ struct Run: ParsableCommand {
       ("truncated", { try Truncations(part: $0).run() }),
       ("wake", { try Wakes(part: $0).run() }),
       ("threads", { try Threads(part: $0).run() }),
+      ("migration", { try Migrations(part: $0).run() }),
       ("synced", { try Synced(part: $0).run() }),
       ("agents", { try Agents(part: $0).run() }),
     ]

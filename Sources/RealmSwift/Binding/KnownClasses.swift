@@ -22,6 +22,8 @@ final class KnownClasses: Sendable {
     var nextIndex = 0
     /// The tables as classes of dynamic objects, as they were whenever such were asked for.
     var families: [TableModels] = []
+    /// Those that show some properties only, for a migration. They are kept for their objects.
+    var reduced: [TableModels] = []
 
     /// Binds a class to its table.
     mutating func bind(_ model: ObjectModel, _ table: TableSchema?) -> ClassBinding {
@@ -32,9 +34,7 @@ final class KnownClasses: Sendable {
     }
 
     mutating func makeFamily(_ tables: [TableSchema], _ shown: (TableSchema) -> ClassSchema?) -> TableModels {
-      let made = TableModels(tables, shown: shown) { bind($0, $1) }
-      families.append(made)
-      return made
+      TableModels(tables, shown: shown) { bind($0, $1) }
     }
 
     /// The classes as they are known from now on.
@@ -95,12 +95,18 @@ final class KnownClasses: Sendable {
   func models(of tables: [TableSchema]) -> TableModels {
     state.withLock { state in
       if let known = state.families.last(where: { $0.tables == tables }) { return known }
-      return state.makeFamily(tables) { _ in nil }
+      let made = state.makeFamily(tables) { _ in nil }
+      state.families.append(made)
+      return made
     }
   }
 
   /// The same, with those properties only that `shown` answers for a table.
   func models(of tables: [TableSchema], showing shown: (TableSchema) -> ClassSchema?) -> TableModels {
-    state.withLock { $0.makeFamily(tables, shown) }
+    state.withLock { state in
+      let made = state.makeFamily(tables, shown)
+      state.reduced.append(made)
+      return made
+    }
   }
 }

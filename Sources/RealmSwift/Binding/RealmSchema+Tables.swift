@@ -13,9 +13,11 @@ extension RealmSchema {
 
   /// Compares classes with the tables of a database, and makes what is missing. Answers the tables there are then.
   ///
+  /// - Parameter isFirst: no realm of the database is open yet.
   /// - Throws: `Realm.Error.schemaMismatch` where a table differs from its class; what `migrate` throws.
   static func bind(
-    _ models: [ObjectModel], to database: Database, _ configuration: Realm.Configuration, migrate: Migrate
+    _ models: [ObjectModel], to database: Database, _ configuration: Realm.Configuration, isFirst: Bool,
+    migrate: Migrate
   ) throws -> Bound {
     // Told before it is looked at, so that who changes it meanwhile asks in vain, or is seen.
     database.setReliesOnSchema(true)
@@ -29,20 +31,17 @@ extension RealmSchema {
     try update.check()
     guard update.isNeeded else { return found }
     // Who waits for its turn relies on nothing: another process may be faster, and bring the file to the same version.
-    database.setReliesOnSchema(false)
+    if isFirst { database.setReliesOnSchema(false) }
     defer { database.setReliesOnSchema(true) }
     return try database.write { transaction in
-      try bind(models, in: transaction, configuration, path: database.path) { steps in
-        if steps.update.isMoreThanAdding { try checkAlone(database) }
-        let doomed = try migrate(steps)
-        if steps.update.isMoreThanAdding { try checkAlone(database) }
-        return doomed
-      }
+      try bind(
+        models, in: transaction, configuration, path: database.path, alone: { try checkAlone(database) },
+        migrate: migrate)
     }
   }
 
   /// - Throws: `Realm.Error.alreadyOpen` where another process relies on the classes as they were.
-  private static func checkAlone(_ database: Database) throws {
+  static func checkAlone(_ database: Database) throws {
     let users = database.schemaUsers
     guard !users.isEmpty else { return }
     let names = users.map { $0 == 0 ? "one in another container" : "\($0)" }.joined(separator: ", ")
@@ -53,18 +52,23 @@ extension RealmSchema {
   }
 
   /// The same in a transaction, which may be a program's own.
+  ///
+  /// - Parameter alone: throws where another process relies on the schema as it was; asked before a migration that does more than add, and behind it.
   static func bind(
     _ models: [ObjectModel], in transaction: WriteTransaction, _ configuration: Realm.Configuration,
-    path: String, migrate: Migrate = { _ in [] }
+    path: String, alone: () throws -> Void = {}, migrate: Migrate = { _ in [] }
   ) throws -> Bound {
     let tables = try transaction.schemas()
     let update = SchemaUpdate(
       models, tables, version: try transaction.schemaVersion(), configuration, path: path)
     try update.check()
     let steps = SchemaSteps(update: update, transaction: transaction)
-    try steps.prepare()
+    if update.isMoreThanAdding { try alone() }
+    let unreadable = try steps.prepare()
     let doomed = update.migrates ? try migrate(steps) : []
+    try steps.checkReadable(unreadable)
     try steps.finish(dropping: doomed)
+    if update.isMoreThanAdding { try alone() }
     if !configuration.keepsSchema {
       try transaction.setSchemaVersion(max(configuration.schemaVersion, transaction.schemaVersion()))
     }

@@ -30,11 +30,14 @@ final class ClassBinding: Sendable {
   /// - Parameter isSynced: others may make a property optional while it is in use. Its null is read as zero then.
   func fits(_ found: TableSchema, isSynced: Bool = false) -> Bool {
     guard let table else { return true }
+    guard table.isEmbedded == found.isEmbedded else { return false }
     return columns.allSatisfy { position in
       guard position >= 0 else { return true }
       guard position < found.columns.count else { return false }
       let (old, new) = (table.columns[position], found.columns[position])
-      return old.id == new.id && (old.isOptional == new.isOptional || (isSynced && new.isOptional))
+      return old.id == new.id && old.type == new.type && old.target == new.target
+        && (old.index == .unique) == (new.index == .unique)
+        && (old.isOptional == new.isOptional || (isSynced && new.isOptional))
     }
   }
 }

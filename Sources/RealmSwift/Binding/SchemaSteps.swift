@@ -8,27 +8,52 @@ struct SchemaSteps {
 
   // MARK: - Before the block
 
-  /// Makes tables and properties that are missing, and gives properties their types.
-  ///
-  /// - Throws: `Realm.Error.schemaMismatch` where a property has no value for objects that are there.
-  func prepare() throws {
+  /// Makes tables and properties that are missing, and gives properties their types. Answers properties whose zero the class can't read: where
+  /// objects have it still behind the block, they lack a value.
+  func prepare() throws -> [Unreadable] {
     try create(update.missing)
-    if update.isReadOnly { return }
-    var lacking: [String] = []
+    if update.isReadOnly { return [] }
+    // Before links go, with which what belongs to others would go.
+    for model in update.models where !model.isEmbedded {
+      guard let table = try transaction.table(model.name), table.schema.isEmbedded else { continue }
+      try table.setEmbedded(false)
+    }
+    var unreadable: [Unreadable] = []
     for model in update.models {
       guard let table = try transaction.table(model.name) else { continue }
-      if !model.isEmbedded, table.schema.isEmbedded { try table.setEmbedded(false) }
       for property in model.properties where !property.isComputed {
-        do {
-          if let position = table.position(of: property.columnName) {
-            try fit(table, position, to: property, of: model)
-          } else {
-            try add(property, to: model)
-          }
-        } catch let error as NoValue {
-          lacking.append(error.property)
+        if let position = table.position(of: property.columnName) {
+          try fit(table, position, to: property, of: model)
+        } else {
+          try add(property, to: model)
+        }
+        if property.lacksReadable(of: model) {
+          unreadable.append(Unreadable(model: model, property: property))
         }
       }
+    }
+    return unreadable
+  }
+
+  struct Unreadable {
+    let model: ObjectModel
+    let property: ModelProperty
+  }
+
+  /// - Throws: `Realm.Error.schemaMismatch` where objects have what the class can't read, which this made.
+  func checkReadable(_ properties: [Unreadable]) throws {
+    var lacking: [String] = []
+    for found in properties {
+      let property = found.property
+      guard let table = try transaction.table(found.model.name)?.reading(),
+        let column = table.schema.column(property.columnName)
+      else { continue }
+      var isLacking = false
+      try Self.forEachRow(of: { table }) { row in
+        guard !isLacking, let value = try table.value(column, ofRow: row) else { return }
+        isLacking = value == column.type.zero && property.field.isUnknown(value)
+      }
+      if isLacking { lacking.append("\(found.model.name).\(property.name)") }
     }
     if !lacking.isEmpty { throw update.mismatch(Self.words(ofLacking: lacking)) }
   }
@@ -56,8 +81,13 @@ struct SchemaSteps {
     }
     try loosen(table, position)
     // What is not null and can't be converted becomes zero, as null does.
-    let zero = try new.isOptional ? .null : property.readableDefault(of: model) ?? new.type.zero
-    let conversion = ValueConversion(old: old, new: new, zero: zero)
+    let zero = new.isOptional ? .null : property.readableDefault(of: model) ?? new.type.zero
+    let owner = try transaction.schemas().first { $0.id == old.target && old.type == .link }
+    let isPart = update.models.first { $0.name == owner?.name }?.isEmbedded ?? owner?.isEmbedded ?? false
+    let isOne = new.collection == .none
+    let conversion = ValueConversion(
+      old: old, new: new, zero: zero, linksToParts: isPart,
+      isUnknown: { isOne && property.field.isUnknown($0) })
     if old.collection == new.collection {
       try table.changeType(
         ofColumn: position, to: new.type, isOptional: new.isOptional, target: new.target
@@ -73,7 +103,7 @@ struct SchemaSteps {
   ) throws {
     let column = table.schema.columns[position]
     if column.collection != .none {
-      let zero = try isOptional ? .null : property.readableDefault(of: model) ?? column.type.zero
+      let zero = isOptional ? .null : property.readableDefault(of: model) ?? column.type.zero
       var new = column
       new.isOptional = isOptional
       let conversion = ValueConversion(old: column, new: new, zero: zero)
@@ -91,7 +121,7 @@ struct SchemaSteps {
     if property.cannotReadZero,
       try table.reading().count(where: .compare(ColumnPath(position), .equal, .null)) > 0
     {
-      zero = try property.readableDefault(of: model)
+      zero = property.readableDefault(of: model)
     }
     try loosen(table, position)
     try table.setOptional(false, ofColumn: position, nullsBecome: zero)
@@ -178,12 +208,12 @@ struct SchemaSteps {
     // An initializer of the program is called only where there are objects that the value is for.
     let hasObjects = try table.reading().count > 0
     if column.collection == .none, !column.isOptional, hasObjects,
-      let value = try property.readableDefault(of: model)
+      let value = property.readableDefault(of: model)
     {
       column = Column(column.name, column.type, index: column.index, storedDefault: value)
     }
-    // Indexes are made at the end, of what the block sets.
-    if hasObjects { column.index = .none }
+    // Indexes are made at the end, of what the block sets; a table has one key at a time.
+    column.index = .none
     column.target = try targetID(of: property, in: model)
     try table.addColumn(column)
   }
@@ -210,20 +240,27 @@ struct SchemaSteps {
   }
 
   private func drop(_ doomed: Set<String>) throws {
+    let tables = try transaction.schemas()
+    var going = doomed
+    // What a table links to that stays, stays.
+    while true {
+      let kept = tables.filter { !going.contains($0.name) }.flatMap { $0.properties }.filter {
+        $0.type == .link
+      }
+      let linked = tables.filter { table in
+        going.contains(table.name) && kept.contains { $0.target == table.id }
+      }
+      if linked.isEmpty { break }
+      going.subtract(linked.map(\.name))
+    }
     // They may link to one another.
-    for name in doomed {
+    for name in going {
       guard let table = try transaction.table(name) else { continue }
       while let position = table.schema.columns.firstIndex(where: { $0.type == .link }) {
         try table.dropColumn(position)
       }
     }
-    for name in doomed {
-      let tables = try transaction.schemas()
-      guard let id = tables.first(where: { $0.name == name })?.id,
-        !tables.contains(where: { $0.properties.contains { $0.type == .link && $0.target == id } })
-      else { continue }
-      try transaction.dropTable(name)
-    }
+    for name in going { try transaction.dropTable(name) }
   }
 
   private func dropRemoved(_ table: WritableTable, _ model: ObjectModel) throws {
@@ -283,22 +320,19 @@ struct SchemaSteps {
   }
 }
 
-/// A property whose type can't be made of zero, and for which the class declares no value.
-private struct NoValue: Error {
-  let property: String
-}
-
 extension ModelProperty {
   fileprivate var cannotReadZero: Bool { field.isUnknown(type.column.zero) }
 
   /// What the class declares for the property, as it is stored, where the type can't read zero: an enumeration without such
-  /// a case. Nil of all others, whose older objects have zero.
-  ///
-  /// - Throws: `NoValue` where the class declares none, and the type has none.
-  fileprivate func readableDefault(of model: ObjectModel) throws -> Value? {
+  /// a case. Nil of all others, whose older objects have zero, and where the class declares none.
+  fileprivate func readableDefault(of model: ObjectModel) -> Value? {
     guard type.form == .value, cannotReadZero else { return nil }
-    guard let value = declaredValue(of: model) else { throw NoValue(property: "\(model.name).\(name)") }
-    return value
+    return declaredValue(of: model)
+  }
+
+  /// Older objects may have zero, which the class can't read.
+  fileprivate func lacksReadable(of model: ObjectModel) -> Bool {
+    type.form == .value && !schema.isOptional && cannotReadZero && declaredValue(of: model) == nil
   }
 }
 

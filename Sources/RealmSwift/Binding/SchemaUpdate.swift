@@ -65,7 +65,8 @@ struct SchemaUpdate {
 
   /// Who relies on the classes as they were can't go on.
   var isMoreThanAdding: Bool {
-    migrates && (configuration.migrationBlock != nil || differences.contains { $0.kind != .added })
+    migrates
+      && (configuration.migrationBlock != nil || differences.contains { $0.kind != .added || $0.isOfKey })
   }
 
   /// Whether the file can be brought to fit.

@@ -11,16 +11,25 @@ struct ValueConversion {
   let new: Column
   /// What stands for a value that can't be converted, where there may be no nil.
   let zero: Value
+  /// The old links lead to objects that belong to their owners, and can't be values of any type.
+  var linksToParts = false
+  /// The program has no value for what is stored: that is as lost.
+  var isUnknown: (Value) -> Bool = { _ in false }
 
   func callAsFunction(_ value: Value) -> Value {
     switch (new.collection, value) {
-    case (.none, _): one(single(value))
+    case (.none, _): readable(one(single(value)))
     case (.map, .map(let map, _)) where old.collection == .map:
       .map(ValueMap(entries: zip(map.keys, map.values).map { ($0, one($1)) }))
     case (.map, _): .map(ValueMap(entries: []))
     case (.list, _): .list(elements(value))
-    case (.set, _): Value.set(elements(value))
+    // No list or dictionary stands in a set.
+    case (.set, _): Value.set(elements(value).filter { $0.elements == nil })
     }
+  }
+
+  private func readable(_ value: Value) -> Value {
+    isUnknown(value) ? (new.isOptional ? .null : zero) : value
   }
 
   /// The only element, of a collection that has one.
@@ -54,7 +63,7 @@ struct ValueConversion {
     }
     if case .link(let row) = value {
       return switch new.type {
-      case .mixed: .typedLink(table: old.target, row: row)
+      case .mixed: linksToParts ? nil : .typedLink(table: old.target, row: row)
       case .link where old.target == new.target: value
       default: nil
       }
@@ -120,7 +129,7 @@ extension Value {
     case .string(let text): Int64(text)
     case .decimal128:
       Decimal128._load(self).flatMap { decimal in
-        let whole = Int64(exactly: decimal.doubleValue) ?? Int64(decimal.stringValue)
+        let whole = Int64(decimal.stringValue) ?? Int64(exactly: decimal.doubleValue)
         return whole.flatMap { Decimal128(exactly: $0) == decimal ? $0 : nil }
       }
     default: nil
@@ -133,7 +142,7 @@ extension Value {
     case .float(let number): Double(number)
     case .int(let number): Double(exactly: number)
     case .bool(let flag): flag ? 1 : 0
-    case .string(let text): Double(text)
+    case .string(let text): Self.number(text)
     case .decimal128:
       Decimal128._load(self).flatMap { decimal in
         let number = decimal.doubleValue
@@ -143,10 +152,21 @@ extension Value {
     }
   }
 
+  /// The number that a text is: a whole one as it is, one with a fraction as the nearest that there is.
+  private static func number(_ text: String) -> Double? {
+    if let whole = Int64(text) { return Double(exactly: whole) }
+    guard let number = Double(text), number.isFinite || text.lowercased().contains("inf") || number.isNaN
+    else {
+      return nil
+    }
+    return number
+  }
+
   private var asFloat: Float? {
     switch self {
     case .float(let number): number
-    case .string(let text): Float(text)
+    case .string(let text):
+      Self.number(text).flatMap { Int64(text) == nil ? Float($0) : Float(exactly: $0) }
     default: asDouble.flatMap { $0.isNaN ? .nan : Float(exactly: $0) }
     }
   }

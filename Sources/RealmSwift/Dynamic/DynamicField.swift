@@ -17,9 +17,15 @@ enum DynamicField<Value: _Persistable>: PersistedField {
   private static func current(_ object: ObjectBase, _ position: Int) -> Value {
     let draft = draft(object)
     if let value = draft.values[position] as? Value { return value }
-    let value = Value._initial()
+    let value = zero ?? Value._initial()
     draft.values[position] = value
     return value
+  }
+
+  /// Also of ids and dates, which else are new ones.
+  private static var zero: Value? {
+    guard let scalar = Value.self as? any _Scalar.Type else { return nil }
+    return scalar._load(scalar._column.zero) as? Value
   }
 
   static var propertyType: _PropertyType { Value._type }

@@ -4,9 +4,7 @@ extension Realm {
   /// The classes that this realm was opened with: those its configuration names. Of a realm that was opened with none, by `objectTypes = []`, it
   /// is what the file has: each table, as a class of `DynamicObject`s.
   public var schema: Schema {
-    if view.configuration.keepsSchema {
-      return Schema(objectSchema: session.here.schemasOfTables())
-    }
+    if view.configuration.keepsSchema { return Schema(objectSchema: session.here.schemasOfTables()) }
     return Schema(objectSchema: classes.bindings.map { $0.model.objectSchema })
   }
 }

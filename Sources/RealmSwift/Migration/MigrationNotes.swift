@@ -9,6 +9,20 @@ final class MigrationNotes {
   }
   private var misfits: [String: Misfit] = [:]
   private var problems: [String] = []
+  private unowned let old: RealmSession
+  private unowned let new: RealmSession
+
+  init(old: RealmSession, new: RealmSession) { (self.old, self.new) = (old, new) }
+
+  /// The new object of an old one, which it stands for where it is linked to; nil of others, and where it is deleted. What belongs to another object is
+  /// copied.
+  func moved(_ object: ObjectBase) -> ObjectBase? {
+    guard let context = object.context, context.session === old, !object.isPart,
+      let shown = new.tableModels?.binding(named: context.binding.model.name).map({ new.context($0) }),
+      !shown.binding.model.isEmbedded, shown.hasRow(object.row, birth: new.generation)
+    else { return nil }
+    return shown.object(object.row)
+  }
 
   /// Primary keys may be set, and be there twice until the end: the index that would refuse them is made anew then.
   func willSet(_ position: Int, of context: ObjectContext) {
@@ -19,10 +33,8 @@ final class MigrationNotes {
 
   /// Objects with a key that is there may be made, too.
   func willMake(_ context: ObjectContext) {
-    guard let column = context.binding.table?.columns.firstIndex(where: { $0.index == .unique }) else {
-      return
-    }
-    loosen(context, column)
+    guard let columns = context.binding.table?.columns else { return }
+    for column in columns.indices where columns[column].index == .unique { loosen(context, column) }
   }
 
   private func loosen(_ context: ObjectContext, _ column: Int) {

@@ -11,7 +11,7 @@ final class Migrator {
   private let new: RealmSession
   /// Keep the sessions.
   private let lives: [SessionLife]
-  private let notes = MigrationNotes()
+  private let notes: MigrationNotes
   private var progress: MigrationProgress
   private var isOpen = true
   /// Tables that go at the end.
@@ -31,6 +31,7 @@ final class Migrator {
     old = RealmSession(migrating: file, base, nil)
     new = RealmSession(migrating: file, base, steps.transaction)
     lives = [RealmSession.begin(old), RealmSession.begin(new)]
+    notes = MigrationNotes(old: old, new: new)
     let rows = try tables.reduce(0) { $0 + (try base.table($1.name)?.count ?? 0) }
     progress = MigrationProgress(rows: rows, steps.update.configuration.migrationProgress)
     old.tableModels = file.classes.models(of: tables)
@@ -99,10 +100,10 @@ final class Migrator {
       for object in Results<DynamicObject>(_CollectionContent(shown)) { try block(nil, object) }
       return
     }
-    progress.begin(name)
+    let counts = progress.begin(name)
     for object in Results<DynamicObject>(_CollectionContent(before)) {
       let row = object.row
-      defer { progress.step(name) }
+      defer { if counts { progress.step() } }
       guard let shown else {
         try block(object, nil)
         continue
@@ -129,7 +130,6 @@ final class Migrator {
         "Embedded object without an owner",
         "objects of \(name) belong to another each; give the values to a property of the owner.")
     }
-    notes.willMake(context)
     let object = DynamicObject(DynamicDraft(context.binding.model))
     let reader = ValueReader(new)
     reader.fill(object, from: value)
@@ -226,12 +226,10 @@ private struct MigrationProgress {
   }
 
   /// A class counts once, however often it is gone through.
-  private var current: String?
+  mutating func begin(_ name: String) -> Bool { counted.insert(name).inserted }
 
-  mutating func begin(_ name: String) { current = counted.insert(name).inserted ? name : nil }
-
-  mutating func step(_ name: String) {
-    guard let tell, current == name else { return }
+  mutating func step() {
+    guard let tell else { return }
     sum += 1
     let hundredth = sum * 100 / rows
     guard hundredth > told, hundredth < 100 else { return }

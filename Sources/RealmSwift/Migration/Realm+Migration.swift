@@ -54,7 +54,10 @@ extension RealmFile {
     let update = SchemaUpdate(
       models, try base.schemas(), version: try base.schemaVersion(), configuration, path: database.path)
     var renamed: [String] = []
-    let bound = try RealmSchema.bind(models, in: transaction, configuration, path: database.path) { steps in
+    let bound = try RealmSchema.bind(
+      models, in: transaction, configuration, path: database.path,
+      alone: { try RealmSchema.checkAlone(self.database) }
+    ) { steps in
       let migrator = try Migrator(self, steps)
       let doomed = try migrator.run()
       migrator.finish()

@@ -21,7 +21,9 @@ extension ObjectBase {
       }
       // Unwrapped, so that a text that is no value is quoted as it is.
       let any = newValue ?? NSNull()
-      let value = property.type.canLink ? ValueReader().converted(any, for: property, of: self) : any
+      let migrating = context?.session.migration == nil ? nil : context?.session
+      let value =
+        property.type.canLink ? ValueReader(migrating).converted(any, for: property, of: self) : any
       guard property.field.set(value, self, at: property.offset, position: position) else {
         // A migration goes on, and is taken back at its end.
         if let migration = context?.session.migration {

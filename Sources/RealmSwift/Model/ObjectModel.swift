@@ -187,7 +187,8 @@ final class ObjectModel: @unchecked Sendable {
     let property = properties[position]
     if property.type.column == .mixed, object.isPart { stopPart(object, at: property) }
     guard let target = property.type.target else { return }
-    if target == Swift.type(of: object), !isDynamic || property.target?.name == object.ownModel.name {
+    let isDynamic = isDynamic || object.asDynamic != nil
+    if isDynamic ? property.schema.target == object.ownModel.name : target == Swift.type(of: object) {
       return
     }
     let reason = isDynamic ? "give one of that class." : "a class that inherits from it has rows of its own."

@@ -132,15 +132,22 @@ final class ValueReader {
 
   private func set(_ object: ObjectBase, _ model: ObjectModel, _ position: Int, _ any: Any) {
     let property = model.properties[position]
-    guard property.field.set(any, object, at: property.offset, position: position)
-    else { model.stopInvalid(any, for: property) }
+    guard property.field.set(any, object, at: property.offset, position: position) else {
+      // A migration goes on, and is taken back at its end.
+      if let migration = session?.migration { return migration.note(any, doesNotFit: property, of: model) }
+      model.stopInvalid(any, for: property)
+    }
     given[ObjectIdentifier(object)]?.insert(position)
   }
 
   /// The same with objects in place of what they are made of, where a property links.
   private func linkable(_ any: Any, by property: ModelProperty, of owner: ObjectBase) -> Any {
     if property.type.column == .mixed { return anyValue(any, property.type.form) }
-    guard let target = property.target else { return any }
+    guard var target = property.target else { return any }
+    // Its table may have got properties since the owner's class was made.
+    if target.isDynamic, let session = session ?? owner.context?.session {
+      target = session.tableContext(target.name).binding.model
+    }
     // Nothing is copied, and a collection may be the property's own.
     if session == nil, Swift.type(of: any) == property.field.valueType { return any }
     if property.type.form == .value { return object(of: target, from: any, for: owner) ?? any }
@@ -240,7 +247,8 @@ final class ValueReader {
     }
     switch value {
     case .object(let object):
-      guard mustCopy(object), let copy = copy(object, as: object.ownModel, for: nil) as? Object else {
+      if let moved = session?.migration?.moved(object) as? Object { return .object(moved) }
+      guard mustCopy(object), let copy = copy(object, as: ownModel(of: object), for: nil) as? Object else {
         return value
       }
       return .object(copy)
@@ -263,6 +271,7 @@ final class ValueReader {
   private func object(of model: ObjectModel, from any: Any, for owner: ObjectBase) -> ObjectBase? {
     if let object = instance(any, of: ObjectBase.self) {
       if model.isDynamic { return dynamicObject(of: model, from: object, for: owner) }
+      if object.asDynamic != nil { return typedObject(of: model, from: object, for: owner) }
       guard Swift.type(of: object) == model.type else { return nil }
       return mustCopy(object) ? copy(object, as: model, for: owner) : object
     }
@@ -277,14 +286,35 @@ final class ValueReader {
     of model: ObjectModel, from object: ObjectBase, for owner: ObjectBase
   ) -> ObjectBase? {
     guard object.ownModel.name == model.name else { return nil }
+    if let moved = session?.migration?.moved(object) { return moved }
     let isHere = object.context != nil && object.context?.session === (session ?? owner.context?.session)
     if isHere, session == nil || !object.isPart { return object.asDynamic ?? object.dynamicHandle }
     return copy(object, as: model, for: owner)
   }
 
+  /// An object of the program's class, which a dynamic one may stand for.
+  private func typedObject(
+    of model: ObjectModel, from object: ObjectBase, for owner: ObjectBase
+  ) -> ObjectBase? {
+    guard object.ownModel.name == model.name, let context = object.context else { return nil }
+    let isHere = session == nil || context.session === session
+    guard isHere, !object.isPart, let binding = context.session.schema.find(model.type) else {
+      return copy(object, as: model, for: owner)
+    }
+    return context.session.context(binding).object(object.row, birth: object.birth)
+  }
+
   /// Of a dictionary, or of a map of objects.
   private func entries(of any: Any) -> [(key: String, value: Any)]? {
     (any as? any EntriesOfMap)?.anyEntries ?? (any as? [String: Any])?.map { ($0, $1) }
+  }
+
+  /// The class of a copy: a dynamic object of another file becomes one of the class of that name in this one.
+  private func ownModel(of object: ObjectBase) -> ObjectModel {
+    guard object.asDynamic != nil, let session else { return object.ownModel }
+    let name = object.ownModel.name
+    return (session.schema.bindings.first { $0.model.name == name } ?? session.tableContext(name).binding)
+      .model
   }
 
   private func mustCopy(_ object: ObjectBase) -> Bool {
@@ -305,12 +335,12 @@ final class ValueReader {
 /// stands for all. Embedded objects have one owner each, and a copy for each.
 private struct ObjectCopies {
   private enum Original: Hashable {
-    case row(binding: ObjectIdentifier, UInt64)
+    case row(session: ObjectIdentifier, slot: Int, UInt64)
     case unmanaged(ObjectIdentifier)
 
     init(_ object: ObjectBase) {
       self =
-        object.context.map { .row(binding: ObjectIdentifier($0.binding), object.row) }
+        object.context.map { .row(session: ObjectIdentifier($0.session), slot: $0.binding.slot, object.row) }
         ?? .unmanaged(ObjectIdentifier(object))
     }
   }

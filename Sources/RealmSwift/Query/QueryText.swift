@@ -86,10 +86,10 @@ extension ObjectContext {
 extension RealmSession {
   /// The row that has a primary key, of a class that is stored in a table; nil where there is none.
   fileprivate func row(table id: UInt32, key: Value) -> UInt64? {
-    guard let binding = schema.binding(table: id), let primaryKey = binding.model.primaryKey else {
-      return nil
-    }
-    let context = context(binding)
+    guard let context = schema.binding(table: id).map({ context($0) }) ?? tableContext(id),
+      let primaryKey = context.binding.model.primaryKey
+    else { return nil }
+    let binding = context.binding
     return reading { () throws(StorageError) in
       guard let table = try context.currentTable() else { return nil }
       return try table.rows(where: .compare(ColumnPath(binding.columns[primaryKey]), .equal, key)).first

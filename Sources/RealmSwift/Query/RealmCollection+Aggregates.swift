@@ -76,14 +76,19 @@ struct ObjectAggregates {
   private func values(of property: String, _ other: ColumnType? = nil) -> (
     all: [Value], type: ColumnType, name: String
   ) {
-    let model = ObjectModel.of(type)
-    let position = model.position(ofNumbers: property, other)
-    let found = model.properties[position]
-    let values = objects().map { object in
-      object.keptContext == nil
+    let objects = objects()
+    // Dynamic objects have their class each.
+    let model = type.isDynamic ? objects.first?.ownModel : ObjectModel.of(type)
+    guard let model else { return ([], .int64, property) }
+    let column = model.properties[model.position(ofNumbers: property, other)].type.column
+    let values = objects.map { object in
+      let model = type.isDynamic ? object.ownModel : model
+      let position = model.position(ofNumbers: property, other)
+      let found = model.properties[position]
+      return object.keptContext == nil
         ? found.access.stored(object, found.offset) { _ in nil } : object.stored(position)
     }
-    return (values, found.type.column, "\(model.name).\(property)")
+    return (values, column, "\(model.name).\(property)")
   }
 }
 

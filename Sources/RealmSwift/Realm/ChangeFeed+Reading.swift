@@ -6,9 +6,9 @@ struct FeedNames: Sendable {
   /// By the names of their tables.
   private let classes: [String: [String: String]]
 
-  init(_ schema: RealmSchema) {
+  init(_ bindings: [ClassBinding]) {
     var classes: [String: [String: String]] = [:]
-    for binding in schema.bindings {
+    for binding in bindings {
       guard let table = binding.table?.name else { continue }
       var names: [String: String] = [:]
       for property in binding.model.properties { names[property.columnName] = property.name }

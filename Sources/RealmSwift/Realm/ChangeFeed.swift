@@ -150,7 +150,7 @@ extension Realm {
     guard (1...200).contains(token.name.utf8.count) else {
       throw Realm.Error(.invalidInput, "The name of a change feed has 1 to 200 bytes; take a shorter one.")
     }
-    return ChangeFeed(hold: session.file.hold(), token: token, names: FeedNames(classes))
+    return ChangeFeed(hold: session.file.hold(), token: token, names: FeedNames(storedClasses))
   }
 
   /// Drops the version that the file keeps for a feed. A feed of the name begins anew then, and one that runs ends. Answers whether there was one.

@@ -55,11 +55,16 @@ public struct Realm {
   /// A copy of what it was opened with. Of the realm of an object, the configuration that was the first on its thread.
   public var configuration: Configuration { view.configuration }
 
+  /// The classes that the realm was opened with; of one that was opened with none, all that its file has.
+  var storedClasses: [ClassBinding] {
+    view.configuration.keepsSchema ? session.tableBindings : classes.bindings
+  }
+
   /// No class has an object.
   public var isEmpty: Bool {
     session.check()
     return reading { () throws(StorageError) in
-      for binding in classes.bindings
+      for binding in storedClasses
       where try (session.context(binding).currentTable()?.count ?? 0) > 0 {
         return false
       }
@@ -207,6 +212,7 @@ public struct Realm {
   public func add(_ object: Object, update: UpdatePolicy = .error) {
     session.check()
     session.requireTransaction("add an object")
+    if object.asDynamic?.context?.session === session { return }
     view.check(type(of: object), session)
     session.checkPolicy(update, object.ownModel)
     ObjectAdder.add(object, to: session, update)
@@ -216,7 +222,7 @@ public struct Realm {
   public func add<S: Sequence>(_ objects: S, update: UpdatePolicy = .error) where S.Iterator.Element: Object {
     session.check()
     session.requireTransaction("add an object")
-    for object in objects {
+    for object in objects where object.asDynamic?.context?.session !== session {
       view.check(type(of: object), session)
       session.checkPolicy(update, object.ownModel)
       ObjectAdder.add(object, to: session, update)
@@ -335,9 +341,10 @@ public struct Realm {
   public func deleteAll() {
     session.check()
     let transaction = session.requireTransaction("delete all objects")
-    for binding in classes.bindings { session.keepLastValues(of: nil, binding) }
+    let stored = storedClasses
+    for binding in stored { session.keepLastValues(of: nil, binding) }
     reading { () throws(StorageError) in
-      try transaction.removeAllRows(of: classes.bindings.map(\.model.name))
+      try transaction.removeAllRows(of: stored.map(\.model.name))
     }
     session.didWrite()
   }

@@ -189,6 +189,7 @@ final class ObjectAdder {
 
   private func insert(_ object: ObjectBase) {
     let context = session.context(session.binding(object.ownModel))
+    session.migration?.willMake(context)
     let model = context.binding.model
     var values: [(column: Int, value: Value)] = []
     values.reserveCapacity(model.properties.count)

@@ -98,7 +98,7 @@ final class RealmFile: Sendable {
     let file = RealmFile(configuration, place: place, try open(configuration))
     do {
       var migrator: Migrator?
-      let bound = try RealmSchema.bind(models, to: file.database, configuration) { steps in
+      let bound = try RealmSchema.bind(models, to: file.database, configuration, isFirst: true) { steps in
         let made = try Migrator(file, steps)
         migrator = made
         return try made.run()

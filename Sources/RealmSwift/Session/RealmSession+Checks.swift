@@ -5,10 +5,20 @@ extension RealmSession {
   /// Stops the program where it can't be written here.
   func checkWritable() {
     check()
+    checkCounted("begin a transaction of their own; what the block changes is in the migration's")
     checkThawed("be written; thaw() it on the thread that writes, and write what that answers")
     guard !file.configuration.readOnly else {
       raise("Read-only realm", "\(file.database.path) was opened with readOnly = true; open it without.")
     }
+  }
+
+  /// Stops the program where the session is a migration's: it ends with the block.
+  func checkCounted(_ what: String) {
+    if isCounted { return }
+    raise(
+      "Object of a migration",
+      "the objects of a migration of \(file.database.path), and their realm, can't \(what). They are of use inside of the migrationBlock only."
+    )
   }
 
   /// Stops the program where the session is frozen.

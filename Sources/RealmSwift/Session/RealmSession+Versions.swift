@@ -10,6 +10,7 @@ extension RealmSession {
     check()
     if isFrozen, !namesOnly { return life }
     let schema = lastingSchema
+    checkCounted("be frozen or referred to")
     if namesOnly { return file.frozenSession(nil, schema, view.configuration) }
     let version = reading { () throws(StorageError) in
       if let transaction { return try transaction.baseSnapshot().held(for: "frozen") }

@@ -32,6 +32,7 @@ final class RealmSession {
   private var snapshot: Snapshot? {
     didSet {
       forgetTables()
+      areTableModelsChecked = false
       if let snapshot { follow(snapshot) }
     }
   }
@@ -73,6 +74,8 @@ final class RealmSession {
   var migration: MigrationNotes?
   /// The tables as classes of dynamic objects, as they were when such were asked for last.
   var tableModels: TableModels?
+  /// They are known to be those that the session sees.
+  var areTableModelsChecked = false
   /// Which handles may still be used.
   @exclusivity(unchecked) private var validity = HandleValidity()
   /// What the open transaction did with each table.
@@ -110,10 +113,11 @@ final class RealmSession {
     adopt(schema, file.configuration)
   }
 
-  /// A table has other columns than it had: it is asked for again.
+  /// A table has other columns than it had: it is asked for again, and objects that were found before are of no use.
   func forgetWritten() {
     written = written.map { _ in Written() }
     generation &+= 1
+    validity.invalidateAll(before: generation)
   }
 
   /// The migration is over: what it lent is there no more.
@@ -261,6 +265,7 @@ final class RealmSession {
   /// Tables of these classes may be there with the open transaction only.
   func noteProvisional(_ schema: RealmSchema, _ list: ClassList) {
     provisional.append((schema, list))
+    areTableModelsChecked = false
     generation &+= 1
   }
 
@@ -296,7 +301,6 @@ final class RealmSession {
     guard let found = model.family?.binding(named: model.name) else {
       preconditionFailure("a table's class is among those of its file")
     }
-    makeRoom(for: found)
     return found
   }
 
@@ -323,6 +327,7 @@ final class RealmSession {
     if let readers { return readers.context(binding, of: self) }
     while contexts.count <= binding.index { contexts.append(nil) }
     if let found = contexts[binding.index] { return found }
+    makeRoom(for: binding)
     let made = ObjectContext(session: self, binding: binding)
     contexts[binding.index] = made
     return made
@@ -383,7 +388,7 @@ final class RealmSession {
     check()
     inbox.lookForLoop()
     observers?.willMove()
-    guard transaction == nil, !isFrozen else { return false }
+    guard transaction == nil, !isFrozen, isCounted else { return false }
     return reading { () throws(StorageError) in try refresh(to: file.database.snapshot()) }
   }
 
@@ -434,6 +439,7 @@ final class RealmSession {
   /// Lets go of the version it reads: handles are invalid from then on.
   func invalidate() {
     check()
+    checkCounted("be invalidated")
     checkThawed("be invalidated; it is let go of when the last that refers to it goes")
     if transaction != nil { cancelWrite() }
     (snapshot, followed) = (nil, nil)
@@ -531,6 +537,7 @@ final class RealmSession {
 
   func commitWrite(_ durability: Durability = .full) throws {
     check()
+    checkCounted("commit; opening the realm does")
     let open = requireTransaction("commit", isEnd: true)
     try checkSubscriptions(open)
     do {
@@ -554,6 +561,7 @@ final class RealmSession {
 
   func cancelWrite() {
     check()
+    checkCounted("cancel; throw an error in the block instead")
     let open = requireTransaction("cancel", isEnd: true)
     // Before another transaction may give the same keys.
     fate.cancel()

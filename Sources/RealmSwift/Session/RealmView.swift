@@ -69,7 +69,9 @@ extension RealmSession {
   ) throws -> RealmSchema {
     do {
       guard let transaction else {
-        let tables = try RealmSchema.bind(models, to: file.database, configuration) { _ in [] }.tables
+        let tables = try RealmSchema.bind(models, to: file.database, configuration, isFirst: false) { _ in []
+        }
+        .tables
         file.sync?.didCommit()
         let schema = file.classes.schema(of: models, tables, list)
         return file.classes.keep(schema, list)

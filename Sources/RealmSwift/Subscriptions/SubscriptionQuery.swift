@@ -42,7 +42,8 @@ extension ObjectContext {
     }
     do throws(QueryError) {
       let text = try QueryPrinter.rql(
-        condition, of: table.id, in: session.schema.bindings.compactMap(\.table))
+        condition, of: table.id,
+        in: binding.model.family?.tables ?? session.schema.bindings.compactMap(\.table))
       return SubscriptionQuery(table: table.name, predicate: text)
     } catch {
       raise(

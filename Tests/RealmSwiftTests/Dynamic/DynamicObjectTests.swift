@@ -1,4 +1,5 @@
 import Foundation
+import RealmStorage
 import RealmSwift
 import Testing
 
@@ -58,7 +59,9 @@ private class Resident: Object {
   }
 
   @Test func `every kind of property is read by its name without a class`() throws {
-    let realm = try Self.bare(try Self.filled())
+    let file = try Self.filled()
+    defer { withExtendedLifetime(file) {} }
+    let realm = try Self.bare(file)
     let anna = try #require(realm.dynamicObject(ofType: "Resident", forPrimaryKey: 1))
     #expect(anna["id"] as? Int == 1)
     #expect(anna.name as? String == "Anna")
@@ -83,7 +86,9 @@ private class Resident: Object {
   }
 
   @Test func `the schema of a realm without classes is that of its file`() throws {
-    let realm = try Self.bare(try Self.filled())
+    let file = try Self.filled()
+    defer { withExtendedLifetime(file) {} }
+    let realm = try Self.bare(file)
     let resident = try #require(realm.schema["Resident"])
     #expect(ObjectIdentifier(resident.objectClass) == ObjectIdentifier(DynamicObject.self))
     #expect(resident.primaryKeyProperty?.name == "id")
@@ -99,6 +104,7 @@ private class Resident: Object {
 
   @Test func `objects are made, changed and deleted without a class`() throws {
     let file = try Self.filled()
+    defer { withExtendedLifetime(file) {} }
     do {
       let realm = try Self.bare(file)
       try realm.write {
@@ -139,6 +145,7 @@ private class Resident: Object {
 
   @Test func `dynamic objects and those of a class are of the same rows`() throws {
     let file = try Self.filled()
+    defer { withExtendedLifetime(file) {} }
     let realm = try Realm(configuration: Realm.Configuration(fileURL: file.url, objectTypes: Self.types))
     let anna = try #require(realm.object(ofType: Resident.self, forPrimaryKey: 1))
     let dynamic = try #require(realm.dynamicObjects("Resident").filter("name == %@", "Anna").first)
@@ -162,7 +169,9 @@ private class Resident: Object {
   }
 
   @Test func `queries, sorts and aggregates work by the names that are stored`() throws {
-    let realm = try Self.bare(try Self.filled())
+    let file = try Self.filled()
+    defer { withExtendedLifetime(file) {} }
+    let realm = try Self.bare(file)
     let all = realm.dynamicObjects("Resident")
     #expect(all.count == 2)
     #expect(all.filter("short_name == %@", "An").count == 1)
@@ -177,6 +186,7 @@ private class Resident: Object {
 
   @Test func `changes of dynamic objects are told`() throws {
     let file = try Self.filled()
+    defer { withExtendedLifetime(file) {} }
     let heard = Heard<String>()
     let queue = DispatchQueue(label: "dynamic")
     let tokens = try queue.sync {
@@ -211,6 +221,7 @@ private class Resident: Object {
 
   @Test func `a class that is added later is there by its name`() throws {
     let file = try Self.filled()
+    defer { withExtendedLifetime(file) {} }
     let realm = try Self.bare(file)
     #expect(realm.dynamicObjects("Resident").count == 2)
     let other = try Realm(configuration: Realm.Configuration(fileURL: file.url, objectTypes: [Base.self]))
@@ -258,5 +269,118 @@ private class Resident: Object {
     }
     #expect((dynamic["optionalStrings"] as? List<String?>).map { Array($0) } == ["a", nil])
     #expect(dynamic["uuid"] as? UUID == everything.uuid)
+  }
+
+  @Test func `objects of another file are copied by the names that are stored`() throws {
+    let files = try (0..<2).map { _ in try Self.filled() }
+    defer { withExtendedLifetime(files) {} }
+    let (first, second) = (try Self.bare(files[0]), try Self.bare(files[1]))
+    let anna = try #require(first.dynamicObject(ofType: "Resident", forPrimaryKey: 1))
+    try second.write {
+      // More classes than the other file has, so that places differ.
+      second.deleteAll()
+      second.dynamicCreate("Resident", value: ["id": 7, "any": anna])
+      second.dynamicCreate("Resident", value: anna, update: .modified)
+    }
+    #expect(!second.isEmpty)
+    #expect(Set(second.dynamicObjects("Resident").map { $0["id"] as? Int }) == [7, 1, 2])
+    let seven = try #require(second.dynamicObject(ofType: "Resident", forPrimaryKey: 7))
+    #expect((seven["any"] as? DynamicObject)?["short_name"] as? String == "An")
+    try second.verify()
+    try second.write { second.deleteAll() }
+    #expect(second.isEmpty && !first.isEmpty)
+  }
+
+  @Test func `objects that come from another thread are written there`() throws {
+    let file = try Self.filled()
+    defer { withExtendedLifetime(file) {} }
+    let realm = try Self.bare(file)
+    let anna = try #require(realm.dynamicObject(ofType: "Resident", forPrimaryKey: 1))
+    let reference = ThreadSafeReference(to: anna)
+    let frozen = Sent(anna.freeze())
+    let configuration = realm.configuration
+    let thread = Thread {
+      autoreleasepool {
+        do {
+          let realm = try opened(configuration)
+          try realm.write { frozen.object.thaw()?["name"] = "Anne" }
+          try realm.write { realm.resolve(reference)?["height"] = 2.0 }
+        } catch { Issue.record(error) }
+      }
+      frozen.done.signal()
+    }
+    thread.start()
+    frozen.done.wait()
+    realm.refresh()
+    #expect(anna.name as? String == "Anne" && anna["height"] as? Double == 2)
+  }
+
+  private final class Sent: @unchecked Sendable {
+    // Sendable: a frozen object may be read by any thread.
+    let object: DynamicObject
+    let done = DispatchSemaphore(value: 0)
+    init(_ object: DynamicObject) { self.object = object }
+  }
+
+  @Test func `a query finds an object by the key of its class`() throws {
+    let file = try Self.filled()
+    defer { withExtendedLifetime(file) {} }
+    let realm = try Self.bare(file)
+    let found = try realm.dynamicObjects("Resident").query("friend == obj('Resident', 2)")
+    #expect(found.map { $0["id"] as? Int } == [1])
+  }
+
+  @Test func `objects of classes are made of dynamic ones with all that these link to`() throws {
+    let file = try Self.filled()
+    defer { withExtendedLifetime(file) {} }
+    let realm = try Realm(configuration: Realm.Configuration(fileURL: file.url, objectTypes: Self.types))
+    let dynamic = try #require(realm.dynamicObject(ofType: "Resident", forPrimaryKey: 1))
+    let other = try Realm(
+      configuration: Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: Self.types))
+    try other.write { other.create(Resident.self, value: dynamic) }
+    let copy = try #require(other.object(ofType: Resident.self, forPrimaryKey: 1))
+    #expect(copy.friend?.name == "Bob" && copy.friends.map(\.id) == [2, 1] && copy.street?.name == "Main")
+    #expect(copy.streets.map(\.name) == ["S1", "S2"] && copy.nick == "An" && copy.mood == .merry)
+    let anna = try #require(realm.object(ofType: Resident.self, forPrimaryKey: 1))
+    try realm.write {
+      anna.dynamicList("friends").append(dynamic)
+      realm.add(dynamic)
+    }
+    #expect(anna.friends.map(\.id) == [2, 1, 1])
+    let list = List<DynamicObject>()
+    list.append(objectsIn: realm.dynamicObjects("Resident"))
+    #expect(list.sum(ofProperty: "id") as Int == 3)
+  }
+
+  @Test func `a property that is added meanwhile is there behind a link, too`() throws {
+    let file = try Self.filled()
+    defer { withExtendedLifetime(file) {} }
+    let realm = try Self.bare(file)
+    let anna = try #require(realm.dynamicObject(ofType: "Resident", forPrimaryKey: 1))
+    #expect((anna["street"] as? DynamicObject)?.name as? String == "Main")
+    let database = try Database(path: file.url.path)
+    try database.write { transaction in
+      try transaction.table("Lane")?.addColumn(Column("number", .int64))
+    }
+    database.close()
+    realm.refresh()
+    #expect((anna["street"] as? DynamicObject)?["number"] as? Int == 0)
+    #expect(realm.dynamicObjects("Resident").filter("street.number == 0").count == 1)
+    try realm.write { anna["street"] = ["name": "Side", "number": 5] }
+    #expect((anna["street"] as? DynamicObject)?["number"] as? Int == 5)
+  }
+
+  @Test func `a class that went with a cancelled transaction is asked for again`() throws {
+    let file = try Self.filled()
+    defer { withExtendedLifetime(file) {} }
+    let realm = try Self.bare(file)
+    realm.beginWrite()
+    let other = try Realm(
+      configuration: Realm.Configuration(fileURL: realm.configuration.fileURL, objectTypes: [Base.self]))
+    realm.dynamicCreate("Base", value: ["id": 1])
+    realm.cancelWrite()
+    #expect(realm.schema["Base"] == nil)
+    try other.write { other.create(Base.self, value: ["id": 2]) }
+    #expect(realm.dynamicObjects("Base").map { $0["id"] as? Int } == [2])
   }
 }

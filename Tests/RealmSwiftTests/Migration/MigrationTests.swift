@@ -1,4 +1,5 @@
 import Foundation
+import RealmStorage
 import RealmSwift
 import Synchronization
 import TestSupport
@@ -321,7 +322,7 @@ private func configuration(
 
   @Test func `what a block keeps is of no use behind it, and the file is closed with its realms`() throws {
     let file = try Self.filled()
-    let kept = Mutex<Kept>(Kept())
+    let kept = Mutex<Stash>(Stash())
     let block: MigrationBlock = { migration, _ in
       migration.enumerateObjects(ofType: "Person") { old, new in
         kept.withLock { $0.objects += [old, new].compactMap { $0 } }
@@ -334,10 +335,10 @@ private func configuration(
     }
     // The objects that are kept keep no file open.
     #expect(try Realm.deleteFiles(for: configuration(file, Self.first)))
-    kept.withLock { $0 = Kept() }
+    kept.withLock { $0 = Stash() }
   }
 
-  private struct Kept: @unchecked Sendable {
+  private struct Stash: @unchecked Sendable {
     // Sendable: used by the thread of the test only.
     var objects: [DynamicObject] = []
   }
@@ -378,4 +379,212 @@ private func configuration(
     #expect(try schemaVersionAtURL(file.url, encryptionKey: key) == 1)
     #expect(throws: Realm.Error.self) { try schemaVersionAtURL(file.url) }
   }
+
+  @Test func `dynamic objects behind a migration have their keys`() throws {
+    let file = try Self.filled()
+    try open(file, Self.first, version: 1, block: { _, _ in }) { realm in
+      let person = try #require(realm.dynamicObject(ofType: "Person", forPrimaryKey: 1))
+      #expect(person["first"] as? String == "f1" && person.objectSchema.primaryKeyProperty?.name == "id")
+      try realm.write { realm.dynamicCreate("Person", value: ["id": 1, "first": "x"], update: .modified) }
+      #expect(person["first"] as? String == "x")
+    }
+  }
+
+  @Test func `an old object that a new one is set to is the new one of its row`() throws {
+    let file = try Self.filled()
+    let block: MigrationBlock = { migration, _ in
+      migration.enumerateObjects(ofType: "Holder") { old, new in
+        new?["first"] = old?["one"]
+        new?["others"] = old?["many"]
+        new?["second"] = ["key": 1, "name": "made"]
+        new?["any"] = old?["one"]
+      }
+      migration.enumerateObjects(ofType: "Keeper") { _, new in new?["name"] = "kept" }
+      migration.enumerateObjects(ofType: "Kept") { old, new in new?["key"] = (old?["key"] as? Int ?? 0) + 10 }
+    }
+    try open(file, [Holder1.self, Kept.self]) { realm in
+      try realm.write {
+        let kept = (0..<2).map { realm.create(Kept.self, value: ["key": $0, "name": "n\($0)"]) }
+        let holder = realm.create(Holder1.self)
+        holder.one = kept[1]
+        holder.many.append(objectsIn: [kept[0], kept[1], kept[1]])
+      }
+    }
+    try open(file, [Holder2.self, Kept.self], version: 1, block: block) { realm in
+      let holder = try #require(realm.objects(Holder2.self).first)
+      #expect(holder.first?.name == "n1" && holder.others.map(\.name) == ["n0", "n1", "n1"])
+      #expect(holder.second?.name == "made" && holder.any.object(Kept.self)?.name == "n1")
+      #expect(Set(realm.objects(Kept.self).map(\.key)) == [10, 11, 1])
+      try realm.verify()
+    }
+  }
+
+  @Test func `what stops being a part stays, whatever else its owner loses`() throws {
+    for types in [[Owner2.self, Part2.self], [Part2.self, Owner2.self]] as [[ObjectBase.Type]] {
+      let file = TemporaryFile()
+      try open(file, [Owner1.self, Part1.self]) { realm in
+        try realm.write { _ = realm.create(Owner1.self, value: ["parts": [["name": "a"], ["name": "b"]]]) }
+      }
+      try open(file, types, version: 1) { realm in
+        #expect(Set(realm.objects(Part2.self).map(\.name)) == ["a", "b"])
+        let owner = try #require(realm.objects(Owner2.self).first)
+        #expect(owner.parts == nil && owner.any == AnyRealmValue.none)
+        try realm.verify()
+      }
+    }
+  }
+
+  @Test func `what a class can't read is its default, or is set by the block`() throws {
+    let file = TemporaryFile()
+    try open(file, [Grade1.self]) { realm in
+      try realm.write {
+        for number in [0, 2, 300] {
+          realm.create(Grade1.self, value: [number, "\(number)", number] as [Any])
+        }
+      }
+    }
+    let error = #expect(throws: Realm.Error.self) { try open(file, [Grade2.self], version: 1) { _ in } }
+    #expect(error?.localizedDescription.contains("property Grade.even has no value") == true)
+    let block: MigrationBlock = { migration, _ in
+      migration.enumerateObjects(ofType: "Grade") { _, new in new?["even"] = 4 }
+    }
+    try open(file, [Grade2.self], version: 1, block: block) { realm in
+      let grades = realm.objects(Grade2.self)
+      #expect(grades.map(\.level) == [.low, .high, .low] && grades.map(\.small) == [0, 2, nil])
+      #expect(grades.allSatisfy { $0.even.number == 4 })
+    }
+  }
+
+  @Test func `a list of lists becomes a set without them`() throws {
+    let file = TemporaryFile()
+    try open(file, [Mixed1.self]) { realm in
+      try realm.write {
+        _ = realm.create(Mixed1.self, value: ["values": [1, [2, 3], 1, "x"] as [Any]])
+      }
+    }
+    try open(file, [Mixed2.self], version: 1) { realm in
+      #expect(realm.objects(Mixed2.self).first.map { Set($0.values) } == [.int(1), .string("x")])
+      try realm.verify()
+    }
+  }
+
+  @Test func `who relies on the classes as they were keeps a migration out, and a dry run`() throws {
+    let file = try Self.filled()
+    let other = try Database(path: file.url.path)
+    other.setReliesOnSchema(true)
+    let called = Mutex(0)
+    let block: MigrationBlock = { _, _ in called.withLock { $0 += 1 } }
+    let configuration = configuration(file, [PersonWithNewKey.self, Beast1.self], version: 1, block: block)
+    for attempt in [
+      { try Realm.performMigration(for: configuration) },
+      { _ = try Realm.dryRunMigration(for: configuration) },
+    ] {
+      let error = #expect(throws: Realm.Error.self) { try attempt() }
+      #expect(error?.code == .alreadyOpen && error?.localizedDescription.contains("\(getpid())") == true)
+    }
+    #expect(called.withLock { $0 } == 0)
+    other.setReliesOnSchema(false)
+    try Realm.performMigration(for: configuration)
+    #expect(called.withLock { $0 } == 1)
+    other.close()
+  }
+
+  @Test func `classes go that nobody links to, and those that link to one another`() throws {
+    let file = try Self.filled()
+    try open(file, [Node.self, Base.self, BaseHolder.self]) { realm in
+      try realm.write {
+        realm.create(Node.self, value: ["key": "a", "next": ["key": "b"]])
+        realm.create(BaseHolder.self, value: ["base": ["id": 1]])
+      }
+    }
+    let block: MigrationBlock = { migration, _ in
+      for name in ["Node", "Base", "Pet"] { #expect(migration.deleteData(forType: name)) }
+    }
+    try open(file, [PersonWithNewKey.self], version: 1, block: block) { realm in
+      #expect(realm.objects(PersonWithNewKey.self).count == 3)
+    }
+    let bare = try opened(Realm.Configuration(fileURL: file.url, objectTypes: []))
+    // A class that stays links to Base, which is empty then.
+    #expect(Set(bare.schema.objectSchema.map(\.className)) == ["Person", "Base", "BaseHolder"])
+    #expect(bare.dynamicObjects("Base").isEmpty && bare.dynamicObjects("BaseHolder").first?["base"] == nil)
+    try bare.verify()
+  }
+}
+
+private class Kept: Object {
+  @Persisted(primaryKey: true) var key: Int
+  @Persisted var name = ""
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+private class Holder1: Object {
+  @Persisted var one: Kept?
+  @Persisted var many: List<Kept>
+  override class func _realmObjectName() -> String? { "Holder" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+private class Holder2: Object {
+  @Persisted var first: Kept?
+  @Persisted var second: Kept?
+  @Persisted var others: List<Kept>
+  @Persisted var any: AnyRealmValue
+  override class func _realmObjectName() -> String? { "Holder" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private class Owner1: Object {
+  @Persisted var parts: List<Part1>
+  @Persisted var any: Part1?
+  override class func _realmObjectName() -> String? { "Owner" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+private class Part1: EmbeddedObject {
+  @Persisted var name = ""
+  override class func _realmObjectName() -> String? { "Part" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+private class Owner2: Object {
+  @Persisted var parts: Part2?
+  @Persisted var any: AnyRealmValue
+  override class func _realmObjectName() -> String? { "Owner" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+private class Part2: Object {
+  @Persisted var name = ""
+  override class func _realmObjectName() -> String? { "Part" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private enum LevelByText: String, PersistableEnum { case low = "0", high = "2" }
+private struct Even: FailableCustomPersistable, Equatable {
+  let number: Int
+  init?(persistedValue: Int) {
+    guard persistedValue % 2 == 0, persistedValue > 0 else { return nil }
+    number = persistedValue
+  }
+  var persistableValue: Int { number }
+}
+private class Grade1: Object {
+  @Persisted var level: Int
+  @Persisted var small: String
+  @Persisted var old: Int
+  override class func _realmObjectName() -> String? { "Grade" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+private class Grade2: Object {
+  @Persisted var level = LevelByText.low
+  @Persisted var small: Int8?
+  @Persisted var even: Even
+  override class func _realmObjectName() -> String? { "Grade" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private class Mixed1: Object {
+  @Persisted var values: List<AnyRealmValue>
+  override class func _realmObjectName() -> String? { "Mixed" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+private class Mixed2: Object {
+  @Persisted var values: MutableSet<AnyRealmValue>
+  override class func _realmObjectName() -> String? { "Mixed" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
