@@ -7,14 +7,38 @@ struct Schema: ParsableCommand {
     discussion: """
       With --json it is one object: "tables", each as `realm dump --json` writes it and with its count of rows, \
       and "trees", each with its name and count of entries.
+
+      With --swift it is the source of the classes with which a program opens the file. Whole numbers are Int; an enumeration is what it is stored as.
+
+      With --diff it is how the tables of two files, or of FILE@NAME for a version that a file keeps under a name, differ: lines as `realm diff` writes \
+      them. Both files have the same key. It exits with 0 where they do not differ, and with 1 where they do.
       """)
 
   @OptionGroup var options: FileOptions
 
-  @Flag(help: "One JSON object.")
+  @Argument(help: "With --diff: the newer file, or FILE@NAME.")
+  var newer: String?
+
+  @Flag(help: "One JSON object; with --diff JSON Lines.")
   var json = false
 
+  @Flag(help: "The source of Swift classes.")
+  var swift = false
+
+  @Flag(help: "How the tables of a second file differ.")
+  var diff = false
+
+  func validate() throws {
+    if diff != (newer != nil) { throw ValidationError("--diff takes two files, the older one first.") }
+    if swift, diff || json { throw ValidationError("--swift goes with neither --diff nor --json.") }
+  }
+
   func run() throws {
+    if let newer { return try compare(with: newer) }
+    if swift {
+      for line in SwiftClasses(try options.open().snapshot().schemas()).lines { try Output.line(line) }
+      return
+    }
     let snapshot = try options.open().snapshot()
     let tables = try snapshot.tables()
     let names = TableNames(tables.map(\.schema))
@@ -37,6 +61,20 @@ struct Schema: ParsableCommand {
       for line in names.lines(table.schema) { try Output.line("  \(line)") }
     }
     for tree in trees { try Output.line("tree \(tree.name): \(tree.entries) entries") }
+  }
+}
+
+extension Schema {
+  private func compare(with newer: String) throws {
+    let key = try options.key()
+    let older = try DiffSide(options.file).open(key: key)
+    let newer = try DiffSide(newer).open(key: key)
+    let names = (TableNames(try older.schemas()), TableNames(try newer.schemas()))
+    let report = DiffReport(names.0, names.1, json: json, isBrief: false, isSilent: false)
+    for difference in try DatabaseComparison(from: older, to: newer).schemaDifferences {
+      try report.tell(difference)
+    }
+    if !report.isEqual { throw ExitCode(1) }
   }
 }
 

@@ -95,11 +95,10 @@ struct SurfaceRow {
 
   /// Rows of areas that are still to be begun, and of sync.
   var isLater: Bool {
-    !["model", "realm", "collections", "values", "schema", "threading", "notifications"].contains(area)
+    !["model", "realm", "collections", "values", "schema", "threading", "notifications", "migration"]
+      .contains(area)
       || ["AnyBSON", "BSON", "Document", "MaxKey", "MinKey", "PartitionValue"].contains(type)
-      || note.contains("conforms to BSON") || note.contains("-> DynamicObject")
-      || note.contains("<DynamicObject")
-      || member.hasPrefix("dynamic") || note.contains("; sync") || member.hasPrefix("asyncOpen")
+      || note.contains("conforms to BSON") || note.contains("; sync") || member.hasPrefix("asyncOpen")
       || type == "Realm.AsyncOpenTask" || title == "Realm.Error.callFailed" || title == "Realm.autorefresh"
   }
 

@@ -68,6 +68,104 @@ import Testing
     }
   }
 
+  @Test func `the schema is printed as classes, with names that Swift takes`() throws {
+    try withTemporaryPath { path in
+      let database = try Database(path: path)
+      try database.write { transaction in
+        let part = try transaction.createTable(
+          TableSchema("my part", isEmbedded: true, columns: [Column("self", .date), Column("class", .uuid)]))
+        let list = try transaction.createTable(
+          TableSchema("List", columns: [Column("a-b", .int64), Column("a_b", .data)]))
+        try transaction.createTable(
+          TableSchema(
+            "Person",
+            columns: [
+              Column("id", .objectID, index: .unique),
+              Column("name", .string, isOptional: true, index: .plain),
+              Column("parts", .link, collection: .list, target: part.schema.id),
+              Column("best", .link, target: list.schema.id), Column("any", .mixed, collection: .map),
+              Column("links", .link, collection: .map),
+              Column("2nd \"x\"", .double, isOptional: true, collection: .set),
+            ]))
+      }
+      database.close()
+      let printed = try realm(["schema", "--swift", path])
+      #expect(
+        printed.output == """
+          import Foundation
+          import RealmSwift
+
+          class my_part: EmbeddedObject {
+            @Persisted var self_: Date
+            @Persisted var `class`: UUID
+
+            override class func _realmObjectName() -> String? { "my part" }
+
+            override class func propertiesMapping() -> [String: String] {
+              [
+                "self_": "self",
+              ]
+            }
+          }
+
+          class List_: Object {
+            @Persisted var a_b: Int
+            @Persisted var a_b_: Data
+
+            override class func _realmObjectName() -> String? { "List" }
+
+            override class func propertiesMapping() -> [String: String] {
+              [
+                "a_b": "a-b",
+                "a_b_": "a_b",
+              ]
+            }
+          }
+
+          class Person: Object {
+            @Persisted(primaryKey: true) var id: ObjectId
+            @Persisted(indexed: true) var name: String?
+            @Persisted var parts: List<my_part>
+            @Persisted var best: List_?
+            @Persisted var any: Map<String, AnyRealmValue>
+            @Persisted var links: Map<String, Person?>
+            @Persisted var _2nd__x_: MutableSet<Double?>
+
+            override class func propertiesMapping() -> [String: String] {
+              [
+                "_2nd__x_": "2nd \\"x\\"",
+              ]
+            }
+          }
+
+          """)
+    }
+  }
+
+  @Test func `the schemas of two files are compared`() throws {
+    try withTemporaryPath { path in
+      let newer = path + "-new.realm"
+      try ToolSample.makeSmall(path)
+      try ToolSample.makeSmall(newer)
+      let same = try realm(["schema", "--diff", path, newer])
+      #expect(same.code == 0 && same.output == "")
+      let database = try Database(path: newer)
+      try database.write { transaction in
+        let people = try transaction.table("Person")
+        try people?.dropColumn(2)
+        try people?.addColumn(Column("age", .int64))
+      }
+      database.close()
+      let other = try realm(["schema", "--diff", path, newer])
+      #expect(other.code == 1)
+      #expect(other.output == "schema: - Person.born: optional date\nschema: + Person.age: int64\n")
+      let lines = try realm(["schema", "--diff", "--json", path, newer]).output
+      #expect(lines.hasPrefix("{\"schema\":\"columnRemoved\",\"table\":\"Person\""), "\(lines)")
+      #expect(try realm(["schema", "--diff", path]).code == 2 && realm(["schema", path, newer]).code == 2)
+      #expect(try realm(["schema", "--swift", "--json", path]).code == 2)
+    }
+  }
+
   @Test func `stats tell the bytes of tables, columns, indexes and trees`() throws {
     try withTemporaryPath { path in
       try ToolSample.makeSmall(path)

@@ -1,3 +1,4 @@
+import Foundation
 import RealmStorage
 
 extension RealmSchema {
@@ -42,7 +43,12 @@ extension RealmSchema {
 
   /// - Throws: `Realm.Error.alreadyOpen` where another process relies on the classes as they were.
   static func checkAlone(_ database: Database) throws {
-    let users = database.schemaUsers
+    var users = database.schemaUsers
+    // One that only looks whether it must migrate, too, will have looked soon.
+    for _ in 0..<200 where !users.isEmpty {
+      Thread.sleep(forTimeInterval: 0.0025)
+      users = database.schemaUsers
+    }
     guard !users.isEmpty else { return }
     let names = users.map { $0 == 0 ? "one in another container" : "\($0)" }.joined(separator: ", ")
     throw Realm.Error(

@@ -32,6 +32,9 @@ public final class DynamicObject: Object {
 
   /// False: it stands for the classes that a realm has no class of the program for.
   public override class func shouldIncludeInDefaultSchema() -> Bool { false }
+
+  /// Nil: its objects have each the schema of their table.
+  public override class func sharedSchema() -> RLMObjectSchema? { nil }
 }
 
 /// What a dynamic object was given before it is a row.

@@ -13,10 +13,6 @@ extension ObjectBase {
   /// The object's class, as realms store it; of a dynamic object, the table that it is of.
   public final var objectSchema: ObjectSchema { ownModel.objectSchema }
 
-  /// The class, as realms store it; nil of `DynamicObject`, whose objects have each the schema of their table.
-  public class func sharedSchema() -> ObjectSchema? {
-    self == DynamicObject.self ? nil : ObjectModel.of(self).objectSchema
-  }
 }
 
 extension RealmSession {
@@ -29,5 +25,5 @@ extension RealmSession {
 }
 
 extension ObjectModel {
-  fileprivate var objectSchema: ObjectSchema { ObjectSchema(schema, type) }
+  var objectSchema: ObjectSchema { ObjectSchema(schema, type) }
 }

@@ -84,6 +84,9 @@ open class ObjectBase {
   /// The name of the class in the schema.
   public class func className() -> String { _realmObjectName() ?? ObjectModel.unqualifiedName(of: self) }
 
+  /// The class, as realms store it; nil of `DynamicObject`, whose objects have each the schema of their table.
+  public class func sharedSchema() -> RLMObjectSchema? { ObjectModel.of(self).objectSchema }
+
   /// The name that the class has in the schema, where it is to be another than its own. Nil unless overridden.
   open class func _realmObjectName() -> String? { nil }
 

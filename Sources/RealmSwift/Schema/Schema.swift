@@ -93,6 +93,9 @@ public struct ObjectSchema: Sendable {
   public subscript(propertyName: String) -> Property? { properties.first { $0.name == propertyName } }
 }
 
+/// The name that programs for the original use for what a class tells of itself.
+public typealias RLMObjectSchema = ObjectSchema
+
 /// The classes that a realm stores.
 public struct Schema: Sendable {
   /// By the order in which the realm was opened with them.

@@ -21,7 +21,7 @@ enum Listings {
     .merging(opening) { first, _ in first }.merging(writing) { first, _ in first }
     .merging(copying) { first, _ in first }.merging(following) { first, _ in first }
     .merging(typedQueries) { first, _ in first }.merging(textQueries) { first, _ in first }
-    .merging(threads) { first, _ in first }
+    .merging(threads) { first, _ in first }.merging(changing) { first, _ in first }
   static let names = Set(all.keys).union(tasks.keys).union(observing.keys)
 
   /// What a listing prints; nil where it is not run.

@@ -380,6 +380,18 @@ private func configuration(
     #expect(throws: Realm.Error.self) { try schemaVersionAtURL(file.url) }
   }
 
+  @Test func `what a block does can be written apart from it`() throws {
+    @Sendable func greet(_ object: MigrationObject) { object["first"] = "hello \(object["first"] ?? "")" }
+    @Sendable func change(_ migration: Migration, _ old: UInt64) {
+      let each: MigrationObjectEnumerateBlock = { _, new in if let new { greet(new) } }
+      try? migration.enumerateObjects(ofType: "Person", each)
+    }
+    let file = try Self.filled()
+    try open(file, [PersonWithNewKey.self], version: 1, block: change) { realm in
+      #expect(realm.objects(PersonWithNewKey.self).map(\.first) == ["hello f0", "hello f1", "hello f2"])
+    }
+  }
+
   @Test func `dynamic objects behind a migration have their keys`() throws {
     let file = try Self.filled()
     try open(file, Self.first, version: 1, block: { _, _ in }) { realm in
