@@ -107,7 +107,10 @@ struct SwiftClasses {
     if made.allSatisfy({ $0 == "_" }) { made += isType ? "Class" : "property" }
     if isType, usedTypes.contains(made) || keywords.contains(made) { made += "_" }
     if !isType, usedMembers.contains(made) { made += "_" }
-    while !taken.insert(made).inserted { made += "_" }
+    // @Persisted makes a variable of the name behind an underscore, too.
+    while taken.contains(made) || (!isType && taken.contains("_" + made)) { made += "_" }
+    taken.insert(made)
+    if !isType { taken.insert("_" + made) }
     return keywords.contains(made) ? "`\(made)`" : made
   }
 

@@ -80,7 +80,7 @@ import Testing
           TableSchema(
             "Person",
             columns: [
-              Column("id", .objectID, index: .unique),
+              Column("id", .objectID, index: .unique), Column("_id", .bool),
               Column("name", .string, isOptional: true, index: .plain),
               Column("parts", .link, collection: .list, target: part.schema.id),
               Column("best", .link, target: list.schema.id), Column("any", .mixed, collection: .map),
@@ -124,6 +124,7 @@ import Testing
 
           class Person: Object {
             @Persisted(primaryKey: true) var id: ObjectId
+            @Persisted var _id_: Bool
             @Persisted(indexed: true) var name: String?
             @Persisted var parts: List<my_part>
             @Persisted var best: List_?
@@ -133,6 +134,7 @@ import Testing
 
             override class func propertiesMapping() -> [String: String] {
               [
+                "_id_": "_id",
                 "_2nd__x_": "2nd \\"x\\"",
               ]
             }

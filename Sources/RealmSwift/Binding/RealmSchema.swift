@@ -27,8 +27,10 @@ final class ClassBinding: Sendable {
   /// Whether the properties stand in a table where they stood in the one that the class was bound to. They may not after
   /// another process has removed properties, or changed their types.
   ///
-  /// - Parameter isSynced: others may make a property optional while it is in use. Its null is read as zero then.
-  func fits(_ found: TableSchema, isSynced: Bool = false) -> Bool {
+  /// - Parameters:
+  ///   - isSynced: others may make a property optional while it is in use. Its null is read as zero then.
+  ///   - isMigrating: keys may be no keys for a while.
+  func fits(_ found: TableSchema, isSynced: Bool = false, isMigrating: Bool = false) -> Bool {
     guard let table else { return true }
     guard table.isEmbedded == found.isEmbedded else { return false }
     return columns.allSatisfy { position in
@@ -36,7 +38,7 @@ final class ClassBinding: Sendable {
       guard position < found.columns.count else { return false }
       let (old, new) = (table.columns[position], found.columns[position])
       return old.id == new.id && old.type == new.type && old.target == new.target
-        && (old.index == .unique) == (new.index == .unique)
+        && (isMigrating || (old.index == .unique) == (new.index == .unique))
         && (old.isOptional == new.isOptional || (isSynced && new.isOptional))
     }
   }

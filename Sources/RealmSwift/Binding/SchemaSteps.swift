@@ -22,12 +22,13 @@ struct SchemaSteps {
     for model in update.models {
       guard let table = try transaction.table(model.name) else { continue }
       for property in model.properties where !property.isComputed {
+        let mayBeZero: Bool
         if let position = table.position(of: property.columnName) {
-          try fit(table, position, to: property, of: model)
+          mayBeZero = try fit(table, position, to: property, of: model)
         } else {
-          try add(property, to: model)
+          mayBeZero = try add(property, to: model)
         }
-        if property.lacksReadable(of: model) {
+        if mayBeZero, property.lacksReadable(of: model) {
           unreadable.append(Unreadable(model: model, property: property))
         }
       }
@@ -66,17 +67,18 @@ struct SchemaSteps {
         + "can't be made of zero. Declare values for them in their classes, or make them optional."
   }
 
-  /// Gives a column the type of a property. Values that convert to it without loss stay.
+  /// Gives a column the type of a property. Values that convert to it without loss stay. Answers whether objects may have come to have zero in it.
+  @discardableResult
   func fit(
     _ table: WritableTable, _ position: Int, to property: ModelProperty, of model: ObjectModel
-  ) throws {
+  ) throws -> Bool {
     let old = table.schema.columns[position]
-    guard var new = property.schema.column else { return }
+    guard var new = property.schema.column else { return false }
     new.target = try targetID(of: property, in: model)
     guard old.type != new.type || old.collection != new.collection || old.target != new.target else {
-      guard old.isOptional != new.isOptional else { return }
+      guard old.isOptional != new.isOptional else { return false }
       // Other devices may have null in it.
-      if update.isSynced, !new.isOptional { return }
+      if update.isSynced, !new.isOptional { return false }
       return try makeOptional(new.isOptional, table, position, property, model)
     }
     try loosen(table, position)
@@ -95,12 +97,13 @@ struct SchemaSteps {
     } else {
       try replace(table, position, by: new, conversion)
     }
+    return !new.isOptional
   }
 
   private func makeOptional(
     _ isOptional: Bool, _ table: WritableTable, _ position: Int, _ property: ModelProperty,
     _ model: ObjectModel
-  ) throws {
+  ) throws -> Bool {
     let column = table.schema.columns[position]
     if column.collection != .none {
       let zero = isOptional ? .null : property.readableDefault(of: model) ?? column.type.zero
@@ -110,21 +113,21 @@ struct SchemaSteps {
       try table.changeType(
         ofColumn: position, to: column.type, isOptional: isOptional, target: column.target
       ) { conversion($0) }
-      return
+      return false
     }
     if isOptional {
       try table.setOptional(true, ofColumn: position)
       if update.isSynced { try tellDefinition(of: column, in: model) }
-      return
+      return false
     }
-    var zero: Value?
-    if property.cannotReadZero,
-      try table.reading().count(where: .compare(ColumnPath(position), .equal, .null)) > 0
-    {
-      zero = property.readableDefault(of: model)
-    }
+    // An initializer of the program is called only where there are objects that the value is for.
+    let isAsked =
+      try property.cannotReadZero
+      && table.reading().count(where: .compare(ColumnPath(position), .equal, .null)) > 0
     try loosen(table, position)
-    try table.setOptional(false, ofColumn: position, nullsBecome: zero)
+    try table.setOptional(
+      false, ofColumn: position, nullsBecome: isAsked ? property.readableDefault(of: model) : nil)
+    return isAsked
   }
 
   /// Tells the server, and by it the other devices, that a property may be null from now on.
@@ -191,8 +194,8 @@ struct SchemaSteps {
             continue
           }
           column.target = table.schema.id
-        } else if !late.isEmpty, late.contains(where: { $0.0 === model }) {
-          // Columns stay in the order of the properties.
+        } else if property.role != .primaryKey, late.contains(where: { $0.0 === model }) {
+          // Columns stay in the order of the properties, but for the key, which a table has from the start.
           late.append((model, property))
           continue
         }
@@ -203,8 +206,12 @@ struct SchemaSteps {
     for (model, property) in late { try add(property, to: model) }
   }
 
-  private func add(_ property: ModelProperty, to model: ObjectModel) throws {
-    guard var column = property.schema.column, let table = try transaction.table(model.name) else { return }
+  /// Answers whether objects have zero in it.
+  @discardableResult
+  private func add(_ property: ModelProperty, to model: ObjectModel) throws -> Bool {
+    guard var column = property.schema.column, let table = try transaction.table(model.name) else {
+      return false
+    }
     // An initializer of the program is called only where there are objects that the value is for.
     let hasObjects = try table.reading().count > 0
     if column.collection == .none, !column.isOptional, hasObjects,
@@ -213,9 +220,10 @@ struct SchemaSteps {
       column = Column(column.name, column.type, index: column.index, storedDefault: value)
     }
     // Indexes are made at the end, of what the block sets; a table has one key at a time.
-    column.index = .none
+    if hasObjects || column.index == .unique { column.index = .none }
     column.target = try targetID(of: property, in: model)
     try table.addColumn(column)
+    return hasObjects && column.storedDefault == nil
   }
 
   // MARK: - Behind the block

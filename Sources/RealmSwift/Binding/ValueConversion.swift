@@ -19,6 +19,7 @@ struct ValueConversion {
   func callAsFunction(_ value: Value) -> Value {
     switch (new.collection, value) {
     case (.none, _): readable(one(single(value)))
+    case (.map, _) where linksToParts && new.type == .mixed: .map(ValueMap(entries: []))
     case (.map, .map(let map, _)) where old.collection == .map:
       .map(ValueMap(entries: zip(map.keys, map.values).map { ($0, one($1)) }))
     case (.map, _): .map(ValueMap(entries: []))
@@ -46,6 +47,7 @@ struct ValueConversion {
       case .list, .set: value.elements ?? []
       case .map: []
       }
+    if linksToParts, new.type == .mixed { return [] }
     // A list of links holds no nil, and one value that can't be converted is no element.
     guard new.type == .link || old.collection == .none else { return found.map(one) }
     return found.compactMap {
@@ -155,18 +157,23 @@ extension Value {
   /// The number that a text is: a whole one as it is, one with a fraction as the nearest that there is.
   private static func number(_ text: String) -> Double? {
     if let whole = Int64(text) { return Double(exactly: whole) }
-    guard let number = Double(text), number.isFinite || text.lowercased().contains("inf") || number.isNaN
-    else {
-      return nil
-    }
-    return number
+    return Double(text).flatMap { isMeant($0.isInfinite, text) ? $0 : nil }
+  }
+
+  /// A number that is too great for its type reads as infinity.
+  private static func isMeant(_ isInfinite: Bool, _ text: String) -> Bool {
+    !isInfinite || text.lowercased().contains("inf")
   }
 
   private var asFloat: Float? {
     switch self {
     case .float(let number): number
     case .string(let text):
-      Self.number(text).flatMap { Int64(text) == nil ? Float($0) : Float(exactly: $0) }
+      if let whole = Int64(text) {
+        Float(exactly: whole)
+      } else {
+        Float(text).flatMap { Self.isMeant($0.isInfinite, text) ? $0 : nil }
+      }
     default: asDouble.flatMap { $0.isNaN ? .nan : Float(exactly: $0) }
     }
   }

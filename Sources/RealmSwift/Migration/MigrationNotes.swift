@@ -14,14 +14,22 @@ final class MigrationNotes {
 
   init(old: RealmSession, new: RealmSession) { (self.old, self.new) = (old, new) }
 
-  /// The new object of an old one, which it stands for where it is linked to; nil of others, and where it is deleted. What belongs to another object is
-  /// copied.
-  func moved(_ object: ObjectBase) -> ObjectBase? {
-    guard let context = object.context, context.session === old, !object.isPart,
+  /// What an old object stands for where it is linked to.
+  enum Moved {
+    /// The new object of its row.
+    case object(ObjectBase)
+    /// None: its new object was deleted.
+    case gone
+    /// Itself: it is no old object, or is a part of another, and is copied.
+    case itself
+  }
+
+  func moved(_ object: ObjectBase) -> Moved {
+    guard let context = object.context, context.session === old,
       let shown = new.tableModels?.binding(named: context.binding.model.name).map({ new.context($0) }),
-      !shown.binding.model.isEmbedded, shown.hasRow(object.row, birth: new.generation)
-    else { return nil }
-    return shown.object(object.row)
+      !shown.binding.model.isEmbedded
+    else { return .itself }
+    return shown.hasRow(object.row, birth: new.generation) ? .object(shown.object(object.row)) : .gone
   }
 
   /// Primary keys may be set, and be there twice until the end: the index that would refuse them is made anew then.

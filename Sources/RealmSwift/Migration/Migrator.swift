@@ -197,7 +197,7 @@ final class Migrator {
     try table.renameColumn(position, to: property.columnName)
     try steps.fit(table, position, to: property, of: model)
     renamed.append("property \(model.name).\(from) was renamed to \(property.name)")
-    new.forgetWritten()
+    if let binding = new.tableModels?.binding(named: model.name) { new.forgetWritten(binding) }
     try showNewTables()
   }
 }

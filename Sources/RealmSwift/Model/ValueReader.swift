@@ -150,19 +150,33 @@ final class ValueReader {
     }
     // Nothing is copied, and a collection may be the property's own.
     if session == nil, Swift.type(of: any) == property.field.valueType { return any }
-    if property.type.form == .value { return object(of: target, from: any, for: owner) ?? any }
+    if property.type.form == .value {
+      return isGone(any) ? NSNull() : object(of: target, from: any, for: owner) ?? any
+    }
     if isNull(any) { return any }
     if property.type.form == .map {
       guard let values = entries(of: any) else { return any }
-      return AnyEntries(anyEntries: values.map { ($0, object(of: target, from: $1, for: owner) ?? $1) })
+      return AnyEntries(
+        anyEntries: values.map {
+          ($0, isGone($1) ? NSNull() : object(of: target, from: $1, for: owner) ?? $1)
+        })
     }
     // A dictionary is a sequence too, of pairs.
     guard !(any is [String: Any]), let elements = any as? any Sequence else { return any }
     var objects: [Any] = []
-    for element in elements as any Sequence {
+    for element in elements as any Sequence where !isGone(element) {
       objects.append(object(of: target, from: element, for: owner) ?? element)
     }
     return objects
+  }
+
+  /// It is an old object of a migration whose new one was deleted.
+  private func isGone(_ any: Any) -> Bool {
+    guard let migration = session?.migration, let object = instance(any, of: ObjectBase.self) else {
+      return false
+    }
+    if case .gone = migration.moved(object) { return true }
+    return false
   }
 
   /// The same with copies in place of collections, and of objects that the realm does not manage.
@@ -247,7 +261,11 @@ final class ValueReader {
     }
     switch value {
     case .object(let object):
-      if let moved = session?.migration?.moved(object) as? Object { return .object(moved) }
+      switch session?.migration?.moved(object) {
+      case .object(let moved as Object): return .object(moved)
+      case .gone: return AnyRealmValue.none
+      case .object, .itself, nil: break
+      }
       guard mustCopy(object), let copy = copy(object, as: ownModel(of: object), for: nil) as? Object else {
         return value
       }
@@ -286,7 +304,7 @@ final class ValueReader {
     of model: ObjectModel, from object: ObjectBase, for owner: ObjectBase
   ) -> ObjectBase? {
     guard object.ownModel.name == model.name else { return nil }
-    if let moved = session?.migration?.moved(object) { return moved }
+    if case .object(let moved) = session?.migration?.moved(object) { return moved }
     let isHere = object.context != nil && object.context?.session === (session ?? owner.context?.session)
     if isHere, session == nil || !object.isPart { return object.asDynamic ?? object.dynamicHandle }
     return copy(object, as: model, for: owner)
@@ -311,8 +329,10 @@ final class ValueReader {
 
   /// The class of a copy: a dynamic object of another file becomes one of the class of that name in this one.
   private func ownModel(of object: ObjectBase) -> ObjectModel {
-    guard object.asDynamic != nil, let session else { return object.ownModel }
     let name = object.ownModel.name
+    guard let session,
+      object.asDynamic != nil || session.migration != nil || session.schema.find(type(of: object)) == nil
+    else { return object.ownModel }
     return (session.schema.bindings.first { $0.model.name == name } ?? session.tableContext(name).binding)
       .model
   }
@@ -323,7 +343,11 @@ final class ValueReader {
   }
 
   private func copy(_ object: ObjectBase, as model: ObjectModel, for owner: ObjectBase?) -> ObjectBase {
-    if let copy = copies.copy(of: object, for: owner) { return copy }
+    if let copy = copies.copy(of: object, for: owner),
+      copy.asDynamic?.ownModel === (model.isDynamic ? model : nil)
+    {
+      return copy
+    }
     let copy = model.unmanaged()
     copies.note(copy, of: object, for: owner)
     steps.append(.fill(copy, from: object))

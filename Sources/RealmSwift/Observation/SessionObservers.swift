@@ -142,6 +142,7 @@ extension RealmSession {
   /// - Parameter isElsewhere: the observer is called where another session is.
   func checkObservable(_ what: String, isElsewhere: Bool = false) {
     check()
+    checkCounted("be observed")
     if isFrozen {
       raise(
         "Frozen realm",

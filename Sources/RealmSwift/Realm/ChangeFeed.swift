@@ -144,6 +144,7 @@ extension Realm {
   /// - Throws: `Realm.Error`: `.filePermissionDenied` for a realm that is only read, `.invalidInput` for a name that is none.
   public func changeFeed(since token: ChangeFeed.Token) throws -> ChangeFeed {
     session.check()
+    session.checkCounted("be followed")
     guard !configuration.readOnly else {
       throw Realm.Error(StorageError.readOnly(path: session.file.database.path))
     }

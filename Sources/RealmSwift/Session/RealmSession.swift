@@ -113,11 +113,12 @@ final class RealmSession {
     adopt(schema, file.configuration)
   }
 
-  /// A table has other columns than it had: it is asked for again, and objects that were found before are of no use.
-  func forgetWritten() {
-    written = written.map { _ in Written() }
+  /// The table of a class has other columns than it had: it is asked for again, and objects of it that were found before are of no use.
+  func forgetWritten(_ binding: ClassBinding) {
+    makeRoom(for: binding)
+    written[binding.slot] = Written()
+    validity.cancel(from: 0, ofClass: binding.slot, births: 0...generation)
     generation &+= 1
-    validity.invalidateAll(before: generation)
   }
 
   /// The migration is over: what it lent is there no more.
@@ -593,7 +594,10 @@ final class RealmSession {
     if let found = written[binding.slot].table { return found }
     guard let transaction, let schema = binding.table else { return nil }
     let table = try transaction.table(schema.name)
-    if let table, table.schema.id != schema.id || !binding.fits(table.schema, isSynced: file.isSynced) {
+    if let table,
+      table.schema.id != schema.id
+        || !binding.fits(table.schema, isSynced: file.isSynced, isMigrating: !isCounted)
+    {
       raise("Changed schema", changedSchema(try transaction.schemaVersion()))
     }
     written[binding.slot].table = table

@@ -431,6 +431,73 @@ private func configuration(
     }
   }
 
+  @Test func `an old object whose new one was deleted is nothing, and a rename leaves other classes alone`()
+    throws
+  {
+    let file = try Self.filled()
+    try open(file, [Holder1.self, Kept.self]) { realm in
+      try realm.write {
+        let kept = (0..<3).map { realm.create(Kept.self, value: ["key": $0, "name": "n\($0)"]) }
+        let holder = realm.create(Holder1.self)
+        holder.one = kept[1]
+        holder.many.append(objectsIn: kept)
+      }
+    }
+    let block: MigrationBlock = { migration, _ in
+      let made = migration.create("Kept", value: ["key": 9, "name": "made"])
+      migration.enumerateObjects(ofType: "Kept") { old, new in
+        new?["key"] = (old?["key"] as? Int ?? 0) + 20
+        if old?["key"] as? Int == 1, let new {
+          migration.delete(new)
+          migration.renameProperty(onType: "Person", from: "years", to: "age")
+        }
+      }
+      migration.enumerateObjects(ofType: "Holder") { old, new in
+        new?["first"] = old?["one"]
+        new?["others"] = old?["many"]
+        new?["any"] = old?["one"]
+        new?["second"] = made
+      }
+    }
+    try open(file, [Holder2.self, Kept.self, PersonWithAge.self], version: 1, block: block) { realm in
+      let holder = try #require(realm.objects(Holder2.self).first)
+      #expect(holder.first == nil && holder.any == AnyRealmValue.none && holder.second?.key == 9)
+      #expect(
+        holder.others.map(\.key) == [20, 22] && Set(realm.objects(Kept.self).map(\.key)) == [9, 20, 22])
+      #expect(realm.objects(PersonWithAge.self).map(\.age) == [20, 21, 22])
+      try realm.verify()
+    }
+  }
+
+  @Test func `what a class could not read before keeps no other class out`() throws {
+    let file = TemporaryFile()
+    try open(file, [Count1.self]) { realm in try realm.write { _ = realm.create(Count1.self) } }
+    // The type is another for the program, and the same in the file.
+    try open(file, [Count2.self]) { #expect($0.objects(Count2.self).count == 1) }
+    try open(file, [Count2.self, Kept.self]) { #expect($0.objects(Kept.self).isEmpty) }
+    var configuration = configuration(file, [Count2.self, Kept.self, Base.self])
+    configuration.deleteRealmIfMigrationNeeded = true
+    let count = try autoreleasing { try opened(configuration).objects(Count2.self).count }
+    #expect(count == 1)
+  }
+
+  @Test func `a part that stands for itself now is moved and not copied`() throws {
+    let file = TemporaryFile()
+    try open(file, [Owner1.self, Part1.self]) { realm in
+      try realm.write {
+        _ = realm.create(Owner1.self, value: ["parts": [["name": "a"]], "any": ["name": "b"]])
+      }
+    }
+    let block: MigrationBlock = { migration, _ in
+      migration.enumerateObjects(ofType: "Owner") { old, new in new?["parts"] = old?["any"] }
+    }
+    try open(file, [Owner2.self, Part2.self], version: 1, block: block) { realm in
+      #expect(
+        Set(realm.objects(Part2.self).map(\.name)) == ["a", "b"] && realm.objects(Part2.self).count == 2)
+      #expect(realm.objects(Owner2.self).first?.parts?.name == "b")
+    }
+  }
+
   @Test func `what stops being a part stays, whatever else its owner loses`() throws {
     for types in [[Owner2.self, Part2.self], [Part2.self, Owner2.self]] as [[ObjectBase.Type]] {
       let file = TemporaryFile()
@@ -540,6 +607,23 @@ private class Holder2: Object {
   @Persisted var others: List<Kept>
   @Persisted var any: AnyRealmValue
   override class func _realmObjectName() -> String? { "Holder" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private class PersonWithAge: Object {
+  @Persisted(primaryKey: true) var id: Int
+  @Persisted var age: Int
+  override class func _realmObjectName() -> String? { "Person" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+private class Count1: Object {
+  @Persisted var count: Int
+  override class func _realmObjectName() -> String? { "Count" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+private class Count2: Object {
+  @Persisted var count: Even
+  override class func _realmObjectName() -> String? { "Count" }
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
