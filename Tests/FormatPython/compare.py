@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Compares realm_reader.py with `realm dump --json`: compare.py TOOL [--key-file KEYFILE] [FILE...]
+
+Without files it compares the golden files of the current draft.
+
+Prints a line for each file that differs, and at the end `files=N equal=N`. Equal: the exit codes are the same and the lines
+are equal as JSON, in order; after another exit code than 0 the lines of one may be the start of the other's, since how
+far a dump comes before it meets damage is left open. `exact=N` tells how many have the same bytes.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+GOLDEN = os.path.join(HERE, "..", "RealmStorageTests", "Golden")
+DRAFT = 4
+
+
+def run(command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace").strip()
+
+
+def strict(value):
+    """A JSON value so that Python tells booleans from numbers; numbers are compared by value."""
+    if isinstance(value, bool) or value is None:
+        return "literal", value
+    if isinstance(value, (int, float)):
+        return "number", value
+    if isinstance(value, list):
+        return [strict(item) for item in value]
+    if isinstance(value, dict):
+        return {key: strict(item) for key, item in value.items()}
+    return value
+
+
+def same_line(a, b):
+    return a == b or strict(json.loads(a)) == strict(json.loads(b))
+
+
+def difference(tool, mine):
+    """None where both say the same, else what differs."""
+    if tool[0] != mine[0]:
+        return "exit codes: tool %d (%s), reader %d (%s)" % (tool[0], tool[2][:200], mine[0], mine[2][-300:])
+    a, b = tool[1].splitlines(), mine[1].splitlines()
+    if tool[0] == 0 and len(a) != len(b):
+        return "tool has %d lines, reader %d" % (len(a), len(b))
+    for number, (left, right) in enumerate(zip(a, b), 1):
+        if not same_line(left, right):
+            at = len(os.path.commonprefix([left, right]))
+            left, right = (line[max(0, at - 100):at + 150].decode("utf-8", "replace") for line in (left, right))
+            return "line %d, byte %d:\n  tool   %s\n  reader %s" % (number, at, left, right)
+    return None
+
+
+def compare(tool_path, key, files):
+    """Prints what differs, and answers how many files are equal."""
+    equal = 0
+    for path in files:
+        tool = run([tool_path, "dump", "--json", path] + key)
+        mine = run([sys.executable, os.path.join(HERE, "realm_reader.py"), "dump", path] + key)
+        found = difference(tool, mine)
+        if found:
+            print("%s: %s" % (path, found))
+        else:
+            equal += 1
+    return equal
+
+
+def compare_golden(tool_path):
+    """The plain and the encrypted golden file, whose key is told in their README.md."""
+    plain, encrypted = (os.path.join(GOLDEN, "draft-%d-%s.realm" % (DRAFT, kind)) for kind in ("plain", "encrypted"))
+    with tempfile.NamedTemporaryFile() as key:
+        key.write(bytes((i * 5 + 3) & 255 for i in range(64)))
+        key.flush()
+        equal = compare(tool_path, [], [plain]) + compare(tool_path, ["--key-file", key.name], [encrypted])
+    return 2, equal
+
+
+def main(arguments):
+    if not arguments:
+        print(__doc__, file=sys.stderr)
+        return 2
+    tool_path, key, files = arguments.pop(0), [], []
+    while arguments:
+        argument = arguments.pop(0)
+        if argument == "--key-file":
+            key = ["--key-file", arguments.pop(0)]
+        else:
+            files.append(argument)
+    count, equal = (len(files), compare(tool_path, key, files)) if files else compare_golden(tool_path)
+    print("files=%d equal=%d" % (count, equal))
+    return 0 if equal == count else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
