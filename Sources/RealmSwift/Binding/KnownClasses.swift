@@ -22,7 +22,7 @@ final class KnownClasses: Sendable {
     var nextIndex = 0
     /// The tables as classes of dynamic objects, as they were whenever such were asked for.
     var families: [TableModels] = []
-    /// Those that show some properties only, for a migration. They are kept for their objects.
+    /// Classes that show only some properties of a table, for a migration. The objects of a migration refer to them.
     var reduced: [TableModels] = []
 
     /// Binds a class to its table.

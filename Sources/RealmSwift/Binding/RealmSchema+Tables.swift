@@ -2,7 +2,7 @@ import Foundation
 import RealmStorage
 
 extension RealmSchema {
-  /// What classes were bound to.
+  /// The tables that classes were bound to, and the schema version that the file has with them.
   struct Bound {
     var tables: [TableSchema]
     var version: UInt64
@@ -20,7 +20,7 @@ extension RealmSchema {
     _ models: [ObjectModel], to database: Database, _ configuration: Realm.Configuration, isFirst: Bool,
     migrate: Migrate
   ) throws -> Bound {
-    // Told before it is looked at, so that who changes it meanwhile asks in vain, or is seen.
+    // This is told before the schema is read, so that a process that migrates meanwhile learns of this one.
     database.setReliesOnSchema(true)
     let (found, update) = try Realm.Error.wrapping { () throws(StorageError) in
       let snapshot = try database.snapshot()
@@ -31,7 +31,7 @@ extension RealmSchema {
     }
     try update.check()
     guard update.isNeeded else { return found }
-    // Who waits for its turn relies on nothing: another process may be faster, and bring the file to the same version.
+    // A process that waits for its turn relies on no schema: another process may be faster, and bring the file to the same version.
     if isFirst { database.setReliesOnSchema(false) }
     defer { database.setReliesOnSchema(true) }
     return try database.write { transaction in
@@ -44,7 +44,7 @@ extension RealmSchema {
   /// - Throws: `Realm.Error.alreadyOpen` where another process relies on the classes as they were.
   static func checkAlone(_ database: Database) throws {
     var users = database.schemaUsers
-    // One that only looks whether it must migrate, too, will have looked soon.
+    // A process that only looks whether it must migrate as well says so for a moment.
     for _ in 0..<200 where !users.isEmpty {
       Thread.sleep(forTimeInterval: 0.0025)
       users = database.schemaUsers
@@ -57,7 +57,7 @@ extension RealmSchema {
         + "End \(users.count == 1 ? "it" : "them"), and open the realm again.", path: database.path)
   }
 
-  /// The same in a transaction, which may be a program's own.
+  /// Compares classes with the tables that a transaction sees, and makes what is missing. The transaction may be a program's own.
   ///
   /// - Parameter alone: throws where another process relies on the schema as it was; asked before a migration that does more than add, and behind it.
   static func bind(

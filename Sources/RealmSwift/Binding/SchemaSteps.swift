@@ -13,7 +13,7 @@ struct SchemaSteps {
   func prepare() throws -> [Unreadable] {
     try create(update.missing)
     if update.isReadOnly { return [] }
-    // Before links go, with which what belongs to others would go.
+    // This comes before links go: objects that belong to others go with the last link to them.
     for model in update.models where !model.isEmbedded {
       guard let table = try transaction.table(model.name), table.schema.isEmbedded else { continue }
       try table.setEmbedded(false)
@@ -82,7 +82,7 @@ struct SchemaSteps {
       return try makeOptional(new.isOptional, table, position, property, model)
     }
     try loosen(table, position)
-    // What is not null and can't be converted becomes zero, as null does.
+    // A value that can't be converted becomes zero, and so does null.
     let zero = new.isOptional ? .null : property.readableDefault(of: model) ?? new.type.zero
     let owner = try transaction.schemas().first { $0.id == old.target && old.type == .link }
     let isPart = update.models.first { $0.name == owner?.name }?.isEmbedded ?? owner?.isEmbedded ?? false
@@ -250,7 +250,7 @@ struct SchemaSteps {
   private func drop(_ doomed: Set<String>) throws {
     let tables = try transaction.schemas()
     var going = doomed
-    // What a table links to that stays, stays.
+    // A table stays if another table that stays links to it.
     while true {
       let kept = tables.filter { !going.contains($0.name) }.flatMap { $0.properties }.filter {
         $0.type == .link
@@ -286,7 +286,7 @@ struct SchemaSteps {
       guard (index == .unique) == unique, let position = table.position(of: property.columnName),
         table.schema.columns[position].index != index
       else { continue }
-      // What the rows have can be read of it when no index could be made.
+      // When no index could be made, the transaction can't be read any more, and this table can.
       let before = try table.reading()
       do throws(StorageError) {
         try table.setIndex(index, ofColumn: position)
@@ -331,8 +331,8 @@ struct SchemaSteps {
 extension ModelProperty {
   fileprivate var cannotReadZero: Bool { field.isUnknown(type.column.zero) }
 
-  /// What the class declares for the property, as it is stored, where the type can't read zero: an enumeration without such
-  /// a case. Nil of all others, whose older objects have zero, and where the class declares none.
+  /// The value that the class declares, as it is stored, for a property whose type can't read zero, as an enumeration without such a case. It is nil
+  /// for all other properties, whose older objects have zero, and if the class declares none.
   fileprivate func readableDefault(of model: ObjectModel) -> Value? {
     guard type.form == .value, cannotReadZero else { return nil }
     return declaredValue(of: model)

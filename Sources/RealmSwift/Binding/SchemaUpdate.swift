@@ -1,6 +1,6 @@
 import RealmStorage
 
-/// What is to be done so that the tables of a file fit the classes of a program, and whether it may be.
+/// The changes by which the tables of a file come to fit the classes of a program, and whether they are allowed.
 struct SchemaUpdate {
   let configuration: Realm.Configuration
   let path: String
@@ -63,7 +63,7 @@ struct SchemaUpdate {
   /// The file is migrated: it was made for classes of an earlier version.
   var migrates: Bool { isNewer && !isNew }
 
-  /// Who relies on the classes as they were can't go on.
+  /// The update changes or takes away something, or a block may: a process with the old classes can't go on then.
   var isMoreThanAdding: Bool {
     migrates
       && (configuration.migrationBlock != nil || differences.contains { $0.kind != .added || $0.isOfKey })

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The tables of a file as classes of dynamic objects, as they were at one time.
 ///
-/// What made it keeps it for as long as there are objects of these classes.
+/// `KnownClasses` keeps it as long as the file is open, because classes and properties refer to it without keeping it.
 final class TableModels: @unchecked Sendable {
   // Sendable: nothing of it changes once it is made.
 
@@ -31,7 +31,7 @@ final class TableModels: @unchecked Sendable {
     }
   }
 
-  /// What names in queries mean: they are those that are stored.
+  /// The names that queries of these classes use: those that are stored.
   var queryNames: QueryNames {
     keptNames.withLock { kept in
       let names = kept ?? QueryNames(tables: tables)

@@ -24,7 +24,7 @@ public final class DynamicObject: Object {
     super.init()
   }
 
-  /// The value of a property by its name, as `object["name"]`. O(1), and what the value takes.
+  /// The value of a property by its name, as `object["name"]`. The name is compared with those of the properties before it.
   public subscript(dynamicMember member: String) -> Any? {
     get { self[member] }
     set { self[member] = newValue }

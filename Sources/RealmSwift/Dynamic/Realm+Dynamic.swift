@@ -60,58 +60,25 @@ extension ObjectBase {
     return _CollectionCell(managedRow, position: position)
   }
 
-  fileprivate final func dynamicListCell(_ name: String) -> _CollectionCell {
-    dynamicCell(name, .list, "List")
-  }
-  fileprivate final func dynamicSetCell(_ name: String) -> _CollectionCell {
-    dynamicCell(name, .set, "MutableSet")
-  }
-  fileprivate final func dynamicMapCell(_ name: String) -> _CollectionCell { dynamicCell(name, .map, "Map") }
-}
-
-extension Object {
   /// A list of objects by the name of its property, with dynamic objects in place of those of a class.
   ///
   /// - Precondition: the object is managed, and the property is a list of objects: otherwise the program stops.
-  public func dynamicList(_ propertyName: String) -> List<DynamicObject> {
-    List(dynamicListCell(propertyName))
+  public final func dynamicList(_ propertyName: String) -> List<DynamicObject> {
+    List(dynamicCell(propertyName, .list, "List"))
   }
 
   /// A set of objects by the name of its property, with dynamic objects in place of those of a class.
   ///
   /// - Precondition: the object is managed, and the property is a set of objects: otherwise the program stops.
-  public func dynamicMutableSet(_ propertyName: String) -> MutableSet<DynamicObject> {
-    MutableSet(dynamicSetCell(propertyName))
+  public final func dynamicMutableSet(_ propertyName: String) -> MutableSet<DynamicObject> {
+    MutableSet(dynamicCell(propertyName, .set, "MutableSet"))
   }
 
   /// A map of objects by the name of its property, with dynamic objects in place of those of a class.
   ///
   /// - Precondition: the object is managed, and the property is a map of objects: otherwise the program stops.
-  public func dynamicMap<Key: _MapKey>(_ propertyName: String) -> Map<Key, DynamicObject?> {
-    Map(dynamicMapCell(propertyName))
-  }
-}
-
-extension EmbeddedObject {
-  /// A list of objects by the name of its property, with dynamic objects in place of those of a class.
-  ///
-  /// - Precondition: the object is managed, and the property is a list of objects: otherwise the program stops.
-  public func dynamicList(_ propertyName: String) -> List<DynamicObject> {
-    List(dynamicListCell(propertyName))
-  }
-
-  /// A set of objects by the name of its property, with dynamic objects in place of those of a class.
-  ///
-  /// - Precondition: the object is managed, and the property is a set of objects: otherwise the program stops.
-  public func dynamicMutableSet(_ propertyName: String) -> MutableSet<DynamicObject> {
-    MutableSet(dynamicSetCell(propertyName))
-  }
-
-  /// A map of objects by the name of its property, with dynamic objects in place of those of a class.
-  ///
-  /// - Precondition: the object is managed, and the property is a map of objects: otherwise the program stops.
-  public func dynamicMap<Key: _MapKey>(_ propertyName: String) -> Map<Key, DynamicObject?> {
-    Map(dynamicMapCell(propertyName))
+  public final func dynamicMap<Key: _MapKey>(_ propertyName: String) -> Map<Key, DynamicObject?> {
+    Map(dynamicCell(propertyName, .map, "Map"))
   }
 }
 

@@ -12,7 +12,6 @@ extension Realm {
 extension ObjectBase {
   /// The object's class, as realms store it; of a dynamic object, the table that it is of.
   public final var objectSchema: ObjectSchema { ownModel.objectSchema }
-
 }
 
 extension RealmSession {
