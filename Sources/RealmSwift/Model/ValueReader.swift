@@ -343,11 +343,7 @@ final class ValueReader {
   }
 
   private func copy(_ object: ObjectBase, as model: ObjectModel, for owner: ObjectBase?) -> ObjectBase {
-    if let copy = copies.copy(of: object, for: owner),
-      copy.asDynamic?.ownModel === (model.isDynamic ? model : nil)
-    {
-      return copy
-    }
+    if let copy = copies.copy(of: object, isDynamic: model.isDynamic, for: owner) { return copy }
     let copy = model.unmanaged()
     copies.note(copy, of: object, for: owner)
     steps.append(.fill(copy, from: object))
@@ -368,7 +364,12 @@ private struct ObjectCopies {
         ?? .unmanaged(ObjectIdentifier(object))
     }
   }
-  private var copies: [Original: ObjectBase] = [:]
+  /// A value of any type may ask for an object of the program's class where a link asks for a dynamic one of the same table.
+  private struct Wanted: Hashable {
+    let original: Original
+    let isDynamic: Bool
+  }
+  private var copies: [Wanted: ObjectBase] = [:]
   /// Of copies of embedded objects, what they are copies of, and whose.
   private var owners: [ObjectIdentifier: (original: Original, owner: ObjectBase)] = [:]
   /// Keeps objects whose address is an identity.
@@ -377,13 +378,13 @@ private struct ObjectCopies {
   mutating func note(_ copy: ObjectBase, of object: ObjectBase, for owner: ObjectBase? = nil) {
     let original = Original(object)
     if object.context == nil { kept.append(object) }
-    copies[original] = copy
+    copies[Wanted(original: original, isDynamic: copy.asDynamic != nil)] = copy
     if let owner, object.isPart { owners[ObjectIdentifier(copy)] = (original, owner) }
   }
 
-  func copy(of object: ObjectBase, for owner: ObjectBase?) -> ObjectBase? {
+  func copy(of object: ObjectBase, isDynamic: Bool, for owner: ObjectBase?) -> ObjectBase? {
     let original = Original(object)
-    guard let copy = copies[original] else { return nil }
+    guard let copy = copies[Wanted(original: original, isDynamic: isDynamic)] else { return nil }
     guard object.isPart else { return copy }
     // An embedded object that is given again gets a copy of its own, but where it would be a part of itself.
     var next = owner

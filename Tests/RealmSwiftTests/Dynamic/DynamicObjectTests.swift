@@ -352,6 +352,22 @@ private class Resident: Object {
     #expect(list.sum(ofProperty: "id") as Int == 3)
   }
 
+  @Test func `objects that link in a circle, by links and by values of any type, are copied to their end`()
+    throws
+  {
+    let (from, to) = (try memoryRealm([Loop.self]), try memoryRealm([Loop.self]))
+    try from.write {
+      let (a, b) = (from.create(Loop.self), from.create(Loop.self))
+      (a.friend, a.any, b.friend, b.any) = (b, .object(b), a, .object(a))
+    }
+    let first = from.objects(Loop.self)[0]
+    // A link asks for a dynamic object, and the value for one of the class: each has a copy of its own.
+    try to.write { to.dynamicCreate("Loop", value: first) }
+    #expect(to.objects(Loop.self).count == 4)
+    try to.write { to.create(Loop.self, value: first) }
+    #expect(to.objects(Loop.self).count == 6)
+  }
+
   @Test func `a property that is added meanwhile is there behind a link, too`() throws {
     let file = try Self.filled()
     defer { withExtendedLifetime(file) {} }
@@ -383,4 +399,10 @@ private class Resident: Object {
     try other.write { other.create(Base.self, value: ["id": 2]) }
     #expect(realm.dynamicObjects("Base").map { $0["id"] as? Int } == [2])
   }
+}
+
+private class Loop: Object {
+  @Persisted var friend: Loop?
+  @Persisted var any: AnyRealmValue
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
