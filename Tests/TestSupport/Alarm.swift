@@ -17,7 +17,8 @@ package final class Alarm: Sendable {
 
   private struct State {
     var label = "no state"
-    var start: ContinuousClock.Instant?
+    /// How often a state that runs was looked at; nil between states.
+    var looks: Int?
   }
 
   private let state = Mutex(State())
@@ -25,10 +26,13 @@ package final class Alarm: Sendable {
   /// Those that watch: a trap may be in the state of any of them.
   private static let watching = Mutex<[Alarm]>([])
   private static let maximumMemory = 1 << 30
+  private static let looksPerSecond = 20
 
   package init() {}
 
   /// Begins to watch; a state that takes longer than `patience` seconds counts as hung.
+  ///
+  /// Seconds are counted by looks and not by a clock: a process that was suspended, or whose machine was, has not hung.
   package func start(patience: Int = 20) {
     let isFirst = Self.watching.withLock {
       $0.append(self)
@@ -37,23 +41,25 @@ package final class Alarm: Sendable {
     if isFirst { Self.watchSignals() }
     Thread.detachNewThread {
       while true {
-        Thread.sleep(forTimeInterval: 0.05)
+        Thread.sleep(forTimeInterval: 1 / Double(Self.looksPerSecond))
         self.look(patience)
       }
     }
   }
 
   package func begin(_ label: String) {
-    let now = ContinuousClock.now
-    state.withLock { $0 = State(label: label, start: now) }
+    state.withLock { $0 = State(label: label, looks: 0) }
   }
 
-  package func end() { state.withLock { $0.start = nil } }
+  package func end() { state.withLock { $0.looks = nil } }
 
   private func look(_ patience: Int) {
-    let (label, start) = state.withLock { ($0.label, $0.start) }
-    guard let start else { return }
-    if start.duration(to: ContinuousClock.now) > .seconds(patience) {
+    let (label, looks) = state.withLock { state in
+      state.looks = state.looks.map { $0 + 1 }
+      return (state.label, state.looks)
+    }
+    guard let looks else { return }
+    if looks > patience * Self.looksPerSecond {
       Self.tell("\(label): hung, for more than \(patience) seconds")
       abort()
     }
@@ -80,7 +86,7 @@ package final class Alarm: Sendable {
   /// The process dies all the same: the instruction is run again, with the handler of before.
   private static func tellOfTrap(_ number: CInt) {
     let labels = watching.withLock { $0 }.compactMap { alarm in
-      alarm.state.withLock { $0.start == nil ? nil : $0.label }
+      alarm.state.withLock { $0.looks == nil ? nil : $0.label }
     }
     tell("\(labels.joined(separator: "; or ")): trapped, signal \(number)")
     if var action = earlier[number] { sigaction(number, &action, nil) }
