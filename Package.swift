@@ -162,7 +162,7 @@ let package = Package(
       dependencies: ["RealmSwift", .product(name: "ArgumentParser", package: "swift-argument-parser")],
       path: "Examples/SharedToDo", exclude: ["demo.sh"], swiftSettings: swiftSettings),
     .testTarget(
-      name: "RealmStorageTests", dependencies: ["RealmStorage", "TestSupport"], exclude: ["Golden"],
+      name: "RealmStorageTests", dependencies: ["RealmStorage", "TestSupport"],
       swiftSettings: swiftSettings),
     .testTarget(
       name: "RealmQueryTests", dependencies: ["RealmQuery", "RealmStorage", "TestSupport"],

@@ -10,7 +10,7 @@ public indirect enum StorageError: Error, Sendable, Equatable {
   case originalRealmFile(format: UInt8, path: String)
   /// The file was written in a format this engine does not read.
   case unsupportedFormat(found: UInt32, supported: UInt32, path: String)
-  /// The file has the format number this engine reads, 0, in another of its drafts.
+  /// The file is older than format 1, and of another draft than the last one, which is all that this engine reads of them.
   case unsupportedDraft(found: UInt32, supported: UInt32, path: String)
   /// The file uses something that this version of the library does not know, and that must be known to read the file, or to
   /// write it.
@@ -242,13 +242,12 @@ extension StorageError: CustomStringConvertible {
         + "this library does not read it yet. To go on with what it holds, \(Self.wayFromOriginal) "
         + "The file was not touched."
     case .unsupportedFormat(let found, let supported, let path):
-      "\(path) has format \(found), this library reads format \(supported); use a library of the file's age."
+      "\(path) has file format \(found), this library reads format \(supported). Use a newer version of this library. "
+        + "The file was not touched."
     case .unsupportedDraft(let found, let supported, let path):
-      "\(path) was written in draft \(found) of the file format, this library reads draft \(supported). "
-        + (found > supported
-          ? "Use a newer version of this library."
-          : "Write its content out by the version of this library that made it, for example by `realm dump --json`, and "
-            + "build a new file from that.") + " The file was not touched."
+      "\(path) was written in draft \(found) of the file format, this library reads format \(MetaPage.format) and the last "
+        + "draft before it, which is draft \(supported). Write its content out by the version of this library that made it, "
+        + "for example by `realm dump --json`, and build a new file from that. The file was not touched."
     case .unknownFeature(let feature, let path):
       "\(path) uses what this version of the library does not know and must know to \(feature.need.rawValue) it: "
         + "\(feature). Use a newer version of this library. The content of the file was not changed."

@@ -13,7 +13,7 @@ struct Info: ParsableCommand {
     let info = try FileInfo(options.open())
     try Output.row("File", options.file)
     try Output.row("Size", "\(Wording.bytes(info.fileLength)) (\(info.fileLength) bytes)")
-    try Output.row("Format", "\(MetaPage.format) (draft \(MetaPage.draft))")
+    try Output.row("Format", Self.format(of: info))
     try Output.row("File id", Wording.hex(info.fileID))
     try Output.row("Encrypted", info.isEncrypted ? "yes" : "no")
     try Output.row("Version", "\(info.version)")
@@ -34,5 +34,10 @@ struct Info: ParsableCommand {
     }
     let recovery = info.lastRecovery.map { "\(Wording.time($0.time)), to version \($0.version)" } ?? "none"
     try Output.row("Last fall-back", recovery)
+  }
+
+  private static func format(of info: FileInfo) -> String {
+    info.isLastDraft
+      ? "0 (draft \(MetaPage.lastDraft)), \(MetaPage.format) behind the next write" : "\(MetaPage.format)"
   }
 }

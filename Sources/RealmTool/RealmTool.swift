@@ -15,7 +15,7 @@ struct RealmTool: ParsableCommand {
       known.
       """,
     version:
-      "realm \(LibraryVersion.current), file format \(MetaPage.format) (draft \(MetaPage.draft))",
+      "realm \(LibraryVersion.current), file format \(MetaPage.format)",
     subcommands: [
       Info.self, Check.self, Dump.self, Query.self, Schema.self, Stats.self, Diff.self, Copy.self,
       Compact.self, SyncLab.self,

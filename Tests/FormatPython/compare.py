@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Compares realm_reader.py with `realm dump --json`: compare.py TOOL [--key-file KEYFILE] [FILE...]
 
-Without files it compares the golden files of the current draft.
+Without files it compares all golden files that are not to be refused.
 
 Prints a line for each file that differs, and at the end `files=N equal=N`. Equal: the exit codes are the same and the lines
 are equal as JSON, in order; after another exit code than 0 the lines of one may be the start of the other's, since how
 far a dump comes before it meets damage is left open. `exact=N` tells how many have the same bytes.
 """
+import glob
 import json
 import os
 import subprocess
@@ -14,8 +15,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-GOLDEN = os.path.join(HERE, "..", "RealmStorageTests", "Golden")
-DRAFT = 4
+GOLDEN = os.path.join(HERE, "..", "Golden")
 
 
 def run(command):
@@ -70,13 +70,15 @@ def compare(tool_path, key, files):
 
 
 def compare_golden(tool_path):
-    """The plain and the encrypted golden file, whose key is told in their README.md."""
-    plain, encrypted = (os.path.join(GOLDEN, "draft-%d-%s.realm" % (DRAFT, kind)) for kind in ("plain", "encrypted"))
+    """The golden files, plain and encrypted; their README.md tells the key."""
+    files = sorted(glob.glob(os.path.join(GOLDEN, "draft-4", "*.realm")) + glob.glob(os.path.join(GOLDEN, "format-1", "*.realm")))
+    plain = [path for path in files if "-plain-" in path]
+    encrypted = [path for path in files if "-encrypted-" in path]
     with tempfile.NamedTemporaryFile() as key:
         key.write(bytes((i * 5 + 3) & 255 for i in range(64)))
         key.flush()
-        equal = compare(tool_path, [], [plain]) + compare(tool_path, ["--key-file", key.name], [encrypted])
-    return 2, equal
+        equal = compare(tool_path, [], plain) + compare(tool_path, ["--key-file", key.name], encrypted)
+    return len(files), equal
 
 
 def main(arguments):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An independent reader of .realm files of format 0, draft 4, written from FORMAT.md alone.
+"""An independent reader of .realm files of format 1 and of the last draft before it, written from FORMAT.md alone.
 
     realm_reader.py dump FILE [--key-file KEYFILE]     what `realm dump --json FILE` prints (docs/dump-format.md)
     realm_reader.py check FILE [--key-file KEYFILE]    reads every node of the version, indexes and links too
@@ -20,7 +20,7 @@ from decimal import Decimal
 PAGE = 4096
 UNIT = 64
 MAGIC = bytes.fromhex("89524c4d0d0a1a0a")
-DRAFT = 4
+NUMBERS = (1, 0), (0, 4)  # format and draft
 
 # [Node kinds]
 ROOT, LEAF, BRANCH, CHUNK, CHUNK_BRANCH, KEYED_BRANCH, TABLE, CLUSTER, PIECE, INTEGER_INDEX, POSITION_BRANCH = range(1, 12)
@@ -146,7 +146,7 @@ def read_ref(data, at, size):
 # --------------------------------------------------------------------------------------------- [Meta pages]
 
 class MetaPage:
-    """One meta page. `state` is sound, draft (another one), format (another one), magic (has none) or damaged."""
+    """One meta page. `state` is sound, format (another one), later (so, if it is whole), magic (has none) or damaged."""
     def __init__(self, number, data):
         self.number, self.data = number, data
         self.state, self.reason = self.judge()
@@ -156,16 +156,15 @@ class MetaPage:
         number = int.from_bytes(d[8:12], "little")
         if d[:8] != MAGIC:
             return "magic", "no magic"
-        if number:
-            return "format", "format %d" % number
-        if len(d) < PAGE:
-            return "damaged", "cut short"
-        (stored,) = struct.unpack_from("<Q", d, 464)
-        if checksum(d[:464]) != stored:
-            return "damaged", "checksum differs"
+        if len(d) < PAGE or checksum(d[:464]) != struct.unpack_from("<Q", d, 464)[0]:
+            if number > 1:
+                return "later", "format %d" % number
+            return "damaged", "cut short" if len(d) < PAGE else "checksum differs"
         self.draft = struct.unpack_from("<I", d, 52)[0]
-        if self.draft != DRAFT:
-            return "draft", "draft %d" % self.draft
+        if number != 1 and (number, self.draft) not in NUMBERS:
+            return "format", "format %d" % number if number else "draft %d of format 0" % self.draft
+        if (number, self.draft) not in NUMBERS:
+            return "damaged", "draft is not zero"
         self.unpack()
         broken = self.broken_field()
         return ("damaged", broken) if broken else ("sound", "")
@@ -181,6 +180,7 @@ class MetaPage:
         self.key_check, self.code = d[160:176], d[480:512]
         self.encrypted, self.clean = bool(self.flags & 1), bool(self.flags & 2)
         self.constants = (self.file_id, self.salt, self.encrypted, self.key_check)
+        self.names = (self.version, d[96:128], self.page_count)
 
     def broken_field(self):
         d = self.data
@@ -197,8 +197,8 @@ class MetaPage:
 
 def judge_unsound(pages, head, size):  # [How to read them], step 3
     for page in pages:
-        if page.state == "draft":
-            raise Refused("meta page %d is of %s, this reads draft %d" % (page.number, page.reason, DRAFT))
+        if page.state == "format":
+            raise Refused("meta page %d is of %s, this reads format 1 and draft 4" % (page.number, page.reason))
     if any(page.state == "sound" for page in pages):
         return
     if size == 0:
@@ -206,7 +206,7 @@ def judge_unsound(pages, head, size):  # [How to read them], step 3
     if pages[0].state == "magic" and head[16:20] == b"T-DB" and len(head) > 23:
         raise Refused("a file of the original Realm, format %d" % head[21 if head[23] & 1 else 20])
     for page in pages:
-        if page.state == "format":
+        if page.state == "later":
             raise Refused("meta page %d is of unsupported %s" % (page.number, page.reason))
     if all(page.state == "magic" for page in pages):
         raise Refused("no file of this kind: no magic")
@@ -261,11 +261,11 @@ class Store:
     # ------------------------------------------------------------------------------ [Which version to open]
 
     def choose_version(self, believed):
-        if len(believed) == 2 and all(p.clean for p in believed) and believed[0].version == believed[1].version:
+        if len(believed) == 2 and all(p.clean for p in believed) and believed[0].names == believed[1].names:
             self.set_version(believed[0])
-            if self.size >= self.page_count * PAGE:
-                return
-            # FORMAT.md says: stop. The tool tries the pages as in step 2, and opens the other one where that fits.
+            if self.size < self.page_count * PAGE:
+                raise CutShort("Which version to open", "the file has %d bytes" % self.size)
+            return
         failures = []
         for page in believed:
             self.set_version(page)
@@ -1424,7 +1424,6 @@ def dump(store, write):
     shown = [table for table in database.tables if not table.hidden]
     for table in shown:
         columns = ",".join(column_json(column, names) for column in table.shown)
-        # dump-format.md does not tell of elementIDs; the tool writes it for tables with the attribute 7.
         write('{"table":%s,"embedded":%s%s,"columns":[%s]}' % (
             text_json(table.name), "true" if table.embedded else "false", ',"elementIDs":true' if table.element_ids else "", columns))
     for table in shown:

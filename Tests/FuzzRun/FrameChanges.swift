@@ -1,5 +1,6 @@
 import RealmStorage
 import RealmSync
+import SyncSupport
 import TestSupport
 
 /// Changes what one side says in a conversation: its bytes, its order, and what single messages say.

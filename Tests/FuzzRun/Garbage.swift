@@ -93,7 +93,7 @@ struct Garbage {
   }
 
   private func similar(_ length: Int, _ generator: inout SeededGenerator) -> [File] {
-    let draft: [UInt8] = Self.magic + [0, 0, 0, 0, 0, 0x10, 0, 0]
+    let head: [UInt8] = Self.magic + [1, 0, 0, 0, 0, 0x10, 0, 0]
     let second = FilePlace.page
     return [
       File(
@@ -106,10 +106,10 @@ struct Garbage {
         bytes: Self.put(Self.magic, at: [second], in: generator.bytes(length))),
       File(
         name: "random bytes with our format",
-        bytes: Self.put(draft, at: [0, second], in: generator.bytes(length))),
+        bytes: Self.put(head, at: [0, second], in: generator.bytes(length))),
       File(
         name: "zeros with our format",
-        bytes: Self.put(draft, at: [0, second], in: Self.repeated("\0", length))),
+        bytes: Self.put(head, at: [0, second], in: Self.repeated("\0", length))),
     ]
   }
 

@@ -2,6 +2,7 @@ import RealmServer
 import RealmStorage
 import RealmSync
 import RealmSyncClient
+import SyncSupport
 import TestSupport
 
 /// A client and a server, of which one hears something else than the other one said. What is heard harms

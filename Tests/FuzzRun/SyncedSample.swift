@@ -1,4 +1,5 @@
 import RealmStorage
+import SyncSupport
 import TestSupport
 
 /// A file of device sync as a file's bytes, and what using it comes to.
@@ -22,16 +23,10 @@ struct SyncedSample {
     "\(owner.rawValue)-\(key == nil ? "plain" : "encrypted")"
   }
 
-  static func options(_ owner: Owner, _ key: [UInt8]?) -> Database.Options {
-    var options = Sample.options(key)
-    options.history = owner == .client ? .synced : .local
-    return options
-  }
-
   static func open(
     _ storage: ByteStorage, _ owner: Owner, _ key: [UInt8]?
   ) throws(StorageError) -> Database {
-    try Database(storage: storage, options: options(owner, key))
+    try Database(storage: storage, options: SyncedWorld.options(isClient: owner == .client, key))
   }
 
   init(_ owner: Owner, key: [UInt8]?, seed: UInt64) throws {

@@ -4,36 +4,37 @@ import Testing
 
 @testable import RealmStorage
 
-/// Files that the library of each draft wrote: what it stored is read as it was meant, or the file is refused by name.
+/// Files that earlier libraries wrote: what they stored is read as it was meant, or the file is refused by name.
 ///
-/// `REALM_WRITE_GOLDEN=1 swift test --filter GoldenFileTests` writes those of the current draft anew.
+/// `REALM_WRITE_GOLDEN=1 swift test --filter Golden` writes those of the current format that are not there.
 @Suite(.serialized) struct GoldenFileTests {
-  private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden")
-  fileprivate static let current = Int(MetaPage.draft)
-
-  private static func file(draft: Int, key: [UInt8]?) -> URL {
-    folder.appending(path: "draft-\(draft)-\(key == nil ? "plain" : "encrypted").realm")
-  }
+  private static let samples = GoldenFile.all.filter { $0.content == .sample }
+  private static let structures = GoldenFile.all.filter { $0.content == .structures }
+  private static let drafts = GoldenFile.all.filter { $0.format == .draft4 }
 
   @Test(
-    .enabled(if: ProcessInfo.processInfo.environment["REALM_WRITE_GOLDEN"] == "1"),
-    arguments: [nil, GoldenSample.key])
-  func `the files of the current draft are written where that is asked for`(key: [UInt8]?) throws {
+    .enabled(if: GoldenFile.isWritten),
+    arguments: (samples + structures).filter { $0.format == .one })
+  func `files of the current format are written where that is asked for`(file: GoldenFile) throws {
+    guard !FileManager.default.fileExists(atPath: file.url.path) else { return }
+    guard file.content == .sample else {
+      try Data(GoldenStructures.bytes(key: file.key, isClean: file.isClean)).write(to: file.url)
+      return
+    }
     try withTemporaryPath { path in
-      try GoldenSample.make(path, key: key)
-      try Data(contentsOf: URL(filePath: path)).write(to: Self.file(draft: Self.current, key: key))
+      try GoldenSample.make(path, key: file.key)
+      try Data(contentsOf: URL(filePath: path)).write(to: file.url)
     }
   }
 
-  @Test(arguments: [nil, GoldenSample.key])
-  func `a file of the current draft holds what was stored`(key: [UInt8]?) throws {
-    let golden = try Data(contentsOf: Self.file(draft: Self.current, key: key))
-    #expect(golden.count <= 96 << 10)
-    for isReadOnly in [true, false] {
-      try withTemporaryPath { path in
-        try golden.write(to: URL(filePath: path))
+  // MARK: - What stands in them
+
+  @Test(arguments: samples)
+  func `a file holds the values that were stored`(file: GoldenFile) throws {
+    try withCopy(of: file) { path in
+      for isReadOnly in [true, false] {
         let database = try Database(
-          path: path, options: .init(encryptionKey: key, isReadOnly: isReadOnly))
+          path: path, options: .init(encryptionKey: file.key, isReadOnly: isReadOnly))
         let snapshot = try database.snapshot()
         #expect(IntegrityCheck.run(snapshot).problem == nil)
         try expectSample(snapshot)
@@ -43,20 +44,115 @@ import Testing
     }
   }
 
-  /// Every draft before this one.
-  @Test(arguments: 0..<GoldenFileTests.current, [nil, GoldenSample.key])
-  func `a file of an earlier draft is refused by name, whatever it is opened with`(draft: Int, key: [UInt8]?)
-    throws
-  {
-    let golden = try Data(contentsOf: Self.file(draft: draft, key: key))
-    #expect(golden.count <= 96 << 10)
-    for given in [nil, GoldenSample.key, Keys.second] {
+  @Test(arguments: structures)
+  func `a file with every structure is whole, also behind a change of it`(file: GoldenFile) throws {
+    try withCopy(of: file) { path in
+      for isReadOnly in [true, false] {
+        let database = try Database(
+          path: path, options: .init(encryptionKey: file.key, isReadOnly: isReadOnly))
+        let snapshot = try database.snapshot()
+        #expect(IntegrityCheck.run(snapshot).findings.isEmpty)
+        #expect(database.fellBackTo == nil)
+        try expectStructures(database, snapshot)
+        guard !isReadOnly else { continue }
+        try database.write { transaction in
+          let table = try transaction.table("City")
+          _ = try table?.insert(["number": .int(7), "country": .string("Fiji")])
+        }
+        #expect(try IntegrityCheck.run(database.snapshot()).findings.isEmpty)
+      }
+    }
+  }
+
+  private func expectStructures(_ database: Database, _ snapshot: Snapshot) throws {
+    var kinds: Set<NodeKind?> = []
+    let access = snapshot.access()
+    try Self.collect(snapshot.root, access, &kinds)
+    #expect(kinds == Set(NodeKind.allCases))
+    let tables = try snapshot.schemas()
+    #expect(tables.contains { $0.isEmbedded } && tables.contains { $0.hasElementIDs })
+    let columns = tables.flatMap(\.columns)
+    for type in ColumnType.allCases {
+      for collection in [ColumnCollection.none, .list, .set, .map] {
+        #expect(columns.contains { $0.type == type && $0.collection == collection }, "\(type), \(collection)")
+      }
+      for index in [ColumnIndex.none, .plain] where index == .none || type.canHave(index) {
+        #expect(columns.contains { $0.type == type && $0.index == index }, "\(type), \(index)")
+      }
+    }
+    #expect(columns.contains { $0.storedDefault != nil })
+    let cities = try #require(try snapshot.table("City"))
+    #expect(!cities.dictionaries.all.isEmpty && !cities.schema.droppedColumns.isEmpty)
+    let earlier = try #require(try database.snapshot(named: GoldenStructures.version))
+    #expect(try earlier.table("Gone")?.count == 100)
+    #expect(try earlier.table("City")?.schema.column("dropped") != nil)
+  }
+
+  private static func collect(
+    _ ref: Ref, _ access: borrowing NodeAccess, _ kinds: inout Set<NodeKind?>
+  ) throws(StorageError) {
+    kinds.insert(ref.kind)
+    for child in try access.children(of: ref) { try collect(child, access, &kinds) }
+  }
+
+  // MARK: - Drafts
+
+  /// Nothing that only reads a file takes it from those who have the library that wrote it.
+  @Test(arguments: drafts)
+  func `a file of the last draft gets number 1 by its first write, and not before`(file: GoldenFile) throws {
+    let options = Self.options(file)
+    let before = try file.bytes()
+    #expect(Self.numbers(before) == [[0, 4], [0, 4]])
+    try withCopy(of: file) { path in
+      var reading = options
+      reading.isReadOnly = true
+      let text = try Self.text(of: Database(path: path, options: reading))
+      if file.isClean { #expect(try Self.text(of: Database(path: path, options: options)) == text) }
+      #expect(try [UInt8](Data(contentsOf: URL(filePath: path))) == before)
+      let database = try Database(path: path, options: options)
+      try database.write { try $0.tree("added").set([1], for: [2]) }
+      #expect(try Self.numbers(of: path).contains([1, 0]))
+      database.close()
+      #expect(try Self.numbers(of: path) == [[1, 0], [1, 0]])
+      let again = try Database(path: path, options: options)
+      #expect(try again.snapshot().tree("added").value(for: [2]) == [1])
+      try again.write { try $0.tree("added").removeAll() }
+      #expect(try Self.text(of: again) == text)
+      #expect(try IntegrityCheck.run(again.snapshot()).findings.isEmpty)
+    }
+  }
+
+  /// The file of a process that died behind its first commit.
+  @Test(arguments: drafts)
+  func `a file of which one meta page is a draft's is read and written`(file: GoldenFile) throws {
+    let options = Self.options(file)
+    try withCopy(of: file) { path in
+      let database = try Database(path: path, options: options)
+      try database.write { try $0.tree("added").set([1], for: [2]) }
+      let copy = path + ".copy"
+      try FileManager.default.copyItem(atPath: path, toPath: copy)
+      if file.isClean { #expect(Set(try Self.numbers(of: copy)) == [[0, 4], [1, 0]]) }
+      let again = try Database(path: copy, options: options)
+      #expect(try again.snapshot().tree("added").value(for: [2]) == [1])
+      #expect(try IntegrityCheck.run(again.snapshot()).findings.isEmpty)
+      try again.write { try $0.tree("added").set([3], for: [2]) }
+      again.close()
+      #expect(try Self.numbers(of: copy) == [[1, 0], [1, 0]])
+    }
+  }
+
+  @Test(arguments: 0..<4 as Range<UInt32>, [false, true])
+  func `a file of an earlier draft is refused by name, whatever it is opened with`(
+    draft: UInt32, isEncrypted: Bool
+  ) throws {
+    let name = "refused/draft-\(draft)-\(isEncrypted ? "encrypted" : "plain").realm"
+    let golden = try Data(contentsOf: GoldenFile.folder.appending(path: name))
+    for given in [nil, GoldenFile.key, Keys.second] {
       for isReadOnly in [true, false] {
         try withTemporaryPath { path in
           try golden.write(to: URL(filePath: path))
           let before = try FolderListing(around: path)
-          let told = StorageError.unsupportedDraft(
-            found: UInt32(draft), supported: MetaPage.draft, path: path)
+          let told = StorageError.unsupportedDraft(found: draft, supported: MetaPage.lastDraft, path: path)
           #expect(throws: told) {
             try Database(path: path, options: .init(encryptionKey: given, isReadOnly: isReadOnly))
           }
@@ -64,6 +160,43 @@ import Testing
         }
       }
     }
+  }
+
+  // MARK: - Helpers
+
+  private static func options(_ file: GoldenFile) -> Database.Options {
+    var options = Database.Options(encryptionKey: file.key)
+    options.history = file.content.isSynced ? .synced : .local
+    return options
+  }
+
+  private func withCopy(of file: GoldenFile, _ body: (_ path: String) throws -> Void) throws {
+    try withTemporaryPath { path in
+      try Data(file.bytes()).write(to: URL(filePath: path))
+      try body(path)
+    }
+  }
+
+  /// Of each meta page the number of the format and that of the draft.
+  private static func numbers(_ bytes: [UInt8]) -> [[UInt32]] {
+    (0..<2).map { page in [8, 52].map { bytes.load(UInt32.self, at: page * FilePlace.page + $0) } }
+  }
+
+  private static func numbers(of path: String) throws -> [[UInt32]] {
+    numbers([UInt8](try Data(contentsOf: URL(filePath: path))))
+  }
+
+  /// All rows of all tables.
+  private static func text(of database: Database) throws -> String {
+    var text = ""
+    let snapshot = try database.snapshot()
+    for schema in try snapshot.schemas() {
+      try snapshot.table(schema.name)?.forEach { (key, values) throws(StorageError) in
+        text += "\(schema.name) \(key) \(values)\n"
+        return true
+      }
+    }
+    return text
   }
 
   private func expectSample(_ snapshot: Snapshot) throws {

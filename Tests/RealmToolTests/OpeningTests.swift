@@ -47,8 +47,7 @@ import Testing
 
   @Test func `a file of another draft, and one of the original Realm`() throws {
     try withTemporaryPath { path in
-      let golden = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "RealmStorageTests/Golden")
+      let golden = GoldenFile.folder.appending(path: "refused")
       for name in ["plain", "encrypted"] {
         try Data(contentsOf: golden.appending(path: "draft-0-\(name).realm")).write(to: URL(filePath: path))
         try expectRefusal(path, "draft 0")

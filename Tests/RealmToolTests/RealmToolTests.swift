@@ -25,7 +25,7 @@ import Testing
       try make(path)
       let info = try realm(["info", path])
       #expect(info.code == 0 && info.output.contains("Encrypted             no"))
-      #expect(info.output.contains("Format                \(MetaPage.format) (draft \(MetaPage.draft))\n"))
+      #expect(info.output.contains("Format                \(MetaPage.format)\n"))
       #expect(info.output.contains("Closed cleanly        yes"))
       let check = try realm(["check", path])
       #expect(

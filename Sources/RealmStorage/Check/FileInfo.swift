@@ -7,6 +7,8 @@ package struct FileInfo: Sendable {
     package var time: UInt64
     package var pageCount: Int
     package var isClean: Bool
+    /// The page has the number of the last draft, and not that of the format.
+    package var isLastDraft = false
   }
 
   package enum State: String, Sendable {
@@ -14,7 +16,6 @@ package struct FileInfo: Sendable {
     case damaged
     case foreign = "not a meta page"
     case otherFormat = "of another format"
-    case otherDraft = "of another draft of the format"
   }
 
   package var pages: [Page]
@@ -34,6 +35,8 @@ package struct FileInfo: Sendable {
   package var lastRecovery: (time: UInt64, version: UInt64)?
   /// Both meta pages are whole, marked clean and name one version.
   package var isCleanlyClosed: Bool
+  /// A library of the last draft wrote the file, and none of the format has: see `MetaPage.lastDraft`.
+  package var isLastDraft: Bool { pages.allSatisfy { $0.isLastDraft || $0.state != .sound } }
 
   /// The meta pages alone; needs nothing of what they lead to, which may be damaged.
   package static func pages(of database: Database) throws(StorageError) -> [Page] {
@@ -62,13 +65,13 @@ package struct FileInfo: Sendable {
         state = database.store.isAuthentic(bytes) ? .sound : .damaged
         let found = Page(
           state: state, version: meta.version.number, durable: meta.durable, time: meta.time,
-          pageCount: meta.version.pageCount, isClean: meta.isClean)
+          pageCount: meta.version.pageCount, isClean: meta.isClean,
+          isLastDraft: MetaPage.Number(bytes).isLastDraft)
         pages.append((found, state == .sound ? meta : nil))
         continue
       case .foreign: state = .foreign
       case .otherFormat: state = .otherFormat
-      case .otherDraft: state = .otherDraft
-      case .damaged: state = .damaged
+      case .damaged, .newerOrDamaged: state = .damaged
       }
       pages.append((Page(state: state, version: 0, durable: 0, time: 0, pageCount: 0, isClean: false), nil))
     }

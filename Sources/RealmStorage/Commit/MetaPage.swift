@@ -4,12 +4,12 @@
 ///
 ///     offset  size  field
 ///          0     8  magic         89 52 4c 4d 0d 0a 1a 0a
-///          8     4  format        0
+///          8     4  format        1
 ///         12     4  pageSize      4096
 ///         16    16  fileID        random
 ///         32    16  salt          random; for key derivation
 ///         48     4  flags         bit 0 encrypted, bit 1 cleanly closed
-///         52     4  draft         of format 0; this one is 4
+///         52     4  draft         of format 0, which has no other layout; else zero
 ///         56     8  version
 ///         64     8  greatest      the greatest version number given when the page was written
 ///         72     8  durable       the newest version known durable when the page was written
@@ -46,9 +46,11 @@ package struct MetaPage: Equatable, Sendable {
     static let size = 512
   }
 
-  package static let format: UInt32 = 0
-  /// Raised by each change of the layout of anything in a file, until format 1 (FORMAT.md, "Versioning policy").
-  package static let draft: UInt32 = 4
+  /// The format of all pages that are written. Only what no reader of it could make sense of gets another number
+  /// (FORMAT.md, "Versioning policy").
+  package static let format: UInt32 = 1
+  /// The draft of format 0 that is read as format 1 is: only these two numbers tell them apart.
+  package static let lastDraft: UInt32 = 4
   /// The greatest version number.
   package static let maximumVersion = Ref.maximumBirth
 
@@ -81,7 +83,6 @@ package struct MetaPage: Equatable, Sendable {
     page.replaceSubrange(16..<32, with: constants.fileID)
     page.replaceSubrange(32..<48, with: constants.salt)
     page.store(UInt32((constants.isEncrypted ? 1 : 0) | (isClean ? 2 : 0)), at: Layout.flags)
-    page.store(Self.draft, at: Layout.draft)
     page.store(version.number, at: Layout.version)
     page.store(greatest, at: Layout.greatest)
     page.store(durable, at: Layout.durable)
@@ -111,21 +112,47 @@ package struct MetaPage: Equatable, Sendable {
     case sound(MetaPage)
     /// No magic: not a page of ours, or damaged there.
     case foreign
-    case otherFormat(UInt32)
-    /// Whole, and of another draft of the format: what else stands in it has another meaning.
-    case otherDraft(UInt32)
+    /// Whole, and of another format, or of another draft of format 0: what else stands in it has another meaning.
+    case otherFormat(Number)
+    /// Not whole, and with the number of a later format: one whose checksum is another, or damage.
+    case newerOrDamaged(format: UInt32)
     case damaged
+  }
+
+  /// What a page says of its layout.
+  package struct Number: Equatable, Sendable {
+    package var format: UInt32
+    /// Of format 0 only.
+    package var draft: UInt32
+
+    package var isRead: Bool { format == MetaPage.format || isLastDraft }
+    package var isLastDraft: Bool { format == 0 && draft == MetaPage.lastDraft }
+
+    /// - Precondition: the bytes are those of a whole page.
+    package init(_ page: [UInt8]) {
+      format = page.load(UInt32.self, at: 8)
+      draft = format == 0 ? page.load(UInt32.self, at: Layout.draft) : 0
+    }
+
+    package func refusal(path: String) -> StorageError {
+      format == 0
+        ? .unsupportedDraft(found: draft, supported: MetaPage.lastDraft, path: path)
+        : .unsupportedFormat(found: format, supported: MetaPage.format, path: path)
+    }
   }
 
   /// Checks all but the code, which needs the key that the page's salt derives.
   package static func read(_ page: [UInt8]) -> Reading {
     guard page.count >= 16, Array(page[..<8]) == Layout.magic else { return .foreign }
-    guard page.load(UInt32.self, at: 8) == format else { return .otherFormat(page.load(UInt32.self, at: 8)) }
     guard page.count == FilePlace.page, page.load(UInt64.self, at: Layout.checksum) == checksum(of: page)
-    else { return .damaged }
-    let draft = page.load(UInt32.self, at: Layout.draft)
-    guard draft == Self.draft else { return .otherDraft(draft) }
+    else {
+      let format = page.load(UInt32.self, at: 8)
+      return format > Self.format ? .newerOrDamaged(format: format) : .damaged
+    }
+    let number = Number(page)
+    guard number.isRead else { return .otherFormat(number) }
     guard page.load(UInt32.self, at: 12) == UInt32(FilePlace.page),
+      number.isLastDraft || page.load(UInt32.self, at: Layout.draft) == 0,
       page[Layout.keyCheck + 16..<Layout.checksum].allSatisfy({ $0 == 0 }),
       page[Layout.checksum + 8..<Layout.code].allSatisfy({ $0 == 0 }),
       page[Layout.size...].allSatisfy({ $0 == 0 })

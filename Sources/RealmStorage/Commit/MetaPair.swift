@@ -25,9 +25,7 @@ struct MetaPair {
     }
     let readings = raw.map(MetaPage.read)
     // Also where the other page is sound: who opens by that one would write over this one.
-    for case .otherDraft(let draft) in readings {
-      throw .unsupportedDraft(found: draft, supported: MetaPage.draft, path: path)
-    }
+    for case .otherFormat(let number) in readings { throw number.refusal(path: path) }
     var sound: [MetaPage?] = readings.map { if case .sound(let page) = $0 { page } else { nil } }
     guard let known = sound.compactMap({ $0 }).first else {
       if let unreadable { throw unreadable }
@@ -96,7 +94,7 @@ struct MetaPair {
     if readings[0] == .foreign, let format = OriginalFile.format(start) {
       return .originalRealmFile(format: format, path: path)
     }
-    for case .otherFormat(let format) in readings {
+    for case .newerOrDamaged(let format) in readings {
       return .unsupportedFormat(found: format, supported: MetaPage.format, path: path)
     }
     if readings.allSatisfy({ $0 == .foreign }) {

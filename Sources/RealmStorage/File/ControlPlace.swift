@@ -4,7 +4,7 @@
 /// that run at once.
 package enum ControlPlace {
   /// Of this layout. Another one is not understood.
-  package static let layout: UInt64 = 0x7265_616c_6d00_0002
+  package static let layout: UInt64 = 0x7265_616c_6d00_0003
 
   /// The word that tells of a sync without a good outcome; zero where there is none.
   package static let syncWord = 8

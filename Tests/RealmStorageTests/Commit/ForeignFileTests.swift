@@ -4,7 +4,7 @@ import Testing
 
 @testable import RealmStorage
 
-/// Files that are not ours, or not of this draft: each is told by name, stays as it is, and gets no company.
+/// Files that are not ours, or not of this format: each is told by name, stays as it is, and gets no company.
 @Suite struct ForeignFileTests {
   /// The header of the original's files: two refs, the mark, two format numbers, a byte of zero, flags.
   static func original(
@@ -102,13 +102,13 @@ import Testing
     }
   }
 
-  // MARK: - Drafts
+  // MARK: - Other formats
 
-  /// A small file as another draft would have it: only magic, format, draft and checksum stand where they do here.
-  private static func file(ofDraft draft: UInt32, pages: [Int] = [0, 1], isEncrypted: Bool = false) throws
-    -> [UInt8]
-  {
-    var generator = SeededGenerator(seed: UInt64(draft))
+  /// A small file as another format would have it: only magic, format, draft and checksum stand where they do here.
+  private static func file(
+    ofFormat format: UInt32, draft: UInt32 = 0, pages: [Int] = [0, 1], isEncrypted: Bool = false
+  ) throws -> [UInt8] {
+    var generator = SeededGenerator(seed: UInt64(format) << 32 | UInt64(draft))
     return try withTemporaryPath { path in
       do {
         let database = try Database(path: path, options: .init(encryptionKey: isEncrypted ? Keys.first : nil))
@@ -116,11 +116,10 @@ import Testing
         database.close()
       }
       var bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
-      for page in pages {
+      for page in pages where format != MetaPage.format {
         let start = page * 4096
-        if draft > MetaPage.draft {
-          bytes.replaceSubrange(start + 56..<start + 464, with: generator.bytes(408))
-        }
+        bytes.replaceSubrange(start + 56..<start + 464, with: generator.bytes(408))
+        bytes.store(format, at: start + 8)
         bytes.store(draft, at: start + 52)
         bytes.store(bytes[start..<start + 464].withSum, at: start + 464)
       }
@@ -128,50 +127,74 @@ import Testing
     }
   }
 
-  @Test(arguments: [0, MetaPage.draft - 1, MetaPage.draft + 1, 77, UInt32.max])
-  func `a file of another draft is told with both numbers, never as damage`(draft: UInt32) throws {
+  /// One page is enough to tell: who opens by the other one would write over this one.
+  @Test(
+    arguments: [
+      [0, 0], [0, MetaPage.lastDraft - 1], [0, MetaPage.lastDraft + 1], [0, 77], [0, .max], [2, 0], [2, 4],
+      [900, 1], [.max, .max],
+    ] as [[UInt32]])
+  func `a file of another format is told with both numbers, never as damage`(numbers: [UInt32]) throws {
+    let (format, draft) = (numbers[0], numbers[1])
+    func error(_ path: String) -> StorageError {
+      format == 0
+        ? .unsupportedDraft(found: draft, supported: 4, path: path)
+        : .unsupportedFormat(found: format, supported: 1, path: path)
+    }
     for isEncrypted in [false, true] {
       for pages in [[0, 1], [0], [1]] {
-        let bytes = try Self.file(ofDraft: draft, pages: pages, isEncrypted: isEncrypted)
-        try expectRefusal(of: bytes, "pages \(pages)") { path, _ in
-          .unsupportedDraft(found: draft, supported: MetaPage.draft, path: path)
-        }
+        let bytes = try Self.file(ofFormat: format, draft: draft, pages: pages, isEncrypted: isEncrypted)
+        try expectRefusal(of: bytes, "pages \(pages)") { path, _ in error(path) }
       }
-      // One page is enough to tell.
       for place in [100, 4096 + 100] {
-        var bytes = try Self.file(ofDraft: draft, isEncrypted: isEncrypted)
+        var bytes = try Self.file(ofFormat: format, draft: draft, isEncrypted: isEncrypted)
         bytes[place] ^= 1
-        try expectRefusal(of: bytes, "damaged at \(place)") { path, _ in
-          .unsupportedDraft(found: draft, supported: MetaPage.draft, path: path)
-        }
+        try expectRefusal(of: bytes, "damaged at \(place)") { path, _ in error(path) }
       }
-      try expectRefusal(of: Array(Self.file(ofDraft: draft, isEncrypted: isEncrypted).prefix(5000)), "cut") {
-        path, _ in
-        .unsupportedDraft(found: draft, supported: MetaPage.draft, path: path)
-      }
+      let bytes = try Self.file(ofFormat: format, draft: draft, isEncrypted: isEncrypted)
+      try expectRefusal(of: Array(bytes.prefix(5000)), "cut") { path, _ in error(path) }
     }
-    let told = StorageError.unsupportedDraft(found: draft, supported: MetaPage.draft, path: "a").description
-    #expect(told.contains("draft \(draft) ") && told.contains("draft \(MetaPage.draft)"))
-    #expect(told.contains(draft < MetaPage.draft ? "realm dump --json" : "newer version"))
+    let told = error("a").description
+    #expect(
+      told.contains(format == 0 ? "draft \(draft) " : "format \(format), ") && told.contains("format 1"))
+    #expect(told.contains(format == 0 ? "realm dump --json" : "newer version"))
   }
 
-  @Test func `a page whose checksum is wrong says nothing about its draft`() throws {
-    var bytes = try Self.file(ofDraft: MetaPage.draft)
-    for page in 0..<2 { bytes.store(MetaPage.draft + 4, at: page * 4096 + 52) }
-    try expectRefusal(of: bytes, "both", [.init()]) { path, _ in MetaPair.noPage(.metaPages, path: path) }
-    var one = try Self.file(ofDraft: MetaPage.draft)
-    one.store(MetaPage.draft + 4, at: 52)
-    try withTemporaryPath { path in
-      try Data(one).write(to: URL(filePath: path))
-      #expect(try Database(path: path).snapshot().tree("a").value(for: [1]) == [1])
+  @Test func `a page whose checksum is wrong says nothing about its format while the other page is sound`()
+    throws
+  {
+    for (place, number) in [(8, 2), (8, 0), (52, 9)] as [(Int, UInt32)] {
+      for page in 0..<2 {
+        var bytes = try Self.file(ofFormat: 1)
+        bytes.store(number, at: page * 4096 + place)
+        try withTemporaryPath { path in
+          try Data(bytes).write(to: URL(filePath: path))
+          #expect(try Database(path: path).snapshot().tree("a").value(for: [1]) == [1])
+        }
+      }
+      var bytes = try Self.file(ofFormat: 1)
+      for page in 0..<2 { bytes.store(number, at: page * 4096 + place) }
+      // A later format may have another checksum.
+      try expectRefusal(of: bytes, "both", [.init()]) { path, _ in
+        number == 2
+          ? .unsupportedFormat(found: 2, supported: 1, path: path) : MetaPair.noPage(.metaPages, path: path)
+      }
     }
+  }
+
+  @Test func `what format 1 has where drafts have their number is zero`() throws {
+    var bytes = try Self.file(ofFormat: 1)
+    for start in [0, 4096] {
+      bytes.store(MetaPage.lastDraft, at: start + 52)
+      bytes.store(bytes[start..<start + 464].withSum, at: start + 464)
+    }
+    try expectRefusal(of: bytes, "a draft", [.init()]) { path, _ in MetaPair.noPage(.metaPages, path: path) }
   }
 
   // MARK: - What else can't be opened
 
   @Test func `a file that can't be opened stays alone`() throws {
-    let plain = try Self.file(ofDraft: MetaPage.draft)
-    let encrypted = try Self.file(ofDraft: MetaPage.draft, isEncrypted: true)
+    let plain = try Self.file(ofFormat: 1)
+    let encrypted = try Self.file(ofFormat: 1, isEncrypted: true)
     var newer = plain
     for page in 0..<2 { newer[page * 4096 + 8] = 9 }
     var damaged = plain
@@ -183,7 +206,7 @@ import Testing
       return options
     }
     try expectRefusal(of: newer, "format 9") { path, _ in
-      .unsupportedFormat(found: 9, supported: 0, path: path)
+      .unsupportedFormat(found: 9, supported: 1, path: path)
     }
     try expectRefusal(of: damaged, "damaged") { path, _ in MetaPair.noPage(.metaPages, path: path) }
     try expectRefusal(of: encrypted, "without key", writers) { path, _ in .keyMissing(path: path) }

@@ -53,9 +53,7 @@ private class OtherPerson: Object {
   }
 
   @Test func `a file of the first draft has a format that is not supported`() throws {
-    let golden = URL(filePath: #filePath)
-      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-      .appending(path: "RealmStorageTests/Golden")
+    let golden = GoldenFile.folder.appending(path: "refused")
     for name in ["plain", "encrypted"] {
       try withTemporaryPath { path in
         try Data(contentsOf: golden.appending(path: "draft-0-\(name).realm")).write(to: URL(filePath: path))

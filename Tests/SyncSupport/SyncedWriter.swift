@@ -1,13 +1,12 @@
 import RealmStorage
-import SyncSupport
 import TestSupport
 
 /// Makes and changes objects of the model's class, as a program does.
-struct SyncedWriter {
+package struct SyncedWriter {
   private let objects: WritableTable
   private let parts: WritableTable
 
-  init(_ transaction: WriteTransaction, time: UInt64) throws {
+  package init(_ transaction: WriteTransaction, time: UInt64) throws {
     try transaction.setTime(time)
     if try transaction.table(ModelClass.name) == nil { try ModelClass.make(transaction) }
     guard let objects = try transaction.table(ModelClass.name), let parts = try transaction.table("Part")
@@ -29,32 +28,32 @@ struct SyncedWriter {
     return found
   }
 
-  func create(_ key: Int64, field: Int64, _ text: String) throws {
+  package func create(_ key: Int64, field: Int64, _ text: String) throws {
     let elements: [Value] = [.int(key), .int(key + 1)]
     _ = try objects.insert([
       "id": .int(key), "q": .int(field), "m": .string(text), "c": .int(key), "l": .list(elements),
     ])
   }
 
-  func remove(_ key: Int64) throws { try objects.remove(row(key)) }
+  package func remove(_ key: Int64) throws { try objects.remove(row(key)) }
 
-  func set(_ name: String, _ value: Value, of key: Int64) throws {
+  package func set(_ name: String, _ value: Value, of key: Int64) throws {
     try objects.set(value, column(name), ofRow: row(key))
   }
 
-  func add(_ amount: Int64, to key: Int64) throws {
+  package func add(_ amount: Int64, to key: Int64) throws {
     try objects.add(amount, to: column("c"), ofRow: row(key))
   }
 
   /// An object links to another one, by a value and in a list.
-  func link(_ key: Int64, to other: Int64) throws {
+  package func link(_ key: Int64, to other: Int64) throws {
     let link = Value.link(try row(other))
     try set("n", link, of: key)
     try objects.insert([link], at: 0, ofList: column("ln"), ofRow: row(key))
   }
 
   /// Inserts two elements into a list, moves one and removes one.
-  func changeList(of key: Int64, _ number: Int64) throws {
+  package func changeList(of key: Int64, _ number: Int64) throws {
     let (list, place) = (try column("l"), try row(key))
     let count = try objects.listCount(list, ofRow: place) ?? 0
     let (first, last) = (Value.int(number), Value.int(number + 1))
@@ -65,14 +64,14 @@ struct SyncedWriter {
   }
 
   /// Changes a set and a map.
-  func changeSorted(of key: Int64, _ number: Int64) throws {
+  package func changeSorted(of key: Int64, _ number: Int64) throws {
     let place = try row(key)
     try objects.insert([Value.int(number)], intoSet: column("s"), ofRow: place)
     try objects.setValue(.int(number), forKey: "k1", ofMap: column("d"), ofRow: place)
   }
 
   /// Puts embedded objects into a value, a list and a map.
-  func setParts(of key: Int64, _ number: Int64) throws {
+  package func setParts(of key: Int64, _ number: Int64) throws {
     let (list, place) = (try column("le"), try row(key))
     try objects.set(part(number), column("e"), ofRow: place)
     let element = try part(number + 1)

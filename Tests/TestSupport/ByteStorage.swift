@@ -1,24 +1,23 @@
 import RealmStorage
 import Synchronization
-import TestSupport
 
 /// A file in memory that is filled anew for each state.
 ///
 /// Its identity and boot stay, so a file made in one is no copy in another.
-final class ByteStorage: Storage {
-  let path = "fuzzed.realm"
-  let identity = FileIdentity(device: 7, inode: 7)
-  let isReadOnly = false
-  let boot = BootID(first: 1, second: 1)
-  let mapping: Mapping
-  let control: SharedMemory?
+package final class ByteStorage: Storage {
+  package let path = "fuzzed.realm"
+  package let identity = FileIdentity(device: 7, inode: 7)
+  package let isReadOnly = false
+  package let boot = BootID(first: 1, second: 1)
+  package let mapping: Mapping
+  package let control: SharedMemory?
   private let size = Mutex(0)
 
   private static let capacity = 32 << 20
   /// Words that a control block may use.
   private static let controlWords = 16
 
-  init() throws {
+  package init() throws {
     guard let mapping = Mapping.anonymous(Self.capacity),
       let control = SharedMemory.local(ControlPlace.mostBytes)
     else {
@@ -31,7 +30,7 @@ final class ByteStorage: Storage {
   /// Becomes a file of the first `length` of these bytes, as a new boot finds it.
   ///
   /// - Precondition: no database has the storage open.
-  func fill(_ bytes: [UInt8], length: Int) {
+  package func fill(_ bytes: [UInt8], length: Int) {
     precondition(length <= bytes.count && length <= Self.capacity, "more bytes than the storage takes")
     let old = size.withLock { $0 }
     bytes.withUnsafeBytes { source in
@@ -44,26 +43,26 @@ final class ByteStorage: Storage {
     for word in 0..<Self.controlWords { control?[word: word] = 0 }
   }
 
-  func fill(_ bytes: [UInt8]) { fill(bytes, length: bytes.count) }
+  package func fill(_ bytes: [UInt8]) { fill(bytes, length: bytes.count) }
 
   /// The whole file.
-  var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     let count = size.withLock { $0 }
     return read(count, at: 0)
   }
 
   // MARK: - Storage
 
-  func length() -> UInt64 { UInt64(size.withLock { $0 }) }
+  package func length() -> UInt64 { UInt64(size.withLock { $0 }) }
 
-  func read(_ count: Int, at offset: UInt64) -> [UInt8] {
+  package func read(_ count: Int, at offset: UInt64) -> [UInt8] {
     let start = Int(offset)
     let end = min(start + count, size.withLock { $0 })
     guard start < end else { return [] }
     return [UInt8](UnsafeRawBufferPointer(start: mapping.base + start, count: end - start))
   }
 
-  func write(_ bytes: RawSpan, at offset: UInt64) throws(StorageError) {
+  package func write(_ bytes: RawSpan, at offset: UInt64) throws(StorageError) {
     let end = offset + UInt64(bytes.byteCount)
     try reserve(end)
     bytes.withUnsafeBytes { source in
@@ -73,18 +72,18 @@ final class ByteStorage: Storage {
     size.withLock { $0 = max($0, Int(end)) }
   }
 
-  func sync(_ kind: SyncKind) {}
+  package func sync(_ kind: SyncKind) {}
 
-  func truncate(to length: UInt64) throws(StorageError) {
+  package func truncate(to length: UInt64) throws(StorageError) {
     try reserve(length)
     size.withLock { $0 = Int(length) }
   }
 
-  func reserve(_ length: UInt64) throws(StorageError) {
+  package func reserve(_ length: UInt64) throws(StorageError) {
     guard length <= UInt64(mapping.size) else { throw .limitExceeded(.fileSize, path: path) }
   }
 
-  func populate(_ count: Int, at offset: UInt64) {}
+  package func populate(_ count: Int, at offset: UInt64) {}
 
-  func close() {}
+  package func close() {}
 }

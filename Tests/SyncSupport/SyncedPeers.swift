@@ -2,29 +2,28 @@ import RealmServer
 import RealmStorage
 import RealmSync
 import RealmSyncClient
-import SyncSupport
 import TestSupport
 
 /// A message on its way, as its bytes.
-struct Frame {
-  let bytes: [UInt8]
+package struct Frame {
+  package let bytes: [UInt8]
   /// A client sends it.
-  let isUpward: Bool
+  package let isUpward: Bool
 }
 
 /// A server on a file, which is driven as a network would drive it: all that it takes and gives goes through
 /// bytes.
-final class ServerPeer {
-  let database: Database
-  let node: ServerNode
-  let server: SyncServer
+package final class ServerPeer {
+  package let database: Database
+  package let node: ServerNode
+  package let server: SyncServer
   /// The time of all machines.
-  var time: UInt64
+  package var time: UInt64
   private var waiting: [SyncServer.SessionID: [[UInt8]]] = [:]
   private var ended: Set<SyncServer.SessionID> = []
 
   /// - Parameter seed: where the numbers start that the server draws.
-  init(_ database: Database, seed: UInt64, time: UInt64) throws {
+  package init(_ database: Database, seed: UInt64, time: UInt64) throws {
     (self.database, self.time) = (database, time)
     let log = try EmbeddedLog(after: database, settings: ModelClass.settings)
     node = try ServerNode(database, settings: ModelClass.settings, log: log)
@@ -38,7 +37,7 @@ final class ServerPeer {
   }
 
   /// Takes a frame. One that is no message ends the session.
-  func receive(_ frame: [UInt8], from id: SyncServer.SessionID) throws {
+  package func receive(_ frame: [UInt8], from id: SyncServer.SessionID) throws {
     let message: ClientMessage
     do throws(MessageDamage) {
       message = try ClientMessage(bytes: frame)
@@ -48,7 +47,7 @@ final class ServerPeer {
     try server.receive(message, from: id, time: time)
   }
 
-  func run() throws { take(try server.run(time: time)) }
+  package func run() throws { take(try server.run(time: time)) }
 
   private func take(_ actions: [SyncServer.Action]) {
     for action in actions {
@@ -62,71 +61,71 @@ final class ServerPeer {
   }
 
   /// The frames for a connection that nobody has taken yet.
-  func answers(to id: SyncServer.SessionID) -> [[UInt8]] { waiting.removeValue(forKey: id) ?? [] }
+  package func answers(to id: SyncServer.SessionID) -> [[UInt8]] { waiting.removeValue(forKey: id) ?? [] }
 
-  func hasEnded(_ id: SyncServer.SessionID) -> Bool { ended.contains(id) }
+  package func hasEnded(_ id: SyncServer.SessionID) -> Bool { ended.contains(id) }
 
   /// Appends an entry to the log, and integrates it.
-  func append(_ entry: LogEntry, tag: UInt64) throws {
+  package func append(_ entry: LogEntry, tag: UInt64) throws {
     try run()
     try node.append(entry, tag: tag, time: time)
     try run()
   }
 
   /// The objects of the server, as texts.
-  func texts() throws -> [Int64: String] { try database.modelTexts(node.state.numbers) }
+  package func texts() throws -> [Int64: String] { try database.modelTexts(node.state.numbers) }
 }
 
 /// A client's file and its session, which are driven as a network would drive them.
-final class ClientPeer {
-  let database: Database
+package final class ClientPeer {
+  package let database: Database
   private let session: ClientSession
   private let user: String
   private var id: SyncServer.SessionID?
   /// What the client is about to send.
   private var upward: [[UInt8]] = []
   /// What has passed between the client and the server.
-  private(set) var frames: [Frame] = []
+  package private(set) var frames: [Frame] = []
   /// Why the client does not try again by itself.
-  private(set) var stop: String?
-  private(set) var resets = 0
+  package private(set) var stop: String?
+  package private(set) var resets = 0
 
   private static let mostRounds = 200
 
   /// - Parameter partition: what all objects of the file have in the field `q`.
-  init(_ database: Database, _ user: String, partition: Value? = nil) {
+  package init(_ database: Database, _ user: String, partition: Value? = nil) {
     (self.database, self.user) = (database, user)
     session = ClientSession(database, partition: partition)
   }
 
   // MARK: - The file
 
-  func write(_ peer: ServerPeer, _ body: (SyncedWriter) throws -> Void) throws {
+  package func write(_ peer: ServerPeer, _ body: (SyncedWriter) throws -> Void) throws {
     try database.write { transaction in try body(SyncedWriter(transaction, time: peer.time)) }
   }
 
   /// Gives the file another query set.
-  func ask(_ predicate: String) throws {
+  package func ask(_ predicate: String) throws {
     try database.inClientFile(commits: true) { file in
       _ = try file.setQueries([QuerySet.Query(table: ModelClass.name, predicate: predicate)])
     }
   }
 
-  func number() throws -> UInt64 { try database.inClientFile { $0.number } }
+  package func number() throws -> UInt64 { try database.inClientFile { $0.number } }
 
   /// The objects that the file shows, as texts.
-  func texts() throws -> [Int64: String] {
+  package func texts() throws -> [Int64: String] {
     try database.modelTexts(try database.inClientFile { $0.position.replicas })
   }
 
   // MARK: - The session
 
-  func connect(to peer: ServerPeer) throws {
+  package func connect(to peer: ServerPeer) throws {
     id = peer.server.connect(user: user)
     perform(try session.connected(), peer)
   }
 
-  func disconnect(from peer: ServerPeer) {
+  package func disconnect(from peer: ServerPeer) {
     if let id { peer.server.disconnect(id) }
     session.disconnected()
     (id, upward) = (nil, [])
@@ -148,7 +147,7 @@ final class ClientPeer {
   }
 
   /// What a session does with a frame, whatever the frame is.
-  static func receive(
+  package static func receive(
     _ frame: [UInt8], _ session: ClientSession, time: UInt64
   ) -> [ClientSession.Action] {
     do throws(MessageDamage) {
@@ -159,7 +158,7 @@ final class ClientPeer {
   }
 
   /// The server takes so many messages of the client at most.
-  func carryUp(_ peer: ServerPeer, most: Int = .max) throws {
+  package func carryUp(_ peer: ServerPeer, most: Int = .max) throws {
     var left = most
     while left > 0, let id, !upward.isEmpty {
       left -= 1
@@ -171,7 +170,7 @@ final class ClientPeer {
 
   /// The client takes all messages of the server but so many of the last ones; answers how many it took.
   @discardableResult
-  func carryDown(_ peer: ServerPeer, keeping kept: Int = 0) -> Int {
+  package func carryDown(_ peer: ServerPeer, keeping kept: Int = 0) -> Int {
     guard let connection = id else { return 0 }
     var count = 0
     for frame in peer.answers(to: connection).dropLast(kept) where id == connection {
@@ -183,7 +182,7 @@ final class ClientPeer {
   }
 
   /// Carries all that the client and the server have to tell each other; false where they come to no end.
-  func exchange(with peer: ServerPeer) throws -> Bool {
+  package func exchange(with peer: ServerPeer) throws -> Bool {
     var silentRounds = 0
     for _ in 0..<Self.mostRounds {
       // A client that waits for a commit to become durable says nothing for a round.
@@ -203,7 +202,7 @@ final class ClientPeer {
 
 extension Database {
   /// Calls `body` with a client's file, and forgets what it changes unless that is to be committed.
-  func inClientFile<Result>(
+  package func inClientFile<Result>(
     commits: Bool = false, _ body: (inout ClientFile) throws -> Result
   ) throws -> Result {
     let transaction = try beginWrite()
@@ -215,7 +214,7 @@ extension Database {
   }
 
   /// What is pending in a client's file, by the sequences that it has there.
-  func pendingChangesets() throws -> [UInt64: [UInt8]] {
+  package func pendingChangesets() throws -> [UInt64: [UInt8]] {
     let snapshot = try snapshot()
     var found: [UInt64: [UInt8]] = [:]
     try snapshot.changelog()?.forEach(snapshot) { changeset in

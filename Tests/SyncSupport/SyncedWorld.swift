@@ -2,43 +2,50 @@ import RealmServer
 import RealmStorage
 import RealmSync
 import RealmSyncClient
-import SyncSupport
 import TestSupport
 
 /// The files of a server and of two clients, and what one of the clients and the server say to each other
 /// next.
 ///
 /// They are made through sessions, as they would come to be: nothing in them is written by hand.
-struct SyncedWorld {
+package struct SyncedWorld {
   /// The users of the client and of its neighbour.
-  static let user = "anna"
-  static let neighbour = "ben"
+  package static let user = "anna"
+  package static let neighbour = "ben"
   /// Where the numbers start that the server draws while the client talks to it, and while another one does.
-  static let talkSeed: UInt64 = 11
-  static let otherSeed: UInt64 = 77
-  static let start: UInt64 = 1_800_000_000_000
+  package static let talkSeed: UInt64 = 11
+  package static let otherSeed: UInt64 = 77
+  package static let start: UInt64 = 1_800_000_000_000
   /// The files are used at that time. The last entry of the log is younger than an hour then.
-  static let time = start + 1_000_000
+  package static let time = start + 1_000_000
 
-  let serverBytes: [UInt8]
+  package let serverBytes: [UInt8]
   /// It has changes that no server knows, a query set that was not sent, refusals that the app was not told,
   /// and parts of a step whose last one never came.
-  let clientBytes: [UInt8]
+  package let clientBytes: [UInt8]
   /// It has all that the server has.
-  let neighbourBytes: [UInt8]
+  package let neighbourBytes: [UInt8]
   /// What the client and the server say to each other, until neither has more to say.
-  let talk: [Frame]
+  package let talk: [Frame]
   /// The same of the neighbour, which has nothing to upload.
-  let neighbourTalk: [Frame]
+  package let neighbourTalk: [Frame]
   /// What the clients and the server said before.
-  let earlier: [Frame]
+  package let earlier: [Frame]
 
-  static func make(seed: UInt64, key: [UInt8]?) throws -> SyncedWorld {
+  package static func make(seed: UInt64, key: [UInt8]?) throws -> SyncedWorld {
     try WorldBuilder(seed: seed, key: key).build()
   }
 
+  /// How the files are opened. Tables are small here: their clusters are, so that there are full ones.
+  package static func options(isClient: Bool, _ key: [UInt8]?) -> Database.Options {
+    var options = Database.Options(encryptionKey: key, decryptedMemory: 1 << 22)
+    options.clusterRows = 8
+    options.history = isClient ? .synced : .local
+    return options
+  }
+
   /// The frames of one side.
-  static func frames(_ all: [Frame], isUpward: Bool) -> [[UInt8]] {
+  package static func frames(_ all: [Frame], isUpward: Bool) -> [[UInt8]] {
     all.filter { $0.isUpward == isUpward }.map(\.bytes)
   }
 }
@@ -55,8 +62,9 @@ private final class WorldBuilder {
     self.key = key
     generator = SeededGenerator(seed: seed)
     storages = [try ByteStorage(), try ByteStorage(), try ByteStorage()]
-    let options = SyncedSample.options(.client, key)
-    let server = try Database(creatingIn: storages[0], options: SyncedSample.options(.server, key))
+    let options = SyncedWorld.options(isClient: true, key)
+    let server = try Database(
+      creatingIn: storages[0], options: SyncedWorld.options(isClient: false, key))
     peer = try ServerPeer(server, seed: seed, time: SyncedWorld.start)
     client = ClientPeer(try Database(creatingIn: storages[1], options: options), SyncedWorld.user)
     neighbour = ClientPeer(try Database(creatingIn: storages[2], options: options), SyncedWorld.neighbour)
@@ -143,7 +151,8 @@ private final class WorldBuilder {
     try peer.append(.user(SyncedWorld.user, ["roles": [.string("editor"), .null]]), tag: generator.next())
     let carl = ClientPeer(
       try Database(
-        creatingIn: MemoryStorage(name: "file of carl"), options: SyncedSample.options(.client, nil)),
+        creatingIn: MemoryStorage(name: "file of carl"),
+        options: SyncedWorld.options(isClient: true, nil)),
       "carl", partition: .int(1))
     try carl.write(peer) { writer in try writer.create(80, field: 1, text(12)) }
     try sync(carl)
@@ -238,8 +247,10 @@ private final class WorldBuilder {
     serverStorage.fill(serverBytes)
     clientStorage.fill(clientBytes)
     let server = try ServerPeer(
-      SyncedSample.open(serverStorage, .server, key), seed: SyncedWorld.talkSeed, time: SyncedWorld.time)
-    let client = ClientPeer(try SyncedSample.open(clientStorage, .client, key), user)
+      Database(storage: serverStorage, options: SyncedWorld.options(isClient: false, key)),
+      seed: SyncedWorld.talkSeed, time: SyncedWorld.time)
+    let client = ClientPeer(
+      try Database(storage: clientStorage, options: SyncedWorld.options(isClient: true, key)), user)
     guard try client.exchange(with: server), client.stop == nil, client.resets == 0,
       try client.database.pendingChangesets().isEmpty
     else { throw Violation("the client of a sample can't go on: \(client.stop ?? "it is reset, or waits")") }
