@@ -34,7 +34,7 @@ package struct RequestBody {
         code: .badRequest, message: "The body has at most \(Self.mostBytes) bytes. Send less.")
     }
     do {
-      fields = try JSONDecoder().decode([String: Field].self, from: Data(bytes))
+      fields = try JSONDecoder.decode([String: Field].self, fromOthers: Data(bytes))
     } catch {
       throw AccountError(code: .badRequest, message: "The body is no JSON object. Send one.")
     }

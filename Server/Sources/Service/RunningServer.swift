@@ -1,5 +1,6 @@
-import Foundation
+import Accounts
 import Definition
+import Foundation
 import Front
 import Logging
 
@@ -160,7 +161,7 @@ extension Administration {
       }
       do {
         let data = try Data(contentsOf: folder.administration)
-        return try await ask(asked, JSONDecoder().decode(RunningServer.Address.self, from: data), folder)
+        return try await ask(asked, JSONDecoder.decode(RunningServer.Address.self, fromOthers: data), folder)
       } catch let error as CocoaError where error.code == .fileReadNoSuchFile {}
       try await Task.sleep(for: .milliseconds(100))
     }
@@ -187,7 +188,7 @@ extension Administration {
     guard (response as? HTTPURLResponse)?.statusCode == 200 else {
       return AdministrationAnswer([String(decoding: body, as: UTF8.self)], isError: true)
     }
-    return try JSONDecoder().decode(AdministrationAnswer.self, from: body)
+    return try JSONDecoder.decode(AdministrationAnswer.self, fromOthers: body)
   }
 
   private static func withLock<Result>(

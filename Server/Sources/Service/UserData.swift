@@ -1,3 +1,4 @@
+import Accounts
 import Foundation
 import RealmStorage
 
@@ -12,7 +13,7 @@ struct UserData: Sendable, Equatable {
   init(roles: [String], customData: String?) {
     if !roles.isEmpty { values["roles"] = roles.prefix(Self.most).map { .string($0) } }
     guard let bytes = customData?.data(using: .utf8),
-      let object = try? JSONDecoder().decode([String: Part].self, from: bytes)
+      let object = try? JSONDecoder.decode([String: Part].self, fromOthers: bytes)
     else { return }
     for (name, part) in object.sorted(by: { $0.key < $1.key }).prefix(Self.most) {
       values["custom_data." + name] = Array(part.values.prefix(Self.most))

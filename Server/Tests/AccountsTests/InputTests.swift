@@ -20,6 +20,16 @@ import Testing
     }
   }
 
+  @Test func `custom data of any number of levels is refused or taken`() throws {
+    for count in 1...600 {
+      let (opened, closed) = (String(repeating: "[", count: count), String(repeating: "]", count: count))
+      #expect(throws: AccountError.self) { try Texts.checkObject(#"{"a":\#(opened)}"#) }
+      let whole = #"{"a":\#(opened)\#(closed)}"#
+      if count < 498 { try Texts.checkObject(whole) }
+      if count > 510 { #expect(throws: AccountError.self) { try Texts.checkObject(whole) } }
+    }
+  }
+
   @Test func `secrets are compared by their bytes`() {
     for text in ["", "a", "a longer secret", "\u{e9}"] { #expect(SecretComparison.areEqual(text, text)) }
     let others = [("", "a"), ("a", "ab"), ("ab", "ba"), ("secret-1", "secret-2"), ("\u{e9}", "e\u{301}")]

@@ -19,7 +19,7 @@ package struct AccessToken: Sendable {
     guard text.utf8.count <= Self.longest, Self.fitsHeader(text) else { return nil }
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let payload = Self.bytes(of: parts[1]),
-      let claims = try? JSONDecoder().decode(Claims.self, from: payload)
+      let claims = try? JSONDecoder.decode(Claims.self, fromOthers: payload)
     else { return nil }
     self.text = text
     end = Date(timeIntervalSince1970: TimeInterval(claims.exp))

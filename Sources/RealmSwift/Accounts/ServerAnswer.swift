@@ -46,7 +46,7 @@ package struct ServerAnswer: Sendable {
   /// - Throws: `AppError` where the request did not succeed, or the answer is another one.
   func content<Answer: Decodable>(as type: Answer.Type) throws -> Answer {
     let content = try self.content()
-    guard let answer = try? JSONDecoder().decode(type, from: content) else { throw notUnderstood }
+    guard let answer = try? JSONDecoder.decode(type, fromOthers: content) else { throw notUnderstood }
     return answer
   }
 
@@ -84,7 +84,7 @@ extension AppError {
       self.init(.httpRequestFailed, problem.description, problem: problem)
       return
     }
-    let reply = try? JSONDecoder().decode(Reply.self, from: Data(answer.body.utf8))
+    let reply = try? JSONDecoder.decode(Reply.self, fromOthers: Data(answer.body.utf8))
     guard let reply, reply.error != nil || reply.code != nil else {
       let hint =
         answer.isRedirection

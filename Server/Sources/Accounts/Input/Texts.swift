@@ -74,6 +74,7 @@ package enum Texts {
   }
 
   private static func parsed(_ json: String) -> Any? {
-    try? JSONSerialization.jsonObject(with: Data(json.utf8))
+    let data = Data(json.utf8)
+    return JSONDecoder.isShallow(data) ? try? JSONSerialization.jsonObject(with: data) : nil
   }
 }

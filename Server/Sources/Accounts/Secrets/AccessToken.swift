@@ -46,7 +46,7 @@ package enum AccessToken {
       let signature = Base64URL.bytes(of: parts[2]),
       Sodium.isSignature(signature, of: Array("\(parts[0]).\(parts[1])".utf8), by: key.publicKey),
       let payload = Base64URL.bytes(of: parts[1]),
-      let claims = try? JSONDecoder().decode(AccessClaims.self, from: Data(payload)), claims.app == app
+      let claims = try? JSONDecoder.decode(AccessClaims.self, fromOthers: Data(payload)), claims.app == app
     else { throw AccountError.badAccessToken }
     let seconds = now.timeIntervalSince1970
     let skew = TimeInterval(Accounts.Bounds.clockSkew)
