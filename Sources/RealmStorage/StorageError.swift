@@ -242,8 +242,8 @@ extension StorageError: CustomStringConvertible {
         + "this library does not read it yet. To go on with what it holds, \(Self.wayFromOriginal) "
         + "The file was not touched."
     case .unsupportedFormat(let found, let supported, let path):
-      "\(path) has file format \(found), this library reads format \(supported). Use a newer version of this library. "
-        + "The file was not touched."
+      "\(path) has file format \(found), this library reads format \(supported). Use a newer version of this library; where "
+        + "none reads that format, the file is damaged. The file was not touched."
     case .unsupportedDraft(let found, let supported, let path):
       "\(path) was written in draft \(found) of the file format, this library reads format \(MetaPage.format) and the last "
         + "draft before it, which is draft \(supported). Write its content out by the version of this library that made it, "

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Compares realm_reader.py with `realm dump --json`: compare.py TOOL [--key-file KEYFILE] [FILE...]
 
-Without files it compares all golden files that are not to be refused.
+Without files it compares all golden files that are not to be refused, and looks first whether they are as they were (SHA256SUMS).
 
 Prints a line for each file that differs, and at the end `files=N equal=N`. Equal: the exit codes are the same and the lines
 are equal as JSON, in order; after another exit code than 0 the lines of one may be the start of the other's, since how
 far a dump comes before it meets damage is left open. `exact=N` tells how many have the same bytes.
 """
 import glob
+import hashlib
 import json
 import os
 import subprocess
@@ -71,6 +72,12 @@ def compare(tool_path, key, files):
 
 def compare_golden(tool_path):
     """The golden files, plain and encrypted; their README.md tells the key."""
+    with open(os.path.join(GOLDEN, "SHA256SUMS")) as sums:
+        for line in sums:
+            expected, name = line.split()
+            with open(os.path.join(GOLDEN, name), "rb") as file:
+                if hashlib.sha256(file.read()).hexdigest() != expected:
+                    sys.exit("%s has changed: a golden file never does" % name)
     files = sorted(glob.glob(os.path.join(GOLDEN, "draft-4", "*.realm")) + glob.glob(os.path.join(GOLDEN, "format-1", "*.realm")))
     plain = [path for path in files if "-plain-" in path]
     encrypted = [path for path in files if "-encrypted-" in path]

@@ -154,7 +154,7 @@ class MetaPage:
     def judge(self):  # [How to read them], step 2, in its order
         d = self.data
         number = int.from_bytes(d[8:12], "little")
-        if d[:8] != MAGIC:
+        if d[:8] != MAGIC or len(d) < 16:
             return "magic", "no magic"
         if len(d) < PAGE or checksum(d[:464]) != struct.unpack_from("<Q", d, 464)[0]:
             if number > 1:

@@ -26,7 +26,7 @@ import Testing
     #expect(check.code == 0 && check.complaint == "")
     let info = try Self.run(["info"], file)
     #expect(info.code == 0)
-    let number = file.format == .one ? "1" : "0 (draft 4), 1 behind the next write"
+    let number = file.format == .one ? "1" : "0 (draft 4); becomes 1 with the next write"
     #expect(info.output.contains("Format                \(number)\n"), "\(info.output)")
   }
 

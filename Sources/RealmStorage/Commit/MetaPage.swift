@@ -9,7 +9,7 @@
 ///         16    16  fileID        random
 ///         32    16  salt          random; for key derivation
 ///         48     4  flags         bit 0 encrypted, bit 1 cleanly closed
-///         52     4  draft         of format 0, which has no other layout; else zero
+///         52     4  draft         of format 0, of which 4 is read; else zero
 ///         56     8  version
 ///         64     8  greatest      the greatest version number given when the page was written
 ///         72     8  durable       the newest version known durable when the page was written
@@ -46,8 +46,8 @@ package struct MetaPage: Equatable, Sendable {
     static let size = 512
   }
 
-  /// The format of all pages that are written. Only what no reader of it could make sense of gets another number
-  /// (FORMAT.md, "Versioning policy").
+  /// The format of all pages that are written. Another number is only for what readers of this one could not read and
+  /// would not refuse (FORMAT.md, "Versioning policy").
   package static let format: UInt32 = 1
   /// The draft of format 0 that is read as format 1 is: only these two numbers tell them apart.
   package static let lastDraft: UInt32 = 4
@@ -114,7 +114,7 @@ package struct MetaPage: Equatable, Sendable {
     case foreign
     /// Whole, and of another format, or of another draft of format 0: what else stands in it has another meaning.
     case otherFormat(Number)
-    /// Not whole, and with the number of a later format: one whose checksum is another, or damage.
+    /// Not whole, and with the number of a later format: a page of that one that is damaged, or of ours.
     case newerOrDamaged(format: UInt32)
     case damaged
   }

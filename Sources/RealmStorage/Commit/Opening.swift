@@ -20,6 +20,7 @@ struct Opening {
     // Somebody may have removed the files since they were opened.
     guard storage.isControlInPlace, storage.isFileInPlace else { throw .controlReplaced(path: storage.path) }
     let isFirst = !isListed || !storage.isHeldElsewhere(.presence)
+    if isFirst { tables.block.adoptLastDraft() }
     if !isFirst, !tables.block.belongs(to: storage.identity, boot: storage.boot) {
       throw .inUse(path: storage.path)
     }

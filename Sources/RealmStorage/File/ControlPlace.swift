@@ -1,10 +1,13 @@
 /// Where things stand in the memory that participants of a database share, in bytes.
 ///
 /// It means nothing to another boot, so its layout may change between versions of the engine; `layout` tells two apart
-/// that run at once.
+/// that run at once. In one boot it may be all that knows of a failed sync: a layout whose words mean what they meant before
+/// takes over what was left (`ControlBlock.adoptLastDraft`).
 package enum ControlPlace {
   /// Of this layout. Another one is not understood.
   package static let layout: UInt64 = 0x7265_616c_6d00_0003
+  /// Of libraries of the last draft of the file format. Nothing but the number was another.
+  package static let layoutOfLastDraft: UInt64 = 0x7265_616c_6d00_0002
 
   /// The word that tells of a sync without a good outcome; zero where there is none.
   package static let syncWord = 8

@@ -93,6 +93,15 @@ package struct ControlBlock: Sendable {
       && memory[word: Word.device] == file.device && memory[word: Word.inode] == file.inode
   }
 
+  /// Takes over what a library of the last draft left in this boot: it may say that a sync has failed.
+  ///
+  /// - Precondition: nobody has the file open, and this process holds the control lock.
+  func adoptLastDraft() {
+    if memory[word: Word.layout] == ControlPlace.layoutOfLastDraft {
+      memory[word: Word.layout] = ControlPlace.layout
+    }
+  }
+
   /// Forgets everything and speaks of this file from now on. D is known from the start: a block that speaks of the file
   /// and knows none would take every version for one that a failed sync may have lost. In write until somebody has
   /// recovered the file: that D is on the disk is then a guess.

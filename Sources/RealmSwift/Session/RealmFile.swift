@@ -57,7 +57,7 @@ final class RealmFile: Sendable {
   /// What is to be told when nothing is locked any more: a logger may open realms itself.
   private typealias Notes = [(level: LogLevel, message: String)]
 
-  private init(_ configuration: Realm.Configuration, place: String, _ database: Database) {
+  init(_ configuration: Realm.Configuration, place: String, _ database: Database) {
     self.configuration = configuration
     self.place = place
     self.database = database

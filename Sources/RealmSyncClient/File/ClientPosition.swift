@@ -58,11 +58,13 @@ package struct ClientPosition: Sendable, Equatable {
       guard let version = reader.varint() else { throw tree.damaged }
       flexibleFrom = version
     }
-    guard flags & 1 != 0 else { return }
-    guard let property = reader.text(), let value = ValueCoding.mixed(&reader, levels: 0) else {
-      throw tree.damaged
+    if flags & 1 != 0 {
+      guard let property = reader.text(), let value = ValueCoding.mixed(&reader, levels: 0) else {
+        throw tree.damaged
+      }
+      partition = MergeContext.Partition(property: property, value: value)
     }
-    partition = MergeContext.Partition(property: property, value: value)
+    guard reader.isAtEnd else { throw tree.damaged }
   }
 
   package func store(in tree: WritableTree) throws(StorageError) {

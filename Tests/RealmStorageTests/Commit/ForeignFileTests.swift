@@ -173,7 +173,7 @@ import Testing
       }
       var bytes = try Self.file(ofFormat: 1)
       for page in 0..<2 { bytes.store(number, at: page * 4096 + place) }
-      // A later format may have another checksum.
+      // It may be a damaged file of that format.
       try expectRefusal(of: bytes, "both", [.init()]) { path, _ in
         number == 2
           ? .unsupportedFormat(found: 2, supported: 1, path: path) : MetaPair.noPage(.metaPages, path: path)
@@ -188,6 +188,15 @@ import Testing
       bytes.store(bytes[start..<start + 464].withSum, at: start + 464)
     }
     try expectRefusal(of: bytes, "a draft", [.init()]) { path, _ in MetaPair.noPage(.metaPages, path: path) }
+    for page in 0..<2 {
+      var one = try Self.file(ofFormat: 1)
+      one.replaceSubrange(page * 4096..<(page + 1) * 4096, with: bytes[page * 4096..<(page + 1) * 4096])
+      try withTemporaryPath { path in
+        try Data(one).write(to: URL(filePath: path))
+        #expect(try Database(path: path).snapshot().tree("a").value(for: [1]) == [1])
+        #expect(try [UInt8](Data(contentsOf: URL(filePath: path)))[page * 4096 + 52] == 0)
+      }
+    }
   }
 
   // MARK: - What else can't be opened

@@ -1,0 +1,31 @@
+import TestSupport
+import Testing
+
+@testable import RealmStorage
+
+/// The shared memory that a library of the last draft of the format left in this boot.
+@Suite struct EarlierControlBlockTests {
+  /// Without the mark the version whose sync failed would open, and the next sync would call it durable.
+  @Test(arguments: [nil, Keys.first])
+  func `a failed sync that a library of the last draft has noted is not forgotten`(key: [UInt8]?) throws {
+    for layout in [ControlPlace.layout, ControlPlace.layoutOfLastDraft] {
+      var generator = SeededGenerator(seed: 5)
+      var disk = SimulatedDisk()
+      let options = Database.Options(encryptionKey: key)
+      let first = try Database(creatingIn: disk, options: options)
+      try first.write { try $0.tree("a").set([1], for: [1]) }
+      disk.follow(.init(failSync: disk.events.count { $0 == .syncStarted }))
+      #expect(throws: StorageError.self) { try first.write { try $0.tree("a").set([2], for: [1]) } }
+      first.close()
+      disk = disk.afterKill(&generator)
+      try #require(disk.control)[word: 4] = layout
+      let second = try Database(storage: disk, options: options)
+      #expect(try second.snapshot().tree("a").value(for: [1]) == [1])
+      try second.write { try $0.tree("a").set([3], for: [2]) }
+      second.close()
+      #expect(disk.control?[word: 4] == ControlPlace.layout)
+      let lost = try Database(storage: disk.afterPowerLoss(&generator), options: options)
+      #expect(try lost.snapshot().tree("a").value(for: [2]) == [3])
+    }
+  }
+}
