@@ -38,6 +38,7 @@ struct Info: ParsableCommand {
 
   private static func format(of info: FileInfo) -> String {
     info.isLastDraft
-      ? "0 (draft \(MetaPage.lastDraft)); becomes \(MetaPage.format) with the next write" : "\(MetaPage.format)"
+      ? "0 (draft \(MetaPage.lastDraft)); becomes \(MetaPage.format) with the next write"
+      : "\(MetaPage.format)"
   }
 }

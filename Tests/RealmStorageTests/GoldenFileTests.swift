@@ -68,7 +68,8 @@ import Testing
   }
 
   /// - Parameter dropsColumn: whether something of a dropped column must be there; commits take it away.
-  private func expectStructures(_ database: Database, _ snapshot: Snapshot, dropsColumn: Bool? = true) throws {
+  private func expectStructures(_ database: Database, _ snapshot: Snapshot, dropsColumn: Bool? = true) throws
+  {
     var kinds: Set<NodeKind?> = []
     let access = snapshot.access()
     try Self.collect(snapshot.root, access, &kinds)

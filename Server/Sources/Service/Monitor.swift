@@ -18,7 +18,8 @@ struct Monitor: HTTPService {
       guard let given = request.bearer, SecretComparison.areEqual(given, token) else {
         return .text("The token is not the one that stands in administration.json.", status: 401)
       }
-      guard let asked = try? JSONDecoder.decode(AdministrationRequest.self, fromOthers: Data(request.body)) else {
+      guard let asked = try? JSONDecoder.decode(AdministrationRequest.self, fromOthers: Data(request.body))
+      else {
         return .text("The request is not known. Use the tool of the same version as the server.", status: 400)
       }
       return .json(await administration.perform(asked))

@@ -132,7 +132,9 @@ private class Boat2: EmbeddedObject {
           guard let old, let new else { return }
           new["key"] = "key \(old["id"] ?? 0)"
           new["name"] = "\(old["first"] ?? "") \(old["last"] ?? "")"
-          if let boat = old["boat"] as? DynamicObject { new["boat"] = ["name": boat["name"] ?? "", "masts": 2] }
+          if let boat = old["boat"] as? DynamicObject {
+            new["boat"] = ["name": boat["name"] ?? "", "masts": 2]
+          }
         }
       }, objectTypes: [Crew2.self, Boat2.self])
   }
