@@ -140,7 +140,8 @@ extension SystemCalls {
   /// Writes all of `bytes`, in as many calls as it takes. Answers an errno, 0 for none.
   ///
   /// A call writes 64 KiB at most, and ends where a multiple of them does. Linux keeps what one call writes in folios as
-  /// large as that, up to 2 MiB, and looks at all blocks of a folio when one is written later (docs/decisions.md).
+  /// large as that, up to 2 MiB, and looks at all blocks of a folio when one is written later
+  /// (docs/decisions/space-and-disk.md).
   func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: CInt, at offset: UInt64) -> CInt {
     let most: UInt64 = 64 << 10
     return transfer(bytes.count, atEnd: ENOSPC) { done in
