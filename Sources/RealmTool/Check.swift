@@ -4,39 +4,113 @@ import RealmStorage
 struct Check: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract:
-      "Looks at every node: checksums, structure, order, counts, indexes, links; of versions that are kept by name too. Exits with 1 when something is damaged."
-  )
+      "Looks at every node: checksums, structure, order, counts, indexes, links; of versions that are kept by name too. Exits with 1 when something is damaged.",
+    discussion: """
+      Of several files each line begins with the name of its file. A file that can't be opened is told on standard error, and \
+      the others are looked at all the same; the exit code is 1 where any file is damaged, else 3 where any could not be opened.
 
-  @OptionGroup var options: FileOptions
+      With --json there is one object for each file: "file", "whole", "version", "nodes", "bytes", "entries", "namedVersions", \
+      "findings" and "unknown", each of texts, and "failure", the reason why not all could be looked at, or null. One that can't be \
+      opened has "file", "whole" and "failure" alone; "whole" is null where that says nothing about its bytes.
+      """)
+
+  @Argument(help: "The .realm files.")
+  var files: [String]
+
+  @OptionGroup var keys: KeyOptions
+
+  @Flag(help: "One JSON object for each file.")
+  var json = false
 
   func run() throws {
-    let database = try options.open()
-    let snapshot = try database.snapshot()
+    let key = try keys.key()
     let bar = ProgressBar()
-    let report = IntegrityCheck.run(snapshot) { bar.show($0) }
-    let named = try Self.namedVersions(of: database, bar)
-    bar.finish()
-    let findings =
-      report.findings.map { "\($0)" } + named.findings.map { "\($0)" } + (try Self.metaPages(of: database))
-    if let failure = report.failure, findings.isEmpty { throw failure }
-    try Output.telling(findings.isEmpty ? "No damage was found." : "Damage was found.") {
-      for finding in findings { try Output.line("DAMAGE: \(finding)") }
-      for feature in report.unknown {
-        try Output.line(
-          "UNKNOWN: \(feature): this version of the library can read the file, and not write it.")
-      }
-      // Of what was not looked at nothing is said.
-      if let failure = report.failure { try Output.line("Not all could be looked at: \(failure)") }
-      try Output.line(
-        "\(report.nodes) nodes, \(Wording.bytes(report.liveBytes)), \(report.entries) rows and entries of version \(snapshot.version): "
-          + (findings.isEmpty ? "all whole." : "\(Wording.count(findings.count, "finding"))."))
-      if named.versions > 0 {
-        try Output.line(
-          "\(Wording.count(named.versions, "named version")): "
-            + (named.findings.isEmpty ? "all whole." : "\(Wording.count(named.findings.count, "finding"))."))
+    var codes: Set<CInt> = []
+    for file in files {
+      do {
+        let outcome = try CheckedFile(file, key: key, bar)
+        bar.finish()
+        try tell(outcome, of: file)
+        codes.insert(outcome.isWhole ? 0 : 1)
+      } catch let error as StorageError where files.count > 1 || json {
+        bar.finish()
+        if json { try Output.line(Self.json(file, error)) }
+        Output.complain("\(error)")
+        codes.insert(error.exitCode)
+      } catch let code as ExitCode where files.count > 1 {
+        // What it is was told.
+        codes.insert(code.rawValue)
       }
     }
-    if !findings.isEmpty { throw ExitCode(1) }
+    if let code = [1, 3].first(where: codes.contains) { throw ExitCode(code) }
+  }
+
+  private func tell(_ outcome: CheckedFile, of file: String) throws {
+    try Output.telling(outcome.isWhole ? "No damage was found." : "Damage was found.") {
+      guard !json else { return try Output.line(outcome.json(file)) }
+      let start = files.count > 1 ? "\(file): " : ""
+      for line in outcome.lines { try Output.line(start + line) }
+    }
+  }
+
+  private static func json(_ file: String, _ error: StorageError) -> String {
+    JSON.object([
+      ("file", JSON.string(file)), ("whole", error.exitCode == 1 ? "false" : "null"),
+      ("failure", JSON.string("\(error)")),
+    ])
+  }
+}
+
+/// What was found out about a file.
+private struct CheckedFile {
+  private let report: IntegrityCheck.Report
+  private let version: UInt64
+  private let namedVersions: Int
+  private let namedFindings: Int
+  private let findings: [String]
+
+  init(_ path: String, key: [UInt8]?, _ bar: ProgressBar) throws {
+    try FileOptions.requireFile(path)
+    let database = try FileOptions.open(path, key: key)
+    let snapshot = try database.snapshot()
+    version = snapshot.version
+    report = IntegrityCheck.run(snapshot) { bar.show($0) }
+    let named = try Self.namedVersions(of: database, bar)
+    (namedVersions, namedFindings) = (named.versions, named.findings.count)
+    findings =
+      report.findings.map { "\($0)" } + named.findings.map { "\($0)" } + (try Self.metaPages(of: database))
+    if let failure = report.failure, findings.isEmpty { throw failure }
+  }
+
+  var isWhole: Bool { findings.isEmpty }
+
+  var lines: [String] {
+    var lines = findings.map { "DAMAGE: \($0)" }
+    lines += report.unknown.map {
+      "UNKNOWN: \($0): this version of the library can read the file, and not write it."
+    }
+    // Of what was not looked at nothing is said.
+    if let failure = report.failure { lines.append("Not all could be looked at: \(failure)") }
+    lines.append(
+      "\(report.nodes) nodes, \(Wording.bytes(report.liveBytes)), \(report.entries) rows and entries of version \(version): "
+        + (isWhole ? "all whole." : "\(Wording.count(findings.count, "finding"))."))
+    if namedVersions > 0 {
+      lines.append(
+        "\(Wording.count(namedVersions, "named version")): "
+          + (namedFindings == 0 ? "all whole." : "\(Wording.count(namedFindings, "finding"))."))
+    }
+    return lines
+  }
+
+  func json(_ file: String) -> String {
+    JSON.object([
+      ("file", JSON.string(file)), ("whole", JSON.bool(isWhole)), ("version", JSON.integer(version)),
+      ("nodes", "\(report.nodes)"), ("bytes", JSON.integer(report.liveBytes)),
+      ("entries", JSON.integer(report.entries)), ("namedVersions", "\(namedVersions)"),
+      ("findings", JSON.array(findings.map(JSON.string))),
+      ("unknown", JSON.array(report.unknown.map { JSON.string("\($0)") })),
+      ("failure", report.failure.map { JSON.string("\($0)") } ?? "null"),
+    ])
   }
 
   /// Where the names can't be read the check of the newest version has told why.

@@ -2,17 +2,27 @@ import ArgumentParser
 import Foundation
 import RealmStorage
 
-/// The file a command looks into, and its key.
-struct FileOptions: ParsableArguments {
-  @Argument(help: "The .realm file.")
-  var file: String
-
+/// The key of the files that a command looks into.
+struct KeyOptions: ParsableArguments {
   @Option(
     name: .customLong("key-file"),
     help:
       "A file with the encryption key: 64 raw bytes or 128 hexadecimal digits. Or set REALM_KEY to the digits."
   )
   var keyFile: String?
+
+  func key() throws -> [UInt8]? {
+    if let keyFile { return try FileOptions.key(inFile: keyFile) }
+    return try FileOptions.keyOfEnvironment()
+  }
+}
+
+/// The file a command looks into, and its key.
+struct FileOptions: ParsableArguments {
+  @Argument(help: "The .realm file.")
+  var file: String
+
+  @OptionGroup var keys: KeyOptions
 
   /// Opens the file for reading; nothing of it is changed, and nothing stays beside it that was not there.
   func open() throws -> Database {
@@ -68,10 +78,7 @@ struct FileOptions: ParsableArguments {
     }
   }
 
-  func key() throws -> [UInt8]? {
-    if let keyFile { return try Self.key(inFile: keyFile) }
-    return try Self.keyOfEnvironment()
-  }
+  func key() throws -> [UInt8]? { try keys.key() }
 
   /// The key that REALM_KEY tells; nil where it tells none.
   static func keyOfEnvironment() throws -> [UInt8]? {

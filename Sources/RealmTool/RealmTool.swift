@@ -18,7 +18,7 @@ struct RealmTool: ParsableCommand {
       "realm \(LibraryVersion.current), file format \(MetaPage.format)",
     subcommands: [
       Info.self, Check.self, Dump.self, Query.self, Schema.self, Stats.self, Diff.self, Copy.self,
-      Compact.self, SyncLab.self,
+      Compact.self, SalvageFile.self, SyncLab.self,
     ])
 
   static func main() {

@@ -16,7 +16,8 @@ struct Stats: ParsableCommand {
       the library's own tables), "nodes", "bytes", "packedBytes" and "entries"; "kinds", each with "kind", "nodes" and "bytes"; and "pinned", the older versions that \
       processes read or that are kept by name, each with "version", "name" (null: a process reads it), "process" (null: of \
       another container, or none), "seconds" and "bytes" that no newer version needs; and "writer": the "process" whose write \
-      transaction is open, for how many "seconds" (both null: none is), and how many threads are "waiting" to begin one.
+      transaction is open, for how many "seconds" (both null: none is), and how many threads are "waiting" to begin one; \
+      "processes" that have the file open (null: of another container), and "compactedBytes", about the size of the file when it is compacted.
       """)
 
   @OptionGroup var options: FileOptions
@@ -70,7 +71,17 @@ struct Stats: ParsableCommand {
     let kept = held.pinned.reduce(0) { $0 + $1.bytes }
     try Output.row("Free or rounding", share(report.otherBytes - min(report.otherBytes, kept), of: total))
     try Output.row("File", Wording.bytes(total))
+    let saved = total - min(total, held.compactedBytes)
+    try Output.row(
+      "Compacted", "about \(Wording.bytes(min(total, held.compactedBytes))), \(share(saved, of: total)) less")
+    try Output.row("Open in", Self.words(held.processIDs))
     try showWriter(held.writer)
+  }
+
+  private static func words(_ processes: [Int32?]) -> String {
+    if processes.isEmpty { return "no other process" }
+    return Set(processes).map { $0.map { "process \($0)" } ?? "a process of another container" }.sorted()
+      .joined(separator: ", ")
   }
 
   private func showWriter(_ writer: WriterReport) throws {
@@ -136,6 +147,8 @@ struct Stats: ParsableCommand {
       ("otherBytes", "\(report.otherBytes)"),
       ("parts", JSON.array(parts)), ("kinds", JSON.array(kinds)),
       ("pinned", JSON.array(readers)), ("writer", writer),
+      ("processes", JSON.array(held.processIDs.map { $0.map { "\($0)" } ?? "null" })),
+      ("compactedBytes", "\(held.compactedBytes)"),
     ])
   }
 }

@@ -104,7 +104,7 @@ import Testing
     #expect(json.output.contains("{\"$lost\":true}") == (place.part == "column Person.name"))
   }
 
-  private func node(_ place: (part: String, node: String), _ path: String, _ key: [UInt8]?) throws -> Ref {
+  func node(_ place: (part: String, node: String), _ path: String, _ key: [UInt8]?) throws -> Ref {
     let database = try Database(path: path, options: .init(encryptionKey: key, isReadOnly: true))
     let snapshot = try database.snapshot()
     let access = snapshot.access()
@@ -121,7 +121,7 @@ import Testing
     return try #require(found, "no \(place.node) of \(place.part)")
   }
 
-  private static func flip(_ path: String, at offset: UInt64) throws {
+  static func flip(_ path: String, at offset: UInt64) throws {
     let file = try FileHandle(forUpdating: URL(filePath: path))
     defer { try? file.close() }
     try file.seek(toOffset: offset)

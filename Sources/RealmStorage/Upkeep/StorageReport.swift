@@ -38,6 +38,14 @@ public struct StorageReport: Sendable, Equatable {
   public var pinned: [PinnedVersion]
   /// The writer of the database, and the threads that wait to write.
   public var writer: WriterReport
+  /// The processes that have the database open beside this handle, each as often as it has; nil stands for one whose number means nothing here, as
+  /// between containers. A process that can only read the folder is not among them.
+  public var processIDs: [Int32?]
+  /// About the size of the file when it is compacted or copied: of the bytes of the newest version's nodes, and of the meta pages.
+  public var compactedBytes: UInt64 {
+    let page = UInt64(FilePlace.page)
+    return FilePlace.firstNode + (liveBytes + page - 1) / page * page
+  }
   /// All else: free space, what rounding to pages takes, the meta pages.
   public var otherBytes: UInt64 { fileBytes - min(fileBytes, liveBytes + pinnedBytes) }
 }
@@ -71,7 +79,9 @@ extension Database {
     return StorageReport(
       fileBytes: try store.storage.length(), liveBytes: live, pinnedBytes: walk.bytes - live,
       droppedBytes: try droppedBytes(snapshot),
-      pinned: pinned.reversed(), writer: writerReport())
+      pinned: pinned.reversed(), writer: writerReport(),
+      processIDs: held.participants.others(than: held.participant).map { $0 == 0 ? nil : Int32(clamping: $0) }
+    )
   }
 
   /// Counts the bytes that a version holds of dropped columns and tables.

@@ -75,10 +75,14 @@ struct Participants: Sendable {
   func setRelying(_ relies: Bool, _ number: Int) { memory[word: word(number) + 6] = relies ? 1 : 0 }
 
   /// The ids of the processes of other participants that rely on the schema; 0 of one in another namespace of process ids.
-  func relying(exceptFor own: Int) -> [UInt64] {
+  func relying(exceptFor own: Int) -> [UInt64] { processes { $0 != own && memory[word: word($0) + 6] != 0 } }
+
+  /// The ids of the processes of other participants; 0 of one in another namespace of process ids.
+  func others(than own: Int) -> [UInt64] { processes { $0 != own } }
+
+  private func processes(where isMeant: (Int) -> Bool) -> [UInt64] {
     (0..<used).compactMap { number in
-      guard number != own, memory[word: word(number)] != 0, memory[word: word(number) + 6] != 0,
-        storage.isHeldElsewhere(.participant(number))
+      guard isMeant(number), memory[word: word(number)] != 0, storage.isHeldElsewhere(.participant(number))
       else { return nil }
       let process = process(number)
       return process.isLocal ? process.id : 0

@@ -1,0 +1,304 @@
+/// Writes what can be read of a damaged version to a new database: each row, each value and each entry that stands on sound nodes.
+///
+/// Rows are made first, without what leads to other rows; then links are set, to rows that were made. Rows get keys of their own,
+/// in the order that they had. A value that is lost is the zero or the default of its column, or null. Tables that are the library's own,
+/// what is recorded for a server, and versions that are kept by name are left out: the new database is not synced.
+///
+/// All is one transaction, which takes memory for two words of each row beside what any large transaction takes.
+package final class SalvageCopy {
+  /// A table of the new database, and the column in the source of each of its columns.
+  private struct CopiedTable {
+    let source: Salvage.SalvagedTable
+    let target: WritableTable
+    let columns: [(from: Int, to: Int)]
+    /// The keys of its rows in the source and in the target, both in ascending order.
+    var before: [UInt64] = []
+    var after: [UInt64] = []
+    /// Of an embedded table, the row that owns each; its table is -1 while none does.
+    var owners: [RowPlace] = []
+
+    func place(of row: UInt64) -> Int? {
+      let place = before.partitioningIndex { $0 >= row }
+      return place < before.count && before[place] == row ? place : nil
+    }
+  }
+
+  /// A row by the place of its table, and its own in that.
+  private struct RowPlace {
+    var table: Int
+    var row: Int
+  }
+
+  private let source: any NodeReader
+  private let transaction: WriteTransaction
+  private var tables: [CopiedTable] = []
+  /// The places in `tables`, by the ids of the tables in the source.
+  private var places: [UInt32: Int] = [:]
+  private var report = SalvageReport()
+
+  /// Embedded objects stand in each other no deeper.
+  private static let mostLevels = 100
+  /// Named trees of device sync begin so: they say what was agreed with a server.
+  private static let syncTrees = "sync."
+
+  /// Makes a file of what can be read, where there is none; it appears at once and whole, or not at all.
+  ///
+  /// - Parameters:
+  ///   - source: the version that is read.
+  ///   - origin: the path of the file whose mode it gets.
+  /// - Throws: `.system` with `EEXIST` where there is a file at `path`; what reading throws that is no damage; what opening and committing throw.
+  package static func write(
+    _ source: any NodeReader, from origin: String, to path: String, encryptionKey: [UInt8]?
+  ) throws(StorageError) -> SalvageReport {
+    var report = SalvageReport()
+    let options = DatabaseOptions(encryptionKey: encryptionKey)
+    try Database.make(at: path, like: origin, options: options) { (database) throws(StorageError) in
+      report = try run(source, to: database)
+    }
+    return report
+  }
+
+  /// The same with a database that has no tables.
+  package static func run(
+    _ source: any NodeReader, to database: Database
+  ) throws(StorageError) -> SalvageReport {
+    let transaction = try database.beginWrite()
+    defer { transaction.cancel() }
+    let copy = SalvageCopy(source, transaction)
+    let salvage = try Salvage(source)
+    try copy.makeTables(salvage.tables)
+    for place in copy.tables.indices { try copy.makeRows(of: place, salvage) }
+    try copy.copyTrees(salvage)
+    copy.report.losses = salvage.losses
+    // Of what is read once more nothing new is told.
+    let again = try Salvage(source)
+    for place in copy.tables.indices { try copy.setLinks(of: place, again) }
+    try copy.removeWithoutOwner()
+    try copy.setSchemaVersion()
+    copy.report.tables = copy.tables.count
+    for table in copy.tables { copy.report.rows += Int(try table.target.reading().count) }
+    try transaction.commit()
+    return copy.report
+  }
+
+  private init(_ source: any NodeReader, _ transaction: WriteTransaction) {
+    (self.source, self.transaction) = (source, transaction)
+  }
+
+  // MARK: - Tables
+
+  /// A column can link only to a table there is. So each table is made with the columns before its first link to a later one, and
+  /// gets the others when all tables are there.
+  private func makeTables(_ found: [Salvage.SalvagedTable]) throws(StorageError) {
+    let ids = Set(found.map(\.schema.id))
+    var made: [UInt32: UInt32] = [:]
+    var rest: [(table: Salvage.SalvagedTable, columns: ArraySlice<Column>)] = []
+    for table in found {
+      let schema = table.schema
+      guard try transaction.table(schema.name) == nil,
+        (1...TableSchema.maximumNameLength).contains(schema.name.utf8.count)
+      else {
+        report.note(.table(schema.name))
+        continue
+      }
+      let columns = columns(of: schema, among: ids)
+      let end = columns.firstIndex { $0.type == .link && $0.target != schema.id && made[$0.target] == nil }
+      let first = columns[..<(end ?? columns.count)]
+      let new = TableSchema(
+        schema.name, isEmbedded: schema.isEmbedded, columns: first.map { Self.copy($0, of: schema, made) })
+      made[schema.id] = try transaction.createTable(new).schema.id
+      rest.append((table, columns[first.endIndex...]))
+    }
+    for (table, columns) in rest {
+      guard let target = try transaction.table(table.schema.name) else { continue }
+      for column in columns {
+        // The table may have had the name of another one.
+        if column.type == .link, made[column.target] == nil {
+          report.note(.column(table: table.schema.name, column: column.name))
+        } else {
+          try target.addColumn(Self.copy(column, of: table.schema, made))
+        }
+      }
+      begin(table, target)
+    }
+  }
+
+  /// Those that a new table can have.
+  private func columns(of schema: TableSchema, among ids: Set<UInt32>) -> [Column] {
+    var hasKey = false
+    return schema.properties.compactMap { column in
+      guard column.type != .link || ids.contains(column.target) else {
+        report.note(.column(table: schema.name, column: column.name))
+        return nil
+      }
+      var column = column
+      // In a forged file a table may have two.
+      if column.index == .unique, hasKey { column.index = .none }
+      hasKey = hasKey || column.index == .unique
+      return column
+    }
+  }
+
+  private static func copy(_ column: Column, of schema: TableSchema, _ made: [UInt32: UInt32]) -> Column {
+    Column(
+      column.name, column.type, isOptional: column.isOptional, collection: column.collection,
+      index: column.index, target: column.target == schema.id ? 0 : made[column.target] ?? 0,
+      storedDefault: column.storedDefault)
+  }
+
+  private func begin(_ table: Salvage.SalvagedTable, _ target: WritableTable) {
+    var columns: [(from: Int, to: Int)] = []
+    for (to, column) in target.schema.columns.enumerated() {
+      let from = table.schema.columns.firstIndex {
+        !$0.isCompanion && $0.name.utf8.elementsEqual(column.name.utf8)
+      }
+      if let from { columns.append((from, to)) }
+    }
+    places[table.schema.id] = tables.count
+    tables.append(CopiedTable(source: table, target: target, columns: columns))
+  }
+
+  // MARK: - Rows
+
+  private func makeRows(of place: Int, _ salvage: Salvage) throws(StorageError) {
+    let table = tables[place]
+    let schema = table.target.schema
+    let key = schema.columns.firstIndex { $0.index == .unique }
+    let simple = table.columns.filter { !schema.columns[$0.to].canLink }
+    try salvage.forEachRow(of: table.source) { (row, values) throws(StorageError) in
+      if let key, let from = table.columns.first(where: { $0.to == key })?.from, values[from] == nil {
+        report.note(.keys(table: schema.name))
+        return true
+      }
+      var fitting: [(Int, Value)] = []
+      for (from, to) in simple {
+        guard let value = values[from] else { continue }
+        if schema.columns[to].accepts(value) {
+          fitting.append((to, value))
+        } else {
+          report.note(.values(table: schema.name, column: schema.columns[to].name))
+        }
+      }
+      do throws(StorageError) {
+        let new = try table.target.insert { (new: inout NewRow) throws(StorageError) in
+          for (to, value) in fitting { try new.set(to, value) }
+        }
+        tables[place].before.append(row)
+        tables[place].after.append(new)
+        if schema.isEmbedded { tables[place].owners.append(RowPlace(table: -1, row: 0)) }
+      } catch {
+        guard case .duplicateKey = error else { throw error }
+        report.note(.keys(table: schema.name))
+      }
+      return true
+    }
+  }
+
+  // MARK: - Links
+
+  private func setLinks(of place: Int, _ salvage: Salvage) throws(StorageError) {
+    let table = tables[place]
+    let schema = table.target.schema
+    let linking = table.columns.filter { schema.columns[$0.to].canLink }
+    guard !linking.isEmpty else { return }
+    try salvage.forEachRow(of: table.source) { (row, values) throws(StorageError) in
+      guard let own = table.place(of: row) else { return true }
+      for (from, to) in linking {
+        guard let value = values[from] else { continue }
+        let column = schema.columns[to]
+        let source = table.source.schema.columns[from]
+        let found = mapped(value, source, of: RowPlace(table: place, row: own))
+        guard column.accepts(found) else {
+          report.note(.values(table: schema.name, column: column.name))
+          continue
+        }
+        try table.target.set(found, to, ofRow: table.after[own])
+      }
+      return true
+    }
+  }
+
+  /// A value with the links as the target has them.
+  private func mapped(_ value: Value, _ column: Column, of owner: RowPlace) -> Value {
+    switch value {
+    case .link(let row): target(of: row, column.target, column, owner).map { .link($0.row) } ?? .null
+    case .typedLink(let table, let row):
+      target(of: row, table, column, owner).map { .typedLink(table: $0.table, row: $0.row) } ?? .null
+    case .list(let elements, _):
+      if column.type == .link {
+        .list(elements.map { mapped($0, column, of: owner) }.filter { $0 != .null })
+      } else if column.collection == .set {
+        .set(elements.map { mapped($0, column, of: owner) })
+      } else {
+        .list(elements.map { mapped($0, column, of: owner) })
+      }
+    case .map(let map, _): .map(map.mapped { mapped($0, column, of: owner) })
+    default: value
+    }
+  }
+
+  /// The row that a row became; nil where it is lost, or belongs to another one.
+  private func target(
+    of row: UInt64, _ id: UInt32, _ column: Column, _ owner: RowPlace
+  ) -> (table: UInt32, row: UInt64)? {
+    let from = tables[owner.table].source.schema.name
+    guard let place = places[id], let found = tables[place].place(of: row),
+      !tables[place].target.schema.isEmbedded
+        || column.type == .link && take(RowPlace(table: place, row: found), for: owner)
+    else {
+      report.note(.links(table: from, column: column.name))
+      return nil
+    }
+    return (tables[place].target.schema.id, tables[place].after[found])
+  }
+
+  /// Gives an embedded row to its owner; false where another one has it, or where it would be its own owner.
+  private func take(_ part: RowPlace, for owner: RowPlace) -> Bool {
+    guard tables[part.table].owners[part.row].table < 0 else { return false }
+    var above = owner
+    for _ in 0..<Self.mostLevels {
+      guard above.table != part.table || above.row != part.row else { return false }
+      guard tables[above.table].target.schema.isEmbedded else { break }
+      above = tables[above.table].owners[above.row]
+      if above.table < 0 { break }
+    }
+    tables[part.table].owners[part.row] = owner
+    return true
+  }
+
+  private func removeWithoutOwner() throws(StorageError) {
+    for place in tables.indices where tables[place].target.schema.isEmbedded {
+      let table = tables[place]
+      let lonely = table.owners.indices.filter { table.owners[$0].table < 0 }
+      guard !lonely.isEmpty else { continue }
+      report.note(.parts(table: table.target.schema.name), lonely.count)
+      _ = try table.target.remove(lonely.map { table.after[$0] })
+    }
+  }
+
+  // MARK: - Named trees
+
+  private func copyTrees(_ salvage: Salvage) throws(StorageError) {
+    for tree in salvage.trees where !tree.name.hasPrefix(Self.syncTrees) {
+      var count = 0
+      let target = try transaction.tree(tree.name)
+      try salvage.forEachEntry(of: tree) { (key, value) throws(StorageError) in
+        guard let value else { return true }
+        try target.set(value, for: key)
+        count += 1
+        return true
+      }
+      report.entries += count
+      report.trees += count > 0 ? 1 : 0
+    }
+  }
+
+  private func setSchemaVersion() throws(StorageError) {
+    do throws(StorageError) {
+      let source = source
+      try transaction.setSchemaVersion(Catalogue(source.root, source.access()).schemaVersion)
+    } catch {
+      guard error.isDamage else { throw error }
+    }
+  }
+}

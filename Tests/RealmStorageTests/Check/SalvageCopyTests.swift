@@ -1,0 +1,193 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import RealmStorage
+
+/// What is written to a new file of one that is damaged, compared with what reading the damaged one row by row and value by value finds.
+///
+/// `REALM_SALVAGE=slow` damages 1,000 copies.
+@Suite struct SalvageCopyTests {
+  private static let isSlow = ProcessInfo.processInfo.environment["REALM_SALVAGE"] == "slow"
+  private static let copies = isSlow ? 500 : 25
+
+  @Test(arguments: [nil, GoldenFile.key])
+  func `exactly what stands on sound nodes is in the new file`(key: [UInt8]?) throws {
+    let whole = try GoldenStructures.bytes(key: key, isClean: true)
+    let nodes = try Self.nodes(of: whole, key)
+    var generator = SeededGenerator(seed: 3)
+    var (read, incomplete) = (0, 0)
+    for copy in 0..<Self.copies {
+      var bytes = whole
+      for _ in 0...generator.below(3) {
+        let node = nodes[generator.below(nodes.count)]
+        let place = Int(node.offset) + (key == nil ? 0 : 24) + generator.below(node.length)
+        bytes[place] ^= UInt8(1 + generator.below(255))
+      }
+      let storage = try ByteStorage()
+      storage.fill(bytes)
+      let source: any NodeReader
+      let database = try? Database(storage: storage, options: .init(encryptionKey: key))
+      if let database {
+        source = try database.snapshot()
+      } else {
+        guard let newest = try Self.newest(bytes, key) else { continue }
+        source = newest
+      }
+      let target = try Database(inMemory: "salvaged")
+      let report = try SalvageCopy.run(source, to: target)
+      let found = try target.snapshot()
+      #expect(IntegrityCheck.run(found).findings.isEmpty, "copy \(copy)")
+      #expect(try found.tables().reduce(0) { $0 + Int($1.count) } == report.rows, "copy \(copy)")
+      incomplete += report.isComplete ? 0 : 1
+      // Where the schema can't be read one by one, nothing is known to compare with.
+      guard let damaged = source as? Snapshot, (try? damaged.schemas()) != nil else { continue }
+      read += 1
+      let expected = try SalvageOracle(damaged).content()
+      let content = try SalvageOracle(found).content()
+      try #require(Set(content.keys) == Set(expected.keys), "copy \(copy)")
+      for (table, rows) in expected { try #require(content[table] == rows, "copy \(copy), table \(table)") }
+    }
+    #expect(read > Self.copies / 2 && incomplete > Self.copies / 2)
+  }
+
+  @Test(arguments: [nil, GoldenFile.key]) func `a sound file is salvaged whole`(key: [UInt8]?) throws {
+    try withTemporaryPath { path in
+      let bytes = try GoldenStructures.bytes(key: key, isClean: false)
+      try Data(bytes).write(to: URL(filePath: path))
+      let database = try Database(path: path, options: .init(encryptionKey: key))
+      let target = path + ".new"
+      let report = try SalvageCopy.write(
+        try database.snapshot(), from: path, to: target, encryptionKey: Keys.second)
+      #expect(report.isComplete && report.losses.isEmpty)
+      let made = try Database(path: target, options: .init(encryptionKey: Keys.second)).snapshot()
+      let (before, after) = (try SalvageOracle(database.snapshot()), try SalvageOracle(made))
+      #expect(try before.content() == after.content())
+      #expect(try made.treeNames() == database.snapshot().treeNames())
+      for name in try made.treeNames() {
+        let (old, new) = (try database.snapshot().tree(name), try made.tree(name))
+        #expect(try old.count() == new.count())
+        try old.forEach { (key, value) throws(StorageError) in
+          #expect(try new.value(for: key) == value)
+          return true
+        }
+      }
+      #expect(throws: StorageError.self) {
+        try SalvageCopy.write(try database.snapshot(), from: path, to: target, encryptionKey: nil)
+      }
+    }
+  }
+
+  // MARK: - Damage
+
+  private static func nodes(of bytes: [UInt8], _ key: [UInt8]?) throws -> [Ref] {
+    let storage = try ByteStorage()
+    storage.fill(bytes)
+    let snapshot = try Database(storage: storage, options: .init(encryptionKey: key)).snapshot()
+    var nodes: [Ref] = []
+    let access = snapshot.access()
+    try collect(snapshot.root, access, &nodes)
+    return nodes
+  }
+
+  private static func collect(
+    _ ref: Ref, _ access: borrowing NodeAccess, _ nodes: inout [Ref]
+  ) throws(StorageError) {
+    nodes.append(ref)
+    for child in try access.children(of: ref) { try collect(child, access, &nodes) }
+  }
+
+  private static func newest(_ bytes: [UInt8], _ key: [UInt8]?) throws -> (any NodeReader)? {
+    var found: (any NodeReader)?
+    try withTemporaryPath { path in
+      try Data(bytes).write(to: URL(filePath: path))
+      found = try? NewestVersion.open(path: path, key: key)
+    }
+    return found
+  }
+}
+
+/// What can be read of a version, row by row and value by value, with rows by their places in what can be read.
+private struct SalvageOracle {
+  private let schemas: [TableSchema]
+  /// Those whose root can be read.
+  private var tables: [Table] = []
+  /// The rows that are kept, by the ids of their tables.
+  private var kept: [UInt32: [UInt64]] = [:]
+
+  init(_ snapshot: Snapshot) throws {
+    schemas = try snapshot.schemas()
+    tables = schemas.compactMap { (try? snapshot.table($0.name)) ?? nil }
+    for table in tables where !table.schema.isEmbedded { kept[table.schema.id] = Self.rows(of: table) }
+    for table in tables where !table.schema.isEmbedded {
+      for row in kept[table.schema.id] ?? [] { keepParts(of: row, table) }
+    }
+    for id in kept.keys { kept[id]?.sort() }
+  }
+
+  /// Whether it is there is known without its values. It must have its key.
+  private static func rows(of table: Table) -> [UInt64] {
+    (0..<4096 as Range<UInt64>).filter { row in
+      guard (try? table.contains(row)) ?? false else { return false }
+      guard let key = table.schema.primaryKey else { return true }
+      return ((try? table.value(key, ofRow: row)) ?? nil) != nil
+    }
+  }
+
+  private mutating func keepParts(of row: UInt64, _ table: Table) {
+    for column in table.schema.properties where column.type == .link {
+      guard let target = tables.first(where: { $0.schema.id == column.target }), target.schema.isEmbedded,
+        let value = (try? table.value(column, ofRow: row)) ?? nil
+      else { continue }
+      for link in value.linkTargets(of: column) {
+        guard (try? target.contains(link.row)) ?? false else { continue }
+        kept[target.schema.id, default: []].append(link.row)
+        keepParts(of: link.row, target)
+      }
+    }
+  }
+
+  /// By table, the texts of its rows.
+  func content() throws -> [String: [String]] {
+    var content: [String: [String]] = [:]
+    for schema in schemas { content[schema.name] = [] }
+    for table in tables {
+      content[table.schema.name] = (kept[table.schema.id] ?? []).map { row in
+        table.schema.properties.map { column in
+          let value = (try? table.value(column, ofRow: row)) ?? nil
+          return "\(column.name): \(value.map { text($0, column) } ?? text(Self.lost(column), column))"
+        }.joined(separator: "; ")
+      }
+    }
+    return content
+  }
+
+  private static func lost(_ column: Column) -> Value {
+    switch column.collection {
+    case .list, .set: .list([])
+    case .map: .map(ValueMap())
+    case .none: column.isOptional || column.canLink ? .null : column.storedDefault ?? column.type.zero
+    }
+  }
+
+  private func text(_ value: Value, _ column: Column) -> String {
+    switch value {
+    case .link(let row): place(row, column.target) ?? "null"
+    case .typedLink(let table, let row): place(row, table) ?? "null"
+    case .list(let elements, _):
+      "["
+        + elements.map { text($0, column) }.filter { column.type != .link || $0 != "null" }
+        .joined(separator: ",") + "]"
+    case .map(let map, _):
+      "{" + zip(map.keys, map.values).map { "\($0): \(text($1, column))" }.joined(separator: ",") + "}"
+    case .null: "null"
+    default: "\(value)"
+    }
+  }
+
+  private func place(_ row: UInt64, _ id: UInt32) -> String? {
+    guard let table = tables.first(where: { $0.schema.id == id }), let place = kept[id]?.firstIndex(of: row)
+    else { return nil }
+    return "\(table.schema.name) #\(place)"
+  }
+}
