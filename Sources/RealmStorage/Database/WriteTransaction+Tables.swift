@@ -43,7 +43,6 @@ extension WriteTransaction {
     precondition(
       schema.columns.count { $0.index == .unique } < 2, "table \(schema.name) has two primary keys")
     try checkName(schema.name)
-    try checkColumns(schema.columns.count)
     for column in schema.properties { try check(column) }
     var schema = schema
     if try isSynced, !schema.isHidden {
@@ -57,6 +56,8 @@ extension WriteTransaction {
       }
       schema.giveElementIDs()
     }
+    // Behind that: in a synced file each column of lists has a companion.
+    try checkColumns(schema.columns.count)
     let exists = try tables().writer(schema.name, isHidden: schema.isHidden) != nil
     precondition(!exists, "there is a table \(schema.name) already")
     return WritableTable(transaction: self, writer: try tables().create(schema))

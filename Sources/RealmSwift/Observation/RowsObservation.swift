@@ -50,7 +50,7 @@ final class LivePool {
 
   /// The rows of a plan, where they are those of a version: nothing that concerns them has changed since they were found.
   func find(_ plan: RowPlan, in version: UInt64) -> LiveRows? {
-    guard let rows = known[plan]?.rows else { return nil }
+    guard let found = known[plan], let rows = found.rows else { return nil }
     if rows.version != version {
       guard rows.version < version, let tables = rows.tables,
         tables.allSatisfy({ lastChanges[$0] ?? 0 <= rows.version })

@@ -76,6 +76,34 @@ import Testing
     try expectClean(database, rows: 1)
   }
 
+  @Test func `in a synced file the ids of elements count as columns`() throws {
+    for (lists, fits) in [(499, true), (500, false), (600, false), (1000, false)] {
+      try withTemporaryPath { path in
+        var options = Database.Options()
+        options.history = .synced
+        let columns = [Column("id", .int64, index: .unique)]
+        let schema = TableSchema(
+          "T", columns: columns + (0..<lists).map { Column("l\($0)", .int64, collection: .list) })
+        do {
+          let database = try Database(path: path, options: options)
+          let transaction = try database.beginWrite()
+          defer { transaction.cancel() }
+          guard fits else {
+            #expect(throws: StorageError.limitExceeded(.columns(1 + 2 * lists, maximum: 1000), path: path)) {
+              try transaction.createTable(schema)
+            }
+            return
+          }
+          try transaction.createTable(schema)
+          try transaction.commit()
+        }
+        let snapshot = try Database(path: path, options: options).snapshot()
+        #expect(try snapshot.table("T")?.schema.properties.count == 1 + lists)
+        #expect(IntegrityCheck.run(snapshot).findings.isEmpty)
+      }
+    }
+  }
+
   @Test func `a removed column makes room for another one, and ids are given once until all are given`()
     throws
   {
