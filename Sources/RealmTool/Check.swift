@@ -27,19 +27,18 @@ struct Check: ParsableCommand {
     let bar = ProgressBar()
     var codes: Set<CInt> = []
     for file in files {
+      if let refusal = FileOptions.refusal(of: file) {
+        codes.insert(try tell(refusal, of: file, isDamaged: false))
+        continue
+      }
       do {
         let outcome = try CheckedFile(file, key: key, bar)
         bar.finish()
         try tell(outcome, of: file)
         codes.insert(outcome.isWhole ? 0 : 1)
-      } catch let error as StorageError where files.count > 1 || json {
+      } catch let error as StorageError {
         bar.finish()
-        if json { try Output.line(Self.json(file, error)) }
-        Output.complain("\(error)")
-        codes.insert(error.exitCode)
-      } catch let code as ExitCode where files.count > 1 {
-        // What it is was told.
-        codes.insert(code.rawValue)
+        codes.insert(try tell("\(error)", of: file, isDamaged: error.exitCode == 1))
       }
     }
     if let code = [1, 3].first(where: codes.contains) { throw ExitCode(code) }
@@ -53,15 +52,21 @@ struct Check: ParsableCommand {
     }
   }
 
-  private static func json(_ file: String, _ error: StorageError) -> String {
-    JSON.object([
-      ("file", JSON.string(file)), ("whole", error.exitCode == 1 ? "false" : "null"),
-      ("failure", JSON.string("\(error)")),
-    ])
+  /// Tells why a file could not be looked at; answers the exit code of that.
+  private func tell(_ failure: String, of file: String, isDamaged: Bool) throws -> CInt {
+    if json {
+      let whole = isDamaged ? "false" : "null"
+      try Output.line(
+        JSON.object([
+          ("file", JSON.string(file)), ("whole", whole), ("failure", JSON.string(failure)),
+        ]))
+    }
+    Output.complain(failure)
+    return isDamaged ? 1 : 3
   }
 }
 
-/// What was found out about a file.
+/// The outcome of looking at one file.
 private struct CheckedFile {
   private let report: IntegrityCheck.Report
   private let version: UInt64
@@ -70,7 +75,6 @@ private struct CheckedFile {
   private let findings: [String]
 
   init(_ path: String, key: [UInt8]?, _ bar: ProgressBar) throws {
-    try FileOptions.requireFile(path)
     let database = try FileOptions.open(path, key: key)
     let snapshot = try database.snapshot()
     version = snapshot.version
@@ -89,7 +93,7 @@ private struct CheckedFile {
     lines += report.unknown.map {
       "UNKNOWN: \($0): this version of the library can read the file, and not write it."
     }
-    // Of what was not looked at nothing is said.
+    // Nothing is said of parts that were not looked at.
     if let failure = report.failure { lines.append("Not all could be looked at: \(failure)") }
     lines.append(
       "\(report.nodes) nodes, \(Wording.bytes(report.liveBytes)), \(report.entries) rows and entries of version \(version): "

@@ -8,14 +8,10 @@ struct Copy: ParsableCommand {
 
   @OptionGroup var options: FileOptions
 
-  @Argument(help: "The .realm file to make; there must be none yet.")
-  var target: String
-
-  @Option(help: "A file with the key the copy is encrypted with. Without one the copy is not encrypted.")
-  var targetKeyFile: String?
+  @OptionGroup var made: TargetOptions
 
   func run() throws {
-    let key = try targetKeyFile.map { try FileOptions.key(inFile: $0) }
+    let (key, target) = (try made.key(), made.target)
     let snapshot = try options.open().snapshot()
     try snapshot.copy(to: target, encryptionKey: key)
     try Output.telling("The copy was made.") {

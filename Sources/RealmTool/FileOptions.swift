@@ -17,6 +17,17 @@ struct KeyOptions: ParsableArguments {
   }
 }
 
+/// The file that a command makes, and the key that it is encrypted with.
+struct TargetOptions: ParsableArguments {
+  @Argument(help: "The .realm file to make; there must be none yet.")
+  var target: String
+
+  @Option(help: "A file with the key the new file is encrypted with. Without one it is not encrypted.")
+  var targetKeyFile: String?
+
+  func key() throws -> [UInt8]? { try targetKeyFile.map { try FileOptions.key(inFile: $0) } }
+}
+
 /// The file a command looks into, and its key.
 struct FileOptions: ParsableArguments {
   @Argument(help: "The .realm file.")
@@ -57,11 +68,14 @@ struct FileOptions: ParsableArguments {
   func requireFile() throws { try Self.requireFile(file) }
 
   static func requireFile(_ path: String) throws {
-    if let reason = reasonAgainst(path) {
-      Output.complain("\(path) \(reason).")
+    if let refusal = refusal(of: path) {
+      Output.complain(refusal)
       throw ExitCode(3)
     }
   }
+
+  /// A sentence that says why a path names nothing that could be a realm file; nil where it may.
+  static func refusal(of path: String) -> String? { reasonAgainst(path).map { "\(path) \($0)." } }
 
   /// Why a path names nothing that could be a realm file; nil where it may.
   private static func reasonAgainst(_ path: String) -> String? {

@@ -1,6 +1,9 @@
 import ArgumentParser
 import Foundation
+import RealmServer
 import RealmStorage
+import RealmSync
+import RealmSyncClient
 
 struct SalvageFile: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -18,17 +21,17 @@ struct SalvageFile: ParsableCommand {
 
   @OptionGroup var options: FileOptions
 
-  @Argument(help: "The .realm file to make; there must be none yet.")
-  var target: String
+  @OptionGroup var made: TargetOptions
 
-  @Option(help: "A file with the key the new file is encrypted with. Without one it is not encrypted.")
-  var targetKeyFile: String?
+  /// They say what was agreed with a server, and mean nothing in a file that is not synced.
+  private static let syncTrees: Set = [ClientPosition.tree, MergeRecords.treeName, ServerStore.name]
 
   func run() throws {
-    let key = try targetKeyFile.map { try FileOptions.key(inFile: $0) }
+    let (key, target) = (try made.key(), made.target)
     try options.requireFile()
     let source = try options.openNewest()
-    let report = try SalvageCopy.write(source, from: options.file, to: target, encryptionKey: key)
+    let report = try SalvageCopy.write(
+      source, from: options.file, to: target, encryptionKey: key, leavingOut: Self.syncTrees)
     try Output.telling("The new file was made.") {
       let rows = Wording.count(report.rows, "row")
       let tables = Wording.count(report.tables, "table")

@@ -54,6 +54,10 @@ import Testing
       let foreign = try Tool.run(["check", "--json", damaged])
       #expect(foreign.code == 3 && foreign.complaint.contains("is not a realm file"))
       #expect(try Self.object(foreign.output)["whole"] is NSNull)
+      let missing = try Tool.run(["check", "--json", sound + ".missing", sound])
+      let lines = missing.output.split(separator: "\n")
+      #expect(missing.code == 3 && lines.count == 2)
+      #expect((try Self.object(String(lines[0])))["failure"] as? String == "\(sound).missing does not exist.")
     }
   }
 

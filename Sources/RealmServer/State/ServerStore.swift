@@ -4,10 +4,10 @@ import RealmSync
 /// Where the state of the server stands in its file, but for the objects and the records of merging.
 ///
 /// Keys begin with a byte that tells the kind; numbers in them have the highest byte first (FORMAT.md, "The state of a server").
-struct ServerStore {
+package struct ServerStore {
   let tree: WritableTree
   let settings: ServerState.Settings
-  static let name = "sync.server"
+  package static let name = "sync.server"
 
   enum Kind {
     static let header: UInt8 = 0

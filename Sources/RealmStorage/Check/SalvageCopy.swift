@@ -2,7 +2,7 @@
 ///
 /// Rows are made first, without what leads to other rows; then links are set, to rows that were made. Rows get keys of their own,
 /// in the order that they had. A value that is lost is the zero or the default of its column, or null. Tables that are the library's own,
-/// what is recorded for a server, and versions that are kept by name are left out: the new database is not synced.
+/// what is recorded for a server, and versions that are kept by name are left out. The new database is not synced.
 ///
 /// All is one transaction, which takes memory for two words of each row beside what any large transaction takes.
 package final class SalvageCopy {
@@ -14,8 +14,8 @@ package final class SalvageCopy {
     /// The keys of its rows in the source and in the target, both in ascending order.
     var before: [UInt64] = []
     var after: [UInt64] = []
-    /// Of an embedded table, the row that owns each; its table is -1 while none does.
-    var owners: [RowPlace] = []
+    /// A row that each row of an embedded table belongs to, directly or through others; nil while it belongs to none.
+    var owners: [RowPlace?] = []
 
     func place(of row: UInt64) -> Int? {
       let place = before.partitioningIndex { $0 >= row }
@@ -23,8 +23,8 @@ package final class SalvageCopy {
     }
   }
 
-  /// A row by the place of its table, and its own in that.
-  private struct RowPlace {
+  /// Names a row by the place of its table in `tables`, and by its own place in that table.
+  private struct RowPlace: Equatable {
     var table: Int
     var row: Int
   }
@@ -36,31 +36,30 @@ package final class SalvageCopy {
   private var places: [UInt32: Int] = [:]
   private var report = SalvageReport()
 
-  /// Embedded objects stand in each other no deeper.
-  private static let mostLevels = 100
-  /// Named trees of device sync begin so: they say what was agreed with a server.
-  private static let syncTrees = "sync."
-
   /// Makes a file of what can be read, where there is none; it appears at once and whole, or not at all.
   ///
   /// - Parameters:
   ///   - source: the version that is read.
   ///   - origin: the path of the file whose mode it gets.
+  ///   - trees: the names of named trees that are not written.
   /// - Throws: `.system` with `EEXIST` where there is a file at `path`; what reading throws that is no damage; what opening and committing throw.
   package static func write(
-    _ source: any NodeReader, from origin: String, to path: String, encryptionKey: [UInt8]?
+    _ source: any NodeReader, from origin: String, to path: String, encryptionKey: [UInt8]?,
+    leavingOut trees: Set<String> = []
   ) throws(StorageError) -> SalvageReport {
     var report = SalvageReport()
     let options = DatabaseOptions(encryptionKey: encryptionKey)
     try Database.make(at: path, like: origin, options: options) { (database) throws(StorageError) in
-      report = try run(source, to: database)
+      report = try run(source, to: database, leavingOut: trees)
     }
     return report
   }
 
-  /// The same with a database that has no tables.
+  /// Writes what can be read into a database that has no tables.
+  ///
+  /// - Throws: as `write` does, but for `EEXIST`.
   package static func run(
-    _ source: any NodeReader, to database: Database
+    _ source: any NodeReader, to database: Database, leavingOut trees: Set<String> = []
   ) throws(StorageError) -> SalvageReport {
     let transaction = try database.beginWrite()
     defer { transaction.cancel() }
@@ -68,9 +67,9 @@ package final class SalvageCopy {
     let salvage = try Salvage(source)
     try copy.makeTables(salvage.tables)
     for place in copy.tables.indices { try copy.makeRows(of: place, salvage) }
-    try copy.copyTrees(salvage)
+    try copy.copyTrees(salvage.trees.filter { !trees.contains($0.name) }, salvage)
     copy.report.losses = salvage.losses
-    // Of what is read once more nothing new is told.
+    // The rows are read once more. What is lost was told by the first reading.
     let again = try Salvage(source)
     for place in copy.tables.indices { try copy.setLinks(of: place, again) }
     try copy.removeWithoutOwner()
@@ -123,7 +122,7 @@ package final class SalvageCopy {
     }
   }
 
-  /// Those that a new table can have.
+  /// Answers the columns that the new table can have.
   private func columns(of schema: TableSchema, among ids: Set<UInt32>) -> [Column] {
     var hasKey = false
     return schema.properties.compactMap { column in
@@ -185,7 +184,7 @@ package final class SalvageCopy {
         }
         tables[place].before.append(row)
         tables[place].after.append(new)
-        if schema.isEmbedded { tables[place].owners.append(RowPlace(table: -1, row: 0)) }
+        if schema.isEmbedded { tables[place].owners.append(nil) }
       } catch {
         guard case .duplicateKey = error else { throw error }
         report.note(.keys(table: schema.name))
@@ -241,35 +240,42 @@ package final class SalvageCopy {
   private func target(
     of row: UInt64, _ id: UInt32, _ column: Column, _ owner: RowPlace
   ) -> (table: UInt32, row: UInt64)? {
-    let from = tables[owner.table].source.schema.name
     guard let place = places[id], let found = tables[place].place(of: row),
       !tables[place].target.schema.isEmbedded
         || column.type == .link && take(RowPlace(table: place, row: found), for: owner)
     else {
-      report.note(.links(table: from, column: column.name))
+      report.note(.links(table: tables[owner.table].source.schema.name, column: column.name))
       return nil
     }
     return (tables[place].target.schema.id, tables[place].after[found])
   }
 
-  /// Gives an embedded row to its owner; false where another one has it, or where it would be its own owner.
+  /// Gives an embedded row to its owner; false where another row has it, or where it would own itself through others.
   private func take(_ part: RowPlace, for owner: RowPlace) -> Bool {
-    guard tables[part.table].owners[part.row].table < 0 else { return false }
-    var above = owner
-    for _ in 0..<Self.mostLevels {
-      guard above.table != part.table || above.row != part.row else { return false }
-      guard tables[above.table].target.schema.isEmbedded else { break }
-      above = tables[above.table].owners[above.row]
-      if above.table < 0 { break }
-    }
+    guard tables[part.table].owners[part.row] == nil, top(of: owner) != part else { return false }
     tables[part.table].owners[part.row] = owner
     return true
+  }
+
+  /// The row at the top of those that a row belongs to. Rows on the way are led further up, so that long chains are walked once
+  /// (path halving: Tarjan and van Leeuwen, "Worst-case analysis of set union algorithms", 1984).
+  private func top(of row: RowPlace) -> RowPlace {
+    var row = row
+    while let above = owner(of: row) {
+      if let further = owner(of: above) { tables[row.table].owners[row.row] = further }
+      row = above
+    }
+    return row
+  }
+
+  private func owner(of row: RowPlace) -> RowPlace? {
+    tables[row.table].target.schema.isEmbedded ? tables[row.table].owners[row.row] : nil
   }
 
   private func removeWithoutOwner() throws(StorageError) {
     for place in tables.indices where tables[place].target.schema.isEmbedded {
       let table = tables[place]
-      let lonely = table.owners.indices.filter { table.owners[$0].table < 0 }
+      let lonely = table.owners.indices.filter { table.owners[$0] == nil }
       guard !lonely.isEmpty else { continue }
       report.note(.parts(table: table.target.schema.name), lonely.count)
       _ = try table.target.remove(lonely.map { table.after[$0] })
@@ -278,8 +284,8 @@ package final class SalvageCopy {
 
   // MARK: - Named trees
 
-  private func copyTrees(_ salvage: Salvage) throws(StorageError) {
-    for tree in salvage.trees where !tree.name.hasPrefix(Self.syncTrees) {
+  private func copyTrees(_ trees: [Salvage.SalvagedTree], _ salvage: Salvage) throws(StorageError) {
+    for tree in trees {
       var count = 0
       let target = try transaction.tree(tree.name)
       try salvage.forEachEntry(of: tree) { (key, value) throws(StorageError) in

@@ -1,4 +1,4 @@
-/// What became of a damaged version that was written to a new file.
+/// Tells what a new file has of a damaged version, and what it lacks.
 package struct SalvageReport: Sendable {
   /// Something that could be read, and was not written, since it can't be without what is lost.
   package enum Consequence: Sendable, Hashable, Comparable {
@@ -22,9 +22,9 @@ package struct SalvageReport: Sendable {
   package var trees = 0
   /// Entries of all named trees that were written.
   package var entries = 0
-  /// What could not be read, in the order it was found.
+  /// The losses of what could not be read, in the order they were found.
   package var losses: [Loss] = []
-  /// How often there was one.
+  /// The number of each.
   package var consequences: [Consequence: Int] = [:]
 
   package var isComplete: Bool { losses.isEmpty && consequences.isEmpty }
@@ -35,7 +35,7 @@ package struct SalvageReport: Sendable {
 }
 
 extension SalvageReport.Consequence: CustomStringConvertible {
-  /// Behind a number.
+  /// The text that follows the number of them.
   package var description: String {
     switch self {
     case .links(let table, let column): "links of \(table).\(column) that led to objects which are lost"

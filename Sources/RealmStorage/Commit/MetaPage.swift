@@ -119,10 +119,10 @@ package struct MetaPage: Equatable, Sendable {
     case damaged
   }
 
-  /// What a page says of its layout.
+  /// The numbers by which a page tells its layout.
   package struct Number: Equatable, Sendable {
     package var format: UInt32
-    /// Of format 0 only.
+    /// The number of the draft; zero in every format but 0.
     package var draft: UInt32
 
     package var isRead: Bool { format == MetaPage.format || isLastDraft }

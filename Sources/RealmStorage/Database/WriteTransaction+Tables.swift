@@ -56,7 +56,7 @@ extension WriteTransaction {
       }
       schema.giveElementIDs()
     }
-    // Behind that: in a synced file each column of lists has a companion.
+    // The companions that lists of a synced file have just got are columns, too.
     try checkColumns(schema.columns.count)
     let exists = try tables().writer(schema.name, isHidden: schema.isHidden) != nil
     precondition(!exists, "there is a table \(schema.name) already")

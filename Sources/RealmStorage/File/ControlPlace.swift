@@ -6,7 +6,7 @@
 package enum ControlPlace {
   /// Of this layout. Another one is not understood.
   package static let layout: UInt64 = 0x7265_616c_6d00_0003
-  /// Of libraries of the last draft of the file format. Nothing but the number was another.
+  /// The layout of libraries that know drafts of the file format only. Nothing but the number was another.
   package static let layoutOfLastDraft: UInt64 = 0x7265_616c_6d00_0002
 
   /// The word that tells of a sync without a good outcome; zero where there is none.

@@ -39,9 +39,10 @@ public struct StorageReport: Sendable, Equatable {
   /// The writer of the database, and the threads that wait to write.
   public var writer: WriterReport
   /// The processes that have the database open beside this handle, each as often as it has; nil stands for one whose number means nothing here, as
-  /// between containers. A process that can only read the folder is not among them.
+  /// between containers. A process that may only read the folder beside the file is not listed.
   public var processIDs: [Int32?]
-  /// About the size of the file when it is compacted or copied: of the bytes of the newest version's nodes, and of the meta pages.
+  /// About the size that the file has when it is compacted or copied: the bytes of the newest version's nodes and of the meta pages. Rounding to pages may
+  /// add some.
   public var compactedBytes: UInt64 {
     let page = UInt64(FilePlace.page)
     return FilePlace.firstNode + (liveBytes + page - 1) / page * page
