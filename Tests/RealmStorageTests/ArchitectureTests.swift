@@ -21,7 +21,7 @@ import Testing
     floors: [
       "Runtime", "Values", "BSON", "Schema", "Model", "Binding", "Session", "Collections", "Query", "Realm",
       "Dynamic", "Migration",
-      "Threads", "Observation", "Accounts", "Sync", "Subscriptions",
+      "Threads", "Observation", "Accounts", "Sync", "Subscriptions", "NotYet",
     ])
 
   /// Rooms of the query languages, from the lowest up.
