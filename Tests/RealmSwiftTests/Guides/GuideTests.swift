@@ -17,11 +17,10 @@ final class Printed: Sendable {
 enum Listings {
   typealias Listing = @Sendable (_ print: Printed) throws -> Void
   typealias AsyncListing = @Sendable (_ print: Printed) async throws -> Void
-  static let all: [String: Listing] = models.merging(values) { first, _ in first }
-    .merging(opening) { first, _ in first }.merging(writing) { first, _ in first }
-    .merging(copying) { first, _ in first }.merging(following) { first, _ in first }
-    .merging(typedQueries) { first, _ in first }.merging(textQueries) { first, _ in first }
-    .merging(threads) { first, _ in first }.merging(changing) { first, _ in first }
+  static let all: [String: Listing] = [
+    models, values, opening, writing, copying, following, typedQueries, textQueries, threads, changing,
+    failing, limits, backingUp, openingCosts, moving, durability,
+  ].reduce(into: [:]) { found, listings in found.merge(listings) { first, _ in first } }
   static let names = Set(all.keys).union(tasks.keys).union(observing.keys)
 
   /// What a listing prints; nil where it is not run.
